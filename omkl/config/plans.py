@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -478,6 +479,14 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
         described = {key: getattr(spec, key) for key in about} | target
         shown["algo"][which] = {**described, "hyperparameters": hyper}
     return shown
+
+
+def prepared_words(text: str) -> list[str]:
+    """Return the words of a preparation that are written with blanks between them, as cells hold it.
+
+    A column's name may hold blanks.
+    """
+    return [*filter(None, re.split(rf" (?=(?:{'|'.join(PREPARATION)})=)", text))]
 
 
 def files(words: list[str], values: Mapping[str, Any] | None = None) -> "list[DataRef]":

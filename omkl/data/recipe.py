@@ -262,8 +262,7 @@ def recipe_of(
     recipe = Recipe(saved, own.name, (), conversions=conversions)
     used = recipe.converted(replace(table, columns=kept)).columns
     recipe.columns = tuple(column.name for column in used)
-    guessed = [*said, *table.notes]
-    notes = ["; ".join(guessed)] if guessed else []
+    notes: list[str] = []
     wanted = () if preparation.label is None else (preparation.label,)
     for key, names in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
         notes += [note for name in names for note in table.note_on(name, key)]
@@ -294,7 +293,11 @@ def recipe_of(
             )
     if recipe.categories:
         count = sum(map(len, recipe.categories.values()))
-        notes.append(f"categorical=onehot makes {count} features of {', '.join(recipe.categories)}")
+        made = f"{count} features of {', '.join(recipe.categories)}"
+        if preparation.categorical == "auto":
+            said.append(f"{made}, one for each word")
+        else:
+            notes.append(f"categorical=onehot makes {made}")
     if preparation.scale != "none":
         notes.append(f"scale={preparation.scale} is over the whole file: every round knows what comes later")
     counting = table.columns[0]
@@ -306,7 +309,8 @@ def recipe_of(
             notes.append(
                 f"{table.path}: the first column has no name and counts the rows; {drop} leaves it out"
             )
-    return recipe, notes
+    guessed = [*said, *table.notes]
+    return recipe, ["; ".join(guessed), *notes] if guessed else notes
 
 
 class Choice(NamedTuple):

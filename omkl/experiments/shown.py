@@ -41,5 +41,6 @@ class Shown(ABC):
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know: unfinished repetitions, failed cells, settings at the end of a grid."""
-        return list(self.report_table().warnings)
+        """What a reader must know: of the data, unfinished repetitions, failed cells, ends of a grid."""
+        table = self.report_table()
+        return [*table.about, *table.warnings]

@@ -169,7 +169,7 @@ def _main(page: Page, tables: dict[str, Any], figures: dict[str, Any]) -> Elemen
             element(
                 "div",
                 {"class": "warnings", "role": "note"},
-                element("strong", {}, "Notes and warnings"),
+                element("strong", {}, "Warnings"),
                 element("ul", {}, *warnings),
             )
         )

@@ -1,13 +1,12 @@
 """Tables of a page: what opens below each row, the data sets, and where the cells come from."""
 
-import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan, learner_names, learner_spec, pool, pool_names
-from omkl.config.plans import PREPARATION
+from omkl.config.plans import prepared_words
 from omkl.config.settings_text import SCALING, kernels_text, params_text, word_text
 from omkl.data import DataRef, registry
 from omkl.reports import origin
@@ -124,8 +123,7 @@ def _prepared(first: Mapping[str, Any]) -> list[str]:
     provenance = first.get("provenance")
     text = provenance.get("prepared", "") if isinstance(provenance, dict) else ""
     task = [f"task={first['task']}"] if first["task"] != "classification" else []
-    # The words are written with blanks between them, and a column's name may hold blanks.
-    return [*task, *filter(None, re.split(rf" (?=(?:{'|'.join(PREPARATION)})=)", text))]
+    return [*task, *prepared_words(text)]
 
 
 # -------------------------------------------------------------------- data sets, origin

@@ -21,9 +21,9 @@ from omkl.reports.results_table import (
     best_settings,
     heading,
     measures_table,
-    notes,
     run_table,
     swept_names,
+    warnings_of,
 )
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 from omkl.reports.store_contents import chosen_cells as chosen_cells
@@ -74,7 +74,9 @@ def results_page(
     learners = list(dict.fromkeys(expected.label(setting.learner) for setting in expected.settings))
     title = f"{_few(learners, 'learners')} on {_few(list(names), 'data sets')}"
     drawn = [setting.learner for setting in expected.settings], list(names)
-    return Page(file_stem("report", *drawn), title, sections, [about], command, warnings)
+    return Page(
+        file_stem("report", *drawn), title, sections, [about, *expected.about_data], command, warnings
+    )
 
 
 def _few(names: list[str], of: str) -> str:
@@ -102,7 +104,7 @@ def cells_sections(
     measures = replace(measures_table(summary, cells), name="measures", command="")
     sections.append(Section("Measures", [measures]))
     again = f"`{expected.command}`" if expected.command else AGAIN
-    warnings = notes(summary, cells, expected, again)
+    warnings = warnings_of(summary, cells, expected, again)
     if expected.swept and summary["reps"].any():
         best = best_settings(summary.assign(place=range(len(summary))))
         chosen = [rows[place] for place in best.pop("place")]

@@ -11,9 +11,10 @@ from omkl.measuring import MEASURES
 from omkl.publications.compare import METRICS, Compared, compare_rows, published_lines
 from omkl.publications.paper import Item, Paper, as_list
 from omkl.publications.selection import Selection, Work, work_of
+from omkl.reports import results_table
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of
-from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, notes, number
+from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, number
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 
@@ -78,6 +79,7 @@ def _table(compared: Compared, own: Table, name: str, flat: "pd.DataFrame", **mo
     """Return a table with the paper's title and notes; name: of its records in JSON."""
     about: dict[str, Any] = {"title": compared.title, "notes": compared.notes}
     about |= {"command": compared.expected.command}
+    about |= {"about": compared.expected.about_data}
     about |= {"warnings": warnings_of(compared), "records": {name: flat}, "flat": lambda: flat}
     return replace(own, **about | more)
 
@@ -85,10 +87,10 @@ def _table(compared: Compared, own: Table, name: str, flat: "pd.DataFrame", **mo
 def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
     """Return the warnings of a paper's table; rows whose data are not available are not incomplete.
 
-    again: as of notes
+    again: as of `results_table.warnings_of`
     """
     available = compared.whole["missing"] == ""
-    return notes(compared.whole[available], compared.cells, compared.expected, again)
+    return results_table.warnings_of(compared.whole[available], compared.cells, compared.expected, again)
 
 
 def _flat(compared: Compared) -> "pd.DataFrame":

@@ -118,8 +118,9 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile) -> Row:
             values = f"{column.text[np.nanargmin(numbers)]} to {column.text[np.nanargmax(numbers)]}"
     if place == chosen.label:
         use = "label: classes" if ref.task == "classification" else "label: a number to predict"
-        other = "task=regression" if ref.task == "classification" and kind == "numbers" else "positive=CLASS"
-        return _made(column.name, kind, values, gaps, use, f"label=COLUMN, {other}")
+        other = ", task=regression" if kind == "numbers" else ", positive=CLASS"
+        other = other if ref.task == "classification" else ""
+        return _made(column.name, kind, values, gaps, use, f"label=COLUMN{other}")
     if place in chosen.ids:
         return _made(column.name, kind, values, gaps, "names the rows", "id=COLUMN")
     if place in chosen.left_out:

@@ -301,7 +301,8 @@ def run_table(
         table,
         shared=heading(summary, cells),
         terms=legend(table, summary, cells),
-        warnings=[*notes(summary, cells, expected), *lacking(table, summary)],
+        about=expected.about_data,
+        warnings=[*warnings_of(summary, cells, expected), *lacking(table, summary)],
         command=expected.command,
         records={"summary": summary, "cells": cells},
         flat=partial(csv_table, summary, swept),
@@ -437,15 +438,14 @@ def _lacks_test(summary: "pd.DataFrame") -> bool:
     return any(measure_of(row).better for row in done[compared].to_dict("records"))
 
 
-def notes(
+def warnings_of(
     summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan, again: str = AGAIN
 ) -> list[str]:
-    """Return notes on the data; warnings: repetitions missing, cells failed, older revisions, times mixed.
+    """Return warnings: repetitions missing, cells failed, older revisions, times mixed.
 
     again: which command runs what is missing
     """
     return [
-        *expected.about_data,
         *incomplete(summary, again),
         *failed(expected),
         *_stale(expected),

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.config.plans import prepared_words
 from omkl.config.settings_text import SCALING, identity, params_text
+from omkl.store.columns import with_extra
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:
@@ -220,7 +222,7 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
                 continue
             if (group, same) not in table:
                 table[group, same] = Row.of(setting, group[0], group[2], is_yardstick, task)
-    _distinguish(table, groups)
+    _distinguish(table, groups, cells)
 
     ranks = {group: rank for rank, group in enumerate(groups)}
 
@@ -236,6 +238,28 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     return rows
 
 
+def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, str], str]:
+    """Return what tells data sets of one name apart, by name and hash, empty for one that needs no word.
+
+    entries: the provenance of a cell of each. It is the words of the preparation that the others of the name
+    do not have, else the hash.
+    """
+    words = {
+        which: prepared_words(str(entry.get("prepared", ""))) if isinstance(entry, dict) else []
+        for which, entry in entries.items()
+    }
+    marks: dict[tuple[str, str], str] = {}
+    for which, own in words.items():
+        others = [words[other] for other in words if other[0] == which[0] and other != which]
+        shared = {word for word in own if all(word in other for other in others)}
+        marks[which] = " ".join(word for word in own if word not in shared)
+    texts = [(name, mark) for (name, _), mark in marks.items()]
+    return {
+        which: str(which[1])[:6] if texts.count((which[0], mark)) > 1 else mark
+        for which, mark in marks.items()
+    }
+
+
 def _groups(table: Mapping[tuple, Row], expected: ReportPlan) -> list[tuple]:
     """Return the (data, hash, order, rounds) of the rows, the expected data sets first."""
     present = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
@@ -245,13 +269,22 @@ def _groups(table: Mapping[tuple, Row], expected: ReportPlan) -> list[tuple]:
     return list(dict.fromkeys([*groups, *present]))
 
 
-def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple]) -> None:
-    """Add to a data set's name what distinguishes it from another of the name: order, hash, rounds."""
+def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple], cells: "pd.DataFrame") -> None:
+    """Add to a data set's name what distinguishes it from another of the name.
+
+    That is its preparation, else its hash; the order; the rounds.
+    """
     marks: dict[tuple, str] = {}
+    firsts = {group[:2]: row.cells[0] for (group, _), row in [*table.items()][::-1] if row.cells}
+    names = [name for name, _ in firsts]
+    several = {which: at for which, at in firsts.items() if names.count(which[0]) > 1}
+    entries = with_extra(cells.iloc[[*several.values()]])["origin"].tolist() if several else []
+    of_content = contents_apart(dict(zip(several, entries, strict=True)))
     for group in groups:
         same = zip(*(g for g in groups if g[0] == group[0]), strict=True)
         _, hashes, orders, parts = (set(part) for part in same)
-        own = [str(group[1])[:6]] if len(hashes) > 1 else []
+        own = [of_content.get(group[:2], str(group[1])[:6])] if len(hashes) > 1 else []
+        own = [*filter(None, own)]
         own += [f"order={group[2]}"] if len(orders) > 1 else []
         own += [f"rounds={group[3]}"] if len(parts) > 1 and group[3] else []
         if own:

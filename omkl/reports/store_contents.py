@@ -12,7 +12,7 @@ from omkl.config.settings_text import params_text, value_text
 from omkl.errors import UserError, path_error, suggest
 from omkl.files import replacing
 from omkl.reports.origin import Origins, span
-from omkl.reports.rows import alike, divided, identities, rounds_text
+from omkl.reports.rows import alike, contents_apart, divided, identities, rounds_text
 from omkl.reports.summary import flat
 from omkl.store.store import Store
 
@@ -50,6 +50,7 @@ def contents(
     failures: dict[int, list[dict]] = {}
     for number, line in zip(numbers[len(firsts) :].tolist(), failed, strict=True):
         failures.setdefault(number, []).append(line)
+    apart = _apart(groups, places, failures, origins)
     rows = []
     for _, number in sorted(groups.items()):
         kind, own, broken = first[number], places[number], failures.get(number, [])
@@ -65,7 +66,9 @@ def contents(
                 "algo": kind["algo"],
                 "settings": params_text(params),
                 "pool": kind["pool"] if isinstance(kind["pool"], str) else "",
-                "data": kind["data"],
+                "data": " ".join(
+                    filter(None, (kind["data"], apart.get((kind["data"], str(kind["data_hash"])))))
+                ),
                 "order": " ".join(filter(None, (kind["order"], rounds_text(kind["rounds"])))),
                 "revision": f"{kind['revision']}{now}{_source(kind['source'])}",
                 "cells": len(own),
@@ -76,6 +79,21 @@ def contents(
             }
         )
     return rows
+
+
+def _apart(
+    groups: dict[tuple, int], places: list[np.ndarray], failures: dict[int, list[dict]], origins: Origins
+) -> dict[tuple[str, str], str]:
+    """Return what tells data sets of one name apart, in brackets, by name and hash."""
+    entries: dict[tuple[str, str], Any] = {}
+    for (_, data, content, *_), number in groups.items():
+        known = [origins.entries[at] for at in origins.of[places[number][:1]].tolist() if at >= 0]
+        known += [line["provenance"] for line in failures.get(number, [])]
+        if known or (data, content) not in entries:
+            entries[data, content] = known[0] if known else None
+    names = [name for name, _ in entries]
+    several = {which: entry for which, entry in entries.items() if names.count(which[0]) > 1}
+    return {which: f"({mark})" for which, mark in contents_apart(several).items() if mark}
 
 
 def _source(text: str | None) -> str:

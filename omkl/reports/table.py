@@ -34,9 +34,14 @@ if TYPE_CHECKING:
 FORMATS = ("table", "json", "csv", "markdown", "latex", "html")
 Records = Sequence[Mapping[str, Any]]
 COMMAND = "command"  # the name of what opens below a row, where it is a command
+_TERMS = 100  # characters of a line of the terms
 LONG = 40  # lines that fit on a page
 TOGETHER = 20  # lines up to which a data set stays on one page
-_TERMS = 100  # characters of a line of the terms
+FEW = 4  # data sets that a caption names
+_ABSENT = ("INCOMPLETE", "FAILED")  # warnings of what the numbers lack, which readers of a paper must see
+_GAP = 4.0  # points at either side of a column
+_LINE = 345.0  # points of a line of LaTeX's article
+_SIZES = {r"\small": 4.8, r"\footnotesize": 4.4, r"\scriptsize": 4.1, r"\tiny": 3.5}  # points of a character
 _ESCAPES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -47,6 +52,11 @@ _ESCAPES = {
     MISSING: "--",
     "·": r"$\cdot$",
     "*": r"$\ast$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "→": r"$\to$",
+    "−": r"$-$",
+    "²": r"$^2$",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
 }
 
@@ -56,8 +66,9 @@ class Table:
     """A table, with all that is printed around it.
 
     title, shared: above it; ``shared`` is a line about all rows    terms: (term, meaning) of its columns
-    warnings: sentences below it    findings: paragraphs below these, then its notes, numbered from 1, and
-    further paragraphs (``below``)    command: that makes it    name: of its file on a page
+    about: what is to be known of the data    warnings: sentences below it, of what may be wrong
+    findings: paragraphs below these, then its notes, numbered from 1, and further ones (``below``)
+    command: that makes it    name: of its file on a page
     chosen: names of the columns that the reader wants    left_out: those for which there is no room, with
     their first cells    least: the columns that a narrow terminal leaves out, the first of them first
     also: tables below it, of the same terms
@@ -71,6 +82,7 @@ class Table:
     name: str = ""
     shared: str = ""
     terms: Sequence[tuple[str, str]] = ()
+    about: Sequence[str] = ()
     warnings: Sequence[str] = ()
     findings: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -100,6 +112,12 @@ class Table:
     def is_plain(self) -> bool:
         """Whether it is a list of plain values, not of results."""
         return not isinstance(self.records, Mapping)
+
+    @property
+    def paragraphs(self) -> list[str]:
+        """What is below the table, its notes numbered."""
+        notes = [f"[{number}] {note}" for number, note in enumerate(self.notes, 1)]
+        return [*self.findings, *notes, *self.below]
 
     def only(self, places: Sequence[int]) -> "Table":
         """Return the table with the columns at these places."""
@@ -140,6 +158,7 @@ class Table:
         for one in (self, *self.also):
             parts += [element("p", {}, element("b", {}, one.title))] if one.title else []
             parts.append(grid(one.columns, one.rows, one.terms, one.notes))
+        parts += [element("p", {}, text) for text in self.about]
         parts += [element("p", {}, f"! {warning}") for warning in self.warnings]
         more = below([*self.findings, *self.below], self.notes, self.terms)
         return written(element("div", {"class": "omkl-table"}, *parts, *more))
@@ -165,23 +184,19 @@ def _terminal(table: Table) -> str:
     terms, shared = _explained(tables) if width is not None else (table.terms, table.shared)
     blocks = [filled(shared)] if shared else []
     blocks += ["\n".join(filter(None, (filled(one.title), _body(one, width)))) for one in tables]
-    wide = max((len(term) for term, _ in terms), default=0)
+    wide = max((len(term) for term in (*dict(terms), *["note"] * bool(table.about))), default=0)
     lines = []
     for start, text in [
         *((f"{term:<{wide}}  ", text) for term, text in terms),
+        *((f"{'note':<{wide}}  ", text) for text in table.about),
         *(("! ", warning) for warning in table.warnings),
     ]:
         wrap = textwrap.TextWrapper(min(width or _TERMS, _TERMS), start, " " * len(start))
         wrap.break_long_words = wrap.break_on_hyphens = False  # a command in it can be copied
         lines.append(wrap.fill(text))
     text = "\n\n".join(filter(None, [*blocks, "\n".join(lines)])) + "\n"
-    below = _paragraphs(table)
+    below = table.paragraphs
     return text + ("\n" + "\n".join(map(filled, below)) + "\n" if below else "")
-
-
-def _paragraphs(table: Table) -> list[str]:
-    notes = [f"[{number}] {note}" for number, note in enumerate(table.notes, 1)]
-    return [*table.findings, *notes, *table.below]
 
 
 def _body(table: Table, width: int | None) -> str:
@@ -286,9 +301,10 @@ def _markdown(table: Table) -> str:
         ("**bold**" if term == "*" else term, text) for term, text in table.terms if term != "yardsticks"
     ]
     blocks.append("\n".join(f"* {term}: {_safe(meaning)}" for term, meaning in terms))
+    blocks.append("\n".join(f"* {_safe(text)}" for text in table.about))
     blocks.append("\n".join(f"* **{_safe(warning)}**" for warning in table.warnings))
     text = "\n\n".join(block for block in blocks if block) + "\n"
-    below = _paragraphs(table)
+    below = table.paragraphs
     return text + ("\n" + "\n\n".join(below) + "\n" if below else "")
 
 
@@ -336,30 +352,81 @@ def escape(text: str) -> str:
 def _latex(table: Table) -> str:
     """Return table environments, a longtable for more than LONG lines; needs UTF-8 input for accents.
 
-    A list is a bare tabular, with what is known of it in comments.
+    The legend is a note below the table. The command, what made the cells and what only its author must know
+    are comments. A list is a bare tabular.
     """
-    below = "".join(f"% {line}\n" for part in _paragraphs(table) for line in part.splitlines())
+    below = _comments(table.paragraphs)
     if table.is_plain:
-        about = (table.command, table.shared, *table.warnings)
-        return "".join(f"% {line}\n" for line in about if line) + "\n".join(_tabular(table)) + "\n" + below
-    named = {"*": r"\textbf{bold}"}
-    parts = [f"{named.get(term, escape(term))}: {escape(meaning)}." for term, meaning in table.terms]
-    parts += [escape(warning) + "." for warning in table.warnings]
-    parts += [rf"Made by \texttt{{{escape(table.command)}}}."] if table.command else []
+        about = _comments((table.command, table.shared, *table.about, *table.warnings))
+        return about + "\n".join(_tabular(table)) + "\n" + below
     tables = (table, *table.also)
     long = any(len(one.rows) > LONG for one in tables)
-    texts = [rf"% needs \usepackage{{booktabs{',longtable' if long else ''}}}"]
-    for one in tables:
-        first = [escape(part[0].upper() + part[1:]) + "." for part in (one.title, table.shared) if part]
-        texts.append("\n".join(_environment(one, " ".join([*first, *parts]))))
+    made = [f"{term}: {text}" for term, text in table.terms if term == "made with"]
+    seen = [warning for warning in table.warnings if warning.startswith(_ABSENT)]
+    unseen = [f"! {warning}" for warning in table.warnings if warning not in seen]
+    texts = [
+        rf"% needs \usepackage{{booktabs,graphicx{',longtable' if long else ''}}}",
+        _comments([*filter(None, [table.command]), *made, *table.about, *unseen]).rstrip("\n"),
+    ]
+    texts = ["\n".join(filter(None, texts))]
+    first = _label(table, 0)
+    for place, one in enumerate(tables):
+        note = rf"See Table~\ref{{{first}}} for the columns." if place else _note(table, seen)
+        texts.append("\n".join(_environment(one, _caption(one), _label(one, place), note)))
     return "\n\n".join(texts) + "\n" + below
 
 
-def _environment(table: Table, caption: str) -> list[str]:
+def _comments(texts: Sequence[str]) -> str:
+    return "".join(f"% {line}\n" for text in texts if text for line in text.splitlines())
+
+
+def _caption(table: Table) -> str:
+    """Return one sentence: the title, or what the rows are."""
+    title = re.sub(r"^(?:Table|Figure) [\w.]+: ", "", table.title).rstrip(".")
+    if title:
+        return escape(title[0].upper() + title[1:]) + "."
+    names = list(dict.fromkeys(row.group for row in table.rows if row.group))
+    where = " and ".join([", ".join(names[:-1]), *names[-1:]] if names[1:] else names)
+    where = where if len(names) <= FEW else f"{len(names)} data sets"
+    places = [at for at, column in enumerate(table.columns) if column.name == "reps"]
+    reps = [re.search(r"(\d+)/", str(row.cells[at])) for at in places for row in table.rows]
+    counts = sorted({int(count[1]) for count in reps if count})
+    varies = any(isinstance(cell, Spread) and cell.varies for row in table.rows for cell in row.cells)
+    what = "means and standard deviations" if varies else "means"
+    if counts == [1]:
+        what = "one repetition"
+    elif counts:
+        what += f" over {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} repetitions"
+    return escape(f"Online learners{f' on {where}' if where else ''}: {what}.")
+
+
+def _label(table: Table, place: int) -> str:
+    names = dict.fromkeys(row.group for row in table.rows if row.group)
+    text = table.name or table.title or "-".join([*names][:FEW]) or "results"
+    slug = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return f"tab:{slug or 'results'}{f'-{place + 1}' if place else ''}"
+
+
+def _note(table: Table, warnings: Sequence[str]) -> str:
+    """Return what a reader must know of the columns and of all rows."""
+    parts = [f"{escape(table.shared[0].upper() + table.shared[1:])}."] if table.shared else []
+    for term, meaning in table.terms:
+        if term != "made with":
+            shown = r"\textbf{bold}" if term == "*" else rf"\emph{{{escape(term)}}}"
+            parts.append(f"{shown}: {escape(meaning)}.")
+    return " ".join([*parts, *(f"{escape(warning)}." for warning in warnings)])
+
+
+def _environment(table: Table, caption: str, label: str, note: str) -> list[str]:
     """Return the lines of a table; of a longtable, which has its header on each page, with page breaks."""
+    text = rf"\par\smallskip\noindent\parbox{{\columnwidth}}{{\footnotesize\raggedright {note}}}"
+    below = [text] if note else []
+    gap = rf"\setlength{{\tabcolsep}}{{{_GAP:g}pt}}"
     if len(table.rows) <= LONG:
-        start = [r"\begin{table}", r"\centering", r"\small", rf"\caption{{{caption}}}"]
-        return [*start, *_tabular(table), r"\end{table}"]
+        head = [r"\begin{table}", r"\centering", r"\small", rf"\caption{{{caption}}}", rf"\label{{{label}}}"]
+        top, *rows = _tabular(table)
+        fitted = rf"\resizebox{{\ifdim\width>\columnwidth\columnwidth\else\width\fi}}{{!}}{{{top}"
+        return [*head, gap, fitted, *rows[:-1], rows[-1] + "}", *below, r"\end{table}"]
     pairs = _pairs(table)
     form, head = _head(table, pairs)
     starts = [number for number, row in enumerate(table.rows) if number == 0 or row.rule == "data"]
@@ -367,15 +434,25 @@ def _environment(table: Table, caption: str) -> list[str]:
     for first, stop in pairwise([*starts, len(table.rows)]):
         ends += [r" \\*" if stop - first <= TOGETHER else r" \\"] * (stop - first - 1) + [r" \\"]
     return [
-        *(r"\begingroup", r"\small", r"\setlength{\LTcapwidth}{\linewidth}"),
+        *(r"\begingroup", _size(table), gap, r"\setlength{\LTcapwidth}{\linewidth}"),
         rf"\begin{{longtable}}{{{form}}}",
-        rf"\caption{{{caption}}} \\",
+        rf"\caption{{{caption}}}\label{{{label}}} \\",
         *(*head, r"\endfirsthead", *head, r"\endhead"),
         rf"\midrule \multicolumn{{{len(pairs) + sum(pairs)}}}{{r}}{{continued on the next page}} \\",
         *(r"\endfoot", r"\bottomrule", r"\endlastfoot"),
         *_latex_rows(table, pairs, ends),
-        *(r"\end{longtable}", r"\endgroup"),
+        *(r"\end{longtable}", *below, r"\endgroup"),
     ]
+
+
+def _size(table: Table) -> str:
+    """Return the largest size of type in which a longtable fits a line of LaTeX's article."""
+    texts = [[str(row.cells[at]) for row in table.rows] for at in range(len(table.columns))]
+    widths = [
+        max(len(column.header), *map(len, own), 0) for column, own in zip(table.columns, texts, strict=True)
+    ]
+    room = _LINE - 2 * _GAP * len(widths)
+    return next((size for size, point in _SIZES.items() if point * sum(widths) <= room), r"\tiny")
 
 
 def _tabular(table: Table) -> list[str]:
@@ -394,7 +471,7 @@ def _pairs(table: Table) -> list[bool]:
 def _head(table: Table, pairs: Sequence[bool]) -> tuple[str, list[str]]:
     """Return the form of the columns, and the lines above the rows."""
     columns = list(zip(table.columns, pairs, strict=True))
-    form = "".join(r"r@{\,$\pm$\,}l" if pair else c.align[0] for c, pair in columns)
+    form = "".join(r"r@{\,$\pm$\,}r" if pair else c.align[0] for c, pair in columns)
     headers = [
         rf"\multicolumn{{2}}{{c}}{{{escape(c.header)}}}" if pair else escape(c.header) for c, pair in columns
     ]
@@ -435,7 +512,7 @@ def _json(table: Table) -> str:
         records = [_strict(record) for record in frame.to_dict("records")]
         lines = [json.dumps(record, allow_nan=False, ensure_ascii=False) for record in records]
         parts.append(f"{json.dumps(name)}: [" + "".join(f"\n  {line}," for line in lines)[:-1] + "\n]")
-    parts.append(f'"notes": {json.dumps(list(table.warnings), ensure_ascii=False)}')
+    parts.append(f'"notes": {json.dumps([*table.about, *table.warnings], ensure_ascii=False)}')
     return "{" + ",\n".join(parts) + "}\n"
 
 

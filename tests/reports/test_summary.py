@@ -290,6 +290,22 @@ def test_two_data_sets_of_one_name_are_distinguished():
     assert table["mistakes_mean"].tolist() == [5.0, 50.0]
 
 
+@pytest.mark.parametrize(
+    ("prepared", "marks"),
+    [
+        (("drop=id", "drop=id scale=minmax"), ("", " (scale=minmax)")),
+        (("label=a b", "label=c missing=mean"), (" (label=a b)", " (label=c missing=mean)")),
+        (("drop=id", "drop=id"), (" (aaaaaa)", " (bbbbbb)")),
+    ],
+)
+def test_two_preparations_of_a_file_are_told_apart_by_what_differs(prepared, marks):
+    cells = [
+        cell(DD, 0, 5, data_hash=letter * 8, key=letter, provenance={"prepared": text})
+        for letter, text in zip("ab", prepared, strict=True)
+    ]
+    assert summarise(frame(*cells), 1)["data"].tolist() == [f"wdbc{mark}" for mark in marks]
+
+
 def test_orders_are_never_averaged_together():
     cells = frame(cell(DD, 0, 5), cell(DD, 0, 50, order="file", key="k"))
     assert summarise(cells, 1)["data"].tolist() == ["wdbc (order=file)", "wdbc (order=permuted)"]

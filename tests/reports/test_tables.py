@@ -271,7 +271,10 @@ def test_latex_is_balanced_and_escaped():
         wide = line.count(r"\multicolumn{2}")
         assert unescaped(line, "&") + 1 + wide == columns
     assert r"\textbf{5.10} & \textbf{0.67}" in body
-    assert r"\texttt{omkl run data=my\_data\#1 algo=50\%\&\{x\}\textasciicircum{}\textasciitilde{}" in body
+    assert "% omkl run data=my_data#1 algo=50%&{x}^~\\" in text.splitlines()
+    (caption,) = re.findall(r"\\caption\{(.*)\}", body)
+    assert caption == "Online learners on wdbc: means and standard deviations over 5 repetitions."
+    assert body.count(r"\label{tab:wdbc}") == 1
 
 
 @pytest.mark.parametrize(("sets", "environment"), [(8, "table"), (9, "longtable")])
@@ -279,7 +282,9 @@ def test_a_table_longer_than_a_page_is_a_longtable(sets, environment):
     names = tuple(f"set{number}" for number in range(sets))
     text = report(frame(), expected((DD, SS), names), "latex")  # 5 lines per set
     lines = text.splitlines()
-    assert lines[0] == rf"% needs \usepackage{{booktabs{',longtable' * (environment == 'longtable')}}}"
+    assert (
+        lines[0] == rf"% needs \usepackage{{booktabs,graphicx{',longtable' * (environment == 'longtable')}}}"
+    )
     assert rf"\begin{{{environment}}}" in text
     body = [line for line in lines if re.match(r"(set\d| &)", line)]
     assert len(body) == 5 * sets
