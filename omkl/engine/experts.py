@@ -9,7 +9,7 @@ from omkl.engine.classes import choose, combined
 from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
 from omkl.engine.jit import compiled, compiled_without_refcounts
 
-# The choices of `sampling` and `floor` (see omkl/learner/learner.py).
+# The choices of `sampling` and `floor` (see omkl/learning/learner.py).
 SAMPLING_MAX, SAMPLING_SUM = 0, 1
 FLOOR_DELTA_M, FLOOR_DELTA = 0, 1
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from omkl.engine.jit import compiled
 
-# The choices of `loss` and of `step` (see omkl/learner/learner.py).
+# The choices of `loss` and of `step` (see omkl/learning/learner.py).
 SQUARED, LOGISTIC, HINGE = 0, 1, 2
 CONSTANT, SQRT = 0, 1
 
