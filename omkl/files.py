@@ -107,6 +107,8 @@ def check_writable(target: Path) -> None:
 
     Of folders that are missing, the one that they would be made in is looked at.
     """
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
     if target.exists() and not target.is_file():
         if not os.access(target, os.W_OK):  # opened, a pipe would wait for its reader
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))

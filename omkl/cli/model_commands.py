@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import experiments as front
 from omkl.cli.messages import OK, emit, say
-from omkl.errors import UserError, without_controls
+from omkl.errors import UserError, path_error, without_controls
 
 if TYPE_CHECKING:
     from omkl.experiments.trained_model import Model
@@ -49,9 +49,14 @@ def predict(args: Namespace, words: list[str]) -> int:
 
     Rows that the preparation leaves out have neither label nor score. The file is read in parts.
     """
-    from omkl.files import replacing
+    from omkl.files import check_writable, replacing
     from omkl.runs import models
 
+    if args.out is not None:
+        try:
+            check_writable(Path(args.out))
+        except OSError as error:
+            raise path_error(f"write {args.out}", error) from None
     model = models.load(args.model)
     if args.scores and model.about["task"] != "classification":
         raise UserError(f"--scores are those of classes; {args.model} is for {model.about['task']}")

@@ -290,7 +290,11 @@ class Scaled:
     """
 
     def __init__(self, request: Request, refs: "Sequence[DataRef]") -> None:
-        scale, self.target = request.value("scale"), request.value("target")
+        scale = request.value("scale")
+        try:
+            self.target = request.value("target")
+        except UserError as error:
+            raise UserError(f"{error}; the column of the targets is label=NAME") from None
         self.scale = {"scale": scale} if scale in ONLINE else {}
         self.refs = refs
         self.own = not any(ref.is_registered for ref in refs if ref.task == "regression")

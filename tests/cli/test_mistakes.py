@@ -27,7 +27,7 @@ from omkl.cli import main
         ("run algo=omkc_dd, omkc_ss", ["ends with a comma"]),
         ("rum algo=omkc_dd", ["unknown command 'rum' (did you mean 'run'?)"]),
         ("-j 2 run algo=omkc_dd", ["-j comes after the command"]),
-        ("run target=y", ["did you mean 'label'"]),
+        ("run target=y", ["must be one of auto, none", "the column of the targets is label=NAME"]),
         ("run wdbc", ["wdbc", "did you mean 'data=wdbc'"]),
         ("run +reps=3", ["+reps=3", "never added"]),
         # names
