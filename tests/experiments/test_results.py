@@ -247,7 +247,7 @@ def test_a_figure_of_a_sweep_shows_any_measure_with_its_best_ringed(tmp_path):
         swept.figure("curve", "kappa")
 
 
-def test_numbers_of_ones_own_are_in_the_target_s_units_and_long_ones_are_short(tmp_path):
+def test_numbers_of_ones_own_are_in_the_target_s_units_and_long_ones_are_short(tmp_path, shared_data):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     how = {

@@ -92,7 +92,7 @@ def test_what_is_given_is_not_tuned(tmp_path):
     assert "given" in str(best)
 
 
-def test_the_command_writes_a_file_that_the_commands_take(tmp_path, capsys, monkeypatch):
+def test_the_command_writes_a_file_that_the_commands_take(tmp_path, capsys, monkeypatch, shared_data):
     monkeypatch.setenv("OMKL_STORE", str(tmp_path / "store"))
     file = tmp_path / "best.yaml"
     words = ["algo=arow,omkc_dd", "data=wdbc,svmguide3", "exec=serial", "reps=3"]
@@ -116,7 +116,7 @@ def test_the_command_writes_a_file_that_the_commands_take(tmp_path, capsys, monk
     assert all(path.stat().st_size for path in (picture, page, model))
 
 
-def test_in_file_order_what_is_reported_comes_after_the_trials(tmp_path):
+def test_in_file_order_what_is_reported_comes_after_the_trials(tmp_path, shared_data):
     how = {**HOW, "trials": 3, "least": 10, "order": "file", "store": str(tmp_path / "store")}
     best = omkl.tune(algo="arow", data=["wdbc", "svmguide3"], **how)
     assert {tuple(part) for part in best.run(progress=False).cells["rounds"]} == {(189, 569), (414, 1243)}

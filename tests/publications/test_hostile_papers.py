@@ -125,7 +125,7 @@ def test_every_kind_of_the_schema_has_its_function():
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("less", {"left": "A", "right": "A", "measure": "mistakes"}, "measure: unknown measure 'mistakes'"),
+        ("less", {"left": "A", "right": "A", "measure": "mistaken"}, "measure: unknown measure 'mistaken'"),
         (
             "trend",
             {"label": "A", "key": "bta", "measure": "seconds", "direction": "up"},

@@ -21,7 +21,7 @@ WORDS = {  # of each task
 ESTIMATORS = {
     "two": omkl.sklearn.OmkcDdClassifier(random_state=0),
     "many": omkl.sklearn.OmkcDdClassifier(random_state=0),
-    "regression": omkl.sklearn.NormaRegressor(),
+    "regression": omkl.sklearn.NormaRegressor(target="online"),  # as of a file by default
     "novelty": omkl.sklearn.NormaNoveltyDetector(nu=0.4, start=0.1),
 }
 YAML = """
