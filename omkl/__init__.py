@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from omkl.experiments.calls import figure as figure
     from omkl.experiments.calls import fit as fit
     from omkl.experiments.calls import load_model as load_model
+    from omkl.experiments.calls import look as look
     from omkl.experiments.calls import report as report
     from omkl.experiments.calls import results as results
     from omkl.experiments.calls import run as run
@@ -39,6 +40,7 @@ __all__ = [
     "learner",
     "learners",
     "load_model",
+    "look",
     "papers",
     "pools",
     "report",

@@ -9,8 +9,8 @@ from sphinx.application import Sphinx
 from hooks import learners, notebook, references
 from hooks.tables import ROOT, markdown
 from omkl.data import registry
-from omkl.measuring import TASK_ERROR, measures_of
 from omkl.store.fields import FIELDS, NOTHING
+from omkl.tasks import TASK_ERROR, measures_of
 
 _RESULTS = ROOT / "results"
 _RELATIVE = re.compile(r"!?\[[^]]*\]\((?P<target>(?!https?:|#|/)[^)\s]+)\)(?: · )?")

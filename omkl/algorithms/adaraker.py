@@ -114,7 +114,7 @@ def _instances(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, ke
 
 @compiled
 def _begin(votes, out, j, rate, kept):
-    """Begin an interval of level j: one that starts anew predicts 0 and has no vote yet."""
+    """Begin an interval of level j: a fresh one predicts 0 and has no vote yet."""
     if kept:
         votes[j] = math.log(rate)
     else:

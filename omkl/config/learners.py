@@ -9,13 +9,12 @@ from omkl.config import compose, domains
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.parameters import Parameter, parameters
 from omkl.errors import UserError, show, suggest
-from omkl.measuring import REPORTED
 from omkl.paths import extensions
 from omkl.resources.resource import Resource
 from omkl.resources.state import limits
 from omkl.resources.state import parse as parse_state
 from omkl.schema import Check, checked, such
-from omkl.tasks import TASKS, by_task, for_task
+from omkl.tasks import REPORTED, TASKS, by_task, for_task
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class LearnerSpec:
     stochastic: draws random numbers of its own
     equivariant: of a regression, its predictions of the targets a + c y are a + c times those of y
     setup: function that chooses its kernels from the pool, or None    state: its resources by name
-    measures: what it reports in every round of a regression, of omkl.measuring.REPORTED
+    measures: what it reports in every round of a regression, of omkl.tasks.REPORTED
     probabilities: whether its scores are: of two classes that of +1 less 1/2, of more that of each
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``

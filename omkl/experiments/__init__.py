@@ -1,7 +1,7 @@
 """Experiments as objects: what the command line prints and Python returns.
 
-calls has the functions of `omkl`; results, tune, paper_results, bounds_results and model what they return.
-Each name is imported from its module when it is first used; `named` finds those that a module has, too.
+calls has the functions of `omkl`; results, tune, paper_results, bounds_results and trained_model have what
+they return. Each name is imported from its module when it is first used; `named` finds those that a module has, too.
 """
 
 import importlib
@@ -11,8 +11,8 @@ _HOMES = {
     "bounds_results": ("Bounds",),
     "call": ("Call",),
     "calls": (
-        *("bounds", "claims", "figure", "fit", "load_model", "report", "results", "run", "sweep", "table"),
-        "tune",
+        *("bounds", "claims", "figure", "fit", "load_model", "look", "report", "results", "run", "sweep"),
+        *("table", "tune"),
     ),
     "dry_runs": ("DryRun",),
     "learner_choice": ("learner",),

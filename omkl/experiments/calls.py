@@ -16,6 +16,7 @@ from omkl.experiments.results import Results, check_end, finished, run_call
 from omkl.experiments.trained_model import Model, trained
 from omkl.experiments.tune import Study, Tuning
 from omkl.publications import find_item, paper_names
+from omkl.reports.look import look as look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn

@@ -131,7 +131,7 @@ def paper_rows() -> Rows:
 
 def measure_rows() -> Rows:
     """Return what `omkl list measures` prints."""
-    from omkl.measuring import MEASURES
+    from omkl.tasks import MEASURES
 
     return [
         {"measure": own.word, "task": " ".join(own.tasks), "better": own.better, "meaning": own.meaning}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from omkl.errors import UserError, suggest
 from omkl.experiments.call import Call
-from omkl.measuring import judging_on
 from omkl.paths import store_folder
 from omkl.publications import Selection, paper_names, read_paper
+from omkl.tasks import judging_on
 
 if TYPE_CHECKING:
     from omkl.pages.document import Page

@@ -13,7 +13,6 @@ from omkl.config import Plan
 from omkl.errors import UserError
 from omkl.experiments.call import Call
 from omkl.experiments.shown import Shown
-from omkl.measuring import judging, judging_on
 from omkl.reports.results_table import (
     USUAL,
     TableOptions,
@@ -28,6 +27,7 @@ from omkl.reports.table import Table
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
 from omkl.store.store import Store
+from omkl.tasks import judging, judging_on
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,13 +17,13 @@ from omkl.experiments.learner_choice import ChosenLearner
 from omkl.experiments.results import Results, run_call
 from omkl.experiments.shown import Shown
 from omkl.files import write_text
-from omkl.measuring import MEASURES, TASK_ERROR
 from omkl.paths import extensions
 from omkl.reports.results_table import digits_of, spread
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread
 from omkl.runs.runner import run_plans
 from omkl.runs.tuning import Race, Rule, Tuned, assumed, axes, known, races, rule_of, run_races
+from omkl.tasks import MEASURES, TASK_ERROR
 
 if TYPE_CHECKING:
     import pandas as pd

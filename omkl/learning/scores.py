@@ -1,4 +1,4 @@
-"""The measures of a pass that are made of its scores when it ends: the stored ones of omkl.measuring.
+"""The measures of a pass that are made of its scores when it ends: the stored ones of omkl.tasks.
 
 The values of a round that a mean is taken of are returned whole (T,), so that they have a curve too.
 """
@@ -6,7 +6,7 @@ The values of a round that a mean is taken of are returned whole (T,), so that t
 import numpy as np
 
 from omkl.engine.stream import Stream, Trace, unrecorded
-from omkl.measuring import BINS, WITHIN_95
+from omkl.tasks import BINS, WITHIN_95
 
 Values = dict[str, float]
 Rounds = dict[str, np.ndarray]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError, suggest
-from omkl.measuring import MEASURES
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import QUANTIFIERS, Paper, as_list
 from omkl.publications.paper_tables import TableResult, not_tuned, unfinished
@@ -24,6 +23,7 @@ from omkl.reports.rows import by_count
 from omkl.reports.summary import LEAST_COMMON, Tested, not_worse, paired_ps
 from omkl.reports.table import Table
 from omkl.store.columns import with_extra
+from omkl.tasks import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd

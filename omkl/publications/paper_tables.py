@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import LearnerSpec, learner_specs
 from omkl.config.settings_text import params_text
 from omkl.errors import UserError
-from omkl.measuring import MEASURES
 from omkl.publications.compare import METRICS, Compared, compare_rows, published_lines
 from omkl.publications.paper import Item, Paper, as_list
 from omkl.publications.selection import Selection, Work, work_of
@@ -17,6 +16,7 @@ from omkl.reports.measures import learners_of
 from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, number
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
+from omkl.tasks import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd

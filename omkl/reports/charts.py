@@ -8,7 +8,6 @@ import numpy as np
 from omkl.config.settings_text import value_text
 from omkl.data import confusion as confusion_counts
 from omkl.errors import UserError
-from omkl.measuring import MEASURES
 from omkl.reports import captions
 from omkl.reports.class_values import class_names
 from omkl.reports.figures import (
@@ -41,6 +40,7 @@ from omkl.reports.measures import (
 from omkl.reports.ranks import MOST_REASONS, Ranks, average_ranks
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 from omkl.reports.summary import axes_of, grid_table, summary_of_rows
+from omkl.tasks import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""The measures of omkl.measuring in a summary, and drawn against the examples seen."""
+"""The measures of omkl.tasks in a summary, and drawn against the examples seen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,8 +8,8 @@ import numpy as np
 
 from omkl.data import registry
 from omkl.errors import UserError, suggest
-from omkl.measuring import MEASURES, OF_PAPERS, TASK_ERROR, Measure, judging
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
+from omkl.tasks import MEASURES, OF_PAPERS, TASK_ERROR, Measure, judging
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,6 @@ import numpy as np
 from omkl.config import compose
 from omkl.config.settings_text import SCALING, params_text, value_text
 from omkl.errors import UserError, suggest
-from omkl.measuring import MEASURES, OF_PAPERS, TASK_ERROR, Measure, measures_of
 from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
 from omkl.reports.class_values import MOST_NAMED, WORST, classes_text
@@ -27,6 +26,7 @@ from omkl.reports.summary import (
 )
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Rule, Spread, TableRow
+from omkl.tasks import MEASURES, OF_PAPERS, TASK_ERROR, Measure, measures_of
 
 if TYPE_CHECKING:
     import pandas as pd

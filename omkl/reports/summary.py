@@ -10,7 +10,6 @@ import numpy as np
 
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.settings_text import params_text, value_text
-from omkl.measuring import MEASURES, Measure
 from omkl.reports import origin
 from omkl.reports.class_values import of_classes
 from omkl.reports.measures import cost_of, deciding, learners_of, measure_of
@@ -20,6 +19,7 @@ from omkl.reports.table_cells import MISSING
 from omkl.store.cell_measures import CellMeasures
 from omkl.store.columns import no_collection, with_extra
 from omkl.store.fields import AVERAGED
+from omkl.tasks import MEASURES, Measure
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,12 +22,11 @@ from omkl.config.parameters import Form, Parameter, parameters
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef
 from omkl.errors import Overflow, UserError
-from omkl.measuring import OF_PAPERS, TASK_ERROR, Measure, judging_on
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plans
 from omkl.store.cell_measures import CellMeasures
 from omkl.store.columns import with_extra
-from omkl.tasks import for_task
+from omkl.tasks import OF_PAPERS, TASK_ERROR, Measure, for_task, judging_on
 
 SHARE = 3  # in file order, one in three rounds is for the trials
 _WORST = math.inf

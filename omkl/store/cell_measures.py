@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omkl.measuring import MEASURES, STORED
+from omkl.tasks import MEASURES, STORED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ class CellMeasures:
         self._made: dict[str, np.ndarray] = {}
 
     def of(self, name: str) -> np.ndarray:
-        """Return a measure of omkl.measuring of each cell, NaN where it has none."""
+        """Return a measure of omkl.tasks of each cell, NaN where it has none."""
         scale = MEASURES[name].scale
         return self.unscaled(name) if scale == 1.0 else scale * self.unscaled(name)
 

@@ -6,7 +6,7 @@ A new figure is one entry here, and the function in omkl/learning/one_pass.py th
 from dataclasses import dataclass
 from typing import Any
 
-from omkl.measuring import STORED
+from omkl.tasks import STORED
 
 NOTHING = type(None)
 TEXT, WHOLE, NUMBER = (str,), (int,), (int, float)

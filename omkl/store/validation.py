@@ -10,10 +10,9 @@ import math
 from itertools import pairwise
 from typing import Any
 
-from omkl.measuring import STORED
 from omkl.store.fields import FIELDS, NUMBER, WHOLE
 from omkl.store.keys import key_text
-from omkl.tasks import TASKS
+from omkl.tasks import STORED, TASKS
 
 Shared = tuple[dict[str, Any], Any, bytes]  # fields that many cells share, their hash begun, its last bytes
 Kinds = dict[str, tuple[type, ...]]
@@ -48,14 +47,6 @@ def shared_part(part: dict[str, Any]) -> Shared | None:
     except _FAULTS:
         return None
     return (part, hashlib.sha256(before), after) if good else None
-
-
-def is_shared(name: str, value: Any) -> bool:
-    """Return whether cells may share this value of a field; of one that is no such field always True."""
-    try:
-        return _are_shared({name: value})
-    except _FAULTS:
-        return False
 
 
 def _are_shared(part: dict[str, Any]) -> bool:

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+from omkl import look
 from omkl.cli import main
 from omkl.data import data_files
-from omkl.reports.look import look
 
 TEXT = "id,when,price,home,name,size,bought\n" + "".join(
     f"r{n},2024-01-{n + 1:02d},${n}.50,{'rented' if n % 3 else 'owned'},name {n},"

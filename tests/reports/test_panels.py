@@ -8,7 +8,6 @@ from support.drawn import curve_figure, draw_curves, draw_sensitivity, draw_time
 from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, study
 
 from omkl.errors import UserError
-from omkl.measuring import MEASURES
 from omkl.reports import charts
 from omkl.reports.charts import sensitivity_table
 from omkl.reports.drawing import draw
@@ -16,6 +15,7 @@ from omkl.reports.figure_style import FigureStyle, in_style, write_figure
 from omkl.reports.figures import COLOURS, Pictures, symbol
 from omkl.reports.measures import WINDOWS, mean_curves, measure_named
 from omkl.reports.summary import grid_table, summary_of
+from omkl.tasks import MEASURES
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 

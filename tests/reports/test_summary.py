@@ -20,10 +20,10 @@ from support.reports_cells import (
 )
 
 from omkl.config.settings_text import value_text
-from omkl.measuring import MEASURES
 from omkl.reports.rows import Row, by_count
 from omkl.reports.summary import Tested as Paired
 from omkl.reports.summary import not_worse, paired_ps, summary_of
+from omkl.tasks import MEASURES
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 

@@ -11,9 +11,9 @@ import pytest
 
 from omkl.config import learner_specs, plan
 from omkl.experiments.results import Results
-from omkl.measuring import MEASURES
 from omkl.runs import runner
 from omkl.runs.cells import expand
+from omkl.tasks import MEASURES
 
 STORE = Path(__file__).with_name("store_of_before")
 HELD = set(re.findall(r'"algo":"(\w+)"', "".join(p.read_text() for p in STORE.glob("cells/*.jsonl"))))
