@@ -1,7 +1,8 @@
 """Experiments as objects: what the command line prints and Python returns.
 
 calls has the functions of `omkl`; results, tune, paper_results, bounds_results and trained_model have what
-they return. Each name is imported from its module when it is first used; `named` finds those that a module has, too.
+they return. Each name is imported from its module when it is first used; `named` finds those that a module
+has, too.
 """
 
 import importlib
