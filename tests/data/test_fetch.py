@@ -119,7 +119,7 @@ def test_archive_member(server, tmp_path):
     server.files["/a.zip"] = zipped(D__x=BODY, other=b"-")
     link = Link(f"{server.url}/a.zip", "D/x")
     files = [DataFile("x", (link,)), DataFile("y", (Link(link.url, "other"),))]
-    paths = [fetch.fetch(file, tmp_path, 10**6, tmp_path / "archives") for file in files]
+    paths = [fetch.fetch(file, tmp_path, 10**6, tmp_path / "archives")[0] for file in files]
     assert [path.read_bytes() for path in paths] == [BODY, b"-"]
     assert len(server.requests) == 1  # the archive is shared
 
@@ -140,7 +140,8 @@ def test_bad_archive(server, tmp_path, content):
 
 def test_links_are_tried_in_turn_and_all_failures_are_listed(server, tmp_path):
     links = Link(f"{server.url}/gone"), Link(f"{server.url}/f")
-    assert fetch.fetch(DataFile("x", links), tmp_path, 10**6, tmp_path).read_bytes() == BODY
+    path, link = fetch.fetch(DataFile("x", links), tmp_path, 10**6, tmp_path)
+    assert (path.read_bytes(), link) == (BODY, links[1])
     with pytest.raises(
         OmklError, match=r"(?s)/gone: the server answered 404.*/lost: the server answered 404"
     ):
