@@ -24,7 +24,7 @@ LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the l
 MARKS = ",;\t|"  # between columns, the likeliest first
 ENOUGH = 10  # rows that show how the numbers of a column usually are
 SAMPLE = 20  # lines that show the delimiter
-PART_OF_TABLE = 2**20  # values of a registered table that are in memory at once
+PART_OF_TABLE = 2**18  # values of a registered table that are in memory at once
 _SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
 _QUOTED = re.compile(r'(^|[,;\t|])[ ]*"(?:[^"]|"")*"', re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")

@@ -105,10 +105,11 @@ def joined(parts: Sequence[Examples]) -> Examples:
         return parts[0]
     ends = np.cumsum([0] + [len(part.indices) for part in parts])
     indptr = np.concatenate([[0], *(part.indptr[1:] + end for part, end in zip(parts, ends, strict=False))])
-    arrays = (
+    indices, values, labels = (
         np.concatenate([getattr(part, key) for part in parts]) for key in ("indices", "values", "labels")
     )
-    return Examples(indptr.astype(np.int64), *arrays, max(part.d for part in parts), parts[0].base)
+    d = max(part.d for part in parts)
+    return Examples(indptr.astype(np.int64), indices, values, labels, d, parts[0].base)
 
 
 def dense(X: Any, labels: np.ndarray) -> Examples:

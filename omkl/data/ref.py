@@ -77,7 +77,7 @@ class DataRef(ABC):
     @cached_property
     def content_hash(self) -> str:
         """The hash of the numbers, see `omkl.data.content_hash`."""
-        return self.known.content_hash
+        return self.known.content_hash or self.load().content_hash
 
     @cached_property
     def T(self) -> int:
@@ -92,7 +92,8 @@ class DataRef(ABC):
     @cached_property
     def nnz(self) -> int:
         """Number of values other than 0."""
-        return self.known.nnz
+        known = self.known.nnz
+        return self.load().nnz if known is None else known
 
     @cached_property
     def classes(self) -> tuple[str, ...] | None:
@@ -301,14 +302,6 @@ class Registered(DataRef):
     @property
     def known(self) -> DataEntry:
         return self.entry
-
-    @cached_property
-    def content_hash(self) -> str:
-        return self.entry.content_hash or self._dataset.content_hash
-
-    @cached_property
-    def nnz(self) -> int:
-        return self._dataset.nnz if self.entry.nnz is None else self.entry.nnz
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -212,7 +212,7 @@ def _workbook_stream(data: bytes) -> bytes:
         table += struct.unpack(f"<{per // 4}I", sector(number))
 
     def chain(number: int) -> bytes:
-        parts = []
+        parts: list[bytes] = []
         while number < _END:
             if len(parts) > len(table):
                 raise ValueError("its sectors run in a circle")
