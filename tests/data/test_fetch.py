@@ -1,5 +1,6 @@
 """Downloading, against a real HTTP server on loopback: whole, broken, hostile, mirrored, forbidden."""
 
+import dataclasses
 import io
 import lzma
 import threading
@@ -9,7 +10,7 @@ import pytest
 from support.download_server import BODY
 
 from omkl import data
-from omkl.data import fetch
+from omkl.data import fetch, registry
 from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError
 
@@ -242,6 +243,10 @@ def test_two_gets_at_once_download_once(server, mine):
 
 
 def test_set_without_an_address(monkeypatch):
-    with pytest.raises(UserError, match=r"susy_30k: no address to download it from is known"):
-        data.registered("susy_30k").get()
-    assert not data.registered("susy_30k").is_downloadable
+    files = (DataFile("adaraker_tom.npz"),)
+    item = registry.entry("adaraker_tom")
+    item = dataclasses.replace(item, forms=(dataclasses.replace(item.forms[0], files=files),))
+    monkeypatch.setattr(registry, "entry", lambda name: item)
+    with pytest.raises(UserError, match=r"adaraker_tom\.npz: no address to download it from is known"):
+        data.registered("adaraker_tom").get()
+    assert not data.registered("adaraker_tom").is_downloadable

@@ -30,7 +30,7 @@ MAT = {name: f"adaraker_{name}" for name in ("air", "tom", "twitter", "energy", 
 
 @pytest.fixture
 def serve(server, monkeypatch):
-    """Make the addresses of a set lead to the server; return what puts files there: by the end of an address."""
+    """Let the addresses of a set lead to the server; return what puts files there, by an address's end."""
     original = registry.entry
 
     def moved(name):
@@ -52,7 +52,7 @@ def serve(server, monkeypatch):
     monkeypatch.setattr(registry, "entry", moved)
 
     def put(name, **bodies):
-        """Serve the bodies; name=... of the set, the others by the end of an address, with __ for a point."""
+        """Serve bodies at the set's addresses that end with their names, in which __ is a point."""
         ends = {end.replace("__", "."): body for end, body in bodies.items()}
         for form in moved(name).forms:
             for file in form.files:
