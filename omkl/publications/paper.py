@@ -312,7 +312,7 @@ def _check_item(item: Mapping[str, Any], group: str, runs: Iterable[str], where:
         ("sets", QUANTIFIERS, ", K of N, at most K of N"),
         ("direction", ("up", "down"), ""),
     ):
-        if item.get(key, next(iter(known))) in known or (more and _NUMBER_OF.fullmatch(item[key])):
+        if item.get(key, next(iter(known))) in known or (more and _NUMBER_OF.fullmatch(str(item[key]))):
             continue
         near = suggest(item[key], known)
         raise UserError(f"{where}.{key}: {show(item[key])}{near}; one of {', '.join(known)}{more}")
