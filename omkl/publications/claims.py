@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from omkl.runs.runner import Outcome
 
-MARGIN = 0.5  # percentage points: rates of mistakes that differ by less are comparable
 SHORT = 0.01  # seconds: shorter times are mostly what a call costs, and decide nothing
 _MARKS = {True: "", False: " (no)", None: " (?)"}
 _FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s"} | {
@@ -222,22 +221,20 @@ def best(rows: ClaimRows, options: Options) -> Answer:
 def comparable(rows: ClaimRows, options: Options) -> Answer:
     """The means of ``left`` and ``right`` differ by less than ``margin``, by two one-sided paired t-tests.
 
-    By ``measure``, else the error. With ``or_better`` left may be better by more, so that one of the two
-    decides. Undecided with too few repetitions in common.
+    By ``measure``, else the error; the usual margin is what is practically equal. With ``or_better`` left may
+    be better by more, so that one of the two decides. Undecided with too few repetitions in common.
     """
     measure = rows.measure(options.get("measure", ERROR))
     left, right = options["left"], rows.best(options["right"], measure)
     a, b = rows.mean(left, measure), rows.mean(right, measure)
-    numbers, margin = f"{_shown(a, measure)} : {_shown(b, measure)}", options.get("margin")
-    if margin is None and measure != "mistake_pct":
-        raise UserError(f"margin: is missing; {measure} has no usual one")
+    numbers = f"{_shown(a, measure)} : {_shown(b, measure)}"
     if np.isnan(a) or np.isnan(b):
         return None, numbers
     more = rows.differences(rows.row(left), rows.row(right), rows.errors(measure))
     if more.size < LEAST_COMMON:
         return None, numbers
     low, high = interval(more)
-    margin = MARGIN if margin is None else margin
+    margin = options.get("margin", MEASURES[measure].practically_equal(b))
     holds = high < margin and (bool(options.get("or_better")) or low > -margin)
     return holds, f"{numbers} ({low:+.3g} to {high:+.3g})"
 
@@ -430,11 +427,9 @@ def verdict(sets: str, known: Sequence[bool]) -> str:
 
 
 _TERMS: dict[str, Callable[[Item], bool]] = {
-    f"a : b (low to high): the 90 % interval of the difference. Two rows are comparable where it lies within "
-    f"± {MARGIN} percentage points, or the margin that the claim names (two one-sided paired t-tests, 5 %); "
-    "one is at least comparable where the interval ends below the margin.": lambda item: (
-        item.kind == "comparable"
-    ),
+    "a : b (low to high): the 90 % interval of the difference. Two rows are comparable where it lies within "
+    "± 0.5 percentage points, or the margin that the claim names (two one-sided paired t-tests, 5 %); one is "
+    "at least comparable where the interval ends below the margin.": lambda item: item.kind == "comparable",
     "values: kernel values of a pass, one for each stored vector of each kernel that a round needs. Times "
     f"below {1000 * SHORT:.0f} ms decide nothing (?).": lambda item: "counts" in item.options,
 }
