@@ -44,6 +44,8 @@ class LearnerSpec:
     groups: families that ``algo=GROUP`` means, beside those that follow from the rest (`groups`)
     estimator: ``module:Class`` of scikit-learn's or river's kind in place of a function; the hyperparameters
     are its arguments    sparse: it is given the non-zero features of a row only
+    average: what becomes of the terms of its expansion, for the averaged hypothesis: ``fixed``, they never
+    change, or ``shrunk``, by 1 - eta_t lam in each round
     """
 
     name: str
@@ -74,6 +76,7 @@ class LearnerSpec:
     groups: list[str] = field(default_factory=list)
     estimator: str | None = None
     sparse: bool = False
+    average: str | None = None
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -331,6 +334,7 @@ _CHECKS: dict[str, Check] = {
     "groups": _groups,
     "kernels": domains.domain_check(["pool", "own", "none"]),
     "classes": domains.domain_check(["two", "many"]),
+    "average": domains.domain_check(["fixed", "shrunk"]),
     "pool": domains.domain_check(["any", "gaussian"]),
     "measures": _measures,
     "revision": domains.domain_check("int [1, inf)"),

@@ -24,6 +24,8 @@ def bounded(plan: "Plan") -> "Plan":
 
     if plan.rounds:
         raise UserError(f"rounds={plan.rounds}: the theorems' bounds are those of the whole data set")
+    if isinstance(plan.test, float):
+        raise UserError(f"test={plan.test}: the theorems' bounds are those of the whole data set")
     for setting in plan.settings:
         if function_of(learner_spec(setting.learner)) is None:
             known = [name for name, spec in learner_specs().items() if function_of(spec)]
