@@ -86,6 +86,7 @@ class Batch:
         from omkl.engine.pool import make_pool, own_values
 
         dataset = compact(dataset)
+        self.content = dataset.content_hash
         self.T, self.y = dataset.T, np.asarray(dataset.y)
         self.pool, self.m = make_pool(pool["kernels"], pool["normalise"]), len(pool["kernels"])
         shape = (dataset.T, dataset.d)
@@ -110,7 +111,7 @@ class Batch:
 
     def _solve(self, i: int, lam: float) -> Fit:
         if self._last[0] != i:
-            self._last = (i, self._kernel(i, self.picked))
+            self._last = (i, self.kernel(i, self.picked))
         K, y, n = self._last[1] / lam, self.y[self.picked], len(self.picked)
         alpha = solver.machine(K, y, self.T / n)
         f = K @ (alpha * y)
@@ -119,7 +120,7 @@ class Batch:
             dual = 2.0 * alpha.sum() - penalty
             primal = penalty + 2.0 * np.maximum(0.0, 1.0 - y * f).sum()
             return Fit(penalty / lam, y * f, float((primal - dual) / dual))
-        f = np.concatenate([self._kernel(i, part) @ (alpha * y) / lam for part in self._parts()])
+        f = np.concatenate([self.kernel(i, part) @ (alpha * y) / lam for part in self._parts()])
         return Fit(penalty / lam, self.y * f, None)
 
     def mixture(self, lam: float) -> tuple[Fit, solver.Mixture]:
@@ -130,7 +131,7 @@ class Batch:
 
     def _mix(self, lam: float) -> tuple[Fit, solver.Mixture]:
         if self._all is None:
-            self._all = np.stack([self._kernel(i, self.picked) for i in range(self.m)])
+            self._all = np.stack([self.kernel(i, self.picked) for i in range(self.m)])
         y, n = self.y[self.picked], len(self.picked)
         found = solver.mixture(self._all, y, self.T / n, lam)
         signed, norm2 = found.a * y, float(found.u @ found.norms2)
@@ -139,7 +140,7 @@ class Batch:
             primal = lam * norm2 + 2.0 * np.maximum(0.0, 1.0 - y * f).sum()
             return Fit(norm2, y * f, float((primal - found.low) / abs(found.low))), found
         used = np.flatnonzero(found.u)
-        f = [sum(found.u[i] * (self._kernel(int(i), part) @ signed) for i in used) for part in self._parts()]
+        f = [sum(found.u[i] * (self.kernel(int(i), part) @ signed) for i in used) for part in self._parts()]
         return Fit(norm2, self.y * np.concatenate(f), None), found
 
     def _parts(self) -> list[np.ndarray]:
@@ -147,7 +148,7 @@ class Batch:
         n = len(self.picked)
         return [np.arange(start, min(start + n, self.T)) for start in range(0, self.T, n)]
 
-    def _kernel(self, i: int, rows: np.ndarray) -> np.ndarray:
+    def kernel(self, i: int, rows: np.ndarray) -> np.ndarray:
         """kappa_i of these rows (r,) with the picked ones (n,), shape (r, n), by the engine's definition."""
         from omkl.engine.pool import form_of
         from omkl.engine.slot_values import slot_values

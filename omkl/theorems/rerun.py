@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.theorems.track import Rounds, rounds_of
+
 if TYPE_CHECKING:
     from omkl.data import Dataset
     from omkl.learning.cell import Cell
@@ -20,9 +22,11 @@ class Run:
     @cached_property
     def stream(self) -> "tuple[Dataset, np.ndarray]":
         """Its data, and the rows in order of arrival."""
+        from omkl.data import compact
         from omkl.learning.cell import stream_of
 
-        return stream_of(self.cell)
+        dataset, order = stream_of(self.cell)
+        return compact(dataset), order
 
     @cached_property
     def y(self) -> np.ndarray:
@@ -44,6 +48,11 @@ class Run:
             on_end=lambda learner, trace: traces.append(trace),
         )
         return traces[0].score
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        """Its rounds one by one, of Raker and AdaRaker."""
+        return rounds_of(self)
 
     @property
     def hinge_loss(self) -> float:
