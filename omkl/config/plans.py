@@ -13,7 +13,6 @@ from omkl.config import compose, domains, kernel_pools
 from omkl.config.grammar import Override, Request
 from omkl.config.learners import (
     LearnerSpec,
-    check_budget,
     hyperparameters,
     learner_names,
     learner_spec,
@@ -209,8 +208,7 @@ def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, 
     axis = {}
     for spec in specs:
         if own := spec.hyperparameters.get(name):
-            check = check_budget if name == spec.budget else own.check
-            axis[spec.name] = override.checked(check, f" ({spec.name}: {own.help})")
+            axis[spec.name] = override.checked(spec.check_of(name), f" ({spec.name}: {own.help})")
     if not axis:
         chosen, known = ",".join(spec.name for spec in specs), hyperparameters(specs)
         others = [other.name for other in learner_specs().values() if name in other.defaults]

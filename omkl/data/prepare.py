@@ -11,10 +11,10 @@ from omkl.data.dataset import Dataset, content_hash
 from omkl.data.delimited import read_columns, read_fields, read_form_table, read_labels
 from omkl.data.formats import data_name, format_of
 from omkl.data.labels import Classes, against_rest, class_numbers, note_on, note_on_alike, targets
+from omkl.data.number_streams import realised
 from omkl.data.parse import Examples, dense, read_libsvm, read_npz, undense
 from omkl.data.recipe import Preparation, Recipe, note_on_gaps, recipe_of, refuse_odd_targets
 from omkl.data.registry import Affine, DataEntry, Form
-from omkl.data.streams import generate
 from omkl.data.tables import Table
 from omkl.errors import UserError
 
@@ -135,7 +135,7 @@ def _read_source(form: Form, paths: list[Path], limit: int | None) -> Examples:
     if form.format == "npz":
         return dense(*read_npz(paths[0], limit))
     if form.format == "stream":
-        return generate(form.dataset, 1)
+        return realised(form.dataset, 1)
     if form.format == "sklearn":
         from sklearn import datasets
 

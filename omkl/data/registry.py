@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from omkl import schema
-from omkl.data.streams import EVERY
+from omkl.data import number_streams, streams
 from omkl.errors import UserError, show, suggest
 from omkl.paths import conf_folder, extensions, listed
 from omkl.tasks import TASKS
@@ -20,7 +20,7 @@ from omkl.tasks import TASKS
 # format: how many files it needs at least
 FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "npz": 1, "sklearn": 0, "stream": 0}
 # format: the data sets it can give
-EMBEDDED = {"sklearn": ("breast_cancer", "digits", "iris", "wine"), "stream": tuple(EVERY)}
+EMBEDDED = {"sklearn": ("breast_cancer", "digits", "iris", "wine"), "stream": (*streams.EVERY, *number_streams.EVERY)}
 
 
 @dataclass(frozen=True)

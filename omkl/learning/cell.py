@@ -18,6 +18,8 @@ from omkl.store.keys import cell_key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy as np
+
     from omkl.config import LearnerSpec
     from omkl.data import DataRef, Dataset
 
@@ -155,16 +157,10 @@ def check_memory(cell: Cell) -> None:
         )
 
 
-def run_cell(cell: Cell) -> dict[str, Any]:
-    """Run one cell in this process and return its figures, as `omkl.learning.run_pass` does."""
+def _whole_stream(cell: Cell) -> "tuple[Dataset, np.ndarray]":
+    """Return the data of a cell, and all rows in order of arrival."""
     import omkl.data
-    from omkl.learning import one_pass, progress_file
-    from omkl.learning.third_party import source
 
-    if source(cell.spec) != cell.source:
-        raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
-    check_memory(cell)
-    warm_up_once([(cell.spec, cell.params, cell.data.n_classes)])
     dataset = cell.data.load()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # shown already, when the plan was expanded
@@ -173,23 +169,37 @@ def run_cell(cell: Cell) -> dict[str, Any]:
         raise OmklError(f"{dataset.name} changed during the run: run the same command again")
     if cell.order == "file":
         dataset = omkl.data.realisation(dataset, cell.rep)
+    return dataset, order
+
+
+def stream_of(cell: Cell) -> "tuple[Dataset, np.ndarray]":
+    """Return the data of a cell, and the rows in order of arrival. Raises OmklError where they changed."""
+    dataset, order = _whole_stream(cell)
+    return dataset, order[slice(*cell.rounds)] if cell.rounds else order
+
+
+def run_cell(cell: Cell) -> dict[str, Any]:
+    """Run one cell in this process and return its figures, as `omkl.learning.run_pass` does."""
+    from omkl.learning import one_pass, progress_file
+    from omkl.learning.third_party import source
+
+    if source(cell.spec) != cell.source:
+        raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
+    check_memory(cell)
+    warm_up_once([(cell.spec, cell.params, cell.data.n_classes)])
+    dataset, order = _whole_stream(cell)
     test = None
     if cell.test is not None:
         other = cell.test.load()
         rows = order[slice(*cell.test.rows)] if cell.test.rows else np.arange(other.T if other else 0)
         test = (other or dataset, rows)
-    if cell.rounds:
-        order = order[slice(*cell.rounds)]
-    how: dict[str, Any] = {
-        "scaling": cell.scaling,
-        "block": cell.block,
-        "threads": cell.threads,
-        "test": test,
-    }
+    order = order[slice(*cell.rounds)] if cell.rounds else order
+    how: dict[str, Any] = {"scaling": cell.scaling, "block": cell.block, "threads": cell.threads}
+    how["test"] = test
     with ExitStack() as stack:
         if cell.board is not None:
             how["on_part"] = stack.enter_context(progress_file.noting(cell.board, cell.number, order.size))
-        return one_pass.run_pass(cell.spec, cell.params, cell.pool, dataset, order, permutation_seed, **how)
+        return one_pass.run_pass(cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed, **how)
 
 
 # ------------------------------------------------------------------ what a process does once

@@ -3,7 +3,8 @@
 A budget may be the size of another learner: ``algo.budget={match:bomkc_spa}``. The budget B of each kernel
 then makes m B as near as possible to the other learner's #SV, the mean over the same data set, pool, order,
 seed and repetitions. It becomes a number before a cell's key is formed, so the cells are those of
-``algo.budget=443``.
+``algo.budget=443``. In the same way ``algo.beta={budget:100}`` of SPA becomes alpha T / 100, with which a
+kernel stores at most 100 vectors in expectation.
 """
 
 from collections import Counter
@@ -13,7 +14,7 @@ from typing import Any
 
 import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, domains, learner_specs
-from omkl.config.learners import check_classes, matched_params, to_match
+from omkl.config.learners import check_classes, matched_params, of_budget, to_match
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
 from omkl.errors import OmklError, UserError
@@ -88,6 +89,7 @@ def expand(
                 else value
                 for key, value in setting.params.items()
             }
+            params = _rates(spec, params, T, data)
             if spec.budget and params[spec.budget] > data.T:
                 raise UserError(
                     f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per "
@@ -114,6 +116,24 @@ def expand(
                 )
                 cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
+
+
+def _rates(spec: LearnerSpec, params: dict[str, Any], T: int, data: DataRef) -> dict[str, Any]:
+    """Return hyperparameters with their numbers where they follow from a budget, checked together."""
+    rates = {}
+    for name, value in params.items():
+        if not of_budget(value):
+            continue
+        if value["budget"] > T:
+            raise UserError(
+                f"algo.{name}={{budget:{value['budget']}}}: a kernel of {spec.name} cannot store more vectors "
+                f"than data={data.name} has rounds, T = {T}; choose at most that"
+            )
+        rates[name] = params[str(spec.hyperparameters[name].budget)] * T / value["budget"]
+    if not rates:
+        return params
+    spec.check_together(params | rates)
+    return params | rates
 
 
 def _suits(spec: LearnerSpec, data: DataRef) -> bool:
