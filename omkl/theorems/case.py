@@ -1,5 +1,4 @@
-"""The inputs of a bound, and its value: batch solutions of a data set and a pool's kernels.
-"""
+"""The inputs of a bound, and its value: batch solutions of a data set and a pool's kernels."""
 
 import math
 from collections.abc import Callable
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from omkl.theorems.rerun import Run
 
 MISTAKES, VECTORS, REGRET = "mistakes", "vectors", "regret"
+SHARE, TRUNCATION = "share of new rows", "truncation error"
 ROWS = 2000  # examples that a batch solution is made of: kernel values of 4 ROWS^2 pairs, 128 MB
 _HALVINGS = 3  # of a factor of 4 between two lam
 MEAN = -1  # in place of a kernel's number: the mean of the pool's kernels

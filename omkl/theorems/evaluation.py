@@ -10,7 +10,7 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports.table import Table
-from omkl.theorems.case import MEAN, REGRET, ROWS, VECTORS, Batch, Bound, Case
+from omkl.theorems.case import MEAN, MISTAKES, ROWS, SHARE, VECTORS, Batch, Bound, Case
 from omkl.theorems.rerun import Run
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from omkl.config import LearnerSpec, Plan, Setting
 
-_COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum"}  # columns of the store
+_COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum", SHARE: "averaged_rate"}  # columns of the store
 
 
 def bounded(plan: "Plan") -> "Plan":
@@ -93,7 +93,8 @@ def _observed(bound: Bound, finished: "pd.DataFrame") -> np.ndarray:
     """Return the bounded count of each finished repetition, empty where it is not known."""
     if bound.observed is not None or bound.counts not in _COUNTS:
         return np.array(bound.observed or ())
-    return finished[_COUNTS[bound.counts]].to_numpy(dtype=float)
+    own = finished[_COUNTS[bound.counts]].to_numpy(dtype=float)
+    return own[~np.isnan(own)]
 
 
 def _row(
@@ -111,6 +112,7 @@ def _row(
         ratio = bound.value / mean if bound.value is not None and mean else None
     else:
         ratio = min((b / o for b, o in zip(bound.values, observed, strict=True) if o > 0.0), default=None)
+
     def name_of(kernel: dict[str, Any]) -> str:
         return value_text({k: v for k, v in kernel.items() if (k, v) not in (("scale", 1.0), ("coef0", 0.0))})
 
@@ -148,7 +150,9 @@ def bounds_table(rows: list[dict[str, Any]], command: str = "") -> Table:
     """Return the rows as a table; JSON and CSV hold plain numbers."""
     notes = list(dict.fromkeys(note for row in rows for note in row["notes"]))
     shown = [_shown(row, notes) for row in rows]
-    empty = [name for name in ("pool", "settings", "printed", "objective") if not any(row[name] for row in shown)]
+    empty = [
+        name for name in ("pool", "settings", "printed", "objective") if not any(row[name] for row in shown)
+    ]
     shown = [{name: text for name, text in row.items() if name not in empty} for row in shown]
     lines = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
     gaps = [row["gap"] for row in rows if row["gap"] is not None]
@@ -170,7 +174,7 @@ def _shown(row: dict[str, Any], notes: list[str]) -> dict[str, str]:
     def text(name: str, form: str, missing: str = "–") -> str:
         return missing if row[name] is None else format(row[name], form)
 
-    form = ".4g" if row["counts"] == REGRET else ".1f"
+    form = ".1f" if row["counts"] in (MISTAKES, VECTORS) else ".4g"
     observed = text("mean", form) + (f" ± {row['std']:{form}}" if row["std"] is not None else "")
     if row["mean"] is not None and row["reps"] < row["asked"]:
         observed += f" ({row['reps']} of {row['asked']} repetitions)"
