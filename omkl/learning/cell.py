@@ -154,7 +154,9 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     with ExitStack() as stack:
         if cell.board is not None:
             how["on_part"] = stack.enter_context(progress_file.noting(cell.board, cell.number, order.size))
-        return one_pass.run_pass(cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed, **how)
+        return one_pass.run_pass(
+            cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed, **how
+        )
 
 
 # ------------------------------------------------------------------ what a process does once
