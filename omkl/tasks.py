@@ -89,6 +89,12 @@ class Measure:
         """1 where less of it is better, else -1."""
         return -1.0 if self.better == "more" else 1.0
 
+    def practically_equal(self, value: float) -> float:
+        """Return which difference from a value matters to nobody: 0.5 points, 0.005, or 0.5 % of an error."""
+        if self.unit.startswith("of the target"):
+            return 0.005 * abs(value)
+        return 0.5 if self.unit == "%" else 0.005
+
     @property
     def best(self) -> str:
         """What the best rows have, "" where no learner is better than another."""
@@ -199,6 +205,7 @@ _ALL = (
         header="MSE x 1e3",
         meaning="mean squared error of one pass, each prediction before its update, times 1000",
         formula="1000 · mean of (ŷ − y)²",
+        unit="of the target squared, times 1000",
         tasks=NUMBERS,
         of="scores",
         digits=2,

@@ -65,7 +65,7 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
     """
     examples = format_of(path).read(path, preparation, size_limit())
     if isinstance(examples, Table):
-        return _of_table(examples, task, preparation)
+        return prepared_table(examples, task, preparation)
     if examples.d == 0:
         raise UserError(f"{path}: no features in any example")
     y, classes = _labels(examples.labels, task, str(path))
@@ -79,7 +79,11 @@ def _labels(labels: np.ndarray, task: str, where: str) -> tuple[np.ndarray, Clas
     return class_numbers(labels, None, where) if task == "classification" else (targets(labels, where), None)
 
 
-def _of_table(table: Table, task: str, preparation: Preparation) -> tuple[Dataset, Recipe]:
+def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[Dataset, Recipe]:
+    """Return the data set of a table, and the recipe that prepares others like it.
+
+    Raises UserError that names row, column and what helps.
+    """
     recipe, notes = recipe_of(table, preparation, task)
     X, labels, kept = recipe.apply(table)
     assert labels is not None  # the recipe was made from this table

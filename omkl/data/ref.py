@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 
 from omkl.data import cache, data_files, registry
 from omkl.data.dataset import Dataset
-from omkl.data.formats import check_settings, data_name
-from omkl.data.prepare import read_file, read_registered
+from omkl.data.formats import check_settings, data_name, format_of, read_table
+from omkl.data.prepare import prepared_table, read_file, read_registered
 from omkl.data.recipe import AS_IT_IS, Preparation, Recipe
 from omkl.data.registry import DataEntry, Form
+from omkl.data.tables import Table, of_frame
 from omkl.errors import OmklError, UserError, shown, suggest
 from omkl.files import locked
 from omkl.paths import cache_folder, given
@@ -44,7 +45,7 @@ class DataRef(ABC):
         return self.word
 
     def __repr__(self) -> str:
-        read = self.is_registered or "_dataset" in self.__dict__ or isinstance(self, Parsed)
+        read = not isinstance(self, UserFile | Frame) or {"_dataset", "_read"} & self.__dict__.keys()
         task = f"{self.n_classes} classes" if read and self.task == "classification" else self.task
         size = f", T={self.T}, d={self.d}" if read else ""  # a file is read when its numbers are needed
         return f"{type(self).__name__}({self.word!r}{size}, {task})"
@@ -119,6 +120,10 @@ class DataRef(ABC):
         """How the table was prepared that the data come from, None where they come from none."""
         return None
 
+    def table(self) -> Table | None:
+        """Return the named columns of a user's table before they are prepared, None for other data."""
+        return None
+
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Return what a process that is started later needs to find the data set again (`from_json`)."""
@@ -188,6 +193,11 @@ class UserFile(DataRef):
         check_settings(self.word, self.path, self.preparation)
         return read_file(self.path, self.task, self.preparation)[1]
 
+    def table(self) -> Table | None:
+        if not format_of(self.path).is_table:
+            return None
+        return read_table(self.path, self.preparation, data_files.size_limit())
+
     def to_json(self) -> dict[str, Any]:
         preparation = asdict(self.preparation)
         return {"data": str(self.path.absolute()), "task": self.task, "preparation": preparation}
@@ -240,9 +250,49 @@ class Parsed(DataRef):
         return replace(dataset, name=self.name)
 
     def to_json(self) -> dict[str, Any]:
-        raise UserError(
-            f"data={self.name}: a job that starts later cannot find data in memory; save them first"
-        )
+        raise _in_memory(self.name)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frame(DataRef):
+    """A data frame in memory (pandas, polars), with how it is prepared: as the same table in a file."""
+
+    frame: Any
+    preparation: Preparation = AS_IT_IS
+
+    @property
+    def prepared(self) -> str:
+        return self.preparation.words
+
+    @cached_property
+    def _read(self) -> tuple[Parsed, Recipe]:
+        dataset, recipe = prepared_table(self.table(), self.task, self.preparation)
+        return of_dataset(replace(dataset, name=self.name)), recipe
+
+    @property
+    def known(self) -> Dataset:
+        return self._read[0].load()
+
+    def load(self, download: bool = True) -> Dataset:
+        return self.known
+
+    @property
+    def copy(self) -> Path | None:
+        return self._read[0].copy
+
+    @property
+    def recipe(self) -> Recipe | None:
+        return self._read[1]
+
+    def table(self) -> Table:
+        return of_frame(self.frame, Path(self.name), self.preparation)
+
+    def to_json(self) -> dict[str, Any]:
+        raise _in_memory(self.name)
+
+
+def _in_memory(name: str) -> UserError:
+    return UserError(f"data={name}: a job that starts later cannot find data in memory; save them first")
 
 
 def load(

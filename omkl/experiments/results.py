@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
-from omkl.errors import UserError
+from omkl.errors import UserError, suggest
 from omkl.experiments.call import Call
 from omkl.experiments.shown import Shown
 from omkl.reports.results_table import (
@@ -234,8 +234,12 @@ class Results(Shown):
 
     def report_table(self, options: TableOptions = USUAL) -> Table:
         """Return the table for readers; options: order of the rows, and columns."""
-        make = sweep_table if self.is_sweep else run_table
-        return make(self.table, self.cells, self.expected, options)
+        make, summary = sweep_table if self.is_sweep else run_table, self.table
+        if {"p_holm", "+p_holm"} & set(options.columns):
+            from omkl.reports.comparison import holm_ps
+
+            summary = summary.assign(p_holm=holm_ps(self.rows, summary, self.cells))
+        return make(summary, self.cells, self.expected, options)
 
     # ------------------------------------------------------------------ as figures
 
@@ -264,6 +268,22 @@ class Results(Shown):
     def ranks(self, measure: str | None = None) -> "Drawn":
         """Draw the learners' average ranks over the data sets, with what does not differ significantly."""
         return self._drawn("ranks", measure)
+
+    def comparison(self, first: str = "", measure: str = "") -> Table:
+        """Return how a learner compares with each other one over the data sets, by tests that name what is
+        practically equal.
+
+        first: a learner's label, that of the lowest average rank where none is named. measure: as of `by`
+        """
+        from omkl.reports.comparison import comparison
+        from omkl.reports.ranks import average_ranks
+
+        ranks = average_ranks((self.by(measure) if measure else self).table)
+        if first and first not in ranks.average:
+            raise UserError(
+                f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {', '.join(ranks.average)}"
+            )
+        return comparison(ranks, first)
 
     def confusion(self) -> "Drawn":
         """Draw confusion matrices."""

@@ -13,6 +13,7 @@ from omkl.publications.paper_figures import draw_item
 from omkl.publications.paper_tables import TableResult, make_table
 from omkl.publications.selection import Selection
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
+from omkl.reports.comparison import in_numbers
 
 if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
@@ -108,7 +109,9 @@ def write_page(
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
         picture = f"![{drawn.title}]({paper.name}/{target.name}.png)"
         command = selection.command("figure", item.name)
-        parts.append(f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n" + _commands(item.runs))
+        numbers = [f"\n{own.render('markdown')}\n" for own in in_numbers(drawn.figure)]
+        text = f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n{_commands(item.runs)}"
+        parts.append("".join([text, *numbers]))
     if paper.claims:
         parts.append(f"## Claims\n\n{save('claims', check_claims(paper, selection, **how))}")
     head = [f"# {paper.title}", paper.cite, _origin(paper, outcomes)]

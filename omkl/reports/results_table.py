@@ -105,6 +105,7 @@ def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
     for name in ("T", "m"):
         add(name, name, [MISSING if row[name] is None else str(row[name]) for row in rows], usual=False)
     add("p", "p", [number(row["p_value"], 4) for row in rows], usual=False)
+    add("p_holm", "p (Holm)", [number(row.get("p_holm", np.nan), 4) for row in rows], usual=False)
     columns, contents = zip(*parts, strict=True)
     lines = [
         TableRow(cells, row["data"], _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])
@@ -422,6 +423,8 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
         "seconds": f"learner time of one pass{'' if single else ', mean'}",
         "memory": "memory of one pass: the arrays of state, stream and trace, as reserved",
         "p": "of the paired t-test against the best row of the data set",
+        "p_holm": "of Wilcoxon's signed-rank test against the best row of the data set, corrected for all of "
+        "its rows (Holm)",
     }
     headers = {column.name: column.header for column in table.columns}
     terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.plans import prepared_words
+from omkl.config.data_choice import prepared_words
 from omkl.config.settings_text import SCALING, identity, params_text
 from omkl.store.columns import with_extra
 from omkl.tasks import for_task

@@ -263,13 +263,6 @@ def rows_in_memory(model: Model, X: Any, y: Any = None, labelled: bool = False) 
         labels = labels if y is None else np.asarray(y)[kept]
         count = len(table.columns[0].text)
     else:
-        names = about.get("features")
-        if names and hasattr(X, "columns"):
-            columns = {str(column): column for column in X.columns}
-            for name in names:
-                if name not in columns:
-                    raise UserError(f"data has no column '{name}'{suggest(name, columns)}")
-            X = X[[columns[name] for name in names]]
         count = X.shape[0] if hasattr(X, "shape") else len(X)
         rows = from_arrays(X, np.zeros(count), name="data", task="regression")
         examples = Examples(rows.indptr, rows.indices, rows.values, rows.y, rows.d)

@@ -11,8 +11,8 @@ from omkl.cli.completion import SCRIPTS, candidates
 from omkl.cli.help_texts import KEYS
 from omkl.cli.parser import build_parser
 from omkl.config import learner_names
+from omkl.config.data_choice import PREPARATION
 from omkl.config.learners import groups
-from omkl.config.plans import PREPARATION
 from omkl.data import registry
 
 PARSERS = build_parser().parse_args(["completion", "bash"]).parsers
