@@ -105,6 +105,8 @@ class Measure:
         return f"largest {self.header}" if self.better else ""
 
 
+REGRET = "regret"  # a curve that is made when it is drawn: omkl.theorems.track
+
 _ALL = (
     Measure(
         *("mistake_pct", "mistake rate (%)", "mistakes", "rate", 100.0),
@@ -312,6 +314,7 @@ _ALL = (
     ),
     Measure("windowed_pct", "mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
     Measure("mistakes", "mistakes", "mistakes", "count"),
+    Measure(REGRET, "regret against the best fixed function", REGRET, "count", signed=True),
     Measure("n_sv_sum", "support vectors (#SV)", "n_sv_sum", "size"),
     Measure("n_sv_union", "distinct examples stored", "n_sv_union", "size"),
     Measure("n_sv_combined", "support vectors combined", "n_sv_combined", "size"),

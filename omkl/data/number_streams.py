@@ -1,8 +1,8 @@
 """Regression streams made from a seed, whose target is known in every round.
 
-The target f*_t(x) is the mean of the heights of some bumps, by their distances from x. ``drift_numbers`` moves
-centres and heights a little every 10 rounds, ``switch_numbers`` draws new ones every 1000, as the streams of
-streams.py do with their means. Features are in a square in the unit ball, targets in [0, 1].
+The target f*_t(x) is the mean of the heights of some bumps, by their distances from x. ``drift_numbers``
+moves centres and heights a little every 10 rounds, ``switch_numbers`` draws new ones every 1000, as the
+streams of streams.py do with their means. Features are in a square in the unit ball, targets in [0, 1].
 """
 
 import math

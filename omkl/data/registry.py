@@ -20,7 +20,10 @@ from omkl.tasks import TASKS
 # format: how many files it needs at least
 FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "npz": 1, "sklearn": 0, "stream": 0}
 # format: the data sets it can give
-EMBEDDED = {"sklearn": ("breast_cancer", "digits", "iris", "wine"), "stream": (*streams.EVERY, *number_streams.EVERY)}
+EMBEDDED = {
+    "sklearn": ("breast_cancer", "digits", "iris", "wine"),
+    "stream": (*streams.EVERY, *number_streams.EVERY),
+}
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ def _rates(spec: LearnerSpec, params: dict[str, Any], T: int, data: DataRef) -> 
             continue
         if value["budget"] > T:
             raise UserError(
-                f"algo.{name}={{budget:{value['budget']}}}: a kernel of {spec.name} cannot store more vectors "
+                f"algo.{name}={{budget:{value['budget']}}}: {spec.name} cannot store more vectors per kernel "
                 f"than data={data.name} has rounds, T = {T}; choose at most that"
             )
         rates[name] = params[str(spec.hyperparameters[name].budget)] * T / value["budget"]

@@ -11,11 +11,12 @@ that begins where the last one ended: lengths rise, then fall, by powers of two.
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
 from omkl.theorems.case import REGRET, Bound, Case, refused
-from omkl.theorems.raker import PAPER, conditions, gathered
+from omkl.theorems.raker import PAPER, all_refused, conditions, gathered
 from omkl.theorems.track import Rounds
 
 SHARES = (1, 4, 16)  # intervals of T / these are in Lemma 3's rows
@@ -29,11 +30,9 @@ def adaraker(case: Case, eta0: float, lam: float, loss: str) -> list[Bound]:
     theorems = [f"{PAPER}, Lemma 3, |I| = T{f' / {share}' if share > 1 else ''}" for share in shares]
     last = f"{PAPER}, Theorem 4"
     if (wrong := conditions(case, loss)) or not case.runs:
-        return [refused(theorem, *wrong, counts=REGRET) for theorem in (*theorems, last)]
+        return all_refused([*theorems, last], wrong, case, loss)
     limits = [Limits(run.rounds, case.m, eta0, lam) for run in case.runs]
-    bounds = [
-        _interval(theorem, limits, share) for theorem, share in zip(theorems, shares, strict=True)
-    ]
+    bounds = [_interval(theorem, limits, share) for theorem, share in zip(theorems, shares, strict=True)]
     return [*bounds, _path(last, case, limits)]
 
 
@@ -46,7 +45,7 @@ class Limits:
 
     def regret(self, start: int, stop: int) -> tuple[float, float, int, float]:
         """Return the limit of the regret, the regret, the kernel of the best function and its objective."""
-        best = self.rounds.best(start, stop)
+        best = self.rounds.seen.best(start, stop)
         limit = sum(self._of_one(best.kernel, best.norm2, *J) for J in covering(start + 1, stop))
         regret = float(self.rounds.losses[start:stop].sum() - best.losses.sum())
         return limit, regret, best.kernel, best.objective
@@ -63,7 +62,7 @@ class Limits:
 
 
 def covering(first: int, last: int) -> list[tuple[int, int]]:
-    """Return the intervals of the algorithm, as first round and level, whose union is rounds first .. last."""
+    """Return the algorithm's intervals, as first round and level, whose union is rounds first .. last."""
     made = []
     while first <= last:
         level = (first & -first).bit_length() - 1
@@ -77,17 +76,17 @@ def covering(first: int, last: int) -> list[tuple[int, int]]:
 def parts(T: int, count: int) -> list[tuple[int, int]]:
     """Return ``count`` parts of T rounds, as long as each other up to one round."""
     edges = [T * k // count for k in range(count + 1)]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(pairwise(edges))
 
 
 def _interval(theorem: str, limits: list[Limits], share: int) -> Bound:
     """Lemma 3 for the part of T / share rounds whose regret comes nearest to its limit."""
     found = []
     for own in limits:
-        all_parts = [own.regret(*part) for part in parts(len(own.rounds.y), share)]
+        all_parts = [own.regret(*part) for part in parts(len(own.rounds.score), share)]
         found.append(min(all_parts, key=lambda one: one[0] - one[1]))
     values, observed, kernels, objective = (list(column) for column in zip(*found, strict=True))
-    notes = (_NOTE, *((f"of the parts the one with the least difference",) if share > 1 else ()))
+    notes = (_NOTE, *(("of the parts the one with the least difference",) if share > 1 else ()))
     return gathered(theorem, values, observed, [], notes, kernels, objective)
 
 
@@ -98,14 +97,14 @@ def _path(theorem: str, case: Case, limits: list[Limits]) -> Bound:
     any number of parts; the value is the least over powers of two. The paper bounds the second term by the
     variation V of the losses over all functions, (30), which is infinite where these are not bounded.
     """
-    paths = [run.rounds.path for run in case.runs]
+    paths = [run.rounds.seen.path for run in case.runs]
     if any(path is None for path in paths):
         reason = "the path of the target is not known; the streams drift_numbers and switch_numbers have it"
         return refused(theorem, reason, counts=REGRET)
     values, observed = [], []
     for own, path in zip(limits, paths, strict=True):
         rounds = own.rounds
-        ahead = np.square(rounds.y - path)
+        ahead = np.square(rounds.seen.y - path)
         total = float(rounds.losses.sum() - ahead.sum())
         T, found = len(ahead), []
         for count in (1 << k for k in range(T.bit_length()) if SHORTEST << k <= max(T, SHORTEST)):

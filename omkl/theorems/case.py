@@ -26,7 +26,8 @@ class Bound:
     """One theorem's right-hand side for one run.
 
     theorem: paper and number    value: of the proof for the run, None where the theorem does not apply
-    counts: what is bounded, mistakes, (stored) vectors or the regret    kernel: number of the kernel in the minimum
+    counts: what is bounded, mistakes, (stored) vectors or the regret
+    kernel: number of the kernel in the minimum
     printed: the paper's own formula, where the value differs from it
     objective: the minimum of the batch problem in it    mixture (m,): the kernels' weights in the minimum
     observed (reps,): of each repetition, where its line in the store does not have it
@@ -86,7 +87,7 @@ class Batch:
         from omkl.engine.pool import make_pool, own_values
 
         dataset = compact(dataset)
-        self.content = dataset.content_hash
+        self.content, self.spec, self.kernels = dataset.content_hash, pool, pool["kernels"]
         self.T, self.y = dataset.T, np.asarray(dataset.y)
         self.pool, self.m = make_pool(pool["kernels"], pool["normalise"]), len(pool["kernels"])
         shape = (dataset.T, dataset.d)
@@ -228,7 +229,7 @@ class Case:
     def mixed_within(self, R: float) -> tuple[float, tuple[float, ...]]:
         """The least ||f||^2 + 2 sum loss of batch multiple kernel learning, and the weights u there.
 
-        All ||f_i|| with u_i > 0 are shrunk to at most R, and so is ||f||, whose square is sum_i u_i ||f_i||^2.
+        All ||f_i|| with u_i > 0 are shrunk to at most R, and so is ||f||, ||f||^2 = sum_i u_i ||f_i||^2.
         """
 
         def f_of(lam: float) -> tuple[float, Fit]:
@@ -242,6 +243,11 @@ class Case:
     def least(self, value: Callable[[int], float]) -> tuple[float, int]:
         """Return the smallest value over the kernels i, and its i."""
         return min((value(i), i) for i in range(self.m))
+
+    def of_part(self) -> tuple[str, ...]:
+        """The note that f is of a part of the examples, where it is."""
+        picked = self.batch.picked.size
+        return () if picked == self.T else (f"f from {picked} of {self.T} examples (--rows)",)
 
     def rescaled(self, i: int) -> tuple[str, ...]:
         """The note that g is that of a rescaled kernel, where it is."""

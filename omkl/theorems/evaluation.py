@@ -32,7 +32,7 @@ def bounded(plan: "Plan") -> "Plan":
     for setting in plan.settings:
         if function_of(learner_spec(setting.learner)) is None:
             known = [name for name, spec in learner_specs().items() if function_of(spec)]
-            raise UserError(f"algo={setting.learner} has no mistake bound; these have: {', '.join(known)}")
+            raise UserError(f"algo={setting.learner} has no bound; these have: {', '.join(known)}")
     for ref in plan.data:
         if ref.n_classes > 2:
             raise UserError(f"data={ref.name} has {ref.n_classes} classes; the theorems are for two")
@@ -58,9 +58,10 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
     """Return one row per data set, learner and theorem; None stands for an unknown value.
 
     plan: as `bounded` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
-    Keys: data, learner, settings, pool, theorem, counts, bound, printed, objective, mean, max, std,
-    ratio (bound / mean; of bounds that differ between repetitions the least), kernel, reps, asked (repetitions), gap (largest relative duality gap of the
-    learner's batch solutions), notes.
+    Keys: data, learner, settings, pool, theorem, counts, bound, printed, objective (of the batch problem in
+    the bound), mean, max, std, ratio (bound / mean; where repetitions have bounds of their own, the least of
+    theirs), kernel, reps, asked (repetitions), gap (largest relative duality gap of the learner's batch
+    solutions), notes.
     """
     from omkl.config import learner_spec
     from omkl.runs.cells import expand
@@ -84,7 +85,7 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
             names = [key for key in inspect.signature(bound_of).parameters if key != "case"]
             params = next(iter(own.values())).params  # with numbers for what a data set decides
             for bound in bound_of(case, **{key: params[key] for key in names}):
-                row = _row(spec, setting, pool["kernels"], bound, _observed(bound, finished), case)
+                row = _row(spec, setting, ref.task, bound, _observed(bound, finished), case)
                 evaluated.append({"data": dataset.name} | row | {"asked": plan.reps})
     return evaluated
 
@@ -100,13 +101,14 @@ def _observed(bound: Bound, finished: "pd.DataFrame") -> np.ndarray:
 def _row(
     spec: "LearnerSpec",
     setting: "Setting",
-    kernels: list[dict[str, Any]],
+    task: str,
     bound: Bound,
     observed: np.ndarray,
     case: Case,
 ) -> dict[str, Any]:
     from omkl.config.settings_text import params_text, value_text
 
+    kernels = case.batch.kernels
     mean = float(observed.mean()) if len(observed) else None
     if bound.values is None:
         ratio = bound.value / mean if bound.value is not None and mean else None
@@ -123,12 +125,12 @@ def _row(
         parts = sorted(zip(bound.mixture, map(name_of, kernels), strict=True), key=lambda part: -part[0])
         kernel = " + ".join(f"{share:.2g} {name}" for share, name in parts if share >= 0.005)
     notes = list(bound.notes)
-    notes += ["in expectation"] if spec.stochastic and bound.value is not None else []
-    if case.batch.picked.size < case.T:
-        notes.append(f"f from {case.batch.picked.size} of {case.T} examples (--rows)")
+    if bound.values is None:  # of each repetition as it was
+        notes += ["in expectation"] if spec.stochastic and bound.value is not None else []
+        notes += case.of_part() if bound.value is not None else []
     return {
         "learner": spec.label,
-        "settings": params_text(spec.unusual(setting.params, "classification")),
+        "settings": params_text(spec.unusual(setting.params, task)),
         "pool": setting.pool and setting.pool["name"],
         "theorem": bound.theorem,
         "counts": bound.counts,

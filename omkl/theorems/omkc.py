@@ -83,9 +83,7 @@ def omkc_ds(case: Case, beta: float, sampling: str) -> list[Bound]:
     return [Bound(theorem, max(2, case.m) * once, kernel=i, printed=2.0 * once, notes=notes, objective=g)]
 
 
-def omkc_sd(
-    case: Case, beta: float, delta: float, floor: str, variant: str, sampling: str
-) -> list[Bound]:
+def omkc_sd(case: Case, beta: float, delta: float, floor: str, variant: str, sampling: str) -> list[Bound]:
     """Theorem 3: as Theorem 1, with sum_t q_t . z_t at most 1 / min p times that of the kernels drawn.
 
     Corollary 1: E sum p . z <= (1 - delta) E sum q . z + delta T, each p at most (1 - delta) q + delta / m.

@@ -102,4 +102,3 @@ def omklo_sua(case: Case, beta: float, R: float, delta: float, eta: float | None
         value = min(value, (loss + a / step) / (1.0 - step * b))
     note = "for this run's eta; printed for sqrt(a / (b T)), where algo.eta=null is sqrt(a / b)"
     return [Bound(theorem, value, kernel=i, notes=(note,), objective=loss)]
-

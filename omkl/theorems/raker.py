@@ -2,18 +2,20 @@
 
 In omkl the loss is (y - f)^2 and the regularisation moves theta too, by - eta lam theta. Gradient descent on
 loss + lam / 2 ||theta||^2, g its gradient, gives for every theta of kernel p
-    sum_t loss(f_p,t) - loss(theta) <= ||theta||^2 / (2 eta) + lam T / 2 ||theta||^2 + eta / 2 sum_t ||g_t||^2,
+    sum_t loss(f_p,t) - loss(theta) <= (1 / eta + lam T) / 2 ||theta||^2 + eta / 2 sum_t ||g_t||^2,
 the paper's for lam = 0. Hedge adds ln P / eta + eta T where no kernel's loss is above 1 (Assumption 2).
 """
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from omkl.theorems.case import REGRET, Batch, Bound, Case, refused
-from omkl.theorems.track import Functions, of_kernel
+from omkl.theorems.track import Functions, comparable, of_kernel
 
 if TYPE_CHECKING:
     from omkl.theorems.rerun import Run
@@ -28,7 +30,7 @@ def raker(case: Case, eta: float, step: str, lam: float, loss: str, D: int) -> l
     wrong = conditions(case, loss)
     wrong += [f"step={step}: it needs the same eta in every round"] if step != "constant" else []
     if wrong or not case.runs:
-        return [refused(theorem, *wrong, counts=REGRET) for theorem in theorems]
+        return all_refused(theorems, wrong, case, loss)
     return [_features(theorems[0], case, eta, lam), _spaces(theorems[1], case, eta, lam, D)]
 
 
@@ -37,13 +39,23 @@ def conditions(case: Case, loss: str) -> list[str]:
     if loss != "squared":
         return [f"loss={loss}: the best fixed function is that of least squares, so it needs loss=squared"]
     words = {name: word for run in case.runs for name, word in run.cell.scaling.items()}
-    if "scale" in words or words.get("target") == "online":
+    if not comparable(words):
         text = " ".join(f"{name}={word}" for name, word in words.items())
         return [f"{text}: what a function is worth changes in mid-stream (scale=none target=minmax does not)"]
     largest = max((run.rounds.largest_loss for run in case.runs), default=0.0)
     if largest > 1.0 + 1e-9:
         return [f"a loss is {largest:.4g} and must be at most 1 (Assumption 2); target=minmax may help"]
     return []
+
+
+def all_refused(theorems: Sequence[str], wrong: list[str], case: Case, loss: str) -> list[Bound]:
+    """Return the bounds of theorems that do not apply, the first one with the static regret."""
+    bounds = [refused(theorem, *wrong, counts=REGRET) for theorem in theorems]
+    if loss == "squared" and all(comparable(run.cell.scaling) for run in case.runs):
+        rounds = [run.rounds for run in case.runs]
+        regret = tuple(float(own.losses.sum() - own.seen.best().losses.sum()) for own in rounds)
+        bounds[0] = replace(bounds[0], observed=regret)
+    return bounds
 
 
 def gathered(
@@ -76,7 +88,7 @@ def _features(theorem: str, case: Case, eta: float, lam: float) -> Bound:
     values, observed, printed, kernels, objective = [], [], [], [], []
     for run in case.runs:
         rounds, T = run.rounds, case.T
-        best = rounds.best()
+        best = rounds.seen.best()
         hedge = math.log(case.m) / eta + eta * T
         theta = best.norm2 / (2.0 * eta)
         L2, moved2 = (_largest2(own[:, 0, best.kernel]) for own in (rounds.slope, rounds.step))
@@ -95,10 +107,11 @@ def _largest2(norms: np.ndarray) -> float:
 
 
 def _spaces(theorem: str, case: Case, eta: float, lam: float, D: int) -> Bound:
-    """Theorem 2, for f = sum_t alpha_t kappa(x_t, .) of least loss + lam / 2 ||f||^2, ||f||_1 = sum |alpha_t|.
+    """Theorem 2, for the f = sum_t alpha_t kappa(x_t, .) of least loss + lam / 2 ||f||^2.
 
-    What the features make of f is theta = sum_t alpha_t z(x_t), |theta . z - f| <= epsilon ||f||_1. In place
-    of an epsilon that most features keep, the value has the one of the run's own features and examples.
+    The features make of f the function theta . z, theta = sum_t alpha_t z(x_t), |theta . z - f| <= epsilon
+    ||f||_1, ||f||_1 = sum |alpha_t|. The value has the epsilon of the run's own features and examples, in
+    place of one that most features keep.
     """
     values, observed, printed, kernels, objective = [], [], [], [], []
     long = math.sqrt(float(case.batch.norm2.max()))
@@ -106,21 +119,19 @@ def _spaces(theorem: str, case: Case, eta: float, lam: float, D: int) -> Bound:
         i, f = _best_function(run, case)
         rounds, T = run.rounds, case.T
         hedge = math.log(case.m) / eta + eta * T
-
-        def total(epsilon: float, slope: float, weight: float, norm1: float = f.norm1) -> float:
-            theta2 = (1.0 + epsilon) * norm1**2
-            return theta2 * weight + eta * slope**2 * T / 2.0 + epsilon * L * T * norm1
-
-        L = max(float(np.nanmax(rounds.slope[:, 0, i])), f.slope)
-        moved = float(np.nanmax(rounds.step[:, 0, i]))
-        values.append(hedge + total(f.error, moved, 1.0 / (2.0 * eta) + lam * T / 2.0))
+        L2, moved2 = (_largest2(own[:, 0, i]) for own in (rounds.slope, rounds.step))
+        L = max(math.sqrt(L2), f.slope)
+        theta2 = (1.0 + f.error) * f.norm1**2
+        away = f.error * L * T * f.norm1
+        values.append(hedge + theta2 * (1.0 / eta + lam * T) / 2.0 + eta * moved2 * T / 2.0 + away)
         if long <= 1.0 + 1e-9:
-            sure = likely_error(D, run.stream[0].d, _sigma2(run.cell.kernel_pool["kernels"][i]))
-            printed.append(hedge + total(sure, L, 1.0 / (2.0 * eta)))
+            sure = likely_error(D, run.stream[0].d, _sigma2(case.batch.kernels[i]))
+            theta2 = (1.0 + sure) * f.norm1**2
+            printed.append(hedge + theta2 / (2.0 * eta) + eta * L**2 * T / 2.0 + sure * L * T * f.norm1)
         observed.append(float(rounds.losses.sum() - f.losses.sum()))
         kernels.append(i)
         objective.append(f.objective)
-    notes = ["with the features' own epsilon", *([_REGULARISED] if lam else [])]
+    notes = ["with the features' own epsilon", *([_REGULARISED] if lam else []), *case.of_part()]
     if printed:
         notes.append(f"printed for the epsilon of probability {SURE}")
     else:
@@ -133,8 +144,8 @@ def _best_function(run: "Run", case: Case) -> tuple[int, Functions]:
     dataset, order = run.stream
     batch = case.batch
     if dataset.content_hash != batch.content:  # another realisation of a stream
-        batch = Batch(dataset, run.cell.kernel_pool, len(batch.picked))
-    made = ((i, of_kernel(run.rounds, batch, order, i)) for i in range(batch.m))
+        batch = Batch(dataset, batch.spec, len(batch.picked))
+    made = ((i, of_kernel(run.rounds.seen, batch, order, i)) for i in range(batch.m))
     return min(made, key=lambda one: one[1].objective)
 
 
