@@ -16,6 +16,8 @@ search: {sigma: median 0.0625 8}        a kernel's width, in median distances of
 search: {regression: log 1e-5 0.1, classification: log 1e-6 0.01}     by task; one may be left out
 
 A hyperparameter without the entry keeps its default. Numbers are rounded to three digits.
+
+The entry ``budget: a`` names another hyperparameter: {budget: B} then stands for the number a T / B.
 """
 
 import math
@@ -183,7 +185,7 @@ def _checked(value: Any, check: Check) -> Any:
 # ------------------------------------------------------------------ a block
 
 _REQUIRED = ("value", "domain", "help")
-_PARTS: dict[str, Check] = dict.fromkeys((*_REQUIRED, "search"), lambda value: value)
+_PARTS: dict[str, Check] = dict.fromkeys((*_REQUIRED, "search", "budget"), lambda value: value)
 
 
 @dataclass(frozen=True)
@@ -192,13 +194,14 @@ class Parameter:
 
     The default of a learner's hyperparameter may be a value for each task,
     ``{regression: squared, classification: logistic}``. A learner's may say where `omkl tune` looks for
-    it (``search``).
+    it (``search``), and with which other one it follows from a budget (``budget``).
     """
 
     value: Any
     domain: Any
     help: str
     search: Parsed | None = None
+    budget: str | None = None
 
     def check(self, value: Any) -> Any:
         """Return a value in canonical form. Raises ValueError that says what would be right."""
@@ -236,4 +239,4 @@ def _parameter(name: str, block: Any, where: Path, tasks: list[str], searched: b
         looked = None if entry is None else parse_search(entry, block["domain"], check, value, tasks, name)
     except ValueError as error:
         raise UserError(f"{where}: {name}: {error}") from None
-    return Parameter(value, block["domain"], str(block["help"]), looked)
+    return Parameter(value, block["domain"], str(block["help"]), looked, block.get("budget"))

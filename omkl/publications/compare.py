@@ -153,7 +153,7 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple
     tasks = dict(zip(cells["data"], cells["task"], strict=True))
     # of the cells: by data set, order, rounds, setting; by repetition
     places: dict[tuple, dict[int, int]] = {}
-    parts = map(rounds_text, cells["rounds"])
+    parts = map(rounds_text, cells["rounds"], cells["test"])
     where = zip(cells["data"], cells["order"], parts, identities(cells), cells["rep"], strict=True)
     for at, (*place, rep) in enumerate(where):
         places.setdefault(tuple(place), {}).setdefault(rep, at)

@@ -28,7 +28,7 @@ from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plans
 from omkl.store.cell_measures import CellMeasures
 from omkl.store.columns import with_extra
-from omkl.tasks import OF_PAPERS, TASK_ERROR, Measure, for_task, judging_on
+from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_on
 
 SHARE = 3  # in file order, one in three rounds is for the trials
 SMALL_PASSES = 4  # at least, on a small stream
@@ -198,6 +198,11 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
     fixed: hyperparameters that keep their values, as of `axes`. Raises UserError for data that cannot be
     read, are not for a learner, or of a task in which no learner is better than another.
     """
+    if plan.test is not None or (rule.by and judging_on(rule.by, TASKS).of == "test"):
+        raise UserError(
+            "omkl tune judges by the rounds of its passes; run what it chose with test=, as in "
+            "omkl run settings=best.yaml test=0.2"
+        )
     made = []
     for data in plan.data:
         if data.task == "novelty":
