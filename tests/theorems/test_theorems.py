@@ -11,7 +11,8 @@ from support.engine_cases import dataset
 
 from omkl.algorithms.norma import first_truncated
 from omkl.config import pools
-from omkl.theorems.case import MEAN, Batch, Case
+from omkl.theorems.batch import MEAN, Batch
+from omkl.theorems.case import Case
 from omkl.theorems.moving import _target
 from omkl.theorems.norma import _slow, h, margin_errors, norma, norma_growing, norma_logistic, tuned
 from omkl.theorems.omkc import omkc_dd, omkc_ds, omkc_sd
