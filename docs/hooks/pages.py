@@ -118,6 +118,7 @@ def _measures() -> str:
         "scores": "scores",
         "probabilities": "probabilities, of learners that have them",
         "variance": "variances, of learners that tell them",
+        "test": "rows held out (test=)",
         "counts": "confusion matrix",
         "mistakes": "mistakes",
     }

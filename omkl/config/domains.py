@@ -10,6 +10,7 @@
 "class"                    the name of a class: a word, a number, true or false
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
 "rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000
+"test"                     what is held out: a share of the rows such as 0.2, a data set's name, or a file
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
 "int [1, inf) or null"     any of the above, or nothing; "separator or auto"
 """
@@ -112,6 +113,14 @@ def _rounds(value: Any) -> str:
             f"must be a number of rounds such as 5000, or a part such as 1000:5000, got {show(value)}"
         )
     return f"{start}:{match[2]}"
+
+
+def _held_out(value: Any) -> float | str:
+    if isinstance(value, float) and 0 < value < 1:
+        return value
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"must be a share such as 0.2, a data set or a file, got {show(value)}")
+    return value
 
 
 def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
@@ -254,5 +263,6 @@ _WORDS: dict[str, Check] = {
     "class": _class,
     "kernel": check_kernel,
     "rounds": _rounds,
+    "test": _held_out,
     "budget": _budget,
 }

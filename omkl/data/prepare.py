@@ -13,10 +13,10 @@ from omkl.data.formats import data_name, format_of
 from omkl.data.gathered import Gathered
 from omkl.data.labels import Classes, against_rest, class_numbers, note_on, note_on_alike, targets
 from omkl.data.matlab_files import read_mat
+from omkl.data.number_streams import realised
 from omkl.data.parse import Examples, dense, joined, libsvm_parts, read_npz, undense
 from omkl.data.recipe import Preparation, Recipe, note_on_gaps, recipe_of, refuse_odd_targets
 from omkl.data.registry import Affine, DataEntry, Form
-from omkl.data.streams import generate
 from omkl.data.tables import Table
 from omkl.data.workbooks import is_workbook, workbook_rows
 from omkl.errors import UserError
@@ -182,7 +182,7 @@ def _parts_without_labels(form: Form, paths: list[Path], limit: int | None) -> I
     elif form.format == "sparse_binary":
         yield read_columns(paths[0], limit)
     elif form.format == "stream":
-        yield generate(form.dataset, 1)
+        yield realised(form.dataset, 1)
     else:
         from sklearn import datasets
 

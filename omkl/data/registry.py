@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from omkl import schema
+from omkl.data import number_streams, streams
 from omkl.data.data_files import LIMIT
-from omkl.data.streams import EVERY
 from omkl.errors import UserError, show, suggest
 from omkl.paths import conf_folder, extensions, listed
 from omkl.tasks import TASKS
@@ -22,7 +22,10 @@ from omkl.tasks import TASKS
 # format: how many files it needs at least
 FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "npz": 1, "mat": 1, "sklearn": 0, "stream": 0}
 # format: the data sets it can give
-EMBEDDED = {"sklearn": ("breast_cancer", "digits", "iris", "wine"), "stream": tuple(EVERY)}
+EMBEDDED = {
+    "sklearn": ("breast_cancer", "digits", "iris", "wine"),
+    "stream": (*streams.EVERY, *number_streams.EVERY),
+}
 _SHA256 = re.compile("[0-9a-f]{64}")
 UNVERIFIED = (
     "not verified: no content hash is registered, because no copy was at hand; only the numbers of examples "

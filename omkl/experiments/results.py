@@ -27,7 +27,7 @@ from omkl.reports.table import Table
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
 from omkl.store.store import Store
-from omkl.tasks import judging, judging_on
+from omkl.tasks import REGRET, judging, judging_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,7 +256,8 @@ class Results(Shown):
             return self.by(measure).figure(kind)
         measure = measure and measure_named(measure).name
         cells = self._with_confusion() if kind == "confusion" else self.cells
-        stored = self._curves() if kind == "curve" else {}
+        stored: Mapping[str, Mapping[str, Any]] = self._curves() if kind == "curve" else {}
+        stored = self._with_regret(stored) if measure == REGRET else stored
         measures = PAIR if measure is None else (measure,)
         return charts.figure_named(kind, cells, stored, self.expected, measures, self.rows)
 
@@ -330,6 +331,13 @@ class Results(Shown):
         stores = {part.plan.store: Store(part.plan.store) for part in self.parts}
         keys = set(self.cells["key"])
         return {key: curve for store in stores.values() for key, curve in store.curves(keys).items()}
+
+    def _with_regret(self, curves: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Return the curves with the regret, of the learners that have one."""
+        from omkl.theorems.track import regret_curve
+
+        cells = {cell.key: cell for part in self.parts for cell in expand(part.plan)}
+        return {key: regret_curve(cells[key], curve) for key, curve in curves.items()}
 
     def _with_confusion(self) -> "pd.DataFrame":
         """Return the cells with confusion matrices, which tables do not need."""
