@@ -21,6 +21,7 @@ PAPERS = (
     "Lu et al.",
     "Shen et al. (2018)",
 )
+OF = {"adaraker": PAPERS[4]}  # of a module of omkl.theorems whose paper another module names
 MISSING = "not in omkl"
 KIND = r"(?:Theorem|Lemma|Corollary|Proposition) \d+"
 SPECS = learner_specs()
@@ -84,7 +85,7 @@ def labels():
             for node in ast.walk(tree)
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
         ]
-        own = next((paper for paper in PAPERS if any(paper in text for text in texts)), None)
+        own = next((paper for paper in PAPERS if any(paper in text for text in texts)), OF.get(path.stem))
         for part in (part for text in texts for part in text.split(";")):
             paper = next((paper for paper in PAPERS if paper in part), own)
             found |= {(paper, name) for name in re.findall(KIND, part)}
