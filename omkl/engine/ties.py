@@ -20,7 +20,7 @@ from omkl.engine.classes import strongest_rival
 from omkl.engine.dot_products import dot_products, product_with
 from omkl.engine.exponential import FLOOR
 from omkl.engine.jit import compiled, compiled_without_refcounts
-from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
+from omkl.engine.kernels import VALUE_ERROR, decay, falls, of_distance, plain, plain_cosine, reach
 from omkl.engine.lookup import may_look_up
 from omkl.engine.open_block import BEFORE, COLUMNS, FIRST, in_lists, lane_of, whole_lanes
 from omkl.engine.pool import form_of
@@ -92,8 +92,8 @@ def class_doubts(pool, F, G, n_sv_per_class, largest, own, r, label, doubt):
 
 @compiled_without_refcounts
 def _narrow(pool, i, norm2):
-    """Whether a kernel of the distance sees only the nearest of the vectors with norms like this one."""
-    return decay(form_of(pool, i), 2.0 * norm2) > _NARROW
+    """Whether a kernel of the distance sees but some of the vectors with norms like this one."""
+    return not falls(pool.kind[i]) or decay(form_of(pool, i), 2.0 * norm2) > _NARROW
 
 
 @compiled

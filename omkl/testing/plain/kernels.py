@@ -13,11 +13,13 @@ import numpy as np
 
 @cache
 def libm():
-    """(exp, power) of the C library, number by number."""
+    """(exp, power, sin) of the C library, number by number."""
     from numba import vectorize
 
-    exp = vectorize(["float64(float64)"])(lambda x: math.exp(x))
-    return exp, vectorize(["float64(float64, float64)"])(lambda x, a: math.pow(x, a))
+    exp, sin = (
+        vectorize(["float64(float64)"])(one) for one in (lambda x: math.exp(x), lambda x: math.sin(x))
+    )
+    return exp, vectorize(["float64(float64, float64)"])(lambda x, a: math.pow(x, a)), sin
 
 
 def inner(X, z):
@@ -38,7 +40,7 @@ def squared_norms(X):
 
 def kernel(k, xz, nx, nz):
     """One kernel k from the inner product x.z and the squared norms of x and z."""
-    exp, power = libm()
+    exp, power, sin = libm()
     squared_distance = np.maximum(nx + nz - 2 * xz, 0.0)
     if k["kind"] == "gaussian" and "gamma" in k:
         return exp(-k["gamma"] * squared_distance)
@@ -51,6 +53,9 @@ def kernel(k, xz, nx, nz):
         return (1.0 + u) * exp(-u)
     if k["kind"] == "rational_quadratic":
         return power(1.0 + 1 / (2 * k["alpha"] * k["sigma"] ** 2) * squared_distance, -k["alpha"])
+    if k["kind"] == "periodic":
+        sine = sin(np.pi / k["period"] * np.sqrt(squared_distance))
+        return exp(-(2 / k["length"] ** 2) * (sine * sine))
     if k["kind"] == "linear":
         return xz + np.zeros_like(nx)
     if k["kind"] == "polynomial":
