@@ -16,7 +16,7 @@ from omkl import schema
 from omkl.errors import UserError, shown, suggest
 from omkl.paths import conf_folder, extensions, listed
 
-EXTENDED = ("algo", "data", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
+EXTENDED = ("algo", "data", "kernel", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _cache: dict[Path, tuple[tuple, dict[str, dict]]] = {}  # by folder: the state of its files, what was read
 

@@ -121,7 +121,7 @@ def _forms(written: Any, domain: Any, check: Check, default: Any) -> dict[str, F
 def _form(written: Any, domain: Any, check: Check) -> Form:
     if isinstance(written, list) and written:
         if domain == "kernel":
-            return Choices(tuple(domains.check_kernels(written)))
+            return Choices(tuple(domains.domain_check("kernels")(written)))
         return Choices(tuple(_checked(value, check) for value in written))
     match = _RANGE.fullmatch(written.strip()) if isinstance(written, str) else None
     try:

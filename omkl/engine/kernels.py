@@ -18,8 +18,8 @@ of_distance   the value is a function of s alone, positive, at most 1, and 1 at 
               could decide a sign, the definitions are summed
 falls         it never rises with s: what vanishes at the nearest vector vanishes at all of them, and no term
               beyond `reach` can change a sum
-neither       the value computed is the definition, and a sum is the plain one; a polynomial is a function of
-              the dot product alone, by which it is looked up
+is_exact      the value computed is the definition, and a sum the plain one. Of a kernel that is called
+              nothing more is said; a polynomial is a function of the dot product, by which it is looked up
 
 To add a kind here: its parameters in KINDS, its number below, its constants in `constants`, what may be
 assumed, and its line in `plain`, `row_values`, `decay`, and, if it falls, `reach`. The contract of
@@ -62,7 +62,7 @@ _ZERO = EXP_ZERO - 1e-9  # below this exponent exp is 0 in the fast and in the p
 def constants(kernel: dict) -> tuple[int, float, float, int]:
     """Return (number of the kind, rate, shape, degree) of a kernel as conf/pool writes it.
 
-    Raises ValueError for an unknown kind.
+    Any other kind is called by address.
     """
     match kernel["kind"]:
         case "gaussian":
@@ -79,7 +79,7 @@ def constants(kernel: dict) -> tuple[int, float, float, int]:
             return PERIODIC, math.pi / kernel["period"], 2.0 / kernel["length"] ** 2, 1
         case "linear" | "polynomial":
             return POLYNOMIAL, kernel.get("scale", 1.0), kernel.get("coef0", 0.0), kernel.get("degree", 1)
-    raise ValueError(f"unknown kernel kind {kernel['kind']!r}")
+    return CALLED, 0.0, 0.0, 1
 
 
 # ------------------------------------------------------------------ a ladder: kernels that follow from others
@@ -119,6 +119,12 @@ def step(before: tuple, after: tuple) -> int:
 def of_distance(kind):
     """Whether a kernel is a positive function of the squared distance, 1 at x = x' and nowhere above."""
     return kind != POLYNOMIAL and kind != CALLED
+
+
+@compiled
+def is_exact(kind, cosine):
+    """Whether the values computed are the definition's, so that a sum of them is the plain one."""
+    return kind == CALLED or (kind == POLYNOMIAL and not cosine)
 
 
 @compiled

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from omkl.config.domains import check_kernel
+from omkl.config.kernel_kinds import check_kernel
 from omkl.engine.kernels import EITHER, KINDS, all_vanish, constants, falls, of_distance, reach, vanishes
 from omkl.testing.kernel_contract import check_sums, settings
 
