@@ -88,13 +88,17 @@ def _look(args: Namespace, words: list[str]) -> int:
 
 
 def _data_line(args: Namespace, ref: "Registered") -> str:
+    from omkl.data.registry import UNVERIFIED
+
     if args.action == "verify":
-        return f"{ref.name}: ok, sha256 {ref.verify()}\n"
+        found = ref.verify()
+        return f"{ref.name}: {'ok' if ref.entry.content_hash else UNVERIFIED}, sha256 {found}\n"
     if args.action == "path":
         return "".join(f"{path}\n" for path in ref.paths())
     files = ref.get(force=args.force)
     without_files = "is generated" if ref.state == "generated" else "comes with scikit-learn"
-    return f"{ref.name}: {' '.join(map(str, files)) or without_files}\n"
+    note = "" if ref.entry.content_hash else f" ({UNVERIFIED})"
+    return f"{ref.name}: {' '.join(map(str, files)) or without_files}{note}\n"
 
 
 # -------------------------------------------------------------------- stored results

@@ -11,6 +11,7 @@
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
 "numbers"                  a list of numbers
 "rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000
+"test"                     what is held out: a share of the rows such as 0.2, a data set's name, or a file
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
 "int [1, inf) or null"     any of the above, or nothing; "separator or auto"
 """
@@ -112,6 +113,14 @@ def _rounds(value: Any) -> str:
     return f"{start}:{match[2]}"
 
 
+def _held_out(value: Any) -> float | str:
+    if isinstance(value, float) and 0 < value < 1:
+        return value
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"must be a share such as 0.2, a data set or a file, got {show(value)}")
+    return value
+
+
 def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
     """Return the first round and the one after the last that ``rounds`` selects of T; None for all of them.
 
@@ -159,5 +168,6 @@ WORDS: dict[str, Check] = {
     "class": _class,
     "numbers": _numbers,
     "rounds": _rounds,
+    "test": _held_out,
     "budget": _budget,
 }

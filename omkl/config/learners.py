@@ -46,6 +46,8 @@ class LearnerSpec:
     groups: families that ``algo=GROUP`` means, beside those that follow from the rest (`groups`)
     estimator: ``module:Class`` of scikit-learn's or river's kind in place of a function; the hyperparameters
     are its arguments    sparse: it is given the non-zero features of a row only
+    average: what becomes of the terms of its expansion, for the averaged hypothesis: ``fixed``, they never
+    change, or ``shrunk``, by 1 - eta_t lam in each round
     """
 
     name: str
@@ -76,6 +78,7 @@ class LearnerSpec:
     groups: list[str] = field(default_factory=list)
     estimator: str | None = None
     sparse: bool = False
+    average: str | None = None
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -86,6 +89,13 @@ class LearnerSpec:
     def budget(self) -> str | None:
         """The hyperparameter that says how many vectors each kernel may store, None without."""
         return next((name for name, own in self.hyperparameters.items() if own.domain == "budget"), None)
+
+    def check_of(self, name: str) -> Check:
+        """Return the check of a hyperparameter as users write it, where it may follow from the data."""
+        if name == self.budget:
+            return check_budget
+        own = self.hyperparameters[name]
+        return rate_check(own.check) if own.budget else own.check
 
     def usual(self, task: str) -> dict[str, Any]:
         """Return the defaults on data of this task."""
@@ -138,6 +148,8 @@ class LearnerSpec:
             )
         for rule in self.require:
             low, sign, high, *most = rule.split()
+            if of_budget(params[low]) or of_budget(params[high]):
+                continue  # its number is checked with each data set
             product = params[low] * params[high] if sign == "*" else 0
             if product > 1 or (product == 1 and most[0] == "<"):
                 must = f"{'below' if most[0] == '<' else 'at most'} 1 / {high}"
@@ -276,6 +288,24 @@ def check_budget(value: Any) -> int | dict[str, Any]:
     return {name: params.get(name, value[name]) for name in ("match", *sorted(value.keys() - {"match"}))}
 
 
+def rate_check(check: Check) -> Check:
+    """Return the check of a hyperparameter that is a number, or {budget: B}."""
+
+    def checked_rate(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return check(value)
+        if value.keys() != {"budget"}:
+            raise ValueError(f"must be a number, or {{budget: B}}, got {show(value)}")
+        return {"budget": domains.domain_check("int [1, inf)")(value["budget"])}
+
+    return checked_rate
+
+
+def of_budget(value: Any) -> bool:
+    """Whether a hyperparameter's value follows from a budget, still without its number."""
+    return isinstance(value, dict) and "budget" in value
+
+
 def to_match(value: Any) -> bool:
     """Whether a hyperparameter's value is the size of another learner, still without its number."""
     return isinstance(value, dict) and "match" in value
@@ -346,6 +376,7 @@ _CHECKS: dict[str, Check] = {
     "groups": _groups,
     "kernels": domains.domain_check(["pool", "own", "none"]),
     "classes": domains.domain_check(["two", "many"]),
+    "average": domains.domain_check(["fixed", "shrunk"]),
     "pool": domains.domain_check(["any", "features", "gaussian"]),
     "measures": _measures,
     "revision": domains.domain_check("int [1, inf)"),
@@ -379,6 +410,9 @@ def _spec(name: str, content: dict) -> LearnerSpec:
         raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
     if spec.yardstick and spec.kernels == "pool":
         raise UserError(f"{where}: a yardstick has its own kernel or none, not a pool")
+    for own_name, parameter in hyper.items():
+        if parameter.budget not in (None, *(hyper.keys() - {own_name})):
+            raise UserError(f"{where}: {own_name}.budget: must be the name of another hyperparameter")
     for task in spec.tasks:
         spec.check_together(spec.usual(task))
     return spec

@@ -2,18 +2,17 @@
 
 import itertools
 import math
-import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl.config import compose, domains, kernel_pools
+from omkl.config.data_choice import ONLINE, chosen_data, distinct
 from omkl.config.grammar import Override, Request
 from omkl.config.learners import (
     LearnerSpec,
-    check_budget,
     hyperparameters,
     learner_names,
     learner_spec,
@@ -22,7 +21,7 @@ from omkl.config.learners import (
 from omkl.config.own_settings import LearnerChoice
 from omkl.config.parameters import parameters, texts
 from omkl.config.settings_text import identity
-from omkl.data.recipe import Preparation
+from omkl.data.dataset import unlike_features
 from omkl.errors import UserError, shown, suggest
 from omkl.paths import store_folder
 from omkl.tasks import by_task, for_task
@@ -209,8 +208,7 @@ def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, 
     axis = {}
     for spec in specs:
         if own := spec.hyperparameters.get(name):
-            check = check_budget if name == spec.budget else own.check
-            axis[spec.name] = override.checked(check, f" ({spec.name}: {own.help})")
+            axis[spec.name] = override.checked(spec.check_of(name), f" ({spec.name}: {own.help})")
     if not axis:
         chosen, known = ",".join(spec.name for spec in specs), hyperparameters(specs)
         others = [other.name for other in learner_specs().values() if name in other.defaults]
@@ -279,9 +277,6 @@ def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str
 # ------------------------------------------------------------------ plans
 
 
-ONLINE = ("online", "online_minmax")  # scale= while the stream runs; the others are of a file as a whole
-
-
 class Scaled:
     """How a request scales the streams of its settings.
 
@@ -331,7 +326,6 @@ class Scaled:
         return words
 
 
-PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
 LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
 REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
@@ -345,6 +339,7 @@ class Plan:
     exec: ``{"name", ...options}``    swept: the keys given several values, such as ("algo.beta",)
     rounds: those of each repetition that are run, as ``START:STOP``, None for all
     block: examples that the engine computes at once, None for its own choice
+    test: the share of each repetition that is held out, or a data set's name or file, None for nothing
     """
 
     settings: tuple[Setting, ...]
@@ -358,6 +353,7 @@ class Plan:
     swept: tuple[str, ...]
     block: int | None
     rounds: str | None = None
+    test: float | str | None = None
 
     @property
     def has_choice(self) -> bool:
@@ -368,21 +364,26 @@ class Plan:
             if (own := [setting for setting in self.settings if setting.fits(ref.task, ref.name)])
         )
 
-    def _on_targets(self, ref: "DataRef") -> list[str]:
-        """Return a note where the user's own targets are far from size 1, and nothing scales them."""
-        if ref.task != "regression" or ref.is_registered:
+    def _unscaled(self, ref: "DataRef") -> list[str]:
+        """Return notes where the user's own targets or features need scaling, and nothing scales them."""
+        if ref.is_registered:
             return []
-        own = [setting for setting in self.settings if setting.fits(ref.task, ref.name)]
-        raw = [
-            s.learner for s in own if "target" not in s.scaling and not learner_spec(s.learner).equivariant
-        ]
+        own = [(s, learner_spec(s.learner)) for s in self.settings if s.fits(ref.task, ref.name)]
+        notes, numbers = [], ref.task == "regression"
+        raw = [s.learner for s, spec in own if numbers and "target" not in s.scaling and not spec.equivariant]
         spread = float(ref.load().y.std()) if raw else 1.0
-        if not raw or LEAST_SPREAD <= spread <= 1 / LEAST_SPREAD:
-            return []
-        return [
-            f"the targets have the standard deviation {spread:.3g}, and nothing scales them for "
-            f"{', '.join(dict.fromkeys(raw))}; target=online does"
-        ]
+        if not LEAST_SPREAD <= spread <= 1 / LEAST_SPREAD:
+            notes.append(
+                f"the targets have the standard deviation {spread:.3g}, and nothing scales them for "
+                f"{', '.join(dict.fromkeys(raw))}; target=online does"
+            )
+        raw = [s.learner for s, _ in own if "scale" not in s.scaling and s.kernels]
+        if raw and (unlike := unlike_features(ref.load())):
+            notes.append(
+                f"the features have standard deviations from {unlike[0]:.3g} to {unlike[1]:.3g}, and nothing "
+                f"scales them for {', '.join(dict.fromkeys(raw))}; scale=online does"
+            )
+        return notes
 
     @property
     def about_data(self) -> tuple[str, ...]:
@@ -391,7 +392,7 @@ class Plan:
         And which sets have fewer examples than ``rounds`` asks for.
         """
         notes = [f"{ref.name}: {note}" for ref in self.data if not ref.is_registered for note in ref.notes]
-        notes += [f"{ref.name}: {note}" for ref in self.data for note in self._on_targets(ref)]
+        notes += [f"{ref.name}: {note}" for ref in self.data for note in self._unscaled(ref)]
         most = int((self.rounds or "").partition(":")[2] or 0)
         for ref in self.data:
             if most > ref.T:
@@ -416,7 +417,7 @@ def plan(
     """
     request = Request(overrides, sweep, values)
     specs = list(learner_specs(request.names("algo", learner_names())).values())
-    refs = _data(request, data)
+    refs = chosen_data(request, data)
     tasks = list(dict.fromkeys(ref.task for ref in refs))
     if request.has_pattern():
         specs = _suitable(specs, tasks, refs, request)
@@ -427,7 +428,7 @@ def plan(
     order = request.value("order")
     made = Plan(
         settings=chosen,
-        data=_distinct(refs),
+        data=distinct(refs),
         reps=request.value("reps") or REPS[order],
         seed=request.value("seed"),
         order=order,
@@ -437,6 +438,7 @@ def plan(
         swept=tuple(key for key in request.given if key in swept),
         block=request.value("block"),
         rounds=request.value("rounds"),
+        test=request.value("test"),
     )
     each = sum(setting.fits(ref.task, ref.name) for setting in chosen for ref in made.data)
     total = (each + len(made.yardsticks) * len(made.data)) * made.reps
@@ -449,7 +451,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
     made = plan(overrides)
     shown: dict[str, Any] = {"data": [ref.word for ref in made.data]}
-    shown |= {key: getattr(made, key) for key in ("order", "rounds", "reps", "seed", "block", "exec")}
+    shown |= {key: getattr(made, key) for key in ("order", "rounds", "test", "reps", "seed", "block", "exec")}
     if files := [ref.to_json() for ref in made.data if not ref.is_registered]:
         shown |= {"task": files[0]["task"], **files[0]["preparation"]}
         shown |= {key: list(value) for key, value in shown.items() if isinstance(value, tuple)}
@@ -483,67 +485,6 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
         described = {key: getattr(spec, key) for key in about} | target
         shown["algo"][which] = {**described, "hyperparameters": hyper}
     return shown
-
-
-def prepared_words(text: str) -> list[str]:
-    """Return the words of a preparation that are written with blanks between them, as cells hold it.
-
-    A column's name may hold blanks.
-    """
-    return [*filter(None, re.split(rf" (?=(?:{'|'.join(PREPARATION)})=)", text))]
-
-
-def files(words: list[str], values: Mapping[str, Any] | None = None) -> "list[DataRef]":
-    """Return the data sets of ``data=`` with their preparation, read when they are first needed."""
-    return _data(Request(words, False, values), ())
-
-
-def _data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
-    """Return the data sets of a request, each once. Raises UserError for settings that none can have."""
-    from omkl.data import find, registry
-
-    given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
-    given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
-    given |= {"scale": "none"} if given["scale"] in ONLINE else {}
-    preparation = Preparation(**given)
-    task = request.value("task")
-    refs = [
-        find(one, task=task, preparation=preparation) if isinstance(one, str) else one
-        for one in data or request.names("data", registry.names())
-    ]
-    for ref in refs:
-        if ref.is_registered and "task" in request.given and ref.task != task:
-            raise UserError(
-                f"{request.given['task'].text}: data={ref.name} is registered for {ref.task};"
-                " task=... is for files of your own"
-            )
-    for key in PREPARATION:
-        online = key == "scale" and request.value(key) in (*ONLINE, "none")
-        if key in request.given and not online and all(ref.is_registered for ref in refs):
-            names = ",".join(dict.fromkeys(map(str, refs)))
-            raise UserError(
-                f"{request.given[key].text}: data={names} is registered; {key} is for your own file"
-                + (
-                    f"; {' and '.join(f'scale={word}' for word in ONLINE)} are for all data"
-                    * (key == "scale")
-                )
-            )
-    return list({ref.word: ref for ref in refs}.values())
-
-
-def _distinct(refs: "Sequence[DataRef]") -> "tuple[DataRef, ...]":
-    """Return the data sets, of those with the same examples the first; a note names the others.
-
-    The key of a cell has the examples, not the name: two names would have the same cells.
-    """
-    if len(refs) == 1:
-        return tuple(refs)
-    distinct: dict[tuple[str, str], DataRef] = {}
-    for ref in refs:
-        first = distinct.setdefault((ref.content_hash, ref.task), ref)
-        if first is not ref:
-            warnings.warn(f"left out, as it has the same examples as {first}: {ref}", stacklevel=3)
-    return tuple(distinct.values())
 
 
 def _suitable(

@@ -11,6 +11,7 @@ import numpy as np
 
 MANY = 2**24  # columns; more than a learner can hold state for, more than any registered set has
 _FAR = 1000.0  # smaller features are not looked into
+_UNLIKE = 10.0  # times the median deviation: a feature that hides the others from a kernel
 _LOST = 1e-3  # of the mean squared distance from the mean: the error from which on users are warned
 
 
@@ -89,7 +90,32 @@ def content_hash(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, y:
     return digest.hexdigest()
 
 
-# ------------------------------------------------------------------ features far from 0
+# ------------------------------------------------------------------ features that need scaling
+
+
+def unlike_features(dataset: Dataset) -> tuple[float, float] | None:
+    """Return the median and the largest deviation of the features where a kernel sees the largest alone.
+
+    None where the largest is at most _UNLIKE times the median of those that vary.
+    """
+    spread = _moments(dataset.T, dataset.indices, dataset.values)[2]
+    deviations = np.sqrt(spread[spread > 0] / dataset.T)
+    if not deviations.size or deviations.max() <= _UNLIKE * np.median(deviations):
+        return None
+    return float(np.median(deviations)), float(deviations.max())
+
+
+def _moments(T: int, indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the features in use, their means, and their summed squared deviations, over T rows."""
+    used, columns = np.arange(int(indices.max(initial=0)) + 1), indices
+    if len(used) > MANY:  # an example may use column 2^31 - 1
+        used, columns = np.unique(indices, return_inverse=True)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused elsewhere
+        count = np.bincount(columns)
+        mean = np.bincount(columns, values) / T
+        spread = np.bincount(columns, np.square(values - mean[columns]))
+        spread += (T - count) * np.square(mean)
+    return used, mean, spread
 
 
 def warn_of_offsets(dataset: Dataset, kernels: Iterable[Mapping[str, Any]]) -> None:
@@ -111,12 +137,8 @@ def far_feature(
         return None
     if all(kernel["kind"] == "polynomial" for kernel in kernels):
         return None
-    used, columns = np.unique(indices, return_inverse=True)  # an example may use column 2^31 - 1
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused elsewhere
-        count = np.bincount(columns)
-        mean = np.bincount(columns, values) / T
-        spread = np.bincount(columns, np.square(values - mean[columns]))
-        spread += (T - count) * np.square(mean)
+    used, mean, spread = _moments(T, indices, values)
+    with np.errstate(over="ignore", invalid="ignore"):
         norm2 = float(np.square(values).sum() / T)
         error, distance = norm2 * np.finfo(float).eps, float(spread.sum() / T)
     far = np.abs(mean).argmax()

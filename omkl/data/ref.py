@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 
 from omkl.data import cache, data_files, registry
 from omkl.data.dataset import Dataset
-from omkl.data.formats import check_settings, data_name
-from omkl.data.prepare import read_file, read_registered
+from omkl.data.formats import check_settings, data_name, format_of, read_table
+from omkl.data.prepare import prepared_table, read_file, read_registered
 from omkl.data.recipe import AS_IT_IS, Preparation, Recipe
-from omkl.data.registry import DataEntry, Form
+from omkl.data.registry import DataEntry, Form, Link
+from omkl.data.tables import Table, of_frame
 from omkl.errors import OmklError, UserError, shown, suggest
 from omkl.files import locked
 from omkl.paths import cache_folder, given
@@ -44,7 +45,7 @@ class DataRef(ABC):
         return self.word
 
     def __repr__(self) -> str:
-        read = self.is_registered or "_dataset" in self.__dict__ or isinstance(self, Parsed)
+        read = not isinstance(self, UserFile | Frame) or {"_dataset", "_read"} & self.__dict__.keys()
         task = f"{self.n_classes} classes" if read and self.task == "classification" else self.task
         size = f", T={self.T}, d={self.d}" if read else ""  # a file is read when its numbers are needed
         return f"{type(self).__name__}({self.word!r}{size}, {task})"
@@ -77,7 +78,7 @@ class DataRef(ABC):
     @cached_property
     def content_hash(self) -> str:
         """The hash of the numbers, see `omkl.data.content_hash`."""
-        return self.known.content_hash
+        return self.known.content_hash or self.load().content_hash
 
     @cached_property
     def T(self) -> int:
@@ -92,7 +93,8 @@ class DataRef(ABC):
     @cached_property
     def nnz(self) -> int:
         """Number of values other than 0."""
-        return self.known.nnz
+        known = self.known.nnz
+        return self.load().nnz if known is None else known
 
     @cached_property
     def classes(self) -> tuple[str, ...] | None:
@@ -117,6 +119,10 @@ class DataRef(ABC):
     @property
     def recipe(self) -> Recipe | None:
         """How the table was prepared that the data come from, None where they come from none."""
+        return None
+
+    def table(self) -> Table | None:
+        """Return the named columns of a user's table before they are prepared, None for other data."""
         return None
 
     @abstractmethod
@@ -188,6 +194,11 @@ class UserFile(DataRef):
         check_settings(self.word, self.path, self.preparation)
         return read_file(self.path, self.task, self.preparation)[1]
 
+    def table(self) -> Table | None:
+        if not format_of(self.path).is_table:
+            return None
+        return read_table(self.path, self.preparation, data_files.size_limit())
+
     def to_json(self) -> dict[str, Any]:
         preparation = asdict(self.preparation)
         return {"data": str(self.path.absolute()), "task": self.task, "preparation": preparation}
@@ -240,9 +251,49 @@ class Parsed(DataRef):
         return replace(dataset, name=self.name)
 
     def to_json(self) -> dict[str, Any]:
-        raise UserError(
-            f"data={self.name}: a job that starts later cannot find data in memory; save them first"
-        )
+        raise _in_memory(self.name)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frame(DataRef):
+    """A data frame in memory (pandas, polars), with how it is prepared: as the same table in a file."""
+
+    frame: Any
+    preparation: Preparation = AS_IT_IS
+
+    @property
+    def prepared(self) -> str:
+        return self.preparation.words
+
+    @cached_property
+    def _read(self) -> tuple[Parsed, Recipe]:
+        dataset, recipe = prepared_table(self.table(), self.task, self.preparation)
+        return of_dataset(replace(dataset, name=self.name)), recipe
+
+    @property
+    def known(self) -> Dataset:
+        return self._read[0].load()
+
+    def load(self, download: bool = True) -> Dataset:
+        return self.known
+
+    @property
+    def copy(self) -> Path | None:
+        return self._read[0].copy
+
+    @property
+    def recipe(self) -> Recipe | None:
+        return self._read[1]
+
+    def table(self) -> Table:
+        return of_frame(self.frame, Path(self.name), self.preparation)
+
+    def to_json(self) -> dict[str, Any]:
+        raise _in_memory(self.name)
+
+
+def _in_memory(name: str) -> UserError:
+    return UserError(f"data={name}: a job that starts later cannot find data in memory; save them first")
 
 
 def load(
@@ -286,6 +337,10 @@ def _kept(dataset: Dataset, copy: Path) -> Dataset:
 # ------------------------------------------------------------------ a registered set
 
 
+class _OtherContent(UserError):
+    """What was downloaded is not the registered content."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Registered(DataRef):
     """A data set of conf/data. source: the files that the user gave for it (`read_from`), if any."""
@@ -298,6 +353,10 @@ class Registered(DataRef):
     def known(self) -> DataEntry:
         return self.entry
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.entry.notes_on_content
+
     def load(self, download: bool = True) -> Dataset:
         return self._dataset if download else self._read(self._found(False))
 
@@ -308,14 +367,15 @@ class Registered(DataRef):
     def _read(self, source: Source) -> Dataset:
         copy = cache.parsed_path(self.name, *source, self.task)
         dataset = cache.read_or_none(copy)
-        if dataset is None or dataset.content_hash != self.content_hash:
+        if dataset is None or self.entry.content_hash not in (None, dataset.content_hash):
             dataset = _kept(read_registered(self.entry, *source), copy)
         return self._checked(dataset)
 
     def _checked(self, dataset: Dataset) -> Dataset:
         """Return the data. Raises UserError where the entry says how many there are, and that is wrong."""
         for key in ("T", "nnz"):
-            if (told := getattr(self.entry, key)) != (actual := getattr(dataset, key)):
+            told, actual = getattr(self.entry, key), getattr(dataset, key)
+            if told not in (None, actual):
                 raise UserError(f"conf/data/{self.name}.yaml: {key}: got {told}, but the data have {actual}")
         return dataset
 
@@ -406,29 +466,46 @@ class Registered(DataRef):
             raise OmklError(f"{place}: {error.strerror}; name another folder with OMKL_CACHE") from error
 
     def _download(self, incoming: Path) -> list[Path]:
-        """Fetch and verify the files of the first form that a server has, outside the search path."""
+        """Fetch and verify the files of the first form that a server has, outside the search path.
+
+        Where an address gives other content, the next one is tried.
+        """
         from omkl.data.fetch import fetch
 
         forms = [form for form in self.entry.forms if form.files]
-        folder, failures = incoming / self.name, []
+        folder, failures = incoming / self.name, list[str]()
+        kind: type[OmklError] = OmklError
         for form in [form for form in forms if _downloadable(form)] or forms[:1]:
-            limit = data_files.size_limit(self.entry.size_limit(form))
-            try:
-                paths = [fetch(file, folder, limit, folder / "archives") for file in form.files]
-            except OmklError as error:
-                if isinstance(error, UserError):
-                    raise
-                failures.append(str(error))
-                continue
-            try:
-                dataset = read_registered(self.entry, form, paths)
-                data_files.files_folder().mkdir(parents=True, exist_ok=True)
-                final = [path.replace(data_files.files_folder() / path.name) for path in paths]
-                cache.write_parsed(dataset, cache.parsed_path(self.name, form, final, self.task))
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-            return final
-        raise OmklError("\n".join([*failures, f"  ways out: {self.ways_out}"]))
+            limit, refused = data_files.size_limit(self.entry.size_limit(form)), set[Link]()
+            while True:
+                try:
+                    found = [fetch(file, folder, limit, folder / "archives", refused) for file in form.files]
+                    return self._kept_files(form, [path for path, _ in found])
+                except _OtherContent as error:
+                    failures.append(str(error))
+                    kind = UserError
+                except OmklError as error:
+                    if isinstance(error, UserError):
+                        raise
+                    failures.append(str(error))
+                    break
+                finally:
+                    shutil.rmtree(folder, ignore_errors=True)
+                refused |= {link for _, link in found if link}
+                if any(refused.issuperset(file.urls) for file in form.files) or not refused:
+                    break
+        raise kind("\n".join([*failures, f"  ways out: {self.ways_out}"]))
+
+    def _kept_files(self, form: Form, paths: list[Path]) -> list[Path]:
+        """Return where the files are on the search path, if they hold the set. Raises _OtherContent."""
+        try:
+            dataset = read_registered(self.entry, form, paths)
+        except UserError as error:
+            raise _OtherContent(str(error)) from error
+        data_files.files_folder().mkdir(parents=True, exist_ok=True)
+        final = [path.replace(data_files.files_folder() / path.name) for path in paths]
+        cache.write_parsed(dataset, cache.parsed_path(self.name, form, final, self.task))
+        return final
 
     def _locate(self) -> Source | None:
         """Return the first form whose files are all present: those given, else those on the search path.

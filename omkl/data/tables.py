@@ -316,10 +316,20 @@ def numeric_column(
     return Column(name, text, missing, np.where(missing, np.nan, numbers))
 
 
-def of_frame(frame: Any, path: Path, form: TableFormat = AS_MOST) -> Table:
-    """Return the columns of a pandas data frame. Raises UserError for one without rows."""
+def as_pandas(frame: Any) -> Any:
+    """Return a data frame of any library as one of pandas."""
     import pandas as pd
 
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    return pd.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
+
+
+def of_frame(frame: Any, path: Path, form: TableFormat = AS_MOST) -> Table:
+    """Return the columns of a data frame (pandas, polars). Raises UserError for one without rows."""
+    import pandas as pd
+
+    frame = as_pandas(frame)
     if not len(frame):
         raise UserError(f"{path}: no examples in it")
     columns = []

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from omkl.config import Plan
 from omkl.config import plan as make_plan
 from omkl.config.grammar import Request
@@ -13,8 +15,11 @@ from omkl.config.settings_text import word_text
 from omkl.data import DataRef, find
 from omkl.data.arrays import from_arrays
 from omkl.data.dataset import Dataset
-from omkl.data.ref import of_dataset
+from omkl.data.ref import Frame, Parsed, of_dataset
+from omkl.data.tables import as_pandas
 from omkl.errors import UserError
+
+LABEL = "y=..."  # the column of labels that are given beside a frame
 
 
 @dataclass(frozen=True)
@@ -46,15 +51,20 @@ class Call:
             values |= {"data": list(map(str, named))} if named else {}
             values |= {"label": label} if label is not None else {}
             return cls(given, values)
-        if label is not None and not any(hasattr(one, "columns") for one in named):
-            raise UserError(
-                f"label={label} is for a column of a frame or a file; labels of an array are y=..."
-            )
         task = values.get("task", "classification")
         names = names or ["data", *(f"data{number}" for number in range(2, len(named) + 1))]
-        refs = tuple(_ref(one, y, label, task, name) for name, one in zip(names, named, strict=False))
-        if "task" in values and not any(isinstance(one, str) for one in named):
-            values.pop("task")
+        if y is not None and label is not None:
+            raise UserError(f"label={label} and y=... both say which the labels are; give one of them")
+        if y is not None and any(hasattr(one, "columns") for one in named):
+            named = [_with_labels(one, y) if hasattr(one, "columns") else one for one in named]
+            values |= {"label": LABEL}
+        refs = tuple(_ref(one, y, task, name) for name, one in zip(names, named, strict=False))
+        if all(isinstance(ref, Parsed) for ref in refs):
+            if label is not None:
+                fault = "is for a column of a frame or a file; labels of an array are y=..."
+                raise UserError(f"label={label} {fault}")
+            values.pop("task", None)
+        values |= {"label": label} if label is not None else {}
         return cls(given, values, refs)
 
     def plan(self, sweep: bool = False) -> Plan:
@@ -78,7 +88,7 @@ def _listed(data: Any) -> list[Any]:
     return list(data) if isinstance(data, list | tuple) else [data]
 
 
-def _ref(data: Any, y: Any, label: str | None, task: str, name: str) -> DataRef:
+def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:
     """Return given data as a data set; name: of what is in memory. Raises UserError for what is none."""
     if isinstance(data, DataRef):
         return data
@@ -87,16 +97,18 @@ def _ref(data: Any, y: Any, label: str | None, task: str, name: str) -> DataRef:
     if isinstance(data, str | Path):
         return find(str(data), task=task)
     if hasattr(data, "columns"):
-        columns = list(data.columns)
-        if y is None and label is None:
-            raise UserError(f"name the label's column with label=..., one of {', '.join(map(str, columns))}")
-        if y is None:
-            if label not in columns:
-                raise UserError(f"label={label}: no such column; there are {', '.join(map(str, columns))}")
-            y, data = data[label], data[[column for column in columns if column != label]]
-    elif y is None:
+        return Frame(name, task, name, data)
+    if y is None:
         raise UserError("an array has no labels; give them with y=...")
     return of_dataset(from_arrays(data, y, name=name, task=task))
+
+
+def _with_labels(frame: Any, y: Any) -> Any:
+    """Return a frame with its labels as a further column."""
+    made, labels = as_pandas(frame), np.asarray(y).reshape(-1)
+    if len(labels) != len(made):
+        raise UserError(f"{len(labels)} labels y=... for the {len(made)} rows of the frame")
+    return made.assign(**{LABEL: labels})
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 import shlex
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -268,11 +267,7 @@ def fit(
     """
     if isinstance(words, LearnerChoice) or (words and "=" not in words):
         words, settings = "", {"algo": words, **settings}
-    made = trained(Call.of(words, data, y, label, settings))
-    (own,) = data.values() if isinstance(data, Mapping) else (data,)
-    if hasattr(own, "columns"):
-        made.trained.about["features"] = [str(column) for column in own.columns if column != label]
-    return made
+    return trained(Call.of(words, data, y, label, settings))
 
 
 def load_model(path: str | Path) -> Model:

@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from omkl.config.plans import files
-from omkl.data.data_files import size_limit
+from omkl.config.data_choice import files
 from omkl.data.dataset import Dataset
-from omkl.data.formats import format_of, read_table
+from omkl.data.formats import format_of
 from omkl.data.labels import shortlist
 from omkl.data.recipe import Choice, choice_of
-from omkl.data.ref import DataRef, UserFile
+from omkl.data.ref import DataRef, Frame, UserFile
 from omkl.data.tables import Column as DataColumn
 from omkl.data.tables import Table as DataTable
 from omkl.errors import UserError
@@ -21,13 +20,13 @@ MOST = 200  # columns that are shown; JSON has all
 Row = dict[str, Any]
 
 
-def look(data: str, words: Sequence[str] = (), **settings: Any) -> Table:
-    """Show what is understood of a file before anything is run on it.
+def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
+    """Show what is understood of data before anything is run on them.
 
     Parameters
     ----------
     data
-        A path, ``-`` for standard input, or the name of a registered data set.
+        A path, ``-`` for standard input, the name of a registered data set, or a frame (pandas, polars).
     words
         Settings as the command takes them, such as ``["label=repaid", "missing=mean"]``.
     **settings
@@ -44,12 +43,13 @@ def look(data: str, words: Sequence[str] = (), **settings: Any) -> Table:
     UserError
         For a file that cannot be read at all. What only stops a run is shown below the table.
     """
-    (ref,) = files([*words, *([] if "data" in settings else [f"data={data}"])], settings)
-    if isinstance(ref, UserFile) and format_of(ref.path).is_table:
-        table = read_table(ref.path, ref.preparation, size_limit())
+    given = Frame("data", "", "data", data) if hasattr(data, "columns") else str(data)
+    (ref,) = files(list(words), settings, [given])
+    if isinstance(ref, UserFile | Frame) and (table := ref.table()) is not None:
         chosen = choice_of(table, ref.preparation, ref.task)
         rows = [_row(place, table, chosen, ref) for place in range(len(table.columns))]
-        title = f"{ref.word}: {format_of(ref.path).title}, {len(table.columns[0].text)} rows"
+        form = f"{format_of(ref.path).title}" if isinstance(ref, UserFile) else "a data frame"
+        title = f"{ref.word}: {form}, {len(table.columns[0].text)} rows"
     else:
         rows = _of_dataset(ref.load())
         title = f"{ref.word}: {ref.T} rows, {ref.d} features"
@@ -96,7 +96,7 @@ def _made(column: str, kind: str, values: str, gaps: int, use: str, words: str) 
     return {"column": column, "kind": kind, "values": values, "gaps": gaps, "use": use, "to change": words}
 
 
-def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile) -> Row:
+def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) -> Row:
     column, preparation = table.columns[place], ref.preparation
     own, gaps = chosen.conversions.get(column.name), int(column.missing.sum())
     texts, counts = np.unique(column.text[~column.missing].astype(str), return_counts=True)

@@ -9,6 +9,7 @@ import pytest
 
 import omkl
 from omkl.cli import main
+from omkl.data.arrays import from_arrays
 from omkl.errors import UserError
 from omkl.store.store import Store
 
@@ -93,8 +94,12 @@ def test_the_label_of_a_file_may_be_a_keyword(tmp_path):
     made = [omkl.run(f"data={path}", label="y", **how), omkl.run(data=path, label="y", **how)]
     made.append(omkl.run(data=X, y=y, **how))
     assert len({one.cells["data_hash"].iloc[0] for one in made}) == 1
-    with pytest.raises(UserError, match="label=y is for a column of a frame or a file"):
+    with pytest.raises(UserError, match=r"label=y and y=\.\.\. both say which the labels are"):
         omkl.run(data=X, y=y, label="y", **how)
+    with pytest.raises(UserError, match="label=y is for a column of a frame or a file"):
+        omkl.run(data=from_arrays(X, y), label="y", **how)
+    with pytest.raises(UserError, match="dates=drop: data=arrays holds numbers; dates is for your own table"):
+        omkl.run(data=from_arrays(X, y), dates="drop", **how)
     with pytest.raises(UserError, match=r"y=\.\.\. are the labels of an array"):
         omkl.run(data=path, y=y, **how)
 
@@ -102,8 +107,6 @@ def test_the_label_of_a_file_may_be_a_keyword(tmp_path):
 @pytest.mark.parametrize("form", ["frame", "array", "sparse", "dataset"])
 def test_data_in_memory_are_data_of_a_file(form, tmp_path):
     import scipy.sparse as sp
-
-    from omkl.data.arrays import from_arrays
 
     X, y = noise()
     given = {
@@ -119,6 +122,46 @@ def test_data_in_memory_are_data_of_a_file(form, tmp_path):
     again = omkl.run(data=str(path), **how, progress=False)
     assert made.cells["mistakes"].tolist() == again.cells["mistakes"].tolist()
     assert made.cells["data_hash"].tolist() == again.cells["data_hash"].tolist()
+
+
+def raw():
+    """A table as people have them: a name of each row, dates, words, percentages, gaps."""
+    X, y = noise()
+    columns = {
+        "id": range(len(X)),
+        "day": pd.date_range("2024-01-05", periods=len(X)),
+        "city": np.where(X[:, 0] > 0, "Oslo", "Rome"),
+        "share": [f"{number} %" for number in range(len(X))],
+        "size": np.where(np.arange(len(X)) == 3, np.nan, 1000 * X[:, 1]),
+        "label": y,
+    }
+    return pd.DataFrame(columns)
+
+
+def test_a_frame_is_understood_as_the_same_table_in_a_file(tmp_path):
+    raw().to_csv(tmp_path / "data.csv", index=False)
+    how = {"algo": "perceptron", "id": "id", "missing": "mean", "reps": 1, "exec": "serial"}
+    how |= {"store": str(tmp_path / "s"), "progress": False}
+    of_file = omkl.run(data=tmp_path / "data.csv", **how)
+    frame = raw()
+    labels = frame.pop("label")
+    for made in (omkl.run(data=raw(), **how), omkl.run(data=frame, y=labels, **how)):
+        assert made.cells["key"].tolist() == of_file.cells["key"].tolist()
+        assert "data: the features have standard deviations" in "\n".join(made.notes)
+    shown = omkl.look(raw(), id="id", missing="mean")
+    assert (
+        str(shown).splitlines()[1:]
+        == str(omkl.look(tmp_path / "data.csv", id="id", missing="mean")).splitlines()[1:]
+    )
+
+
+def test_a_model_of_a_frame_prepares_others_like_it(tmp_path):
+    model = omkl.fit("perceptron", raw(), id="id", missing="mean")
+    again = omkl.load_model(model.save(tmp_path / "model.omkl"))
+    new = raw().drop(columns="label").iloc[:5].assign(city="Bonn")
+    assert again.predict(new).tolist() == model.predict(new).tolist()
+    with pytest.raises(UserError, match="has no column 'size'"):
+        again.predict(new.drop(columns="size"))
 
 
 def test_a_sweep_has_its_best_settings_and_a_map(tmp_path):
@@ -181,10 +224,12 @@ def test_mistakes_are_exceptions_with_the_command_s_sentence():
     X, _ = noise()
     with pytest.raises(UserError, match=r"unknown learner \(did you mean 'omkc_ss'"):
         omkl.run("algo=omkc_s data=wdbc")
-    with pytest.raises(UserError, match="label=q: no such column; there are 0, 1, 2"):
+    with pytest.raises(UserError, match="label=q: data has no such column; its 3 columns are 0, 1, 2"):
         omkl.run(algo="perceptron", data=pd.DataFrame(X), label="q")
-    with pytest.raises(UserError, match="name the label's column"):
+    with pytest.raises(UserError, match="data: column '2': 60 different labels"):
         omkl.run(algo="perceptron", data=pd.DataFrame(X))
+    with pytest.raises(UserError, match=r"2 labels y=\.\.\. for the 60 rows of the frame"):
+        omkl.run(algo="perceptron", data=pd.DataFrame(X), y=[1, 2])
     with pytest.raises(UserError, match="an array has no labels"):
         omkl.run(algo="perceptron", data=X)
     with pytest.raises(UserError, match="exec=slurm submits cells"):
