@@ -322,11 +322,12 @@ def fill_slot(B, t, s, i):
     """Fill the kernel values of kernel i's slot s, which took example t, with the rows kept after round t."""
     e, now = B.now[1], row_of(B.open, t)
     rows, values = B.now[2] - now - 1, B.tile[0]
-    row_norm2, dots, K, after = B.open.row_norm2[now + 1 :], B.dots[e, now + 1 :], B.K, place(B, t) + 1
-    if B.pool.kind[i] == CALLED:
+    row_norm2, dots, form = B.open.row_norm2[now + 1 :], B.dots[e, now + 1 :], form_of(B.pool, i)
+    K, after = B.K, place(B, t) + 1
+    if form[0] == CALLED:
         called_of_slot(B, i, e, now + 1, rows, values)
     else:
-        slot_values(form_of(B.pool, i), B.norm2[e], row_norm2, dots, rows, B.tile[1], values)
+        slot_values(form, B.norm2[e], row_norm2, dots, rows, B.tile[1], values)
     for r in range(rows):
         K[after + r, s, i] = values[r]
 
@@ -374,9 +375,7 @@ def budget_entries(B: Any) -> Entries:
 
 @compiled
 def outputs(B, stream, t):
-    """f (m,): f_i(x_t) of all m classifiers, margins of class y where there are more than two classes
-    (classes.py). The array is reused by the next call.
-    """
+    """f (m,): f_i(x_t), of more than two classes margins (classes.py); the next call reuses the array."""
     call(B.entries.read, (B, stream, t))
     return B.f
 
@@ -536,10 +535,9 @@ def _add(B, stream, t, i, s, a):
     B.holds[s, i], B.born[s, i] = e, B.n_put[0]
     B.n_put[0] += 1
     put(B.classes, B.A, s, i, a)
+    B.own[s, i] = value(form, B.norm2[e], B.norm2[e], B.norm2[e]) if form[0] != CALLED else 0.0
     if form[0] == CALLED:
         called_pair(B, i, e, e, B.norm2[e : e + 1], B.own[s, i : i + 1])
-    else:
-        B.own[s, i] = value(form, B.norm2[e], B.norm2[e], B.norm2[e])
     if row_of(B.open, t) + 1 < B.now[2]:
         call(B.entries.fill_slot, (B, t, s, i))
 
