@@ -85,7 +85,7 @@ def test_a_pool_that_is_there_from_the_beginning_is_the_usual_one(stream):
 
 def test_a_kernel_that_has_entered_begins_empty_with_the_mean_weight():
     data = clouds()
-    learner, trace = one_pass("omkc_growing", data, with_kernels(GAUSSIANS), first=2, every=100, beta=0.5)
+    learner, _ = one_pass("omkc_growing", data, with_kernels(GAUSSIANS), first=2, every=100, beta=0.5)
     born = learner.state["E"].A[:, : learner.state["E"].size[0]]
     first = [learner.state["E"].origin[np.flatnonzero(row)[0]] for row in born]
     assert max(first[:2]) < 100 <= first[2] < 200 <= first[3]  # the rounds of the first vectors
