@@ -504,7 +504,7 @@ def _suitable(
             reasons.setdefault(f"not for {' and '.join(tasks)}", []).append(spec)
         elif spec.name not in named and not spec.takes(most.n_classes):
             reasons.setdefault(f"not for the {most.n_classes} classes of {most.name}", []).append(spec)
-        elif spec.name not in named and spec.kernels == "pool" and kinds - {spec.pool} and spec.pool != "any":
+        elif spec.name not in named and spec.kernels == "pool" and not all(map(spec.fits, kinds)):
             reasons.setdefault(f"not for {request.given['pool'].text}", []).append(spec)
         elif spec.name not in named and _usual_budget(spec, request) > least.T:
             few = f"{least.name} has {least.T} examples, fewer than the usual budget (set algo.budget=N)"

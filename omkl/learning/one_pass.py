@@ -17,6 +17,7 @@ from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
 from omkl.learning import averaged, scores
+from omkl.learning.kernel_data import fitted
 from omkl.learning.learner import CURVE_POINTS, Learner
 from omkl.learning.overflow import check_scores, check_sums
 from omkl.learning.scaling import Scaling
@@ -64,7 +65,7 @@ def run_pass(
     params = spec.checked(for_task(params, dataset.task))
     spec.check_values(params, dataset.task, dataset.name)
     check_classes(spec, dataset.name, dataset.n_classes)
-    pool = kernel_pool(params, pool)
+    pool = fitted(kernel_pool(params, pool), dataset.d, dataset.indices, dataset.values, dataset.T)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
     scale = Scaling.of(scaling or {}, dataset)
     learner: Any

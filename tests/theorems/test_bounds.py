@@ -12,6 +12,7 @@ from omkl.theorems.evaluation import function_of
 
 pytestmark = pytest.mark.slow
 
+OF_NORMA = ("norma", "norma_growing", "norma_logistic")
 LEARNERS = (
     "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
     "bomkc_spa,perceptron,perceptron_u"
