@@ -54,7 +54,7 @@ class Measure:
     Over the examples: label: of the axis, "" where it is not drawn    needs: the list of the curve that it is
     made from    kind: "rate" (settles; the first examples say nothing), "count" (starts at 0), "size" (a
     count that some learners do not have at all), "share" (between 0 and 1)    root: of a mean
-    windowed: over parts of the stream    fading: with weights FADING^age of the rounds    signed: it may be below 0
+    windowed: over parts of the stream    fading: with weights FADING^age    signed: it may be below 0
     """
 
     name: str
