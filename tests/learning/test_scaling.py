@@ -148,9 +148,7 @@ def test_an_estimator_goes_on_as_one_pass_does():
     assert omkl.sklearn.ArowClassifier().fit(X, y).mistakes_ != expected
     with pytest.raises(ValueError, match="scale cannot change"):
         model.set_params(scale=None).predict(X)
-    with pytest.raises(
-        ValueError, match="scale must be None or one of online, online_minmax, got 'standard'"
-    ):
+    with pytest.raises(ValueError, match="scale must be None or 'online' or 'online_minmax', got 'standard'"):
         omkl.sklearn.ArowClassifier(scale="standard").fit(X, y)
 
 
