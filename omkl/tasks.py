@@ -44,7 +44,7 @@ class Measure:
     header, meaning: in tables    formula: for the page of measures    unit: of its values
     tasks: of the data on which it counts; none where it is only drawn over the examples
     of: what it is made from: "mistakes", "scores" (with the labels or targets), "counts" (the confusion
-    matrix), "probabilities", "variance" (of the predictions)
+    matrix), "probabilities", "variance" (of the predictions), "test" (of what is held out)
     field: of a cell, which holds it where it is stored    scale: of the field, in the measure
     better: whether less or more of it is better, "" where neither is
     digits: decimals in tables, None for as many as its size asks for
@@ -66,7 +66,7 @@ class Measure:
     formula: str = ""
     unit: str = ""
     tasks: tuple[str, ...] = ()
-    of: Literal["", "mistakes", "scores", "counts", "probabilities", "variance"] = ""
+    of: Literal["", "mistakes", "scores", "counts", "probabilities", "variance", "test"] = ""
     field: str = ""
     better: Literal["", "less", "more"] = "less"
     digits: int | None = 3
@@ -89,6 +89,12 @@ class Measure:
         """1 where less of it is better, else -1."""
         return -1.0 if self.better == "more" else 1.0
 
+    def practically_equal(self, value: float) -> float:
+        """Return which difference from a value matters to nobody: 0.5 points, 0.005, or 0.5 % of an error."""
+        if self.unit.startswith("of the target"):
+            return 0.005 * abs(value)
+        return 0.5 if self.unit == "%" else 0.005
+
     @property
     def best(self) -> str:
         """What the best rows have, "" where no learner is better than another."""
@@ -98,6 +104,8 @@ class Measure:
             )
         return f"largest {self.header}" if self.better else ""
 
+
+REGRET = "regret"  # a curve that is made when it is drawn: omkl.theorems.rerun
 
 _ALL = (
     Measure(
@@ -197,6 +205,7 @@ _ALL = (
         header="MSE x 1e3",
         meaning="mean squared error of one pass, each prediction before its update, times 1000",
         formula="1000 · mean of (ŷ − y)²",
+        unit="of the target squared, times 1000",
         tasks=NUMBERS,
         of="scores",
         digits=2,
@@ -257,8 +266,55 @@ _ALL = (
         better="",
         digits=2,
     ),
+    Measure(
+        "test_pct",
+        scale=100.0,
+        header="test %",
+        meaning="mistakes of the last hypothesis on the rows that are held out (test=), in percent",
+        formula="100 · mistakes / rows",
+        unit="%",
+        tasks=CLASSES,
+        of="test",
+        field="test_rate",
+        digits=2,
+    ),
+    Measure(
+        "averaged_pct",
+        scale=100.0,
+        header="averaged %",
+        meaning="mistakes of the averaged hypothesis on the rows that are held out (test=), in percent",
+        formula="100 · mistakes / rows, of (1/T) Σ_t f_t for each kernel, f_t before round t's update",
+        unit="%",
+        tasks=CLASSES,
+        of="test",
+        field="averaged_rate",
+        digits=2,
+    ),
+    Measure(
+        "test_rmse",
+        header="test RMSE",
+        meaning="root of the mean squared error of the last hypothesis on the rows that are held out (test=)",
+        formula="√(mean of (ŷ − y)²)",
+        unit="of the target",
+        tasks=NUMBERS,
+        of="test",
+        field="test_rmse",
+        digits=None,
+    ),
+    Measure(
+        "averaged_rmse",
+        header="averaged RMSE",
+        meaning="root of the mean squared error of the averaged hypothesis on the rows held out (test=)",
+        formula="√(mean of (ŷ − y)²), of (1/T) Σ_t f_t, f_t before round t's update",
+        unit="of the target",
+        tasks=NUMBERS,
+        of="test",
+        field="averaged_rmse",
+        digits=None,
+    ),
     Measure("windowed_pct", "mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
     Measure("mistakes", "mistakes", "mistakes", "count"),
+    Measure(REGRET, "regret against the best fixed function", REGRET, "count", signed=True),
     Measure("n_sv_sum", "support vectors (#SV)", "n_sv_sum", "size"),
     Measure("n_sv_union", "distinct examples stored", "n_sv_union", "size"),
     Measure("n_sv_combined", "support vectors combined", "n_sv_combined", "size"),

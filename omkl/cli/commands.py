@@ -107,6 +107,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         with in_style(_look(args)):
             made = draw(paper, item, selected(args, words), args.out, **how_of(args))
         say_written(made.files)
+        _say_in_numbers(made.figure)
         return end(made.outcome)
     for option in ("reps", "data", "algo", "quick", "full", "dry_run"):
         if getattr(args, option):
@@ -276,6 +277,14 @@ def _save(figure: "Figure", args: Namespace, out: str) -> None:
 
     with in_style(_look(args)):
         say_written(drawing.write_files(figure, out))
+    _say_in_numbers(figure)
+
+
+def _say_in_numbers(figure: "Figure") -> None:
+    from omkl.reports.comparison import in_numbers
+
+    for table in in_numbers(figure):
+        emit(table.render())
 
 
 def figures_of(store: "Path") -> str:

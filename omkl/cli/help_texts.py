@@ -12,6 +12,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   rounds=N           only the first N rounds of each repetition; N: for those after them, M:N for a part
+  test=SHARE|NAME|FILE   rows that are not learnt, on which the last and the averaged hypothesis are measured
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
 """
 KEYS = f"""\
@@ -146,10 +147,13 @@ examples:
 CHECK = """\
 Reads every file of the folder (also given by --with, or OMKL_PATH). Then it compares each learner with
 its naive twin in tests/reference, round by round, and runs the contracts that omkl's own learners keep:
-seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. Exit code 1 if a check fails.
+seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. Of a kernel it checks that values are
+finite, symmetric and positive semidefinite, on random vectors, on the folder's data sets and on those named,
+and that sums of them, and learners that use it, are the plain ones. Exit code 1 if a check fails.
 
-example:
+examples:
   omkl check mylearners/
+  omkl check mykernels/ data=wdbc
 """
 COMPLETION = """\
 Completes commands, options, KEY= and names: learners, data sets, pools, hyperparameters and their choices.

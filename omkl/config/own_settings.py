@@ -17,7 +17,7 @@ from typing import Any
 from omkl import schema
 from omkl.config import compose, domains
 from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import LearnerSpec, check_budget, learner_names, learner_of, learner_spec
+from omkl.config.learners import LearnerSpec, learner_names, learner_of, learner_spec
 from omkl.config.parameters import Parameter
 from omkl.config.settings_text import value_text
 from omkl.errors import UserError, show, suggest
@@ -96,8 +96,7 @@ def choice(
             raise UserError(f"algo={name} has no hyperparameter '{key}'{hint or f'; it has {known}'}")
         plain = value.tolist() if hasattr(value, "tolist") else value
         try:
-            check = check_budget if key == spec.budget else own.check
-            values[key] = check(list(plain) if isinstance(plain, tuple) else plain)
+            values[key] = spec.check_of(key)(list(plain) if isinstance(plain, tuple) else plain)
         except ValueError as error:
             raise UserError(f"algo.{name}.{key}: {error} ({own.help})") from None
     if pool is not None:

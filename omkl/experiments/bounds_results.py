@@ -36,7 +36,7 @@ class Bounds(Shown):
         rows: examples of each batch solution, at most
         """
         plan = bounded(plan)
-        outcome = run_plan(plan, **how, columns=READ)
+        outcome = run_plan(plan, **how, columns=(*READ, "n_sv_per_kernel"))
         made = [] if outcome.interrupted else evaluate(plan, outcome.cells, rows)
         return cls(made, outcome, command)
 

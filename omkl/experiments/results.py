@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
-from omkl.errors import UserError
+from omkl.errors import UserError, suggest
 from omkl.experiments.call import Call
 from omkl.experiments.shown import Shown
 from omkl.reports.results_table import (
@@ -27,7 +27,7 @@ from omkl.reports.table import Table
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
 from omkl.store.store import Store
-from omkl.tasks import judging_on
+from omkl.tasks import REGRET, judging_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -234,8 +234,12 @@ class Results(Shown):
 
     def report_table(self, options: TableOptions = USUAL) -> Table:
         """Return the table for readers; options: order of the rows, and columns."""
-        make = sweep_table if self.is_sweep else run_table
-        return make(self.table, self.cells, self.expected, options)
+        make, summary = sweep_table if self.is_sweep else run_table, self.table
+        if {"p_holm", "+p_holm"} & set(options.columns):
+            from omkl.reports.comparison import holm_ps
+
+            summary = summary.assign(p_holm=holm_ps(self.rows, summary, self.cells))
+        return make(summary, self.cells, self.expected, options)
 
     # ------------------------------------------------------------------ as figures
 
@@ -252,7 +256,8 @@ class Results(Shown):
             return self.by(measure).figure(kind)
         measure = measure and measure_named(measure).name
         cells = self._with_confusion() if kind == "confusion" else self.cells
-        stored = self._curves() if kind == "curve" else {}
+        stored: Mapping[str, Mapping[str, Any]] = self._curves() if kind == "curve" else {}
+        stored = self._with_regret(stored) if measure == REGRET else stored
         measures = PAIR if measure is None else (measure,)
         return charts.figure_named(kind, cells, stored, self.expected, measures, self.rows)
 
@@ -263,6 +268,22 @@ class Results(Shown):
     def ranks(self, measure: str | None = None) -> "Drawn":
         """Draw the learners' average ranks over the data sets, with what does not differ significantly."""
         return self._drawn("ranks", measure)
+
+    def comparison(self, first: str = "", measure: str = "") -> Table:
+        """Return how a learner compares with each other one over the data sets, by tests that name what is
+        practically equal.
+
+        first: a learner's label, that of the lowest average rank where none is named. measure: as of `by`
+        """
+        from omkl.reports.comparison import comparison
+        from omkl.reports.ranks import average_ranks
+
+        ranks = average_ranks((self.by(measure) if measure else self).table)
+        if first and first not in ranks.average:
+            raise UserError(
+                f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {', '.join(ranks.average)}"
+            )
+        return comparison(ranks, first)
 
     def confusion(self) -> "Drawn":
         """Draw confusion matrices."""
@@ -310,6 +331,13 @@ class Results(Shown):
         stores = {part.plan.store: Store(part.plan.store) for part in self.parts}
         keys = set(self.cells["key"])
         return {key: curve for store in stores.values() for key, curve in store.curves(keys).items()}
+
+    def _with_regret(self, curves: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Return the curves with the regret, of the learners that have one."""
+        from omkl.theorems.rerun import regret_curve
+
+        cells = {cell.key: cell for part in self.parts for cell in expand(part.plan)}
+        return {key: regret_curve(cells[key], curve) for key, curve in curves.items()}
 
     def _with_confusion(self) -> "pd.DataFrame":
         """Return the cells with confusion matrices, which tables do not need."""

@@ -333,7 +333,7 @@ def _(view: Confusion) -> dict[str, Any]:
 
 @_view.register
 def _(view: Ranks) -> dict[str, Any]:
-    order = list(view.average)
+    order = list(view.drawn)
     rows = [
         {
             "name": line,
@@ -342,6 +342,6 @@ def _(view: Ranks) -> dict[str, Any]:
         }
         for line in order
     ]
-    groups = [[order.index(group[0]), order.index(group[-1])] for group in view.groups]
+    groups = [[order.index(group[0]), order.index(group[-1])] for group in view.drawn_groups]
     about = {"type": "ranks", "name": view.name, "label": "average rank", "digits": 2, "rows": rows}
     return about | {"cd": numbers([view.cd])[0], "groups": groups}

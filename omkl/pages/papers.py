@@ -14,6 +14,7 @@ from omkl.publications.paper import Item, Paper
 from omkl.publications.paper_figures import paper_figure, selected
 from omkl.publications.paper_tables import KINDS, best_warnings, sizes, warnings_of
 from omkl.publications.selection import Selection, work_of
+from omkl.reports.comparison import in_numbers
 from omkl.reports.figures import Figure
 from omkl.reports.measures import ERROR
 from omkl.reports.table import Table
@@ -104,7 +105,7 @@ class _Parts:
             return Section(item.titled(), texts=[f"Not drawn: {error}."])
         if drawn is None:
             return Section(shown.title, texts=["The store holds no curves of it."])
-        return Section(shown.title, [replace(drawn, command=command)])
+        return Section(shown.title, [replace(drawn, command=command), *in_numbers(drawn)])
 
     def _drawn(self, shown: Compared, name: str) -> Figure | None:
         if shown.item.kind == "curves":

@@ -12,6 +12,7 @@ from omkl.errors import UserError
 from omkl.pages.document import Page, Section
 from omkl.pages.page_tables import data_sets, provenance, with_details
 from omkl.reports import charts
+from omkl.reports.comparison import comparison
 from omkl.reports.figures import Figure, file_stem
 from omkl.reports.measures import ERROR
 from omkl.reports.ranks import average_ranks
@@ -131,7 +132,7 @@ def cells_sections(
         title = f"Average ranks, {task}"
         try:
             ranked = average_ranks(part)
-            sections.append(Section(title, [charts.ranks(ranked, name=f"ranks-{task}")]))
+            sections.append(Section(title, [charts.ranks(ranked, name=f"ranks-{task}"), comparison(ranked)]))
         except UserError as error:  # what has finished is too little for the tests
             sections.append(Section(title, texts=[f"Not drawn: {error}."]))
     return sections, warnings, heading(summary, cells)

@@ -13,17 +13,22 @@ from omkl.publications.paper_figures import draw_item
 from omkl.publications.paper_tables import TableResult, make_table
 from omkl.publications.selection import Selection
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
+from omkl.reports.comparison import in_numbers
 
 if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
 
 RULE = (
     "Each learner has {trials} trials on each data set: its default, and settings from the ranges in its "
-    "file in conf/algo (`search`). A learner with fewer possible settings has those.",
+    "file in conf/algo (`search`). Widths of kernels are multiples of the median distance of the first 500 "
+    "rows. A learner with a pool chooses among its usual one and {pools}. A learner with fewer possible "
+    "settings has those.",
     "The trials race on {rungs} prefixes of the stream, each {eta} times as long as the one before, none "
     "shorter than {least} examples. The last is the whole stream. One trial in {eta} goes on to the next. "
-    "The default runs on the last, too.",
-    "A trial is judged by its mean error over {passes} permutations. One that overflows is the worst.",
+    "The default runs on the last, too. Streams of at most {small} examples are not cut: all trials run on "
+    "all of them.",
+    "A trial is judged by its mean error over {passes} permutations, four on such streams. One that "
+    "overflows is the worst.",
 )
 LONGEST = "A setting whose pass on the next prefix would take more than {longest:g} s does not go on."
 APART = (
@@ -31,7 +36,7 @@ APART = (
     "the trials see the first third of the stream, and the tables are about the rest."
 )
 SIZES = (
-    "Budgets, numbers of random features and pools are not searched: they are the defaults, or as said "
+    "Budgets and numbers of random features are not searched: they are the defaults, or as said "
     "below. More of them would nearly always be better, and slower."
 )
 ROUNDS = "Of {data} only the first {rounds} examples of each permutation are run, where there are more."
@@ -108,7 +113,9 @@ def write_page(
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
         picture = f"![{drawn.title}]({paper.name}/{target.name}.png)"
         command = selection.command("figure", item.name)
-        parts.append(f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n" + _commands(item.runs))
+        numbers = [f"\n{own.render('markdown')}\n" for own in in_numbers(drawn.figure)]
+        text = f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n{_commands(item.runs)}"
+        parts.append("".join([text, *numbers]))
     if paper.claims:
         parts.append(f"## Claims\n\n{save('claims', check_claims(paper, selection, **how))}")
     head = [f"# {paper.title}", paper.cite, _origin(paper, outcomes)]
@@ -176,7 +183,7 @@ def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
     texts: list[str] = []
     for rule, _ in map(tuning_rule, runs):
         forms = RULE if rule.longest is None else (*RULE, LONGEST)
-        texts += [text.format(**vars(rule)) for text in forms]
+        texts += [text.format(**{**vars(rule), "pools": enumerated(list(rule.pools))}) for text in forms]
     texts += [APART, SIZES]
     by_rounds = _alike(runs, lambda run: run.words.get("rounds"))
     texts += [ROUNDS.format(data=_sets(own), rounds=rounds) for rounds, own in by_rounds]

@@ -35,12 +35,13 @@ SETTING = {"kernel": {"kind": "gaussian", "sigma": 8.0}, "nu": 0.01, "eta": 1.0,
 class FigureResult:
     """The files of a figure, and the outcome of its run (None where none was needed).
 
-    title: with the data that are drawn
+    title: with the data that are drawn    figure: as data
     """
 
     files: list[Path]
     outcome: "Outcome | None"
     title: str
+    figure: Figure
 
 
 def draw_item(
@@ -55,7 +56,7 @@ def draw_item(
     target = store / "figures" / "local" / stem if out is None else Path(out)
     folder = out is not None and (out.endswith("/") or target.is_dir())
     files = drawing.write_files(made, target / stem if folder else target)
-    return FigureResult(files, outcome, made.title)
+    return FigureResult(files, outcome, made.title, made)
 
 
 def figure_of(

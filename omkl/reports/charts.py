@@ -565,12 +565,15 @@ def confusion(
 
 
 def ranks(made: Ranks, *, name: str = "ranks", **more: Any) -> Figure:
-    """Return the diagram of average ranks."""
+    """Return the diagram of average ranks, of the best of many learners."""
     # In the order of the table, so that colours are those of the learners' curves.
-    learners = [line for line in made.each if line not in made.yardsticks]
+    learners = [line for line in made.each if line in made.drawn and line not in made.yardsticks]
     left_out = captions.some(made.left_out, "; ", MOST_REASONS)
-    about: dict[str, Any] = {"caption": made.caption(), "more": [f"left out: {left_out}"] if left_out else []}
-    styles = line_styles(learners, made.yardsticks)
+    lines = [f"left out: {left_out}"] if left_out else []
+    if len(made.drawn) < len(made.average):
+        lines.append(f"drawn: the {len(made.drawn)} best; the table beside it compares all")
+    about: dict[str, Any] = {"caption": made.caption(), "more": lines}
+    styles = line_styles(learners, [line for line in made.yardsticks if line in made.drawn])
     return Figure(name, [Panel("all data sets", [made])], styles, **about, **more)
 
 

@@ -448,9 +448,10 @@ def _ranks(figure: Figure, ranks: Ranks) -> "Drawn":
 
     A thick bar joins learners that do not differ significantly. The better half is at the left.
     """
-    names, k = list(ranks.average), len(ranks.average)
-    half = (k + 1) // 2
-    deep = 0.9 + _BETWEEN * len(ranks.groups)  # rows from the scale to the first label
+    names, groups = list(ranks.drawn), ranks.drawn_groups
+    half = (len(names) + 1) // 2
+    k = max(len(names), int(np.ceil(ranks.drawn[names[-1]])))  # the end of the scale
+    deep = 0.9 + _BETWEEN * len(groups)  # rows from the scale to the first label
     beside = 2 * (0.3 + 0.068 * factor() * (max(map(len, names)) + 7))
     width = current().width or _SCALE + beside
     caption = [line for part in (figure.caption, *figure.more) for line in _wrapped(part, width)]
@@ -463,9 +464,9 @@ def _ranks(figure: Figure, ranks: Ranks) -> "Drawn":
     step = max(1, int(np.ceil(0.16 * (k - 1) / max(width - beside, 0.5))))
     _scale(axes, ranks.cd, k, step)
     for number, name in enumerate(names):
-        row = deep + (number if number < half else k - 1 - number)
+        row = deep + (number if number < half else len(names) - 1 - number)
         _leg(axes, ranks.average[name], name, row, number < half, k, line_look(figure.styles[name]))
-    for number, group in enumerate(ranks.groups):
+    for number, group in enumerate(groups):
         y, out = 0.45 + _BETWEEN * number, 0.006 * (k - 1)
         ends = [ranks.average[group[0]] - out, ranks.average[group[-1]] + out]
         axes.plot(ends, [y, y], color="#222222", linewidth=3.5, solid_capstyle="butt", zorder=4)

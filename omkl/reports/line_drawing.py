@@ -135,7 +135,8 @@ def _curve_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool) -> None
     elif kind == "rate":
         _limit_rate(axes, lines, styles, view.signed)
     else:
-        axes.set_ylim(bottom=0)
+        if not view.signed:
+            axes.set_ylim(bottom=0)
         thousands(axes.yaxis)
     part_lines(axes)
     thousands(axes.xaxis)

@@ -8,13 +8,14 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports.captions import some
-from omkl.reports.measures import best_of, costs_in, yardsticks_of
+from omkl.reports.measures import best_of, costs_in, measure_of, yardsticks_of
 from omkl.reports.summary import ALPHA, grid_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_REASONS = 3  # that a message names
+DRAWN = 10  # learners of a diagram; a table has all
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Ranks:
     F, F_p: Iman and Davenport's correction of it    cd: Nemenyi's critical difference at level alpha
     groups: learners that do not differ significantly, best first: ranks within less than cd; maximal,
     of two or more
+    values: what is ranked, less is better    equal: by data set, the difference that is practically none
     yardsticks: which of the learners are yardsticks    least: what rank 1 has
     """
 
@@ -39,9 +41,22 @@ class Ranks:
     cd: float
     groups: tuple[tuple[str, ...], ...]
     alpha: float
+    values: "pd.DataFrame"
+    equal: "pd.Series"
     yardsticks: tuple[str, ...] = ()
     least: str = "fewest mistakes"
     name: str = "ranks"
+
+    @property
+    def drawn(self) -> dict[str, float]:
+        """The learners of the diagram, the best of all."""
+        return dict(list(self.average.items())[:DRAWN])
+
+    @property
+    def drawn_groups(self) -> list[tuple[str, ...]]:
+        """The groups among the learners of the diagram, of two or more."""
+        own = [tuple(name for name in group if name in self.drawn) for group in self.groups]
+        return [group for group in own if len(group) > 1]
 
     def caption(self) -> str:
         """Return one line: how many sets and learners, the critical difference, Friedman's test."""
@@ -85,7 +100,11 @@ def average_ranks(summary: "pd.DataFrame") -> Ranks:
     left_out += [f"{some(sets)}: not finished by {names}" for names, sets in reasons.items()]
     ranks = ranks_of(values.dropna(), left_out=left_out)
     yardsticks = tuple(line for line in ranks.each if line in set(yardsticks_of(table)["line"]))
-    return replace(ranks, yardsticks=yardsticks, least=best_of(table) or "lowest")
+    equal = ranks.equal.copy()
+    for data, row in ranks.values.iterrows():
+        measure = measure_of(table[table["data"] == data].iloc[0])
+        equal[data] = measure.practically_equal(row.abs().median())
+    return replace(ranks, yardsticks=yardsticks, least=best_of(table) or "lowest", equal=equal)
 
 
 def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[str] = ()) -> Ranks:
@@ -116,7 +135,8 @@ def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[st
     F = (n - 1) * chi2 / rest if rest > 1e-9 else np.inf
     cd = critical_difference(k, n, alpha)
     F_p = float(f.sf(F, k - 1, (k - 1) * (n - 1)))
-    return Ranks(average, each, left_out, chi2, chi2_p, F, F_p, cd, _groups(average, cd), alpha)
+    found = (chi2, chi2_p, F, F_p, cd, _groups(average, cd), alpha)
+    return Ranks(average, each, left_out, *found, values, pd.Series(0.0, index=values.index))
 
 
 def critical_difference(k: int, n: int, alpha: float = ALPHA) -> float:

@@ -106,6 +106,7 @@ def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
     for name in ("T", "m"):
         add(name, name, [MISSING if row[name] is None else str(row[name]) for row in rows], usual=False)
     add("p", "p", [number(row["p_value"], 4) for row in rows], usual=False)
+    add("p_holm", "p (Holm)", [number(row.get("p_holm", np.nan), 4) for row in rows], usual=False)
     columns, contents = zip(*parts, strict=True)
     lines = [
         TableRow(cells, row["data"], _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])
@@ -129,10 +130,11 @@ def _settings(row: dict[str, Any], swept: Sequence[str]) -> str:
 def _shown_with(summary: "pd.DataFrame", task: str) -> tuple[str, ...]:
     """Return the measures of a task that a table has beside the one that its rows are compared by."""
     own = summary[summary["task"] == task]
-    told = ("nlpd",) if own["nlpd_mean"].notna().any() else ()
+    extra = ["nlpd", *(measure.name for measure in measures_of(task) if measure.of == "test")]
+    told = tuple(name for name in extra if own[f"{name}_mean"].notna().any())
     if task == "regression" and (own["measure"] != OF_PAPERS[task].name).any():
         return (TASK_ERROR[task].name, "mae", "r2", *told)
-    return told if task == "regression" else (TASK_ERROR[task].name,)
+    return told if task == "regression" else (TASK_ERROR[task].name, *told)
 
 
 def _of_classes(row: dict[str, Any], name: str) -> str:
@@ -422,6 +424,8 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
         "seconds": f"learner time of one pass{'' if single else ', mean'}",
         "memory": "memory of one pass: the arrays of state, stream and trace, as reserved",
         "p": "of the paired t-test against the best row of the data set",
+        "p_holm": "of Wilcoxon's signed-rank test against the best row of the data set, corrected for all of "
+        "its rows (Holm)",
     }
     headers = {column.name: column.header for column in table.columns}
     terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
@@ -515,9 +519,10 @@ def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
     orders = {f"order {order}" for order in summary["order"] if order}
     seeds = {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}}
     parts = {f"rounds {part}" if part else "" for part in map(rounds_text, cells["rounds"])}
+    tests = {rounds_text(None, test) for test in cells["test"]}
     given = list({id(params): params for params in cells["params"]}.values())  # cells share them
     scaling = [{f"{name} {own[name]}" if name in own else "" for own in given} for name in SCALING]
-    every = (pools, orders, parts, *scaling, seeds)
+    every = (pools, orders, parts, tests, *scaling, seeds)
     shared = [text for texts in every if len(texts) == 1 for text in texts]
     sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
     few = ", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()) if len(sizes) <= 4 else ""

@@ -30,7 +30,7 @@ FEW = 3  # values of a grid: of fewer, each is at its boundary
 _TOGETHER = 2**22  # counts of rows and kernels that are in memory at once
 READ = (  # the columns of cells that a table needs, and of its notes
     *("data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
-    *("permutation_seed", "T", "m", "rounds", "hits", "origin", "load", "n_weights", "heaviest"),
+    *("permutation_seed", "T", "m", "rounds", "test", "hits", "origin", "load", "n_weights", "heaviest"),
     *AVERAGED,
 )
 _OBJECTS = ("T", "m", "pool", "classes", "class_errors", "class_f1")
@@ -91,8 +91,8 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     made |= _names(rows, expected) | {"kernel": top_kernels(parts, len(rows), cells)}
     made |= of_classes(parts, len(rows), cells, expected)
     of_cells = CellMeasures(cells)
-    made |= _sizes(parts, len(rows), cells) | (means := _means(parts, len(rows), cells, of_cells))
-    made |= _marks(rows, parts, Tested(cells, of_cells), means, measures)
+    made |= _sizes(parts, len(rows), cells) | _means(parts, len(rows), cells, of_cells)
+    made |= _marks(made, rows, Tested(cells, of_cells))
     made |= Origins(cells).columns(parts, len(rows))
     objects = {name: pd.Series(made[name], dtype=object) for name in _OBJECTS}  # where None is to stay None
     return pd.DataFrame(made | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
@@ -144,37 +144,59 @@ def _means(parts: Parts, count: int, cells: "pd.DataFrame", of_cells: CellMeasur
     return means
 
 
-def _marks(
-    rows: list[Row],
-    parts: Parts,
-    tested: "Tested",
-    means: dict[str, np.ndarray],
-    measures: list[Measure],
-) -> dict[str, np.ndarray]:
+def _marks(made: Mapping[str, Any], rows: list[Row], tested: "Tested") -> dict[str, np.ndarray]:
     """Return which rows are the best of their data set, and which are not worse, with the tests."""
-    made = {"best": np.zeros(len(rows), bool), "marked": np.zeros(len(rows), bool)}
-    made |= {"p_value": np.full(len(rows), np.nan), "common": np.zeros(len(rows), int)}
+    flags = {"best": np.zeros(len(rows), bool), "marked": np.zeros(len(rows), bool)}
+    flags |= {"p_value": np.full(len(rows), np.nan), "common": np.zeros(len(rows), int)}
+    for lowest, _, parts in against_best(rows, made, tested):
+        for own, differences in parts:
+            p = paired_ps(differences)
+            flags["p_value"][own], flags["common"][own] = p, differences.shape[1]
+            flags["marked"][own] = not_worse(differences, p)
+        flags["best"][lowest] = True
+        flags["marked"][lowest] = flags["common"][lowest] >= LEAST_COMMON
+    return flags
+
+
+Differences = Iterator[tuple[np.ndarray, np.ndarray]]
+
+
+def against_best(
+    rows: list[Row], summary: Mapping[str, Any], tested: "Tested"
+) -> Iterator[tuple[np.ndarray, np.ndarray, Differences]]:
+    """Yield of each data set the numbers of its best rows and of all rows, and `Tested.differences` of all.
+
+    The best have the best mean; of several, the differences are from the one with most repetitions. summary:
+    of these rows, or its columns
+    """
+    parts = by_count(rows)
     by_data: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
         if row.cells:
             by_data.setdefault(row.data, []).append(at)
     for competing in map(np.array, by_data.values()):
-        measure = measures[competing[0]]
-        errors = measure.sign * means[f"{measure.name}_mean"][competing]
+        task, name = (summary[key][competing[0]] for key in ("task", "measure"))
+        measure = measure_of({"task": task, "measure": name})
+        errors = measure.sign * np.asarray(summary[f"{measure.name}_mean"])[competing]
         if not measure.better or np.isnan(errors).all():
             continue
         lowest = competing[errors == np.nanmin(errors)]
-        # Of rows with equal means, the one with most repetitions is tested against.
         best = max((rows[at] for at in lowest.tolist()), key=lambda row: len(row.cells))
         own_parts = [
             (own[some], places[some]) for own, places in parts if (some := np.isin(own, competing)).any()
         ]
-        for own, differences in tested.differences(own_parts, best, measure):
-            p = paired_ps(differences)
-            made["p_value"][own], made["common"][own] = p, differences.shape[1]
-            made["marked"][own] = not_worse(differences, p)
-        made["best"][lowest] = True
-        made["marked"][lowest] = made["common"][lowest] >= LEAST_COMMON
+        yield lowest, competing, tested.differences(own_parts, best, measure)
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """Return p-values (n,) with Holm's correction for all of them; those that are NaN stay, and do not count.
+
+    Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979).
+    """
+    made = np.full(len(p_values), np.nan)
+    order = np.argsort(p_values, kind="stable")[: int(np.count_nonzero(~np.isnan(p_values)))]
+    steps = p_values[order] * np.arange(len(order), 0, -1)
+    made[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return made
 
 

@@ -3,7 +3,8 @@
 A budget may be the size of another learner: ``algo.budget={match:bomkc_spa}``. The budget B of each kernel
 then makes m B as near as possible to the other learner's #SV, the mean over the same data set, pool, order,
 seed and repetitions. It becomes a number before a cell's key is formed, so the cells are those of
-``algo.budget=443``.
+``algo.budget=443``. In the same way ``algo.beta={budget:100}`` of SPA becomes alpha T / 100, with which a
+kernel stores at most 100 vectors in expectation.
 """
 
 from collections import Counter
@@ -13,7 +14,7 @@ from typing import Any
 
 import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, domains, learner_specs
-from omkl.config.learners import check_classes, matched_params, to_match
+from omkl.config.learners import check_classes, matched_params, of_budget, to_match
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
 from omkl.errors import OmklError, UserError
@@ -22,6 +23,7 @@ from omkl.learning.overflow import check_rows, growth
 from omkl.learning.third_party import source
 from omkl.resources.resource import Setup
 from omkl.resources.size import pass_seconds
+from omkl.runs.held_out import held_out
 from omkl.store.store import Store
 
 ROUND = 5e-4  # seconds of a round of scikit-learn's estimators
@@ -67,6 +69,7 @@ def expand(
     sources = {name: source(spec) for name, spec in specs.items()}
     for data in plan.data:
         rounds = domains.rounds_of(plan.rounds, data.T, data.word)
+        rounds, test = held_out(plan.test, data, rounds)
         T = rounds[1] - rounds[0] if rounds else data.T
         nnz = data.nnz * T // data.T
         if not data.is_registered:
@@ -86,6 +89,7 @@ def expand(
                 else value
                 for key, value in setting.params.items()
             }
+            params = _rates(spec, params, T, data)
             if spec.budget and params[spec.budget] > data.T:
                 raise UserError(
                     f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per "
@@ -108,9 +112,28 @@ def expand(
                     scaling=setting.scaling,
                     planned=setting.stored,
                     cost=cost,
+                    test=test,
                 )
                 cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
+
+
+def _rates(spec: LearnerSpec, params: dict[str, Any], T: int, data: DataRef) -> dict[str, Any]:
+    """Return hyperparameters with their numbers where they follow from a budget, checked together."""
+    rates = {}
+    for name, value in params.items():
+        if not of_budget(value):
+            continue
+        if value["budget"] > T:
+            raise UserError(
+                f"algo.{name}={{budget:{value['budget']}}}: {spec.name} cannot store more vectors per kernel "
+                f"than data={data.name} has rounds, T = {T}; choose at most that"
+            )
+        rates[name] = params[str(spec.hyperparameters[name].budget)] * T / value["budget"]
+    if not rates:
+        return params
+    spec.check_together(params | rates)
+    return params | rates
 
 
 def _suits(spec: LearnerSpec, data: DataRef) -> bool:

@@ -1,26 +1,18 @@
-"""The inputs of a bound, and its value: batch solutions of a data set and a pool's kernels.
+"""The inputs of a bound, and its value: batch solutions of a data set and a pool's kernels."""
 
-The batch problem is min_f lam ||f||^2 + 2 sum_t max(0, 1 - y_t f(x_t)), solved by scikit-learn's SVC. The
-theorems' f has no constant term, scikit-learn's always has one. So it is given every example twice, as
-(phi(x), y) and (-phi(x), -y) with half the weight: on this stream the best constant is 0, since the mean of
-the hinge losses at y f + b and y f - b is at least the loss at y f, and this leaves the problem above.
-"""
-
-import warnings
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
+from omkl.theorems.batch import Batch, Fit
 
 if TYPE_CHECKING:
-    from omkl.data import Dataset
+    from omkl.theorems.rerun import Run
 
-MISTAKES, VECTORS = "mistakes", "vectors"
-ROWS = 2000  # examples that a batch solution is made of: kernel values of 4 ROWS^2 pairs, 128 MB
-MEAN = -1  # in place of a kernel's number: the mean of the pool's kernels
-_MOST_STEPS = 1_000_000
+MISTAKES, VECTORS, REGRET = "mistakes", "vectors", "regret"
+SHARE, TRUNCATION = "share of new rows", "truncation error"
+_HALVINGS = 3  # of a factor of 4 between two lam
 
 
 @dataclass(frozen=True)
@@ -28,8 +20,12 @@ class Bound:
     """One theorem's right-hand side for one run.
 
     theorem: paper and number    value: of the proof for the run, None where the theorem does not apply
-    counts: the bounded count, mistakes or (stored) vectors    kernel: number of the kernel in the minimum
+    counts: what is bounded, mistakes, (stored) vectors or the regret
+    kernel: number of the kernel in the minimum
     printed: the paper's own formula, where the value differs from it
+    objective: the minimum of the batch problem in it    mixture (m,): the kernels' weights in the minimum
+    observed (reps,): of each repetition, where its line in the store does not have it
+    values (reps,): of each repetition, where they differ; ``value`` is their mean
     notes: conditions that fail, and why the value differs
     """
 
@@ -39,6 +35,10 @@ class Bound:
     kernel: int | None = None
     printed: float | None = None
     notes: tuple[str, ...] = ()
+    objective: float | None = None
+    mixture: tuple[float, ...] | None = None
+    observed: tuple[float, ...] | None = None
+    values: tuple[float, ...] | None = None
 
 
 def refused(theorem: str, *reasons: str, counts: str = MISTAKES) -> Bound:
@@ -46,110 +46,18 @@ def refused(theorem: str, *reasons: str, counts: str = MISTAKES) -> Bound:
     return Bound(theorem, None, counts, notes=tuple(f"does not apply: {reason}" for reason in reasons))
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """One f and its quality: any f gives an upper bound of the minimum.
-
-    norm2: ||f||^2 in the kernel's own space    margins (T,): y_t f(x_t), in the order of the file
-    gap: (primal - dual) / dual of the batch problem, None where f comes from a part of the examples
-    """
-
-    norm2: float
-    margins: np.ndarray
-    gap: float | None
-
-    @cached_property
-    def loss(self) -> float:
-        """The sum of the hinge losses of f."""
-        return self.scaled_loss(1.0)
-
-    def scaled_loss(self, s: float) -> float:
-        """The sum of the hinge losses of s f."""
-        return float(np.maximum(0.0, 1.0 - s * self.margins).sum())
-
-
-class Batch:
-    """A data set and a pool of kernels, with the batch solutions computed so far.
-
-    rows: at most this many examples make f, evenly spaced over the file; all examples are in its loss.
-    """
-
-    def __init__(self, dataset: "Dataset", pool: dict[str, Any], rows: int = ROWS) -> None:
-        from scipy.sparse import csr_matrix
-
-        from omkl.data import compact
-        from omkl.engine.pool import make_pool, own_values
-
-        dataset = compact(dataset)
-        self.T, self.y = dataset.T, np.asarray(dataset.y)
-        self.pool, self.m = make_pool(pool["kernels"], pool["normalise"]), len(pool["kernels"])
-        shape = (dataset.T, dataset.d)
-        self.X = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=shape)
-        self.norm2 = np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
-        self.own = np.array([own_values(self.pool, n) for n in self.norm2]).T
-        self.picked = np.unique(np.linspace(0, self.T - 1, min(rows, self.T)).round().astype(int))
-        self._fits: dict[tuple[int, float], Fit] = {}
-        self._last: tuple[int, np.ndarray] = (self.m, np.empty(0))
-
-    def own_values(self, i: int) -> np.ndarray:
-        """kappa_i(x_t, x_t) (T,)."""
-        return self.own.mean(axis=0) if i == MEAN else self.own[i]
-
-    def fit(self, i: int, lam: float) -> Fit:
-        """Return the f of kernel i (or MEAN) that a batch solver finds for this lam > 0."""
-        if (i, lam) not in self._fits:
-            self._fits[i, lam] = self._solve(i, lam)
-        return self._fits[i, lam]
-
-    def _solve(self, i: int, lam: float) -> Fit:
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.svm import SVC
-
-        if self._last[0] != i:
-            self._last = (i, self._kernel(i, self.picked))
-        K, y, n = self._last[1] / lam, self.y[self.picked], len(self.picked)
-        solver = SVC(C=0.5 * self.T / n, kernel="precomputed", tol=1e-6, max_iter=_MOST_STEPS)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the gap shows how far it came
-            solver.fit(np.block([[K, -K], [-K, K]]), np.concatenate([y, -y]))
-        twice = np.zeros(2 * n)
-        twice[solver.support_] = np.abs(solver.dual_coef_[0])
-        alpha = twice[:n] + twice[n:]
-        f = K @ (alpha * y)
-        penalty = max(float((alpha * y) @ f), 0.0)  # lam ||f||^2
-        if n == self.T:
-            dual = 2.0 * alpha.sum() - penalty
-            primal = penalty + 2.0 * np.maximum(0.0, 1.0 - y * f).sum()
-            return Fit(penalty / lam, y * f, float((primal - dual) / dual))
-        parts = [np.arange(start, min(start + n, self.T)) for start in range(0, self.T, n)]
-        f = np.concatenate([self._kernel(i, part) @ (alpha * y) / lam for part in parts])
-        return Fit(penalty / lam, self.y * f, None)
-
-    def _kernel(self, i: int, rows: np.ndarray) -> np.ndarray:
-        """kappa_i of these rows (r,) with the picked ones (n,), shape (r, n), by the engine's definition."""
-        from omkl.engine.pool import form_of
-        from omkl.engine.slot_values import slot_values
-
-        dots = (self.X[rows] @ self.X[self.picked].T).toarray()
-        K, norm2, pool = np.zeros_like(dots), self.norm2[self.picked], self.pool
-        row, squares = np.empty(norm2.size), np.empty(norm2.size)
-        for k in range(self.m) if i == MEAN else [i]:
-            form = form_of.py_func(pool, k)
-            for r, t in enumerate(rows):
-                slot_values(form, self.norm2[t], norm2, dots[r], row.size, squares, row)
-                K[r] += row
-        return K / self.m if i == MEAN else K
-
-
 @dataclass(frozen=True)
 class Case:
-    """A data set and the kernels of a run. Every bound holds for every order of the examples.
+    """A data set and the kernels of a run. The bounds of mistakes hold for every order of the examples.
 
     used: the batch solutions that the run's bounds are made of
+    n_sv: of each repetition that is known, the vectors of each kernel    runs: these repetitions
     """
 
     batch: Batch
     used: list[Fit] = field(default_factory=list)
+    n_sv: tuple[list[int], ...] = ()
+    runs: "tuple[Run, ...]" = ()
 
     @property
     def gap(self) -> float | None:
@@ -165,6 +73,11 @@ class Case:
     def m(self) -> int:
         """Number of kernels."""
         return self.batch.m
+
+    def least_mistakes(self, otherwise: float) -> float:
+        """The mistakes of the best perceptron, the most over the repetitions: each stores a vector."""
+        known = [min(own) for own in self.n_sv if len(own) == self.m]
+        return float(max(known)) if known else otherwise
 
     def square(self, i: int) -> float:
         """X^2 of kernel i (or MEAN), max_t kappa_i(x_t, x_t)."""
@@ -185,9 +98,37 @@ class Case:
         f = self.fit(i, lam)
         return lam * f.norm2 + 2.0 * f.loss
 
+    def within(self, i: int, R: float, norm: float) -> float:
+        """The least norm ||f||^2 + 2 sum loss of batch solutions, shrunk to ||f|| <= R; norm is 0 or 1."""
+
+        def f_of(lam: float) -> tuple[float, Fit]:
+            f = self.fit(i, lam)
+            return f.norm2, f
+
+        return _in_ball(f_of, R, norm)[0]
+
+    def mixed_within(self, R: float) -> tuple[float, tuple[float, ...]]:
+        """The least ||f||^2 + 2 sum loss of batch multiple kernel learning, and the weights u there.
+
+        All ||f_i|| with u_i > 0 are shrunk to at most R, and so is ||f||, ||f||^2 = sum_i u_i ||f_i||^2.
+        """
+
+        def f_of(lam: float) -> tuple[float, Fit]:
+            f, mixed = self.batch.mixture(lam)
+            self.used.append(f)
+            return float(mixed.norms2[mixed.u > 0.0].max()), f
+
+        value, lam = _in_ball(f_of, R, 1.0)
+        return value, tuple(self.batch.mixture(lam)[1].u.tolist())
+
     def least(self, value: Callable[[int], float]) -> tuple[float, int]:
         """Return the smallest value over the kernels i, and its i."""
         return min((value(i), i) for i in range(self.m))
+
+    def of_part(self) -> tuple[str, ...]:
+        """The note that f is of a part of the examples, where it is."""
+        picked = self.batch.picked.size
+        return () if picked == self.T else (f"f from {picked} of {self.T} examples (--rows)",)
 
     def rescaled(self, i: int) -> tuple[str, ...]:
         """The note that g is that of a rescaled kernel, where it is."""
@@ -203,3 +144,30 @@ class Case:
         return [
             f"kappa(x, x) is up to {largest:.4g} and must be at most 1, which pool.normalise=cosine makes it"
         ]
+
+
+def _in_ball(f_of: Callable[[float], tuple[float, Fit]], R: float, norm: float) -> tuple[float, float]:
+    """Return the least norm ||f||^2 + 2 sum loss within a ball of radius R, and the lam of its f.
+
+    f_of: the squared norm that is to be at most R^2, and f, for a lam. A lam above 1 makes f smaller.
+    """
+    best, chosen = math.inf, 0.0
+
+    def is_inside(lam: float) -> bool:
+        nonlocal best, chosen
+        largest, f = f_of(lam)
+        s = min(1.0, R / math.sqrt(largest)) if largest > 0.0 else 1.0
+        best, chosen = min((best, chosen), (norm * s * s * f.norm2 + 2.0 * f.scaled_loss(s), lam))
+        return s == 1.0
+
+    lam = 1.0 if norm else 1.0 / 16.0
+    if is_inside(lam):
+        return best, chosen
+    while not is_inside(4.0 * lam) and lam < 1e3:
+        lam *= 4.0
+    factor = 2.0
+    for _ in range(_HALVINGS):  # towards the largest f inside
+        if not is_inside(lam * factor):
+            lam *= factor
+        factor = math.sqrt(factor)
+    return best, chosen

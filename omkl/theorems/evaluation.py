@@ -1,21 +1,25 @@
 """The table of ``omkl bounds``: for every learner and data set its theorems next to the observed counts."""
 
-import dataclasses
 import importlib.util
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports.table import Table
-from omkl.theorems.case import MEAN, ROWS, VECTORS, Batch, Bound, Case
+from omkl.theorems.batch import MEAN, ROWS, Batch
+from omkl.theorems.case import MISTAKES, SHARE, VECTORS, Bound, Case
+from omkl.theorems.rerun import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from omkl.config import LearnerSpec, Plan, Setting
 
-_COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum"}  # columns of the store
+_COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum", SHARE: "averaged_rate"}  # columns of the store
 
 
 def bounded(plan: "Plan") -> "Plan":
@@ -24,14 +28,16 @@ def bounded(plan: "Plan") -> "Plan":
 
     if plan.rounds:
         raise UserError(f"rounds={plan.rounds}: the theorems' bounds are those of the whole data set")
+    if isinstance(plan.test, float):
+        raise UserError(f"test={plan.test}: the theorems' bounds are those of the whole data set")
     for setting in plan.settings:
         if function_of(learner_spec(setting.learner)) is None:
             known = [name for name, spec in learner_specs().items() if function_of(spec)]
-            raise UserError(f"algo={setting.learner} has no mistake bound; these have: {', '.join(known)}")
+            raise UserError(f"algo={setting.learner} has no bound; these have: {', '.join(known)}")
     for ref in plan.data:
         if ref.n_classes > 2:
             raise UserError(f"data={ref.name} has {ref.n_classes} classes; the theorems are for two")
-    return dataclasses.replace(plan, yardsticks=())
+    return replace(plan, yardsticks=())
 
 
 def function_of(spec: "LearnerSpec") -> Callable[..., list[Bound]] | None:
@@ -53,9 +59,10 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
     """Return one row per data set, learner and theorem; None stands for an unknown value.
 
     plan: as `bounded` returns it    cells: finished ones, as of `run_plan`    rows: see `Batch`
-    Keys: data, learner, settings, pool, theorem, counts, bound, printed, mean, max, std,
-    ratio (bound / mean), kernel, reps, asked (repetitions), gap (largest relative duality gap of the
-    learner's batch solutions), notes.
+    Keys: data, learner, settings, pool, theorem, counts, bound, printed, objective (of the batch problem in
+    the bound), mean, max, std, ratio (bound / mean; where repetitions have bounds of their own, the least of
+    theirs), kernel, reps, asked (repetitions), gap (largest relative duality gap of the learner's batch
+    solutions), notes.
     """
     from omkl.config import learner_spec
     from omkl.runs.cells import expand
@@ -72,51 +79,72 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
             same = repr((pool["normalise"], pool["kernels"]))
             if same not in batches:
                 batches[same] = Batch(dataset, pool, rows)
-            case = Case(batches[same])
-            own = expand(dataclasses.replace(plan, data=(ref,), settings=(setting,)))
-            finished = cells[cells["key"].isin([cell.key for cell in own])].drop_duplicates("key")
+            own = {cell.key: cell for cell in expand(replace(plan, data=(ref,), settings=(setting,)))}
+            finished = cells[cells["key"].isin(own)].drop_duplicates("key")
+            runs = tuple(Run(own[key]) for key in finished["key"])
+            case = Case(batches[same], n_sv=tuple(finished["n_sv_per_kernel"]), runs=runs)
             names = [key for key in inspect.signature(bound_of).parameters if key != "case"]
-            for bound in bound_of(case, **{key: setting.params[key] for key in names}):
-                counts = finished[_COUNTS[bound.counts]].astype(float)
-                row = _row(spec, setting, pool["kernels"], bound, counts, case)
+            params = next(iter(own.values())).params  # with numbers for what a data set decides
+            for bound in bound_of(case, **{key: params[key] for key in names}):
+                row = _row(spec, setting, ref.task, bound, _observed(bound, finished), case)
                 evaluated.append({"data": dataset.name} | row | {"asked": plan.reps})
     return evaluated
+
+
+def _observed(bound: Bound, finished: "pd.DataFrame") -> np.ndarray:
+    """Return the bounded count of each finished repetition, empty where it is not known."""
+    if bound.observed is not None or bound.counts not in _COUNTS:
+        return np.array(bound.observed or ())
+    own = finished[_COUNTS[bound.counts]].to_numpy(dtype=float)
+    return own[~np.isnan(own)]
 
 
 def _row(
     spec: "LearnerSpec",
     setting: "Setting",
-    kernels: list[dict[str, Any]],
+    task: str,
     bound: Bound,
-    counts: "pd.Series",
+    observed: np.ndarray,
     case: Case,
 ) -> dict[str, Any]:
     from omkl.config.settings_text import params_text, value_text
 
-    mean = float(counts.mean()) if len(counts) else None
+    kernels = case.batch.kernels
+    mean = float(observed.mean()) if len(observed) else None
+    if bound.values is None:
+        ratio = bound.value / mean if bound.value is not None and mean else None
+    else:
+        ratio = min((b / o for b, o in zip(bound.values, observed, strict=True) if o > 0.0), default=None)
+
+    def name_of(kernel: dict[str, Any]) -> str:
+        return value_text({k: v for k, v in kernel.items() if (k, v) not in (("scale", 1.0), ("coef0", 0.0))})
+
     kernel = None if bound.kernel is None else "mean of all"
     if bound.kernel not in (None, MEAN):
-        own = kernels[bound.kernel]
-        kernel = value_text({k: v for k, v in own.items() if (k, v) not in (("scale", 1.0), ("coef0", 0.0))})
+        kernel = name_of(kernels[bound.kernel])
+    if bound.mixture:
+        parts = sorted(zip(bound.mixture, map(name_of, kernels), strict=True), key=lambda part: -part[0])
+        kernel = " + ".join(f"{share:.2g} {name}" for share, name in parts if share >= 0.005)
     notes = list(bound.notes)
-    notes += ["in expectation"] if spec.stochastic and bound.value is not None else []
-    if case.batch.picked.size < case.T:
-        notes.append(f"f from {case.batch.picked.size} of {case.T} examples (--rows)")
+    if bound.values is None:  # of each repetition as it was
+        notes += ["in expectation"] if spec.stochastic and bound.value is not None else []
+        notes += case.of_part() if bound.value is not None else []
     return {
         "learner": spec.label,
-        "settings": params_text(spec.unusual(setting.params, "classification")),
+        "settings": params_text(spec.unusual(setting.params, task)),
         "pool": setting.pool and setting.pool["name"],
         "theorem": bound.theorem,
         "counts": bound.counts,
         "bound": bound.value,
         "printed": bound.printed,
+        "objective": bound.objective,
         "mean": mean,
-        "max": float(counts.max()) if len(counts) else None,
-        "std": float(counts.std()) if len(counts) > 1 else None,
-        "ratio": bound.value / mean if bound.value is not None and mean else None,
+        "max": float(observed.max()) if len(observed) else None,
+        "std": float(observed.std(ddof=1)) if len(observed) > 1 else None,
+        "ratio": ratio,
         "kernel": kernel,
         "gap": case.gap,
-        "reps": len(counts),
+        "reps": len(observed),
         "notes": notes,
     }
 
@@ -125,7 +153,9 @@ def bounds_table(rows: list[dict[str, Any]], command: str = "") -> Table:
     """Return the rows as a table; JSON and CSV hold plain numbers."""
     notes = list(dict.fromkeys(note for row in rows for note in row["notes"]))
     shown = [_shown(row, notes) for row in rows]
-    empty = [name for name in ("pool", "settings", "printed") if not any(row[name] for row in shown)]
+    empty = [
+        name for name in ("pool", "settings", "printed", "objective") if not any(row[name] for row in shown)
+    ]
     shown = [{name: text for name, text in row.items() if name not in empty} for row in shown]
     lines = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
     gaps = [row["gap"] for row in rows if row["gap"] is not None]
@@ -147,13 +177,15 @@ def _shown(row: dict[str, Any], notes: list[str]) -> dict[str, str]:
     def text(name: str, form: str, missing: str = "–") -> str:
         return missing if row[name] is None else format(row[name], form)
 
-    observed = text("mean", ".1f") + (f" ± {row['std']:.1f}" if row["std"] is not None else "")
-    if row["reps"] < row["asked"]:
+    form = ".1f" if row["counts"] in (MISTAKES, VECTORS) else ".4g"
+    observed = text("mean", form) + (f" ± {row['std']:{form}}" if row["std"] is not None else "")
+    if row["mean"] is not None and row["reps"] < row["asked"]:
         observed += f" ({row['reps']} of {row['asked']} repetitions)"
     return {
         **{name: row[name] or "" for name in ("data", "learner", "settings", "pool", "theorem", "counts")},
         "bound": text("bound", ".5g"),
         "printed": text("printed", ".5g", ""),
+        "objective": text("objective", ".5g", ""),
         "observed": observed,
         "bound / observed": text("ratio", ".3g"),
         "kernel": row["kernel"] or "",

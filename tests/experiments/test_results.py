@@ -327,6 +327,6 @@ def test_a_regression_of_one_s_own_has_a_page_and_columns_by_name(tmp_path):
         assert header in page
     for wanted, known in (("rmse", "rmse"), ("mistakes", "rmse"), ("mse", "mse_e3")):
         table = made.report_table(TableOptions(columns=("learner", wanted)))
-        assert [column.name for column in table.columns] == ["label", known]
+        assert [column.name for column in table.columns] == ["learner", known]
     with pytest.raises(UserError, match="auc is a measure of a classification, and the task is regression"):
         made.by("auc")

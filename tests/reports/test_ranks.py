@@ -10,7 +10,7 @@ from support.reports_cells import YARDSTICKS, expected, frame, repetitions, sett
 from omkl.errors import UserError
 from omkl.reports import charts
 from omkl.reports.drawing import write_files
-from omkl.reports.ranks import average_ranks, critical_difference, ranks_of
+from omkl.reports.ranks import DRAWN, average_ranks, critical_difference, ranks_of
 from omkl.reports.summary import summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
@@ -105,7 +105,7 @@ def test_labels_of_the_diagram_do_not_overlap(k):
     FigureCanvasAgg(figure).draw()
     texts = [*figure.axes[0].texts, figure._supxlabel, figure._suptitle]
     boxes = [text.get_window_extent() for text in texts if text.get_text()]
-    assert len(boxes) == 2 * k + 3  # ranks on the scale, learners, CD, caption, title
+    assert len(boxes) == 2 * min(k, DRAWN) + 3  # ranks on the scale, learners, CD, caption, title
     for number, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:number])
         assert box.x0 >= 0
