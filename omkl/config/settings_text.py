@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _UNSHOWN = ("kind", "source")  # of a kernel
-SCALING = ("scale", "target")  # what the store has among the hyperparameters, and is none
+SCALING = ("scale", "target", "delay")  # what the store has among the hyperparameters, and is none
 
 
 def identity(learner: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:

@@ -74,7 +74,7 @@ class Cell:
     block: int | None
     source: str = ""
     rounds: tuple[int, int] | None = None
-    scaling: dict[str, str] = field(default_factory=dict)
+    scaling: dict[str, Any] = field(default_factory=dict)
     planned: dict[str, Any] = field(default_factory=dict)
     cost: float = 0.0
     threads: int = 1
