@@ -60,7 +60,7 @@ def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling | None:
     for name, known in SCALED.items():
         if (value := given.get(name)) is not None:
             if value not in known:
-                raise ValueError(f"{name} must be None or one of {', '.join(known)}, got {show(value)}")
+                raise ValueError(f"{name} must be None or {' or '.join(map(repr, known))}, got {show(value)}")
             words[name] = value
     return Scaling(d, words.get("scale"), centred, words.get("target")) if words else None
 
