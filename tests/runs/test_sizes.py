@@ -1,4 +1,4 @@
-"""Numbers that follow from the data before cells have keys: algo.budget={match:...}, algo.beta={budget:...}."""
+"""Numbers made before cells have keys: algo.budget={match:...} of a size, algo.beta={budget:...} of T."""
 
 from dataclasses import replace
 
