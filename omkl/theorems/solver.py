@@ -79,4 +79,8 @@ def mixture(K: np.ndarray, y: np.ndarray, c: float, lam: float, start: np.ndarra
     assert best is not None
     u, a, q = best
     kept = np.where(u >= _LEAST, u, 0.0)  # the norm of a kernel that u has nearly left would count in full
-    return Mixture(kept / kept.sum(), a / lam, q / lam, low)
+    kept /= kept.sum()
+    f = np.tensordot(kept, K, 1) @ (a * y) / lam
+    if float(kept @ q) + 2.0 * c * float(np.maximum(0.0, 1.0 - y * f).sum()) <= least * (1.0 + _GAP):
+        u = kept
+    return Mixture(u, a / lam, q / lam, low)
