@@ -44,7 +44,7 @@ class Measure:
     header, meaning: in tables    formula: for the page of measures    unit: of its values
     tasks: of the data on which it counts; none where it is only drawn over the examples
     of: what it is made from: "mistakes", "scores" (with the labels or targets), "counts" (the confusion
-    matrix), "probabilities", "variance" (of the predictions)
+    matrix), "probabilities", "variance" (of the predictions), "test" (of what is held out)
     field: of a cell, which holds it where it is stored    scale: of the field, in the measure
     better: whether less or more of it is better, "" where neither is
     digits: decimals in tables, None for as many as its size asks for
@@ -66,7 +66,7 @@ class Measure:
     formula: str = ""
     unit: str = ""
     tasks: tuple[str, ...] = ()
-    of: Literal["", "mistakes", "scores", "counts", "probabilities", "variance"] = ""
+    of: Literal["", "mistakes", "scores", "counts", "probabilities", "variance", "test"] = ""
     field: str = ""
     better: Literal["", "less", "more"] = "less"
     digits: int | None = 3
@@ -105,7 +105,7 @@ class Measure:
         return f"largest {self.header}" if self.better else ""
 
 
-REGRET = "regret"  # a curve that is made when it is drawn: omkl.theorems.track
+REGRET = "regret"  # a curve that is made when it is drawn: omkl.theorems.rerun
 
 _ALL = (
     Measure(
@@ -265,6 +265,52 @@ _ALL = (
         field="coverage",
         better="",
         digits=2,
+    ),
+    Measure(
+        "test_pct",
+        scale=100.0,
+        header="test %",
+        meaning="mistakes of the last hypothesis on the rows that are held out (test=), in percent",
+        formula="100 · mistakes / rows",
+        unit="%",
+        tasks=CLASSES,
+        of="test",
+        field="test_rate",
+        digits=2,
+    ),
+    Measure(
+        "averaged_pct",
+        scale=100.0,
+        header="averaged %",
+        meaning="mistakes of the averaged hypothesis on the rows that are held out (test=), in percent",
+        formula="100 · mistakes / rows, of (1/T) Σ_t f_t for each kernel, f_t before round t's update",
+        unit="%",
+        tasks=CLASSES,
+        of="test",
+        field="averaged_rate",
+        digits=2,
+    ),
+    Measure(
+        "test_rmse",
+        header="test RMSE",
+        meaning="root of the mean squared error of the last hypothesis on the rows that are held out (test=)",
+        formula="√(mean of (ŷ − y)²)",
+        unit="of the target",
+        tasks=NUMBERS,
+        of="test",
+        field="test_rmse",
+        digits=None,
+    ),
+    Measure(
+        "averaged_rmse",
+        header="averaged RMSE",
+        meaning="root of the mean squared error of the averaged hypothesis on the rows held out (test=)",
+        formula="√(mean of (ŷ − y)²), of (1/T) Σ_t f_t, f_t before round t's update",
+        unit="of the target",
+        tasks=NUMBERS,
+        of="test",
+        field="averaged_rmse",
+        digits=None,
     ),
     Measure("windowed_pct", "mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
     Measure("mistakes", "mistakes", "mistakes", "count"),

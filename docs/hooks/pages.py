@@ -75,7 +75,7 @@ def _datasets() -> str:
                 entry.title,
                 f"{entry.T:,}",
                 f"{entry.d:,}",
-                f"{100 * entry.nnz / (entry.T * entry.d):.1f}",
+                "" if entry.nnz is None else f"{100 * entry.nnz / (entry.T * entry.d):.1f}",
                 str(entry.n_classes) if many else _percent(entry.positive_share),
             ]
             for entry in own
@@ -118,6 +118,7 @@ def _measures() -> str:
         "scores": "scores",
         "probabilities": "probabilities, of learners that have them",
         "variance": "variances, of learners that tell them",
+        "test": "rows held out (test=)",
         "counts": "confusion matrix",
         "mistakes": "mistakes",
     }

@@ -40,6 +40,8 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
     Deviations: v is held as a, the same function v . z(x) = a . k(x) at a cost of one sum over the budget. A
     map keeps also what ties with its last eigenvalue, and nothing below 1e-8 of the largest. From then on an
     output of at most 1e-10 of its terms, of its largest coefficient or of eta is 0: it is rounding.
+    The Gram matrix of a narrow Gaussian is close to the identity. Its eigenvalues then hardly differ, and
+    which eigenvectors belong to the largest says nothing about the data; of an identity the map keeps all.
     """
     slots = budget(B)
     for t in range(stream.T):

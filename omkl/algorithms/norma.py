@@ -12,10 +12,19 @@ import math
 import numpy as np
 
 from omkl.engine.jit import compiled
-from omkl.engine.kernel_descent import descend, output, output_with_offset, record, shift
-from omkl.engine.losses import SQRT, rate
+from omkl.engine.kernel_descent import (
+    descend,
+    descend_unlike,
+    drop,
+    output,
+    output_with_offset,
+    record,
+    shift,
+)
+from omkl.engine.losses import LOGISTIC, SQRT, rate, slope_of
 
 SQUARED, EPS, HUBER = 0, 1, 2  # the choices of `loss`
+NEVER = 2.0**52  # a round that no stream reaches
 
 
 @compiled
@@ -56,6 +65,90 @@ def norma_nu(stream, E, B, scale, b, rho, now, window, trace, learn, nu, lam, et
         rho[0] += eta_t * (nu - sigma)
         if offset:
             b[0] += eta_t * sigma * y
+
+
+@compiled
+def norma_growing(stream, B, scale, now, window, trace, learn, lam, rho, eta, eps, t0):
+    """Classification with the soft margin loss and the slowly growing expansion of Theorem 6.
+
+    f_t has the terms of the last s_t rounds: s_t = t up to round t0, then max(t0, ceil(t^(1/2 + eps))).
+    eta_t = eta / sqrt(t)   window (2, slots): the round of each term   t0 the theorem's, where not a number
+    Deviations: as printed, s_t falls to ceil(t^(1/2 + eps)) after t0, which the proof's s_{t+1} in {s_t,
+    s_t + 1} excludes; here it waits until that is larger.
+    """
+    until = first_truncated(eta * lam, eps) if math.isnan(t0) else t0
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = output(None, B, scale, stream, t)
+        record(trace, t, f, y, None, B)
+        if not learn:
+            continue
+        eta_t = rate(now, eta, SQRT)
+        sigma = not y * f > rho
+        drop(B, window, t, now[0] - kept_terms(now[0] + 2, eps, until))  # rounds from 0
+        descend_unlike(B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y)
+
+
+@compiled
+def kept_terms(t, eps, t0):
+    """s_t of round t, counted from 1."""
+    return t if t <= t0 else max(t0, math.ceil(t ** (0.5 + eps)))
+
+
+@compiled
+def first_truncated(a, eps):
+    """t0 of Theorem 6 with a = eta lam < 1, from its proof: from it on, for all t,
+
+    exp(-a t^eps) <= a / sqrt(t) and ceil(t^(1/2 + eps)) <= 3 t / 4. NEVER where it is above that.
+    """
+    if a == 0.0:
+        return NEVER
+    t, most = 1.0, math.log(NEVER)
+    low = max(0.0, math.log(0.5 / (a * eps)) / eps)  # of ln t, from which the excess rises
+    if low >= most or _excess(most, a, eps) < 0.0:
+        return NEVER
+    if _excess(low, a, eps) < 0.0:
+        high = most
+        for _ in range(100):
+            middle = 0.5 * (low + high)
+            if _excess(middle, a, eps) < 0.0:
+                low = middle
+            else:
+                high = middle
+        t = math.ceil(math.exp(high))
+    root = math.log(4.0 / 3.0) / (0.5 - eps)  # of ln t: t^(1/2 + eps) = 3 t / 4
+    if root >= most:
+        return NEVER
+    least = math.ceil(math.exp(root) + 4.0 / (3.0 * (0.5 - eps)) + 2.0)
+    while least > 1.0 and math.ceil((least - 1.0) ** (0.5 + eps)) <= 0.75 * (least - 1.0):
+        least -= 1.0
+    return max(t, least)
+
+
+@compiled
+def _excess(log_t, a, eps):
+    """The logarithm of a / sqrt(t) less that of exp(-a t^eps)."""
+    return a * math.exp(eps * log_t) - 0.5 * log_t + math.log(a)
+
+
+@compiled
+def norma_logistic(stream, E, B, scale, b, now, window, trace, learn, lam, eta, step, offset):
+    """Classification with the logistic loss ln(1 + exp(-y g)), g = f + b, which section II names.
+
+    The score is P(y = 1) - 1/2 with P(y = 1) = 1 / (1 + exp(-g)). The loss is never flat: every example is
+    stored.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        g = output(E, B, scale, stream, t) + b[0]
+        record(trace, t, 0.5 * math.tanh(0.5 * g), y, E, B)
+        if not learn:
+            continue
+        eta_t = rate(now, eta, step)
+        a = -eta_t * slope_of(LOGISTIC, y, g)
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, a, step != SQRT)
+        if offset:
+            b[0] += a
 
 
 @compiled
@@ -108,3 +201,22 @@ def norma_novelty(stream, E, B, scale, rho, now, window, trace, learn, nu, lam, 
         eta_t = rate(now, eta, step)
         descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * novel, step != SQRT)
         rho[0] += eta_t * (nu - novel)
+
+
+@compiled
+def norma_novelty_logistic(stream, E, B, scale, rho, now, window, trace, learn, nu, lam, eta, step):
+    """Novelty detection with the logistic loss ln(1 + exp(rho - f(x))) - nu rho, which section II names.
+
+    As norma_novelty, with s = 1 / (1 + exp(f - rho)) in place of the indicator of f < rho: the example's term
+    is eta_t s, and rho moves by eta_t (nu - s). So nu is the mean of s, which is above 1/2 of a novelty.
+    """
+    for t in range(stream.T):
+        f = output(E, B, scale, stream, t)
+        record(trace, t, f - rho[0], 1.0, E, B)
+        trace.mistake[t] = not f >= rho[0]
+        if not learn:
+            continue
+        eta_t = rate(now, eta, step)
+        s = -slope_of(LOGISTIC, 1.0, f - rho[0])
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * s, step != SQRT)
+        rho[0] += eta_t * (nu - s)

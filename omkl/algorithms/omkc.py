@@ -4,6 +4,8 @@ Throughout: m kernels; f (m,) outputs f_i(x_t); z (m,) true where kernel i errs;
 summing to 1; beta in (0, 1) discount; q, p (m,) sampling probabilities; delta in [0, 1] their smoothing.
 """
 
+import math
+
 import numpy as np
 
 from omkl.engine.arith import any_of
@@ -11,6 +13,8 @@ from omkl.engine.classes import sides
 from omkl.engine.conventions import hinge
 from omkl.engine.expansion import add, count_twice, outputs
 from omkl.engine.experts import (
+    FLOOR_DELTA_M,
+    SAMPLING_MAX,
     bernoulli,
     discount,
     mean_vote,
@@ -135,11 +139,134 @@ def omkc_ddpa(stream, E, w, trace, learn, beta, C):
         if not learn:
             continue
         discount(w, beta, mistakes(y, f))
-        a = np.empty(f.size)
-        for i in range(f.size):
-            a[i] = y * min(C, hinge(y, f[i]) / sides(E.classes))
+        a = _aggressive(y, f, C, E.classes)
         if any_of(a):
             add(E, stream, t, a)
+
+
+@compiled
+def omkc_dspa(stream, E, w, trace, rng, learn, beta, C):
+    """OMKC(D,S) with passive-aggressive components: the combination of omkc_ds, the steps of omkc_ddpa.
+
+    Section 6 of Hoi et al. (2013) proposes such components and defines none; so for omkc_sdpa and omkc_sspa.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        c = bernoulli(rng, sampling_share(w, SAMPLING_MAX))
+        record_combined(trace, t, weighted_vote_of(c, w, f, E.classes), y, E, c)
+        if not learn:
+            continue
+        discount(w, beta, mistakes(y, f))
+        a = _aggressive(y, f, C, E.classes)
+        if any_of(a):
+            add(E, stream, t, a)
+
+
+@compiled
+def omkc_sdpa(stream, E, w, trace, rng, learn, beta, delta, C):
+    """OMKC(S,D) with passive-aggressive components: kernels with c_i ~ Bernoulli(p_i) take the step."""
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        c = bernoulli(rng, smoothed(sampling_share(w, SAMPLING_MAX), delta, FLOOR_DELTA_M))
+        record(trace, t, weighted_vote(w, f, E.classes), y, E)
+        if not learn:
+            continue
+        discount(w, beta, mistakes(y, f) & c)
+        a = _aggressive(y, f, C, E.classes) * c
+        if any_of(a):
+            add(E, stream, t, a)
+
+
+@compiled
+def omkc_sspa(stream, E, w, trace, rng, learn, beta, delta, C):
+    """OMKC(S,S) with passive-aggressive components: kernels with c_i ~ Bernoulli(p_i) vote and step."""
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        c = bernoulli(rng, smoothed(sampling_share(w, SAMPLING_MAX), delta, FLOOR_DELTA_M))
+        record_combined(trace, t, weighted_vote_of(c, w, f, E.classes), y, E, c)
+        if not learn:
+            continue
+        discount(w, beta, mistakes(y, f) & c)
+        a = _aggressive(y, f, C, E.classes) * c
+        if any_of(a):
+            add(E, stream, t, a)
+
+
+@compiled
+def omkc_fpl(stream, E, M, now, trace, rng, learn, eta):
+    """OMKC that follows the perturbed leader in place of Hedge: section 6 of Hoi et al. (2013).
+
+    The prediction is that of the kernel with the least eta_t M_i - q_i, M (m,) the mistakes so far, q (m,)
+    fresh exponential draws: Hutter and Poland (2005). eta_t = eta, or sqrt(ln m / (2 t)) where eta is not a
+    number, for which they bound the regret by 2 sqrt(2 T ln m). Every kernel that errs is updated.
+    now (1,) rounds learnt   c (m,) true at the leader
+    """
+    every = np.ones(M.size)
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        c = _leader(rng, M, math.sqrt(math.log(M.size) / (2.0 * (now[0] + 1.0))) if math.isnan(eta) else eta)
+        record_combined(trace, t, weighted_vote_of(c, every, f, E.classes), y, E, c)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        for i in range(z.size):
+            M[i] += z[i]
+        if any_of(z):
+            add(E, stream, t, y * z)
+        now[0] += 1
+
+
+@compiled
+def omkc_growing(stream, E, w, now, trace, learn, beta, first, every):
+    """OMKC(D,D) on a pool that grows: the first kernels at once, then the next one every so many rounds.
+
+    The finite form of the infinite pool of section 6 of Hoi et al. (2013). A kernel that is still to come
+    counts as a specialist asleep (Freund, Schapire, Singer, Warmuth 1997): it keeps its weight 1/m, and the n
+    that are there share n/m. So each enters with the mean weight of those before it, with f_i = 0.
+    now (1,) rounds learnt   c (m,) the kernels that are there
+    """
+    m = w.size
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        n = min(m, first + now[0] // every)
+        c = np.arange(m) < n
+        record_combined(trace, t, weighted_vote_of(c, w, f, E.classes), y, E, c)
+        if not learn:
+            continue
+        z = mistakes(y, f) & c
+        discount(w[:n], beta, z[:n])
+        for i in range(n):
+            w[i] *= n / m
+        if any_of(z):
+            add(E, stream, t, y * z)
+        now[0] += 1
+
+
+@compiled
+def _aggressive(y, f, C, classes):
+    """The steps y min(C, 1 - y f_i) (m,), or of half the loss where two classes change."""
+    a = np.empty(f.size)
+    for i in range(f.size):
+        a[i] = y * min(C, hinge(y, f[i]) / sides(classes))
+    return a
+
+
+@compiled
+def _leader(rng, M, eta):
+    """One kernel as a mask (m,): that with the least eta M_i - q_i, q_i ~ Exp(1) in the kernels' order."""
+    least, leader = np.inf, 0
+    for i in range(M.size):
+        perturbed = eta * M[i] + math.log1p(-rng.random())
+        if perturbed < least:
+            least, leader = perturbed, i
+    c = np.zeros(M.size, np.bool_)
+    c[leader] = True
+    return c
 
 
 @compiled

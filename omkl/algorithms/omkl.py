@@ -99,7 +99,9 @@ def omklp_sua(stream, E, w, trace, rng, learn, beta, delta):
 def omklp_mua(stream, E, w, p, trace, rng, learn, beta, delta):
     """OMKL-P, stochastic, multiple updates: Algorithm 4 of Jin et al. (2010).
 
-    c (m,) the kernels that may be updated, c_i ~ Bernoulli(p_i) (m_i in the paper); p_i = 1 in round 1
+    c (m,) the kernels that may be updated, c_i ~ Bernoulli(p_i) (m_i in the paper)
+    p_i = 1 in round 1, as printed. A start with p_i = 1/m makes 2.5 mistakes more on wdbc in the mean over 20
+    permutations, between 22 fewer and 32 more on a single one.
     """
     for t in range(stream.T):
         y = stream.y[t]

@@ -52,12 +52,12 @@ def show(args: Namespace, words: list[str]) -> int:
 
 def data(args: Namespace, words: list[str]) -> int:
     """List, download, verify or locate data sets; or look at a file before a run."""
-    from omkl.data import registered, registry
+    from omkl.data import registry
 
     if args.action == "look":
         return _look(args, words)
     names = dict.fromkeys(words or (registry.names() if args.action in ("list", "verify") else ()))
-    sets = list({ref.name: ref for ref in map(registered, names)}.values())
+    sets = list({ref.name: ref for ref in map(_registered, names)}.values())
     if args.action == "list":
         emit(Table.of(front.data_rows(sets)).render(args.format))
         return OK
@@ -76,6 +76,18 @@ def data(args: Namespace, words: list[str]) -> int:
     return code
 
 
+def _registered(name: str) -> "Registered":
+    """Return a registered set. Raises UserError, for a set of a paper that is not public with the reason."""
+    from omkl.data import registered, registry
+    from omkl.publications.paper import paper_names, read_paper
+
+    if not registry.is_name(name):
+        for paper in map(read_paper, paper_names()):
+            if name in paper.unavailable:
+                raise UserError(f"{name}: no download: {paper.unavailable[name]['how']}")
+    return registered(name)
+
+
 def _look(args: Namespace, words: list[str]) -> int:
     from omkl.reports.look import look
 
@@ -88,13 +100,17 @@ def _look(args: Namespace, words: list[str]) -> int:
 
 
 def _data_line(args: Namespace, ref: "Registered") -> str:
+    from omkl.data.registry import UNVERIFIED
+
     if args.action == "verify":
-        return f"{ref.name}: ok, sha256 {ref.verify()}\n"
+        found = ref.verify()
+        return f"{ref.name}: {'ok' if ref.entry.content_hash else UNVERIFIED}, sha256 {found}\n"
     if args.action == "path":
         return "".join(f"{path}\n" for path in ref.paths())
     files = ref.get(force=args.force)
     without_files = "is generated" if ref.state == "generated" else "comes with scikit-learn"
-    return f"{ref.name}: {' '.join(map(str, files)) or without_files}\n"
+    note = "" if ref.entry.content_hash else f" ({UNVERIFIED})"
+    return f"{ref.name}: {' '.join(map(str, files)) or without_files}{note}\n"
 
 
 # -------------------------------------------------------------------- stored results

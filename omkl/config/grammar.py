@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from omkl.config import compose, domains
+from omkl.config.kernel_kinds import kernel_of_text
 from omkl.config.kernel_pools import PARTS
 from omkl.config.learners import (
     groups,
@@ -210,7 +211,7 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         if key == "algo" and re.fullmatch(r"[\w(),*? -]+", text):  # labels as tables print them: OMKC(D,D)
             return tuple(re.findall(r"[^,(]+(?:\([^)]*\))?", text))
         kernels = re.findall(r"[^,(]+(?:\([^)]*\))?", text)  # gaussian(sigma=8), as tables print it
-        if key.startswith("algo.") and kernels and all(map(domains.kernel_of_text, kernels)):
+        if key.startswith("algo.") and kernels and all(map(kernel_of_text, kernels)):
             return tuple(kernels)
         reason = "nested too deeply" if isinstance(error, RecursionError) else shown(compose.one_line(error))
         escaped = text.replace("\\", "\\\\").replace('"', r"\"").split(",")

@@ -12,7 +12,7 @@ The entry ``search`` of a block says where `omkl tune` looks:
 search: log 1e-3 1e2                    a number between these, its logarithm uniform
 search: linear 0.1 0.9                  a number between these, uniform
 search: [hinge, logistic]               one of these
-search: {sigma: log 0.0625 64}          a part of a kernel, the rest as its default
+search: {sigma: median 0.0625 8}        a kernel's width, in median distances of the data's first rows
 search: {regression: log 1e-5 0.1, classification: log 1e-6 0.01}     by task; one may be left out
 
 A hyperparameter without the entry keeps its default. Numbers are rounded to three digits.
@@ -33,7 +33,7 @@ from omkl.errors import UserError
 from omkl.schema import Check, canonical, checked
 from omkl.tasks import TASKS, by_task, for_task
 
-_RANGE = re.compile(r"(log|linear) +(\S+) +(\S+)")
+_RANGE = re.compile(r"(log|linear|median) +(\S+) +(\S+)")
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,40 @@ class Choices:
         return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
 
 
-Form = Range | Choices
+@dataclass(frozen=True)
+class Widths:
+    """Widths of a kernel between two multiples of a distance, their logarithm uniform.
+
+    The distance is the median one of the data's first rows, so that what is searched fits the data's scale.
+    part: of the kernel, sigma, or gamma = 1 / (2 sigma²)
+    """
+
+    multiples: Range
+    part: str
+
+    def __str__(self) -> str:
+        low, high = self.multiples.low, self.multiples.high
+        width = "" if self.part == "sigma" else ": widths"
+        return f"{width} {value_text(low)} to {value_text(high)} times the median distance".strip()
+
+    def at(self, share: float, median: float) -> float | int:
+        """Return the kernel's parameter at this share of the range, from 0 to 1."""
+        low, high = math.log(self.multiples.low), math.log(self.multiples.high)
+        width = median * math.exp(low + share * (high - low))
+        return canonical(float(f"{width if self.part == 'sigma' else 0.5 / width**2:.3g}"))
+
+
+Form = Range | Choices | Widths
 Parsed = dict[str, dict[str, Form]]  # by task, and by part of a kernel
 
 
-def parse_search(written: Any, domain: Any, check: Check, default: Any, tasks: Iterable[str]) -> Parsed:
+def parse_search(
+    written: Any, domain: Any, check: Check, default: Any, tasks: Iterable[str], name: str = ""
+) -> Parsed:
     """Return where to look for a hyperparameter, for each of its learner's tasks.
 
-    default: in canonical form, for each task where it depends on it. Raises ValueError that says what is
-    wrong: every end of a range, and every choice, must be in the domain.
+    default: in canonical form, for each task where it depends on it    name: of the hyperparameter
+    Raises ValueError that says what is wrong: every end of a range, and every choice, must be in the domain.
     """
     tasks = list(tasks)
     by_task = isinstance(written, Mapping) and bool(written) and written.keys() <= set(TASKS)
@@ -89,7 +114,7 @@ def parse_search(written: Any, domain: Any, check: Check, default: Any, tasks: I
     for task in tasks:
         own = for_task({"own": default}, task)["own"]
         part = written.get(task) if by_task else written
-        made[task] = {} if by_task and part is None else _forms(part, domain, check, own)
+        made[task] = {} if by_task and part is None else _forms(part, domain, check, own, name)
     return made
 
 
@@ -104,9 +129,9 @@ def texts(searched: Parsed) -> list[str]:
     return [f"{text} ({task})" for task, text in by_task.items() if text]
 
 
-def _forms(written: Any, domain: Any, check: Check, default: Any) -> dict[str, Form]:
+def _forms(written: Any, domain: Any, check: Check, default: Any, name: str) -> dict[str, Form]:
     if not (isinstance(written, Mapping) and domain == "kernel"):
-        return {"": _form(written, domain, check)}
+        return {"": _form(written, domain, check, name)}
     forms = {}
     for part, text in written.items():
         if part not in default:
@@ -116,14 +141,15 @@ def _forms(written: Any, domain: Any, check: Check, default: Any) -> dict[str, F
         def fits(value: Any, part: str = part) -> Any:
             return check({**default, part: value})[part]
 
-        forms[part] = _form(text, "int" if whole else "", fits)
+        forms[part] = _form(text, "int" if whole else "", fits, part)
     return forms
 
 
-def _form(written: Any, domain: Any, check: Check) -> Form:
+def _form(written: Any, domain: Any, check: Check, name: str) -> Form:
+    """Return where to look for a hyperparameter, or a part of a kernel, of this name."""
     if isinstance(written, list) and written:
         if domain == "kernel":
-            return Choices(tuple(domains.check_kernels(written)))
+            return Choices(tuple(domains.domain_check("kernels")(written)))
         return Choices(tuple(_checked(value, check) for value in written))
     match = _RANGE.fullmatch(written.strip()) if isinstance(written, str) else None
     try:
@@ -132,12 +158,21 @@ def _form(written: Any, domain: Any, check: Check) -> Form:
         ends = []
     if not match or not ends or not all(map(math.isfinite, ends)):
         raise ValueError(f"search: {written!r} is not 'log LOW HIGH', 'linear LOW HIGH' or a list of values")
-    if not ends[0] < ends[1] or (match[1] == "log" and ends[0] <= 0):
-        raise ValueError(f"search: {written!r}: the ends must ascend{', from above 0' * (match[1] == 'log')}")
+    if not ends[0] < ends[1] or (match[1] != "linear" and ends[0] <= 0):
+        above = ", from above 0" * (match[1] != "linear")
+        raise ValueError(f"search: {written!r}: the ends must ascend{above}")
+    assert match is not None
+    if match[1] == "median":
+        if name not in ("sigma", "gamma"):
+            raise ValueError(f"search: {written!r} is for the width of a kernel, sigma or gamma")
+        widths = Widths(Range(ends[0], ends[1], True, False), name)
+        for share in (0.0, 1.0):
+            _checked(widths.at(share, 1.0), check)
+        return widths
     whole = isinstance(domain, str) and domain.startswith("int")
     for end in ends:
         _checked(int(end) if whole and end.is_integer() else end, check)
-    return Range(ends[0], ends[1], match[1] == "log", whole)
+    return Range(ends[0], ends[1], match[1] != "linear", whole)
 
 
 def _checked(value: Any, check: Check) -> Any:
@@ -201,7 +236,7 @@ def _parameter(name: str, block: Any, where: Path, tasks: list[str], searched: b
         else:
             value = check(value)
         entry = block.get("search")
-        looked = None if entry is None else parse_search(entry, block["domain"], check, value, tasks)
+        looked = None if entry is None else parse_search(entry, block["domain"], check, value, tasks, name)
     except ValueError as error:
         raise UserError(f"{where}: {name}: {error}") from None
     return Parameter(value, block["domain"], str(block["help"]), looked, block.get("budget"))

@@ -339,6 +339,7 @@ class Plan:
     exec: ``{"name", ...options}``    swept: the keys given several values, such as ("algo.beta",)
     rounds: those of each repetition that are run, as ``START:STOP``, None for all
     block: examples that the engine computes at once, None for its own choice
+    test: the share of each repetition that is held out, or a data set's name or file, None for nothing
     """
 
     settings: tuple[Setting, ...]
@@ -352,6 +353,7 @@ class Plan:
     swept: tuple[str, ...]
     block: int | None
     rounds: str | None = None
+    test: float | str | None = None
 
     @property
     def has_choice(self) -> bool:
@@ -436,6 +438,7 @@ def plan(
         swept=tuple(key for key in request.given if key in swept),
         block=request.value("block"),
         rounds=request.value("rounds"),
+        test=request.value("test"),
     )
     each = sum(setting.fits(ref.task, ref.name) for setting in chosen for ref in made.data)
     total = (each + len(made.yardsticks) * len(made.data)) * made.reps
@@ -448,7 +451,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
     made = plan(overrides)
     shown: dict[str, Any] = {"data": [ref.word for ref in made.data]}
-    shown |= {key: getattr(made, key) for key in ("order", "rounds", "reps", "seed", "block", "exec")}
+    shown |= {key: getattr(made, key) for key in ("order", "rounds", "test", "reps", "seed", "block", "exec")}
     if files := [ref.to_json() for ref in made.data if not ref.is_registered]:
         shown |= {"task": files[0]["task"], **files[0]["preparation"]}
         shown |= {key: list(value) for key, value in shown.items() if isinstance(value, tuple)}
@@ -501,7 +504,7 @@ def _suitable(
             reasons.setdefault(f"not for {' and '.join(tasks)}", []).append(spec)
         elif spec.name not in named and not spec.takes(most.n_classes):
             reasons.setdefault(f"not for the {most.n_classes} classes of {most.name}", []).append(spec)
-        elif spec.name not in named and spec.kernels == "pool" and kinds - {spec.pool} and spec.pool != "any":
+        elif spec.name not in named and spec.kernels == "pool" and not all(map(spec.fits, kinds)):
             reasons.setdefault(f"not for {request.given['pool'].text}", []).append(spec)
         elif spec.name not in named and _usual_budget(spec, request) > least.T:
             few = f"{least.name} has {least.T} examples, fewer than the usual budget (set algo.budget=N)"

@@ -14,6 +14,7 @@ from omkl.data.tables import MONEY, Column, Table, TableFormat, kind_of, reading
 from omkl.errors import UserError, show
 
 AMOUNTS = ("a percentage", "an amount of money")
+LETTERS = "letters"
 FEW_WORDS = 50  # different words of a column that become features without being asked for
 FEWEST_ROWS = 10  # for each of them, on average
 _DAYS = ("days", "month", "day", "weekday")  # of a date; with a time of day, the hour too
@@ -27,7 +28,7 @@ _SIGN = re.compile(rf"%|{MONEY}", re.IGNORECASE)
 class Conversion:
     """How a column becomes numbers.
 
-    kind: of KINDS    parts: of a date, what becomes a feature
+    kind: of KINDS, or ``letters``    parts: of a date, or of words, what becomes a feature
     first: of dates, the day (from 1970) that is 0    day_first: whether 3/4/2020 is in April
     thousands, decimal: of percentages and money, how the numbers are written; '' for no thousands
     """
@@ -73,21 +74,28 @@ class Conversion:
             return {part: _part(part, days, self.first) for part in self.parts}
         if self.kind == "a time":
             return {"": np.array([_hours(text) for text in texts], float)}
+        if self.kind == LETTERS:
+            codes = np.zeros((len(texts), len(self.parts)))
+            for row, text in enumerate(texts):
+                codes[row, : len(text)] = [ord(letter) for letter in text[: len(self.parts)]]
+            return dict(zip(self.parts, codes.T, strict=True))
         form = TableFormat(thousands=self.thousands or None, decimal=self.decimal)
         found = (form.number(_bare(text)) for text in texts)
         return {"": np.array([np.nan if number is None else number for number in found], float)}
 
 
-def conversion(column: Column, form: TableFormat, dates: str) -> tuple[Conversion | None, str]:
+def conversion(
+    column: Column, form: TableFormat, dates: str, day_first: str = "auto"
+) -> tuple[Conversion | None, str]:
     """Return how a column of texts becomes numbers, and what to say of it; None where its texts are words.
 
-    dates: ``parts`` or ``ordinal``
+    dates: ``parts`` or ``ordinal``    day_first: of Preparation
     """
     texts = sorted({str(text) for text in column.text[~column.missing]})
     if not texts:
         return None, ""
     if kind_of(texts) == "a date":
-        return _of_dates(texts, dates)
+        return _of_dates(texts, dates, day_first)
     if kind_of(texts) == "a time":
         return Conversion("a time"), "times as hours"
     words = [text for text in texts if form.number(text) is None]
@@ -110,6 +118,12 @@ def conversion(column: Column, form: TableFormat, dates: str) -> tuple[Conversio
     return made, f"{what} as numbers ({example} is {number:g})"
 
 
+def letters(column: Column) -> Conversion:
+    """Return how a column of words becomes the codes of their letters, place by place; 0 after the last."""
+    longest = max((len(str(text)) for text in column.text[~column.missing]), default=0)
+    return Conversion(LETTERS, tuple(f"letter {place}" for place in range(1, longest + 1)))
+
+
 def words_of(column: Column, form: TableFormat) -> np.ndarray | None:
     """Return the different words of a column, or None where half of its values or more are numbers."""
     texts, counts = np.unique(column.text[~column.missing].astype(str), return_counts=True)
@@ -130,8 +144,8 @@ def _bare(text: str) -> str:
     return _SIGN.sub("", text).replace(" ", "").strip()
 
 
-def _of_dates(texts: list[str], dates: str) -> tuple[Conversion | None, str]:
-    day_first, doubt = _day_first(texts)
+def _of_dates(texts: list[str], dates: str, wanted: str) -> tuple[Conversion | None, str]:
+    day_first, doubt = _day_first(texts, wanted)
     days = _days(np.array(texts), day_first)
     if not np.isfinite(days).all():
         return None, ""
@@ -142,8 +156,8 @@ def _of_dates(texts: list[str], dates: str) -> tuple[Conversion | None, str]:
     return Conversion("a date", parts, first, day_first), said + doubt
 
 
-def _day_first(texts: Iterable[str]) -> tuple[bool, str]:
-    """Return whether the day comes before the month, and what to say where the texts do not show it."""
+def _day_first(texts: Iterable[str], wanted: str) -> tuple[bool, str]:
+    """Return whether the day comes before the month, and what to say where nothing shows it."""
     first, second, point = 0, 0, False
     for text in texts:
         if match := _SLASHED.match(text):
@@ -151,8 +165,10 @@ def _day_first(texts: Iterable[str]) -> tuple[bool, str]:
             point = point or match[2] == "."
     if not first or first > 12 or second > 12:
         return first > 12, ""
-    order = ("day", "month") if point else ("month", "day")
-    return point, f", the {order[0]} before the {order[1]} (write YYYY-MM-DD if that is wrong)"
+    if wanted != "auto":
+        return wanted == "yes", ""
+    order, other = (("day", "month"), "no") if point else (("month", "day"), "yes")
+    return point, f", the {order[0]} before the {order[1]} (day_first={other} if that is wrong)"
 
 
 def _days(texts: np.ndarray, day_first: bool) -> np.ndarray:

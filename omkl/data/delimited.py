@@ -24,10 +24,12 @@ LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the l
 MARKS = ",;\t|"  # between columns, the likeliest first
 ENOUGH = 10  # rows that show how the numbers of a column usually are
 SAMPLE = 20  # lines that show the delimiter
+PART_OF_TABLE = 2**18  # values of a registered table that are in memory at once
 _SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
 _QUOTED = re.compile(r'(^|[,;\t|])[ ]*"(?:[^"]|"")*"', re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
+_FRACTION = re.compile(r"0|0?\.[0-9]+|[1-9](?:\.[0-9]+)?[eE]-[0-9]{1,2}")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
@@ -126,13 +128,19 @@ def lines_of(file: IO[str], path: Path) -> Iterator[str]:
         yield line
 
 
-def read_form_table(form: Form, rows: Rows, path: Path) -> Examples:
-    """Return the examples of a table's rows. Raises UserError with the line of ``path`` and the column."""
+def form_table_parts(form: Form, rows: Rows, path: Path) -> Iterator[Examples]:
+    """Yield the examples of a table's rows, PART_OF_TABLE values at a time.
+
+    Raises UserError with the line of ``path`` and the column.
+    """
     numbers, lines, labels = array("d"), array("q"), []
     words = {word: repr(value) for word, value in (form.values or {}).items()}
-    width, label, kept = 0, None, []
+    skipped, count, width, label, kept = 0, 0, 0, None, []
     for line, fields in rows:
         where = f"{path}:{line}"
+        if skipped < form.header:
+            skipped += 1
+            continue
         if width == 0:
             width = len(fields)
             label = _label_column(form.label, width, path)
@@ -141,9 +149,7 @@ def read_form_table(form: Form, rows: Rows, path: Path) -> Examples:
                 raise UserError(
                     f"{where}: {width} column(s), so no features; is the delimiter {form.delimiter!r}?"
                 )
-            if form.header:
-                continue
-        if len(lines) == form.rows:
+        if count == form.rows:
             break
         if len(fields) != width:
             raise UserError(f"{where}: {len(fields)} columns; the lines before have {width}")
@@ -165,17 +171,28 @@ def read_form_table(form: Form, rows: Rows, path: Path) -> Examples:
                 to_number(field, f"{where}: column {i + 1}")
             raise
         lines.append(line)
+        count += 1
         if label is not None:
             if not fields[label]:
                 raise UserError(f"{where}: the label (column {label + 1}) is empty")
             labels.append(_checked_label(fields[label], where))
-    if not lines:
+        if len(numbers) >= PART_OF_TABLE:
+            yield _table_part(numbers, lines, labels, kept, path)
+            numbers, lines, labels = array("d"), array("q"), []
+    if not count:
         raise UserError(f"{path}: no examples in it")
+    if lines:
+        yield _table_part(numbers, lines, labels, kept, path)
+
+
+def _table_part(
+    numbers: "array[float]", lines: "array[int]", labels: list[str], kept: list[int], path: Path
+) -> Examples:
     X = np.frombuffer(numbers, dtype=np.float64).reshape(len(lines), len(kept))
     bad = np.argwhere(~np.isfinite(X))
     if len(bad):
         raise UserError(f"{path}:{lines[bad[0, 0]]}: column {kept[bad[0, 1]] + 1} is not finite")
-    return dense(X, np.array(labels) if label is not None else np.full(len(lines), ""))
+    return dense(X, np.array(labels) if labels else np.full(len(lines), ""))
 
 
 def _label_column(label: str | int, width: int, path: Path) -> int | None:
@@ -190,9 +207,11 @@ def _label_column(label: str | int, width: int, path: Path) -> int | None:
 
 def _day_fraction(text: str, where: str) -> str:
     match = _TIME.fullmatch(text)
-    if not match:
-        raise UserError(f"{where}: {show(text)} is not a time of day HH:MM")
-    return repr((int(match[1]) * 60 + int(match[2])) / 1440)
+    if match:
+        return repr((int(match[1]) * 60 + int(match[2])) / 1440)
+    if _FRACTION.fullmatch(text):  # as workbooks store it, perhaps rounded
+        return repr(round(float(text) * 1440) / 1440)
+    raise UserError(f"{where}: {show(text)} is not a time of day HH:MM")
 
 
 def _checked_label(text: str, where: str) -> str:

@@ -13,7 +13,7 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote, urlsplit
@@ -39,16 +39,19 @@ class _Broken(Exception):
     """The connection ended early or stalled, which is worth another attempt."""
 
 
-def fetch(file: DataFile, folder: Path, limit: int, archives: Path) -> Path:
+def fetch(
+    file: DataFile, folder: Path, limit: int, archives: Path, refused: Collection[Link] = ()
+) -> tuple[Path, Link | None]:
     """Bring a data file into ``folder`` from the mirror (OMKL_MIRROR) if one is set, else from its addresses.
 
-    ``limit`` bounds its bytes; ``archives`` keeps .zip archives for the files that share one.
+    ``limit`` bounds its bytes; ``archives`` keeps .zip archives for the files that share one; ``refused`` are
+    addresses that gave something else. Returns where it is, and the address that it came from, if any.
     Raises OmklError with the answer of each address, UserError where the network is forbidden or no address
     is known.
     """
     mirror = environment("OMKL_MIRROR")
     if mirror and mirror.partition("://")[0].lower() not in ("http", "https"):
-        return _from_folder(file, folder, mirror)
+        return _from_folder(file, folder, mirror), None
     way_out = "put the file into a folder of OMKL_DATA"
     if not (mirror or file.urls):
         raise UserError(f"{file.name}: no address to download it from is known; {way_out}")
@@ -58,12 +61,12 @@ def fetch(file: DataFile, folder: Path, limit: int, archives: Path) -> Path:
         for suffix in ("", *SUFFIXES[:-1]):
             name = file.name + suffix
             with contextlib.suppress(NotFound):
-                return download(f"{mirror.rstrip('/')}/{quote(name)}", folder / name, limit)
+                return download(f"{mirror.rstrip('/')}/{quote(name)}", folder / name, limit), None
         raise NotFound(f"{file.name}: not at the mirror {mirror} under any of its usual names")
     failures = []
-    for link in file.urls:
+    for link in (link for link in file.urls if link not in refused):
         try:
-            return _from_link(link, folder / file.name, limit, archives)
+            return _from_link(link, folder / file.name, limit, archives), link
         except OmklError as error:
             if isinstance(error, UserError):
                 raise
@@ -92,7 +95,7 @@ def _from_link(link: Link, target: Path, limit: int, archives: Path) -> Path:
         with (
             decoding(archive, f"no readable member {link.member} of {link.url}", OmklError),
             zipfile.ZipFile(archive) as opened,
-            opened.open(link.member) as stream,
+            opened.open(_member(opened, link.member)) as stream,
             replacing(target) as out,
         ):
             while data := stream.read(BLOCK):
@@ -103,6 +106,13 @@ def _from_link(link: Link, target: Path, limit: int, archives: Path) -> Path:
         archive.unlink()
         raise
     return target
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> str:
+    """Return the member of this name, or the only one of this name in a folder."""
+    names = archive.namelist()
+    inside = [other for other in names if other.endswith(f"/{name}")]
+    return inside[0] if name not in names and len(inside) == 1 else name
 
 
 def download(url: str, target: Path, limit: int) -> Path:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omkl.data import registry
+from omkl.data import registry, streams
 from omkl.data.data_files import find_in, open_binary, search_folders
 from omkl.data.dataset import Dataset
 from omkl.data.number_streams import EVERY, generate_numbers, realised
@@ -62,6 +62,18 @@ def realisation(dataset: Dataset, rep: int) -> Dataset:
         return dataset
     examples = realised(item.forms[0].dataset, rep + 1)
     return dataset_of(item.name, examples, examples.labels, item.d, item.task, item.notes)
+
+
+def known_centres(data: "DataRef", kind: str, rep: int) -> tuple[int, np.ndarray] | None:
+    """Return the trials between two changes of a generated stream of two classes, and `streams.centres`.
+
+    None where nobody knows them: other data, and rows in another order than they came.
+    """
+    item = registry.entry_of(data.name, data.content_hash)
+    if kind != "file" or item is None or item.forms[0].format != "stream":
+        return None
+    name = item.forms[0].dataset
+    return (streams.EVERY[name], streams.centres(name, rep + 1)) if name in streams.EVERY else None
 
 
 def known_targets(data: "DataRef", kind: str, rep: int) -> np.ndarray | None:

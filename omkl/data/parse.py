@@ -10,7 +10,7 @@ import math
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -97,6 +97,19 @@ def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, labels: np.nd
     np.cumsum(np.bincount(rows, minlength=len(labels)), out=indptr[1:])
     values = np.ascontiguousarray(values, dtype=np.float64)
     return Examples(indptr, columns.astype(np.int32), values, labels, d)
+
+
+def joined(parts: Sequence[Examples]) -> Examples:
+    """Return the rows of these parts, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([0] + [len(part.indices) for part in parts])
+    indptr = np.concatenate([[0], *(part.indptr[1:] + end for part, end in zip(parts, ends, strict=False))])
+    indices, values, labels = (
+        np.concatenate([getattr(part, key) for part in parts]) for key in ("indices", "values", "labels")
+    )
+    d = max(part.d for part in parts)
+    return Examples(indptr.astype(np.int64), indices, values, labels, d, parts[0].base)
 
 
 def dense(X: Any, labels: np.ndarray) -> Examples:

@@ -1,6 +1,6 @@
 """From files to a data set, as a form declares it: that of a YAML, or the one that a user's file shows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,33 +8,50 @@ import numpy as np
 
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.delimited import read_columns, read_fields, read_form_table, read_labels
+from omkl.data.delimited import form_table_parts, read_columns, read_fields, read_labels
 from omkl.data.formats import data_name, format_of
+from omkl.data.gathered import Gathered
 from omkl.data.labels import Classes, against_rest, class_numbers, note_on, note_on_alike, targets
+from omkl.data.matlab_files import read_mat
 from omkl.data.number_streams import realised
-from omkl.data.parse import Examples, dense, read_libsvm, read_npz, undense
+from omkl.data.parse import Examples, dense, joined, libsvm_parts, read_npz, undense
 from omkl.data.recipe import Preparation, Recipe, note_on_gaps, recipe_of, refuse_odd_targets
 from omkl.data.registry import Affine, DataEntry, Form
 from omkl.data.tables import Table
+from omkl.data.workbooks import is_workbook, workbook_rows
 from omkl.errors import UserError
 
 
 def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Dataset:
-    """Return the registered set in the files of a form. Raises UserError if they have other content."""
+    """Return the registered set in the files of a form. Raises UserError if they have other content.
+
+    The source is read in parts, so that the memory is that of one part; see `Gathered`.
+    """
     where = " + ".join(str(path) for path in paths) or f"the {form.format} data of {item.name}"
-    examples = read_form(form, paths, size_limit(item.size_limit(form)))
-    if item.task == "classification":
-        y, _ = class_numbers(examples.labels, form.labels, where)
-    else:
-        y = targets(examples.labels, where)
-    dataset = replace(dataset_of(item.name, examples, y, item.d, item.task, item.notes), classes=item.classes)
+    limit = size_limit(item.size_limit(form))
+    whole = form.target or form.scale or form.unit
+    parts = [read_form(form, paths, limit)] if whole else source_parts(form, list(paths), limit)
+    rows = Gathered()
+    for part in parts:
+        if item.task == "classification":
+            y, _ = class_numbers(part.labels, form.labels, where)
+        else:
+            y = targets(part.labels, where)
+        rows.add(part._replace(labels=y))
+    examples, notes = rows.examples(), item.notes_on_content
+    dataset = dataset_of(item.name, examples, examples.labels, item.d, item.task, notes)
+    dataset = replace(dataset, classes=item.classes)
     columns = int(examples.indices.max(initial=-1)) + 1
-    if dataset.content_hash != item.content_hash or columns > item.d:
+    if item.content_hash is None:
+        same = (dataset.T, columns) == (item.T, item.d)
+    else:
+        same = dataset.content_hash == item.content_hash and columns <= item.d
+    if not same:
         two = item.task == "classification" and item.classes is None
         share = f", {dataset.positive_share:.6f} positive" if two else ""
         raise UserError(
             f"{where}: not the registered content of {item.name}: "
-            f"expected {item.content_hash} (T={item.T}, d={item.d}), "
+            f"expected {item.content_hash or 'any hash'} (T={item.T}, d={item.d}), "
             f"got {dataset.content_hash} (T={dataset.T}, d={columns}{share})"
         )
     return dataset
@@ -112,7 +129,7 @@ def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Ex
 
     Raises UserError for bad content, and for a file that holds more than ``limit`` bytes.
     """
-    examples = _read_source(form, list(paths), limit)
+    examples = joined(list(source_parts(form, list(paths), limit)))
     if not (form.target or form.scale or form.unit):
         return examples
     if 8 * len(examples.labels) * examples.d > size_limit(limit):
@@ -133,26 +150,41 @@ def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Ex
     return dense(X, labels)
 
 
-def _read_source(form: Form, paths: list[Path], limit: int | None) -> Examples:
+def source_parts(form: Form, paths: list[Path], limit: int | None) -> Iterator[Examples]:
+    """Yield the examples of a form's files in parts, with labels as in the source. Raises UserError."""
+    parts = _parts_without_labels(form, paths, limit)
+    if form.label != "file":
+        yield from parts
+        return
+    labels = read_labels(paths[1], limit)
+    begin = 0
+    for part in parts:
+        end = begin + len(part.labels)
+        if end <= len(labels):
+            yield part._replace(labels=labels[begin:end])
+        begin = end
+    if len(labels) != begin:
+        raise UserError(f"{paths[1]}: {len(labels)} labels for the {begin} rows of {paths[0]}")
+
+
+def _parts_without_labels(form: Form, paths: list[Path], limit: int | None) -> Iterator[Examples]:
     if form.format == "libsvm":
-        return read_libsvm(paths, limit, form.index_base)
-    if form.format == "npz":
-        return dense(*read_npz(paths[0], limit))
-    if form.format == "stream":
-        return realised(form.dataset, 1)
-    if form.format == "sklearn":
+        for path in paths:
+            yield from libsvm_parts(path, limit, form.index_base or 0, False)
+    elif form.format == "table":
+        is_book = is_workbook(paths[0])
+        rows = workbook_rows(paths[0], limit) if is_book else read_fields(paths[0], form.delimiter, limit)
+        yield from form_table_parts(form, rows, paths[0])
+    elif form.format == "npz":
+        yield dense(*read_npz(paths[0], limit))
+    elif form.format == "mat":
+        yield read_mat(paths[0], limit)
+    elif form.format == "sparse_binary":
+        yield read_columns(paths[0], limit)
+    elif form.format == "stream":
+        yield realised(form.dataset, 1)
+    else:
         from sklearn import datasets
 
         X, y = getattr(datasets, f"load_{form.dataset}")(return_X_y=True)
-        return dense(X, y.astype(np.float64))
-    if form.format == "sparse_binary":
-        examples = read_columns(paths[0], limit)
-    else:
-        examples = read_form_table(form, read_fields(paths[0], form.delimiter, limit), paths[0])
-    if form.label != "file":
-        return examples
-    labels = read_labels(paths[1], limit)
-    if len(labels) != len(examples.labels):
-        count = len(examples.labels)
-        raise UserError(f"{paths[1]}: {len(labels)} labels for the {count} rows of {paths[0]}")
-    return examples._replace(labels=labels)
+        yield dense(X, y.astype(np.float64))

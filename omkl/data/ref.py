@@ -18,7 +18,7 @@ from omkl.data.dataset import Dataset
 from omkl.data.formats import check_settings, data_name, format_of, read_table
 from omkl.data.prepare import prepared_table, read_file, read_registered
 from omkl.data.recipe import AS_IT_IS, Preparation, Recipe
-from omkl.data.registry import DataEntry, Form
+from omkl.data.registry import DataEntry, Form, Link
 from omkl.data.tables import Table, of_frame
 from omkl.errors import OmklError, UserError, shown, suggest
 from omkl.files import locked
@@ -78,7 +78,7 @@ class DataRef(ABC):
     @cached_property
     def content_hash(self) -> str:
         """The hash of the numbers, see `omkl.data.content_hash`."""
-        return self.known.content_hash
+        return self.known.content_hash or self.load().content_hash
 
     @cached_property
     def T(self) -> int:
@@ -93,7 +93,8 @@ class DataRef(ABC):
     @cached_property
     def nnz(self) -> int:
         """Number of values other than 0."""
-        return self.known.nnz
+        known = self.known.nnz
+        return self.load().nnz if known is None else known
 
     @cached_property
     def classes(self) -> tuple[str, ...] | None:
@@ -336,6 +337,10 @@ def _kept(dataset: Dataset, copy: Path) -> Dataset:
 # ------------------------------------------------------------------ a registered set
 
 
+class _OtherContent(UserError):
+    """What was downloaded is not the registered content."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Registered(DataRef):
     """A data set of conf/data. source: the files that the user gave for it (`read_from`), if any."""
@@ -348,6 +353,10 @@ class Registered(DataRef):
     def known(self) -> DataEntry:
         return self.entry
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.entry.notes_on_content
+
     def load(self, download: bool = True) -> Dataset:
         return self._dataset if download else self._read(self._found(False))
 
@@ -358,14 +367,15 @@ class Registered(DataRef):
     def _read(self, source: Source) -> Dataset:
         copy = cache.parsed_path(self.name, *source, self.task)
         dataset = cache.read_or_none(copy)
-        if dataset is None or dataset.content_hash != self.content_hash:
+        if dataset is None or self.entry.content_hash not in (None, dataset.content_hash):
             dataset = _kept(read_registered(self.entry, *source), copy)
         return self._checked(dataset)
 
     def _checked(self, dataset: Dataset) -> Dataset:
         """Return the data. Raises UserError where the entry says how many there are, and that is wrong."""
         for key in ("T", "nnz"):
-            if (told := getattr(self.entry, key)) != (actual := getattr(dataset, key)):
+            told, actual = getattr(self.entry, key), getattr(dataset, key)
+            if told not in (None, actual):
                 raise UserError(f"conf/data/{self.name}.yaml: {key}: got {told}, but the data have {actual}")
         return dataset
 
@@ -456,29 +466,46 @@ class Registered(DataRef):
             raise OmklError(f"{place}: {error.strerror}; name another folder with OMKL_CACHE") from error
 
     def _download(self, incoming: Path) -> list[Path]:
-        """Fetch and verify the files of the first form that a server has, outside the search path."""
+        """Fetch and verify the files of the first form that a server has, outside the search path.
+
+        Where an address gives other content, the next one is tried.
+        """
         from omkl.data.fetch import fetch
 
         forms = [form for form in self.entry.forms if form.files]
-        folder, failures = incoming / self.name, []
+        folder, failures = incoming / self.name, list[str]()
+        kind: type[OmklError] = OmklError
         for form in [form for form in forms if _downloadable(form)] or forms[:1]:
-            limit = data_files.size_limit(self.entry.size_limit(form))
-            try:
-                paths = [fetch(file, folder, limit, folder / "archives") for file in form.files]
-            except OmklError as error:
-                if isinstance(error, UserError):
-                    raise
-                failures.append(str(error))
-                continue
-            try:
-                dataset = read_registered(self.entry, form, paths)
-                data_files.files_folder().mkdir(parents=True, exist_ok=True)
-                final = [path.replace(data_files.files_folder() / path.name) for path in paths]
-                cache.write_parsed(dataset, cache.parsed_path(self.name, form, final, self.task))
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-            return final
-        raise OmklError("\n".join([*failures, f"  ways out: {self.ways_out}"]))
+            limit, refused = data_files.size_limit(self.entry.size_limit(form)), set[Link]()
+            while True:
+                try:
+                    found = [fetch(file, folder, limit, folder / "archives", refused) for file in form.files]
+                    return self._kept_files(form, [path for path, _ in found])
+                except _OtherContent as error:
+                    failures.append(str(error))
+                    kind = UserError
+                except OmklError as error:
+                    if isinstance(error, UserError):
+                        raise
+                    failures.append(str(error))
+                    break
+                finally:
+                    shutil.rmtree(folder, ignore_errors=True)
+                refused |= {link for _, link in found if link}
+                if any(refused.issuperset(file.urls) for file in form.files) or not refused:
+                    break
+        raise kind("\n".join([*failures, f"  ways out: {self.ways_out}"]))
+
+    def _kept_files(self, form: Form, paths: list[Path]) -> list[Path]:
+        """Return where the files are on the search path, if they hold the set. Raises _OtherContent."""
+        try:
+            dataset = read_registered(self.entry, form, paths)
+        except UserError as error:
+            raise _OtherContent(str(error)) from error
+        data_files.files_folder().mkdir(parents=True, exist_ok=True)
+        final = [path.replace(data_files.files_folder() / path.name) for path in paths]
+        cache.write_parsed(dataset, cache.parsed_path(self.name, form, final, self.task))
+        return final
 
     def _locate(self) -> Source | None:
         """Return the first form whose files are all present: those given, else those on the search path.

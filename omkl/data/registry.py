@@ -3,6 +3,7 @@
 A set may have several formats: each is a Form, with the steps from its files to rows and labels.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -13,22 +14,28 @@ import numpy as np
 
 from omkl import schema
 from omkl.data import number_streams, streams
+from omkl.data.data_files import LIMIT
 from omkl.errors import UserError, show, suggest
 from omkl.paths import conf_folder, extensions, listed
 from omkl.tasks import TASKS
 
 # format: how many files it needs at least
-FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "npz": 1, "sklearn": 0, "stream": 0}
+FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "npz": 1, "mat": 1, "sklearn": 0, "stream": 0}
 # format: the data sets it can give
 EMBEDDED = {
     "sklearn": ("breast_cancer", "digits", "iris", "wine"),
     "stream": (*streams.EVERY, *number_streams.EVERY),
 }
+_SHA256 = re.compile("[0-9a-f]{64}")
+UNVERIFIED = (
+    "not verified: no content hash is registered, because no copy was at hand; only the numbers of examples "
+    "and features are compared"
+)
 
 
 @dataclass(frozen=True)
 class Link:
-    """Where a file is downloaded from; ``member`` is its name inside a .zip archive."""
+    """Where a file is downloaded from; ``member`` is its name inside a .zip archive, in whichever folder."""
 
     url: str
     member: str | None = None
@@ -59,15 +66,16 @@ class Affine:
 class Form:
     """One format of a set, and the steps from there to rows and labels.
 
-    format: libsvm (files one after the other) | table | sparse_binary (a line lists the columns that are 1)
-        | npz (arrays X and y) | sklearn (the copy that scikit-learn embeds) | stream (made from a seed)
+    format: libsvm (files one after the other) | table (delimited text, or a workbook's first sheet)
+        | sparse_binary (a line lists the columns that are 1) | npz (arrays X and y) | mat (MATLAB's X, y)
+        | sklearn (the copy that scikit-learn embeds) | stream (made from a seed)
     labels: source label -> +1 or -1, or 0, 1, ... of more classes; other labels are errors. None: the labels
         are numbers, kept as they are
     label: column of the label: first | last | number from 1 | file (the second file holds one label per line)
     delimiter: one character, or "whitespace"   drop: columns left out, from 1   values: words -> numbers
     missing: rows with this mark in a kept feature are left out   rows: only the first ones of the file
-    header: whether the first line is left out
-    times: columns with a time of day, HH:MM, read as a fraction of the day
+    header: whether the first line is left out, or how many are
+    times: columns with a time of day, HH:MM or a fraction of the day, read as that fraction to the minute
     unit: each feature is brought to [0, 1] by its own least and largest value
     target: applied to the labels, as numbers   scale: applied to all features
     dataset: the name of the embedded or made set
@@ -82,7 +90,7 @@ class Form:
     drop: tuple[int, ...] = ()
     values: dict[str, float] | None = None
     missing: str | None = None
-    header: bool = False
+    header: bool | int = False
     dataset: str = ""
     rows: int | None = None
     times: tuple[int, ...] = ()
@@ -96,6 +104,7 @@ class Form:
 class DataEntry:
     """The content of conf/data/NAME.yaml; parsed data must have its content hash.
 
+    content_hash, nnz: None where no copy was at hand when the entry was written; T and d are compared
     positive_share: of two classes, that of +1    classes: the names of three and more, in their order
     file_order: how the rows are stored, where `order` warns of order=file
     """
@@ -106,11 +115,11 @@ class DataEntry:
     task: str
     T: int
     d: int
-    nnz: int
-    content_hash: str
     source: str
     licence: str
     forms: tuple[Form, ...]
+    nnz: int | None = None
+    content_hash: str | None = None
     positive_share: float | None = None
     classes: tuple[str, ...] | None = None
     permutations: str | None = None
@@ -122,7 +131,12 @@ class DataEntry:
     def remarks(self) -> tuple[str, ...]:
         """The notes, and how the rows are stored."""
         stored = f"{self.file_order}: use order=permuted (the default), not order=file"
-        return (*self.notes, stored) if self.file_order else self.notes
+        return (*self.notes_on_content, stored) if self.file_order else self.notes_on_content
+
+    @property
+    def notes_on_content(self) -> tuple[str, ...]:
+        """The notes, and whether the content cannot be verified."""
+        return self.notes if self.content_hash else (*self.notes, UNVERIFIED)
 
     @property
     def n_classes(self) -> int:
@@ -131,10 +145,10 @@ class DataEntry:
 
     def size_limit(self, form: Form) -> int:
         """Return how many bytes a file of this form may hold: generous for the declared size."""
-        sparse = form.format in ("libsvm", "sparse_binary")
+        sparse = form.format in ("libsvm", "sparse_binary", "mat") and self.nnz is not None
         rows = form.rows or self.T * (2 if form.target else 1)  # a form may leave rows out
-        numbers = self.nnz + self.T if sparse else rows * (self.d + 8)
-        return 2**20 + 64 * numbers
+        numbers = (self.nnz or 0) + self.T if sparse else rows * (self.d + 8)
+        return min(2**20 + 64 * numbers, LIMIT)
 
 
 def names() -> list[str]:
@@ -197,9 +211,12 @@ def _faults(item: DataEntry) -> Iterator[str]:
         yield f"task: {show(item.task)}{suggest(item.task, TASKS)}; one of {', '.join(TASKS)}"
     if item.classes is not None and not (classes and 2 < len(set(item.classes)) == len(item.classes)):
         yield "classes: should name three or more different classes of a classification"
-    if classes and (item.positive_share is None) == (item.classes is None):
+    known = item.content_hash is not None
+    if classes and (item.positive_share is None) == (item.classes is None) and (known or item.classes):
         yield "missing positive_share (of two classes) or classes (the names of more)"
-    if len(item.content_hash) != 64 or set(item.content_hash) - set("0123456789abcdef"):
+    if known != (item.nnz is not None):
+        yield "nnz and content_hash: give both, or neither where no copy of the data is at hand"
+    if item.content_hash is not None and not _SHA256.fullmatch(item.content_hash):
         yield "content_hash: should be 64 hexadecimal digits"
     if not item.forms:
         yield "forms: at least one is needed"

@@ -22,16 +22,26 @@ EVERY = {"drift": 10, "switch": 1000}  # trials between two changes
 _DRAWN = 64  # examples at a time, of which the first good ones are kept
 
 
-@lru_cache(maxsize=64)  # all settings of a table run on the same ones, and each takes 60 ms
 def generate(name: str, seed: int) -> Examples:
     """Return ROUNDS examples of two features with labels -1 and 1, of the stream ``drift`` or ``switch``."""
+    return _generated(name, seed)[0]
+
+
+def centres(name: str, seed: int) -> np.ndarray:
+    """Return the means (change, class, component, feature) of every EVERY[name] trials; classes -1 and 1."""
+    return _generated(name, seed)[1]
+
+
+@lru_cache(maxsize=64)  # all settings of a table run on the same ones, and each takes 60 ms
+def _generated(name: str, seed: int) -> tuple[Examples, np.ndarray]:
     rng = np.random.default_rng(seed)
     means = _means(rng)
-    X, y = [], []
+    X, y, path = [], [], []
     for start in range(0, ROUNDS, EVERY[name]):
         if start > 0:
             moved = means + STEP * rng.standard_normal(means.shape) if name == "drift" else _means(rng)
             means = np.where(np.abs(moved) > SIDE, np.sign(moved) * 2 * SIDE - moved, moved)  # reflected
+        path.append(means)
         kept = 0
         while kept < EVERY[name]:
             x, labels = _examples(rng, means)
@@ -41,7 +51,7 @@ def generate(name: str, seed: int) -> Examples:
     examples = dense(np.concatenate(X), np.concatenate(y))
     for array in (examples.indptr, examples.indices, examples.values, examples.labels):
         array.flags.writeable = False
-    return examples
+    return examples, np.array(path)
 
 
 def _means(rng: np.random.Generator) -> np.ndarray:

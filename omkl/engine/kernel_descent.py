@@ -93,9 +93,20 @@ def descend(E, B, scale, now, window, stream, t, c, a, alike):
     alike: c is the same in every round.
     """
     if B is not None:
-        _slide(B, now, window, t)
+        drop(B, window, t, now[0] - window.shape[1])
         if alike:
             _shrink(columns(B, 0), scale, now, window, c)
+    _descend(E, B, scale, now, window, stream, t, c, a, alike)
+
+
+@compiled
+def descend_unlike(B, scale, now, window, stream, t, c, a):
+    """f <- c f + a kappa(x_t, .), where c may change and nothing leaves; window (2, n) of B's n slots."""
+    _descend(None, B, scale, now, window, stream, t, c, a, False)
+
+
+@compiled
+def _descend(E, B, scale, now, window, stream, t, c, a, alike):
     if B is None or not alike:
         scale[0] *= c
         if scale[0] < LEAST_SCALE:
@@ -135,11 +146,13 @@ def _shrink(a, scale, now, window, c):
 
 
 @compiled
-def _slide(B, now, window, t):
-    """Empty the slot whose term is as old as the window is long."""
-    last = B.n_sv[0] - 1
-    for s in range(last + 1):
-        if window[BORN, s] == now[0] - window.shape[1]:
+def drop(B, window, t, born):
+    """Empty the slots whose terms are of this round or of an earlier one."""
+    s = 0
+    while s < B.n_sv[0]:
+        if window[BORN, s] <= born:
+            last = B.n_sv[0] - 1
             window[BORN, s], window[ALPHA, s] = window[BORN, last], window[ALPHA, last]
             budgeted.remove(B, t, 0, s)
-            return
+        else:
+            s += 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config import kernel_pools, learner_spec, pool
-from omkl.config.domains import check_kernels
+from omkl.config.kernel_kinds import check_kernels
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace
 from omkl.errors import UserError, show, suggest

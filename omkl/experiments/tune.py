@@ -63,9 +63,11 @@ class Study:
                     "or run a grid with `omkl sweep`"
                 )
         fixed = [key.removeprefix("algo.") for key in given if key.startswith("algo.")]
+        fixed += ["pool"] if any(key.partition(".")[0] == "pool" for key in given) else []
         if (learners := given.get("algo")) and "settings" not in given:
             chosen = [one for one in learners.values if isinstance(one, LearnerChoice)]
             fixed += [f"{one.learner}.{name}" for one in chosen for name in one.params]
+            fixed += [f"{one.learner}.pool" for one in chosen if one.pool]
         plan = call.plan()
         return cls(call, plan, rule, tuple(races(plan, rule, fixed)), tuple(fixed))
 
@@ -276,6 +278,8 @@ class Tuning(Shown):
         words = [f"algo={setting.learner}", f"data={end.data}"]
         unusual = learner_spec(setting.learner).unusual(setting.params, end.task)
         words += [word_text(f"algo.{name}", value) for name, value in unusual.items()]
+        if setting.pool and setting.pool != end.race.trials[0].pool:
+            words.append(f"pool={setting.pool['name']}")
         dropped = ("algo", "data", "rounds", "settings", *(() if setting.pool else ("pool",)))
         given = {
             key: own for key, own in call.request().given.items() if key.partition(".")[0] not in dropped
@@ -349,9 +353,20 @@ class Tuning(Shown):
                 if in_order
                 else "on permutations that no trial has seen"
             )
-            lines = [RULE.format(**asdict(self.study.rule)), f"The errors are those {apart}."]
+            lines = [*self._rules(), f"The errors are those {apart}."]
         alone = list(dict.fromkeys(row["label"] for row in rows if row["trials"] == 1))
         return lines + ([f"nothing to tune of {', '.join(alone)}"] if alone else [])
+
+    def _rules(self) -> list[str]:
+        """Return how the trials of these data sets raced."""
+        rule, races = self.study.rule, [end.race for end in self.ends]
+        cut = any(len(race.rungs) > 1 for race in races)
+        lines = [RULE.format(**asdict(rule))] if cut else []
+        if whole := [race for race in races if len(race.rungs) == 1]:
+            names = "" if not cut else f" on {', '.join(dict.fromkeys(r.held.data[0].name for r in whole))}"
+            passes = max(race.rungs[0].reps for race in whole)
+            lines.append(f"rule{names}: {rule.trials} trials of {passes} passes of the whole stream")
+        return lines
 
     def _flat(self) -> list[dict[str, Any]]:
         return [{**row, "params": json.dumps(row["params"], sort_keys=True)} for row in self.rows]

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from omkl.errors import OmklError, UserError
 from omkl.paths import EXTENSIONS
 from omkl.store.keys import cell_key
@@ -23,6 +25,30 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class HeldOut:
+    """Rows on which a cell's learner is measured after the pass.
+
+    name: as tables have it    rows: the first round and the one after the last, of the cell's own data, or
+    data: another data set, itself where it came with the cell
+    """
+
+    name: str
+    rows: "tuple[int, int] | None" = None
+    data: "DataRef | Dataset | None" = None
+
+    @property
+    def identity(self) -> "list[int] | str":
+        """What the results depend on."""
+        return list(self.rows) if self.rows else self.data.content_hash  # type: ignore[union-attr]
+
+    def load(self) -> "Dataset | None":
+        """Return the other data set, None for rows of the cell's own."""
+        from omkl.data.dataset import Dataset
+
+        return self.data if self.data is None or isinstance(self.data, Dataset) else self.data.load()
+
+
+@dataclass(frozen=True)
 class Cell:
     """One learner with its settings on one data set in one order: a repetition, and what a worker needs.
 
@@ -34,6 +60,7 @@ class Cell:
     planned: both as the plan has them; ``params`` has a number where a budget matches a size
     cost: an estimate of its seconds    block, threads: how it is run; results do not depend on it
     board, number: where its rounds are noted while it runs, and under which number
+    test: what is held out
     """
 
     spec: "LearnerSpec"
@@ -53,6 +80,7 @@ class Cell:
     threads: int = 1
     board: Path | None = None
     number: int = 0
+    test: HeldOut | None = None
 
     @cached_property
     def key(self) -> str:
@@ -82,6 +110,7 @@ class Cell:
             "revision": self.spec.revision,
             **({"source": self.source} if self.source else {}),
             **({"rounds": list(self.rounds)} if self.rounds else {}),
+            **({"test": self.test.name, "held_out": self.test.identity} if self.test else {}),
         }
 
     @property
@@ -98,7 +127,10 @@ def detach(cell: Cell) -> "tuple[Cell, Dataset]":
 
     data = cell.data
     bare = Parsed(data.name, data.task, data.word, data.content_hash, None)
-    return dataclasses.replace(cell, data=bare), dataclasses.replace(data.load(), path=None)
+    test = cell.test
+    if test is not None and (other := test.load()) is not None:
+        test = dataclasses.replace(test, data=dataclasses.replace(other, path=None))
+    return dataclasses.replace(cell, data=bare, test=test), dataclasses.replace(data.load(), path=None)
 
 
 def check_memory(cell: Cell) -> None:
@@ -125,8 +157,8 @@ def check_memory(cell: Cell) -> None:
         )
 
 
-def stream_of(cell: Cell) -> "tuple[Dataset, np.ndarray]":
-    """Return the data of a cell's repetition, and the rows in order of arrival."""
+def _whole_stream(cell: Cell) -> "tuple[Dataset, np.ndarray]":
+    """Return the data of a cell, and all rows in order of arrival."""
     import omkl.data
 
     dataset = cell.data.load()
@@ -137,6 +169,12 @@ def stream_of(cell: Cell) -> "tuple[Dataset, np.ndarray]":
         raise OmklError(f"{dataset.name} changed during the run: run the same command again")
     if cell.order == "file":
         dataset = omkl.data.realisation(dataset, cell.rep)
+    return dataset, order
+
+
+def stream_of(cell: Cell) -> "tuple[Dataset, np.ndarray]":
+    """Return the data of a cell, and the rows in order of arrival. Raises OmklError where they changed."""
+    dataset, order = _whole_stream(cell)
     return dataset, order[slice(*cell.rounds)] if cell.rounds else order
 
 
@@ -149,8 +187,15 @@ def run_cell(cell: Cell) -> dict[str, Any]:
         raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
     check_memory(cell)
     warm_up_once([(cell.spec, cell.params, cell.data.n_classes)])
-    dataset, order = stream_of(cell)
+    dataset, order = _whole_stream(cell)
+    test = None
+    if cell.test is not None:
+        other = cell.test.load()
+        rows = order[slice(*cell.test.rows)] if cell.test.rows else np.arange(other.T if other else 0)
+        test = (other or dataset, rows)
+    order = order[slice(*cell.rounds)] if cell.rounds else order
     how: dict[str, Any] = {"scaling": cell.scaling, "block": cell.block, "threads": cell.threads}
+    how["test"] = test
     with ExitStack() as stack:
         if cell.board is not None:
             how["on_part"] = stack.enter_context(progress_file.noting(cell.board, cell.number, order.size))
@@ -183,3 +228,15 @@ def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
     if cold:
         precompile.warm_up(list(cold.values()))
         _warm.update(cold)
+
+
+def compile_kernels(pools: "Iterable[dict[str, Any] | None]") -> None:
+    """Compile the kernels of these pools that are called by address, or load them from disk.
+
+    Raises UserError for one that cannot be compiled.
+    """
+    distinct = {repr(pool): pool for pool in pools if pool is not None}
+    for pool in distinct.values():
+        from omkl.engine.called_kernels import prepare_kernels
+
+        prepare_kernels(pool["kernels"], pool["normalise"])

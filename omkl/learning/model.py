@@ -82,11 +82,16 @@ def _scored(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> tu
     return trace.score, trace.predicted
 
 
+def scored(learner: Learner, stream: Stream) -> Trace:
+    """Return the trace of rows that are scored, each as the next round of a pass would score it."""
+    return learner.run(stream, learn=False)[0] if "rng" not in learner.names else _drawn(learner, stream)
+
+
 def _trace_of(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> Trace:
     """Return the trace of rows with these labels. Raises Overflow for a score that is no number."""
     indptr, indices, values = rows
     stream = make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes)
-    trace = learner.run(stream, learn=False)[0] if "rng" not in learner.names else _drawn(learner, stream)
+    trace = scored(learner, stream)
     check_scores(trace.score, what="row")
     return trace
 
@@ -103,7 +108,7 @@ def _drawn(learner: Learner, stream: Stream) -> Trace:
             for t in range(1, stream.T):  # the first row was scored from that state
                 rng.bit_generator.state = before
                 one = learner.run(part(stream, t, t + 1), learn=False, rng=rng)[0]
-                trace.score[t] = one.score[0]
+                trace.score[t], trace.mistake[t] = one.score[0], one.mistake[0]
                 if trace.predicted is not None:
                     trace.predicted[t] = one.predicted[0]
                     trace.class_scores[t : t + 1] = one.class_scores

@@ -16,7 +16,8 @@ from omkl.engine.expansion import BLOCK, make_expansion, reserve
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
-from omkl.learning import scores
+from omkl.learning import averaged, scores
+from omkl.learning.kernel_data import fitted
 from omkl.learning.learner import CURVE_POINTS, Learner
 from omkl.learning.overflow import check_scores, check_sums
 from omkl.learning.scaling import Scaling
@@ -38,6 +39,7 @@ def run_pass(
     threads: int = 1,
     on_part: Callable[[int], None] | None = None,
     on_end: Callable[[Any, Trace], None] | None = None,
+    test: tuple[Any, np.ndarray] | None = None,
 ) -> dict:
     """Run a learner once over a data set in this order and return its cell's figures.
 
@@ -46,13 +48,14 @@ def run_pass(
     scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.learning.scaling`
     threads: that share a block's rows (see `omkl.learning.threads`); nothing but the time depends on it.
     on_part: called with the number of rounds done, at most 100 times. on_end: called with the learner as the
-    pass left it, and the trace of its rounds.
+    pass left it, and the trace of its rounds. test: a Dataset, and rows of it that are held out.
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
     predictions before their updates; of a novelty detection the examples flagged as novel), confusion (of a
     classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
     pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.resources.size; not of
     another package's estimator),
-    the measures of omkl.learning.scores and those that the learner reports, curve (at most 100 points t,
+    the measures of omkl.learning.scores and those that the learner reports, test_rate or test_rmse and
+    averaged_rate or averaged_rmse (of what is held out: omkl.learning.averaged), curve (at most 100 points t,
     weights at points weights_t; ``loss``, the squared errors summed, of a regression in place of mistakes;
     the sums of each measure that is a mean over the rounds). Raises Overflow when predictions do, and
     UserError for hyperparameters that the learner does not take, or more classes than it takes.
@@ -62,7 +65,7 @@ def run_pass(
     params = spec.checked(for_task(params, dataset.task))
     spec.check_values(params, dataset.task, dataset.name)
     check_classes(spec, dataset.name, dataset.n_classes)
-    pool = kernel_pool(params, pool)
+    pool = fitted(kernel_pool(params, pool), dataset.d, dataset.indices, dataset.values, dataset.T)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
     scale = Scaling.of(scaling or {}, dataset)
     learner: Any
@@ -90,6 +93,11 @@ def run_pass(
         figures["confusion"] = confusion.counted(*_classes(stream, trace), dataset.n_classes)
     if not spec.estimator:  # another package does not say what it holds
         figures["memory"] = held_bytes(learner.state, stream, trace._replace(class_scores=None))
+    if test is not None:
+        other = compact(test[0])
+        columns = other.indptr, other.indices, other.values, other.y
+        held_out = make_stream(*columns, test[1], dataset.n_classes)
+        figures |= averaged.measured(learner, stream, held_out, dataset.task)
     if on_end is not None:
         on_end(learner, trace)
     return figures

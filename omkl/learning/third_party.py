@@ -64,8 +64,8 @@ class Estimator:
         self._row, self._score, self._learn = kind()
         self._silent = 0  # predictions that are None
 
-    def run(self, stream: Stream, on_part: Any = None) -> tuple[Trace, float]:
-        """Run the rounds of a stream. Returns the trace, and the seconds of CPU time.
+    def run(self, stream: Stream, learn: bool = True, on_part: Any = None) -> tuple[Trace, float]:
+        """Run the rounds of a stream; learn=False only scores them. Returns the trace, and CPU seconds.
 
         on_part: called with the number of rounds done, at most 100 times. Raises OmklError for predictions
         that are none.
@@ -73,7 +73,7 @@ class Estimator:
         many, part = stream.label is not None, -(-stream.T // 100)
         trace = make_trace(stream.T, classes=self.classes if many else 0)
         began = time.thread_time()
-        stream, units = (stream, None) if self.scaling is None else self.scaling.scaled(stream, True)
+        stream, units = (stream, None) if self.scaling is None else self.scaling.scaled(stream, learn)
         seconds = time.thread_time() - began
         order, indptr = stream.order.tolist(), stream.indptr.tolist()
         labels = (stream.label if many else stream.y).tolist()
@@ -81,15 +81,16 @@ class Estimator:
         for t, y in enumerate(labels):
             x = self._row(stream, indptr[order[t]], indptr[order[t] + 1])
             if many:
-                found = self._score(x) if t else None
+                found = self._score(x) if t or not learn else None
                 trace.predicted[t], f = self._judged(found, y)
                 if t < len(trace.class_scores):
                     own = np.arange(self.classes) == (-1 if found is None else found)
                     trace.class_scores[t] = found if isinstance(found, np.ndarray) else own
             else:
-                f = self._score(x) if t else 0.0
+                f = self._score(x) if t or not learn else 0.0
             trace.score[t], trace.mistake[t] = f, not (f if many else y * f) > 0
-            self._learn(x, y)
+            if learn:
+                self._learn(x, y)
             if on_part is not None and (t + 1) % part == 0:
                 on_part(t + 1)
         if FEW < stream.T == self._silent + 1:

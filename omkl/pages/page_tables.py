@@ -156,7 +156,7 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
 def _shape(data: registry.DataEntry | DataRef, task: str, positive: float | None) -> dict[str, str]:
     """Return the number of features and of classes, and the shares of entries that are not 0 and of +1."""
     classes = str(data.n_classes) if task == "classification" else ""
-    dense = f"{100 * data.nnz / max(data.T * data.d, 1):.3g}"
+    dense = "" if data.nnz is None else f"{100 * data.nnz / max(data.T * data.d, 1):.3g}"
     share = "" if positive is None else f"{100 * positive:.1f}"
     return {"d": str(data.d), "non-zero %": dense, "classes": classes, "positive %": share}
 

@@ -13,7 +13,7 @@ from omkl.paths import extensions, published_folder
 from omkl.publications.paper import Item, Paper, Run, as_list
 from omkl.publications.selection import Work
 from omkl.reports.rows import ReportPlan, Row, identities, identity, rounds_text
-from omkl.reports.summary import summary_of_rows
+from omkl.reports.summary import ALPHA, summary_of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 WITHIN = 2.0  # published standard deviations
 # column of the summary, metric of the published CSV; those with a standard deviation count in the verdict
 METRICS = (("mistake_pct", "mistake_percent"), ("n_sv_sum", "n_sv"), ("seconds", "seconds"))
+COLUMNS = ("published", "published_std", "gap", "difference", "welch_p")  # of each, beside ours
 DECIDING = {"mistake_pct": "mistakes", "n_sv_sum": "#SV"}
 
 
@@ -46,6 +47,20 @@ class Value:
         if self.std is None:
             return None
         return bool(abs(ours - self.mean) <= (WITHIN * self.std or self.step * (1.0 + 1e-9)))
+
+    def welch_p(self, ours: float, std: float, reps: int, published_reps: int) -> float:
+        """Return the two-sided p-value of Welch's t-test of the two means.
+
+        NaN with fewer than two repetitions. Where neither varies: 1 for means that agree, else 0.
+        """
+        if self.std is None or min(reps, published_reps) < 2:
+            return nan
+        if not (std or self.std):
+            return float(bool(self.agrees(ours)))
+        from scipy.stats import ttest_ind_from_stats
+
+        numbers = (ours, std, reps, self.mean, self.std, published_reps)
+        return float(ttest_ind_from_stats(*numbers, equal_var=False).pvalue)
 
 
 @cache
@@ -79,12 +94,13 @@ class Compared:
 
     summary: columns of reports.summary, one row per data set and learner, and of each METRICS name
     ``NAME_published``, ``NAME_published_std``, ``NAME_gap`` (ours minus published), ``NAME_difference`` (the
-    same in published standard deviations), NaN where there is none, or a deviation is 0;
+    same in published standard deviations), NaN where there is none, or a deviation is 0, ``NAME_welch_p``;
     ``run``, ``extra``, ``per_data`` (hyperparameters that the run sets per data set), ``missing`` (how to get
     data that are not there), ``verdict``, ``note`` (its number)
     rows: the same, with their places in ``cells``    expected: for labels, failed cells, the command
     whole: the summary before a table keeps a part of it, for warnings
     notes: the explanations of cells that differ, from 1    agreeing, counted: of published cells
+    tested: those that Welch's test compares    rejected: the rows and columns where it rejects equal means
     """
 
     item: Item
@@ -98,6 +114,8 @@ class Compared:
     notes: list[str] = field(default_factory=list)
     agreeing: int = 0
     counted: int = 0
+    tested: int = 0
+    rejected: list[str] = field(default_factory=list)
 
 
 def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: str = "") -> Compared:
@@ -122,7 +140,7 @@ def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", comma
     summary["missing"] = [work.how[row.data] if (run, row.data) in work.missing else "" for row, run in pairs]
     title = item.titled(summary["data"])
     compared = Compared(item, title, work, outcome.cells, expected, rows, summary, summary)
-    _add_published(compared, runs, _published(paper, item))
+    _add_published(compared, runs, _published(paper, item), paper.published_reps or 0)
     return compared
 
 
@@ -135,7 +153,7 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple
     tasks = dict(zip(cells["data"], cells["task"], strict=True))
     # of the cells: by data set, order, rounds, setting; by repetition
     places: dict[tuple, dict[int, int]] = {}
-    parts = map(rounds_text, cells["rounds"])
+    parts = map(rounds_text, cells["rounds"], cells["test"])
     where = zip(cells["data"], cells["order"], parts, identities(cells), cells["rep"], strict=True)
     for at, (*place, rep) in enumerate(where):
         places.setdefault(tuple(place), {}).setdefault(rep, at)
@@ -196,7 +214,9 @@ def _published(paper: Paper, item: Item) -> dict[tuple[str, ...], Value]:
     return {key: value for key, value in known.items() if key[0] not in names} | renamed
 
 
-def _add_published(compared: Compared, runs: list[Run], published: Mapping[tuple[str, ...], Value]) -> None:
+def _add_published(
+    compared: Compared, runs: list[Run], published: Mapping[tuple[str, ...], Value], reps: int
+) -> None:
     """Add the published columns, the verdicts, and the notes that explain differences."""
     summary, used = compared.summary, compared.notes
     records: list[dict[str, Any]] = []
@@ -207,16 +227,21 @@ def _add_published(compared: Compared, runs: list[Run], published: Mapping[tuple
         for name, metric in METRICS:
             value, mean = published.get((ours["data"], algorithm, metric)), float(ours[f"{name}_mean"])
             printed |= value is not None
-            parts = (
-                (value.mean, value.std, mean - value.mean, value.difference(mean)) if value else (None,) * 4
-            )
-            columns = (f"{name}_{part}" for part in ("published", "published_std", "gap", "difference"))
+            parts: tuple[float | None, ...] = (None,) * 5
+            if value:
+                p = value.welch_p(mean, float(ours[f"{name}_std"]), ours["reps"], reps)
+                parts = (value.mean, value.std, mean - value.mean, value.difference(mean), p)
+            columns = (f"{name}_{part}" for part in COLUMNS)
             record |= {key: nan if part is None else part for key, part in zip(columns, parts, strict=True)}
             if value and value.std is not None and mean == mean and name in DECIDING:
                 agrees = bool(value.agrees(mean))
-                compared.counted += not run.extra
-                compared.agreeing += agrees and not run.extra
                 out += [] if agrees else [name]
+                if not run.extra:
+                    compared.counted += 1
+                    compared.agreeing += agrees
+                    compared.tested += p == p
+                    if p < ALPHA:
+                        compared.rejected.append(f"{ours['data']} {ours['label']} {DECIDING[name]}")
         if missing:
             verdict, note = "no data", f"{ours['data']}: {missing}"
         else:

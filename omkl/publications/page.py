@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
 RULE = (
     "Each learner has {trials} trials on each data set: its default, and settings from the ranges in its "
-    "file in conf/algo (`search`). A learner with fewer possible settings has those.",
+    "file in conf/algo (`search`). Widths of kernels are multiples of the median distance of the first 500 "
+    "rows. A learner with a pool chooses among its usual one and {pools}. A learner with fewer possible "
+    "settings has those.",
     "The trials race on {rungs} prefixes of the stream, each {eta} times as long as the one before, none "
     "shorter than {least} examples. The last is the whole stream. One trial in {eta} goes on to the next. "
-    "The default runs on the last, too.",
-    "A trial is judged by its mean error over {passes} permutations. One that overflows is the worst.",
+    "The default runs on the last, too. Streams of at most {small} examples are not cut: all trials run on "
+    "all of them.",
+    "A trial is judged by its mean error over {passes} permutations, four on such streams. One that "
+    "overflows is the worst.",
 )
 LONGEST = "A setting whose pass on the next prefix would take more than {longest:g} s does not go on."
 APART = (
@@ -32,7 +36,7 @@ APART = (
     "the trials see the first third of the stream, and the tables are about the rest."
 )
 SIZES = (
-    "Budgets, numbers of random features and pools are not searched: they are the defaults, or as said "
+    "Budgets and numbers of random features are not searched: they are the defaults, or as said "
     "below. More of them would nearly always be better, and slower."
 )
 ROUNDS = "Of {data} only the first {rounds} examples of each permutation are run, where there are more."
@@ -179,7 +183,7 @@ def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
     texts: list[str] = []
     for rule, _ in map(tuning_rule, runs):
         forms = RULE if rule.longest is None else (*RULE, LONGEST)
-        texts += [text.format(**vars(rule)) for text in forms]
+        texts += [text.format(**{**vars(rule), "pools": enumerated(list(rule.pools))}) for text in forms]
     texts += [APART, SIZES]
     by_rounds = _alike(runs, lambda run: run.words.get("rounds"))
     texts += [ROUNDS.format(data=_sets(own), rounds=rounds) for rounds, own in by_rounds]

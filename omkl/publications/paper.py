@@ -1,5 +1,6 @@
 """The content of conf/paper: each paper's runs, and the tables, figures and claims made from them."""
 
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from typing import Any
 from omkl.config import compose
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError, show, shown, suggest
+from omkl.reports.figure_style import KINDS as FIGURE_KINDS
 from omkl.schema import Check, checked, such
 
 FEW = 3  # a title names up to this many data sets
@@ -100,13 +102,15 @@ class Paper:
     """A paper as conf/paper/NAME.yaml describes it.
 
     unavailable: data sets that are not available here, by name: ``{title, how}``    published: stem of the
-    CSV with its numbers, or None    deviations: differences from the paper, with reasons, for results/NAME.md
+    CSV with its numbers, or None    published_reps: repetitions that these are means of, None where it is
+    not said    deviations: differences from the paper, with reasons, for results/NAME.md
     """
 
     name: str
     title: str
     cite: str
     published: str | None
+    published_reps: int | None
     unavailable: Mapping[str, Mapping[str, Any]]
     tables: Mapping[str, Item]
     figures: Mapping[str, Item]
@@ -144,6 +148,7 @@ def read_paper(name: str) -> Paper:
         title=content["title"],
         cite=content["cite"],
         published=content.get("published"),
+        published_reps=content.get("published_reps"),
         unavailable=content.get("unavailable") or {},
         tables=items("tables"),
         figures=items("figures"),
@@ -173,15 +178,30 @@ def find_item(group: str, word: str) -> tuple[Paper, Item]:
         if len(items) == 1:
             known.setdefault(paper.name, (paper, items[0]))
     if word not in known:
-        near, kind = "" if own == word in paper_names() else suggest(word, known), group.removesuffix("s")
-        raise UserError(f"{shown(word)}: no such {kind}{near}; known: {', '.join(sorted(known))}")
+        names, kind = [*known, *(FIGURE_KINDS if group == "figures" else ())], group.removesuffix("s")
+        near = "" if own == word in paper_names() else suggest(word, names)
+        listed = (
+            f"known: {', '.join(sorted(known))}" if own in paper_names() else "`omkl list papers` lists them"
+        )
+        raise UserError(f"{shown(word)}: no such {kind}{near or f'; {listed}'}")
     return known[word]
 
 
 # ----------------------------------------------------- what conf/paper may hold, checked before anything runs
 
-# A claim says on how many data sets it holds; here the smallest share that makes it true.
+# A claim says on how many data sets it holds; here the smallest share that makes it true. Or it says the
+# number: "12 of 15" asks for that share or more, "at most 3 of 15" for that or less.
 QUANTIFIERS = {"all": 1.0, "nearly all": 0.8, "most": 0.5, "some": 0.0}
+_NUMBER_OF = re.compile(r"(at most )?(\d+) of ([1-9]\d*)")
+
+
+def needed_share(sets: str) -> Callable[[float], bool]:
+    """Return the test of a share of data sets that ``sets`` stands for. Raises KeyError for another text."""
+    if found := _NUMBER_OF.fullmatch(sets):
+        needed = int(found[2]) / int(found[3])
+        return (lambda share: share <= needed) if found[1] else (lambda share: share >= needed)
+    least = QUANTIFIERS[sets]
+    return lambda share: share > least if least < 0.8 else share >= least
 
 
 def _is_text(value: Any) -> bool:
@@ -216,7 +236,7 @@ MAPPINGS = such("a list of keys and values", _all(list, _is_mapping))
 NAMED_MAPPINGS = such("names, each with keys and values", _all(dict, _is_mapping))
 NAMED_TEXTS = such("names, each with a text", _all(dict, lambda text: isinstance(text, str)))
 
-PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "deviations": TEXTS}
+PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "published_reps": COUNT, "deviations": TEXTS}
 PAPER |= dict.fromkeys(("unavailable", "runs", "tables", "figures", "claims"), NAMED_MAPPINGS)
 UNAVAILABLE = {"title": TEXT, "how": TEXT}
 RUN = {"words": MAPPING, "per_data": NAMED_MAPPINGS, "extra": FLAG, "tune": MAPPING, "folder": TEXT}
@@ -224,10 +244,11 @@ RUN |= {"published": NAMED_TEXTS, "labels": NAMED_TEXTS}
 RUN_WORDS = {"algo": NAMES, "data": NAMES, "reps": COUNT}
 NOTE = {"data": NAMES, "row": NAMES, "of": NAMES, "text": TEXT, "always": FLAG}
 ITEM = {"title": TEXT, "kind": TEXT, "runs": TEXTS, "published": NAME, "published_data": NAMED_TEXTS}
-ITEM |= {"notes": MAPPINGS, "data": NAMES, "right": NAMES, "order": TEXTS}
-ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "left", "label", "direction", "cost"), TEXT)
-ITEM |= dict.fromkeys(("ranks", "yardsticks", "log"), FLAG)
-ITEM |= dict.fromkeys(("alpha", "beta", "low", "high", "until", "start", "end"), NUMBER)
+ITEM |= {"notes": MAPPINGS, "data": NAMES, "left": NAMES, "right": NAMES, "order": TEXTS}
+ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "label", "direction", "cost"), TEXT)
+ITEM |= dict.fromkeys(("ranks", "yardsticks", "log", "significant", "or_better"), FLAG)
+ITEM |= dict.fromkeys(("alpha", "beta", "low", "high", "until", "start", "end", "margin"), NUMBER)
+ITEM |= {"counts": NAMED_TEXTS}
 # The kinds of each group, and the keys that an item of the kind needs besides title and kind.
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)},
@@ -236,13 +257,14 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     | {"pareto": ("cost",)},
     "claims": {
         "less": ("runs", "left", "right", "measure"),
+        "best": ("runs", "left", "right"),
         "comparable": ("runs", "left", "right"),
         "ratio": ("runs", "left", "right", "measure"),
         "ordered": ("runs", "order", "measure"),
         "best_between": ("runs", "label", "key", "low", "high"),
         "trend": ("runs", "label", "key", "measure", "direction"),
         "step": ("runs", "label", "key", "measure", "start", "end"),
-        "tracks": ("runs", "label"),
+        "tracks": ("runs", "left", "right"),
         "value_within": ("runs", "label", "measure"),
     },
 }
@@ -291,7 +313,11 @@ def _check_item(item: Mapping[str, Any], group: str, runs: Iterable[str], where:
             raise UserError(f"{where}: runs: no such run '{run}'{suggest(run, runs)}")
     for place, note in enumerate(item.get("notes") or [], 1):
         _check(note, NOTE, f"{where}.notes[{place}]", ("text",))
-    for key, known in (("sets", QUANTIFIERS), ("direction", ("up", "down"))):
-        if item.get(key, next(iter(known))) not in known:
-            near = suggest(item[key], known)
-            raise UserError(f"{where}.{key}: {show(item[key])}{near}; one of {', '.join(known)}")
+    for key, known, more in (
+        ("sets", QUANTIFIERS, ", K of N, at most K of N"),
+        ("direction", ("up", "down"), ""),
+    ):
+        if item.get(key, next(iter(known))) in known or (more and _NUMBER_OF.fullmatch(str(item[key]))):
+            continue
+        near = suggest(item[key], known)
+        raise UserError(f"{where}.{key}: {show(item[key])}{near}; one of {', '.join(known)}{more}")

@@ -199,7 +199,16 @@ def _agreement(compared: Compared) -> list[str]:
     if not compared.counted:
         return []
     count = f"{compared.agreeing} of {compared.counted} published values (mistakes and #SV of the paper's"
-    return [f"{count} rows) lie within two published standard deviations."]
+    sentences = [f"{count} rows) lie within two published standard deviations."]
+    if compared.tested:
+        kept = compared.tested - len(compared.rejected)
+        text = (
+            f"Welch's t-test at 5 %, not corrected for the number of tests, keeps {kept} of {compared.tested}"
+        )
+        sentences.append(
+            f"{text}{'; it rejects ' if compared.rejected else ''}{', '.join(compared.rejected)}."
+        )
+    return sentences
 
 
 def _ranks_texts(compared: Compared) -> list[str]:

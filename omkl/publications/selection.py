@@ -144,7 +144,7 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
         for name in [name for name in run.data if not some or name in some] + others:
             values = {**run.words, **run.per_data.get(name, {})}
             if selection.full and "reps" in run.words:
-                values["reps"] = run.words["reps"]
+                values["reps"] = max(values["reps"], run.words["reps"])
             alike.setdefault(repr(values), (values, []))[1].append(name)
         groups += [(run, values, names) for values, names in alike.values()]
     for _, values, names in groups:  # every mistake in the values is reported before data are looked for

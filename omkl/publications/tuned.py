@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from omkl.config import Plan, Setting, compose, domains, learner_names, learner_spec, learner_specs
+from omkl.config import (
+    Plan,
+    Setting,
+    compose,
+    domains,
+    kernel_pools,
+    learner_names,
+    learner_spec,
+    learner_specs,
+)
 from omkl.config.learners import LearnerSpec
 from omkl.errors import UserError, suggest
 from omkl.files import write_text
@@ -29,13 +38,14 @@ CUTS = {"seconds": ("(0, inf) or null", None), "fewest": ("int [1, inf)", 1)}  #
 class TunedSetting(NamedTuple):
     """What conf/tuned says of a learner on a data set; reps: passes to report, None for all.
 
-    ranges: a hash of what was searched, None in old files
+    ranges: a hash of what was searched, None in old files    pool: its name, where it is not the usual one
     """
 
     params: Mapping[str, Any]
     reps: int | None
     revision: int
     ranges: str | None
+    pool: str | None
 
 
 def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
@@ -44,7 +54,9 @@ def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
         return {}
     content = compose.read_config("tuned", [run.paper])[run.paper].get(run.name, {})
     return {
-        (data, learner): TunedSetting(own["params"], own.get("reps"), own["revision"], own.get("ranges"))
+        (data, learner): TunedSetting(
+            own["params"], own.get("reps"), own["revision"], own.get("ranges"), own.get("pool")
+        )
         for data, learners in content.items()
         for learner, own in learners.items()
     }
@@ -72,6 +84,7 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
             params = {name: spec.hyperparameters[name].check(value) for name, value in own.params.items()}
             reps = min(own.reps or plan.reps, plan.reps)
             made = replace(setting, params={**setting.params, **params})
+            made = replace(made, pool=kernel_pools.pool(own.pool)) if own.pool else made
             groups.setdefault((data, reps), []).append(made)
     plans = [
         replace(
@@ -103,7 +116,8 @@ def _ranges(spec: LearnerSpec, task: str, fixed: Iterable[str]) -> str:
 
 def _fixed(run: Run) -> list[str]:
     """Return the hyperparameters that the words of a run set, which are not searched."""
-    return [key.removeprefix("algo.") for key in run.words if key.startswith("algo.")]
+    named = ["pool"] if any(key.partition(".")[0] == "pool" for key in run.words) else []
+    return [key.removeprefix("algo.") for key in run.words if key.startswith("algo.")] + named
 
 
 def tuned_runs(paper: Paper) -> list[Run]:
@@ -222,6 +236,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
     learners = dict(own.get(step.data.name, {}))
     for end in ends:
         first, best = end.race.trials[0].params, end.setting.params
+        pool, usual = (setting.pool and setting.pool["name"] for setting in (end.setting, end.race.trials[0]))
         spec, task = learner_spec(end.setting.learner), step.data.task
         learners[end.setting.learner] = {
             "params": {name: value for name, value in best.items() if first[name] != value},
@@ -232,7 +247,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
             "failed": end.failed,
             "rounds": end.race.lengths[end.rung],
             "seconds": round(end.seconds, 2),
-        }
+        } | ({"pool": pool} if pool != usual else {})
     own[step.data.name] = learners
     head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
     write_text(path, head + yaml.safe_dump(content, sort_keys=False, width=1000))

@@ -129,10 +129,11 @@ def _settings(row: dict[str, Any], swept: Sequence[str]) -> str:
 def _shown_with(summary: "pd.DataFrame", task: str) -> tuple[str, ...]:
     """Return the measures of a task that a table has beside the one that its rows are compared by."""
     own = summary[summary["task"] == task]
-    told = ("nlpd",) if own["nlpd_mean"].notna().any() else ()
+    extra = ["nlpd", *(measure.name for measure in measures_of(task) if measure.of == "test")]
+    told = tuple(name for name in extra if own[f"{name}_mean"].notna().any())
     if task == "regression" and (own["measure"] != OF_PAPERS[task].name).any():
         return (TASK_ERROR[task].name, "mae", "r2", *told)
-    return told if task == "regression" else (TASK_ERROR[task].name,)
+    return told if task == "regression" else (TASK_ERROR[task].name, *told)
 
 
 def _of_classes(row: dict[str, Any], name: str) -> str:
@@ -518,9 +519,10 @@ def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
     orders = {f"order {order}" for order in summary["order"] if order}
     seeds = {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}}
     parts = {f"rounds {part}" if part else "" for part in map(rounds_text, cells["rounds"])}
+    tests = {rounds_text(None, test) for test in cells["test"]}
     given = list({id(params): params for params in cells["params"]}.values())  # cells share them
     scaling = [{f"{name} {own[name]}" if name in own else "" for own in given} for name in SCALING]
-    every = (pools, orders, parts, *scaling, seeds)
+    every = (pools, orders, parts, tests, *scaling, seeds)
     shared = [text for texts in every if len(texts) == 1 for text in texts]
     sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
     few = ", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()) if len(sizes) <= 4 else ""

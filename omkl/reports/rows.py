@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Parts = list[tuple[np.ndarray, np.ndarray]]  # as of `by_count`
-_READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "rounds"]
+_READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "rounds", "test"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Row:
     cells: positions in the DataFrame, none when nothing has finished    planned: repetitions it should have
     label: printed in place of the learner's name
     per_data: hyperparameters that are chosen for each data set, which make no learner of its own in a figure
-    rounds: the part of the stream, as ``0:5000``, empty for all of it
+    rounds: the part of the stream, as ``0:5000``, empty for all of it; and what is held out
     """
 
     data: str
@@ -124,9 +124,10 @@ def identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:
         yield memo[which]
 
 
-def rounds_text(part: Any) -> str:
-    """Return a part of the stream as ``0:5000``, empty for all of it."""
-    return ":".join(map(str, part)) if isinstance(part, list | tuple) else ""
+def rounds_text(part: Any, test: Any = None) -> str:
+    """Return a part of the stream as ``0:5000``, empty for all of it; with what is held out, where it is."""
+    rounds = ":".join(map(str, part)) if isinstance(part, list | tuple) else ""
+    return " ".join(filter(None, (rounds, f"test={test}" if isinstance(test, str) else "")))
 
 
 def alike(cells: "pd.DataFrame") -> tuple[np.ndarray, np.ndarray]:
@@ -195,7 +196,7 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     fields = (
         kinds[name].tolist() for name in ("data", "data_hash", "order", "algo", "params", "pool", "task")
     )
-    records = zip(*fields, identities(kinds), map(rounds_text, kinds["rounds"]), strict=True)
+    records = zip(*fields, identities(kinds), map(rounds_text, kinds["rounds"], kinds["test"]), strict=True)
     for at, (data, content, order, algo, params, pool, task, same, rounds) in enumerate(records):
         which = (data, content, order, rounds), same
         numbers[at] = number.setdefault(which, len(number))
@@ -286,7 +287,8 @@ def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple], cells: "pd
         own = [of_content.get(group[:2], str(group[1])[:6])] if len(hashes) > 1 else []
         own = [*filter(None, own)]
         own += [f"order={group[2]}"] if len(orders) > 1 else []
-        own += [f"rounds={group[3]}"] if len(parts) > 1 and group[3] else []
+        text = group[3] if group[3].startswith("test=") else f"rounds={group[3]}"
+        own += [text] if len(parts) > 1 and group[3] else []
         if own:
             marks[group] = f"{group[0]} ({', '.join(own)})"
     for (group, _), row in table.items():

@@ -19,7 +19,7 @@ from omkl.store.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-_PLACED = ["algo", "data", "data_hash", "order", "revision", "source", "rounds"]
+_PLACED = ["algo", "data", "data_hash", "order", "revision", "source", "rounds", "test"]
 _GROUPED = [*_PLACED, "params", "pool_spec"]
 _LISTED = [*_GROUPED, "pool", "task", "seconds", "date", "origin", "load"]
 
@@ -69,7 +69,7 @@ def contents(
                 "data": " ".join(
                     filter(None, (kind["data"], apart.get((kind["data"], str(kind["data_hash"])))))
                 ),
-                "order": " ".join(filter(None, (kind["order"], rounds_text(kind["rounds"])))),
+                "order": " ".join(filter(None, (kind["order"], rounds_text(kind["rounds"], kind["test"])))),
                 "revision": f"{kind['revision']}{now}{_source(kind['source'])}",
                 "cells": len(own),
                 "failed": len(broken),

@@ -35,8 +35,6 @@ from omkl.store.provenance import cores
 
 _REPEATS = 3
 _NAIVE_T = 1000  # examples for the naive learner, whose cost grows with their square
-# The BOMKL authors' C++ on this kind of machine: the same run, 573 s (docs/commands.md).
-AUTHORS_SECONDS = 573.0
 
 
 def measure(long: bool = False) -> dict[str, Any]:
@@ -80,7 +78,6 @@ def measure(long: bool = False) -> dict[str, Any]:
         "machine": provenance.collect("serial", 1),
         "rows": [first, *rows],
         "skipped": skipped,
-        **({"authors_seconds": AUTHORS_SECONDS} if name == "a9a_train" else {}),
     }
 
 
@@ -98,8 +95,6 @@ def measured_text(measured: dict[str, Any]) -> str:
         f"({naive['naive_seconds']:.3f} s against {naive['seconds']:.4f} s)",
         "peak memory": "unknown" if peak is None else f"{peak:.0f} MiB",
     }
-    if authors := measured.get("authors_seconds"):
-        rows["authors' C++"] = f"{authors:.0f} s when measured on such a machine: {authors / seconds:.0f} x"
     width = max(map(len, rows))
     text = "".join(f"{name:<{width}}  {text}\n" for name, text in rows.items())
     text += "\n" + rows_text(measured["rows"]) if measured.get("rows") else ""

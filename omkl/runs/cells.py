@@ -23,6 +23,7 @@ from omkl.learning.overflow import check_rows, growth
 from omkl.learning.third_party import source
 from omkl.resources.resource import Setup
 from omkl.resources.size import pass_seconds
+from omkl.runs.held_out import held_out
 from omkl.store.store import Store
 
 ROUND = 5e-4  # seconds of a round of scikit-learn's estimators
@@ -68,6 +69,7 @@ def expand(
     sources = {name: source(spec) for name, spec in specs.items()}
     for data in plan.data:
         rounds = domains.rounds_of(plan.rounds, data.T, data.word)
+        rounds, test = held_out(plan.test, data, rounds)
         T = rounds[1] - rounds[0] if rounds else data.T
         nnz = data.nnz * T // data.T
         if not data.is_registered:
@@ -110,6 +112,7 @@ def expand(
                     scaling=setting.scaling,
                     planned=setting.stored,
                     cost=cost,
+                    test=test,
                 )
                 cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())

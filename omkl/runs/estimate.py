@@ -167,7 +167,7 @@ class _Rates:
             which = self._which(learner, data, line["params"], pool, line["rounds"])
             if which not in costs:
                 entry = registry.entry_of(line["data"], data)
-                each = nnz.get(data, entry.nnz / entry.T if entry else None)
+                each = nnz.get(data, entry.nnz / entry.T if entry and entry.nnz else None)
                 known = None if each is None else round(each * T)
                 costs[which] = _cost(learner, line["params"], pool, T, known)
             self.same[which].append(line["seconds"])

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -117,7 +117,9 @@ def fit(plan: Plan) -> Model:
             f"{len(plan.settings)}, data sets: {len(plan.data)}"
         )
     setting, data = plan.settings[0], plan.data[0]
-    dataset, recipe, name = data.load(), data.recipe, data.word
+    if plan.test is not None:
+        raise UserError("test=: omkl fit learns all rows; omkl predict measures the model on others")
+    dataset, name = data.load(), data.word
     spec = learner_spec(setting.learner)
     if spec.estimator:
         raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl; {spec.estimator} is not one")
@@ -147,18 +149,21 @@ def fit(plan: Plan) -> Model:
         warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
     learner.run(stream, progress=progress)
-    about = {
+    return Model(learner, progress, {**described_data(data), "order": plan.order, "seed": plan.seed})
+
+
+def described_data(data: omkl.data.DataRef) -> dict[str, Any]:
+    """Return what a model knows of its data: how other rows are to be prepared, and what their labels are."""
+    dataset, recipe = data.load(), data.recipe
+    return {
         "task": dataset.task,
         "data": dataset.name,
         "content_hash": dataset.content_hash,
-        "order": plan.order,
-        "seed": plan.seed,
         "classes": _classes(dataset),
         "recipe": recipe.to_json() if recipe else None,
         "index_base": dataset.index_base,
         "features": recipe.features if recipe else None,
     }
-    return Model(learner, progress, about)
 
 
 def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int, where: str) -> None:
@@ -204,20 +209,49 @@ def rows_of(model: Model, path: Path, labelled: bool) -> tuple[Iterator[Rows], D
     What is to be said is complete when all parts have been taken. labelled: whether they must have labels
     Raises UserError, also while the parts are taken, for a file that does not fit the model.
     """
+    doubts = Doubts(path)
+
+    def check(examples: Examples, kept: int) -> None:
+        rounds = model.progress.rounds + kept if labelled else 1
+        _check(model.learner, examples.indptr, examples.values, rounds, str(doubts.path))
+
+    return rows_like(model.about, model.learner.d, path, labelled, doubts, check), doubts
+
+
+def rows_like(
+    about: dict[str, Any],
+    d: int,
+    path: Path,
+    labelled: bool,
+    doubts: Doubts,
+    check: Callable[[Examples, int], None] = lambda examples, kept: None,
+) -> Iterator[Rows]:
+    """Return the rows of a file in parts, as the data were prepared that `described_data` describes.
+
+    d: the number of features    labelled, doubts: as of `rows_of`    check: is called with each part and
+    the number of rows up to its end
+    """
     path = standard_input() if str(path) == "-" else path
     if not path.is_file():
         hint = "; name a file, not a data set" if str(path) in omkl.data.registry.names() else ""
         raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}{hint}")
-    if not model.about.get("recipe") and format_of(path).is_table:
-        known = model.about.get("data") or "other data"
+    if not about.get("recipe") and format_of(path).is_table:
+        known = about.get("data") or "other data"
         raise UserError(f"{path} is a table; the model was trained on {known}, not on one")
-    doubts = Doubts(path)
-    return _parts(model, path, labelled, doubts), doubts
+    doubts.path = path
+    return _parts(about, d, path, labelled, doubts, check)
 
 
-def _parts(model: Model, path: Path, labelled: bool, doubts: Doubts) -> Iterator[Rows]:
-    recipe = Recipe.from_json(model.about["recipe"]) if model.about.get("recipe") else None
-    base = model.about.get("index_base", 1)
+def _parts(
+    about: dict[str, Any],
+    d: int,
+    path: Path,
+    labelled: bool,
+    doubts: Doubts,
+    check: Callable[[Examples, int], None],
+) -> Iterator[Rows]:
+    recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
+    base = about.get("index_base", 1)
     preparation = recipe.preparation if recipe else Preparation(index_base=base, qid="drop")
     for part in parts_of(path, preparation, size_limit(), PART, recipe is not None):
         start, ids, there = doubts.rows, {}, True
@@ -233,14 +267,13 @@ def _parts(model: Model, path: Path, labelled: bool, doubts: Doubts) -> Iterator
             examples = dense(X, np.empty(len(kept)) if labels is None else labels)
         doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
         largest = int(examples.indices.max(initial=-1)) + 1
-        if largest > model.learner.d:
-            raise UserError(f"{path}: column {largest}; the model has {model.learner.d} features")
-        rounds = model.progress.rounds + doubts.kept if labelled else 1
-        _check(model.learner, examples.indptr, examples.values, rounds, str(path))
+        if largest > d:
+            raise UserError(f"{path}: column {largest}; the model has {d} features")
+        check(examples, doubts.kept)
         if labelled and not there:
             name = recipe.label if recipe else ""
             raise UserError(f"{path}: no column '{name}' with the labels to learn from")
-        y = _labels(examples.labels, model, path, labelled, doubts) if there else None
+        y = _labels(examples.labels, about, path, labelled, doubts) if there else None
         own = examples.indptr, examples.indices, examples.values
         yield Rows(*own, y, start + kept + 1, start + 1, start + rows + 1, ids)
 
@@ -275,23 +308,25 @@ def rows_in_memory(model: Model, X: Any, y: Any = None, labelled: bool = False) 
     numbers = None
     if labels is not None:
         kind = np.float64 if labels.dtype.kind in "iuf" else str
-        numbers = _labels(labels.astype(kind), model, where, labelled, Doubts(where))
+        numbers = _labels(labels.astype(kind), about, where, labelled, Doubts(where))
     own = examples.indptr, examples.indices, examples.values
     return Rows(*own, numbers, kept + 1, 1, count + 1, {})
 
 
-def _labels(labels: np.ndarray, model: Model, path: Path, strict: bool, doubts: Doubts) -> np.ndarray:
+def _labels(
+    labels: np.ndarray, about: dict[str, Any], path: Path, strict: bool, doubts: Doubts
+) -> np.ndarray:
     """Return the labels as the learner takes them, nan where one is not known.
 
     labels: an empty text is a missing one    strict: whether another label than the model's is an error
     """
-    task, recipe = model.about["task"], model.about.get("recipe") or {}
+    task, recipe = about["task"], about.get("recipe") or {}
     there = np.ones(len(labels), bool) if labels.dtype.kind == "f" else labels != ""
     y = np.full(len(labels), np.nan)
     if task != "classification":
         y[there] = targets(labels[there], str(path))
     else:
-        known = model.about["classes"]
+        known = about["classes"]
         names, place, _ = distinct(labels[there])
         if recipe.get("preparation", {}).get("positive") is not None:
             find = finder([known[1], known[0], *recipe.get("alike", [])])
@@ -348,7 +383,7 @@ class Errors:
         if not self.count:
             return ""
         if self.task == "regression":
-            return f"mean squared error {self.loss / self.count:.6g}"
+            return f"RMSE {math.sqrt(self.loss / self.count):.6g} on {self.count} rows"
         return f"{self.loss:.0f} mistakes on {self.count} rows ({100 * self.loss / self.count:.2f} %)"
 
 

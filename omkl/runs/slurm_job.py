@@ -59,6 +59,7 @@ def _plan(part: dict[str, Any]) -> Plan:
         yardsticks=(),
         swept=(),
         rounds=part.get("rounds"),
+        test=part.get("test"),
         **{name: part[name] for name in SAME},
     )
 

@@ -9,26 +9,30 @@ one order only: trials see the first third of it, and what is reported is the re
 All trials are cells of the store, so a race that was interrupted continues where it was.
 """
 
+import contextlib
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from omkl import seeds
-from omkl.config import Plan, Setting, compose, grammar, learner_spec
+from omkl.config import Plan, Setting, compose, grammar, kernel_pools, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.learners import LearnerSpec
-from omkl.config.parameters import Form, Parameter, parameters
+from omkl.config.parameters import Form, Parameter, Widths, parameters
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef
+from omkl.data.dataset import compact
 from omkl.errors import Overflow, UserError
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plans
 from omkl.store.cell_measures import CellMeasures
 from omkl.store.columns import with_extra
-from omkl.tasks import OF_PAPERS, TASK_ERROR, Measure, for_task, judging_on
+from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_on
 
 SHARE = 3  # in file order, one in three rounds is for the trials
+SMALL_PASSES = 4  # at least, on a small stream
+FIRST = 500  # rows whose median distance is the unit of a kernel's width
 _WORST = math.inf
 
 
@@ -42,10 +46,18 @@ class Rule:
     passes: int
     least: int
     longest: float | None
+    small: int
+    pools: tuple[str, ...]
     by: str | None
+
+    def passes_on(self, rounds: int) -> int:
+        """Return on how many permutations trials are judged on a stream of this many rounds."""
+        return self.passes if rounds > self.small else max(self.passes, SMALL_PASSES)
 
     def lengths(self, rounds: int) -> list[int]:
         """Return the length of each rung of a stream of this many rounds."""
+        if rounds <= self.small:
+            return [rounds]
         shares = [-(-rounds // self.eta**left) for left in range(self.rungs - 1, -1, -1)]
         return [max(share, min(self.least, rounds)) for share in shares]
 
@@ -69,9 +81,13 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
     own = [word for word in words if word.partition("=")[0] in keys]
     values = {key: parameter.value for key, parameter in keys.items()}
     for key, override in grammar.parse_words(own).items():
+        if keys[key].domain == "names":
+            values[key] = keys[key].check(list(override.values))
+            continue
         if len(override.values) != 1:
             raise UserError(f"{override.text}: {key} takes one value, got {len(override.values)}")
         values[key] = override.checked(keys[key].check)[0]
+    values["pools"] = tuple(compose.known_option("pool", name, "kernel pool") for name in values["pools"])
     return Rule(**values), [word for word in words if word not in own]
 
 
@@ -182,6 +198,11 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
     fixed: hyperparameters that keep their values, as of `axes`. Raises UserError for data that cannot be
     read, are not for a learner, or of a task in which no learner is better than another.
     """
+    if plan.test is not None or (rule.by and judging_on(rule.by, TASKS).of == "test"):
+        raise UserError(
+            "omkl tune judges by the rounds of its passes; run what it chose with test=, as in "
+            "omkl run settings=best.yaml test=0.2"
+        )
     made = []
     for data in plan.data:
         if data.task == "novelty":
@@ -196,15 +217,14 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             if rule.by:
                 judging_on(rule.by, [data.task])
             spec.check_data(setting.params, data.task, data.word)
-            given = for_task(setting.params, data.task)
-            drawn = draw(spec, given, data.task, fixed, rule.trials, plan.seed)
-            trials = tuple(replace(setting, params=params) for params in drawn)
+            given = replace(setting, params=for_task(setting.params, data.task))
+            trials = tuple(draw(given, data, fixed, rule, plan.seed, start))
             alike = plan.order == "file" and plan.reps == 1 and not spec.stochastic
             base = replace(
                 plan,
                 settings=trials,
                 data=(data,),
-                reps=1 if alike else rule.passes,
+                reps=1 if alike else rule.passes_on(first - start),
                 seed=seeds.tuning_seed(plan.seed),
                 order="file" if plan.order == "file" else "permuted",
                 yardsticks=(),
@@ -328,31 +348,77 @@ def axes(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[Axis]:
     ]
 
 
-def draw(
-    spec: LearnerSpec, first: dict[str, Any], task: str, fixed: Iterable[str], number: int, seed: int
-) -> list[dict[str, Any]]:
-    """Return this many distinct hyperparameters of a learner: ``first``, then points of its axes.
+def pools_of(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Return the pools among which a learner chooses, its own first; none where it has no choice.
 
-    They are fewer where the axes have no more. The points are those of a scrambled Halton sequence, so that a
-    larger number begins with those of a smaller. seed: of the scrambling. A combination that the learner does
-    not allow is passed over.
+    fixed: as of `axes`, with ``pool`` where one was given
     """
-    searched = axes(spec, task, fixed)
-    drawn = {repr(first): first}
-    points = _points(len(searched), number * _ATTEMPTS, seeds.derive("search", seed, spec.name))
-    for point in points if searched else ():
-        if len(drawn) >= number:
+    if setting.pool is None or {"pool", f"{setting.learner}.pool"} & set(fixed):
+        return []
+    spec, made = learner_spec(setting.learner), [setting.pool]
+    for pool in kernel_pools.pools(rule.pools):
+        with contextlib.suppress(UserError):  # a pool that is not for the learner
+            spec.check_pool(pool)
+            made.append(pool)
+    distinct = list({pool["name"]: pool for pool in made}.values())
+    return distinct if len(distinct) > 1 else []
+
+
+def draw(
+    first: Setting, data: DataRef, fixed: Collection[str], rule: Rule, seed: int, start: int = 0
+) -> list[Setting]:
+    """Return the distinct settings of a learner that race on a data set: ``first``, then points of its axes.
+
+    They are fewer than the rule's trials where the axes have no more. The points are those of a scrambled
+    Halton sequence, so that more trials begin with those of fewer. A combination that the learner does not
+    allow is passed over. seed: of the scrambling    start: the first round of the trials
+    """
+    spec, pools = learner_spec(first.learner), pools_of(first, rule, fixed)
+    searched = axes(spec, data.task, fixed)
+    has_width = any(isinstance(axis.form, Widths) for axis in searched)
+    median = median_distance(data, first, start) if has_width else 1.0
+    drawn = {first.identity: first}
+    count = len(searched) + bool(pools)
+    points = _points(count, rule.trials * _ATTEMPTS, seeds.derive("search", seed, spec.name))
+    for point in points if count else ():
+        if len(drawn) >= rule.trials:
             break
-        params = dict(first)
-        for axis, share in zip(searched, point, strict=True):
-            value = axis.form.at(share)
+        params = dict(first.params)
+        for axis, share in zip(searched, point, strict=False):
+            form = axis.form
+            value = form.at(share, median) if isinstance(form, Widths) else form.at(share)
             params[axis.name] = {**params[axis.name], axis.part: value} if axis.part else value
         try:
             spec.check_together(params)
         except UserError:
             continue
-        drawn.setdefault(repr(params), params)
-    return list(drawn.values())[:number]
+        pool = pools[int(point[-1] * len(pools))] if pools else first.pool
+        made = replace(first, params=params, pool=pool)
+        drawn.setdefault(made.identity, made)
+    return list(drawn.values())[: rule.trials]
+
+
+def median_distance(data: DataRef, setting: Setting, start: int = 0) -> float:
+    """Return the median distance of the first rows of a data set, scaled as the setting scales them.
+
+    1 where it is 0. No label is looked at. start: the row to begin with
+    """
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.spatial.distance import pdist
+
+    from omkl.engine.stream import make_stream
+    from omkl.learning.scaling import Scaling
+
+    dataset = compact(data.load())
+    rows = np.arange(start, min(start + FIRST, dataset.T))
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows, dataset.n_classes)
+    scaling = Scaling.of(setting.scaling, dataset)
+    scaled = scaling.scaled(stream, True)[0] if scaling else stream
+    shape = len(scaled.indptr) - 1, dataset.d
+    X = csr_array((scaled.values, scaled.indices, scaled.indptr), shape=shape)[scaled.order]
+    distances = pdist(X[:, np.unique(X.indices)].toarray()) if X.nnz and len(rows) > 1 else np.zeros(1)
+    return float(np.median(distances)) or 1.0
 
 
 def _points(dimensions: int, most: int, seed: int) -> Iterator[list[float]]:

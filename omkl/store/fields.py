@@ -108,6 +108,15 @@ FIELDS = (
         usual=None,
         always=False,
     ),
+    _setting("test", (str, NOTHING), "what is held out: a data set, or a share", usual=None, always=False),
+    _setting(
+        "held_out",
+        (list, str, NOTHING),
+        "the first of these rounds and the one after the last, or the hash of the data set",
+        key="held_out",
+        usual=None,
+        always=False,
+    ),
     _figure(
         "memory",
         WHOLE,

@@ -43,6 +43,8 @@ def shared_part(part: dict[str, Any]) -> Shared | None:
         good = _are_shared(part) and "data" in part and "provenance" in part
         part.setdefault("source", None)  # ours have none: all lines then have the same fields
         part.setdefault("rounds", None)
+        part.setdefault("test", None)
+        part.setdefault("held_out", None)
         before, after = key_text(part)
     except _FAULTS:
         return None
@@ -51,6 +53,7 @@ def shared_part(part: dict[str, Any]) -> Shared | None:
 
 def _are_shared(part: dict[str, Any]) -> bool:
     """Return whether the fields that are there have their types and ranges; may raise one of _FAULTS."""
+    held_out = part.get("held_out")
     pool, origin = part.get("pool_spec") or {"normalise": "", "kernels": []}, part.get("provenance", {})
     rounds = part.get("rounds")
     return (
@@ -62,6 +65,7 @@ def _are_shared(part: dict[str, Any]) -> bool:
         and all(type(kernel["kind"]) is str for kernel in pool["kernels"])
         and all(type(version) is str for version in origin.get("versions", {}).values())
         and (rounds is None or (len(rounds) == 2 and 0 <= rounds[0] < rounds[1]))
+        and (type(held_out) is not list or (len(held_out) == 2 and 0 <= held_out[0] < held_out[1]))
     )
 
 

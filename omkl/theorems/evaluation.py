@@ -10,7 +10,8 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports.table import Table
-from omkl.theorems.case import MEAN, REGRET, ROWS, VECTORS, Batch, Bound, Case
+from omkl.theorems.batch import MEAN, ROWS, Batch
+from omkl.theorems.case import MISTAKES, SHARE, VECTORS, Bound, Case
 from omkl.theorems.rerun import Run
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from omkl.config import LearnerSpec, Plan, Setting
 
-_COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum"}  # columns of the store
+_COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum", SHARE: "averaged_rate"}  # columns of the store
 
 
 def bounded(plan: "Plan") -> "Plan":
@@ -27,6 +28,8 @@ def bounded(plan: "Plan") -> "Plan":
 
     if plan.rounds:
         raise UserError(f"rounds={plan.rounds}: the theorems' bounds are those of the whole data set")
+    if isinstance(plan.test, float):
+        raise UserError(f"test={plan.test}: the theorems' bounds are those of the whole data set")
     for setting in plan.settings:
         if function_of(learner_spec(setting.learner)) is None:
             known = [name for name, spec in learner_specs().items() if function_of(spec)]
@@ -92,7 +95,8 @@ def _observed(bound: Bound, finished: "pd.DataFrame") -> np.ndarray:
     """Return the bounded count of each finished repetition, empty where it is not known."""
     if bound.observed is not None or bound.counts not in _COUNTS:
         return np.array(bound.observed or ())
-    return finished[_COUNTS[bound.counts]].to_numpy(dtype=float)
+    own = finished[_COUNTS[bound.counts]].to_numpy(dtype=float)
+    return own[~np.isnan(own)]
 
 
 def _row(
@@ -173,7 +177,7 @@ def _shown(row: dict[str, Any], notes: list[str]) -> dict[str, str]:
     def text(name: str, form: str, missing: str = "–") -> str:
         return missing if row[name] is None else format(row[name], form)
 
-    form = ".4g" if row["counts"] == REGRET else ".1f"
+    form = ".1f" if row["counts"] in (MISTAKES, VECTORS) else ".4g"
     observed = text("mean", form) + (f" ± {row['std']:{form}}" if row["std"] is not None else "")
     if row["mean"] is not None and row["reps"] < row["asked"]:
         observed += f" ({row['reps']} of {row['asked']} repetitions)"

@@ -62,6 +62,62 @@ def test_sampling_probability_one_is_deterministic(stream, sampling):
 
 
 @STREAMS
+def test_passive_aggressive_components_that_are_all_drawn_are_those_of_ddpa(stream):
+    """With delta = 0, p_i is 1 but for rounding while beta is nearly 1: weights stay alike."""
+    data, alike = stream(), 1.0 - 1e-9
+    learner, trace = one_pass("omkc_ddpa", data, "paper16", beta=alike)
+    for name, own in (("omkc_dspa", {}), ("omkc_sdpa", {"delta": 0.0}), ("omkc_sspa", {"delta": 0.0})):
+        other, same = one_pass(name, data, "paper16", beta=alike, **own)
+        assert_same(traced(trace), traced(same), name)
+        assert_same(state(learner), state(other), name)
+
+
+@STREAMS
+def test_a_pool_that_is_there_from_the_beginning_is_the_usual_one(stream):
+    data = stream()
+    learner, trace = one_pass("omkc_dd", data, "paper16")
+    for own in ({"first": 16}, {"first": 40, "every": 1}):
+        other, same = one_pass("omkc_growing", data, "paper16", **own)
+        assert_same(traced(trace), traced(same))
+        names = ("A", "n_sv", "w")
+        assert_same(*({name: state(one)[name] for name in names} for one in (learner, other)))
+
+
+def test_a_kernel_that_has_entered_begins_empty_with_the_mean_weight():
+    data = clouds()
+    learner, _ = one_pass("omkc_growing", data, with_kernels(GAUSSIANS), first=2, every=100, beta=0.5)
+    born = learner.state["E"].A[:, : learner.state["E"].size[0]]
+    first = [learner.state["E"].origin[np.flatnonzero(row)[0]] for row in born]
+    assert max(first[:2]) < 100 <= first[2] < 200 <= first[3]  # the rounds of the first vectors
+    assert learner.weights.sum() == 1.0 or abs(learner.weights.sum() - 1.0) < 1e-12
+    short, _ = one_pass("omkc_growing", clouds(T=100), with_kernels(GAUSSIANS), first=2, every=100, beta=0.5)
+    np.testing.assert_array_equal(short.weights[2:], 0.25)  # they share what is left of 1
+
+
+@STREAMS
+def test_a_leader_without_perturbation_is_the_kernel_with_the_fewest_mistakes(stream):
+    """eta = 1e9: the draws change nothing but ties."""
+    data = stream()
+    learner, trace = one_pass("omkc_fpl", data, with_kernels(GAUSSIANS), eta=1e9)
+    alone = [one_pass("perceptron", data, kernel=kernel)[1] for kernel in GAUSSIANS]
+    counts = np.cumsum([one.mistake for one in alone], axis=1)
+    np.testing.assert_array_equal(learner.state["M"], counts[:, -1])
+    for t in range(1, data.T):
+        least = np.flatnonzero(counts[:, t - 1] == counts[:, t - 1].min())
+        votes = {1.0 if alone[i].score[t] >= 0 else -1.0 for i in least}
+        assert trace.score[t] in votes
+
+
+def test_a_perturbed_leader_follows_every_kernel_at_times():
+    """eta near 0: each kernel is followed in a share of 1 / m of the rounds."""
+    data = clouds(T=3000)
+    _, trace = one_pass("omkc_fpl", data, with_kernels(GAUSSIANS), eta=1e-9)
+    alone = [one_pass("perceptron", data, kernel=kernel)[1] for kernel in GAUSSIANS]
+    expected = np.mean([one.mistake.mean() for one in alone])
+    assert abs(trace.mistake.mean() - expected) < 0.03
+
+
+@STREAMS
 def test_delta_one_without_a_floor_of_its_own_shares_one_vector_a_round(stream):
     """p_i = 1/m, so each kernel stores about 1/m of what it stores when always updated."""
     data = stream()

@@ -35,6 +35,9 @@ STREAMS = {
 OPTIONS = [
     ("omkc_ss", {"sampling": "sum", "floor": "delta", "beta": 0.5}),
     ("omkc_ddpa", {"C": 1.0}),
+    ("omkc_sspa", {"C": 0.3, "delta": 0.2}),
+    ("omkc_fpl", {"eta": 0.2}),
+    ("omkc_growing", {"first": 3, "every": 5}),
     ("om2", {"p": 1.2, "aggressive": False}),
     ("bomkc_spa", {"normalise": True, "predict": "averaged"}),
     ("bomkc_spa", {"discount": "zero_one", "predict": "votes", "alpha": 0.5, "beta": 0.5}),
@@ -150,9 +153,11 @@ HALF_CAP = {"C": 0.5}  # of a step that is divided by 2 kappa(x, x)
 # margins are doubled: in beta^margin, and sum_c ||f_c||^2 is twice ||f||^2
 DOUBLED = {"beta": "root", "R": math.sqrt(2.0)}
 ADAPTED = {
-    **dict.fromkeys(("bomkc_bogd", "bomkc_fogd", "bomkc_nogd", "bomkc_spa", "norma", "rff"), HALF),
+    **dict.fromkeys(
+        ("bomkc_bogd", "bomkc_fogd", "bomkc_nogd", "bomkc_spa", "norma", "norma_growing", "rff"), HALF
+    ),
     **dict.fromkeys(("raker", "ahpatron", "bomkc_ahpatron"), HALF),
-    **dict.fromkeys(("omkc_ddpa", "bomkc_bpas"), HALF_CAP),
+    **dict.fromkeys(("omkc_ddpa", "omkc_dspa", "omkc_sdpa", "omkc_sspa", "bomkc_bpas"), HALF_CAP),
     "avp": {"eta": 0.5, "U": math.sqrt(0.5)},  # sum_c ||f_c||^2 is half of ||f||^2
     **dict.fromkeys(("omklo_da", "omklo_sua"), DOUBLED),
     **{name: twin.adapted for name, twin in MANY.items() if hasattr(twin, "adapted")},

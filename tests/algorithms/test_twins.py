@@ -33,6 +33,11 @@ OPTIONS = [
     ("omkc_ss", {"sampling": "sum", "floor": "delta", "beta": 0.5}),
     ("omkc_dd", {"beta": 0.01}),
     ("omkc_ddpa", {"C": 1.0}),
+    ("omkc_dspa", {"C": 1.0, "beta": 0.5}),
+    ("omkc_sdpa", {"C": 1.0, "delta": 0.2}),
+    ("omkc_sspa", {"C": 0.3, "delta": 0.2}),
+    ("omkc_fpl", {"eta": 0.2}),
+    ("omkc_growing", {"first": 3, "every": 11, "beta": 0.5}),
     ("omklp_da2", {"gamma": 2.0}),
     ("omklp_mua", {"delta": 0.2}),
     ("omklo_da", {"R": 0.7}),
@@ -77,6 +82,12 @@ OPTIONS = [
     ("norma_regression", {"loss": "huber", "nu": None, "start": 0.4, "kernel": GAUSSIAN}),
     ("norma_novelty", {"nu": 0.2, "step": "constant", "eta": 0.05, "kernel": GAUSSIAN}),
     ("norma_novelty", {"nu": 0.1, "tau": 60, "kernel": {"kind": "gaussian", "sigma": 200.0}}),
+    ("norma_growing", {"lam": 0.5, "eps": 0.3}),
+    ("norma_growing", {"lam": 0.9, "eps": 0.45, "t0": None, "rho": 1.0}),
+    ("norma_growing", {"lam": 0.1, "eps": 0.01, "t0": 100, "kernel": GAUSSIAN}),
+    ("norma_logistic", {"tau": 60, "lam": 0.5, "offset": True}),
+    ("norma_logistic", {"step": "sqrt", "eta": 3, "tau": 100, "kernel": GAUSSIAN}),
+    ("norma_novelty_logistic", {"nu": 0.2, "eta": 0.05, "step": "constant", "tau": 50, "kernel": GAUSSIAN}),
     ("norma_nu", {"tau": 100, "offset": True, "nu": 0.5}),
     ("norma_nu", {"step": "sqrt", "eta": 1, "kernel": GAUSSIAN}),
     ("rff", {"loss": "hinge", "eta": 0.3, "features": "iid"}),
@@ -209,7 +220,7 @@ def test_degenerate_streams_equal_the_twin(edge_name, name):
 @pytest.mark.parametrize("name", [n for n in learner_names() if learner_spec(n).kernels == "own"])
 def test_rows_of_zeros_first_and_between_equal_the_twin(name):
     """With a linear kernel kappa(x, x) = 0 there: a Gram matrix that held them would have no inverse."""
-    if learner_spec(name).pool == "gaussian":
+    if learner_spec(name).pool != "any":
         pytest.skip("features of Gaussian kernels alone")
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), rng.choice([-1.0, 1.0], 60)
@@ -221,7 +232,7 @@ SOLVED_OR_SQUARED = [
     name
     for name in learner_names()
     if (solves(name) or "regression" in learner_spec(name).tasks)
-    and not (learner_spec(name).pool == "gaussian" or learner_spec(name).kernels == "none")
+    and not (learner_spec(name).pool != "any" or learner_spec(name).kernels == "none")
 ]
 
 

@@ -27,8 +27,8 @@ def offered(line: str) -> list[str]:
     [
         ("omkl ru", ["run"]),
         ("omkl run alg", ["algo="]),
-        ("omkl run algo=omkc_d", ["algo=omkc_dd", "algo=omkc_ddpa", "algo=omkc_ds"]),
-        ("omkl run algo=omkc_dd,omkc_s", ["algo=omkc_dd,omkc_sd", "algo=omkc_dd,omkc_ss"]),
+        ("omkl run algo=omkc_d", ["algo=omkc_dd", "algo=omkc_ddpa", "algo=omkc_ds", "algo=omkc_dspa"]),
+        ("omkl run algo=omkc_dd,omkc_sd", ["algo=omkc_dd,omkc_sd", "algo=omkc_dd,omkc_sdpa"]),
         ("omkl run algo=omkc_dd algo.", ["algo.beta="]),
         ("omkl run algo.", ["algo.beta=", "algo.delta=", "algo.sampling=", "algo.floor="]),  # of the default
         ("omkl run algo=omkc_sd algo.sampling=", ["algo.sampling=max", "algo.sampling=sum"]),
@@ -147,12 +147,13 @@ def shell(tmp_path, monkeypatch):
 def test_bash_completes(shell):
     registered, *found = shell("bash", BASH)
     assert registered.endswith("-F _omkl omkl")
-    assert found == ["run", "omkc_dd,omkc_sd omkc_dd,omkc_ss", "max"]
+    assert found == ["run", "omkc_dd,omkc_sd omkc_dd,omkc_sdpa omkc_dd,omkc_ss omkc_dd,omkc_sspa", "max"]
 
 
 def test_fish_completes(shell):
     words = [line.partition("\t")[0] for line in shell("fish", FISH)]
-    assert words == ["run", "algo=omkc_dd,omkc_sd", "algo=omkc_dd,omkc_ss", "algo.sampling=max"]
+    offered = [f"algo=omkc_dd,omkc_{name}" for name in ("sd", "sdpa", "ss", "sspa")]
+    assert words == ["run", *offered, "algo.sampling=max"]
 
 
 def test_zsh_completes(shell):

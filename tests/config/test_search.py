@@ -1,17 +1,39 @@
 """Where `omkl tune` looks for hyperparameters: the entries of the files, and the settings drawn from them."""
 
-import pytest
+from dataclasses import replace
 
-from omkl.config import domains, learner_spec, learner_specs
+import numpy as np
+import pytest
+import scipy.spatial
+
+from omkl.config import Setting, domains, kernel_pools, learner_spec, learner_specs
 from omkl.config.parameters import Choices, Range, parse_search
-from omkl.runs.tuning import axes, draw
+from omkl.data.arrays import from_arrays
+from omkl.data.ref import of_dataset
+from omkl.runs.tuning import axes, draw, median_distance, pools_of, rule_from
 
 POSITIVE = domains.domain_check("(0, inf)")
 KERNEL = {"kind": "gaussian", "sigma": 1.0}
 
 
-def only(written, domain="(0, inf)", default=1.0, tasks=("regression",)):
-    return parse_search(written, domain, domains.domain_check(domain), default, tasks)
+def only(written, domain="(0, inf)", default=1.0, tasks=("regression",), name=""):
+    return parse_search(written, domain, domains.domain_check(domain), default, tasks, name)
+
+
+def setting(spec, task="classification"):
+    pool = kernel_pools.pool(spec.usual_pool or "paper16") if spec.kernels == "pool" else None
+    return Setting(spec.name, spec.usual(task), pool)
+
+
+def rule(trials):
+    return rule_from({"trials": trials})
+
+
+def rows(task="classification", size=1.0):
+    """60 rows of 4 numbers."""
+    rng = np.random.default_rng(0)
+    X, y = size * rng.normal(size=(60, 4)), rng.normal(size=60)
+    return of_dataset(from_arrays(X, y > 0 if task == "classification" else y, task=task))
 
 
 def test_a_range_is_even_in_its_logarithm_and_ends_at_its_ends():
@@ -39,6 +61,9 @@ def test_choices_kernels_and_tasks():
     ("written", "domain", "says"),
     [
         ("log 0 1", "(0, inf)", "ascend, from above 0"),
+        ("median 0 1", "(0, inf)", "ascend, from above 0"),
+        ("median 1 2", "(0, inf)", "is for the width of a kernel"),
+        ({"sigma": "median 1e-200 1"}, "kernel", "sigma of a gaussian kernel"),
         ("log 2 1", "(0, inf)", "ascend"),
         ("linear 0 1", "(0, 1)", "must be a number > 0"),
         ("log 0.1 5", "(0, 1]", "got 5"),
@@ -61,22 +86,59 @@ def test_faulty_entries_are_refused_when_the_file_is_read(written, domain, says)
 def test_every_learner_draws_settings_that_it_allows():
     for spec in learner_specs().values():
         for task in spec.tasks:
-            usual = spec.usual(task)
-            drawn = draw(spec, usual, task, (), 5, 1)
-            assert drawn[0] == usual
-            assert len(drawn) == (5 if axes(spec, task) else 1), spec.name
-            assert len({repr(params) for params in drawn}) == len(drawn)
-            for params in drawn:
-                assert params == {name: own.check(params[name]) for name, own in spec.hyperparameters.items()}
-                spec.check_together(params)
+            first = setting(spec, task)
+            drawn = draw(first, rows(task), (), rule(5), 1)
+            assert drawn[0] == first
+            pools = len(pools_of(first, rule(5))) or 1
+            assert len(drawn) == (5 if axes(spec, task) else pools), spec.name
+            assert len({one.identity for one in drawn}) == len(drawn)
+            for one in drawn:
+                own = spec.hyperparameters.items()
+                assert one.params == {name: known.check(one.params[name]) for name, known in own}
+                spec.check_together(one.params)
+                if one.pool:
+                    spec.check_pool(one.pool)
 
 
 def test_more_settings_begin_with_the_same_and_fixed_values_stay():
-    spec = learner_spec("norma")
-    usual = spec.usual("classification")
-    few = draw(spec, usual, "classification", ["eta"], 4, 1)
-    assert draw(spec, usual, "classification", ["eta"], 7, 1)[:4] == few
-    assert {params["eta"] for params in few} == {usual["eta"]}
-    assert draw(spec, usual, "classification", ["eta"], 4, 2)[1:] != few[1:]
-    perceptron = learner_spec("perceptron")  # 14 kernels, its default among them
-    assert len(draw(perceptron, perceptron.usual("classification"), "classification", (), 30, 1)) == 14
+    first, data = setting(learner_spec("norma")), rows()
+    few = draw(first, data, ["eta"], rule(4), 1)
+    assert draw(first, data, ["eta"], rule(7), 1)[:4] == few
+    assert {one.params["eta"] for one in few} == {first.params["eta"]}
+    assert draw(first, data, ["eta"], rule(4), 2)[1:] != few[1:]
+    perceptron = setting(learner_spec("perceptron"))  # 14 kernels, its default among them
+    assert len(draw(perceptron, data, (), rule(30), 1)) == 14
+
+
+def test_a_learner_chooses_among_pools_that_it_can_use_unless_one_is_given():
+    first = setting(learner_spec("omkc_dd"))
+    names = {one.pool["name"] for one in draw(first, rows(), (), rule(30), 1)}
+    assert names == {"paper16", "paper16_cosine", "gauss13"}
+    assert {one.pool["name"] for one in draw(first, rows(), ["pool"], rule(9), 1)} == {"paper16"}
+    assert {one.pool["name"] for one in draw(first, rows(), ["omkc_dd.pool"], rule(9), 1)} == {"paper16"}
+    features = setting(learner_spec("raker"))  # Gaussian kernels alone
+    assert {one.pool["name"] for one in draw(features, rows(), (), rule(30), 1)} == {"gauss3", "gauss13"}
+    assert pools_of(first, replace(rule(5), pools=())) == []
+
+
+def test_widths_are_multiples_of_the_median_distance_of_the_data_as_scaled():
+    first = setting(learner_spec("alma"))
+    near, far = rows(), rows(size=1000.0)
+    assert median_distance(far, first) == pytest.approx(1000 * median_distance(near, first))
+    scaled = replace(first, scaling={"scale": "online"})
+    assert median_distance(far, scaled) == pytest.approx(median_distance(near, scaled))
+    distances = scipy.spatial.distance.pdist(near.load().values.reshape(-1, 4))
+    assert median_distance(near, first) == pytest.approx(np.median(distances))
+    own = [one.params["kernel"]["sigma"] for one in draw(first, near, (), rule(9), 1)[1:]]
+    other = [one.params["kernel"]["sigma"] for one in draw(first, far, (), rule(9), 1)[1:]]
+    assert other == pytest.approx([1000 * sigma for sigma in own], rel=0.01)
+    width = only("median 0.5 2", name="gamma")["regression"][""]
+    assert [width.at(share, 3.0) for share in (0, 1)] == pytest.approx([0.5 / 1.5**2, 0.5 / 6.0**2], rel=0.01)
+    assert str(width) == ": widths 0.5 to 2 times the median distance"
+
+
+def test_a_small_stream_is_not_cut_and_has_more_permutations():
+    own = replace(rule(9), small=2000, passes=3, eta=3, rungs=3, least=500)
+    assert own.lengths(1500) == [1500]
+    assert own.lengths(9000) == [1000, 3000, 9000]
+    assert (own.passes_on(1500), own.passes_on(9000)) == (4, 3)

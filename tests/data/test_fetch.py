@@ -1,5 +1,6 @@
 """Downloading, against a real HTTP server on loopback: whole, broken, hostile, mirrored, forbidden."""
 
+import dataclasses
 import io
 import lzma
 import threading
@@ -9,7 +10,7 @@ import pytest
 from support.download_server import BODY
 
 from omkl import data
-from omkl.data import fetch
+from omkl.data import fetch, registry
 from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError
 
@@ -119,7 +120,7 @@ def test_archive_member(server, tmp_path):
     server.files["/a.zip"] = zipped(D__x=BODY, other=b"-")
     link = Link(f"{server.url}/a.zip", "D/x")
     files = [DataFile("x", (link,)), DataFile("y", (Link(link.url, "other"),))]
-    paths = [fetch.fetch(file, tmp_path, 10**6, tmp_path / "archives") for file in files]
+    paths = [fetch.fetch(file, tmp_path, 10**6, tmp_path / "archives")[0] for file in files]
     assert [path.read_bytes() for path in paths] == [BODY, b"-"]
     assert len(server.requests) == 1  # the archive is shared
 
@@ -140,7 +141,8 @@ def test_bad_archive(server, tmp_path, content):
 
 def test_links_are_tried_in_turn_and_all_failures_are_listed(server, tmp_path):
     links = Link(f"{server.url}/gone"), Link(f"{server.url}/f")
-    assert fetch.fetch(DataFile("x", links), tmp_path, 10**6, tmp_path).read_bytes() == BODY
+    path, link = fetch.fetch(DataFile("x", links), tmp_path, 10**6, tmp_path)
+    assert (path.read_bytes(), link) == (BODY, links[1])
     with pytest.raises(
         OmklError, match=r"(?s)/gone: the server answered 404.*/lost: the server answered 404"
     ):
@@ -241,6 +243,10 @@ def test_two_gets_at_once_download_once(server, mine):
 
 
 def test_set_without_an_address(monkeypatch):
-    with pytest.raises(UserError, match=r"susy_30k: no address to download it from is known"):
-        data.registered("susy_30k").get()
-    assert not data.registered("susy_30k").is_downloadable
+    files = (DataFile("adaraker_tom.npz"),)
+    item = registry.entry("adaraker_tom")
+    item = dataclasses.replace(item, forms=(dataclasses.replace(item.forms[0], files=files),))
+    monkeypatch.setattr(registry, "entry", lambda name: item)
+    with pytest.raises(UserError, match=r"adaraker_tom\.npz: no address to download it from is known"):
+        data.registered("adaraker_tom").get()
+    assert not data.registered("adaraker_tom").is_downloadable

@@ -13,6 +13,7 @@ from omkl.data import registry
 from omkl.errors import UserError
 
 NAMES = registry.names()
+UNVERIFIED = ("mushrooms", "susy_1m")  # no copy was at hand when their entries were written
 CLASSIFIED = [name for name in NAMES if registry.entry(name).task == "classification"]
 MANY = [name for name in CLASSIFIED if registry.entry(name).n_classes > 2]
 CLASSES = [name for name in CLASSIFIED if name not in MANY]
@@ -30,8 +31,10 @@ def test_entry_is_valid_and_complete(name):
     item = registry.entry(name)
     assert item.name == name
     assert item.T > 0 < item.d
-    assert 0 < item.nnz <= item.T * item.d
-    assert (item.positive_share is None) == (item.task != "classification" or item.n_classes > 2)
+    assert (item.nnz is None) == (item.content_hash is None) == (name in UNVERIFIED)
+    assert item.nnz is None or 0 < item.nnz <= item.T * item.d
+    others = item.task != "classification" or item.n_classes > 2 or name in UNVERIFIED
+    assert (item.positive_share is None) == others
     assert item.positive_share is None or 0 < item.positive_share <= 1
     assert item.source.startswith(("http", "data/"))
     downloadable = any(form.files and all(file.urls for file in form.files) for form in item.forms)
@@ -80,7 +83,8 @@ def test_every_shared_set_is_registered(shared_data):
     assert set(manifest(shared_data)) <= registered
 
 
-STORED = [n for n in CLASSES if n != "adaraker_har" and registry.entry(n).forms[0].format != "stream"]
+HERE = set(CLASSES) - {"adaraker_har", *UNVERIFIED}
+STORED = [n for n in CLASSES if n in HERE and registry.entry(n).forms[0].format != "stream"]
 
 
 @pytest.mark.parametrize("name", STORED)
@@ -219,6 +223,7 @@ forms:
         ("T: 2", "T: true", "T: must be a whole number, got true"),
         ("0.5", "half", "positive_share: must be a finite number, got 'half'"),
         ("0" * 64, "0" * 63, "64 hexadecimal digits"),
+        ("nnz: 2\n", "", "nnz and content_hash: give both, or neither"),
         ("task: classification", "task: regresion", r"task: 'regresion' \(did you mean 'regression'\?\)"),
         ("task: classification", "task: regression", "labels: only classification has classes"),
         ("    labels: {-1: -1, 1: 1}", "", r"forms\[1\]: missing labels"),

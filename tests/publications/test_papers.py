@@ -98,6 +98,22 @@ def test_a_difference_is_counted_in_published_standard_deviations(value, ours, d
     assert value.agrees(ours) is agrees
 
 
+@pytest.mark.parametrize(
+    ("value", "ours", "p"),
+    [
+        (Value(16.10, 0.12, 0.01), (16.31, 0.08, 10, 10), 0.00031),  # within two sd, but another mean
+        (Value(34.80, 1.25, 0.01), (34.80, 2.0, 3, 10), 1.0),
+        (Value(7088.0, 0.0, 1.0), (7088.0, 0.0, 10, 10), 1.0),  # neither varies
+        (Value(7088.0, 0.0, 1.0), (7090.0, 0.0, 10, 10), 0.0),
+        (Value(34.80, 1.25, 0.01), (34.80, math.nan, 1, 10), math.nan),
+        (Value(34.80, 1.25, 0.01), (34.80, 2.0, 10, 0), math.nan),  # the paper does not say how many
+        (Value(22.1, None, 0.1), (0.8, 0.1, 10, 10), math.nan),
+    ],
+)
+def test_welchs_test_takes_both_standard_deviations_and_repetitions(value, ours, p):
+    assert value.welch_p(*ours) == pytest.approx(p, rel=0.02, nan_ok=True)
+
+
 # ------------------------------------------------------------------ selection
 
 
@@ -206,6 +222,7 @@ def test_a_table_shows_ours_next_to_the_published(tmp_path, capsys):
     assert "differ" in sd["verdict"]
     assert sd["note"]
     assert rows["german", "OMKC(S,D), variant=published"]["verdict"] == "agrees"
+    assert rows["german", "OMKC(S,D)"]["mistake_pct_welch_p"] < u["mistake_pct_welch_p"] <= 1.0
     assert rows["german", "AROW"]["is_yardstick"]
     assert main(["table", "bomkl/1", *[word.replace("json", "markdown") for word in words]]) == 0
     text = capsys.readouterr().out
@@ -214,6 +231,7 @@ def test_a_table_shows_ours_next_to_the_published(tmp_path, capsys):
         "6912.4 ± 87.7",
         "[1] the authors' code adds",
         "lie within two published",
+        "Welch's t-test at 5 %, not corrected for the number of tests, keeps",
     ):
         assert printed in text
     lost = rows["kdd08", "OMKC(U)"]

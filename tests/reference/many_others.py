@@ -8,7 +8,7 @@ from .classes import ClassResult, best, class_votes, margin
 from .features import frequencies, hedged, lifted
 from .losses import loss_of, slope_of
 from .many_budget import ClassSlots
-from .norma import rate
+from .norma import rate, theorem_6
 from .weights import Weights
 
 
@@ -43,6 +43,24 @@ def norma(X, label, n_classes, kernels, *, lam, rho, eta, step, tau, offset, nor
             E.a[0], E.held[0] = [a for a, _ in kept], [j for _, j in kept]
         if short and offset:
             b = b + E.pair(t, r, e)
+    E.weights.w = None
+    return E.finish()
+
+
+def norma_growing(X, label, n_classes, kernels, *, lam, rho, eta, eps, t0, normalise="none", rng=None):
+    """The same steps without offsets, eta_t = eta / sqrt(t); f_{t+1} keeps the last s_{t+1} terms."""
+    E, s = ClassSlots(X, label, n_classes, kernels, normalise, math.inf), 1
+    until = theorem_6(eta * lam, eps) if t0 is None else t0
+    for t, y in enumerate(label):
+        totals = sum(E.terms(0, t), np.zeros(n_classes))
+        E.note(totals, y)
+        r, e = best(totals, without=y), rate(eta, "sqrt", t)
+        E.scale(0, 1 - e * lam)
+        if totals[y] - totals[r] <= rho:
+            E.append(0, t, E.pair(t, r, e))
+        s = t + 2 if t + 2 <= until else max(s, math.ceil((t + 2) ** (0.5 + eps)))
+        kept = [(a, j) for a, j in zip(E.a[0], E.held[0], strict=True) if j >= t + 1 - s]
+        E.a[0], E.held[0] = [a for a, _ in kept], [j for _, j in kept]
     E.weights.w = None
     return E.finish()
 

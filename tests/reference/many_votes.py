@@ -5,11 +5,12 @@ margins d_i = f_iy - f_ir; z_i = [d_i <= 0]. A step s adds s kappa_i(x_t, .) to 
 """
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 
 from .classes import Classes, best, class_votes
-from .omkc import bernoulli, ratios, smooth
+from .omkc import Growing, bernoulli, leader, ratios, smooth
 from .omkl import multinomial
 from .weights import RealWeights, Weights
 
@@ -128,6 +129,68 @@ def omkc_ddpa(X, label, n_classes, kernels, *, beta, C, normalise="none", rng=No
         W.discount(beta, d <= 0)
         E.learn(t, [min(C, loss / 2) for loss in hinges(d)], y, r)
     return E.result(W.w)
+
+
+def omkc_dspa(X, label, n_classes, kernels, *, beta, C, normalise="none", rng):
+    """The same steps; only kernels with c_i ~ Bernoulli(q_i) vote."""
+    E, W = Rounds(X, label, n_classes, kernels, normalise), Weights(len(kernels))
+    for t, y, _, d, r in E:
+        E.vote(W, y, bernoulli(rng, ratios(W.w, "max")))
+        W.discount(beta, d <= 0)
+        E.learn(t, [min(C, loss / 2) for loss in hinges(d)], y, r)
+    return E.result(W.w)
+
+
+def omkc_sdpa(X, label, n_classes, kernels, *, beta, delta, C, normalise="none", rng):
+    """The same steps; only kernels with m_i ~ Bernoulli(p_i) move."""
+    E, W = Rounds(X, label, n_classes, kernels, normalise), Weights(len(kernels))
+    for t, y, _, d, r in E:
+        drawn = bernoulli(rng, smooth(ratios(W.w, "max"), delta, "delta/m"))
+        E.vote(W, y)
+        W.discount(beta, drawn & (d <= 0))
+        E.learn(t, [min(C, loss / 2) * u for loss, u in zip(hinges(d), drawn, strict=True)], y, r)
+    return E.result(W.w)
+
+
+def omkc_sspa(X, label, n_classes, kernels, *, beta, delta, C, normalise="none", rng):
+    """The same steps; only kernels with m_i ~ Bernoulli(p_i) vote and move."""
+    E, W = Rounds(X, label, n_classes, kernels, normalise), Weights(len(kernels))
+    for t, y, _, d, r in E:
+        drawn = bernoulli(rng, smooth(ratios(W.w, "max"), delta, "delta/m"))
+        E.vote(W, y, drawn)
+        W.discount(beta, drawn & (d <= 0))
+        E.learn(t, [min(C, loss / 2) * u for loss, u in zip(hinges(d), drawn, strict=True)], y, r)
+    return E.result(W.w)
+
+
+def omkc_fpl(X, label, n_classes, kernels, *, eta, normalise="none", rng):
+    """The vote of the perturbed leader."""
+    E, counts = Rounds(X, label, n_classes, kernels, normalise), [0] * len(kernels)
+    for t, y, _, d, r in E:
+        (chosen,) = np.flatnonzero(leader(rng, counts, eta, t + 1))
+        E.record([float(c == E.votes[chosen]) for c in range(E.C)], y)
+        counts = [n + int(d_i <= 0) for n, d_i in zip(counts, d, strict=True)]
+        E.learn(t, d <= 0, y, r)
+    return E.result()
+
+
+def omkc_growing(X, label, n_classes, kernels, *, beta, first, every, normalise="none", rng=None):
+    """The kernels that have entered vote, each for its argmax."""
+    E, W = Rounds(X, label, n_classes, kernels, normalise), Growing()
+    with localcontext() as context:
+        context.prec = 60
+        for t, y, _, d, r in E:
+            while len(W.w) < min(E.m, first + t // every):
+                W.enter()
+            n, totals = len(W.w), [Decimal()] * E.C
+            for w, v in zip(W.w, E.votes[:n], strict=True):
+                totals[v] += w * n / E.m
+            near = Decimal("1e-50")  # closer ones tie
+            E.record([next(float(a) for a in totals if abs(a - b) < near) for b in totals], y)
+            z = (d <= 0) & (np.arange(E.m) < n)
+            W.discount(beta, z[:n])
+            E.learn(t, z, y, r)
+        return E.result(W.shares(E.m))
 
 
 def omklp_da2(X, label, n_classes, kernels, *, beta, gamma, normalise="none", rng=None):

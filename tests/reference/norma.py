@@ -2,6 +2,7 @@
 
 import math
 
+from .losses import slope_of
 from .slots import Slots
 
 
@@ -66,6 +67,47 @@ def norma_nu(X, y, kernels, *, nu, lam, eta, step, tau, offset, normalise="none"
     return E.finish()
 
 
+def norma_growing(X, y, kernels, *, lam, rho, eta, eps, t0, normalise="none", rng=None):
+    """The truncated NORMA of section V-D: f_{t+1} keeps the last s_{t+1} terms, eta_t = eta / sqrt(t).
+
+    s_t = t while t <= t0, later ceil(t^(1/2 + eps)), but never fewer than before.
+    """
+    E, until = Descent(X, y, kernels, normalise, None), theorem_6(eta * lam, eps) if t0 is None else t0
+    s = 1
+    for t in range(1, len(y) + 1):  # rounds counted from 1
+        g, e = E.predict(t - 1), eta / math.sqrt(t)
+        sigma = 1 if y[t - 1] * g <= rho else 0
+        E.step(t - 1, 1 - e * lam, e * sigma * y[t - 1])
+        s = t + 1 if t + 1 <= until else max(s, math.ceil((t + 1) ** (0.5 + eps)))
+        terms = [(a, i) for a, i in zip(E.a[0], E.held[0], strict=True) if i + 1 > t - s]
+        E.a[0], E.held[0] = [a for a, _ in terms], [i for _, i in terms]
+        E.n_sv[0] = len(terms)
+    return E.finish()
+
+
+def theorem_6(a, eps, most=100_000):
+    """t0 of Appendix C by trying every t: inf if the three conditions fail at `most`."""
+
+    def hold(t):
+        root, s = a / math.sqrt(t), math.ceil(t ** (0.5 + eps))
+        return root <= 1 and math.exp(-a * t**eps) <= root and s <= 3 * t / 4
+
+    failing = [t for t in range(1, most + 1) if not hold(t)]
+    return math.inf if failing[-1:] == [most] else failing[-1] + 1 if failing else 1
+
+
+def norma_logistic(X, y, kernels, *, lam, eta, step, tau, offset, normalise="none", rng=None):
+    """Equation (9) for ln(1 + exp(-y g)), whose slope is -y / (1 + exp(y g)); score P(+1) - 1/2."""
+    E, b = Descent(X, y, kernels, normalise, tau), 0.0
+    for t in range(len(y)):
+        g = E.f(0, t) + b
+        E.record(math.tanh(g / 2) / 2, y[t], [True])
+        a = -rate(eta, step, t) * slope_of("logistic", y[t], g)
+        E.step(t, 1 - rate(eta, step, t) * lam, a)
+        b = b + a if offset else b
+    return E.finish()
+
+
 def norma_regression(X, y, kernels, *, loss, lam, eta, step, nu, start, tau, normalise="none", rng=None):
     """Gradient descent (9) on the squared loss, that of (22) with eps, that of (23) with sigma.
 
@@ -102,4 +144,17 @@ def norma_novelty(X, y, kernels, *, nu, lam, eta, step, start, tau, normalise="n
         e = rate(eta, step, t)
         E.step(t, 1 - e * lam, e if novel else 0)
         rho = rho - e * (1 - nu) if novel else rho + e * nu
+    return E.finish()
+
+
+def norma_novelty_logistic(X, y, kernels, *, nu, lam, eta, step, start, tau, normalise="none", rng=None):
+    """Gradient descent on ln(1 + exp(rho - f(x))) - nu rho, in f and in rho; rho_1 = start."""
+    E, rho = Descent(X, y, kernels, normalise, tau), start
+    for t in range(len(y)):
+        f = E.f(0, t)
+        E.record(f - rho, 1, [True])
+        E.mistakes[-1] = f < rho
+        e, s = rate(eta, step, t), -slope_of("logistic", 1.0, f - rho)
+        E.step(t, 1 - e * lam, e * s)
+        rho = rho + e * nu - e * s
     return E.finish()

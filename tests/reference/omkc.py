@@ -5,6 +5,9 @@ errs (y f_i <= 0); beta discount; q, p (m,) sampling probabilities; c, m_ (m,) t
 delta smoothing. A round is: draw (stochastic twins), predict, record, discount the weights, store.
 """
 
+import math
+from decimal import Decimal, localcontext
+
 import numpy as np
 
 from .expansion import Expansions
@@ -128,5 +131,109 @@ def omkc_ddpa(X, y, kernels, *, beta, C, normalise="none", rng=None):
         E.record(W.vote(f, every), y[t], every)
         z = y[t] * f <= 0
         W.discount(beta, z)
-        E.add(t, np.array([y[t] * min(C, 1 - y[t] * f_i) if 1 - y[t] * f_i > 1e-9 else 0.0 for f_i in f]))
+        E.add(t, aggressive(y[t], f, C))
     return E.result(W.w)
+
+
+def aggressive(y, f, C):
+    """y min(C, 1 - y f_i) where the loss is above 1e-9, else 0."""
+    return np.array([y * min(C, 1 - y * f_i) if 1 - y * f_i > 1e-9 else 0.0 for f_i in f])
+
+
+def omkc_dspa(X, y, kernels, *, beta, C, normalise="none", rng):
+    """Section 6 with the steps of omkc_ddpa: Algorithm 2 where kernels with q_i are combined."""
+    E, W, _ = start(X, y, kernels, normalise)
+    for t in range(len(y)):
+        c = bernoulli(rng, ratios(W.w, "max"))
+        f = E.F[:, t]
+        E.record(W.vote(f, c), y[t], c)
+        W.discount(beta, y[t] * f <= 0)
+        E.add(t, aggressive(y[t], f, C))
+    return E.result(W.w)
+
+
+def omkc_sdpa(X, y, kernels, *, beta, delta, C, normalise="none", rng):
+    """Algorithm 3 with these steps: f and w move only where m_i is 1."""
+    E, W, every = start(X, y, kernels, normalise)
+    for t in range(len(y)):
+        m_ = bernoulli(rng, smooth(ratios(W.w, "max"), delta, "delta/m"))
+        f = E.F[:, t]
+        E.record(W.vote(f, every), y[t], every)
+        W.discount(beta, m_ & (y[t] * f <= 0))
+        E.add(t, np.where(m_, aggressive(y[t], f, C), 0.0))
+    return E.result(W.w)
+
+
+def omkc_sspa(X, y, kernels, *, beta, delta, C, normalise="none", rng):
+    """Algorithm 4 with these steps: only kernels with m_i = 1 vote and move."""
+    E, W, _ = start(X, y, kernels, normalise)
+    for t in range(len(y)):
+        m_ = bernoulli(rng, smooth(ratios(W.w, "max"), delta, "delta/m"))
+        f = E.F[:, t]
+        E.record(W.vote(f, m_), y[t], m_)
+        W.discount(beta, m_ & (y[t] * f <= 0))
+        E.add(t, np.where(m_, aggressive(y[t], f, C), 0.0))
+    return E.result(W.w)
+
+
+def leader(rng, counts, eta, t):
+    """argmin_i eta_t L_i - q_i, q_i = -ln(1 - u_i) an exponential draw, and the index as a mask."""
+    m = len(counts)
+    rate = math.sqrt(math.log(m) / (2 * t)) if eta is None else eta
+    q = [-math.log1p(-rng.random()) for _ in range(m)]
+    chosen = min(range(m), key=lambda i: (rate * counts[i] - q[i], i))
+    return np.arange(m) == chosen
+
+
+def omkc_fpl(X, y, kernels, *, eta, normalise="none", rng):
+    """The vote of the perturbed leader of Hutter and Poland (2005); every kernel that errs is updated."""
+    E, _, _ = start(X, y, kernels, normalise)
+    counts = [0] * E.m
+    for t in range(len(y)):
+        c = leader(rng, counts, eta, t + 1)
+        f = E.F[:, t]
+        E.record(1.0 if f[c][0] >= 0 else -1.0, y[t], c)
+        z = y[t] * f <= 0
+        counts = [n + int(z_i) for n, z_i in zip(counts, z, strict=True)]
+        E.add(t, y[t] * z)
+    return E.result()
+
+
+class Growing:
+    """Hedge weights of a growing set to 60 digits: a new kernel gets the mean weight of those there."""
+
+    def __init__(self):
+        self.w = []
+
+    def enter(self):
+        n = len(self.w)
+        self.w = [w * n / (n + 1) for w in self.w] + [1 / Decimal(n + 1)]
+
+    def discount(self, beta, z):
+        w = [w_i * Decimal(str(beta)) if z_i else w_i for w_i, z_i in zip(self.w, z, strict=True)]
+        self.w = [w_i / sum(w) for w_i in w]
+
+    def shares(self, m):
+        """Their shares of a pool of m, each kernel to come at 1/m."""
+        n = len(self.w)
+        return np.array([float(w * n / m) for w in self.w] + [1 / m] * (m - n))
+
+
+def omkc_growing(X, y, kernels, *, beta, first, every, normalise="none", rng=None):
+    """Algorithm 1 on the first kernels; the next one enters after every so many rounds, empty."""
+    E, _, _ = start(X, y, kernels, normalise)
+    W = Growing()
+    with localcontext() as context:
+        context.prec = 60
+        for t in range(len(y)):
+            while len(W.w) < min(E.m, first + t // every):
+                W.enter()
+            n, f = len(W.w), E.F[:, t]
+            total = sum(w if f_i >= 0 else -w for w, f_i in zip(W.w, f[:n], strict=True)) * n / E.m
+            E.record(float(total) if abs(total) > Decimal("1e-50") else 0.0, y[t], np.arange(E.m) < n)
+            z = (y[t] * f <= 0) & (np.arange(E.m) < n)
+            W.discount(beta, z[:n])
+            E.add(t, y[t] * z)
+        while len(W.w) < min(E.m, first):
+            W.enter()
+        return E.result(W.shares(E.m))

@@ -1,4 +1,4 @@
-"""Numbers made before cells have keys: algo.budget={match:...} of a size, algo.beta={budget:...} of T."""
+"""Numbers that follow from the data before keys: algo.budget={match:...}, algo.beta={budget:...}."""
 
 from dataclasses import replace
 

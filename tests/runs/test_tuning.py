@@ -56,7 +56,7 @@ def ran(monkeypatch, tmp_path):
 def words(tmp_path):
     """A command on a file of 90 rows, 9 trials, prefixes of 10, 30 and 90; the learner is the first word."""
     data = write_data(tmp_path / "own.libsvm", T)
-    return ["algo=arow", f"data={data}", "reps=4", "trials=9", "passes=2", "least=10"]
+    return ["algo=arow", f"data={data}", "reps=4", "trials=9", "passes=2", "least=10", "small=0"]
 
 
 def started(words):
@@ -106,7 +106,7 @@ def test_slow_settings_do_not_go_on(ran, words):
 
 
 def test_in_file_order_trials_see_the_first_third_only(ran, words):
-    (race,), _ = started([*words[:2], "trials=9", "least=5", "order=file"])
+    (race,), _ = started([*words[:2], "trials=9", "least=5", "small=0", "order=file"])
     (end,), _ = run_races([race], jobs=1, progress=False)
     assert {job.rounds for job in ran} == {(0, 5), (0, 10), (0, 30)}
     assert {job.rep for job in ran} == {0}  # it is not stochastic: one pass says all

@@ -12,6 +12,7 @@ from omkl.theorems.evaluation import function_of
 
 pytestmark = pytest.mark.slow
 
+OF_NORMA = ("norma", "norma_growing", "norma_logistic")
 LEARNERS = (
     "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
     "bomkc_spa,perceptron,perceptron_u"
@@ -116,11 +117,28 @@ def test_norma_obeys_its_bounds_for_any_parameters(step, capsys):
         rows = bounds(
             capsys, "algo=norma", "data=wdbc", "algo.kernel={kind:gaussian,sigma:64}", "reps=2", *words
         )
-        assert len(rows) == (1 if step == "sqrt" else 2)
+        of = [row["counts"] for row in rows]
+        assert of[:2] == (
+            ["mistakes", "share of new rows"][: len(of)] if step == "sqrt" else ["vectors", "mistakes"]
+        )
+        assert of[2:] == (["truncation error"] if tau and step == "constant" else [])
         for row in rows:
             applied += row["bound"] is not None
-            assert row["bound"] is None or row["max"] <= row["bound"], row
-    assert applied == (3 if step == "sqrt" else 8)
+            assert row["bound"] is None or row["max"] is None or row["max"] <= row["bound"], row
+    assert applied == (5 if step == "sqrt" else 9)
+
+
+def test_moving_targets_and_averaged_hypotheses_obey_their_bounds(capsys, tmp_path):
+    words = ["data=drift", "order=file", "reps=2", "algo.lam=0.05", "algo.eta=0.3", f"store={tmp_path}"]
+    rows = bounds(capsys, "algo=norma", "algo.kernel={kind:gaussian,sigma:0.7}", *words)
+    moving = [row for row in rows if row["theorem"].endswith("moving target")]
+    assert [row["counts"] for row in moving] == ["vectors", "mistakes"]
+    assert all(row["max"] <= row["bound"] for row in moving)
+    words = ["algo.lam=2", "algo.eta=0.4", "algo.step=sqrt", "test=switch", f"store={tmp_path}"]
+    rows = bounds(capsys, "algo=norma,norma_logistic", "data=drift", "reps=2", *words)
+    shares = [row for row in rows if row["counts"] == "share of new rows"]
+    assert len(shares) == 2
+    assert all(0 < row["mean"] <= row["bound"] for row in shares)
 
 
 # ------------------------------------------------------------------ the command
@@ -128,7 +146,9 @@ def test_norma_obeys_its_bounds_for_any_parameters(step, capsys):
 
 def test_every_bound_belongs_to_a_learner():
     known = {name: spec for name, spec in learner_specs().items() if function_of(spec)}
-    assert {*LEARNERS.split(","), "norma", "raker", "adaraker"} == set(known)
+    assert {*LEARNERS.split(","), "norma", "norma_growing", "norma_logistic", "raker", "adaraker"} == set(
+        known
+    )
     for spec in known.values():
         names = set(inspect.signature(function_of(spec)).parameters) - {"case"}
         assert names <= set(spec.defaults), spec.name
@@ -139,7 +159,8 @@ def test_a_learner_without_a_theorem_is_refused(capsys):
         assert main(["bounds", f"algo={name}", "data=wdbc"]) == 2
         error = capsys.readouterr().err
         assert error.startswith(
-            f"omkl: algo={name} has no bound; these have: adaraker, bomkc_spa, norma, omkc_dd"
+            f"omkl: algo={name} has no bound; these have: "
+            "adaraker, bomkc_spa, norma, norma_growing, norma_logistic, omkc_dd"
         )
         assert error.count("\n") == 1
 

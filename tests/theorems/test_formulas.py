@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from omkl.theorems.case import VECTORS, Case, Fit
+from omkl.theorems.batch import Fit
+from omkl.theorems.case import VECTORS, Case
 from omkl.theorems.norma import norma
 from omkl.theorems.omkc import omkc_dd, omkc_ds, omkc_sd
 from omkl.theorems.omkl import (

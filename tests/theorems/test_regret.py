@@ -19,7 +19,8 @@ from omkl.experiments.call import Call
 from omkl.runs.cells import expand
 from omkl.theorems import adaraker as on_adaraker
 from omkl.theorems import raker as on_raker
-from omkl.theorems.case import Batch, Case
+from omkl.theorems.batch import Batch
+from omkl.theorems.case import Case
 from omkl.theorems.evaluation import function_of
 from omkl.theorems.rerun import Run
 

@@ -1,15 +1,20 @@
 """The theorems' right-hand sides and the batch solutions in them, against formulas written out."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from reference.kernels import pool_rows
+from reference.norma import theorem_6
 from support.engine_cases import dataset
 
+from omkl.algorithms.norma import first_truncated
 from omkl.config import pools
-from omkl.theorems.case import MEAN, Batch, Case
-from omkl.theorems.norma import _slow, h, margin_errors, norma, tuned
+from omkl.theorems.batch import MEAN, Batch
+from omkl.theorems.case import Case
+from omkl.theorems.moving import _target
+from omkl.theorems.norma import _slow, h, margin_errors, norma, norma_growing, norma_logistic, tuned
 from omkl.theorems.omkc import omkc_dd, omkc_ds, omkc_sd
 from omkl.theorems.omkl import omklo_da, omklo_sua, omklp_da1_doubling, omklp_da2, omklp_sua
 from omkl.theorems.spa import bomkc_spa
@@ -203,13 +208,73 @@ def test_theorem_6_checks_every_dropped_term(lam, eta, tau):
 
 def test_theorem_4_is_the_papers_formula():
     run = case(sample(), GAUSSIAN)
-    (bound,) = norma(run, lam=0.5, rho=0.8, eta=0.7, step="sqrt", tau=None, offset=False)
+    bound, corollary = norma(run, lam=0.5, rho=0.8, eta=0.7, step="sqrt", tau=None, offset=False)
     T, U2 = 60, 4.0
     a = 2.0 * 0.5 * U2 * (2.0 * 0.35 + 1.0 / 0.35)
     rest = (a * math.sqrt(T) + U2 / 1.4) / 0.8
     g = run.fit(0, T * 0.5 * 0.8)  # times rho it is the minimum of the regularised risk
     risk = np.maximum(0.0, 0.8 - 0.8 * g.margins).sum() + T * 0.25 * 0.64 * g.norm2
     assert bound.value == pytest.approx(risk / 0.8 + rest)
+    largest = 5.0 / (2.0 * 0.5)  # L of the soft margin loss, X = 1
+    chance = largest * math.sqrt(2.0 * math.log(20.0)) / math.sqrt(T)
+    assert corollary.value == pytest.approx((risk / T + (a * math.sqrt(T) + U2 / 1.4) / T + chance) / 0.8)
+
+
+def test_theorem_4_for_the_logistic_loss():
+    run, lam, eta = case(sample(), GAUSSIAN), 0.3, 0.7
+    bound, _ = norma_logistic(run, lam, eta, "sqrt", None, False)
+    T, U2 = 60, 1.0 / lam**2
+    rest = 2.0 * lam * U2 * (2.0 * lam * eta + 1.0 / (lam * eta)) * math.sqrt(T) + U2 / (2.0 * eta)
+    g = run.fit(0, T * lam)
+    risks = [
+        np.log1p(np.exp(-s * g.margins)).sum() + T * lam / 2.0 * s**2 * g.norm2
+        for s in np.append(0.0, np.logspace(-3, 3, 121))
+    ]
+    assert min(risks) < T * math.log(2.0)  # better than g = 0
+    assert bound.value == pytest.approx((min(risks) + rest) / math.log(2.0))
+
+
+@pytest.mark.parametrize(("a", "eps"), [(0.9, 0.45), (0.5, 0.4), (0.99, 0.3), (0.8, 0.35), (0.9, 0.2)])
+def test_t0_of_theorem_6_is_the_first_from_which_all_hold(a, eps):
+    assert first_truncated.py_func(a, eps) == theorem_6(a, eps, 500_000)
+
+
+def test_theorem_6_holds_from_the_start_only_where_its_terms_are_small():
+    run = case(sample(T=400), GAUSSIAN)
+    (from_t0,) = norma_growing(run, lam=0.9, rho=1.0, eta=1.0, eps=0.45, t0=None)
+    (from_1,) = norma_growing(run, lam=0.9, rho=1.0, eta=1.0, eps=0.01, t0=1)
+    assert from_t0.value is not None
+    assert from_1.value is None
+    assert theorem_6(0.9, 0.45) < 400  # so that terms are dropped
+
+
+def test_a_moving_target_travels_as_its_centres_do():
+    """g_t of two centres for each class; a Gaussian's products are written out."""
+    run = case(sample(), GAUSSIAN)
+    rng = np.random.default_rng(4)
+    centres, X = rng.normal(size=(5, 2, 2, 3)), rng.normal(size=(50, 3))
+    y, signs = rng.choice([-1.0, 1.0], 50), np.array([-1.0, -1.0, 1.0, 1.0])
+    data = dataset(X, y)
+    target = _target(run, SimpleNamespace(stream=(data, np.arange(50)), y=y), 10, centres)
+
+    def kappa(a, b):
+        return math.exp(-((a - b) ** 2).sum() / 2.0)
+
+    points = centres.reshape(5, 4, 3)
+
+    def inner(P, Q):
+        return sum(s * r * kappa(p, q) for s, p in zip(signs, P) for r, q in zip(signs, Q))  # noqa: B905
+
+    product = [[inner(P, Q) for Q in points] for P in points]
+    moves = [product[k][k] + product[k + 1][k + 1] - 2.0 * product[k][k + 1] for k in range(4)]
+    assert pytest.approx(sum(moves)) == target.D2
+    assert pytest.approx(sum(map(math.sqrt, moves))) == target.D1
+    assert target.last2 == pytest.approx(product[4][4])
+    assert pytest.approx(math.sqrt(max(product[k][k] for k in range(5)))) == target.B
+    margins = [
+        y[t] * sum(s * kappa(X[t], p) for s, p in zip(signs, points[t // 10], strict=True)) for t in range(50)
+    ]
+    np.testing.assert_allclose(target.margins, margins)
 
 
 def test_theorem_5_adds_up_its_segments():
@@ -239,7 +304,9 @@ def test_a_theorem_that_does_not_apply_gives_its_reasons():
         spa[:3],
         bomkc_spa(cosine, delta=0.5, **{**SPA, "discount": "zero_one"})[:3],
         norma(raw, 0.0, 1.0, 0.5, "sqrt", None, False),
-        norma(raw, 0.1, 1.0, 0.5, "constant", 10, False),
+        norma(raw, 0.1, 1.0, 0.5, "constant", 10, False)[:2],
+        norma_logistic(raw, 0.1, 0.5, "constant", None, False),
+        norma_growing(raw, 0.1, 0.0, 0.5, 0.3, 1),
         norma(raw, 0.1, 1.0, 0.5, "constant", None, True),
     ]
     for bounds in refused:

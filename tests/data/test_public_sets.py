@@ -1,0 +1,366 @@
+"""The papers' sets as their sources publish them.
+
+Files of those formats, made from the shared data, are downloaded from a server, and must give the registered
+content. Whether the addresses hold such files is not tested: the tests have no network.
+"""
+
+import bz2
+import dataclasses
+import gzip
+import io
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+from support.workbooks import xls, xlsx
+
+from omkl import data
+from omkl.data import registry
+from omkl.data.delimited import read_fields
+from omkl.data.parse import read_libsvm, read_npz, undense
+from omkl.errors import UserError
+
+MAT = {name: f"adaraker_{name}" for name in ("air", "tom", "twitter", "energy", "har")}
+
+
+@pytest.fixture
+def serve(server, monkeypatch):
+    """Let the addresses of a set lead to the server; return what puts files there, by an address's end."""
+    original = registry.entry
+
+    def moved(name):
+        item = original(name)
+        forms = [
+            dataclasses.replace(
+                form, files=tuple(dataclasses.replace(file, urls=links(file)) for file in form.files)
+            )
+            for form in item.forms
+        ]
+        return dataclasses.replace(item, forms=tuple(forms))
+
+    def links(file):
+        return tuple(
+            dataclasses.replace(link, url=f"{server.url}/{link.url.partition('://')[2]}")
+            for link in file.urls
+        )
+
+    monkeypatch.setattr(registry, "entry", moved)
+
+    def put(name, **bodies):
+        """Serve bodies at the set's addresses that end with their names, in which __ is a point."""
+        ends = {end.replace("__", "."): body for end, body in bodies.items()}
+        for form in moved(name).forms:
+            for file in form.files:
+                for link in file.urls:
+                    path = link.url.removeprefix(server.url)
+                    body = next((body for end, body in ends.items() if path.endswith(end)), None)
+                    if body is not None:
+                        server.files[path] = body
+
+    return put
+
+
+def zipped(**members):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("__", ".").replace("___", "/"), content)
+    return out.getvalue()
+
+
+def mat(X, y, **others):
+    out = io.BytesIO()
+    savemat(out, {"X": X, "y": y} | others, do_compression=True)
+    return out.getvalue()
+
+
+def table(shared_data, name):
+    """Header and rows of a shared table."""
+    (_, header), *rows = read_fields(shared_data / name, ",")
+    return header, [row for _, row in rows]
+
+
+def got(name):
+    """Download a set; its content is compared on the way."""
+    data.registered(name).get()
+    loaded = data.load(name, download=False)
+    assert loaded.content_hash == registry.entry(name).content_hash
+    return loaded
+
+
+@pytest.mark.parametrize("name", MAT.values())
+def test_matlab_files_of_the_adaraker_authors(shared_data, serve, name):
+    X, y = read_npz(shared_data / f"{name}.npz")
+    file = registry.entry(name).forms[-1].files[0].name.replace(".", "__")
+    serve(name, **{file: mat(X.T, y.reshape(1, -1))})  # an example is a column there
+    got(name)
+
+
+def test_istanbul_from_the_workbook_or_the_matlab_file(shared_data, serve, server):
+    X, y = read_npz(shared_data / "istanbul_exchange.npz")
+    head = [["", "TL BASED", "USD BASED", "imkb_x"], ["date", "ISE", "ISE", "SP", "DAX", "FTSE"]]
+    rows = [
+        [39818 + i, 0.01 * i, own, *values] for i, (own, values) in enumerate(zip(y, X.tolist(), strict=True))
+    ]
+    serve("istanbul", data_akbilgic__xlsx=xlsx(head + rows))
+    got("istanbul")
+    server.files.clear()
+    serve("istanbul", IstanbulEx__mat=mat(X, y.reshape(-1, 1)))
+    data.registered("istanbul").get(force=True)
+
+
+def test_air_from_the_workbook_in_the_archive(shared_data, serve, server):
+    header, rows = table(shared_data, "airquality_uci.csv.xz")
+    cells = []
+    for i, row in enumerate(rows):
+        hours, minutes = map(int, row[1].split(":")[:2])
+        cells.append([38056 + i // 24, (60 * hours + minutes) / 1440 * (1 + 1e-16), *map(float, row[2:])])
+    book = xlsx([header, *cells])
+    rounded = b"Date;Time\n"
+    serve("air", **{"air+quality.zip": zipped(AirQualityUCI__csv=rounded, AirQualityUCI__xlsx=book)})
+    got("air")
+    assert server.requests == ["/archive.ics.uci.edu/static/public/360/air+quality.zip"]
+
+
+def test_energy_and_airfoil_and_naval_from_text(shared_data, serve):
+    header, rows = table(shared_data, "energydata_complete.csv.xz")
+    quoted = "\n".join(",".join(f'"{field}"' for field in row) for row in [header, *rows])
+    serve("energy", energydata_complete__csv=quoted.encode())
+    got("energy")
+    _, rows = table(shared_data, "airfoil.csv.xz")
+    serve("airfoil", **{"noise.zip": zipped(airfoil_self_noise__dat="\n".join(map("\t".join, rows)))})
+    got("airfoil")
+    _, rows = table(shared_data, "naval_propulsion.csv.xz")
+    lines = "\n".join("   ".join(f"{float(field):.7e}" for field in row) for row in rows)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("UCI CBM Dataset/README.txt", "-")
+        archive.writestr("UCI CBM Dataset/data.txt", lines)
+    serve("naval", **{"plants.zip": out.getvalue()})
+    got("naval")
+
+
+def test_concrete_from_the_old_workbook(shared_data, serve):
+    header, rows = table(shared_data, "concrete.csv.xz")
+    book = xls([header, *([float(field) for field in row] for row in rows)])
+    serve("concrete", **{"strength.zip": zipped(Concrete_Data__xls=book)})
+    got("concrete")
+
+
+@pytest.mark.parametrize(("name", "part"), [("usps", "train"), ("usps_t", "test"), ("usps_test", "test")])
+def test_digits_from_the_book_or_the_libsvm_site(shared_data, serve, server, name, part):
+    rows = read_libsvm([shared_data / f"usps_{part}.libsvm.xz"])
+    X, digits = undense(rows), rows.labels
+    lines = [f"{y:.4f} {' '.join(map('{:.4f}'.format, x))} \n" for x, y in zip(X, digits, strict=True)]
+    body = gzip.compress("".join(lines).encode(), 1)
+    serve(name, **{f"zip.{part}.gz": body})
+    got(name)
+    server.files.clear()
+    lines = [
+        f"{int(y) + 1} {' '.join(f'{j}:{value:.6g}' for j, value in enumerate(x, 1))}\n"
+        for x, y in zip(X, digits, strict=True)
+    ]
+    serve(name, **{registry.entry(name).forms[-1].files[0].name: bz2.compress("".join(lines).encode(), 1)})
+    data.registered(name).get(force=True)
+
+
+def test_susy_30k_from_a_sparse_matlab_array(shared_data, serve):
+    rows = read_libsvm([shared_data / "susy_30k.libsvm.xz"])
+    X = sparse.csc_matrix(undense(rows))
+    serve("susy_30k", SUSY__mat=mat(X, rows.labels.reshape(-1, 1), title="SUSY"))
+    got("susy_30k")
+
+
+def test_spam_corpus_has_a_line_of_numbers_for_each_mail(serve, server, monkeypatch, tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = (rng.random((120, 39916)) < 0.01).astype(int), (rng.random(120) < 0.3).astype(int)
+    lines = "\n".join(" ".join(map(str, row)) for row in X)
+    body = zipped(spam__data=lines, spam__labels="\n".join(map(str, y)))
+    serve("spam_corpus", **{"spam.zip": body})
+    with pytest.raises(UserError, match=r"not the registered content of spam_corpus.* got \w+ \(T=120, d=39"):
+        data.registered("spam_corpus").get()
+    form = registry.entry("spam_corpus").forms[-1]
+    from omkl.data import prepare
+
+    for name, text in (("spam.data", lines), ("spam.labels", "\n".join(map(str, y)))):
+        (tmp_path / name).write_text(text)
+    parts = list(prepare.source_parts(form, [tmp_path / "spam.data", tmp_path / "spam.labels"], 10**9))
+    assert len(parts) > 1
+    assert max(len(part.labels) for part in parts) * 39916 < 2**19  # never dense as a whole
+    assert np.array_equal(np.vstack([undense(part) for part in parts]), X[:, : parts[0].d])
+    assert np.concatenate([part.labels for part in parts]).astype(int).tolist() == y.tolist()
+
+
+def test_a_set_without_a_hash_says_so(serve, server, monkeypatch, capsys):
+    from omkl.cli import main
+
+    serve("mushrooms", mushrooms=mushrooms())
+    assert main(["data", "get", "mushrooms"]) == 0
+    assert "not verified: no content hash is registered" in capsys.readouterr().out
+    loaded = data.load("mushrooms", download=False)
+    assert (loaded.T, loaded.d, set(loaded.y)) == (8124, 112, {-1.0, 1.0})
+    assert any("not verified" in note for note in loaded.notes)
+    ref = data.registered("mushrooms")
+    assert (ref.content_hash, ref.nnz) == (loaded.content_hash, 8124 * 21)
+    assert main(["data", "verify", "mushrooms"]) == 0
+    assert "not verified: no content hash is registered" in capsys.readouterr().out
+    serve("mushrooms", mushrooms=mushrooms(8123))
+    with pytest.raises(UserError, match=r"expected any hash \(T=8124, d=112\), got \w+ \(T=8123, d=112"):
+        ref.get(force=True)
+
+
+def mushrooms(count=8124):
+    line = " ".join(f"{5 * j + 7}:1" for j in range(21))
+    return "".join(f"{1 + i % 2} {line}\n" for i in range(count)).encode().replace(b"107:1", b"112:1")
+
+
+@pytest.mark.parametrize(("name", "said"), [("kdd08", "registered users only"), ("susy", "did not publish")])
+def test_a_set_of_a_paper_that_is_not_public_says_why(capsys, name, said):
+    from omkl.cli import main
+
+    assert main(["data", "get", name]) == 2
+    assert f"{name}: no download: " in (text := capsys.readouterr().err)
+    assert said in text
+
+
+# ------------------------------------------------------------------ other content at an address
+
+
+def test_other_content_at_an_address_leads_to_the_next_one(shared_data, serve, server):
+    header, rows = table(shared_data, "concrete.csv.xz")
+    values = [[float(field) for field in row] for row in rows]
+    rounded = xls([header, *([round(value, 2) for value in row] for row in values)])
+    serve("concrete", **{"strength.zip": zipped(Concrete_Data__xls=rounded), "Concrete_Data.xls": b"<html>"})
+    with pytest.raises(UserError) as caught:
+        data.registered("concrete").get()
+    first, second, last = str(caught.value).split("\n")
+    assert "not the registered content of concrete" in first
+    assert "Concrete_Data.xls" in second
+    assert "OMKL_DATA" in last
+    assert data.registered("concrete").state == "missing"
+    serve("concrete", **{"Concrete_Data.xls": xls([header, *values])})
+    got("concrete")
+    assert [path.rpartition("/")[2] for path in server.requests[-2:]] == [
+        "concrete+compressive+strength.zip",
+        "Concrete_Data.xls",
+    ]
+
+
+# ------------------------------------------------------------------ a million rows, streamed
+
+MEASURED = """
+import json, sys, threading, time
+from pathlib import Path
+from omkl import data
+from omkl.data import registry, prepare
+import dataclasses
+def anonymous():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
+item = dataclasses.replace(registry.entry("susy_1m"), T=int(sys.argv[2]))
+form = dataclasses.replace(item.forms[0], rows=item.T)
+before, most, done = anonymous(), [0], threading.Event()
+def watch():
+    while not done.wait(0.005):
+        most[0] = max(most[0], anonymous())
+thread = threading.Thread(target=watch); thread.start()
+dataset = prepare.read_registered(item, form, [Path(sys.argv[1])])
+done.set(); thread.join()
+print(json.dumps([dataset.T, dataset.d, dataset.nnz, int((dataset.y == 1).sum()), most[0] - before]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_rows_of_susy_are_never_all_in_memory(tmp_path):
+    rng, rows, more = np.random.default_rng(3), 200_000, 30_000
+    X = rng.normal(size=(1000, 18))
+    y = (rng.random(1000) < 0.46).astype(int)
+    block = "".join(
+        ",".join([f"{label:.18e}", *map("{:.18e}".format, x)]) + "\n" for x, label in zip(X, y, strict=True)
+    )
+    path = tmp_path / "SUSY.csv"
+    with gzip.open(path, "wb", 1) as file:
+        for _ in range((rows + more) // 1000):
+            file.write(block.encode())
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, str(path), str(rows)], capture_output=True, text=True, check=True
+    )
+    T, d, nnz, positive, kilobytes = json.loads(done.stdout)
+    assert (T, d, nnz, positive) == (rows, 18, 18 * rows, int(y.sum()) * rows // 1000)
+    assert kilobytes < 12 * nnz / 1024, "values and indices alone take 12 bytes each"
+
+
+# ------------------------------------------------------------------ files that are not what they should be
+
+
+def test_a_matlab_bomb_is_refused_before_it_is_read(tmp_path):
+    from omkl.data.matlab_files import read_mat
+
+    (tmp_path / "a.mat").write_bytes(mat(np.zeros((3000, 1000)), np.ones(3000)))
+    assert (tmp_path / "a.mat").stat().st_size < 10**5
+    with pytest.raises(UserError, match="holds more than 1,000,000 bytes"):
+        read_mat(tmp_path / "a.mat", 10**6)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"<html>moved</html>", "not a MATLAB file"),
+        (mat(np.ones((2, 3)), np.ones(4)), r"X \(2, 3\) should have as many rows, or columns"),
+        (mat(np.array([["a", "b"]]), np.ones(2)), "should be arrays of numbers"),
+        (mat(np.array([[1.0, np.nan]]), np.ones(2)), "not finite"),
+        (mat({"a": 1}, np.ones(2)), "not a MATLAB file with arrays X and y|arrays of numbers"),
+    ],
+    ids=["text", "shape", "words", "nan", "struct"],
+)
+def test_a_matlab_file_that_does_not_fit_is_refused(tmp_path, body, said):
+    from omkl.data.matlab_files import read_mat
+
+    (tmp_path / "a.mat").write_bytes(body)
+    with pytest.raises(UserError, match=said):
+        read_mat(tmp_path / "a.mat", 10**6)
+
+
+def rows_of(tmp_path, body, limit=10**6):
+    from omkl.data.workbooks import is_workbook, workbook_rows
+
+    (tmp_path / "book").write_bytes(body)
+    assert is_workbook(tmp_path / "book")
+    return list(workbook_rows(tmp_path / "book", limit))
+
+
+NUMBERS = [0.1, -3.0, 2.5, 1e300, 1 / 3, 0.07, 12345678.0, -0.29, 5e-324, 79.98611076]
+
+
+def test_both_kinds_of_workbooks_give_the_stored_doubles(tmp_path):
+    for body in (xlsx([["x"], NUMBERS]), xls([["x"], NUMBERS]), xls([["x"], ["y"], NUMBERS])):
+        *_, (_, fields) = rows_of(tmp_path, body)
+        assert list(map(float, fields)) == NUMBERS
+    assert rows_of(tmp_path, xlsx([["a", "b & c"], [1, ""], ["", ""], ["", 2]], start=3)) == [
+        (3, ["a", "b & c"]),
+        (4, ["1", ""]),
+        (6, ["", "2"]),
+    ]
+
+
+def test_workbooks_that_would_not_end_are_refused(tmp_path):
+    with pytest.raises(UserError, match="holds more than 1,000,000 bytes"):
+        rows_of(tmp_path, xlsx([[0] * 100] * 3000))
+    with pytest.raises(UserError, match="run in a circle"):
+        rows_of(tmp_path, xls([NUMBERS], circle=True))
+    with pytest.raises(UserError, match="first sheet can be read"):
+        rows_of(tmp_path, xls([NUMBERS])[:700])
+    laughs = (
+        b'<!DOCTYPE a [<!ENTITY b "ha">]><worksheet><row r="1"><c r="A1"><v>&b;</v></c></row></worksheet>'
+    )
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+        archive.writestr("xl/worksheets/sheet1.xml", laughs)
+    with pytest.raises(UserError, match="defines a document type"):
+        rows_of(tmp_path, out.getvalue())

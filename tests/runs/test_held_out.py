@@ -1,0 +1,252 @@
+"""test=: rows that are not learnt, on which the last hypothesis and the averaged one are measured."""
+
+import csv
+
+import numpy as np
+import pytest
+from support.engine_cases import case_stream, clouds, dataset, new_learner, one_pass, wdbc
+
+import omkl.data
+from omkl.cli import main
+from omkl.config import domains, plan
+from omkl.engine.stream import part
+from omkl.errors import UserError
+from omkl.learning import averaged
+from omkl.learning.cell import detach
+from omkl.runs.cells import expand
+from omkl.runs.held_out import absolute
+from omkl.runs.runner import run_plan
+from omkl.runs.slurm import _described
+from omkl.runs.slurm_job import _plan
+
+GAUSSIAN = {"kind": "gaussian", "sigma": 2.0}
+
+
+@pytest.fixture
+def ran(tmp_path):
+    def run(*words, reps=2):
+        words = [f"reps={reps}", "yardsticks=[]", f"store={tmp_path}", *words]
+        made = plan(words)
+        outcome = run_plan(made, progress=False, jobs=1)
+        assert not outcome.failed
+        return outcome.cells, made
+
+    return run
+
+
+# ------------------------------------------------------------------ the averaged hypothesis
+
+
+def mean_scores(name, data, test, **over):
+    """(1/T) sum_t f_t of test rows, round by round."""
+    learner, stream = new_learner(name, None, data.d, rounds=data.T, **over), case_stream(data)
+    total = np.zeros(test.T)
+    for t in range(stream.T):
+        total += learner.run(test, learn=False)[0].score
+        learner.run(part(stream, t, t + 1))
+    return total / stream.T
+
+
+AVERAGED = [
+    ("perceptron", {"kernel": GAUSSIAN}),
+    ("perceptron", {"kernel": {"kind": "linear"}}),
+    ("norma", {"kernel": GAUSSIAN, "lam": 0.1}),
+    ("norma", {"kernel": GAUSSIAN, "lam": 0.3, "step": "sqrt", "eta": 2.0}),
+    ("norma", {"kernel": GAUSSIAN, "lam": 0.9, "rho": 1.0}),  # its scale goes into the coefficients
+    ("okr", {"kernel": GAUSSIAN, "lam": 0.1, "loss": "hinge"}),
+    ("okr", {"kernel": GAUSSIAN, "lam": 0.1, "loss": "hinge", "eta": 0.3, "step": "sqrt"}),
+    ("norma_regression", {"kernel": GAUSSIAN, "lam": 0.1, "loss": "huber", "eta": 0.2}),
+]
+
+
+@pytest.mark.parametrize(("name", "over"), AVERAGED)
+def test_the_averaged_hypothesis_is_the_mean_of_all(name, over):
+    data, test = clouds(T=120), case_stream(clouds(T=40, seed=5))
+    learner, _ = one_pass(name, data, rounds=data.T, **over)
+    other = averaged.of(learner, case_stream(data))
+    expected = mean_scores(name, data, test, **over)
+    np.testing.assert_allclose(other.run(test, learn=False)[0].score, expected, rtol=1e-9, atol=1e-12)
+    assert np.abs(expected - learner.run(test, learn=False)[0].score).max() > 1e-3  # it is another one
+
+
+def test_each_kernel_is_averaged_and_the_last_weights_combine_them():
+    data, test = clouds(T=120), case_stream(clouds(T=40, seed=5))
+    kernels = [GAUSSIAN, {"kind": "gaussian", "sigma": 0.5}, {"kind": "linear"}]
+    learner, _ = one_pass("omkc_dd", data, {"normalise": "none", "kernels": kernels})
+    other = averaged.of(learner, case_stream(data))
+    means = []
+    for i, kernel in enumerate(kernels):
+        one, _ = one_pass("perceptron", data, kernel=kernel)
+        assert one.state["E"].n_sv[0] == learner.state["E"].n_sv[i]
+        means.append(mean_scores("perceptron", data, test, kernel=kernel))
+    votes = np.where(np.array(means) >= 0, 1.0, -1.0)
+    expected = learner.weights @ votes
+    np.testing.assert_allclose(other.run(test, learn=False)[0].score, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "over"),
+    [
+        ("norma", {"tau": 20}),
+        ("norma", {"offset": True}),
+        ("norma", {"lam": 0.999, "eta": 1.0}),  # terms shrink by 1000 in each round: the first are gone
+        ("alma", {}),
+    ],
+)
+def test_where_it_is_not_known_there_is_none(name, over):
+    data = clouds(T=300)
+    learner, _ = one_pass(name, data, kernel=GAUSSIAN, **over)
+    assert averaged.of(learner, case_stream(data)) is None
+
+
+def test_averaged_probabilities_are_those_of_the_averaged_output():
+    data = clouds(T=60)
+    learner, _ = one_pass("norma_logistic", data, kernel=GAUSSIAN, lam=0.1)
+    other = averaged.of(learner, case_stream(data))
+    means = np.zeros(data.T)
+    one, stream = new_learner("norma_logistic", None, data.d, kernel=GAUSSIAN, lam=0.1), case_stream(data)
+    for t in range(stream.T):
+        means += 2 * np.arctanh(2 * one.run(stream, learn=False)[0].score)
+        one.run(part(stream, t, t + 1))
+    expected = 0.5 * np.tanh(0.5 * means / stream.T)
+    np.testing.assert_allclose(other.run(stream, learn=False)[0].score, expected, rtol=1e-7, atol=1e-12)
+
+
+# ------------------------------------------------------------------ what is held out
+
+
+def test_a_share_is_the_last_of_each_permutation(ran):
+    cells, made = ran("algo=arow,perceptron", "data=wdbc", "test=0.2")
+    alone, _ = ran("algo=arow,perceptron", "data=wdbc", "rounds=455")
+    assert cells["T"].tolist() == [455] * 4
+    assert cells["mistakes"].tolist() == alone["mistakes"].tolist()
+    assert cells["held_out"].tolist() == [[455, 569]] * 4
+    assert not set(cells["key"]) & set(alone["key"])
+    data = omkl.data.load("wdbc")
+    for row in cells.to_dict("records"):
+        over = {"kernel": {"kind": "linear"}} if row["algo"] == "perceptron" else {}
+        order, _ = omkl.data.order(data, "permuted", made.seed, row["rep"])
+        learner, trace = one_pass(row["algo"], data, order=order[:455], **over)
+        assert trace.mistake.sum() == row["mistakes"]
+        test = learner.run(case_stream(data, order[455:]), learn=False)[0].mistake
+        assert row["test_rate"] == test.mean()
+    assert cells["averaged_rate"].isna().tolist() == (cells["algo"] == "arow").tolist()
+
+
+def test_another_set_in_file_order(ran, shared_data):
+    cells, _ = ran("algo=perceptron", "data=usps", "order=file", "rounds=500", "test=usps_t", reps=1)
+    train, test = omkl.data.load("usps"), omkl.data.load("usps_t")
+    assert cells["held_out"].item() == test.content_hash
+    assert 0.1 < cells["averaged_rate"].item() < cells["test_rate"].item() < 0.5
+    assert train.n_classes == 10
+
+
+def table(path, rows, classes=("no", "yes")):
+    """Write a table of two columns and a label."""
+    rng = np.random.default_rng(len(rows))
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["a", "colour", "label"])
+        for row in rows:
+            which = int(rng.random() < 0.5)
+            writer.writerow([round(row + 2.0 * which, 3), ["red", "blue"][which], classes[which]])
+    return path
+
+
+def test_a_file_is_read_like_the_data(ran, tmp_path):
+    train = table(tmp_path / "train.csv", np.linspace(0, 1, 80))
+    test = table(tmp_path / "test.csv", np.linspace(0, 1, 30))
+    cells, _ = ran("algo=perceptron", f"data={train}", f"test={test}", "scale=standard")
+    assert cells["test"].tolist() == ["test.csv"] * 2
+    assert (cells["test_rate"] == 0.0).all()  # the colour is the label
+    assert (cells["T"] == 80).all()
+    swapped = table(tmp_path / "swapped.csv", np.linspace(0, 1, 30), ("yes", "no"))
+    cells, _ = ran("algo=perceptron", f"data={train}", f"test={swapped}", "scale=standard")
+    assert (cells["test_rate"] == 1.0).all()
+    other = table(tmp_path / "other.csv", np.linspace(0, 1, 30), ("no", "maybe"))
+    with pytest.raises(UserError, match="label 'maybe'"):
+        ran("algo=perceptron", f"data={train}", f"test={other}")
+
+
+def test_a_regression_has_root_mean_squared_errors(ran, tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 2))
+    path = tmp_path / "numbers.csv"
+    np.savetxt(path, np.column_stack([X, 5.0 + X @ [1.0, 2.0]]), delimiter=",", header="a,b,y", comments="")
+    words = ("algo=norma_regression,krls_ald", f"data={path}", "task=regression", "target=online")
+    cells, _ = ran(*words, "algo.kernel=linear", "test=0.25", reps=1)
+    known = dict(
+        zip(cells["algo"], zip(cells["test_rmse"], cells["averaged_rmse"], strict=True), strict=True)
+    )
+    assert known["krls_ald"][0] < 0.5
+    assert np.isnan(known["krls_ald"][1])
+    assert known["norma_regression"][0] < 1.0  # in the units of the targets, whose mean is 5
+    assert known["norma_regression"][1] < 2.0
+
+
+def test_it_is_shown(tmp_path, capsys):
+    words = ["algo=perceptron", "data=wdbc", "reps=2", "yardsticks=[]", f"store={tmp_path}"]
+    assert main(["run", *words, "test=0.2"]) == 0
+    shown = capsys.readouterr().out
+    assert "rounds 0:455 · test=0.2" in shown
+    assert "averaged %" in shown
+    assert main(["run", *words]) == 0
+    assert "test %" not in capsys.readouterr().out  # of other cells
+    assert main(["results", "list", f"store={tmp_path}", "--format", "csv"]) == 0
+    listed = capsys.readouterr().out
+    assert "permuted 0:455 test=0.2" in listed
+
+
+def test_the_user_is_told(tmp_path, capsys):
+    for words, said in [
+        (["data=wdbc", "test=2.5"], "must be a share such as 0.2"),
+        (["data=wdbc", "test=0.0001"], "choose another share"),
+        (["data=wdbc", "test=nosuch.csv"], "no such file"),
+        (["data=wdbc", "test=usps_t"], "wdbc has 30 features and 2 classes"),
+    ]:
+        assert main(["run", "algo=perceptron", *words, f"store={tmp_path}"]) == 2
+        assert said in capsys.readouterr().err, words
+    assert main(["bounds", "algo=omkc_dd", "data=wdbc", "test=0.5"]) == 2
+    assert main(["tune", "algo=perceptron", "data=wdbc", "test=0.5", f"store={tmp_path}"]) == 2
+    assert main(["fit", "algo=perceptron", "data=wdbc", "test=0.5", "--out", str(tmp_path / "m")]) == 2
+    assert capsys.readouterr().err.count("test=") >= 3
+
+
+def test_the_domain():
+    check = domains.domain_check("test or null")
+    assert [check(value) for value in (0.25, "usps_test", None)] == [0.25, "usps_test", None]
+    for value in (0, 1, 0.0, 1.0, -0.2, True, [0.2], ""):
+        with pytest.raises(ValueError, match="must be a share"):
+            check(value)
+
+
+def test_it_reaches_workers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = wdbc()
+    for name, rows in (("train", slice(0, 400)), ("test", slice(400, 569))):
+        X = np.zeros((data.T, data.d))
+        X[np.repeat(np.arange(data.T), np.diff(data.indptr)), data.indices] = data.values
+        np.savez(tmp_path / f"{name}.npz", X=X[rows], y=data.y[rows])
+    made = plan(["algo=perceptron", "data=train.npz", "test=test.npz", "reps=1", "yardsticks=[]"])
+    (cell,) = expand(made)
+    bare, _ = detach(cell)
+    assert bare.test.data.T == 169
+    assert bare.test.data.path is None
+    assert bare.key == cell.key
+    (described,) = _described(made, [cell])
+    assert described["test"] == str(tmp_path / "test.npz") == absolute("test.npz")
+    (again,) = expand(_plan(described))
+    assert again.key == cell.key
+
+
+def test_rows_of_an_unknown_task_are_refused():
+    with pytest.raises(UserError, match="has no labels"):
+        expand(plan(["algo=norma_novelty", "data=usps_train", "test=0.5"]))
+
+
+def test_a_class_that_is_missing_from_the_part(ran):
+    """One class alone on the held-out rows is no fault."""
+    X, y = np.arange(20.0)[:, None], np.where(np.arange(20) < 12, 1.0, -1.0)
+    data = omkl.data.of_dataset(dataset(X, y))
+    made = plan(["algo=perceptron", "order=file", "test=0.2", "yardsticks=[]"], data=[data])
+    assert run_plan(made, progress=False, jobs=1).cells["test_rate"].notna().all()
