@@ -14,8 +14,8 @@ import omkl
 ROOT = Path(__file__).resolve().parent.parent
 TITLE = """# Bounds of mistakes and regret of 15 learners on nine data sets
 
-What the theorems allow, next to the observed values (mean ± std); [how they are computed](../docs/bounds.md). Made by
-`python scripts/bounds.py`, which runs the command above each table.
+What the theorems allow, next to the observed values (mean ± std); [how they are computed](../docs/bounds.md).
+Made by `python scripts/bounds.py`, which runs the command above each table.
 """
 PARTS = (  # heading, command
     (
