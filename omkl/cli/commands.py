@@ -147,7 +147,7 @@ def claims(args: Namespace, words: list[str]) -> int:
 
 
 def bounds(args: Namespace, words: list[str]) -> int:
-    """Print the theorems' mistake bounds next to the observed mistakes."""
+    """Print the theorems' bounds next to the observed mistakes, vectors or regret."""
     from omkl.theorems import bounded
 
     plan = bounded(front.Call(words).plan())

@@ -86,12 +86,13 @@ examples:
   omkl claims omkc --quick
 """
 BOUNDS = """\
-Runs the missing cells as omkl run does, then evaluates each theorem's right-hand side at a batch support
-vector machine; yardsticks are left out.
+Runs the missing cells as omkl run does, then evaluates each theorem's right-hand side at a batch solution:
+a support vector machine, batch multiple kernel learning, or least squares; yardsticks are left out.
 
 examples:
   omkl bounds algo=omkc_dd data=wdbc
   omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
+  omkl bounds algo=raker,adaraker data=switch_numbers order=file reps=1      regret
 """
 MODEL = """\
 A model keeps the learner, its hyperparameters and kernels, and how the table was prepared, so that new rows

@@ -27,7 +27,7 @@ _NOTE = "C_0 and C_1 are not printed; this is what a proof gives for the run's i
 def adaraker(case: Case, eta0: float, lam: float, loss: str) -> list[Bound]:
     """Lemma 3, for the whole stream and for the worst of shorter intervals, and Theorem 4."""
     shares = [share for share in SHARES if share <= case.T]
-    theorems = [f"{PAPER}, Lemma 3, |I| = T{f' / {share}' if share > 1 else ''}" for share in shares]
+    theorems = [f"{PAPER}, Lemma 3, T{f' / {share}' if share > 1 else ''} rounds" for share in shares]
     last = f"{PAPER}, Theorem 4"
     if (wrong := conditions(case, loss)) or not case.runs:
         return all_refused([*theorems, last], wrong, case, loss)

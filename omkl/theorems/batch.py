@@ -103,7 +103,8 @@ class Batch:
         if self._all is None:
             self._all = np.stack([self.kernel(i, self.picked) for i in range(self.m)])
         y, n = self.y[self.picked], len(self.picked)
-        found = solver.mixture(self._all, y, self.T / n, lam)
+        last = next(reversed(self._mixtures.values()), None)
+        found = solver.mixture(self._all, y, self.T / n, lam, last and last[1].u)
         signed, norm2 = found.a * y, float(found.u @ found.norms2)
         if n == self.T:
             f = np.tensordot(found.u, self._all, 1) @ signed

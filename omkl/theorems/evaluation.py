@@ -1,4 +1,4 @@
-"""The table of ``omkl bounds``: for every learner and data set its theorems next to the observed counts."""
+"""The table of ``omkl bounds``: for every learner and data set its theorems next to what was observed."""
 
 import importlib.util
 import inspect
@@ -165,7 +165,7 @@ def bounds_table(rows: list[dict[str, Any]], command: str = "") -> Table:
     return Table.of(
         rows,
         shown,
-        shared="Mistake bounds and observed counts (mean ± std)",
+        shared="Bounds and observed values (mean ± std)",
         below=[*(["\n".join(lines)] if lines else []), *certain],
         command=command,
         least=("counts", "pool", "settings"),
