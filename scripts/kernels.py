@@ -130,7 +130,8 @@ def picture() -> plt.Figure:
         first, second = sorted(own, key=lambda kind: own[kind])[:2]
         text += f"{name}: {first} {own[first]:.1f} %,\n   {second} {own[second]:.1f} %"
         text += f" (gaussian {own['gaussian']:.1f})\n"
-    places[0].text(0.0, 1.0, text, fontsize=8, va="top")
+    said = places[0].text(-0.2, 1.1, text, fontsize=7, va="top")
+    said.set_in_layout(False)  # it goes on over the next place
     return figure
 
 
