@@ -36,9 +36,32 @@ def path_error(what: str, error: OSError, advice: str = "") -> OmklError:
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """Return ``" (did you mean 'x'?)"`` for the closest known word, else the empty string."""
-    close = difflib.get_close_matches(str(word), list(known), n=1, cutoff=0.6)
-    return f" (did you mean '{close[0]}'?)" if close else ""
+    """Return ``" (did you mean 'x'?)"`` for the closest known word, else the empty string.
+
+    Where none is close, up to three that contain the word: ``" (did you mean 'x', 'y' or 'z'?)"``.
+    """
+    names, lowered = list(known), str(word).lower()
+    of_lowered = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(str(word), names, n=1, cutoff=0.6)
+    close = close or [
+        of_lowered[own] for own in difflib.get_close_matches(lowered, of_lowered, n=1, cutoff=0.6)
+    ]
+    if not close and len(lowered) > 2:
+        close = [name for name in names if lowered in name.lower()][:3]
+    if not close:
+        return ""
+    *first, last = [f"'{name}'" for name in close]
+    return f" (did you mean {', '.join(first)}{' or ' if first else ''}{last}?)"
+
+
+CALLED: dict[str, str] = {}  # paths that messages call by another name, such as that of standard input
+
+
+def called(text: str) -> str:
+    """Return a message with the paths in CALLED as their users call them."""
+    for path, name in CALLED.items():
+        text = text.replace(path, name)
+    return text
 
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -105,7 +105,7 @@ class Measure:
         return f"largest {self.header}" if self.better else ""
 
 
-REGRET = "regret"  # a curve that is made when it is drawn: omkl.theorems.track
+REGRET = "regret"  # a curve that is made when it is drawn: omkl.theorems.rerun
 
 _ALL = (
     Measure(

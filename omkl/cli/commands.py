@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from omkl import experiments as front
 from omkl.cli.messages import FAILED, OK, emit, end, end_races, say, say_failed, say_written
 from omkl.errors import UserError
-from omkl.reports.figure_style import FigureStyle, in_style
+from omkl.reports.figure_style import KINDS, FigureStyle, in_style
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from omkl.config import Plan
     from omkl.publications import Selection
     from omkl.reports.figures import Figure
-
-KINDS = ("curve", "confusion", "sweep", "times", "ranks")  # of figures of the user's own runs
 
 
 def run(args: Namespace, words: list[str]) -> int:

@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from omkl.cli.commands import KINDS
 from omkl.cli.messages import OK, emit
 from omkl.errors import OmklError
 from omkl.paths import conf_folder, extended, extension, extensions
+from omkl.reports.figure_style import KINDS
 
 Word = tuple[str, str]  # and its meaning
 SCRIPTS = {

@@ -7,11 +7,12 @@ settings (omkl show prints all of them, with their meaning and domain):
   algo.NAME.KEY=VALUE, 'algo=NAME(KEY=VALUE,label=TEXT),...'    hyperparameters of one learner
   settings=FILE      learners with settings of their own, as omkl tune --out FILE writes them
   data=NAME,...      data sets (omkl list data) or paths of your own files
-  label= id= drop= header= delimiter= encoding= decimal= thousands= na= missing= categorical= dates= scale=
-  positive= task=    for your own table (omkl data look FILE shows it); index_base= qid= for LIBSVM text
+  label= id= drop= header= delimiter= encoding= decimal= thousands= na= missing= categorical= dates=
+  day_first= scale= positive= task=    for your own table (omkl data look FILE); index_base= qid= for LIBSVM
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   rounds=N           only the first N rounds of each repetition; N: for those after them, M:N for a part
+  test=SHARE|NAME|FILE   rows that are not learnt, on which the last and the averaged hypothesis are measured
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
 """
 KEYS = f"""\

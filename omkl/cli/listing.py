@@ -52,12 +52,12 @@ def show(args: Namespace, words: list[str]) -> int:
 
 def data(args: Namespace, words: list[str]) -> int:
     """List, download, verify or locate data sets; or look at a file before a run."""
-    from omkl.data import registered, registry
+    from omkl.data import registry
 
     if args.action == "look":
         return _look(args, words)
     names = dict.fromkeys(words or (registry.names() if args.action in ("list", "verify") else ()))
-    sets = list({ref.name: ref for ref in map(registered, names)}.values())
+    sets = list({ref.name: ref for ref in map(_registered, names)}.values())
     if args.action == "list":
         emit(Table.of(front.data_rows(sets)).render(args.format))
         return OK
@@ -74,6 +74,18 @@ def data(args: Namespace, words: list[str]) -> int:
                 raise
             code = max(code, complain(error))
     return code
+
+
+def _registered(name: str) -> "Registered":
+    """Return a registered set. Raises UserError, for a set of a paper that is not public with the reason."""
+    from omkl.data import registered, registry
+    from omkl.publications.paper import paper_names, read_paper
+
+    if not registry.is_name(name):
+        for paper in map(read_paper, paper_names()):
+            if name in paper.unavailable:
+                raise UserError(f"{name}: no download: {paper.unavailable[name]['how']}")
+    return registered(name)
 
 
 def _look(args: Namespace, words: list[str]) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omkl.errors import OmklError, UserError, without_controls
+from omkl.errors import OmklError, UserError, called, without_controls
 
 if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
@@ -19,7 +19,7 @@ class OutputLost(Exception):
 
 def say(text: str) -> None:
     """Print a message to stderr, which may contain a user's or a file's text."""
-    print(f"omkl: {printable(text)}", file=sys.stderr, flush=True)
+    print(f"omkl: {printable(called(text))}", file=sys.stderr, flush=True)
 
 
 def complain(error: OmklError) -> int:

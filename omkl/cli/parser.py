@@ -17,7 +17,7 @@ from omkl.cli import (
 )
 from omkl.errors import UserError, suggest
 from omkl.paths import conf_folder, extension, in_path, out_path
-from omkl.reports.figure_style import STYLES, UNITS, inches
+from omkl.reports.figure_style import KINDS, STYLES, UNITS, inches
 from omkl.reports.table import FORMATS
 
 SORTS = ("mistakes", "seconds", "sv")
@@ -31,6 +31,17 @@ class Parser(argparse.ArgumentParser):
         if match := re.match(r"argument COMMAND: invalid choice: '([^']*)' \(choose from (.*)\)", message):
             near = suggest(match[1], re.findall(r"\w+", match[2]))
             message = f"unknown command '{match[1]}'{near}"
+        elif match := re.match(r"argument (\S+): invalid choice: '([^']*)' \(choose from (.*)\)", message):
+            choices = re.findall(r"[^', ]+", match[3])
+            message = (
+                f"{match[1]} '{match[2]}'{suggest(match[2], choices)}: choose one of {', '.join(choices)}"
+            )
+        elif match := re.match(r"the following arguments are required: (\w+)$", message):
+            known = [
+                action.choices for action in self._actions if action.metavar == match[1] and action.choices
+            ]
+            message = f"{self.prog}: {match[1]} is missing"
+            message += f": choose one of {', '.join(known[0])}" if known else ""
         raise UserError(f"{message}; see `{self.prog} --help`")
 
 
@@ -88,9 +99,7 @@ def build_parser() -> Parser:
     _add_work_options(sub, fail_fast=False)
 
     sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{help_texts.FIGURE}")
-    sub.add_argument(
-        "kind", metavar="KIND", help=f"{', '.join(commands.KINDS)}, or a paper's figure such as omkc/1"
-    )
+    sub.add_argument("kind", metavar="KIND", help=f"{', '.join(KINDS)}, or a paper's figure such as omkc/1")
     _add_look(sub, "file (.png, .pdf, .svg) or folder to write to")
     _add_selection(sub)
     _add_work_options(sub)
@@ -258,7 +267,8 @@ def _columns(text: str) -> tuple[str, ...]:
     names = _names(text)
     if not names or not all(name.strip("+-") for name in names):
         raise UserError(f"--columns {text!r}: name columns, as in learner,mistakes,sv or +kernel,-union")
-    return names
+    adds = names[0][0] == "+"  # +auc,kappa adds both
+    return tuple(f"+{name}" if adds and name[0] not in "+-" else name for name in names)
 
 
 def _count(text: str, most: int = 999_999) -> int:

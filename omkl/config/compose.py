@@ -16,6 +16,8 @@ from omkl import schema
 from omkl.errors import UserError, shown, suggest
 from omkl.paths import conf_folder, extensions, listed
 
+MOST_LISTED = 12  # names that a message lists; of more it names the command that does
+_LISTS = {"algo": "algos", "pool": "pools", "data": "data"}  # what `omkl list` calls a group
 EXTENDED = ("algo", "data", "kernel", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _cache: dict[Path, tuple[tuple, dict[str, dict]]] = {}  # by folder: the state of its files, what was read
@@ -55,7 +57,9 @@ def known_option(group: str, name: str, what: str) -> str:
     if name in known:
         return name
     own = "; one of your own needs its folder: --with DIR" if group in EXTENDED and not extensions() else ""
-    hint = suggest(name, known) or f"; known: {', '.join(known) or 'none'}{own}"
+    few = len(known) <= MOST_LISTED or group not in _LISTS
+    names = f"known: {', '.join(known) or 'none'}" if few else f"`omkl list {_LISTS[group]}` lists them"
+    hint = suggest(name, known) or f"; {names}{own}"
     raise UserError(f"{shown(f'{group}={name}')}: unknown {what}{hint}")
 
 

@@ -58,6 +58,8 @@ def _parsed(form: str) -> Check:
 
 
 def _choice(value: Any, choices: list) -> Any:
+    if isinstance(value, bool) and "yes" in choices:  # header=True, as Python says it
+        value = "yes" if value else "no"
     for choice in choices:
         if value == choice and isinstance(value, bool) == isinstance(choice, bool):
             return choice

@@ -261,10 +261,9 @@ def check_classes(spec: LearnerSpec, data: str, classes: int) -> None:
     """Raise UserError for a learner that is not for this many classes, naming those that are."""
     if spec.takes(classes):
         return
-    able = ", ".join(name for name, own in learner_specs().items() if own.takes(classes))
     raise UserError(
-        f"algo={spec.name} is for two classes, data={data} has {classes}; choose another learner ({able}), "
-        "or one class against the rest of a table (positive=CLASS)"
+        f"algo={spec.name} is for two classes, data={data} has {classes}; choose another learner, such as "
+        "auto (`omkl list groups`: multiclass), or one class against the rest of a table (positive=CLASS)"
     )
 
 

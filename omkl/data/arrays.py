@@ -28,12 +28,13 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     import scipy.sparse as sp  # 0.15 s
 
     names = [f"'{column}'" for column in getattr(X, "columns", [])]
-    rows = sp.csr_array(X if sp.issparse(X) else _dense(X, names, name))
+    values = X if sp.issparse(X) else _dense(X, names, name)
+    if values.ndim != 2 or 0 in values.shape:
+        raise UserError(f"{name}: X must have rows and columns, its shape is {values.shape}")
+    rows = sp.csr_array(values)
     if rows.dtype.kind == "c":
         raise UserError(f"{name}: X holds complex numbers; make a column each of their parts")
     rows = rows.astype(np.float64, copy=False)
-    if rows.ndim != 2 or 0 in rows.shape:
-        raise UserError(f"{name}: X must have rows and columns, its shape is {rows.shape}")
     if rows.data.base is not None or sp.issparse(X):
         rows = rows.copy()
     rows.sum_duplicates()

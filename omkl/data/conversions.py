@@ -84,16 +84,18 @@ class Conversion:
         return {"": np.array([np.nan if number is None else number for number in found], float)}
 
 
-def conversion(column: Column, form: TableFormat, dates: str) -> tuple[Conversion | None, str]:
+def conversion(
+    column: Column, form: TableFormat, dates: str, day_first: str = "auto"
+) -> tuple[Conversion | None, str]:
     """Return how a column of texts becomes numbers, and what to say of it; None where its texts are words.
 
-    dates: ``parts`` or ``ordinal``
+    dates: ``parts`` or ``ordinal``    day_first: of Preparation
     """
     texts = sorted({str(text) for text in column.text[~column.missing]})
     if not texts:
         return None, ""
     if kind_of(texts) == "a date":
-        return _of_dates(texts, dates)
+        return _of_dates(texts, dates, day_first)
     if kind_of(texts) == "a time":
         return Conversion("a time"), "times as hours"
     words = [text for text in texts if form.number(text) is None]
@@ -142,8 +144,8 @@ def _bare(text: str) -> str:
     return _SIGN.sub("", text).replace(" ", "").strip()
 
 
-def _of_dates(texts: list[str], dates: str) -> tuple[Conversion | None, str]:
-    day_first, doubt = _day_first(texts)
+def _of_dates(texts: list[str], dates: str, wanted: str) -> tuple[Conversion | None, str]:
+    day_first, doubt = _day_first(texts, wanted)
     days = _days(np.array(texts), day_first)
     if not np.isfinite(days).all():
         return None, ""
@@ -154,8 +156,8 @@ def _of_dates(texts: list[str], dates: str) -> tuple[Conversion | None, str]:
     return Conversion("a date", parts, first, day_first), said + doubt
 
 
-def _day_first(texts: Iterable[str]) -> tuple[bool, str]:
-    """Return whether the day comes before the month, and what to say where the texts do not show it."""
+def _day_first(texts: Iterable[str], wanted: str) -> tuple[bool, str]:
+    """Return whether the day comes before the month, and what to say where nothing shows it."""
     first, second, point = 0, 0, False
     for text in texts:
         if match := _SLASHED.match(text):
@@ -163,8 +165,10 @@ def _day_first(texts: Iterable[str]) -> tuple[bool, str]:
             point = point or match[2] == "."
     if not first or first > 12 or second > 12:
         return first > 12, ""
-    order = ("day", "month") if point else ("month", "day")
-    return point, f", the {order[0]} before the {order[1]} (write YYYY-MM-DD if that is wrong)"
+    if wanted != "auto":
+        return wanted == "yes", ""
+    order, other = (("day", "month"), "no") if point else (("month", "day"), "yes")
+    return point, f", the {order[0]} before the {order[1]} (day_first={other} if that is wrong)"
 
 
 def _days(texts: np.ndarray, day_first: bool) -> np.ndarray:

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from omkl.errors import UserError, show
+from omkl.errors import CALLED, UserError, show
 from omkl.paths import cache_folder, data_folders
 
 COMPRESSION = (".xz", ".bz2", ".gz", ".zst", ".zip")
@@ -109,6 +109,7 @@ def standard_input() -> Path:
             raise
     path = folder / digest.hexdigest()[:16]
     os.replace(file.name, path)
+    CALLED[str(path)] = "standard input"
     return path
 
 

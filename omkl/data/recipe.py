@@ -25,6 +25,7 @@ _CHOICES = {
     "index_base": ("auto", 0, 1),
     "categorical": ("auto", "onehot", "letters", "error"),
     "dates": ("parts", "ordinal", "drop"),
+    "day_first": ("auto", "yes", "no"),
     "qid": ("error", "drop"),
 }
 LABELS = ("label", "class", "target", "y")  # names of a label's column, without regard to case
@@ -41,6 +42,7 @@ class Preparation(TableFormat):
     categorical: ``onehot``, ``letters`` (their codes), ``error``, or ``auto``: onehot for columns of few
     words, others are left out
     dates: ``parts``, ``ordinal`` (only the days since the first) or ``drop``
+    day_first: whether 3/4/2024 is in April, ``yes`` or ``no``; ``auto``: as other dates of the column show
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
     positive: the class that is +1 against all others, None: all classes as they are
     index_base: of LIBSVM text, the index of the first column, 0 or 1; ``auto``: 0 if there is an index 0
@@ -53,6 +55,7 @@ class Preparation(TableFormat):
     missing: str = "error"
     categorical: str = "auto"
     dates: str = "parts"
+    day_first: str = "auto"
     scale: str = "none"
     positive: str | None = None
     index_base: str | int = "auto"
@@ -345,7 +348,7 @@ def choice_of(table: Table, preparation: Preparation, task: str = "classificatio
             continue
         made, what = None, ""
         if column.distinct.numbers is None:
-            made, what = conversion(column, preparation, preparation.dates)
+            made, what = conversion(column, preparation, preparation.dates, preparation.day_first)
             if made is None and preparation.categorical == LETTERS:
                 made = letters(column)
                 what = f"the codes of {len(made.parts)} letters, for kernels of texts such as spectrum"

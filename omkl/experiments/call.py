@@ -17,7 +17,7 @@ from omkl.data.arrays import from_arrays
 from omkl.data.dataset import Dataset
 from omkl.data.ref import Frame, Parsed, of_dataset
 from omkl.data.tables import as_pandas
-from omkl.errors import UserError
+from omkl.errors import UserError, show
 
 LABEL = "y=..."  # the column of labels that are given beside a frame
 
@@ -98,6 +98,9 @@ def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:
         return find(str(data), task=task)
     if hasattr(data, "columns"):
         return Frame(name, task, name, data)
+    if not hasattr(data, "shape"):
+        fault = "must be a name, a path, a frame, an array with y=..., or a list or mapping of these"
+        raise UserError(f"data={show(data)}: {fault}")
     if y is None:
         raise UserError("an array has no labels; give them with y=...")
     return of_dataset(from_arrays(data, y, name=name, task=task))

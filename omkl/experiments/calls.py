@@ -14,7 +14,8 @@ from omkl.experiments.paper_results import PaperResult, paper_claims, paper_tabl
 from omkl.experiments.results import Results, check_end, finished, run_call
 from omkl.experiments.trained_model import Model, trained
 from omkl.experiments.tune import Study, Tuning
-from omkl.publications import find_item, paper_names
+from omkl.publications import find_item
+from omkl.reports.figure_style import KINDS
 from omkl.reports.look import look as look
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def figure(
     """
     from omkl.reports import drawing
 
-    if "/" in kind or kind in paper_names():
+    if kind not in KINDS:
         from omkl.publications.paper_figures import figure_of
 
         paper, item = find_item("figures", kind)

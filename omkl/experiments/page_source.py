@@ -54,7 +54,9 @@ class PageSource:
         if papers:
             return cls._of_paper(papers, settings, selection or Selection(), command)
         if not settings:
-            raise UserError("name what to report: algo=... data=..., a paper such as bomkl, or --all")
+            raise UserError(
+                "name what to report: algo=... data=..., a paper such as bomkl, or everything (--all)"
+            )
         from omkl.pages.runs import run_page
 
         plan = Call(list(settings)).plan(sweep=True)

@@ -334,7 +334,7 @@ class Results(Shown):
 
     def _with_regret(self, curves: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
         """Return the curves with the regret, of the learners that have one."""
-        from omkl.theorems.track import regret_curve
+        from omkl.theorems.rerun import regret_curve
 
         cells = {cell.key: cell for part in self.parts for cell in expand(part.plan)}
         return {key: regret_curve(cells[key], curve) for key, curve in curves.items()}

@@ -1,5 +1,6 @@
 """Trained learners from Python: `omkl.fit` and `omkl.load_model`."""
 
+import math
 import os
 import warnings
 from collections.abc import Iterator, Sequence
@@ -88,8 +89,11 @@ class Model(Shown):
         """What it has learnt, on one line."""
         known = self.described()
         measure = next(key for key in ("mistakes", "loss", "flagged") if key in known)
+        error = f"{measure} {known[measure]:.6g}"
+        if measure == "loss":  # the sum of the squared errors, of which nobody knows the unit
+            error = f"RMSE {math.sqrt(known['loss'] / max(known['rounds'], 1)):.6g}"
         stored = known.get("support_vectors", {}).get("distinct")
-        parts = [f"{known['rounds']} rows", f"{measure} {known[measure]:.6g}"]
+        parts = [f"{known['rounds']} rows", error]
         parts += [f"{stored} support vectors"] if stored is not None else []
         return f"{known['learner']}: {', '.join(parts)}"
 

@@ -9,6 +9,7 @@ from typing import Any
 from omkl.config import compose
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError, show, shown, suggest
+from omkl.reports.figure_style import KINDS as FIGURE_KINDS
 from omkl.schema import Check, checked, such
 
 FEW = 3  # a title names up to this many data sets
@@ -177,8 +178,12 @@ def find_item(group: str, word: str) -> tuple[Paper, Item]:
         if len(items) == 1:
             known.setdefault(paper.name, (paper, items[0]))
     if word not in known:
-        near, kind = "" if own == word in paper_names() else suggest(word, known), group.removesuffix("s")
-        raise UserError(f"{shown(word)}: no such {kind}{near}; known: {', '.join(sorted(known))}")
+        names, kind = [*known, *(FIGURE_KINDS if group == "figures" else ())], group.removesuffix("s")
+        near = "" if own == word in paper_names() else suggest(word, names)
+        listed = (
+            f"known: {', '.join(sorted(known))}" if own in paper_names() else "`omkl list papers` lists them"
+        )
+        raise UserError(f"{shown(word)}: no such {kind}{near or f'; {listed}'}")
     return known[word]
 
 

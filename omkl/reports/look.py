@@ -13,7 +13,7 @@ from omkl.data.recipe import Choice, choice_of
 from omkl.data.ref import DataRef, Frame, UserFile
 from omkl.data.tables import Column as DataColumn
 from omkl.data.tables import Table as DataTable
-from omkl.errors import UserError
+from omkl.errors import UserError, called
 from omkl.reports.table import Table
 
 MOST = 200  # columns that are shown; JSON has all
@@ -45,14 +45,15 @@ def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
     """
     given = Frame("data", "", "data", data) if hasattr(data, "columns") else str(data)
     (ref,) = files(list(words), settings, [given])
+    name = "standard input" if ref.word == "-" else ref.word
     if isinstance(ref, UserFile | Frame) and (table := ref.table()) is not None:
         chosen = choice_of(table, ref.preparation, ref.task)
         rows = [_row(place, table, chosen, ref) for place in range(len(table.columns))]
         form = f"{format_of(ref.path).title}" if isinstance(ref, UserFile) else "a data frame"
-        title = f"{ref.word}: {form}, {len(table.columns[0].text)} rows"
+        title = f"{name}: {form}, {len(table.columns[0].text)} rows"
     else:
         rows = _of_dataset(ref.load())
-        title = f"{ref.word}: {ref.T} rows, {ref.d} features"
+        title = f"{name}: {ref.T} rows, {ref.d} features"
     notes, fault = _outcome(ref)
     below = (
         [f"Columns {MOST + 1} to {len(rows)} are not shown; --format json has them."] if rows[MOST:] else []
@@ -65,7 +66,7 @@ def _outcome(ref: DataRef) -> tuple[list[str], list[str]]:
     try:
         dataset = ref.load()
     except UserError as error:
-        return [], [f"A run stops: {error}"]
+        return [], [f"A run stops: {called(str(error))}"]
     return [f"Note: {note}" for note in dataset.notes], [
         f"A run gets {dataset.T} rows with {dataset.d} features."
     ]

@@ -20,6 +20,7 @@ from omkl.reports.table_cells import (
     Spread,
     TableRow,
     filled,
+    fitted,
     least_width,
     line_of,
     padded,
@@ -61,7 +62,7 @@ _ESCAPES = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """A table, with all that is printed around it.
 
@@ -167,6 +168,10 @@ class Table:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        with fitted():
+            return self.text()
 
 
 def check_format(fmt: str) -> None:

@@ -383,7 +383,7 @@ class Errors:
         if not self.count:
             return ""
         if self.task == "regression":
-            return f"mean squared error {self.loss / self.count:.6g}"
+            return f"RMSE {math.sqrt(self.loss / self.count):.6g} on {self.count} rows"
         return f"{self.loss:.0f} mistakes on {self.count} rows ({100 * self.loss / self.count:.2f} %)"
 
 

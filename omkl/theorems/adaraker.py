@@ -17,7 +17,7 @@ import numpy as np
 
 from omkl.theorems.case import REGRET, Bound, Case, refused
 from omkl.theorems.raker import PAPER, all_refused, conditions, gathered
-from omkl.theorems.track import Rounds
+from omkl.theorems.rerun import Rounds
 
 SHARES = (1, 4, 16)  # intervals of T / these are in Lemma 3's rows
 SHORTEST = 32  # rounds of a part in Theorem 4

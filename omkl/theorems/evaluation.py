@@ -10,7 +10,8 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.reports.table import Table
-from omkl.theorems.case import MEAN, MISTAKES, ROWS, SHARE, VECTORS, Batch, Bound, Case
+from omkl.theorems.batch import MEAN, ROWS, Batch
+from omkl.theorems.case import MISTAKES, SHARE, VECTORS, Bound, Case
 from omkl.theorems.rerun import Run
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from omkl.theorems.case import MISTAKES, SHARE, TRUNCATION, VECTORS, Bound, Case, Fit, refused
+from omkl.theorems.batch import Fit
+from omkl.theorems.case import MISTAKES, SHARE, TRUNCATION, VECTORS, Bound, Case, refused
 from omkl.theorems.moving import Target, targets_of, truncated_norm
 
 _ROUNDS = 4  # of choosing mu for g, then g for mu

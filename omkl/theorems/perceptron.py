@@ -1,6 +1,7 @@
 """Kernel perceptrons, which are NORMA with rho = lam = 0."""
 
-from omkl.theorems.case import MEAN, Bound, Case
+from omkl.theorems.batch import MEAN
+from omkl.theorems.case import Bound, Case
 from omkl.theorems.norma import tuned
 
 _THEOREM = "Kivinen et al. (2004), Theorem 3"

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omkl.theorems.case import REGRET, Batch, Bound, Case, refused
-from omkl.theorems.track import Functions, comparable, of_kernel
+from omkl.theorems.batch import Batch
+from omkl.theorems.case import REGRET, Bound, Case, refused
+from omkl.theorems.rerun import Functions, comparable, of_kernel
 
 if TYPE_CHECKING:
     from omkl.theorems.rerun import Run

@@ -63,15 +63,13 @@ def test_sampling_probability_one_is_deterministic(stream, sampling):
 
 @STREAMS
 def test_passive_aggressive_components_that_are_all_drawn_are_those_of_ddpa(stream):
-    """p_i = 1 - delta + delta / m where all weights are alike, so delta = 0 and beta = 1 - 1e-16 draw all."""
-    data, alike = stream(), 1.0 - 2.0**-53
+    """With delta = 0, p_i is 1 but for rounding while beta is nearly 1: weights stay alike."""
+    data, alike = stream(), 1.0 - 1e-9
     learner, trace = one_pass("omkc_ddpa", data, "paper16", beta=alike)
     for name, own in (("omkc_dspa", {}), ("omkc_sdpa", {"delta": 0.0}), ("omkc_sspa", {"delta": 0.0})):
         other, same = one_pass(name, data, "paper16", beta=alike, **own)
-        near = np.mean(trace.n_sv_sum != same.n_sv_sum)
-        assert near == 0.0, name
-        np.testing.assert_array_equal(trace.mistake, same.mistake)
-        assert_same(kept(learner), kept(other), name)
+        assert_same(traced(trace), traced(same), name)
+        assert_same(state(learner), state(other), name)
 
 
 @STREAMS
@@ -87,7 +85,7 @@ def test_a_pool_that_is_there_from_the_beginning_is_the_usual_one(stream):
 
 def test_a_kernel_that_has_entered_begins_empty_with_the_mean_weight():
     data = clouds()
-    learner, trace = one_pass("omkc_growing", data, with_kernels(GAUSSIANS), first=2, every=100, beta=0.5)
+    learner, _ = one_pass("omkc_growing", data, with_kernels(GAUSSIANS), first=2, every=100, beta=0.5)
     born = learner.state["E"].A[:, : learner.state["E"].size[0]]
     first = [learner.state["E"].origin[np.flatnonzero(row)[0]] for row in born]
     assert max(first[:2]) < 100 <= first[2] < 200 <= first[3]  # the rounds of the first vectors

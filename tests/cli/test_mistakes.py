@@ -32,6 +32,18 @@ from omkl.cli import main
         ("run +reps=3", ["+reps=3", "never added"]),
         # names
         ("run algo=omkc_sss", ["algo=omkc_sss", "unknown learner", "did you mean 'omkc_ss'"]),
+        ("run algo=zzz", ["unknown learner; `omkl list algos` lists them"]),
+        ("run algo=ridge", ["unknown learner (did you mean 'ridge_features'?)"]),
+        ("run algo=kept", ["(did you mean 'adamkl_kept' or 'adaraker_kept'?)"]),
+        ("run algo=OMKC_SD2", ["did you mean 'omkc_sd'"]),
+        (
+            "run algo=lasvm data=iris",
+            ["is for two classes, data=iris has 3", "auto (`omkl list groups`: mult"],
+        ),
+        ("figure curvee", ["curvee: no such figure (did you mean 'curve'?)"]),
+        ("figure zzz", ["zzz: no such figure; `omkl list papers` lists them"]),
+        ("list", ["omkl list: KIND is missing: choose one of algos, data, groups"]),
+        ("list measure", ["KIND 'measure' (did you mean 'measures'?): choose one of algos"]),
         ("run data=wbdc", ["data=wbdc", "did you mean 'wdbc'"]),
         ("run data=no/such/file.libsvm", ["data=no/such/file.libsvm", "nor a file", "omkl list data"]),
         ("run pool=paper61", ["pool=paper61", "unknown kernel pool", "did you mean 'paper16'"]),

@@ -258,7 +258,7 @@ def test_learners_for_two_classes_are_left_out_of_groups_and_named_where_named(t
             made = plan(["algo=all", f"data={data}"])
         assert all(learner_spec(setting.learner).takes(3) for setting in made.settings)
         with pytest.raises(
-            UserError, match=r"^algo=alma is for two classes, data=\S+ has 3; .*\(.*perceptron"
+            UserError, match=r"^algo=alma is for two classes, data=\S+ has 3; .*such as auto \("
         ):
             expand(plan(["algo=alma", f"data={data}"]))
     one = plan(["algo=alma", f"data={tmp_path / 'three.csv'}", "positive=b", "reps=1", "yardsticks=[]"])

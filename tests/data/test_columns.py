@@ -79,8 +79,8 @@ def test_numbers_with_a_sign(path, cells, numbers, said):
         (["2020-01-05", "2020-03-01"], [0, 56], "dates as days, month, day, weekday"),
         (["5/1/20", "31/12/2021"], [0, 726], "dates as days"),
         (["1/5/20", "12/31/2021"], [0, 726], "dates as days"),
-        (["01.02.2020", "03.02.2020"], [0, 2], "the day before the month (write YYYY-MM-DD if"),
-        (["01/02/2020", "03/02/2020"], [0, 60], "the month before the day (write YYYY-MM-DD if"),
+        (["01.02.2020", "03.02.2020"], [0, 2], "the day before the month (day_first=no if"),
+        (["01/02/2020", "03/02/2020"], [0, 60], "the month before the day (day_first=yes if"),
         (["2020-01-05T12:00:00Z", "2020-01-06 06:00"], [0.5, 1.25], "month, day, weekday, hour"),
         (["5 Jan 2020", "Feb 3, 2020"], [0, 29], "dates as days"),
     ],
@@ -90,6 +90,13 @@ def test_dates_are_numbers(path, cells, days, said):
     assert features["a (days)"] == pytest.approx(days)
     assert said in dataset.notes[0]
     assert column(path, cells, dates="ordinal")[2] == {"a (days)": features["a (days)"]}
+    if "day_first=" in said:
+        other = said.split("day_first=")[1].split()[0]
+        dataset, _, features = column(path, cells, day_first=other)
+        assert features["a (days)"] == pytest.approx([0, {2: 60, 60: 2}[days[1]]])
+        assert "month before" not in dataset.notes[0]
+    elif "/" in cells[0]:  # what the dates show goes before the setting
+        assert column(path, cells, day_first="no")[2]["a (days)"] == pytest.approx(days)
     with pytest.raises(UserError, match=r"column 'a' holds .*, a date"):
         column(path, cells, dates="drop")
     later = path.with_name("new.csv")

@@ -219,6 +219,15 @@ def mushrooms(count=8124):
     return "".join(f"{1 + i % 2} {line}\n" for i in range(count)).encode().replace(b"107:1", b"112:1")
 
 
+@pytest.mark.parametrize(("name", "said"), [("kdd08", "registered users only"), ("susy", "did not publish")])
+def test_a_set_of_a_paper_that_is_not_public_says_why(capsys, name, said):
+    from omkl.cli import main
+
+    assert main(["data", "get", name]) == 2
+    assert f"{name}: no download: " in (text := capsys.readouterr().err)
+    assert said in text
+
+
 # ------------------------------------------------------------------ other content at an address
 
 

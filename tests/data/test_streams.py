@@ -5,18 +5,20 @@ import pytest
 
 from omkl import data
 from omkl.config import plan
-from omkl.data import registry, streams
+from omkl.data import number_streams, orders, registry, streams
 from omkl.learning.cell import run_cell
 from omkl.runs.cells import expand
 
 BOTH = pytest.mark.parametrize("name", streams.EVERY)
+NUMBERS = pytest.mark.parametrize("name", number_streams.EVERY)
+ALL = pytest.mark.parametrize("name", [*streams.EVERY, *number_streams.EVERY])
 
 
-@BOTH
+@ALL
 def test_the_registered_content_is_seed_1_and_needs_no_file(name, monkeypatch):
     monkeypatch.setenv("OMKL_DATA", "")
     loaded = data.load(name)
-    rows = streams.generate(name, 1)
+    rows = number_streams.realised(name, 1)
     assert loaded.content_hash == registry.entry(name).content_hash == data.registered(name).verify()
     np.testing.assert_array_equal(loaded.values, rows.values)
     assert data.registered(name).state == "generated"
@@ -65,3 +67,45 @@ def test_the_bayes_rule_is_sure_of_every_example():
     # one Gaussian each: the log odds are x . (difference of the means) / variance = 8 x_1
     assert (y * 8 * x[:, 0] >= streams.LEAST_LOG_ODDS).all()
     assert set(y) == {-1.0, 1.0}
+
+
+@NUMBERS
+def test_targets_of_numbers_are_known_up_to_the_noise(name):
+    examples, known = number_streams.generate_numbers(name, 3)
+    noise = examples.labels - known
+    assert np.abs(noise).max() <= number_streams.MOST_NOISE + 1e-6
+    assert np.std(noise) == pytest.approx(number_streams.NOISE, rel=0.1)
+    assert abs(noise.mean()) < 0.002
+    assert examples.labels.min() >= 0.0
+    assert examples.labels.max() <= 1.0
+    assert np.std(known) > 2 * np.std(noise)
+    assert np.square(examples.values.reshape(-1, 2)).sum(axis=1).max() <= 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        known[0] = 0.0
+
+
+@NUMBERS
+def test_targets_of_numbers_change_as_often_as_they_are_to(name, monkeypatch):
+    drawn, target = [], number_streams._target
+    monkeypatch.setattr(number_streams, "_target", lambda bumps, X: drawn.append(bumps) or target(bumps, X))
+    number_streams.generate_numbers.__wrapped__(name, 5)
+    assert len(drawn) == number_streams.ROUNDS // number_streams.EVERY[name]
+    assert min(bumps.min() for bumps in drawn) >= 0.0
+    assert max(bumps.max() for bumps in drawn) <= 1.0
+    steps = np.abs(np.diff(drawn, axis=0))
+    assert 0 < np.median(steps) < 0.05 if name == "drift_numbers" else np.median(steps) > 0.1
+    one = number_streams._target(np.array([[0.5, 0.5, 1.0]]), np.zeros((2, 2)))
+    assert one == pytest.approx(number_streams.HIGH)
+
+
+@NUMBERS
+def test_known_targets_are_those_of_the_realisation_that_is_streamed(name):
+    ref = data.registered(name)
+    for rep in (0, 2):
+        rows = data.realisation(data.load(name), rep)
+        known = orders.known_targets(ref, "file", rep)
+        assert np.abs(rows.y - known).max() <= number_streams.MOST_NOISE + 1e-6
+    first = orders.known_targets(ref, "permuted", 2)
+    assert np.abs(data.load(name).y - first).max() <= number_streams.MOST_NOISE + 1e-6
+    assert orders.known_targets(data.registered("drift"), "file", 0) is None
+    assert orders.known_targets(data.registered("wdbc"), "permuted", 0) is None

@@ -124,6 +124,28 @@ def test_options_are_keywords():
         omkl.table("bomkl/1", algoo="alma")
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: omkl.figure("curvee", "algo=alma data=wdbc"), "no such figure .did you mean 'curve'"),
+        (lambda: omkl.run(algo="alma", data=3), "data=3: must be a name, a path, a frame, an array with y="),
+        (lambda: omkl.run(data=[[1.0, 2.0]]), r"data=\[1.0, 2.0\]: must be a name"),
+        (lambda: omkl.run(data=np.zeros((2, 2, 2)), y=[0, 1]), r"rows and columns, its shape is \(2, 2, 2\)"),
+        (lambda: omkl.look("wdbc", day_first=True), "day_first=true: data=wdbc is registered"),
+    ],
+)
+def test_mistakes_are_one_sentence(call, said):
+    with pytest.raises(UserError, match=said):
+        call()
+
+
+def test_what_is_understood_shows_itself_as_its_text(tmp_path):
+    looked = omkl.look(frame())
+    assert repr(looked) == str(looked)
+    assert "A run gets 80 rows with 3 features." in repr(looked)
+    assert dir(omkl) == omkl.__all__
+
+
 def test_lists_of_what_there_is():
     assert omkl.learners().loc["omkc_ss", "kernels"] == "pool"
     assert omkl.datasets().loc["wdbc", "T"] == 569

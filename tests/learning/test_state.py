@@ -22,7 +22,7 @@ from omkl.resources.size import bytes_needed
 from omkl.resources.state import grow_part, make, parse
 from omkl.runs import runner
 from omkl.runs.cells import expand
-from omkl.theorems.case import Batch
+from omkl.theorems.batch import Batch
 
 HYPER = {"D": 7, "levels": 3, "tau": 9, "start": 0.25, "lam": 4.0}
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -118,17 +119,19 @@ def test_fit_predict_and_update_are_the_estimators(rows, capsys, task):
     omkl_("fit", *named(task, "first"), "order=file", "--out", "m.omkl")
     estimator = clone(ESTIMATORS[task]).fit(X[:120], y[:120])
     total = {"regression": "loss_", "novelty": "flagged_"}.get(task, "mistakes_")
-    printed = f"{WORDS[task][0].partition('=')[2]}: {{}} rows, {total[:-1]} {{:.6g}}, "
+    measure = {"regression": "RMSE"}.get(task, total[:-1])
+    printed = f"{WORDS[task][0].partition('=')[2]}: {{}} rows, {measure} {{:.6g}}, "
     for count in (120, 200):
-        assert printed.format(count, getattr(estimator, total)) in capsys.readouterr().err
+        error = getattr(estimator, total)
+        error = np.sqrt(error / count) if task == "regression" else error
+        assert printed.format(count, error) in capsys.readouterr().err
         labels, scores, line = scored("m.omkl", file(task, "last"), capsys)
         names, values, said = expected(task, estimator, X[120:], y[120:])
         assert labels == names
         np.testing.assert_allclose(scores, values, rtol=1e-12, atol=1e-12)
         if task == "regression":
-            assert line.startswith("omkl: mean squared error ")
-            said, line = said, float(line.rpartition(" ")[2])
-            assert line == pytest.approx(said, rel=1e-5)
+            rmse = re.fullmatch(r"omkl: RMSE (\S+) on 80 rows", line)
+            assert float(rmse[1]) == pytest.approx(np.sqrt(said), rel=1e-5)
         else:
             assert line == said
         if count == 120:
@@ -223,7 +226,8 @@ def test_rows_left_out_have_empty_fields(tmp_path, rows, capsys):
     error = np.mean((scores[known] - rows[1]["regression"][120:][known]) ** 2)
     note, rate = err.strip().splitlines()
     assert note == "omkl: new.csv: missing=drop leaves out 1 of 80 rows; no label in 1 of 79 rows"
-    assert float(rate.rpartition(" ")[2]) == pytest.approx(error, rel=1e-5)
+    rmse = re.fullmatch(r"omkl: RMSE (\S+) on 78 rows", rate)
+    assert float(rmse[1]) == pytest.approx(np.sqrt(error), rel=1e-5)
     (tmp_path / "one.csv").write_text(f"{head}\n{lines[1]}\n")
     omkl_("predict", "m.omkl", "one.csv")
     out, err = capsys.readouterr()

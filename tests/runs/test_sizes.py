@@ -1,4 +1,4 @@
-"""algo.budget={match:...}: another learner's size becomes the number of a budget, before the cells' keys."""
+"""Numbers that follow from the data before keys: algo.budget={match:...}, algo.beta={budget:...}."""
 
 from dataclasses import replace
 
@@ -111,3 +111,46 @@ def test_a_pool_that_a_learner_cannot_use_is_refused():
         plan(["algo=bomkc_nogd", "pool=paper16"])
     assert plan(["algo=bomkc_nogd", "pool=gauss13"]).settings[0].pool["name"] == "gauss13"
     assert plan(["algo=bomkc_nogd"]).settings[0].pool["name"] == "gauss13"
+
+
+# ------------------------------------------------------------------ a probability that follows from a budget
+
+
+def test_beta_of_a_budget_is_alpha_T_over_it_in_the_key_and_the_pass(make_plan):
+    cells = expand(make_plan("algo=bomkc_spa", "algo.alpha=0.5", "algo.beta={budget:12}"))
+    assert [cell.params["beta"] for cell in cells] == [0.5 * 60 / 12] * 3 + [0.5 * 90 / 12] * 3
+    plain = expand(make_plan("algo=bomkc_spa", "algo.alpha=0.5", "algo.beta=2.5"))
+    assert [cell.key for cell in cells[:3]] == [cell.key for cell in plain[:3]]
+    assert cells[0].planned["beta"] == {"budget": 12}
+    part = expand(make_plan("algo=bomkc_spa", "algo.beta={budget:12}", "rounds=30"))
+    assert part[0].params["beta"] == 30 / 12
+
+
+def test_a_table_shows_the_budget_beside_what_was_stored(make_plan):
+    made = make_plan("algo=bomkc_spa", "algo.beta={budget:12},{budget:3},4", sweep=True)
+    outcome = runner.run_plan(made, jobs=1, progress=False)
+    assert outcome.cells["params"].map(lambda params: params["beta"]).map(str).nunique() == 3
+    sizes = outcome.cells.assign(beta=[str(own["beta"]) for own in outcome.cells["params"]])
+    few = sizes[sizes["beta"] == "{'budget': 3}"]["n_sv_sum"].mean()
+    many = sizes[sizes["beta"] == "{'budget': 12}"]["n_sv_sum"].mean()
+    assert 0 < few < many < 3 * 12 + 9  # three kernels, in expectation
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("{budget:61}", r"algo.beta=\{budget:61\}: bomkc_spa .* data=clouds60 has rounds, T = 60"),
+        ("{budget:0}", "must be a whole number ≥ 1, got 0"),
+        ("{budget:5,alpha:1}", r"must be a number, or \{budget: B\}"),
+        ("{match:omkc_dd}", r"must be a number, or \{budget: B\}"),
+        ("0.5", "alpha must be at most beta"),
+    ],
+)
+def test_a_wrong_beta_is_refused(make_plan, value, says):
+    with pytest.raises(UserError, match=says):
+        expand(make_plan("algo=bomkc_spa", f"algo.beta={value}"))
+
+
+def test_other_hyperparameters_follow_from_no_budget(make_plan):
+    with pytest.raises(UserError, match="must be a number"):
+        make_plan("algo=bomkc_spa", "algo.eta={budget:5}")

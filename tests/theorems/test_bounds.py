@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import math
 
 import pytest
 
@@ -11,6 +12,7 @@ from omkl.theorems.evaluation import function_of
 
 pytestmark = pytest.mark.slow
 
+OF_NORMA = ("norma", "norma_growing", "norma_logistic")
 LEARNERS = (
     "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
     "bomkc_spa,perceptron,perceptron_u"
@@ -45,17 +47,20 @@ def test_no_count_exceeds_its_bound(data_name, capsys, request):
     )
     rows = bounds(capsys, *words)
     theorems = {row["theorem"] for row in rows}
-    assert len(theorems) == 12, theorems
+    assert len(theorems) == 20, theorems
+    second_forms = "Lu et al., Theorem 1, second form", "Lu et al., Theorem 2, second form"
     specs = {spec.label: spec for spec in learner_specs().values()}
     for row in rows:
+        if row["bound"] is None:
+            assert row["theorem"] in ("Lu et al., Lemma 1", *second_forms), row
+            continue
         assert row["reps"] == 5
-        assert row["bound"] is not None, row
         # a theorem on a stochastic learner speaks of its expectation
         observed = row["mean"] if specs[row["learner"]].stochastic else row["max"]
         assert 0 < observed <= row["bound"], row
         if row["printed"] is not None:
             assert observed <= row["printed"], row
-        assert row["gap"] < 1e-4
+        assert row["gap"] < 2e-3  # 1e-3 of batch multiple kernel learning
 
 
 @pytest.mark.parametrize("data_name", ["wdbc", "german"])
@@ -66,7 +71,35 @@ def test_no_count_exceeds_its_bound_with_raw_polynomials(data_name, capsys, requ
         capsys, "algo=omkc_dd,omklp_da2,bomkc_spa,perceptron", f"data={data_name}", "reps=2", "pool=paper16"
     )
     assert all(row["max"] <= row["bound"] for row in rows if row["bound"] is not None)
-    assert [row["learner"] for row in rows if row["bound"] is None] == ["BOMKC(SPA)"]  # Theorem 1
+    refused = [row["theorem"] for row in rows if row["bound"] is None]
+    forms = "Theorem 1", "Theorem 1, second form", "Theorem 2, second form"
+    assert refused == ["Lu et al., Lemma 1", *(f"Lu et al., {form}" for form in forms)]
+
+
+@pytest.mark.parametrize("data_name", ["wdbc", "votes84"])
+@pytest.mark.parametrize(("alpha", "eta"), [(0.5, 0.1), (1.0, 0.4), (0.2, 0.02)])
+def test_spa_obeys_the_second_forms_and_one_kernel_its_lemma(data_name, alpha, eta, capsys, request):
+    if data_name != "wdbc":
+        request.getfixturevalue("shared_data")
+    words = [f"data={data_name}", f"algo.alpha={alpha}", f"algo.eta={eta}", "reps=10"]
+    rows = bounds(capsys, "algo=bomkc_spa", "pool=paper16_cosine", "algo.delta=0.5", *words)
+    rows += bounds(capsys, "algo=bomkc_spa", "pool.kernels=[{kind:gaussian,sigma:8}]", *words)
+    applied = [row for row in rows if row["bound"] is not None]
+    assert len(applied) == 4 + 5
+    for row in applied:
+        error = row["std"] / math.sqrt(10)  # of the mean, in place of the expectation
+        assert 0 < row["mean"] <= row["bound"] + 4 * error, row
+        assert row["counts"] != "regret" or row["theorem"] == "Lu et al., Lemma 1"
+
+
+def test_spa_stores_no_more_than_its_budget(capsys):
+    for budget in (5, 40):
+        words = [f"algo.beta={{budget:{budget}}}", "data=wdbc", "reps=10", "pool=paper16_cosine"]
+        rows = bounds(capsys, "algo=bomkc_spa", *words)
+        (row,) = [row for row in rows if row["theorem"] == "Lu et al., Theorem 2"]
+        assert row["settings"] == f"beta=budget={budget}"
+        assert row["bound"] == pytest.approx(16 * budget)
+        assert 0 < row["mean"] <= row["bound"] + 4 * row["std"] / math.sqrt(10)
 
 
 @pytest.mark.parametrize("step", ["constant", "sqrt"])
@@ -113,7 +146,9 @@ def test_moving_targets_and_averaged_hypotheses_obey_their_bounds(capsys, tmp_pa
 
 def test_every_bound_belongs_to_a_learner():
     known = {name: spec for name, spec in learner_specs().items() if function_of(spec)}
-    assert {*LEARNERS.split(","), "norma", "norma_growing", "norma_logistic"} == set(known)
+    assert {*LEARNERS.split(","), "norma", "norma_growing", "norma_logistic", "raker", "adaraker"} == set(
+        known
+    )
     for spec in known.values():
         names = set(inspect.signature(function_of(spec)).parameters) - {"case"}
         assert names <= set(spec.defaults), spec.name
@@ -124,8 +159,8 @@ def test_a_learner_without_a_theorem_is_refused(capsys):
         assert main(["bounds", f"algo={name}", "data=wdbc"]) == 2
         error = capsys.readouterr().err
         assert error.startswith(
-            f"omkl: algo={name} has no mistake bound; these have: "
-            "bomkc_spa, norma, norma_growing, norma_logistic, omkc_dd"
+            f"omkl: algo={name} has no bound; these have: "
+            "adaraker, bomkc_spa, norma, norma_growing, norma_logistic, omkc_dd"
         )
         assert error.count("\n") == 1
 

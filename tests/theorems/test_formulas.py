@@ -6,11 +6,13 @@ minimum over f is one over a list. Tests of the solver are in test_theorems.py.
 
 import math
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from omkl.theorems.case import VECTORS, Case, Fit
+from omkl.theorems.batch import Fit
+from omkl.theorems.case import VECTORS, Case
 from omkl.theorems.norma import norma
 from omkl.theorems.omkc import omkc_dd, omkc_ds, omkc_sd
 from omkl.theorems.omkl import (
@@ -22,6 +24,7 @@ from omkl.theorems.omkl import (
     omklp_sua,
 )
 from omkl.theorems.perceptron import perceptron, perceptron_u
+from omkl.theorems.solver import Mixture
 from omkl.theorems.spa import bomkc_spa
 
 T, LOG = 60, math.log
@@ -49,6 +52,12 @@ class Known:
     def fit(self, i, lam):
         return min(self.fits[i], key=lambda f: lam * f.norm2 + 2.0 * f.loss)
 
+    def mixture(self, lam):
+        """Of one kernel: the best one."""
+        i = min(range(self.m), key=lambda i: lam * self.fit(i, lam).norm2 + 2.0 * self.fit(i, lam).loss)
+        f, u = self.fit(i, lam), np.eye(self.m)[i]
+        return f, Mixture(u, np.empty(0), f.norm2 * u, 0.0)
+
     def least(self, i, formula):
         """The minimum over the functions f of kernel i of a formula of ||f||^2 and the sum of losses."""
         return min(formula(f.norm2, f.loss) for f in self.fits[i])
@@ -69,9 +78,8 @@ def known(request):
 UNIT = Known((1.0, 1.0, 1.0))
 
 
-def value_of(bounds):
-    (bound,) = bounds
-    return bound.value
+def value_of(bounds, which=0):
+    return bounds[which].value
 
 
 # -------------------------------------------------------------------- perceptrons by Hedge
@@ -89,12 +97,46 @@ def test_weighted_votes(known, beta):
     (two,) = omkc_ds(Case(Known((0.9,))), beta, "max")  # of one kernel
     assert two.value == two.printed
     for delta in (0.2, 0.7):
-        assert value_of(omkc_sd(run, beta, delta, "delta/m", "standard")) == pytest.approx(
-            2 * hedge(g) * 3 / delta
-        )
-        assert value_of(omkc_sd(run, beta, delta, "delta", "standard")) == pytest.approx(2 * hedge(g) / delta)
-        assert value_of(omklp_sua(run, beta, delta)) == pytest.approx(2 * hedge(g) * 3 / delta)
-        assert value_of(omklp_mua(run, beta, delta)) == pytest.approx(2 * hedge(g) / delta)
+        of_m, of_one = hedge(g) * 3 / delta, hedge(g) / delta  # of E sum_t q_t . z_t
+        assert value_of(omkc_sd(run, beta, delta, "delta/m", "standard", "max")) == pytest.approx(2 * of_m)
+        assert value_of(omkc_sd(run, beta, delta, "delta", "standard", "max")) == pytest.approx(2 * of_one)
+        assert value_of(omklp_sua(run, beta, delta)) == pytest.approx(2 * of_m)
+        assert value_of(omklp_mua(run, beta, delta)) == pytest.approx(2 * of_one)
+
+
+@pytest.mark.parametrize(("beta", "delta"), [(0.3, 0.2), (0.9, 0.7)])
+def test_expected_updates(known, beta, delta):
+    """(1 - delta) E sum q . z + delta T of Algorithm 3; what each algorithm draws beside q is its own."""
+    run, m = Case(known), 3
+    once = (LOG(1 / beta) * known.least_g() + LOG(m)) / (1 - beta)
+    sua = omklp_sua(run, beta, delta)[1]
+    assert (sua.counts, sua.printed) == (VECTORS, None)
+    assert sua.value == pytest.approx((1 - delta) * once * m / delta + delta * T)
+    mua = omklp_mua(run, beta, delta)[1]
+    assert mua.printed == pytest.approx((1 - delta) * once / delta + delta * m * T)
+    assert mua.value - mua.printed == pytest.approx(m - (1 - delta) - delta * m)  # round 1, in which p = 1
+    drawn = omkc_sd(run, beta, delta, "delta/m", "standard", "sum")[1]
+    assert drawn.value == pytest.approx(sua.value)
+    drawn = omkc_sd(run, beta, delta, "delta/m", "standard", "max")[1]
+    assert drawn.printed == pytest.approx(sua.value)
+    assert drawn.value - delta * T == pytest.approx(m * (sua.value - delta * T))
+    floored = omkc_sd(run, beta, delta, "delta", "standard", "max")[1]
+    assert floored.value == pytest.approx(m * (1 - delta) * once / delta + delta * m * T)
+
+
+def test_the_beta_of_hindsight(known):
+    g, m = known.least_g(), 3
+    printed = 2 * (g + LOG(m) + 2 * math.sqrt(g * LOG(m)))
+    best = math.sqrt(g) / (math.sqrt(g) + math.sqrt(LOG(m)))
+    for beta in (best, 0.98 * best):
+        bound = omkc_dd(Case(known), beta)[1]
+        assert bound.value == pytest.approx(printed)
+        assert omkc_dd(Case(known), beta)[0].value <= printed * (1 + 1e-9)
+        assert f"{best:.4g}" in bound.notes[-1]
+    assert omkc_dd(Case(known), 0.05)[1].value is None
+    # by the mistakes of the best kernel it holds in a wider range than by g
+    assert omkc_dd(Case(known, n_sv=([9, 3, 20], [5, 8, 4])), 0.05)[1].value == pytest.approx(printed)
+    assert omkc_dd(Case(known, n_sv=([900, 300, 200],)), 0.05)[1].value is None
 
 
 @pytest.mark.parametrize("square", [0.8, 1.0, 1.5])
@@ -142,7 +184,11 @@ def within(f, R):
 def test_within_a_ball(beta, R):
     best = min(norm2 + 2 * loss for i in range(3) for f in UNIT.fits[i] for norm2, loss in [within(f, R)])
     value = (best + 2 * LOG(3) / LOG(1 / beta)) / (1 - R * R * LOG(1 / beta))
-    assert value_of(omklo_da(Case(UNIT), beta, R)) == pytest.approx(value, rel=0.02)
+    single, mixed = omklo_da(Case(UNIT), beta, R)
+    assert single.value == pytest.approx(value, rel=0.02)
+    assert single.objective == pytest.approx(best, rel=0.02)
+    assert mixed.value == pytest.approx(single.value, rel=1e-9)
+    assert mixed.mixture == tuple(float(i == single.kernel) for i in range(3))
 
 
 @pytest.mark.parametrize("R", [0.5, 2.0])
@@ -212,12 +258,18 @@ def test_perceptrons(known):
 # -------------------------------------------------------------------- SPA
 
 
-@pytest.mark.parametrize(("alpha", "beta", "eta"), [(1.0, 3.0, 0.1), (0.5, 0.7, 2.0), (2.0, 30.0, 0.01)])
+@pytest.mark.parametrize(
+    ("alpha", "beta", "eta"), [(1.0, 3.0, 0.1), (0.5, 0.7, 2.0), (2.0, 30.0, 0.01), (0.3, 3.0, 0.1)]
+)
 def test_spa(alpha, beta, eta):
     unit = Known((1.0, 1.0, 1.0))
     unit.own[:] = 1.0
     gamma, delta, m = 0.9, 0.3, 3
-    first, second = bomkc_spa(Case(unit), alpha, beta, eta, gamma, delta, "hinge", "current")
+    lemma, first, first_set, second, second_set = bomkc_spa(
+        Case(unit), alpha, beta, eta, gamma, delta, "hinge", "current"
+    )
+    assert "one kernel" in lemma.notes[0]
+    assert lemma.value is None
     extra = eta * beta * T / min(alpha, math.sqrt(beta * eta))
     regrets = [unit.least(i, lambda norm2, loss: loss + norm2 / (2 * eta)) + extra for i in range(3)]
     step = min(1.0, max(eta * beta / alpha, math.sqrt(eta * beta)))
@@ -231,4 +283,27 @@ def test_spa(alpha, beta, eta):
     assert first.value == pytest.approx(total(min(regrets) / delta))
     assert first.printed == pytest.approx(total(printed + extra / delta))
     assert second.value == pytest.approx(sum(min(alpha * T / beta, regret / beta) for regret in regrets))
-    assert second.counts == VECTORS
+    assert second.counts == second_set.counts == VECTORS
+    if alpha > math.sqrt(beta * eta):
+        assert first_set.value is second_set.value is None
+        return
+    # U with eta = U sqrt(alpha / (2 beta T)), for which alpha^3 <= beta U^2 / (2 T)
+    U = eta / math.sqrt(alpha / (2 * beta * T))
+    assert alpha**3 <= beta * U**2 / (2 * T) * (1 + 1e-12)
+    rest = U * math.sqrt(2 * beta * T / alpha)
+    losses = [min(within(f, U)[1] for f in unit.fits[i]) for i in range(3)]
+    assert first_set.value == pytest.approx(total((min(losses) + rest) / delta), rel=0.02)
+    assert first_set.printed == pytest.approx(total(min(losses) + rest / delta), rel=0.02)
+    vectors = sum(min(alpha * T / beta, (loss + rest) / beta) for loss in losses)
+    assert second_set.value == pytest.approx(vectors, rel=0.02)
+
+
+def test_spa_of_one_kernel():
+    alone = Known((1.0,))
+    alone.own[:] = 1.0
+    runs = tuple(SimpleNamespace(hinge_loss=loss) for loss in (50.0, 40.0))
+    lemma = bomkc_spa(Case(alone, runs=runs), 1.0, 3.0, 0.1, 0.9, 0.3, "hinge", "current")[0]
+    f = min(alone.fits[0], key=lambda f: f.loss + f.norm2 / 0.2)
+    assert lemma.value == pytest.approx(f.norm2 / 0.2 + 0.1 * 3 * T / math.sqrt(0.3))
+    assert lemma.observed == pytest.approx((50.0 - f.loss, 40.0 - f.loss))
+    assert lemma.counts == "regret"

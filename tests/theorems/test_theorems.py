@@ -11,11 +11,12 @@ from support.engine_cases import dataset
 
 from omkl.algorithms.norma import first_truncated
 from omkl.config import pools
-from omkl.theorems.case import MEAN, Batch, Case
+from omkl.theorems.batch import MEAN, Batch
+from omkl.theorems.case import Case
 from omkl.theorems.moving import _target
 from omkl.theorems.norma import _slow, h, margin_errors, norma, norma_growing, norma_logistic, tuned
 from omkl.theorems.omkc import omkc_dd, omkc_ds, omkc_sd
-from omkl.theorems.omkl import omklo_da, omklo_sua, omklp_da1_doubling, omklp_da2
+from omkl.theorems.omkl import omklo_da, omklo_sua, omklp_da1_doubling, omklp_da2, omklp_sua
 from omkl.theorems.spa import bomkc_spa
 
 GAUSSIAN = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
@@ -77,11 +78,60 @@ def test_g_is_the_minimum(pool):
         assert run.g(i) >= optimum[i] * (1.0 - 1e-12)  # any f gives an upper bound, any a a lower one
     assert run.gap < 1e-5
     best = int(np.argmin(optimum))
-    (bound,) = omkc_dd(run, beta=0.8)
+    bound, _ = omkc_dd(run, beta=0.8)
     assert bound.kernel == best
     by_hand = (2.0 * math.log(1.25) * optimum[best] + 2.0 * math.log(16)) / 0.2
     assert bound.value == pytest.approx(by_hand, rel=1e-5)
     assert optimum[best] < 0.8 * min(data.T, np.median(optimum))  # f = 0 gives 2 T, narrow kernels about T
+
+
+THREE = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": s} for s in (0.7, 2.0, 6.0)]}
+
+
+@pytest.mark.parametrize("lam", [1.0, 0.1])
+def test_batch_multiple_kernel_learning_is_the_least_of_all_mixtures(lam):
+    """Theorem 1 of Jin et al. (2010): problems (1) and (3) have one minimum, here twice theirs for C = 1."""
+    data = sample(T=30)
+    batch = case(data, THREE).batch
+    rows = pool_rows(data.values.reshape(-1, 3), THREE["kernels"], "none")
+    K = np.array([rows(t) for t in range(data.T)]).transpose(1, 0, 2)
+    f, mixed = batch.mixture(lam)
+    found = lam * f.norm2 + 2.0 * f.loss
+    steps = np.linspace(0.0, 1.0, 11)
+    grid = [np.array([a, b, 1.0 - a - b]) for a in steps for b in steps if a + b <= 1.0 + 1e-9]
+    each = [dual_optimum(np.tensordot(u, K, 1) / lam, data.y, gap=1e-5) for u in grid]
+    assert found <= min(each) * (1.0 + 1.5e-3)
+    assert found == pytest.approx(min(each), rel=0.02)  # of a grid
+    assert found < 0.99 * np.median(each)
+    assert mixed.low <= min(each) * (1.0 + 1e-6)
+    assert f.gap < 2e-3
+    # (1), in the space of kappa_u
+    u, signed = mixed.u, mixed.a * data.y
+    values = np.tensordot(u, K, 1) @ signed
+    one = lam * signed @ values + 2.0 * np.maximum(0.0, 1.0 - data.y * values).sum()
+    # (3), with u and one function for each kernel
+    own = [k @ signed for k in K]
+    penalty = sum(share * signed @ f_i for share, f_i in zip(u, own, strict=True))
+    three = lam * penalty + 2.0 * np.maximum(0.0, 1.0 - data.y * (u @ np.array(own))).sum()
+    assert found == pytest.approx(one, rel=1e-9)
+    assert one == pytest.approx(three, rel=1e-12)
+    assert u.sum() == pytest.approx(1.0)
+    assert mixed.norms2 == pytest.approx([signed @ f_i for f_i in own])
+
+
+def test_a_mixture_within_a_ball():
+    run = case(sample())
+    for R in (0.3, 1.5, 100.0):
+        value, u = run.mixed_within(R)
+        assert sum(u) == pytest.approx(1.0)
+        assert value <= min(run.within(i, R, 1.0) for i in range(16)) * 1.01
+        single, mixed = omklo_da(run, 0.99, R) if R < 10.0 else (None, None)
+        if mixed:
+            assert mixed.value <= single.value
+    assert value == pytest.approx(run.batch.mixture(1.0)[0].norm2 + 2.0 * run.batch.mixture(1.0)[0].loss)
+    part = case(sample(T=200), rows=40)
+    assert part.batch.mixture(1.0)[0].margins.size == 200
+    assert part.batch.mixture(1.0)[0].gap is None
 
 
 def test_the_mean_kernel_is_the_mean():
@@ -245,13 +295,14 @@ def test_a_theorem_that_does_not_apply_gives_its_reasons():
     spa = bomkc_spa(raw, delta=0.5, **SPA)
     refused = [
         omkc_ds(raw, 0.8, "sum"),
-        omkc_sd(raw, 0.8, 0.1, "delta/m", "published"),
-        omkc_sd(raw, 0.8, 0.0, "delta/m", "standard"),
+        omkc_sd(raw, 0.8, 0.1, "delta/m", "published", "max"),
+        omkc_sd(raw, 0.8, 0.0, "delta/m", "standard", "max"),
+        omklp_sua(raw, 0.8, 0.0),
         omklo_da(cosine, 0.8, 10.0),
         omklo_da(raw, 0.8, 1.0),
         omklo_sua(raw, 0.8, 1.0, 0.5, None),
-        spa[:1],
-        bomkc_spa(cosine, delta=0.5, **{**SPA, "discount": "zero_one"})[:1],
+        spa[:3],
+        bomkc_spa(cosine, delta=0.5, **{**SPA, "discount": "zero_one"})[:3],
         norma(raw, 0.0, 1.0, 0.5, "sqrt", None, False),
         norma(raw, 0.1, 1.0, 0.5, "constant", 10, False)[:2],
         norma_logistic(raw, 0.1, 0.5, "constant", None, False),
@@ -263,7 +314,7 @@ def test_a_theorem_that_does_not_apply_gives_its_reasons():
             assert bound.value is None
             assert bound.notes[0].startswith("does not apply: "), bound
     most = 60 / 3
-    assert 13 * most / 2 < spa[1].value <= 16 * most  # alpha T / beta for the three raw polynomials at least
+    assert 13 * most / 2 < spa[3].value <= 16 * most  # alpha T / beta for the three raw polynomials at least
 
 
 def test_a_degree_of_misclassification_grows_with_the_kernel():

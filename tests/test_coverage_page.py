@@ -1,0 +1,114 @@
+"""docs/coverage.md: what it names exists, and nothing that exists is called missing."""
+
+import ast
+import re
+import shlex
+
+import pytest
+from support import ROOT
+
+from omkl.cli.parser import build_parser
+from omkl.config import learner_specs, pool_names
+from omkl.data import registry
+from omkl.publications.paper import find_item, read_paper
+from omkl.theorems.evaluation import function_of
+
+TEXT = (ROOT / "docs/coverage.md").read_text(encoding="utf-8")
+PAPERS = (
+    "Kivinen et al. (2004)",
+    "Jin et al. (2010)",
+    "Hoi et al. (2013)",
+    "Lu et al.",
+    "Shen et al. (2018)",
+)
+OF = {"adaraker": PAPERS[4]}  # of a module of omkl.theorems whose paper another module names
+MISSING = "not in omkl"
+KIND = r"(?:Theorem|Lemma|Corollary|Proposition) \d+"
+SPECS = learner_specs()
+
+
+def lines():
+    """Item, what it is, command, page and test of each line, with the paper that `omkl bounds` names."""
+    sections = re.split(r"^## .*$", TEXT, flags=re.M)[1:]
+    assert len(sections) == len(PAPERS)
+    for paper, section in zip(PAPERS, sections, strict=True):
+        for line in section.split("\n"):
+            cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+            if line.startswith("| ") and cells[0] != "item":
+                assert len(cells) == 5, line
+                yield paper, cells
+
+
+LINES = list(lines())
+COMMANDS = sorted(
+    {text for _, cells in LINES for text in re.findall("`([^`]+)`", cells[2]) if text.startswith("omkl ")}
+)
+
+
+@pytest.mark.parametrize("text", COMMANDS)
+def test_a_command_names_what_there_is(text):
+    words = shlex.split(text)[1:]
+    actions = {action.dest: action for action in build_parser()._actions}
+    assert words[0] in actions["command"].choices
+    settings = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+    for name in settings.get("algo", "").split(","):
+        assert not name or name in SPECS, name
+        for key in settings:
+            if key.startswith("algo."):
+                assert key.removeprefix("algo.") in SPECS[name].defaults, (name, key)
+    sets = words[2:] if words[0] == "data" else [name for name in settings.get("data", "").split(",") if name]
+    assert all(map(registry.is_name, sets)), sets
+    assert settings.get("pool", "paper16") in pool_names()
+    if words[0] in ("table", "figure"):
+        find_item(f"{words[0]}s", words[1])
+    if words[0] == "claims":
+        assert read_paper(words[1]).claims
+
+
+def test_every_line_has_a_command_or_says_that_it_is_missing():
+    for _, (item, _, command, page, test) in LINES:
+        assert command.startswith("`omkl ") or command in (MISSING, "only the test"), item
+        assert command == MISSING or "`" in test or "](" in page, item
+        for path, name in re.findall(r"`(tests/[\w./]+)(?:::(\w+))?`", test):
+            assert (ROOT / path).exists(), (item, path)
+            assert not name or f"def {name}(" in (ROOT / path).read_text(encoding="utf-8"), (item, name)
+
+
+def labels():
+    """The theorems that the functions of omkl.theorems name: 'Hoi et al. (2013), Corollary 1', ..."""
+    found = set()
+    for path in (ROOT / "omkl/theorems").glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+        ]
+        own = next((paper for paper in PAPERS if any(paper in text for text in texts)), OF.get(path.stem))
+        for part in (part for text in texts for part in text.split(";")):
+            paper = next((paper for paper in PAPERS if paper in part), own)
+            found |= {(paper, name) for name in re.findall(KIND, part)}
+    return found
+
+
+def test_every_theorem_of_the_bounds_has_a_line_and_none_of_them_is_called_missing():
+    have = {(paper, re.match(r"\w+ \d+", cells[0])[0]) for paper, cells in LINES if "omkl bounds" in cells[2]}
+    assert labels() <= have
+    for paper, cells in LINES:
+        for name in re.findall(KIND, cells[0]):
+            plain = cells[0] == name
+            assert not (plain and cells[2] == MISSING and (paper, name) in labels()), cells[0]
+
+
+def test_a_learner_whose_bounds_are_named_has_a_theorem():
+    for _, cells in LINES:
+        for names in re.findall(r"omkl bounds algo=([\w,]+)", cells[2]):
+            for name in names.split(","):
+                assert function_of(SPECS[name]) is not None, name
+
+
+def test_every_learner_of_the_five_papers_has_a_line():
+    named = set(re.findall(r"\w+", " ".join(cells[2] for _, cells in LINES)))
+    cited = re.compile(r"Kivinen|Jin, Hoi|Jin et al|Hoi et al|Lu, Hoi, Sahoo|Shen, Chen")
+    assert {name for name, spec in SPECS.items() if cited.search(spec.cite)} <= named
