@@ -153,7 +153,9 @@ def _budget(value: Any) -> int | dict[str, Any]:
 
 def _numbers(value: Any) -> list[float]:
     fits = isinstance(value, list) and value
-    if not fits or not all(type(one) in (int, float) and math.isfinite(one) for one in value):
+    if not fits or not all(
+        isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in value
+    ):
         raise ValueError(f"must be a list of numbers such as [1, 0.5], got {show(value)}")
     return [float(one) for one in value]
 

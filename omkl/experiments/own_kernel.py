@@ -118,7 +118,7 @@ def text_of(function: Any) -> str:
             f"write kernels/{name}.py in a folder of your own"
         ) from None
     made: Any = tree.body[0]
-    made.decorator_list = []
+    made.decorator_list, made.name = [], name
     used = inspect.getclosurevars(function)
     lines = [
         _definition(name, other, value) for other, value in sorted({**used.globals, **used.nonlocals}.items())

@@ -158,7 +158,9 @@ def test_no_learner_is_compiled_for_a_kernel(folder):
     before = len(compiled.signatures)
     one_pass("omkc_dd", data, {"normalise": "none", "kernels": [check_kernel("by_rows")]})
     one_pass(
-        "omkc_dd", data, {"normalise": "none", "kernels": [check_kernel("by_products"), check_kernel("chi2")]}
+        "omkc_dd",
+        data,
+        {"normalise": "none", "kernels": [check_kernel("by_products"), check_kernel("tanimoto")]},
     )
     assert len(compiled.signatures) == before
 

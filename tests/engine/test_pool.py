@@ -26,6 +26,7 @@ from omkl.engine.kernels import (
 from omkl.engine.open_block import close
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
+from omkl.errors import UserError
 
 LADDERS = {
     "paper16's Gaussians": [2.0**k for k in range(-6, 7)],
@@ -172,7 +173,7 @@ def test_a_plan_evaluates_every_kernel_once(given):
     assert sorted(plan.order) == list(range(m))
     assert plan.cosine[0] == (given["normalise"] == "cosine")
     assert (plan.group_end > np.arange(m)).all()
-    with pytest.raises(ValueError, match="rbf"):
+    with pytest.raises(UserError, match="the kernel rbf has no function"):
         make_pool([{"kind": "rbf"}])
 
 
