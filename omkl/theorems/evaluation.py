@@ -12,7 +12,7 @@ from omkl.errors import UserError
 from omkl.reports.table import Table
 from omkl.theorems.batch import MEAN, ROWS, Batch
 from omkl.theorems.case import MISTAKES, SHARE, VECTORS, Bound, Case
-from omkl.theorems.rerun import Run
+from omkl.theorems.rerun import Repetition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,7 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
                 batches[same] = Batch(dataset, pool, rows)
             own = {cell.key: cell for cell in expand(replace(plan, data=(ref,), settings=(setting,)))}
             finished = cells[cells["key"].isin(own)].drop_duplicates("key")
-            runs = tuple(Run(own[key]) for key in finished["key"])
+            runs = tuple(Repetition(own[key]) for key in finished["key"])
             case = Case(batches[same], n_sv=tuple(finished["n_sv_per_kernel"]), runs=runs)
             names = [key for key in inspect.signature(bound_of).parameters if key != "case"]
             params = next(iter(own.values())).params  # with numbers for what a data set decides
