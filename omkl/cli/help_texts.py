@@ -12,6 +12,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   rounds=N           only the first N rounds of each repetition; N: for those after them, M:N for a part
+  delay=N            labels come in batches of N rounds, each predicted with what was learnt before it
   test=SHARE|NAME|FILE   rows that are not learnt, on which the last and the averaged hypothesis are measured
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
 """
@@ -51,6 +52,8 @@ hyperparameter at that value. --out FILE writes the best settings; settings=FILE
   trials=30          settings of each learner on each data set
   eta=3 rungs=3      one in eta goes on to the next prefix, eta times as long; the last is the whole stream
   passes=3           permutations that judge a trial       least=500     rounds of the shortest prefix
+  small=2000         streams of at most so many rounds are not cut; four permutations judge there
+  pools=NAME,...     pools among which a learner with a pool chooses; pool=NAME keeps one
   longest=SECONDS    a setting whose next pass would take longer does not go on
   by=MEASURE         what trials are judged by, such as auc, log_loss or mae
 
