@@ -38,7 +38,7 @@ def rows():
     for place, name in ((0, "B"), (1, "A"), (2, "B")):
         records["S"][place]["row"] = records[name][0]["row"]
     curve = {"t": [1, 11, 21], "n_sv_sum": [0, 10, 30], "n_sv_combined": [0, 1, 3]}
-    return ClaimRows("d", "classification", records, cells, lambda keys: dict.fromkeys(keys, curve))
+    return ClaimRows("d", "classification", records, cells, dict.fromkeys(cells["key"], curve))
 
 
 MISTAKES = {"measure": "mistake_pct"}

@@ -142,4 +142,9 @@ def test_a_row_for_each_row_in_every_part_and_format(rows, capsys, monkeypatch):
         assert list(records[3].values()) == [4, "r3", None, None, None, None, None]
         assert records[5]["score a"] == float(made[5]["score a"])
     data_files.standard_input.cache_clear()
-    assert capsys.readouterr().err.count("omkl: standard input: missing=drop leaves out 1 of 60 rows; 10 of 59 labels") == 3
+    assert (
+        capsys.readouterr().err.count(
+            "omkl: standard input: missing=drop leaves out 1 of 60 rows; 10 of 59 labels"
+        )
+        == 3
+    )

@@ -145,7 +145,9 @@ def test_moving_targets_and_averaged_hypotheses_obey_their_bounds(capsys, tmp_pa
 
 def test_every_bound_belongs_to_a_learner():
     known = {name: spec for name, spec in learner_specs().items() if function_of(spec)}
-    assert {*LEARNERS.split(","), "norma", "norma_growing", "norma_logistic", "raker", "adaraker"} == set(known)
+    assert {*LEARNERS.split(","), "norma", "norma_growing", "norma_logistic", "raker", "adaraker"} == set(
+        known
+    )
     for spec in known.values():
         names = set(inspect.signature(function_of(spec)).parameters) - {"case"}
         assert names <= set(spec.defaults), spec.name
