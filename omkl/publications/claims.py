@@ -47,7 +47,8 @@ Answer = tuple[bool | None, str]
 class ClaimRows:
     """The finished rows of a claim's runs on one data set.
 
-    records: those of the summary, by label, with the reports' Row as ``row``    cells: for paired tests
+    records: those of the summary, by label, with the reports' Row as ``row``    cells, measures: of all data
+    sets, for paired tests
     curves: by the cells' keys, of a claim that counts kernel values
     """
 
@@ -55,6 +56,7 @@ class ClaimRows:
     task: str
     records: dict[str, list[dict[str, Any]]]
     cells: "pd.DataFrame"
+    measures: CellMeasures
     curves: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def mean(self, label: str, measure: str) -> float:
@@ -89,7 +91,7 @@ class ClaimRows:
 
     def errors(self, measure: str) -> np.ndarray:
         """Return a measure of each cell (N,), with a sign by which less is better."""
-        return _sign(measure) * CellMeasures(with_extra(self.cells)).of(measure)
+        return _sign(measure) * self.measures.of(measure)
 
     def top_weights(self) -> np.ndarray:
         """Return the largest weight of a kernel after the pass of each cell (N,), NaN without weights."""
@@ -129,19 +131,22 @@ class ClaimRows:
         return [(float(record["params"][key]), _mean(record, measure)) for record in records]
 
 
-def on_each(compared: Compared, options: Options, curves: dict[str, Any] | None = None) -> list[ClaimRows]:
+def on_each(
+    compared: Compared, options: Options, measures: CellMeasures, curves: dict[str, Any]
+) -> list[ClaimRows]:
     """Return the finished rows per data set; of the claim's ``data`` and ``pool`` where it names them.
 
-    curves: those read before, by the cells' keys; where the claim counts kernel values, the others are added
+    measures: of the cells    curves: those read before, by the cells' keys; where the claim counts kernel
+    values, the others are added
     """
     table: dict[str, ClaimRows] = {}
     pool, data = options.get("pool"), as_list(options.get("data", []))
-    curves, lacking = {} if curves is None else curves, set()
+    lacking: set[str] = set()
     for row, record in zip(compared.rows, compared.summary.to_dict("records"), strict=True):
         if data and record["data"] not in data:
             continue
         if record["reps"] and (pool is None or record["pool"] in (None, pool)):
-            new = ClaimRows(record["data"], record["task"], {}, compared.cells, curves)
+            new = ClaimRows(record["data"], record["task"], {}, compared.cells, measures, curves)
             own = table.setdefault(record["data"], new).records
             own.setdefault(record["label"], []).append(record | {"row": row})
             if record["label"] in options.get("counts", ()):
@@ -394,12 +399,12 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
     """
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
-    curves: dict[str, Any] = {}
+    measures, curves = CellMeasures(with_extra(outcome.cells)), dict[str, Any]()
     command = selection.command("claims", paper.name)
     for item in paper.claims.values():
         compared, lacks = compare_rows(paper, item, work_of(paper, [item], selection), outcome), ""
         try:
-            each = on_each(compared, item.options, curves)
+            each = on_each(compared, item.options, measures, curves)
             answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
             answers |= {data: (None, answers[data][1]) for data in unfinished(compared) & answers.keys()}
         except UserError as error:
