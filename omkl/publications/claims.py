@@ -8,7 +8,7 @@ number.
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,15 +47,17 @@ Answer = tuple[bool | None, str]
 class ClaimRows:
     """The finished rows of a claim's runs on one data set.
 
-    records: those of the summary, by label, with the reports' Row as ``row``    cells: for paired tests
-    curves: of the store, by the cells' keys
+    records: those of the summary, by label, with the reports' Row as ``row``    cells, measures: of all data
+    sets, for paired tests
+    curves: by the cells' keys, of a claim that counts kernel values
     """
 
     data: str
     task: str
     records: dict[str, list[dict[str, Any]]]
     cells: "pd.DataFrame"
-    curves: Callable[[Iterable[str]], Mapping[str, Mapping[str, Any]]] = lambda keys: {}
+    measures: CellMeasures
+    curves: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def mean(self, label: str, measure: str) -> float:
         """Return a row's mean of a measure; NaN where it has not finished."""
@@ -89,7 +91,7 @@ class ClaimRows:
 
     def errors(self, measure: str) -> np.ndarray:
         """Return a measure of each cell (N,), with a sign by which less is better."""
-        return _sign(measure) * CellMeasures(with_extra(self.cells)).of(measure)
+        return _sign(measure) * self.measures.of(measure)
 
     def top_weights(self) -> np.ndarray:
         """Return the largest weight of a kernel after the pass of each cell (N,), NaN without weights."""
@@ -112,7 +114,8 @@ class ClaimRows:
         """
         if label not in self.records:
             return float("nan")
-        curves = self.curves(self.cells["key"].iloc[self.row(label).cells]).values()
+        keys = self.cells["key"].iloc[self.row(label).cells]
+        curves = [self.curves[key] for key in keys if key in self.curves]
         sums = [np.trapezoid(curve[size], curve["t"]) for curve in curves]
         return float(np.mean(sums)) if sums else float("nan")
 
@@ -128,21 +131,28 @@ class ClaimRows:
         return [(float(record["params"][key]), _mean(record, measure)) for record in records]
 
 
-def on_each(compared: Compared, options: Options) -> list[ClaimRows]:
-    """Return the finished rows per data set; of the claim's ``data`` and ``pool`` where it names them."""
+def on_each(
+    compared: Compared, options: Options, measures: CellMeasures, curves: dict[str, Any]
+) -> list[ClaimRows]:
+    """Return the finished rows per data set; of the claim's ``data`` and ``pool`` where it names them.
+
+    measures: of the cells    curves: those read before, by the cells' keys; where the claim counts kernel
+    values, the others are added
+    """
     table: dict[str, ClaimRows] = {}
     pool, data = options.get("pool"), as_list(options.get("data", []))
-
-    def curves(keys: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
-        return Store(compared.work.plans[0].store).curves(set(keys))
-
+    lacking: set[str] = set()
     for row, record in zip(compared.rows, compared.summary.to_dict("records"), strict=True):
         if data and record["data"] not in data:
             continue
         if record["reps"] and (pool is None or record["pool"] in (None, pool)):
-            new = ClaimRows(record["data"], record["task"], {}, compared.cells, curves)
+            new = ClaimRows(record["data"], record["task"], {}, compared.cells, measures, curves)
             own = table.setdefault(record["data"], new).records
             own.setdefault(record["label"], []).append(record | {"row": row})
+            if record["label"] in options.get("counts", ()):
+                lacking |= set(compared.cells["key"].iloc[row.cells]) - curves.keys()
+    if lacking:
+        curves |= Store(compared.work.plans[0].store).curves(lacking)
     return list(table.values())
 
 
@@ -389,11 +399,12 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
     """
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
+    measures, curves = CellMeasures(with_extra(outcome.cells)), dict[str, Any]()
     command = selection.command("claims", paper.name)
     for item in paper.claims.values():
         compared, lacks = compare_rows(paper, item, work_of(paper, [item], selection), outcome), ""
         try:
-            each = on_each(compared, item.options)
+            each = on_each(compared, item.options, measures, curves)
             answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
             answers |= {data: (None, answers[data][1]) for data in unfinished(compared) & answers.keys()}
         except UserError as error:

@@ -10,6 +10,7 @@ from omkl.publications import Selection, read_paper
 from omkl.publications.claims import KINDS, ClaimRows, check_claims, interval
 from omkl.publications.claims import verdict as verdict_of
 from omkl.reports.rows import Row
+from omkl.store.cell_measures import CellMeasures
 
 
 @pytest.fixture
@@ -38,7 +39,9 @@ def rows():
     for place, name in ((0, "B"), (1, "A"), (2, "B")):
         records["S"][place]["row"] = records[name][0]["row"]
     curve = {"t": [1, 11, 21], "n_sv_sum": [0, 10, 30], "n_sv_combined": [0, 1, 3]}
-    return ClaimRows("d", "classification", records, cells, lambda keys: dict.fromkeys(keys, curve))
+    return ClaimRows(
+        "d", "classification", records, cells, CellMeasures(cells), dict.fromkeys(cells["key"], curve)
+    )
 
 
 MISTAKES = {"measure": "mistake_pct"}

@@ -146,7 +146,7 @@ def test_every_kind_of_the_schema_has_its_function():
 def test_a_claim_about_a_measure_or_value_that_does_not_exist(kind, options, message):
     record = {"mistake_pct_mean": 1.0, "seconds_mean": 2.0}
     records = {"A": [record | {"params": {"beta": value}} for value in (0.5, 1)]}
-    rows = ClaimRows("d", "classification", records, None)
+    rows = ClaimRows("d", "classification", records, None, None)
     with pytest.raises(UserError, match=message):
         claims.KINDS[kind](rows, options)
 
