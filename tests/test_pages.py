@@ -46,7 +46,16 @@ def test_the_pages_show_every_command():
     }
 
 
-MADE = ("loans.csv", "cars.data", "cars.arff", "umsatz.csv", "visits.jsonl", "rank.txt", "gram.npy", "sites.csv")  # by their pages
+MADE = (
+    "loans.csv",
+    "cars.data",
+    "cars.arff",
+    "umsatz.csv",
+    "visits.jsonl",
+    "rank.txt",
+    "gram.npy",
+    "sites.csv",
+)  # by their pages
 
 
 @pytest.mark.parametrize("command", COMMANDS)
