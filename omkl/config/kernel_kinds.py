@@ -329,7 +329,7 @@ def items_of(kernel: Mapping[str, Any], name: str) -> list[Any]:
 
 def is_one(kernel: Any) -> bool:
     """Whether this is one kernel, not a list of several in short."""
-    if not isinstance(kernel, dict):
+    if not isinstance(kernel, dict) or isinstance(kernel.get("kind"), list):
         return False
     if kernel.get("kind") in COMBINED:
         parts = kernel.get("kernels")

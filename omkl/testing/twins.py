@@ -97,8 +97,9 @@ def both(
     """
     spec = learner_spec(name)
     params = {**spec.usual(data.task), **over}
-    chosen = pool_name if isinstance(pool_name, dict) else pool(str(pool_name))
-    given = fitting(spec, chosen) if spec.kernels == "pool" else None
+    given = None
+    if spec.kernels == "pool":
+        given = fitting(spec, pool_name if isinstance(pool_name, dict) else pool(str(pool_name)))
     ends: list[Any] = []
     figures = run_pass(spec, params, given, data, order, SEED, on_end=lambda *end: ends.extend(end))
     learner, trace = ends

@@ -81,4 +81,4 @@ def page_examples() -> dict[str, str]:
     readme = script("check_readme")
     texts = [page.read_text(encoding="utf-8") for page in readme.pages()]
     files = {name: text for page in texts for name, text in readme.example_files(page).items()}
-    return {name: text for name, text in files.items() if not name.startswith("mylearners/")}
+    return {name: text for name, text in files.items() if not name.startswith(("mylearners/", "mykernels/"))}

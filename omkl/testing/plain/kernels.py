@@ -139,16 +139,21 @@ def shared_runs(text, other, k):
     return sum(count * others[run] for run, count in runs.items())
 
 
-def called(k, X, z):
-    """A kernel of a user's folder, by its own function, pair by pair."""
+@cache
+def _compiled(function):
     from numba import njit
 
+    return njit(function)
+
+
+def called(k, X, z):
+    """A kernel of a user's folder, by its own function, pair by pair."""
     from omkl.engine.called_kernels import PRODUCTS, arguments_of, function_of
 
     function = function_of(k["kind"])
     form, names = arguments_of(function, "")
     given = [np.array(k[name]) if isinstance(k[name], list) else k[name] for name in names]
-    one, rows = njit(function), [(np.flatnonzero(x).astype(np.int32), x[x != 0]) for x in [*X, z]]
+    one, rows = _compiled(function), [(np.flatnonzero(x).astype(np.int32), x[x != 0]) for x in [*X, z]]
     if form == PRODUCTS:
         norms = squared_norms(np.asarray([*X, z]))
         return np.array([one(xz, n, norms[-1], *given) for xz, n in zip(inner(X, z), norms, strict=False)])
