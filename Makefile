@@ -7,6 +7,7 @@ PYTHON ?=
 VENV ?= .venv
 ARGS ?=
 BIN := $(VENV)/bin
+BASE := $(VENV)/.base
 STAMP := $(VENV)/.installed
 SUITABLE := import sys, ensurepip, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -18,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-run: $(STAMP) ## a first experiment: the table of omkc_ss on wdbc, and its learning curve
+run: $(BASE) ## a first experiment: the table of omkc_ss on wdbc, and its learning curve
 	$(BIN)/omkl run algo=omkc_ss data=wdbc $(ARGS)
 	$(BIN)/omkl figure curve algo=omkc_ss data=wdbc
 
@@ -40,7 +41,7 @@ check: $(STAMP) ## format, lint, types, and a wheel that works outside the check
 	  sys.exit(conf_folder() != folder / 'conf' or folder.parent.name != 'installed')"
 	cd build && PYTHONPATH=installed $(abspath $(BIN))/python -m omkl list algos
 
-bench: $(STAMP) ## speed of the engine on this machine
+bench: $(BASE) ## speed of the engine on this machine
 	$(BIN)/omkl bench $(ARGS)
 
 tables: $(STAMP) ## make the papers' tables, figures and claims again (results/*.md; needs OMKL_DATA)
@@ -57,8 +58,9 @@ clean: ## remove the environment, caches and build output, never results
 	rm -rf $(VENV) build dist docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find omkl tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# pip runs again only if pyproject.toml is newer, because the checkout is installed as editable.
-$(STAMP): pyproject.toml
+# pip runs again only if pyproject.toml is newer, because the checkout is installed as editable. A first run needs
+# omkl alone; tests, checks and pages need the rest.
+$(BASE): pyproject.toml
 	@test -x $(BIN)/python && $(BIN)/python -c '$(SUITABLE)' 2>/dev/null || { \
 	  for python in $(or $(PYTHON),python3 python3.13 python3.12 python3.11); do \
 	    if $$python -c '$(SUITABLE)' 2>/dev/null; then \
@@ -69,6 +71,11 @@ $(STAMP): pyproject.toml
 	  echo "omkl needs Python 3.11 to 3.13 with its venv module, and $(or $(PYTHON),python3) is not suitable;" \
 	    "run make PYTHON=/path/to/python (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	@echo "installing omkl and what it needs into $(VENV) ..."
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+$(STAMP): $(BASE)
+	@echo "installing what the tests need into $(VENV) ..."
 	$(BIN)/pip install --quiet --editable '.[test]'
 	@touch $@
 

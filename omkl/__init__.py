@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from omkl.experiments.lists import learners as learners
     from omkl.experiments.lists import papers as papers
     from omkl.experiments.lists import pools as pools
+    from omkl.experiments.own_kernel import kernel as kernel
     from omkl.experiments.results import Results as Results
     from omkl.experiments.trained_model import Model as Model
     from omkl.experiments.tune import Tuning as Tuning
@@ -37,6 +38,7 @@ __all__ = [
     "datasets",
     "figure",
     "fit",
+    "kernel",
     "learner",
     "learners",
     "load_model",

@@ -25,7 +25,10 @@ def published_folder() -> Path:
 
 EXTENSIONS = "OMKL_PATH"  # the only place from which code of a user's is loaded; --with adds to it
 SAFE = "PYTHONSAFEPATH"  # keeps Python from importing what the current folder holds
-LAYOUT = ("algorithms", "conf/algo", "conf/data", "conf/pool", "conf/paper", "tests/reference")
+LAYOUT = (
+    *("algorithms", "kernels", "conf/algo", "conf/data", "conf/kernel", "conf/pool", "conf/paper"),
+    "tests/reference",
+)
 
 
 def extensions() -> list[Path]:
@@ -43,7 +46,7 @@ def _extensions(text: str, here: str) -> list[Path]:
     folders = [extension(part, f"{EXTENSIONS}: ") for part in parts]
     package = Path(__file__).resolve().parent
     for part in LAYOUT[:-1]:
-        ours = package / part if part == "algorithms" else conf_folder() / part.partition("/")[2]
+        ours = package / part if "/" not in part else conf_folder() / part.partition("/")[2]
         homes = dict.fromkeys([ours, *(folder / part for folder in folders)])
         seen: dict[str, Path] = {}
         for path in (path for home in homes for path in sorted([*home.glob("*.py"), *home.glob("*.yaml")])):
@@ -176,6 +179,25 @@ def data_folders() -> list[Path]:
     parts = os.environ.get("OMKL_DATA", "").split(os.pathsep)
     own = [folder / "data" for folder in extensions()]
     return [given(part, "OMKL_DATA: ") for part in parts if part.strip()] + [f for f in own if f.is_dir()]
+
+
+def kernel_file(kind: str) -> Path:
+    """Return the file of a kernel's function: ours, or that of a folder of OMKL_PATH. Raises UserError."""
+    paths = [home / "kernels" / f"{kind}.py" for home in (Path(__file__).resolve().parent, *extensions())]
+    for path in paths:
+        if path.is_file():
+            return path
+    raise UserError(f"the kernel {kind} has no function: looked for {', '.join(map(str, paths))}")
+
+
+def gram_file(text: str) -> Path:
+    """Return the file of a Gram matrix: as given, or in one of the folders of data. Raises UserError."""
+    path = given(text, "file=")
+    places = [path, *(folder / path for folder in data_folders() if not path.is_absolute())]
+    for place in places:
+        if place.is_file():
+            return place
+    raise UserError(f"file={show(text)}: there is no such file; looked for {', '.join(map(str, places))}")
 
 
 def cache_folder() -> Path:

@@ -32,6 +32,7 @@ def for_task(values: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 
 CLASSES, NUMBERS = ("classification",), ("regression",)
+FADING = 0.999  # of the weight of a round in each later one
 BINS = 15  # of the expected calibration error
 WITHIN_95 = 1.959963984540054  # standard deviations, of a normal distribution
 
@@ -53,7 +54,7 @@ class Measure:
     Over the examples: label: of the axis, "" where it is not drawn    needs: the list of the curve that it is
     made from    kind: "rate" (settles; the first examples say nothing), "count" (starts at 0), "size" (a
     count that some learners do not have at all), "share" (between 0 and 1)    root: of a mean
-    windowed: over parts of the stream    signed: it may be below 0
+    windowed: over parts of the stream    fading: with weights FADING^age    signed: it may be below 0
     """
 
     name: str
@@ -73,6 +74,7 @@ class Measure:
     tested: str = ""
     root: bool = False
     windowed: bool = False
+    fading: bool = False
     signed: bool = False
 
     @property
@@ -313,6 +315,9 @@ _ALL = (
         digits=None,
     ),
     Measure("windowed_pct", "mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
+    Measure("faded_pct", "mistake rate, faded (%)", "mistakes", "rate", 100.0, fading=True),
+    Measure("windowed_rmse", "RMSE in window", "loss", "rate", root=True, windowed=True),
+    Measure("faded_rmse", "RMSE, faded", "loss", "rate", root=True, fading=True),
     Measure("mistakes", "mistakes", "mistakes", "count"),
     Measure(REGRET, "regret against the best fixed function", REGRET, "count", signed=True),
     Measure("n_sv_sum", "support vectors (#SV)", "n_sv_sum", "size"),

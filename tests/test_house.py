@@ -13,7 +13,7 @@ LAYERS = (
     {"ground"},
     {"data", "engine"},
     {"resources"},
-    {"algorithms", "config"},
+    {"algorithms", "config", "kernels"},
     {"store"},
     {"learning"},
     {"estimators", "executors"},

@@ -21,6 +21,7 @@ from omkl.engine.experts import (
     mistakes,
     sampling_share,
     smoothed,
+    weighted_output,
     weighted_vote,
     weighted_vote_of,
 )
@@ -202,14 +203,13 @@ def omkc_fpl(stream, E, M, now, trace, rng, learn, eta):
     The prediction is that of the kernel with the least eta_t M_i - q_i, M (m,) the mistakes so far, q (m,)
     fresh exponential draws: Hutter and Poland (2005). eta_t = eta, or sqrt(ln m / (2 t)) where eta is not a
     number, for which they bound the regret by 2 sqrt(2 T ln m). Every kernel that errs is updated.
-    now (1,) rounds learnt   c (m,) true at the leader
+    The score is the leader's output. now (1,) rounds learnt   c (m,) true at the leader
     """
-    every = np.ones(M.size)
     for t in range(stream.T):
         y = stream.y[t]
         f = outputs(E, stream, t)
         c = _leader(rng, M, math.sqrt(math.log(M.size) / (2.0 * (now[0] + 1.0))) if math.isnan(eta) else eta)
-        record_combined(trace, t, weighted_vote_of(c, every, f, E.classes), y, E, c)
+        record_combined(trace, t, weighted_output(c * 1.0, f, E.classes), y, E, c)
         if not learn:
             continue
         z = mistakes(y, f)

@@ -10,32 +10,34 @@ from omkl.reports.table import Table
 
 
 def check(args: Namespace, words: list[str]) -> int:
-    """Check the learners of a folder: against their naive twins, and by omkl's own contracts."""
-    folders = list(dict.fromkeys([*(extension(word, "omkl check ") for word in words), *args.folders]))
+    """Check the learners and kernels of a folder: against naive twins, and by omkl's own contracts."""
+    data = [name for word in words if word.startswith("data=") for name in word[5:].split(",") if name]
+    named = [extension(word, "omkl check ") for word in words if not word.startswith("data=")]
+    folders = list(dict.fromkeys([*named, *args.folders]))
     with extended(folders):
         chosen = folders or extensions()
         if not chosen:
             raise UserError("omkl check DIR: name the folder of your learners (or set OMKL_PATH)")
         for folder in chosen:
             _read(folder)
-        return _check(chosen, args)
+        return _check(chosen, data, args)
 
 
-def _check(folders: list[Path], args: Namespace) -> int:
+def _check(folders: list[Path], data: list[str], args: Namespace) -> int:
     from omkl.testing.check import check as findings
 
     rows = []
     for folder in folders:
-        for finding in findings(folder):
+        for finding in findings(folder, data):
             result = "failed" if finding.fault else "ok"
-            rows.append({"learner": finding.learner, "check": finding.check, "result": result})
+            rows.append({"name": finding.name, "check": finding.check, "result": result})
             rows[-1]["what differs first"] = finding.fault
     if not rows:
-        say(f"no learners in {', '.join(map(str, folders))}; its other files are in order")
+        say(f"no learners and no kernels in {', '.join(map(str, folders))}; its other files are in order")
         return OK
     failed = [row for row in rows if row["result"] == "failed"]
     if args.format == "table" and not failed:
-        rows = [{key: row[key] for key in ("learner", "check", "result")} for row in rows]
+        rows = [{key: row[key] for key in ("name", "check", "result")} for row in rows]
     emit(Table.of(rows).render(args.format))
     if failed:
         say(f"{len(failed)} of {len(rows)} checks failed")
@@ -46,6 +48,7 @@ def _read(folder: Path) -> None:
     """Read every file of a folder. Raises UserError for one that is wrong."""
     from omkl.algorithms import functions
     from omkl.config import compose, pools
+    from omkl.config.kernel_kinds import kernel_kind
     from omkl.data import registry
     from omkl.publications import read_paper
 
@@ -54,6 +57,8 @@ def _read(folder: Path) -> None:
         return [name for name in names if compose.file(group, name).is_relative_to(folder)]
 
     functions()
+    for name in own("kernel"):
+        kernel_kind(name)
     pools(own("pool"))
     for name in own("data"):
         registry.entry(name)

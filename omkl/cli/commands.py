@@ -79,6 +79,7 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
     from omkl.publications import Selection, read_paper
     from omkl.publications.selection import tuned_plans
     from omkl.publications.tuned import planned, tune_page
+    from omkl.publications.tuner_check import checks, run_checks
 
     paper = read_paper(name)
     plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words), dry=args.dry_run))
@@ -87,8 +88,12 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
             f"{name}: no run of conf/paper/{name}.yaml has tune: ..., or none of its data sets is available"
         )
     if args.dry_run:
-        return dry_run(planned(paper, plans), args)
-    return end_races(*tune_page(paper, plans, args.fresh, lambda line: emit(f"{line}\n"), **how))
+        return dry_run([*planned(paper, plans), *checks(paper, plans)], args)
+    interrupted, broken = tune_page(paper, plans, args.fresh, lambda line: emit(f"{line}\n"), **how)
+    if not interrupted:
+        interrupted, failed = run_checks(paper, plans, **how)
+        broken += failed
+    return end_races(interrupted, broken)
 
 
 def figure(args: Namespace, words: list[str]) -> int:
@@ -142,7 +147,7 @@ def claims(args: Namespace, words: list[str]) -> int:
 
 
 def bounds(args: Namespace, words: list[str]) -> int:
-    """Print the theorems' mistake bounds next to the observed mistakes."""
+    """Print the theorems' bounds next to the observed mistakes, vectors or regret."""
     from omkl.theorems import bounded
 
     plan = bounded(front.Call(words).plan())

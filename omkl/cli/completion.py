@@ -17,6 +17,7 @@ from omkl.cli.messages import OK, emit
 from omkl.errors import OmklError
 from omkl.paths import conf_folder, extended, extension, extensions
 from omkl.reports.figure_style import KINDS
+from omkl.tasks import MEASURES
 
 Word = tuple[str, str]  # and its meaning
 SCRIPTS = {
@@ -134,6 +135,8 @@ def _of_action(action: argparse.Action, plain: list[str], current: str) -> Itera
     before = current[: current.rfind(",") + 1]
     if action.choices is not None:
         yield from ((str(name), "") for name in action.choices)
+    elif action.dest == "by":
+        yield from _measures()
     elif action.dest in ("data", "algo"):
         yield from ((f"{before}{name}", text) for name, text in _names(action.dest))
     elif action.dest in ("out", "model", "file", "files", "folders"):
@@ -222,6 +225,8 @@ def _values(plain: list[str], key: str, text: str) -> Iterator[Word]:
     elif key == "yardsticks":
         texts = {path.stem: path.read_bytes() for path in _files("algo")}
         names = [(name, "") for name, text in texts.items() if b"yardstick: true" in text]
+    elif key == "measure" or (key == "by" and plain[0] == "tune"):
+        names = _measures()
     elif isinstance(domain, list):
         names = [(str(choice), "") for choice in domain]
     elif domain == "bool":
@@ -233,6 +238,11 @@ def _values(plain: list[str], key: str, text: str) -> Iterator[Word]:
     yield from ((f"{key}={before}{name}", text) for name, text in names if name not in there)
     if key in ("data", "store", "settings"):
         yield from ((f"{key}={before}{path}", "") for path, _ in _paths(text[len(before) :]))
+
+
+def _measures() -> list[Word]:
+    """Return the measures by which learners can be compared."""
+    return [(own.word, own.meaning) for own in MEASURES.values() if own.tasks and own.better]
 
 
 def _paths(text: str) -> Iterator[Word]:

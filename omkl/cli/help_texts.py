@@ -12,6 +12,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   rounds=N           only the first N rounds of each repetition; N: for those after them, M:N for a part
+  delay=N            labels come in batches of N rounds, each predicted with what was learnt before it
   test=SHARE|NAME|FILE   rows that are not learnt, on which the last and the averaged hypothesis are measured
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
 """
@@ -51,6 +52,8 @@ hyperparameter at that value. --out FILE writes the best settings; settings=FILE
   trials=30          settings of each learner on each data set
   eta=3 rungs=3      one in eta goes on to the next prefix, eta times as long; the last is the whole stream
   passes=3           permutations that judge a trial       least=500     rounds of the shortest prefix
+  small=2000         streams of at most so many rounds are not cut; four permutations judge there
+  pools=NAME,...     pools among which a learner with a pool chooses; pool=NAME keeps one
   longest=SECONDS    a setting whose next pass would take longer does not go on
   by=MEASURE         what trials are judged by, such as auc, log_loss or mae
 
@@ -86,12 +89,13 @@ examples:
   omkl claims omkc --quick
 """
 BOUNDS = """\
-Runs the missing cells as omkl run does, then evaluates each theorem's right-hand side at a batch support
-vector machine; yardsticks are left out.
+Runs the missing cells as omkl run does, then evaluates each theorem's right-hand side at a batch solution:
+a support vector machine, batch multiple kernel learning, or least squares; yardsticks are left out.
 
 examples:
   omkl bounds algo=omkc_dd data=wdbc
   omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
+  omkl bounds algo=raker,adaraker data=switch_numbers order=file reps=1      regret
 """
 MODEL = """\
 A model keeps the learner, its hyperparameters and kernels, and how the table was prepared, so that new rows
@@ -147,10 +151,13 @@ examples:
 CHECK = """\
 Reads every file of the folder (also given by --with, or OMKL_PATH). Then it compares each learner with
 its naive twin in tests/reference, round by round, and runs the contracts that omkl's own learners keep:
-seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. Exit code 1 if a check fails.
+seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. Of a kernel it checks that values are
+finite, symmetric and positive semidefinite, on random vectors, on the folder's data sets and on those named,
+and that sums of them, and learners that use it, are the plain ones. Exit code 1 if a check fails.
 
-example:
+examples:
   omkl check mylearners/
+  omkl check mykernels/ data=wdbc
 """
 COMPLETION = """\
 Completes commands, options, KEY= and names: learners, data sets, pools, hyperparameters and their choices.

@@ -126,7 +126,8 @@ def build_parser() -> Parser:
 
     sub = command(commands.bounds, settings, f"{keys}\n{help_texts.BOUNDS}")
     _add_run_options(sub)
-    text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes"
+    text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes, and 8 N^2"
+    text += " for each kernel of batch multiple kernel learning"
     sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
 
     sub = command(model_commands.fit, settings, f"{help_texts.FIT}\n{help_texts.MODEL}")

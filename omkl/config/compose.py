@@ -18,7 +18,7 @@ from omkl.paths import conf_folder, extensions, listed
 
 MOST_LISTED = 12  # names that a message lists; of more it names the command that does
 _LISTS = {"algo": "algos", "pool": "pools", "data": "data"}  # what `omkl list` calls a group
-EXTENDED = ("algo", "data", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
+EXTENDED = ("algo", "data", "kernel", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _cache: dict[Path, tuple[tuple, dict[str, dict]]] = {}  # by folder: the state of its files, what was read
 

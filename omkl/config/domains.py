@@ -9,17 +9,16 @@
 "separator"                a character, or its name such as tab or comma
 "class"                    the name of a class: a word, a number, true or false
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
+"numbers"                  a list of numbers
 "rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000
 "test"                     what is held out: a share of the rows such as 0.2, a data set's name, or a file
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
 "int [1, inf) or null"     any of the above, or nothing; "separator or auto"
 """
 
-import ast
-import itertools
+import math
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from omkl.errors import UserError, show, suggest
@@ -34,7 +33,6 @@ SEPARATORS = {  # by their names, which need no quotes in a shell
     "point": ".",
     "apostrophe": "'",
 }
-Kind = dict[str, tuple[Check, float | None]]  # by parameter: its check and default; None: it must be given
 
 BUDGET = "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
 _ROUNDS = re.compile(r"(\d{0,18}):(\d{0,18})", re.ASCII)
@@ -54,7 +52,7 @@ def _parsed(form: str) -> Check:
     body, _, rest = form.partition(" or ")
     if rest not in ("", "null", "auto"):
         raise ValueError(f"{form!r} is not a domain: only 'or null' or 'or auto' may follow")
-    check = _WORDS.get(body.strip()) or interval(body.strip())
+    check = WORDS.get(body.strip()) or interval(body.strip())
     other = None if rest == "null" else rest
     return (lambda value: other if value == other else check(value)) if rest else check
 
@@ -150,111 +148,20 @@ def _budget(value: Any) -> int | dict[str, Any]:
     return value
 
 
-# ------------------------------------------------------------------ kernels
+# ------------------------------------------------------------------ the words
 
 
-@cache
-def kinds() -> tuple[dict[str, Kind], dict[str, list[str]]]:
-    """Return the parameters of each kind of kernel, and for some kinds those of which exactly one is given.
-
-    These are KINDS and EITHER of omkl/engine/kernels.py, read there without importing numba (0.3 s).
-    """
-    tree = ast.parse((Path(__file__).parents[1] / "engine" / "kernels.py").read_text(encoding="utf-8"))
-    written = {}
-    for node in tree.body:
-        target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id in ("KINDS", "EITHER"):
-            written[target.id] = ast.literal_eval(node.value)
-    parsed = {
-        kind: {name: (domain_check(form), default) for name, (form, default) in parameters.items()}
-        for kind, parameters in written["KINDS"].items()
-    }
-    return parsed, written["EITHER"]
+def _numbers(value: Any) -> list[float]:
+    fits = isinstance(value, list) and value
+    if not fits or not all(
+        isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one) for one in value
+    ):
+        raise ValueError(f"must be a list of numbers such as [1, 0.5], got {show(value)}")
+    return [float(one) for one in value]
 
 
-def kernel_of_text(text: str) -> dict[str, Any] | None:
-    """Return the kernel that tables print as ``gaussian(sigma=8)`` or ``linear``, None for other text."""
-    match = re.fullmatch(r"\s*([a-z_0-9]+)\s*(?:\((.*)\))?\s*", text)
-    if not match or match[1] not in kinds()[0]:
-        return None
-    kernel: dict[str, Any] = {"kind": match[1]}
-    for part in filter(str.strip, (match[2] or "").split(",")):
-        name, _, number = map(str.strip, part.partition("="))
-        try:
-            kernel[name] = int(number) if number.isdigit() else float(number)
-        except ValueError:
-            kernel[name] = number
-    return kernel
-
-
-def check_kernel(value: Any) -> dict[str, Any]:
-    """Return one kernel in canonical form: kind first, every parameter present, numbers in their type.
-
-    omkl/engine/kernels.py says what each kind computes. Raises ValueError that says what would be right.
-    """
-    if isinstance(value, str):
-        value = kernel_of_text(value) or value
-    if not isinstance(value, dict):
-        example = "a kernel such as '{kind:gaussian,sigma:1}'"
-        raise ValueError(f"must be {example}, got {show(value)}{_quoting(value)}")
-    known_kinds, either = kinds()
-    kind = value.get("kind")
-    if not isinstance(kind, str) or kind not in known_kinds:
-        hint = suggest(kind, known_kinds) if isinstance(kind, str) else ""
-        said = f"unknown kernel kind {show(kind)}" if "kind" in value else "a kernel needs a kind"
-        raise ValueError(f"{said}{hint}; kinds are {', '.join(known_kinds)}")
-    known, one_of = known_kinds[kind], either.get(kind, [])
-    for name in value.keys() - {"kind"} - known.keys():
-        raise ValueError(
-            f"a {kind} kernel has no {show(name)}{suggest(str(name), known)}; "
-            f"it has {' and '.join(known) or 'no parameters'}"
-        )
-    if one_of and len(value.keys() & set(one_of)) != 1:
-        given = "both" if value.keys() & set(one_of) else "neither"
-        raise ValueError(f"a {kind} kernel takes exactly one of {' and '.join(one_of)}, got {given}")
-    kernel: dict[str, Any] = {"kind": kind}
-    for name, (check, default) in known.items():
-        if name in value:
-            try:
-                kernel[name] = check(value[name])
-            except ValueError as error:
-                raise ValueError(f"{name} of a {kind} kernel {error}") from None
-        elif default is not None:
-            kernel[name] = default
-        elif name not in one_of:
-            raise ValueError(f"a {kind} kernel needs {name}")
-    return kernel
-
-
-def check_kernels(value: Any) -> list[dict[str, Any]]:
-    """Return a pool's list of kernels in canonical form: a list in place of a number is a kernel per item.
-
-    Raises ValueError that says what would be right.
-    """
-    if not isinstance(value, list) or not value:
-        example = "a list of kernels such as '[{kind:linear}]'"
-        raise ValueError(f"must be {example}, got {show(value)}{_quoting(value)}")
-    kernels = []
-    for number, entry in enumerate(value, 1):
-        written = entry if isinstance(entry, dict) else {}
-        axes = [item if isinstance(item, list) else [item] for item in written.values()]
-        try:
-            for name, axis in zip(written, axes, strict=True):
-                if not axis:
-                    raise ValueError(f"{name} is an empty list")
-            for items in itertools.product(*axes):
-                kernels.append(check_kernel(dict(zip(written, items, strict=True)) if written else entry))
-        except ValueError as error:
-            raise ValueError(f"kernel {number} of the list: {error}") from None
-    return kernels
-
-
-def _quoting(value: Any) -> str:
-    is_expanded = isinstance(value, str) and ":" in value
-    return "; quote the braces, the shell expands them" if is_expanded else ""
-
-
-_WORDS: dict[str, Check] = {
+# kernel_kinds.py, whose files have domains themselves, adds "kernel" and "kernels"
+WORDS: dict[str, Check] = {
     "bool": such("true or false", lambda value: isinstance(value, bool)),
     "text": such("text", lambda value: isinstance(value, str) and value),
     "names": _names,
@@ -263,7 +170,7 @@ _WORDS: dict[str, Check] = {
     "words": _word_list,
     "separator": _separator,
     "class": _class,
-    "kernel": check_kernel,
+    "numbers": _numbers,
     "rounds": _rounds,
     "test": _held_out,
     "budget": _budget,

@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from omkl.config import compose, domains
+from omkl.config.kernel_kinds import kernel_of_text
 from omkl.config.kernel_pools import PARTS
 from omkl.config.learners import (
     groups,
@@ -210,7 +211,7 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         if key == "algo" and re.fullmatch(r"[\w(),*? -]+", text):  # labels as tables print them: OMKC(D,D)
             return tuple(re.findall(r"[^,(]+(?:\([^)]*\))?", text))
         kernels = re.findall(r"[^,(]+(?:\([^)]*\))?", text)  # gaussian(sigma=8), as tables print it
-        if key.startswith("algo.") and kernels and all(map(domains.kernel_of_text, kernels)):
+        if key.startswith("algo.") and kernels and all(map(kernel_of_text, kernels)):
             return tuple(kernels)
         reason = "nested too deeply" if isinstance(error, RecursionError) else shown(compose.one_line(error))
         escaped = text.replace("\\", "\\\\").replace('"', r"\"").split(",")
@@ -295,10 +296,17 @@ class Request:
     """The words of a command over conf/config.yaml; every key is one that a configuration can have.
 
     Raises UserError for an unknown key, and for a list of values where one is taken: hyperparameters and
-    parts of the pool take lists in a sweep only.
+    parts of the pool take lists in a sweep only. others: further keys of the command, to suggest
     """
 
-    def __init__(self, words: list[str], sweep: bool, values: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        words: list[str],
+        sweep: bool,
+        values: Mapping[str, Any] | None = None,
+        others: Iterable[str] = (),
+    ) -> None:
+        self.others = list(others)
         self.known = parameters(compose.read_config("", ["config"])["config"], compose.file("", "config"))
         self.given = of_values(values or {}) | parse_words(words)
         self.file = None
@@ -320,7 +328,7 @@ class Request:
         if key in self.known or (part and group in ("algo", "exec")) or (group == "pool" and part in PARTS):
             return  # the parts of algo and exec are checked with the learners and the executor chosen
         known = [*self.known, *(f"pool.{name}" for name in PARTS)]
-        everything = [*known, *hyperparameters(learner_specs().values())]
+        everything = [*known, *self.others, *hyperparameters(learner_specs().values())]
         meant = [full for full in everything if full.endswith(f".{key}")] or [
             own for words, own in SYNONYMS.items() if key in words
         ]

@@ -5,10 +5,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from omkl.config import compose, domains
+from omkl.config import compose, domains, kernel_kinds
 from omkl.schema import checked
 
-PARTS = {"normalise": domains.domain_check(["none", "cosine"]), "kernels": domains.check_kernels}
+PARTS = {"normalise": domains.domain_check(["none", "cosine"]), "kernels": kernel_kinds.check_kernels}
 _KEYS = {"label": domains.domain_check("text"), **PARTS}
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omkl.config import compose, domains
+from omkl.config.kernel_kinds import FEATURES, GAUSSIAN
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.parameters import Parameter, parameters
 from omkl.errors import UserError, show, suggest
@@ -26,7 +27,8 @@ class LearnerSpec:
     function: name in omkl.algorithms, where it is not the learner's
     tasks: of the data that it runs on (``task`` in the file, one or a list)
     kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
-    pool: which kernels a pool (or its own kernel) may be: ``any``, or ``gaussian`` alone
+    pool: which kernels a pool (or its own kernel) may be: ``any``, ``gaussian`` alone, or those with random
+    ``features`` in closed form
     classes: ``many`` where it is defined for more than two classes, else ``two``
     usual_pool: its pool where none is given
     yardstick: printed below the learners    in_order: as a yardstick only where rows come in their own order
@@ -138,9 +140,12 @@ class LearnerSpec:
     def check_together(self, params: dict[str, Any]) -> None:
         """Raise UserError when they break ``require`` or ``refuse``, or the kernel is of the wrong kind."""
         kernel = kernel_pool(params, None) or {"kernels": [{}]}
-        kind = kernel["kernels"][0].get("kind", self.pool)
-        if self.pool not in ("any", kind):
-            raise UserError(f"algo={self.name}: the kernel must be {self.pool}, got {kind}")
+        kind = kernel["kernels"][0].get("kind")
+        if kind is not None and not self.fits(kind):
+            which = "" if self.pool == GAUSSIAN else ", of which random features exist in closed form"
+            raise UserError(
+                f"algo={self.name}: the kernel must be {' or '.join(self.kinds)}{which}, got {kind}"
+            )
         for rule in self.require:
             low, sign, high, *most = rule.split()
             if of_budget(params[low]) or of_budget(params[high]):
@@ -163,12 +168,22 @@ class LearnerSpec:
 
     def check_pool(self, pool: dict[str, Any]) -> None:
         """Raise UserError when the pool holds a kernel that the learner cannot use."""
-        others = dict.fromkeys(k["kind"] for k in pool["kernels"] if self.pool not in ("any", k["kind"]))
+        others = dict.fromkeys(k["kind"] for k in pool["kernels"] if not self.fits(k["kind"]))
         if others:
+            needed = ", ".join(self.kinds) + (" kernels alone" if len(self.kinds) == 1 else " kernels")
             raise UserError(
-                f"algo={self.name} needs a pool of {self.pool} kernels alone, such as pool=gauss13;"
+                f"algo={self.name} needs a pool of {needed}, such as pool=gauss13;"
                 f" pool={pool.get('name', 'given')} has {', '.join(others)} kernels"
             )
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of kernels that it takes; none where it takes any."""
+        return {"any": (), "features": FEATURES}.get(self.pool, (GAUSSIAN,))
+
+    def fits(self, kind: str) -> bool:
+        """Whether it takes kernels of this kind."""
+        return not self.kinds or kind in self.kinds
 
     def takes(self, classes: int) -> bool:
         """Whether a classification may have this many classes."""
@@ -361,7 +376,7 @@ _CHECKS: dict[str, Check] = {
     "kernels": domains.domain_check(["pool", "own", "none"]),
     "classes": domains.domain_check(["two", "many"]),
     "average": domains.domain_check(["fixed", "shrunk"]),
-    "pool": domains.domain_check(["any", "gaussian"]),
+    "pool": domains.domain_check(["any", "features", "gaussian"]),
     "measures": _measures,
     "revision": domains.domain_check("int [1, inf)"),
 }

@@ -149,7 +149,7 @@ def _form(written: Any, domain: Any, check: Check, name: str) -> Form:
     """Return where to look for a hyperparameter, or a part of a kernel, of this name."""
     if isinstance(written, list) and written:
         if domain == "kernel":
-            return Choices(tuple(domains.check_kernels(written)))
+            return Choices(tuple(domains.domain_check("kernels")(written)))
         return Choices(tuple(_checked(value, check) for value in written))
     match = _RANGE.fullmatch(written.strip()) if isinstance(written, str) else None
     try:

@@ -41,7 +41,8 @@ class Setting:
     label: its name in tables and figures, None for the learner's    data: names of the data sets that it is
     for, none means all    per_data: hyperparameters that the learner has for these data sets, which make no
     learner of its own in a figure
-    scaling: ``scale`` of the features and ``target`` of a regression while its streams run, where asked for
+    scaling: ``scale`` of the features and ``target`` of a regression while its streams run, and ``delay`` of
+    the labels, where asked for
     """
 
     learner: str
@@ -51,7 +52,7 @@ class Setting:
     label: str | None = None
     data: tuple[str, ...] = ()
     per_data: tuple[str, ...] = ()
-    scaling: dict[str, str] = field(default_factory=dict)
+    scaling: dict[str, Any] = field(default_factory=dict)
 
     @property
     def stored(self) -> dict[str, Any]:
@@ -290,7 +291,8 @@ class Scaled:
             self.target = request.value("target")
         except UserError as error:
             raise UserError(f"{error}; the column of the targets is label=NAME") from None
-        self.scale = {"scale": scale} if scale in ONLINE else {}
+        self.scale: dict[str, Any] = {"scale": scale} if scale in ONLINE else {}
+        self.delay = {"delay": delay} if (delay := request.value("delay")) > 1 else {}
         self.refs = refs
         self.own = not any(ref.is_registered for ref in refs if ref.task == "regression")
         tasks = {ref.task for ref in refs}
@@ -313,11 +315,12 @@ class Scaled:
                 made.append(replace(own, task=task) if several else own)
         return tuple(made)
 
-    def _words(self, spec: LearnerSpec, task: str) -> dict[str, str]:
+    def _words(self, spec: LearnerSpec, task: str) -> dict[str, Any]:
         target = self.target
         if target == "auto":
             target = "none" if spec.equivariant or not self.own else "online"
         words = self.scale | ({"target": target} if task == "regression" and target != "none" else {})
+        words |= self.delay
         for word in words.keys() & spec.hyperparameters.keys():
             raise UserError(
                 f"{word}={words[word]}: {spec.name} has a hyperparameter of this name; rename it in "
@@ -475,7 +478,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
                 hyper[name]["search"] = texts(own.search)
         code = "estimator" if spec.estimator else "function"
         about = ("label", "cite", code, "tasks", "kernels", "revision")
-        shown |= {"scale": setting.scaling["scale"]} if "scale" in setting.scaling else {}
+        shown |= {key: setting.scaling[key] for key in ("scale", "delay") if key in setting.scaling}
         which = next(
             name
             for number in itertools.count(1)
@@ -504,7 +507,7 @@ def _suitable(
             reasons.setdefault(f"not for {' and '.join(tasks)}", []).append(spec)
         elif spec.name not in named and not spec.takes(most.n_classes):
             reasons.setdefault(f"not for the {most.n_classes} classes of {most.name}", []).append(spec)
-        elif spec.name not in named and spec.kernels == "pool" and kinds - {spec.pool} and spec.pool != "any":
+        elif spec.name not in named and spec.kernels == "pool" and not all(map(spec.fits, kinds)):
             reasons.setdefault(f"not for {request.given['pool'].text}", []).append(spec)
         elif spec.name not in named and _usual_budget(spec, request) > least.T:
             few = f"{least.name} has {least.T} examples, fewer than the usual budget (set algo.budget=N)"

@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-SCALING = ("scale", "target")  # what the store has among the hyperparameters, and is none
+_UNSHOWN = ("kind", "source")  # of a kernel
+SCALING = ("scale", "target", "delay")  # what the store has among the hyperparameters, and is none
 
 
 def identity(learner: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:
@@ -26,7 +27,7 @@ def value_text(value: Any) -> str:
         short = f"{value:.6g}"
         return short if float(short) == value else repr(value)
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{k}={value_text(v)}" for k, v in value.items() if k != "kind")
+        inner = ", ".join(f"{k}={value_text(v)}" for k, v in value.items() if k not in _UNSHOWN)
         return f"{value['kind']}({inner})" if "kind" in value and inner else str(value.get("kind", inner))
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(value_text, value))}]"
@@ -57,9 +58,13 @@ def kernels_text(kernels: list[dict[str, Any]]) -> str:
     for kind in dict.fromkeys(kernel["kind"] for kernel in kernels):
         same = [kernel for kernel in kernels if kernel["kind"] == kind]
         ranges = []
-        for name in dict.fromkeys(key for kernel in same for key in kernel if key != "kind"):
-            values = sorted(kernel[name] for kernel in same if name in kernel)
-            ends = f"{values[0]:.6g}" + (f" to {values[-1]:.6g}" if values[0] != values[-1] else "")
+        for name in dict.fromkeys(key for kernel in same for key in kernel if key not in _UNSHOWN):
+            values = [kernel[name] for kernel in same if name in kernel]
+            if all(isinstance(value, int | float) for value in values):
+                values = sorted(values)
+                ends = f"{values[0]:.6g}" + (f" to {values[-1]:.6g}" if values[0] != values[-1] else "")
+            else:
+                ends = ", ".join(dict.fromkeys(map(value_text, values)))
             if (name, ends) not in (("scale", "1"), ("coef0", "0")):
                 ranges.append(f"{name} {ends}")
         count = f"{len(same)} " if len(same) > 1 else ""

@@ -14,6 +14,7 @@ from omkl.data.tables import MONEY, Column, Table, TableFormat, kind_of, reading
 from omkl.errors import UserError, show
 
 AMOUNTS = ("a percentage", "an amount of money")
+LETTERS = "letters"
 FEW_WORDS = 50  # different words of a column that become features without being asked for
 FEWEST_ROWS = 10  # for each of them, on average
 _DAYS = ("days", "month", "day", "weekday")  # of a date; with a time of day, the hour too
@@ -27,7 +28,7 @@ _SIGN = re.compile(rf"%|{MONEY}", re.IGNORECASE)
 class Conversion:
     """How a column becomes numbers.
 
-    kind: of KINDS    parts: of a date, what becomes a feature
+    kind: of KINDS, or ``letters``    parts: of a date, or of words, what becomes a feature
     first: of dates, the day (from 1970) that is 0    day_first: whether 3/4/2020 is in April
     thousands, decimal: of percentages and money, how the numbers are written; '' for no thousands
     """
@@ -73,6 +74,11 @@ class Conversion:
             return {part: _part(part, days, self.first) for part in self.parts}
         if self.kind == "a time":
             return {"": np.array([_hours(text) for text in texts], float)}
+        if self.kind == LETTERS:
+            codes = np.zeros((len(texts), len(self.parts)))
+            for row, text in enumerate(texts):
+                codes[row, : len(text)] = [ord(letter) for letter in text[: len(self.parts)]]
+            return dict(zip(self.parts, codes.T, strict=True))
         form = TableFormat(thousands=self.thousands or None, decimal=self.decimal)
         found = (form.number(_bare(text)) for text in texts)
         return {"": np.array([np.nan if number is None else number for number in found], float)}
@@ -110,6 +116,12 @@ def conversion(
     what = "percentages" if kind == "a percentage" else "amounts of money"
     made = Conversion(kind, thousands=thousands or "", decimal=decimal)
     return made, f"{what} as numbers ({example} is {number:g})"
+
+
+def letters(column: Column) -> Conversion:
+    """Return how a column of words becomes the codes of their letters, place by place; 0 after the last."""
+    longest = max((len(str(text)) for text in column.text[~column.missing]), default=0)
+    return Conversion(LETTERS, tuple(f"letter {place}" for place in range(1, longest + 1)))
 
 
 def words_of(column: Column, form: TableFormat) -> np.ndarray | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl import schema
-from omkl.data.conversions import AMOUNTS, Conversion, are_few, conversion, words_of
+from omkl.data.conversions import AMOUNTS, LETTERS, Conversion, are_few, conversion, letters, words_of
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import shortlist
@@ -23,7 +23,7 @@ from omkl.errors import UserError, show, suggest
 MOST_CATEGORIES = 1000
 _CHOICES = {
     "index_base": ("auto", 0, 1),
-    "categorical": ("auto", "onehot", "error"),
+    "categorical": ("auto", "onehot", "letters", "error"),
     "dates": ("parts", "ordinal", "drop"),
     "day_first": ("auto", "yes", "no"),
     "qid": ("error", "drop"),
@@ -39,7 +39,8 @@ class Preparation(TableFormat):
     label: a column's name or number; None for the last, or for one that is called as in LABELS
     id: columns that name the rows, left out of the features    drop: columns to leave out
     missing: ``error``, ``drop`` the row (also for its label), or ``mean`` of the column
-    categorical: ``onehot``, ``error``, or ``auto``: onehot for columns of few words, others are left out
+    categorical: ``onehot``, ``letters`` (their codes), ``error``, or ``auto``: onehot for columns of few
+    words, others are left out
     dates: ``parts``, ``ordinal`` (only the days since the first) or ``drop``
     day_first: whether 3/4/2024 is in April, ``yes`` or ``no``; ``auto``: as other dates of the column show
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
@@ -348,6 +349,9 @@ def choice_of(table: Table, preparation: Preparation, task: str = "classificatio
         made, what = None, ""
         if column.distinct.numbers is None:
             made, what = conversion(column, preparation, preparation.dates, preparation.day_first)
+            if made is None and preparation.categorical == LETTERS:
+                made = letters(column)
+                what = f"the codes of {len(made.parts)} letters, for kernels of texts such as spectrum"
         if made and made.kind in ("a date", "a time") and preparation.dates == "drop":
             left_out[place], what = "dates=drop", ""
         elif made:

@@ -317,9 +317,11 @@ def numeric_column(
 
 
 def as_pandas(frame: Any) -> Any:
-    """Return a data frame of any library as one of pandas."""
+    """Return a data frame of any library as one of pandas; a lazy one of polars is collected."""
     import pandas as pd
 
+    if hasattr(frame, "collect"):
+        frame = frame.collect()
     if isinstance(frame, pd.DataFrame):
         return frame
     return pd.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
@@ -333,6 +335,9 @@ def of_frame(frame: Any, path: Path, form: TableFormat = AS_MOST) -> Table:
     if not len(frame):
         raise UserError(f"{path}: no examples in it")
     columns = []
+    names = list(map(str, frame.columns))
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UserError(f"{path}: two columns are named {show(twice[0])}")
     for name in frame.columns:
         values = frame[name]
         missing = values.isna().to_numpy()

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from omkl.engine.by_address import NO_ENTRY, Addresses, call, entries
+from omkl.engine.called_kernels import called_gram_row, called_of_slot, called_own, called_pair
 from omkl.engine.classes import make_classes, margins, strongest_rival
 from omkl.engine.conventions import within_range
 from omkl.engine.dot_products import block_products, used_products
 from omkl.engine.jit import compiled, compiled_without_refcounts
-from omkl.engine.kernels import of_distance, value
+from omkl.engine.kernels import CALLED, of_distance, value
 from omkl.engine.open_block import (
     fill_block,
     grown,
@@ -109,7 +110,7 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: in
         free=np.zeros(0, np.int64),
         n_free=np.zeros(1, np.int64),
         now=np.full(3, -1),
-        open=make_block(d, block, R),
+        open=make_block(d, block, R, bool(pool.called[0])),
         dots=np.zeros((0, R)),
         K=kernel_room(R, 0, m),
         f=np.zeros(m),
@@ -286,7 +287,7 @@ def doubtful_output(f, n_sv, g, i):
 # ------------------------------------------------------------------ the open block
 
 
-class Entries(Addresses, namedtuple("Entries", "read add open_block fill_rows fill_slot store")):
+class Entries(Addresses, namedtuple("Entries", "read add open_block fill_rows fill_slot store own gram_row")):
     """Addresses of functions below and in budgeted.py, for one record: by_address.py."""
 
 
@@ -312,7 +313,7 @@ def fill_rows(B, t):
     """Fill the kernel values of the open block's next rows with every slot in use, from round t's on."""
     low = row_of(B.open, t) - place(B, t)
     rows = min(B.K.shape[0], whole_lanes(n_rows(B.open)) - low)
-    fill_slots(B.pool, B.n_sv, B.holds, B.norm2, B.open.row_norm2, B.dots, low, rows, B.tile, B.K)
+    fill_slots(B, low, rows)
     B.now[2] = min(low + rows, n_rows(B.open))
 
 
@@ -321,8 +322,12 @@ def fill_slot(B, t, s, i):
     """Fill the kernel values of kernel i's slot s, which took example t, with the rows kept after round t."""
     e, now = B.now[1], row_of(B.open, t)
     rows, values = B.now[2] - now - 1, B.tile[0]
-    row_norm2, dots, K, after = B.open.row_norm2[now + 1 :], B.dots[e, now + 1 :], B.K, place(B, t) + 1
-    slot_values(form_of(B.pool, i), B.norm2[e], row_norm2, dots, rows, B.tile[1], values)
+    row_norm2, dots, form = B.open.row_norm2[now + 1 :], B.dots[e, now + 1 :], form_of(B.pool, i)
+    K, after = B.K, place(B, t) + 1
+    if form[0] == CALLED:
+        called_of_slot(B, i, e, now + 1, rows, values)
+    else:
+        slot_values(form, B.norm2[e], row_norm2, dots, rows, B.tile[1], values)
     for r in range(rows):
         K[after + r, s, i] = values[r]
 
@@ -359,6 +364,8 @@ def budget_entries(B: Any) -> Entries:
             "fill_rows": (fill_rows, B, 0),
             "fill_slot": (fill_slot, B, 0, 0, 0),
             "store": (store, B, stream, 0),
+            "own": (called_own, B, 0, B.f),
+            "gram_row": (called_gram_row, B, 0, 0, B.f),
         },
     )
 
@@ -368,9 +375,7 @@ def budget_entries(B: Any) -> Entries:
 
 @compiled
 def outputs(B, stream, t):
-    """f (m,): f_i(x_t) of all m classifiers, margins of class y where there are more than two classes
-    (classes.py). The array is reused by the next call.
-    """
+    """f (m,): f_i(x_t), of more than two classes margins (classes.py); the next call reuses the array."""
     call(B.entries.read, (B, stream, t))
     return B.f
 
@@ -437,6 +442,8 @@ def self_kernels(B, t):
     norm2 = B.open.row_norm2[row_of(B.open, t)]
     for i in range(own.size):
         own[i] = value(form_of(B.pool, i), norm2, norm2, norm2)
+    if B.pool.called[0]:
+        call(B.entries.own, (B, row_of(B.open, t), own))
     return own
 
 
@@ -528,7 +535,9 @@ def _add(B, stream, t, i, s, a):
     B.holds[s, i], B.born[s, i] = e, B.n_put[0]
     B.n_put[0] += 1
     put(B.classes, B.A, s, i, a)
-    B.own[s, i] = value(form, B.norm2[e], B.norm2[e], B.norm2[e])
+    B.own[s, i] = value(form, B.norm2[e], B.norm2[e], B.norm2[e]) if form[0] != CALLED else 0.0
+    if form[0] == CALLED:
+        called_pair(B, i, e, e, B.norm2[e : e + 1], B.own[s, i : i + 1])
     if row_of(B.open, t) + 1 < B.now[2]:
         call(B.entries.fill_slot, (B, t, s, i))
 

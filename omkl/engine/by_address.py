@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from llvmlite import ir
 from numba import typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -81,3 +82,22 @@ def call(typingctx, entry, arguments):
         return context.get_dummy_value()
 
     return types.none(types.UniTuple(types.int64, 2), types.Tuple(kinds)), generate
+
+
+@intrinsic
+def array_at(typingctx, address, count):
+    """An array of that many float64 at an address, in compiled code; its memory is kept by someone else."""
+    kind = types.float64[::1]
+
+    def generate(context, builder, signature, values):
+        size = ir.IntType(64)
+        array = context.make_array(kind)(context, builder)
+        array.data = builder.inttoptr(values[0], array.data.type)
+        array.shape = cgutils.pack_array(builder, [values[1]], ty=size)
+        array.strides = cgutils.pack_array(builder, [size(8)], ty=size)
+        array.nitems, array.itemsize = values[1], size(8)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+
+    return kind(types.int64, types.int64), generate

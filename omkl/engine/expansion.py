@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from omkl.engine.by_address import NO_ENTRY, Addresses, call, entries
+from omkl.engine.called_kernels import called_own
 from omkl.engine.classes import forget_sides, make_classes, margins, note_sides, same_rivals
 from omkl.engine.dot_products import dot_products
 from omkl.engine.jit import compiled, compiled_without_refcounts
@@ -90,7 +91,7 @@ class Entries(
     namedtuple(
         "Entries",
         "read open_block prepare add_contributions accumulate sum_looked_up resum_exactly plain_sums "
-        "plain_looked_up",
+        "plain_looked_up own",
     ),
 ):
     """Addresses of functions of expansion.py, ties.py and others for one record: by_address.py."""
@@ -117,7 +118,7 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
         size=np.zeros(2, np.int64),
         n_sv=np.zeros(m, np.int64),
         max_abs_coefficient=np.zeros(m),
-        open=make_block(d, block, R),
+        open=make_block(d, block, R, bool(pool.called[0])),
         tile=make_tile(R, 1),
         F=np.zeros((rows, R)),
         G=np.zeros((rows, R)),
@@ -185,6 +186,7 @@ def _entries(E: Expansion) -> Entries:
             "resum_exactly": (resum_exactly, E, 0, E.f),
             "plain_sums": (plain_sums, E, *plain),
             "plain_looked_up": (plain_looked_up, E, E.tables, *plain),
+            "own": (called_own, E, 0, E.f),
         },
     )
 
@@ -232,7 +234,11 @@ def _read_classes(E, classes, stream, t, r):
 @compiled
 def self_kernels(E, t):
     """kappa_i(x_t, x_t) (m,) of the round of the last call of `outputs`."""
-    return own_values(E.pool, E.open.row_norm2[row_of(E.open, t)])
+    r = row_of(E.open, t)
+    own = own_values(E.pool, E.open.row_norm2[r])
+    if E.pool.called[0]:
+        call(E.entries.own, (E, r, own))
+    return own
 
 
 @compiled_without_refcounts

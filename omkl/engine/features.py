@@ -1,4 +1,4 @@
-"""Random Fourier features: z(x) with z(x).z(x') close to a Gaussian kernel's value, for m kernels at once.
+"""Random Fourier features: z(x) with z(x).z(x') close to a kernel's value, for m kernels at once.
 
 A frequency v is random with E cos(v.(x - x')) = kappa(x, x'); D of them give z(x) (2D,) = scale [sin v_1.x ..
 sin v_D.x, cos v_1.x .. cos v_D.x] (Shen, Chen, Giannakis 2018, equation 9). Every round's z depends on its
@@ -19,6 +19,7 @@ from omkl.engine.records import Record
 from omkl.engine.stream import row
 from omkl.errors import UserError
 
+_MOST_MULTIPLES = 1e15  # the mean of a Poisson number
 _SINCOS_LIMIT = 1e5  # up to here sincos has the C library's accuracy
 
 
@@ -43,12 +44,12 @@ def make_features(
     given: Any = None,
     classes: int | None = None,
 ) -> Features:
-    """Return features of these Gaussian kernels (mappings with ``sigma`` or ``gamma``) for examples (d,).
+    """Return features of these kernels (mappings as in conf/pool) for examples (d,).
 
-    kind: ``iid`` v ~ N(0, I / sigma^2); ``squared`` v ~ N(0, I / sigma^4), a slip of DualSGD's authors;
-    ``orthogonal`` rows of S Q / sigma, Q Haar-distributed orthonormal
-    (d, d), S diagonal chi_d, as many such blocks as D needs (equation 12); ``authors`` what their code does:
-    chi_1 for chi_d, sigma^2 times the rows where sigma divides them, and no factor D^-1/2.
+    kind: ``iid`` v ~ N(0, I / sigma^2), of other kernels than Gaussians as `_mixed` says; ``squared``
+    v ~ N(0, I / sigma^4), a slip of DualSGD's authors; ``orthogonal`` rows of S Q / sigma, Q Haar-distributed
+    orthonormal (d, d), S diagonal chi_d, as many such blocks as D needs (equation 12); ``authors`` what their
+    code does: chi_1 for chi_d, sigma^2 times the rows where sigma divides them, and no factor D^-1/2.
     given (m, D, d): the frequencies to use in place of random ones. Raises UserError for another shape.
     classes: how many, where there are more than two.
     """
@@ -72,14 +73,24 @@ def features_of(V: np.ndarray, m: int, kind: str, classes: int | None = None) ->
 def further_frequencies(
     kernels: list[dict], F: Features, d: int, kind: str, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return frequencies (d - d_F, m D) for columns beyond the d_F that these features were drawn for."""
+    """Return frequencies (d - d_F, m D) for columns beyond the d_F that these features were drawn for.
+
+    Raises UserError for other kernels than Gaussians, whose frequencies of two columns are not independent.
+    """
+    if others := {kernel["kind"] for kernel in kernels} - {"gaussian"}:
+        raise UserError(
+            f"random features of {', '.join(sorted(others))} kernels cannot go on with new columns: give all "
+            "columns from the beginning, or choose a Gaussian"
+        )
     more, D = d - len(F.V), F.z.shape[1] // 2
     V = np.stack([_frequencies(kernel, more, D, kind, rng) for kernel in kernels])
     return np.ascontiguousarray(V.reshape(len(kernels) * D, more).T)
 
 
 def _frequencies(kernel: dict, d: int, D: int, kind: str, rng: np.random.Generator) -> np.ndarray:
-    """V (D, d) of one Gaussian."""
+    """V (D, d) of one kernel."""
+    if kernel["kind"] != "gaussian":
+        return _mixed(kernel, d, D, kind, rng)
     sigma2 = kernel["sigma"] ** 2 if "sigma" in kernel else 1.0 / (2.0 * kernel["gamma"])
     if kind == "squared":
         return rng.standard_normal((D, d)) / sigma2
@@ -93,6 +104,33 @@ def _frequencies(kernel: dict, d: int, D: int, kind: str, rng: np.random.Generat
     S = np.sqrt(rng.chisquare(d if kind == "orthogonal" else 1, D))
     factor = 1.0 / math.sqrt(sigma2) if kind == "orthogonal" else sigma2
     return factor * S[:, None] * np.concatenate(rows)
+
+
+def _mixed(kernel: dict, d: int, D: int, kind: str, rng: np.random.Generator) -> np.ndarray:
+    """V (D, d) of a kernel whose spectrum is a mixture of Gaussians', or one of whole multiples.
+
+    laplacian, matern32    Student's t with 1 and 3 degrees of freedom, divided by sigma
+    rational_quadratic     N(0, t I / sigma^2), t ~ Gamma(alpha, 1 / alpha)
+    ard                    N(0, 1 / (sigma scales_j)^2) of each feature
+    periodic_each          2 pi k / period of each feature, k the difference of two Poisson numbers of mean
+                           1 / (2 length^2): exp((cos u - 1) / length^2) is its characteristic function
+    """
+    if kernel["kind"] == "periodic_each":
+        mean = 0.5 / kernel["length"] ** 2
+        if not mean < _MOST_MULTIPLES:
+            raise UserError(
+                f"a periodic_each kernel of length {kernel['length']:g} is too narrow for features"
+            )
+        return 2.0 * math.pi / kernel["period"] * (rng.poisson(mean, (D, d)) - rng.poisson(mean, (D, d)))
+    unit = _frequencies({"kind": "gaussian", "sigma": 1.0}, d, D, kind, rng) / kernel["sigma"]
+    if kernel["kind"] == "ard":
+        return unit / np.asarray(kernel["scales"])
+    if kernel["kind"] == "rational_quadratic":
+        factor = np.sqrt(rng.gamma(kernel["alpha"], 1.0 / kernel["alpha"], D))
+    else:
+        freedom = {"laplacian": 1, "matern32": 3}[kernel["kind"]]
+        factor = np.sqrt(freedom / rng.chisquare(freedom, D))
+    return factor[:, None] * unit
 
 
 @compiled

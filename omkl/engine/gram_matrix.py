@@ -8,10 +8,12 @@ and its transpose above, so that both substitutions run along rows.
 import numpy as np
 
 from omkl.engine.budgeted import columns
+from omkl.engine.by_address import call
 from omkl.engine.classes import direction, rounded_margins
 from omkl.engine.conventions import within_range
 from omkl.engine.eigen import eigh
 from omkl.engine.jit import compiled
+from omkl.engine.kernels import CALLED
 from omkl.engine.pool import pool_value
 from omkl.engine.substitution import eliminate, substitute
 
@@ -133,6 +135,9 @@ def gram_row(B, i, q):
     """(n,): the values of kernel i's vector in slot q with all of its stored vectors."""
     n, dense = B.n_sv[i], B.dense
     row = np.empty(n)
+    if B.pool.kind[i] == CALLED:
+        call(B.entries.gram_row, (B, i, q, row))
+        return row
     there = B.holds[q, i]
     start, stop = B.ends[2 * there], B.ends[2 * there + 1]
     dense[B.indices[start:stop]] = B.values[start:stop]

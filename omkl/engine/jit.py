@@ -1,5 +1,8 @@
 """How the engine and the learners are compiled: by numba, on the first call, and kept on disk."""
 
+import dis
+import os
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -50,3 +53,18 @@ def _no_literal(kind: Any) -> Any:
 # in it, nor in what is first compiled for it. A learner that calls many of them in a round, such as SPA, is
 # a tenth faster.
 compiled_without_refcounts = partial(compiled, _nrt=False)
+
+
+def fault_in_one_line(function: Any, said: str) -> str:
+    """Return where a function cannot be compiled, and why, of what numba said in many lines."""
+    path = function.__code__.co_filename
+    lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", said).splitlines()]
+    own = rf'File "[^"]*{re.escape(os.path.basename(path))}", line (\d+)'
+    places = [match[1] for line in lines if (match := re.search(own, line))]
+    if not places and (unknown := re.search(r"name '(\w+)' is not defined", said)):
+        code = dis.get_instructions(function)
+        places = [str(at.positions.lineno) for at in code if at.argval == unknown[1] and at.positions][:1]
+    why = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File", "-"))]
+    text = " ".join(why[: 2 if why and why[0].endswith(":") else 1])
+    at = f":{places[-1]}" if places else ""
+    return f"{path}{at}: {function.__name__} cannot be compiled: {text[:300]}"

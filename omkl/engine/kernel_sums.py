@@ -9,8 +9,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from omkl.engine.arith import fma
+from omkl.engine.called_kernels import called_with_block
 from omkl.engine.jit import compiled
-from omkl.engine.kernels import of_distance, row_values, vanishes
+from omkl.engine.kernels import CALLED, of_distance, row_values, vanishes
 from omkl.engine.pool import form_of
 from omkl.engine.records import Record
 from omkl.engine.vector_code import LANES, LARGE, SIZE, VECTOR, arrays_of, pointer_to, spread, vector_at
@@ -97,6 +98,17 @@ def first_values(form, first, picked, norm2, row_norm2, dots, scratch, farthest)
         bases(form, first, picked, norm2, row_norm2, dots, scratch)
 
 
+@compiled
+def _called(E, i, first, picked, dots, scratch, low, high):
+    """K of kernel i, which is called by address."""
+    for q in range(picked):
+        j = first + scratch.chosen[q]
+        start, stop = E.indptr[j], E.indptr[j + 1]
+        dot, out = dots[scratch.chosen[q], : high - low], scratch.K[q, : high - low]
+        vector = (dot, E.norm2[j], E.origin[j], E.indices[start:stop], E.values[start:stop], out)
+        called_with_block(E.pool, i, E.open, low, high, *vector)
+
+
 _FEW = 8  # a vector belongs to few kernels if at most one in so many has stored it
 
 
@@ -142,7 +154,10 @@ def accumulate(E, class_of, tile, first, count, low, high):
             if last > start:
                 picked = _pick(pool.order, start, last, E.kernel_mask, first, j, together, scratch.chosen)
                 form = form_of(pool, pool.order[start])
-                first_values(form, first, picked, E.norm2, row_norm2, tile.dots, scratch, farthest)
+                if form[0] == CALLED:
+                    _called(E, pool.order[start], first, picked, tile.dots, scratch, low, high)
+                else:
+                    first_values(form, first, picked, E.norm2, row_norm2, tile.dots, scratch, farthest)
                 if of_distance(form[0]) and class_of is None:
                     add_ladder(E, start, last, first, picked, scratch.chosen, low, high - low, scratch.K)
                 else:

@@ -1,23 +1,36 @@
-"""Every formula of a kernel: whoever adds a kind of kernel writes it here, and nowhere else.
-
-A kernel is a function of the squared distance s = ||x - x'||^2, or of the dot product:
+"""The kinds of kernels that the engine knows itself, and what it may assume of each kind.
 
 gaussian             exp(-rate s), rate = 1 / (2 sigma^2) = gamma
 laplacian            exp(-rate sqrt(s)), rate = 1 / sigma
 matern32             (1 + u) exp(-u), u = rate sqrt(s), rate = sqrt(3) / sigma
 rational_quadratic   (1 + rate s)^-shape, rate = 1 / (2 alpha sigma^2), shape = alpha
+periodic             exp(-shape sin(rate sqrt(s))^2), rate = pi / period, shape = 2 / length^2
 polynomial           (rate x.x' + shape)^degree, rate = scale, shape = coef0; linear is x.x'
 
-Throughout: form = (kind, rate, shape, degree, whether it is divided for cosine), the constants of one kernel.
+s = ||x - x'||^2. Throughout: form = (kind, rate, shape, degree, whether it is divided for cosine), the
+constants of one kernel. Every other kernel is called by address: called_kernels.py.
 
-To add one: its parameters in KINDS, its number below, its constants in `constants`, and its line in each of
-the functions of a squared distance: its definition `plain`, the fast `row_values`, `decay` and `reach`.
+A shortcut is taken only where what it rests on is said of the kind, by one of these functions:
+
+of_distance   the value is a function of s alone, positive, at most 1, and 1 at s = 0: |f| is then at most the
+              sum of the coefficients, or that of the terms (ties.py); values are looked up by s (lookup.py).
+              The fast value `row_values` is within VALUE_ERROR of the definition `plain`; where this error
+              could decide a sign, the definitions are summed
+falls         it never rises with s: what vanishes at the nearest vector vanishes at all of them, and no term
+              beyond `reach` can change a sum
+is_exact      the value computed is the definition, and a sum the plain one. Of a kernel that is called
+              nothing more is said; a polynomial is a function of the dot product, by which it is looked up
+
+To add a kind here: its parameters in KINDS, its number below, its constants in `constants`, what may be
+assumed, and its line in `plain`, `row_values`, `decay`, and, if it falls, `reach`. The contract of
+tests/engine/test_pool.py then compares it with its plain formula.
 """
 
 import math
 
 import numpy as np
 
+from omkl.engine.arith import sincos
 from omkl.engine.exponential import EXP_ZERO, FLOOR, NORMAL, exp_neg, exponentials
 from omkl.engine.jit import compiled
 
@@ -34,20 +47,22 @@ KINDS = {
     "laplacian": {"sigma": ("[1e-150, 1e150]", None)},
     "matern32": {"sigma": ("[1e-150, 1e150]", None)},
     "rational_quadratic": {"sigma": ("[1e-100, 1e100]", None), "alpha": ("[1e-3, 1e6]", 1.0)},
+    "periodic": {"period": ("[1e-100, 1e100]", None), "length": ("[1e-100, 1e100]", 1.0)},
 }
 EITHER = {"gaussian": ["sigma", "gamma"]}
 
-GAUSSIAN, LAPLACIAN, POLYNOMIAL, MATERN32, RATIONAL_QUADRATIC = range(5)
+GAUSSIAN, LAPLACIAN, POLYNOMIAL, MATERN32, RATIONAL_QUADRATIC, PERIODIC, CALLED = range(7)
 
 VALUE_ERROR = 2e-12  # relative error of a fast value of any kind against the plain one; a ladder's is 9e-13
 MAX_SQUARINGS = 12  # each squaring doubles the relative error: 2**12 (exp 2**-53, rounding 2**-53) = 9e-13
+_SINCOS_LIMIT = 1e5  # up to here sincos has the C library's accuracy
 _ZERO = EXP_ZERO - 1e-9  # below this exponent exp is 0 in the fast and in the plain definition
 
 
 def constants(kernel: dict) -> tuple[int, float, float, int]:
     """Return (number of the kind, rate, shape, degree) of a kernel as conf/pool writes it.
 
-    Raises ValueError for an unknown kind.
+    Any other kind is called by address.
     """
     match kernel["kind"]:
         case "gaussian":
@@ -60,9 +75,11 @@ def constants(kernel: dict) -> tuple[int, float, float, int]:
         case "rational_quadratic":
             alpha = kernel["alpha"]
             return RATIONAL_QUADRATIC, 1.0 / (2.0 * alpha * kernel["sigma"] ** 2), alpha, 1
+        case "periodic":
+            return PERIODIC, math.pi / kernel["period"], 2.0 / kernel["length"] ** 2, 1
         case "linear" | "polynomial":
             return POLYNOMIAL, kernel.get("scale", 1.0), kernel.get("coef0", 0.0), kernel.get("degree", 1)
-    raise ValueError(f"unknown kernel kind {kernel['kind']!r}")
+    return CALLED, 0.0, 0.0, 1
 
 
 # ------------------------------------------------------------------ a ladder: kernels that follow from others
@@ -95,13 +112,28 @@ def step(before: tuple, after: tuple) -> int:
     return -1
 
 
-# ------------------------------------------------------------------ functions of a squared distance
+# ------------------------------------------------------------------ what may be assumed
 
 
 @compiled
 def of_distance(kind):
-    """Whether a kernel is a function of the squared distance, 1 at x = x' and falling to 0."""
-    return kind != POLYNOMIAL
+    """Whether a kernel is a positive function of the squared distance, 1 at x = x' and nowhere above."""
+    return kind != POLYNOMIAL and kind != CALLED
+
+
+@compiled
+def is_exact(kind, cosine):
+    """Whether the values computed are the definition's, so that a sum of them is the plain one."""
+    return kind == CALLED or (kind == POLYNOMIAL and not cosine)
+
+
+@compiled
+def falls(kind):
+    """Whether such a kernel never rises with the distance."""
+    return kind != PERIODIC
+
+
+# ------------------------------------------------------------------ functions of a squared distance
 
 
 @compiled
@@ -110,7 +142,11 @@ def plain(form, square):
     kind, rate, shape = form[:3]
     if kind == RATIONAL_QUADRATIC:
         return math.pow(1.0 + rate * square, -shape)
-    exponent = -rate * (square if kind == GAUSSIAN else math.sqrt(square))
+    if kind == PERIODIC:
+        sine = math.sin(rate * math.sqrt(square))
+        exponent = -shape * (sine * sine)
+    else:
+        exponent = -rate * (square if kind == GAUSSIAN else math.sqrt(square))
     if not exponent > _ZERO:
         return 0.0
     return (1.0 - exponent) * math.exp(exponent) if kind == MATERN32 else math.exp(exponent)
@@ -122,6 +158,8 @@ def decay(form, square):
     kind, rate, shape = form[:3]
     if kind == RATIONAL_QUADRATIC:
         return shape * math.log1p(rate * square)
+    if kind == PERIODIC:
+        return shape * math.sin(rate * math.sqrt(square)) ** 2
     exponent = rate * (square if kind == GAUSSIAN else math.sqrt(square))
     return exponent - math.log1p(min(exponent, 1e300)) if kind == MATERN32 else exponent
 
@@ -129,13 +167,15 @@ def decay(form, square):
 @compiled
 def vanishes(form, square):
     """Whether the kernel's value is exactly 0 from this squared distance on."""
-    return -decay(form, square) < _ZERO
+    return falls(form[0]) and -decay(form, square) < _ZERO
 
 
 @compiled
 def reach(form, level):
-    """A squared distance from which on `decay` is at least this level."""
+    """A squared distance from which on `decay` is at least this level; infinite where there is none."""
     kind, rate, shape = form[:3]
+    if not falls(kind):
+        return np.inf
     if kind == RATIONAL_QUADRATIC:
         return math.expm1(min(level / shape, 700.0)) / rate if level < 700.0 * shape else np.inf
     if kind == MATERN32:  # u - log(1 + u) is at least the level at u = level + 2 log(2 + level)
@@ -168,6 +208,10 @@ def row_values(form, largest, square, rows, out):
     if kind == RATIONAL_QUADRATIC:
         for r in range(rows):
             out[r] = -shape * math.log1p(rate * square[r])
+    elif kind == PERIODIC:
+        _sines(rate, square, rows, out)
+        for r in range(rows):
+            out[r] = -shape * (out[r] * out[r])
     else:
         for r in range(rows):
             out[r] = -rate * np.sqrt(square[r])
@@ -177,6 +221,16 @@ def row_values(form, largest, square, rows, out):
     for r in range(rows):
         u = min(-out[r], 800.0)  # exp(-800) is 0
         out[r] = (1.0 + u) * exp_neg(-u)
+
+
+@compiled
+def _sines(rate, square, rows, out):
+    """out[r] <- sin(rate sqrt(square[r])), within an ulp of the C library's."""
+    for r in range(rows):
+        out[r], _ = sincos(rate * np.sqrt(square[r]))
+    for r in range(rows):
+        if not rate * np.sqrt(square[r]) <= _SINCOS_LIMIT:
+            out[r] = math.sin(rate * math.sqrt(square[r]))
 
 
 # ------------------------------------------------------------------ functions of the dot product

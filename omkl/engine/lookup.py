@@ -108,7 +108,7 @@ def prepare(E, tables, stream, t):
         return
     tables.block[0] = NO
     stored = tables.stored
-    if E.size[0] < tables.worth[0] or E.pool.cosine[0]:
+    if E.size[0] < tables.worth[0] or E.pool.cosine[0] or E.pool.called[0]:
         return
     look_at_stored(E, tables)
     largest = int(min(largest_of(E.open.row_norm2), LIMIT + 1.0))

@@ -15,39 +15,55 @@ from omkl.engine.records import Record
 from omkl.engine.stream import row
 from omkl.engine.vector_code import LANES
 
-FIRST, STOP, COLUMNS, BEFORE, LENGTH, LISTED = range(6)  # places in a block's `rounds`
+FIRST, STOP, COLUMNS, BEFORE, LENGTH, LISTED, KEEPS = range(7)  # places in a block's `rounds`
 MANY_COLUMNS = 513  # fewer are counted as bits where they can be (lookup.py), and fit into the caches
 _ENTRY = 4.0  # what an entry of a list costs, in steps of LANES numbers of a feature-major block
 _NEAR = 2**17  # numbers of a feature-major block that fit into the second-level cache
 _FAR = 2.5  # what such a step costs where they do not; the columns that most rows have stay in the cache
 
 
-class Block(Record, namedtuple("Block", "rounds slot columns rows row_norm2 starts places values")):
+class Block(
+    Record,
+    namedtuple(
+        "Block",
+        "rounds slot columns rows row_norm2 starts places values "
+        "row_numbers row_starts row_indices row_values",
+    ),
+):
     """The open block.
 
-    rounds (6,)      FIRST round of the open block, STOP: its last plus one, COLUMNS in use, vectors stored
-                     BEFORE it, LENGTH: how many rounds a block has, whether it is LISTED: laid out in lists
+    rounds (7,)      FIRST round of the open block, STOP: its last plus one, COLUMNS in use, vectors stored
+                     BEFORE it, LENGTH: how many rounds a block has, whether it is LISTED: laid out in lists,
+                     whether it KEEPS its rows one after another too, for kernels that are called
     slot (d,)        row of `rows` that holds a column's values in the open block; 0: absent
     columns (S,)     the columns in use
     rows (S+1, R)    the block, feature-major; row 0 stays 0
     row_norm2 (R,)   squared norms of its rows
     starts (S+2,) places, values (N,)   in place of `rows`: see `lay_lists`
+    row_numbers (R,)   its rows' numbers in the data
+    row_starts (R+1,) row_indices, row_values (n,)   the rows as they are in the data, where it keeps them
     """
 
 
-def make_block(d: int, length: int, R: int) -> Block:
-    """Return a block of this many rounds, R with padding, for examples of d features; none is open."""
-    rounds = np.array([0, 0, 0, 0, length, 0])
+def make_block(d: int, length: int, R: int, keeps: bool = False) -> Block:
+    """Return a block of this many rounds, R with padding, for examples of d features; none is open.
+
+    keeps: whether it keeps its rows one after another, too
+    """
+    rounds = np.array([0, 0, 0, 0, length, 0, keeps])
     slot, columns, rows = np.zeros(d, np.int32), np.empty(0, np.int32), np.zeros((1, R))
-    return Block(
-        rounds, slot, columns, rows, np.zeros(R), np.zeros(2, np.int64), np.empty(0, np.int32), np.empty(0)
-    )
+    lists = (np.zeros(2, np.int64), np.empty(0, np.int32), np.empty(0))
+    kept = (np.zeros(R, np.int64), np.zeros(R + 1, np.int64), np.empty(0, np.int32), np.empty(0))
+    return Block(rounds, slot, columns, rows, np.zeros(R), *lists, *kept)
 
 
 def with_room(block: Block, longest: int) -> Block:
     """Return the block with room for rows this long, the same where it has it; nothing is open afterwards."""
     most = longest * block.row_norm2.size
     slots, entries = min(block.slot.size, most), most if block.slot.size >= MANY_COLUMNS else 0
+    kept = most if block.rounds[KEEPS] else 0
+    if kept > block.row_values.size:
+        block = block._replace(row_indices=np.empty(kept, np.int32), row_values=np.empty(kept))
     if slots <= block.columns.size and entries <= block.places.size:
         return block
     block.slot[:] = 0
@@ -144,11 +160,26 @@ def fill_block(block, stream, t):
         start, stop = row(stream, t + r)
         for k in range(start, stop):
             block.row_norm2[r] += stream.values[k] * stream.values[k]
+    _keep_rows(block, stream, t, count)
     used = lay_lists(block, stream, t, count)
     block.rounds[LISTED] = used > 0
     if used == 0:
         used = _lay_rows(block, stream, t, count)
     block.rounds[FIRST], block.rounds[STOP], block.rounds[COLUMNS] = t, t + count, used
+
+
+@compiled
+def _keep_rows(block, stream, t, count):
+    """Note the numbers of so many rows from round t on; keep them as they are, where the block does."""
+    at = 0
+    for r in range(block.row_numbers.size):
+        block.row_numbers[r] = stream.order[t + r] if r < count else 0
+        if block.rounds[KEEPS] and r < count:
+            start, stop = row(stream, t + r)
+            for k in range(start, stop):
+                block.row_indices[at], block.row_values[at] = stream.indices[k], stream.values[k]
+                at += 1
+        block.row_starts[r + 1] = at
 
 
 @compiled

@@ -9,12 +9,15 @@ from collections import namedtuple
 
 import numpy as np
 
+from omkl.engine.called_kernels import called
 from omkl.engine.jit import compiled, compiled_without_refcounts
-from omkl.engine.kernels import MAX_SQUARINGS, constants, of_distance, own_value, place, step, value
+from omkl.engine.kernels import CALLED, MAX_SQUARINGS, constants, of_distance, own_value, place, step, value
 from omkl.engine.records import Record
 
 
-class Pool(Record, namedtuple("Pool", "kind rate shape degree order chain group_end cosine")):
+class Pool(
+    Record, namedtuple("Pool", "kind rate shape degree order chain group_end cosine called entry numbers")
+):
     """The plan of a pool's evaluation.
 
     kind (m,) int8, rate, shape (m,) float64, degree (m,) int64   the kernels' constants, see kernels.py
@@ -23,6 +26,10 @@ class Pool(Record, namedtuple("Pool", "kind rate shape degree order chain group_
                         s squarings for a Gaussian, s further factors for a polynomial
     group_end (m,) int64   per place: first place after the chain it belongs to
     cosine (1,) bool    divide by sqrt(kappa(x, x) kappa(x', x'))
+    called (1,) bool    whether some kernel is called by address: called_kernels.py
+    entry (m, 2) int64, numbers (m, 2) int64    of such a kernel its entry, address and count of its numbers
+
+    The numbers live as long as the Pool, in its attribute ``kept``. A Pool holds in its own process alone.
     """
 
 
@@ -46,7 +53,13 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
         chain[at] = further
     ends = [next((q for q in range(p + 1, m) if chain[q] < 0), m) for p in range(m)]
     kind, rate, shape, degree = (np.array(values) for values in zip(*of, strict=True))
-    return Pool(
+    entry, numbers = np.zeros((m, 2), np.int64), np.zeros((m, 2), np.int64)
+    kept: dict[str, np.ndarray] = {}
+    for i in np.flatnonzero(kind == CALLED):
+        entry[i], own = called(kernels[i], normalise == "cosine")
+        own = kept.setdefault(f"{kernels[i]}", own)  # copies of a kernel share them
+        numbers[i] = own.ctypes.data, own.size
+    made = Pool(
         kind.astype(np.int8),
         rate.astype(np.float64),
         shape.astype(np.float64),
@@ -55,7 +68,12 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
         chain,
         np.array(ends),
         np.array([normalise == "cosine"]),
+        np.array([bool((kind == CALLED).any())]),
+        entry,
+        numbers,
     )
+    vars(made)["kept"] = kept
+    return made
 
 
 @compiled_without_refcounts
@@ -66,14 +84,14 @@ def form_of(pool, i):
 
 @compiled_without_refcounts
 def pool_value(pool, i, dot, norm2, other_norm2):
-    """kappa_i of two vectors from their dot product and squared norms, by its definition."""
+    """kappa_i of two vectors from their dot product and squared norms, by its definition; none is called."""
     return value(form_of(pool, i), dot, norm2, other_norm2)
 
 
 @compiled
 def own_values(pool, norm2):
-    """kappa_i(x, x) (m,) of an example with this squared norm."""
+    """kappa_i(x, x) (m,) of an example with this squared norm; 0 of kernels that are called."""
     own = np.empty(pool.kind.size)
     for i in range(own.size):
-        own[i] = own_value(form_of(pool, i), norm2)
+        own[i] = own_value(form_of(pool, i), norm2) if pool.kind[i] != CALLED else 0.0
     return own

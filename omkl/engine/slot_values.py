@@ -11,8 +11,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from omkl.engine.called_kernels import called_of_slot
 from omkl.engine.jit import compiled_without_refcounts
-from omkl.engine.kernels import all_vanish, of_distance, plain_cosine, row_values
+from omkl.engine.kernels import CALLED, all_vanish, of_distance, plain_cosine, row_values
 from omkl.engine.pool import form_of
 from omkl.engine.vector_code import LANES, SIZE, VECTOR, arrays_of, spread, vector_at
 
@@ -77,11 +78,13 @@ def _values(form, largest, given, count, out):
 
 
 @compiled_without_refcounts
-def fill_slots(pool, n_sv, holds, norm2, row_norm2, dots, low, rows, tile, K):
-    """K[r, s, i] = kappa_i of slot s with the block's row low + r, r < rows; 0 in slots not in use.
+def fill_slots(B, low, rows):
+    """B.K[r, s, i] = kappa_i of slot s with the block's row low + r, r < rows; 0 in slots not in use.
 
-    rows: a multiple of LANES    tile (m + 1, TILE) scratch: a part of the slots, to be transposed
+    rows: a multiple of LANES    B.tile (m + 1, TILE) scratch: a part of the slots, to be transposed
     """
+    pool, n_sv, holds, norm2, row_norm2 = B.pool, B.n_sv, B.holds, B.norm2, B.open.row_norm2
+    dots, tile, K = B.dots, B.tile, B.K
     m, in_use = n_sv.size, most(n_sv)
     given = tile[m]
     together, largest_row = given.size // rows, 0.0
@@ -95,14 +98,19 @@ def fill_slots(pool, n_sv, holds, norm2, row_norm2, dots, low, rows, tile, K):
             for s in range(first, stop):
                 e = holds[s, i]
                 largest = max(largest, norm2[e])
+                if form[0] == CALLED:
+                    called_of_slot(B, i, e, low, rows, tile[i, at:])
+                    at += rows
+                    continue
                 for r in range(low, low + rows, LANES):
                     if of_distance(form[0]):
                         _squares(norm2[e], row_norm2, r, dots, e, given, at)
                     else:
                         _copies(norm2[e], row_norm2, r, dots, e, given, at)
                     at += LANES
-            _values(form, 2.0 * (largest + largest_row), given, at, tile[i])
-            if form[4] and not of_distance(form[0]):
+            if form[0] != CALLED:
+                _values(form, 2.0 * (largest + largest_row), given, at, tile[i])
+            if form[4] and form[0] != CALLED and not of_distance(form[0]):
                 for q in range(at):
                     e, r = holds[first + q // rows, i], low + q % rows
                     tile[i, q] = plain_cosine(form, dots[e, r], norm2[e], row_norm2[r])

@@ -20,7 +20,7 @@ from omkl.engine.classes import strongest_rival
 from omkl.engine.dot_products import dot_products, product_with
 from omkl.engine.exponential import FLOOR
 from omkl.engine.jit import compiled, compiled_without_refcounts
-from omkl.engine.kernels import VALUE_ERROR, decay, of_distance, plain, plain_cosine, reach
+from omkl.engine.kernels import VALUE_ERROR, decay, falls, is_exact, of_distance, plain, plain_cosine, reach
 from omkl.engine.lookup import may_look_up
 from omkl.engine.open_block import BEFORE, COLUMNS, FIRST, in_lists, lane_of, whole_lanes
 from omkl.engine.pool import form_of
@@ -57,14 +57,16 @@ def is_sign_uncertain(pool, F, G, n_sv, largest, own, r, doubt):
     """Note in doubt[:, r] which outputs F[:, r] are doubtful; returns whether any is.
 
     own: squared norm of the row. Nothing else of the block decides, so that the same outputs are settled
-    whatever its size. A polynomial never is doubtful, unless divided for cosine: its sum is the plain one.
+    whatever its size. A polynomial never is doubtful, unless divided for cosine, nor is a
+    kernel that is called: its sum is the plain one.
     """
     any_doubt = False
     for i in range(pool.kind.size):
         absolute = n_sv[i] * largest[i]
         if of_distance(pool.kind[i]) and _narrow(pool, i, own):
             absolute = G[i, r]
-        doubt[i, r] = (of_distance(pool.kind[i]) or pool.cosine[0]) and doubtful(F[i, r], n_sv[i], absolute)
+        exact = is_exact(pool.kind[i], pool.cosine[0])
+        doubt[i, r] = not exact and doubtful(F[i, r], n_sv[i], absolute)
         any_doubt |= doubt[i, r]
     return any_doubt
 
@@ -75,7 +77,7 @@ def class_doubts(pool, F, G, n_sv_per_class, largest, own, r, label, doubt):
     any_doubt, C = False, n_sv_per_class.shape[1]
     for i in range(pool.kind.size):
         doubt[i, r] = False
-        if not (of_distance(pool.kind[i]) or pool.cosine[0]):
+        if is_exact(pool.kind[i], pool.cosine[0]):
             continue
         f, g, tracked = F[i * C : (i + 1) * C, r], G[i * C : (i + 1) * C, r], False
         if of_distance(pool.kind[i]):
@@ -92,8 +94,8 @@ def class_doubts(pool, F, G, n_sv_per_class, largest, own, r, label, doubt):
 
 @compiled_without_refcounts
 def _narrow(pool, i, norm2):
-    """Whether a kernel of the distance sees only the nearest of the vectors with norms like this one."""
-    return decay(form_of(pool, i), 2.0 * norm2) > _NARROW
+    """Whether a kernel of the distance sees but some of the vectors with norms like this one."""
+    return not falls(pool.kind[i]) or decay(form_of(pool, i), 2.0 * norm2) > _NARROW
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config import kernel_pools, learner_spec, pool
-from omkl.config.domains import check_kernels
+from omkl.config.kernel_kinds import check_kernels
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace
 from omkl.errors import UserError, show, suggest
@@ -60,7 +60,7 @@ def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling | None:
     for name, known in SCALED.items():
         if (value := given.get(name)) is not None:
             if value not in known:
-                raise ValueError(f"{name} must be None or one of {', '.join(known)}, got {show(value)}")
+                raise ValueError(f"{name} must be None or {' or '.join(map(repr, known))}, got {show(value)}")
             words[name] = value
     return Scaling(d, words.get("scale"), centred, words.get("target")) if words else None
 

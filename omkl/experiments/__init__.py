@@ -19,6 +19,7 @@ _HOMES = {
     "learner_choice": ("learner",),
     "lists": ("data_rows", "datasets", "learners", "papers", "pools"),
     "trained_model": ("Model", "trained", "writable"),
+    "own_kernel": ("kernel",),
     "page_source": ("PageSource", "chosen_words"),
     "paper_results": ("paper_claims", "paper_table", "plans_of", "selection_of", "with_claims"),
     "results": ("Results",),

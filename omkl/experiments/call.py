@@ -1,7 +1,7 @@
 """A call: the words of a command, the same as keywords, and data of one's own, before they are a plan."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,9 +71,9 @@ class Call:
         """Return the plan; sweep: whether hyperparameters may have several values."""
         return make_plan(self.words, sweep=sweep, values=self.values, data=self.data)
 
-    def request(self, sweep: bool = False) -> Request:
-        """Return the words over conf/config.yaml; sweep: as of `plan`."""
-        return Request(self.words, sweep, self.values)
+    def request(self, sweep: bool = False, others: Iterable[str] = ()) -> Request:
+        """Return the words over conf/config.yaml; sweep: as of `plan`; others: keys to suggest, too."""
+        return Request(self.words, sweep, self.values, others)
 
     def line(self, verb: str) -> str:
         """Return the command line that says the same, for captions."""

@@ -235,7 +235,7 @@ def bounds(
     progress: bool = True,
     **settings: Any,
 ) -> Bounds:
-    """Compare the theorems' mistake bounds with the observed mistakes: `omkl bounds`.
+    """Compare the theorems' bounds with the observed mistakes, vectors or regret: `omkl bounds`.
 
     Parameters
     ----------

@@ -116,6 +116,26 @@ def pool_rows() -> Rows:
     ]
 
 
+def kernel_rows() -> Rows:
+    """Return what `omkl list kernels` prints."""
+    from omkl.config.kernel_kinds import kernel_kinds
+
+    return [
+        {
+            "kernel": kind.name,
+            "parameters": " ".join(
+                name if value is None else _default_text(name, value)
+                for name, (_, value) in kind.parameters.items()
+            ),
+            "formula": kind.formula,
+            "positive semidefinite": kind.semidefinite,
+            "features": "any" if kind.negative else "not negative",
+            "source": kind.cite,
+        }
+        for kind in kernel_kinds()
+    ]
+
+
 def paper_rows() -> Rows:
     """Return what `omkl list papers` prints."""
     from omkl.publications import paper_names, read_paper
@@ -144,6 +164,7 @@ KINDS: dict[str, Callable[[], Rows]] = {
     "algos": learner_rows,
     "data": data_rows,
     "groups": group_rows,
+    "kernels": kernel_rows,
     "pools": pool_rows,
     "papers": paper_rows,
     "measures": measure_rows,

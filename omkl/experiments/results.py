@@ -27,7 +27,7 @@ from omkl.reports.table import Table
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
 from omkl.store.store import Store
-from omkl.tasks import REGRET, judging, judging_on
+from omkl.tasks import REGRET, judging_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,10 +134,10 @@ class Results(Shown):
         """Return the same results, compared by another measure: best rows, marks, figures, ranks.
 
         measure: such as ``"auc"`` or ``"mae"``; "" for the error of each task. Raises UserError for a name
-        that is none.
+        that is none, and for a measure of another task.
         """
         if measure:
-            judging(measure)
+            judging_on(measure, dict.fromkeys(ref.task for part in self.parts for ref in part.plan.data))
         parts = tuple(replace(part, expected=replace(part.expected, by=measure)) for part in self.parts)
         return replace(self, parts=parts)
 

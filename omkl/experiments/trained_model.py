@@ -18,7 +18,7 @@ from omkl.files import check_writable
 from omkl.reports.table import Table
 from omkl.runs import models
 
-OF_RUNS = {"reps", "yardsticks", "store", "exec"}  # keys that mean nothing where one pass is made
+OF_RUNS = {"reps", "yardsticks", "store", "exec", "delay"}  # keys that mean nothing where one pass is made
 
 
 class Model(Shown):

@@ -55,7 +55,7 @@ class Study:
         rule, words = rule_of([*beside, *call.words])
         values = {key: value for key, value in call.values.items() if key not in own}
         call = replace(call, words=words, values=values, typed=line)
-        given = call.request(sweep=True).given  # whose lists are refused here
+        given = call.request(True, known()).given  # whose lists are refused here
         for key, override in given.items():
             if key.startswith(("algo.", "pool.")) and len(override.values) > 1:
                 raise UserError(
@@ -376,6 +376,8 @@ class Tuning(Shown):
         text = self.report_table().render(fmt) if self.parts else ""
         if fmt not in ("table", "markdown") or not self.rows:
             return text
+        if self.study.call.data:  # in memory, where no command finds them
+            return f"{text}\n.run(reps=20) runs the best settings, .save(FILE) keeps them\n"
         lines = "".join(f"  {row['command']}\n" for row in self.rows)
         code = ("```\n", "```\n") if fmt == "markdown" else ("", "")
         return f"{text}\nrun the best settings:\n{code[0]}{lines}{code[1]}"

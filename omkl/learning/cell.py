@@ -74,7 +74,7 @@ class Cell:
     block: int | None
     source: str = ""
     rounds: tuple[int, int] | None = None
-    scaling: dict[str, str] = field(default_factory=dict)
+    scaling: dict[str, Any] = field(default_factory=dict)
     planned: dict[str, Any] = field(default_factory=dict)
     cost: float = 0.0
     threads: int = 1
@@ -228,3 +228,15 @@ def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
     if cold:
         precompile.warm_up(list(cold.values()))
         _warm.update(cold)
+
+
+def compile_kernels(pools: "Iterable[dict[str, Any] | None]") -> None:
+    """Compile the kernels of these pools that are called by address, or load them from disk.
+
+    Raises UserError for one that cannot be compiled.
+    """
+    distinct = {repr(pool): pool for pool in pools if pool is not None}
+    for pool in distinct.values():
+        from omkl.engine.called_kernels import prepare_kernels
+
+        prepare_kernels(pool["kernels"], pool["normalise"])

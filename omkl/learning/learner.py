@@ -19,6 +19,7 @@ from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import UserError, show
 from omkl.learning import guards
 from omkl.learning.guards import ctrl_c_later
+from omkl.learning.kernel_data import Needs
 from omkl.learning.overflow import growth
 from omkl.learning.scaling import Scaling, Units, in_units
 from omkl.learning.threads import WORTH, Threads, rows_of_block
@@ -87,6 +88,7 @@ class Learner:
         self._cut = block or BLOCK  # parts end at multiples of it
         self._threads = Threads(threads)
         self.m = len(pool["kernels"]) if pool is not None else 0
+        self.needs = Needs(pool["kernels"] if pool is not None else [], d)
         self.scaling = scaling
         is_scaled = scaling is not None and scaling.scale is not None  # to a size that cannot overflow
         self.growth = () if is_scaled else growth(pool["kernels"] if pool is not None else [])
@@ -157,6 +159,9 @@ class Learner:
                 began = time.thread_time()
                 stream, units = self.scaling.scaled(given, learn)
                 seconds += time.thread_time() - began
+            self.needs.check(
+                stream, progress is not None or (self.scaling is not None and bool(self.needs.grams))
+            )
             with self.part:
                 make_room(self.resources, self.state, Setup(self.params), stream, learn)
             step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
@@ -276,6 +281,7 @@ class Learner:
         """
         with self.lock, self.part:
             if d > self.d:
+                self.needs = Needs(self.pool["kernels"] if self.pool is not None else [], d)
                 setup = Setup(self.params, self.pool, d, self.state["rng"], classes=self.classes)
                 widen(self.resources, self.state, setup)
                 self.d = d

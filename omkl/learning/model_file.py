@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config import compose
+from omkl.config.kernel_kinds import is_one
 from omkl.config.kernel_pools import PARTS
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec
 from omkl.data.dataset import MANY
@@ -148,16 +149,11 @@ def _pool(header: dict[str, Any], spec: LearnerSpec, most: int) -> dict[str, Any
         raise ValueError("the kernels must be a mapping of normalise and kernels")
     if not isinstance(pool["kernels"], list) or len(pool["kernels"]) > most:
         raise ValueError("the kernels must be a list, and not more than the arrays have numbers")
-    if not all(map(_is_one, pool["kernels"])):
+    if not all(map(is_one, pool["kernels"])):
         raise ValueError("the kernels must be a list of kernels")
     checked = {part: check(pool[part]) for part, check in PARTS.items()}
     spec.check_pool({"name": "of the model", **checked})
     return checked
-
-
-def _is_one(kernel: Any) -> bool:
-    """Whether this is one kernel: a list in place of a number would stand for many."""
-    return isinstance(kernel, dict) and not any(isinstance(value, list) for value in kernel.values())
 
 
 def _generator(state: Any) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from omkl.engine.pool import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
 from omkl.learning import averaged, scores
+from omkl.learning.delayed import run_delayed
+from omkl.learning.kernel_data import fitted
 from omkl.learning.learner import CURVE_POINTS, Learner
 from omkl.learning.overflow import check_scores, check_sums
 from omkl.learning.scaling import Scaling
@@ -44,7 +46,8 @@ def run_pass(
 
     spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
-    scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.learning.scaling`
+    scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.learning.scaling`, and
+    ``delay`` of the labels, see `omkl.learning.delayed`
     threads: that share a block's rows (see `omkl.learning.threads`); nothing but the time depends on it.
     on_part: called with the number of rounds done, at most 100 times. on_end: called with the learner as the
     pass left it, and the trace of its rounds. test: a Dataset, and rows of it that are held out.
@@ -64,7 +67,7 @@ def run_pass(
     params = spec.checked(for_task(params, dataset.task))
     spec.check_values(params, dataset.task, dataset.name)
     check_classes(spec, dataset.name, dataset.n_classes)
-    pool = kernel_pool(params, pool)
+    pool = fitted(kernel_pool(params, pool), dataset.d, dataset.indices, dataset.values, dataset.T)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
     scale = Scaling.of(scaling or {}, dataset)
     learner: Any
@@ -86,7 +89,10 @@ def run_pass(
         if on_part is not None:
             on_part(t)
 
-    trace, seconds = learner.run(stream, on_part=note)
+    delay = int((scaling or {}).get("delay", 1))
+    trace, seconds = (
+        run_delayed(learner, stream, delay, note) if delay > 1 else learner.run(stream, on_part=note)
+    )
     figures = _figures(learner, stream, trace, seconds, weights, dataset.task)
     if dataset.task == "classification":
         figures["confusion"] = confusion.counted(*_classes(stream, trace), dataset.n_classes)

@@ -16,9 +16,18 @@ Growth = tuple[tuple[int, float, float], ...]  # (degree, scale, coef0) of each 
 
 def growth(kernels: Sequence[Mapping[str, Any]]) -> Growth:
     """Return how kernel values grow with the features; squared distances grow as (1, 1, 0)."""
-    names = {"degree": 1, "scale": 1.0, "coef0": 0.0}
-    own = {tuple(kernel.get(name, usual) for name, usual in names.items()) for kernel in kernels}
-    return tuple(sorted({(1, 1.0, 0.0)} | own))  # type: ignore[arg-type]
+    return tuple(sorted({(1, 1.0, 0.0), *map(_of_kernel, kernels)}))
+
+
+def _of_kernel(kernel: Mapping[str, Any]) -> tuple[int, float, float]:
+    parts = list(map(_of_kernel, kernel.get("kernels", ())))
+    if parts:  # a product has the degree of all its parts, a sum that of one
+        degrees = [degree for degree, _, _ in parts]
+        degree = sum(degrees) if kernel["kind"] == "product" else max(degrees)
+        return degree, max(scale for _, scale, _ in parts), max(coef0 for _, _, coef0 in parts)
+    if kernel["kind"] != "polynomial":
+        return 1, 1.0, 0.0
+    return kernel.get("degree", 1), kernel.get("scale", 1.0), kernel.get("coef0", 0.0)
 
 
 def check_rows(growth: Growth, indptr: np.ndarray, values: np.ndarray, rounds: int = 1) -> None:

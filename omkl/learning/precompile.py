@@ -1,10 +1,7 @@
 """Compiled code is made, or loaded from disk, before a clock or a worker starts."""
 
-import dis
 import json
 import multiprocessing
-import os
-import re
 import subprocess
 import sys
 import warnings
@@ -20,6 +17,7 @@ from omkl.algorithms import function
 from omkl.config import compose, learner_spec
 from omkl.config.kernel_pools import kernel_pool
 from omkl.engine import by_address, numba_cache
+from omkl.engine.jit import fault_in_one_line
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
 from omkl.learning import third_party
@@ -192,25 +190,10 @@ def _faults_as_user_errors(spec: Any) -> Iterator[None]:
     except NumbaError as error:
         if compose.of_omkl("algo", spec.name):
             raise
-        raise UserError(_in_one_line(function(spec.function).py_func, str(error))) from error
+        raise UserError(fault_in_one_line(function(spec.function).py_func, str(error))) from error
     except Exception as error:
         if compose.of_omkl("algo", spec.name) or isinstance(error, UserError):
             raise
-
-
-def _in_one_line(learner: Any, said: str) -> str:
-    """Return where a learner cannot be compiled, and why, of what numba said in many lines."""
-    path = learner.__code__.co_filename
-    lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", said).splitlines()]
-    own = rf'File "[^"]*{re.escape(os.path.basename(path))}", line (\d+)'
-    places = [match[1] for line in lines if (match := re.search(own, line))]
-    if not places and (unknown := re.search(r"name '(\w+)' is not defined", said)):
-        code = dis.get_instructions(learner)
-        places = [str(at.positions.lineno) for at in code if at.argval == unknown[1] and at.positions][:1]
-    why = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File", "-"))]
-    text = " ".join(why[: 2 if why and why[0].endswith(":") else 1])
-    at = f":{places[-1]}" if places else ""
-    return f"{path}{at}: {learner.__name__} cannot be compiled: {text[:300]}"
 
 
 def _accompany(text: str) -> None:

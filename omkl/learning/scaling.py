@@ -65,7 +65,7 @@ class Scaling:
     @classmethod
     def of(cls, words: Mapping[str, str], dataset: Any) -> "Scaling | None":
         """Return the scaling of a data set that ``scale`` and ``target`` ask for, None without these."""
-        if not words:
+        if not words.keys() & {"scale", "target"}:
             return None
         return cls(dataset.d, words.get("scale"), centred(dataset), words.get("target"), dataset.y)
 

@@ -4,8 +4,9 @@ A YAML of a folder of OMKL_PATH names it, ``estimator: module:Class``. The modul
 of an installed package; its class has ``partial_fit`` and ``predict``, or ``learn_one`` and ``predict_one``.
 A module of the folder may have a function in its place, which returns such an object.
 
-The score is what ``decision_function`` gives, else the predicted label as +1 or -1, or the predicted number;
-of more than two classes it is the margin of the true class. Before the first row has been learnt it is 0, as
+The score is what ``decision_function`` gives, else the predicted label as +1 or -1, times how much more
+probable it is where ``predict_proba_one`` says so, or the predicted number; of more than two classes it is
+the margin of the true class. Before the first row has been learnt it is 0, as
 that of our own learners.
 """
 
@@ -31,8 +32,9 @@ from omkl.engine.stream import Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, suggest
 from omkl.learning.scaling import Scaling, in_units
 
+_LEAST = 1e-12  # score of a label that is predicted without being more probable
 FEW = 10  # rows after which an estimator may still have nothing to predict
-REVISION = 1  # of this module: raise it when it makes other results
+REVISION = 2  # of this module: raise it when it makes other results
 _distributions = cache(importlib.metadata.packages_distributions)
 
 
@@ -63,6 +65,7 @@ class Estimator:
         kind = self._of_sklearn if hasattr(self.model, "partial_fit") else self._of_river
         self._row, self._score, self._learn = kind()
         self._silent = 0  # predictions that are None
+        self._learnt = False  # a first row, before which nothing is predicted
 
     def run(self, stream: Stream, learn: bool = True, on_part: Any = None) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace, and CPU seconds.
@@ -81,16 +84,17 @@ class Estimator:
         for t, y in enumerate(labels):
             x = self._row(stream, indptr[order[t]], indptr[order[t] + 1])
             if many:
-                found = self._score(x) if t or not learn else None
+                found = self._score(x) if self._learnt else None
                 trace.predicted[t], f = self._judged(found, y)
                 if t < len(trace.class_scores):
                     own = np.arange(self.classes) == (-1 if found is None else found)
                     trace.class_scores[t] = found if isinstance(found, np.ndarray) else own
             else:
-                f = self._score(x) if t or not learn else 0.0
+                f = self._score(x) if self._learnt else 0.0
             trace.score[t], trace.mistake[t] = f, not (f if many else y * f) > 0
             if learn:
                 self._learn(x, y)
+                self._learnt = True
             if on_part is not None and (t + 1) % part == 0:
                 on_part(t + 1)
         if FEW < stream.T == self._silent + 1:
@@ -153,6 +157,7 @@ class Estimator:
     def _of_river(self) -> tuple[Callable, Callable, Callable]:
         model, every = self.model, range(self.d)
         as_given = self.is_regression or self.classes > 2
+        probabilities = None if as_given else getattr(model, "predict_proba_one", None)
 
         def row(stream: Stream, start: int, stop: int) -> dict[int, float]:
             own = stream.indices[start:stop].tolist(), stream.values[start:stop].tolist()
@@ -167,7 +172,13 @@ class Estimator:
                 return value
             if value is None:
                 return 0.0
-            return (1.0 if value else -1.0) if isinstance(value, bool | np.bool_) else float(value)
+            if not isinstance(value, bool | np.bool_):
+                return float(value)
+            sign = 1.0 if value else -1.0
+            if not probabilities:
+                return sign
+            shares = probabilities(x)
+            return sign * max(abs(shares.get(True, 0.0) - shares.get(False, 0.0)), _LEAST)
 
         def learn(x: dict[int, float], y: float) -> None:
             model.learn_one(x, y if as_given else y > 0)

@@ -101,7 +101,7 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
 
 def older(run: Run) -> list[tuple[str, str]]:
     """Return the (data set, learner) pairs that were tuned in other ranges than those of conf/algo now."""
-    won, fixed = settings_of(run), _fixed(run)
+    won, fixed = settings_of(run), fixed_in(run)
     specs = learner_specs({learner for _, learner in won} & set(learner_names()))
     known = {name: {_ranges(spec, task, fixed) for task in spec.tasks} for name, spec in specs.items()}
     return [
@@ -114,7 +114,7 @@ def _ranges(spec: LearnerSpec, task: str, fixed: Iterable[str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _fixed(run: Run) -> list[str]:
+def fixed_in(run: Run) -> list[str]:
     """Return the hyperparameters that the words of a run set, which are not searched."""
     named = ["pool"] if any(key.partition(".")[0] == "pool" for key in run.words) else []
     return [key.removeprefix("algo.") for key in run.words if key.startswith("algo.")] + named
@@ -168,7 +168,7 @@ def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Ite
         rule, cuts = tuning_rule(run)
         lacking = split_tuned(run, replace(plan, data=(data,)))[1]
         todo = tuple(s for s in plan.settings if again or (data.name, s.learner) in lacking)
-        yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, _fixed(run)), cuts)
+        yield Step(run, data, races(replace(plan, data=(data,), settings=todo), rule, fixed_in(run)), cuts)
 
 
 def planned(paper: Paper, plans: "Mapping[str, Plan]") -> list[Plan]:
@@ -242,7 +242,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
             "params": {name: value for name, value in best.items() if first[name] != value},
             "reps": _reps(end, step.cuts),
             "revision": spec.revision,
-            "ranges": _ranges(spec, task, _fixed(step.run)),
+            "ranges": _ranges(spec, task, fixed_in(step.run)),
             "trials": end.trials,
             "failed": end.failed,
             "rounds": end.race.lengths[end.rung],

@@ -1,6 +1,7 @@
 """The table of results: a run's or a sweep's summary as a table, with its terms and warnings."""
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -252,17 +253,16 @@ class TableOptions:
     def chosen(self, table: Table) -> Table:
         """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
         names = [word_of(column.name) for column in table.columns]
-        if "mistakes" not in names:  # it is also said of what decides in a regression
-            names = [
-                "mistakes" if column.marks else name
-                for name, column in zip(names, table.columns, strict=True)
-            ]
-        self.check(names)
-        wanted = [word for word in self.columns if word[0] not in "+-"]
+        marked = [name for name, column in zip(names, table.columns, strict=True) if column.marks]
+        words = list(self.columns)
+        if "mistakes" not in names and marked:  # it is also said of what decides in a regression
+            words = [re.sub(r"^([+-]?)mistakes$", rf"\1{marked[0]}", word) for word in words]
+        replace(self, columns=tuple(words)).check(names)
+        wanted = [word for word in words if word[0] not in "+-"]
         wanted = wanted or [name for name, own in zip(names, table.columns, strict=True) if own.usual]
-        wanted += [word[1:] for word in self.columns if word[0] == "+" and word[1:] not in wanted]
-        wanted = [name for name in wanted if f"-{name}" not in self.columns]
-        named = {word.lstrip("+") for word in self.columns}
+        wanted += [word[1:] for word in words if word[0] == "+" and word[1:] not in wanted]
+        wanted = [name for name in wanted if f"-{name}" not in words]
+        named = {word.lstrip("+") for word in words}
         kept = [
             at
             for name in dict.fromkeys(wanted)

@@ -207,8 +207,8 @@ def _rows(setup: Setup) -> int:
 
 
 def _open_bytes(setup: Setup, m: int) -> int:
-    """Return the bytes of an open block's columns, one row and the rows' norms, and the kernels' counts."""
-    return 4 * setup.d + 16 * _rows(setup) + 256 * m + 2048
+    """Return the bytes of an open block: its columns, one row, norms and numbers of rows, kernels' counts."""
+    return 4 * setup.d + 32 * _rows(setup) + 288 * m + 2048
 
 
 def _check_vectors(

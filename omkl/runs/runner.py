@@ -14,7 +14,7 @@ from omkl.config import Plan
 from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError
 from omkl.executors import Executor, Failure, leftovers
-from omkl.learning.cell import Cell, check_memory, run_cell, warm_up_once
+from omkl.learning.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
 from omkl.resources.state import may_share
 from omkl.runs.cells import check_data, expand, older_keys
 from omkl.runs.others import TAKEN, in_own_order, taken_text, unless_finished
@@ -223,6 +223,7 @@ def run_cells(
     leftovers.remove_leftovers()
     if not executor.remote:
         warm_up_once((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
+        compile_kernels(cell.kernel_pool for cell in missing)
     origin = provenance.collect(executor.name, executor.workers, executor.threads)
     if executor.threads > 1:
         missing = [replace(cell, threads=executor.threads) for cell in missing]

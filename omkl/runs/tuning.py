@@ -348,7 +348,7 @@ def axes(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[Axis]:
     ]
 
 
-def pools_of(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> list[dict[str, Any]]:
+def pools_to_try(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Return the pools among which a learner chooses, its own first; none where it has no choice.
 
     fixed: as of `axes`, with ``pool`` where one was given
@@ -373,7 +373,7 @@ def draw(
     Halton sequence, so that more trials begin with those of fewer. A combination that the learner does not
     allow is passed over. seed: of the scrambling    start: the first round of the trials
     """
-    spec, pools = learner_spec(first.learner), pools_of(first, rule, fixed)
+    spec, pools = learner_spec(first.learner), pools_to_try(first, rule, fixed)
     searched = axes(spec, data.task, fixed)
     has_width = any(isinstance(axis.form, Widths) for axis in searched)
     median = median_distance(data, first, start) if has_width else 1.0

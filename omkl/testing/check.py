@@ -7,7 +7,7 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl.config import LearnerSpec, compose, learner_names, learner_spec, learner_specs
+from omkl.data import compact, find, registry
 from omkl.data.orders import order as data_order
 from omkl.errors import OmklError, UserError
 from omkl.learning import run_pass, warm_up
-from omkl.testing import twins
+from omkl.testing import kernel_check, twins
 from omkl.testing.cases import assert_same, clouds, dataset, ties, wdbc
 from omkl.testing.contracts import CONTRACTS
 from omkl.testing.plain import lend
@@ -30,9 +31,9 @@ Check = Callable[[], Any]
 
 
 class Finding(NamedTuple):
-    """The outcome of a check of a learner; fault: in one line, empty where it passed."""
+    """The outcome of a check; name: of the learner or kernel; fault: in one line, empty where it passed."""
 
-    learner: str
+    name: str
     check: str
     fault: str
 
@@ -62,13 +63,15 @@ def _package(folder: Path) -> str:
     return f"omkl_twins_{hashlib.sha256(str(home).encode()).hexdigest()[:12]}"
 
 
-def check(folder: Path) -> Iterator[Finding]:
-    """Yield the outcome of every check of every learner of a folder of OMKL_PATH.
+def check(folder: Path, data: Iterable[str] = ()) -> Iterator[Finding]:
+    """Yield the outcome of every check of every learner and kernel of a folder of OMKL_PATH.
 
-    Raises UserError for a folder that is wrong: a YAML or module that cannot be read.
+    data: words of data sets on which kernels are checked, beside those of the folder. Raises UserError for a
+    folder that is wrong: a YAML or module that cannot be read.
     """
     specs = learners(folder)
     known, modules = twins_in(folder)
+    yield from _of_kernels(folder, known, data)
     for name, spec in specs.items():
         try:
             warm_up([(spec, spec.usual(spec.tasks[0]))])
@@ -79,6 +82,23 @@ def check(folder: Path) -> Iterator[Finding]:
         with twins.sharing_rows(modules):
             for what, does in checks.items():
                 yield Finding(name, what, _fault(does, folder))
+
+
+def _of_kernels(folder: Path, known: Mapping[str, twins.Twin], data: Iterable[str]) -> Iterator[Finding]:
+    names = kernel_check.kernels_of(folder)
+    if not names:
+        return
+    own = folder / "conf" / "data"
+    words = [*data, *(name for name in registry.names() if compose.file("data", name).parent == own)]
+    sets = {word: compact(find(word).load()) for word in words}
+    if (root := kernel_check.reference()) is not None:
+        known = {**twins_in(root)[0], **known}
+    for name in names:
+        for what, does in kernel_check.checks_of(name, sets, known):
+            fault = _fault(does, folder)
+            yield Finding(name, what, fault)
+            if fault and what == "compiles":
+                break  # so would all others
 
 
 def _fault(does: Check, folder: Path) -> str:

@@ -89,12 +89,16 @@ def sharing_rows(twins: list[ModuleType]) -> Iterator[None]:
 
 
 def both(
-    name: str, twin: Twin, data: Dataset, order: np.ndarray, pool_name: str | None, **over: Any
+    name: str, twin: Twin, data: Dataset, order: np.ndarray, pool_name: str | dict | None, **over: Any
 ) -> Passes:
-    """Run a learner and its twin on one stream with one seed; over: hyperparameters besides the defaults."""
+    """Run a learner and its twin on one stream with one seed; over: hyperparameters besides the defaults.
+
+    pool_name: a pool of conf/pool, or a pool itself
+    """
     spec = learner_spec(name)
     params = {**spec.usual(data.task), **over}
-    given = fitting(spec, pool(str(pool_name))) if spec.kernels == "pool" else None
+    chosen = pool_name if isinstance(pool_name, dict) else pool(str(pool_name))
+    given = fitting(spec, chosen) if spec.kernels == "pool" else None
     ends: list[Any] = []
     figures = run_pass(spec, params, given, data, order, SEED, on_end=lambda *end: ends.extend(end))
     learner, trace = ends
@@ -156,7 +160,7 @@ def kernels_for(name: str) -> list[dict[str, Any]]:
     # squared losses of polynomials of unscaled data leave double precision; twins that solve are slow
     if "regression" in spec.tasks or solves(name):
         own = own[:2]
-    if spec.pool == "gaussian":
+    if spec.pool != "any":
         own = own[:1]
     return [small(name) | over for over in ({}, *({"kernel": kernel} for kernel in own))]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from omkl.theorems.case import REGRET, Bound, Case, refused
 from omkl.theorems.raker import PAPER, all_refused, conditions, gathered
-from omkl.theorems.rerun import Rounds
+from omkl.theorems.rerun import Replay
 
 SHARES = (1, 4, 16)  # intervals of T / these are in Lemma 3's rows
 SHORTEST = 32  # rounds of a part in Theorem 4
@@ -27,7 +27,7 @@ _NOTE = "C_0 and C_1 are not printed; this is what a proof gives for the run's i
 def adaraker(case: Case, eta0: float, lam: float, loss: str) -> list[Bound]:
     """Lemma 3, for the whole stream and for the worst of shorter intervals, and Theorem 4."""
     shares = [share for share in SHARES if share <= case.T]
-    theorems = [f"{PAPER}, Lemma 3, |I| = T{f' / {share}' if share > 1 else ''}" for share in shares]
+    theorems = [f"{PAPER}, Lemma 3, T{f' / {share}' if share > 1 else ''} rounds" for share in shares]
     last = f"{PAPER}, Theorem 4"
     if (wrong := conditions(case, loss)) or not case.runs:
         return all_refused([*theorems, last], wrong, case, loss)
@@ -39,7 +39,7 @@ def adaraker(case: Case, eta0: float, lam: float, loss: str) -> list[Bound]:
 class Limits:
     """The right-hand sides of one run for intervals start .. stop - 1 of rounds from 0."""
 
-    def __init__(self, rounds: Rounds, m: int, eta0: float, lam: float) -> None:
+    def __init__(self, rounds: Replay, m: int, eta0: float, lam: float) -> None:
         self.rounds, self.m, self.eta0, self.lam = rounds, m, eta0, lam
         self.moved2 = np.square(rounds.step)
 
@@ -73,7 +73,7 @@ def covering(first: int, last: int) -> list[tuple[int, int]]:
     return made
 
 
-def parts(T: int, count: int) -> list[tuple[int, int]]:
+def equal_parts(T: int, count: int) -> list[tuple[int, int]]:
     """Return ``count`` parts of T rounds, as long as each other up to one round."""
     edges = [T * k // count for k in range(count + 1)]
     return list(pairwise(edges))
@@ -83,7 +83,7 @@ def _interval(theorem: str, limits: list[Limits], share: int) -> Bound:
     """Lemma 3 for the part of T / share rounds whose regret comes nearest to its limit."""
     found = []
     for own in limits:
-        all_parts = [own.regret(*part) for part in parts(len(own.rounds.score), share)]
+        all_parts = [own.regret(*part) for part in equal_parts(len(own.rounds.score), share)]
         found.append(min(all_parts, key=lambda one: one[0] - one[1]))
     values, observed, kernels, objective = (list(column) for column in zip(*found, strict=True))
     notes = (_NOTE, *(("of the parts the one with the least difference",) if share > 1 else ()))
@@ -108,7 +108,7 @@ def _path(theorem: str, case: Case, limits: list[Limits]) -> Bound:
         total = float(rounds.losses.sum() - ahead.sum())
         T, found = len(ahead), []
         for count in (1 << k for k in range(T.bit_length()) if SHORTEST << k <= max(T, SHORTEST)):
-            each = [own.regret(*part) for part in parts(T, count)]
+            each = [own.regret(*part) for part in equal_parts(T, count)]
             found.append(total + sum(limit - regret for limit, regret, *_ in each))
         values.append(min(found))
         observed.append(total)

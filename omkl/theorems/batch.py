@@ -48,7 +48,8 @@ class Batch:
         from scipy.sparse import csr_matrix
 
         from omkl.data import compact
-        from omkl.engine.pool import make_pool, own_values
+        from omkl.engine.kernel_matrix import self_values
+        from omkl.engine.pool import make_pool
 
         dataset = compact(dataset)
         self.content, self.spec, self.kernels = dataset.content_hash, pool, pool["kernels"]
@@ -56,13 +57,17 @@ class Batch:
         self.pool, self.m = make_pool(pool["kernels"], pool["normalise"]), len(pool["kernels"])
         shape = (dataset.T, dataset.d)
         self.X = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=shape)
-        self.norm2 = np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
-        self.own = np.array([own_values(self.pool, n) for n in self.norm2]).T
+        self.own = self_values(self.pool, self.X)
         self.picked = np.unique(np.linspace(0, self.T - 1, min(rows, self.T)).round().astype(int))
         self._fits: dict[tuple[int, float], Fit] = {}
         self._mixtures: dict[float, tuple[Fit, solver.Mixture]] = {}
         self._last: tuple[int, np.ndarray] = (self.m, np.empty(0))
         self._all: np.ndarray | None = None
+
+    @cached_property
+    def norm2(self) -> np.ndarray:
+        """||x_t||^2 (T,)."""
+        return np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel()
 
     def own_values(self, i: int) -> np.ndarray:
         """kappa_i(x_t, x_t) (T,)."""
@@ -98,7 +103,8 @@ class Batch:
         if self._all is None:
             self._all = np.stack([self.kernel(i, self.picked) for i in range(self.m)])
         y, n = self.y[self.picked], len(self.picked)
-        found = solver.mixture(self._all, y, self.T / n, lam)
+        last = next(reversed(self._mixtures.values()), None)
+        found = solver.mixture(self._all, y, self.T / n, lam, last and last[1].u)
         signed, norm2 = found.a * y, float(found.u @ found.norms2)
         if n == self.T:
             f = np.tensordot(found.u, self._all, 1) @ signed
@@ -115,15 +121,8 @@ class Batch:
 
     def kernel(self, i: int, rows: np.ndarray) -> np.ndarray:
         """kappa_i of these rows (r,) with the picked ones (n,), shape (r, n), by the engine's definition."""
-        from omkl.engine.pool import form_of
-        from omkl.engine.slot_values import slot_values
+        from omkl.engine.kernel_matrix import kernel_matrix
 
-        dots = (self.X[rows] @ self.X[self.picked].T).toarray()
-        K, norm2, pool = np.zeros_like(dots), self.norm2[self.picked], self.pool
-        row, squares = np.empty(norm2.size), np.empty(norm2.size)
-        for k in range(self.m) if i == MEAN else [i]:
-            form = form_of.py_func(pool, k)
-            for r, t in enumerate(rows):
-                slot_values(form, self.norm2[t], norm2, dots[r], row.size, squares, row)
-                K[r] += row
+        kernels = range(self.m) if i == MEAN else [i]
+        K: Any = sum(kernel_matrix(self.pool, k, self.X, rows, self.picked) for k in kernels)
         return K / self.m if i == MEAN else K

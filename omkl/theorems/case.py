@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from omkl.theorems.batch import Batch, Fit
 
 if TYPE_CHECKING:
-    from omkl.theorems.rerun import Run
+    from omkl.theorems.rerun import Repetition
 
 MISTAKES, VECTORS, REGRET = "mistakes", "vectors", "regret"
 SHARE, TRUNCATION = "share of new rows", "truncation error"
@@ -57,7 +57,7 @@ class Case:
     batch: Batch
     used: list[Fit] = field(default_factory=list)
     n_sv: tuple[list[int], ...] = ()
-    runs: "tuple[Run, ...]" = ()
+    runs: "tuple[Repetition, ...]" = ()
 
     @property
     def gap(self) -> float | None:

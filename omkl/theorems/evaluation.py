@@ -1,4 +1,4 @@
-"""The table of ``omkl bounds``: for every learner and data set its theorems next to the observed counts."""
+"""The table of ``omkl bounds``: for every learner and data set its theorems next to what was observed."""
 
 import importlib.util
 import inspect
@@ -12,7 +12,7 @@ from omkl.errors import UserError
 from omkl.reports.table import Table
 from omkl.theorems.batch import MEAN, ROWS, Batch
 from omkl.theorems.case import MISTAKES, SHARE, VECTORS, Bound, Case
-from omkl.theorems.rerun import Run
+from omkl.theorems.rerun import Repetition
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +31,8 @@ def bounded(plan: "Plan") -> "Plan":
     if isinstance(plan.test, float):
         raise UserError(f"test={plan.test}: the theorems' bounds are those of the whole data set")
     for setting in plan.settings:
+        if delay := setting.scaling.get("delay"):
+            raise UserError(f"delay={delay}: the theorems' bounds are those of labels that come at once")
         if function_of(learner_spec(setting.learner)) is None:
             known = [name for name, spec in learner_specs().items() if function_of(spec)]
             raise UserError(f"algo={setting.learner} has no bound; these have: {', '.join(known)}")
@@ -81,7 +83,7 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
                 batches[same] = Batch(dataset, pool, rows)
             own = {cell.key: cell for cell in expand(replace(plan, data=(ref,), settings=(setting,)))}
             finished = cells[cells["key"].isin(own)].drop_duplicates("key")
-            runs = tuple(Run(own[key]) for key in finished["key"])
+            runs = tuple(Repetition(own[key]) for key in finished["key"])
             case = Case(batches[same], n_sv=tuple(finished["n_sv_per_kernel"]), runs=runs)
             names = [key for key in inspect.signature(bound_of).parameters if key != "case"]
             params = next(iter(own.values())).params  # with numbers for what a data set decides
@@ -163,7 +165,7 @@ def bounds_table(rows: list[dict[str, Any]], command: str = "") -> Table:
     return Table.of(
         rows,
         shown,
-        shared="Mistake bounds and observed counts (mean ± std)",
+        shared="Bounds and observed values (mean ± std)",
         below=[*(["\n".join(lines)] if lines else []), *certain],
         command=command,
         least=("counts", "pool", "settings"),

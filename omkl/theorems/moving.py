@@ -14,7 +14,7 @@ import numpy as np
 from omkl.engine.pool import Pool, form_of
 from omkl.engine.slot_values import slot_values
 from omkl.theorems.case import Case
-from omkl.theorems.rerun import Run
+from omkl.theorems.rerun import Repetition
 
 _MOST = 4000  # terms whose norm is computed; older ones have shrunk further
 
@@ -41,7 +41,7 @@ def targets_of(case: Case) -> list[Target]:
     return [_target(case, run, *own) for run, own in zip(case.runs, known, strict=True) if own]
 
 
-def _target(case: Case, run: Run, every: int, centres: np.ndarray) -> Target:
+def _target(case: Case, run: Repetition, every: int, centres: np.ndarray) -> Target:
     S, C, K, d = centres.shape
     points, signs = centres.reshape(S, C * K, d), np.repeat([-1.0, 1.0], K)
     dataset, order = run.stream
@@ -60,7 +60,7 @@ def _target(case: Case, run: Run, every: int, centres: np.ndarray) -> Target:
     return Target(np.concatenate(margins), float(norms2[-1]), float(B), float(D1), float(D2))
 
 
-def truncated_norm(case: Case, run: Run, shrink: float, tau: int, steps: Callable) -> float:
+def truncated_norm(case: Case, run: Repetition, shrink: float, tau: int, steps: Callable) -> float:
     """Return the norm of the terms that a window of tau rounds has dropped by the end of a pass.
 
     shrink: what is left of a coefficient after each round    steps: of labels and scores (T,) the

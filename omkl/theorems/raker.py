@@ -16,10 +16,10 @@ import numpy as np
 
 from omkl.theorems.batch import Batch
 from omkl.theorems.case import REGRET, Bound, Case, refused
-from omkl.theorems.rerun import Functions, comparable, of_kernel
+from omkl.theorems.rerun import Functions, of_kernel, same_in_time
 
 if TYPE_CHECKING:
-    from omkl.theorems.rerun import Run
+    from omkl.theorems.rerun import Repetition
 
 PAPER = "Shen et al. (2018)"
 SURE = 0.95  # probability for which Theorem 2 is printed
@@ -40,7 +40,7 @@ def conditions(case: Case, loss: str) -> list[str]:
     if loss != "squared":
         return [f"loss={loss}: the best fixed function is that of least squares, so it needs loss=squared"]
     words = {name: word for run in case.runs for name, word in run.cell.scaling.items()}
-    if not comparable(words):
+    if not same_in_time(words):
         text = " ".join(f"{name}={word}" for name, word in words.items())
         return [f"{text}: what a function is worth changes in mid-stream (scale=none target=minmax does not)"]
     largest = max((run.rounds.largest_loss for run in case.runs), default=0.0)
@@ -52,7 +52,7 @@ def conditions(case: Case, loss: str) -> list[str]:
 def all_refused(theorems: Sequence[str], wrong: list[str], case: Case, loss: str) -> list[Bound]:
     """Return the bounds of theorems that do not apply, the first one with the static regret."""
     bounds = [refused(theorem, *wrong, counts=REGRET) for theorem in theorems]
-    if loss == "squared" and all(comparable(run.cell.scaling) for run in case.runs):
+    if loss == "squared" and all(same_in_time(run.cell.scaling) for run in case.runs):
         rounds = [run.rounds for run in case.runs]
         regret = tuple(float(own.losses.sum() - own.seen.best().losses.sum()) for own in rounds)
         bounds[0] = replace(bounds[0], observed=regret)
@@ -140,7 +140,7 @@ def _spaces(theorem: str, case: Case, eta: float, lam: float, D: int) -> Bound:
     return gathered(theorem, values, observed, printed, tuple(notes), kernels, objective)
 
 
-def _best_function(run: "Run", case: Case) -> tuple[int, Functions]:
+def _best_function(run: "Repetition", case: Case) -> tuple[int, Functions]:
     """Return the number of the kernel with the least objective, and its function."""
     dataset, order = run.stream
     batch = case.batch

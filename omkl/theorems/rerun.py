@@ -61,7 +61,7 @@ class Hindsight:
 
 
 @dataclass(frozen=True)
-class Rounds:
+class Replay:
     """One pass, round by round: T rounds, L levels (of Raker one), m kernels; NaN before a level begins.
 
     score (T,): predictions    f (T, L): those of the levels' instances    out (T, L, m): of their kernels
@@ -89,7 +89,7 @@ class Rounds:
 
 
 @dataclass(frozen=True)
-class Run:
+class Repetition:
     """A cell of the store, and what another pass of it shows."""
 
     cell: "Cell"
@@ -125,9 +125,9 @@ class Run:
         return traces[0].score
 
     @cached_property
-    def rounds(self) -> Rounds:
+    def rounds(self) -> Replay:
         """Its rounds one by one, of Raker and AdaRaker."""
-        return rounds_of(self)
+        return replayed(self)
 
     @property
     def hinge_loss(self) -> float:
@@ -135,12 +135,12 @@ class Run:
         return float(np.maximum(0.0, 1.0 - self.y * self.scores).sum())
 
 
-def comparable(scaling: Mapping[str, str]) -> bool:
+def same_in_time(scaling: Mapping[str, str]) -> bool:
     """Whether a function is worth the same in all rounds of a pass that is scaled in this way."""
     return "scale" not in scaling and scaling.get("target") != "online"
 
 
-def hindsight_of(run: "Run") -> "tuple[Hindsight, Any, Any]":
+def hindsight_of(run: "Repetition") -> "tuple[Hindsight, Any, Any]":
     """Return what fixed functions need of a repetition, its learner before the pass, and its stream."""
     from scipy.sparse import csr_matrix
 
@@ -167,7 +167,7 @@ def hindsight_of(run: "Run") -> "tuple[Hindsight, Any, Any]":
     return seen, learner, stream
 
 
-def rounds_of(run: "Run") -> Rounds:
+def replayed(run: "Repetition") -> Replay:
     """Run a repetition of Raker or AdaRaker again, one round at a time."""
     from omkl.engine.stream import part
 
@@ -190,7 +190,7 @@ def rounds_of(run: "Run") -> Rounds:
         gradient = 2.0 * (out[t, :n] - seen.y[t])[..., None] * z
         slope[t, :n] = np.linalg.norm(gradient, axis=2)
         step[t, :n] = np.linalg.norm(gradient + seen.lam * before, axis=2)
-    return Rounds(seen, score, f, out, slope, step)
+    return Replay(seen, score, f, out, slope, step)
 
 
 def regret_curve(cell: "Cell", curve: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,10 +208,10 @@ def regret_curve(cell: "Cell", curve: Mapping[str, Any]) -> dict[str, Any]:
         or "P" in state
         or "lam" not in cell.params
         or "loss" not in curve
-        or not comparable(cell.scaling)
+        or not same_in_time(cell.scaling)
     ):
         return dict(curve)
-    seen, *_ = hindsight_of(Run(cell))
+    seen, *_ = hindsight_of(Repetition(cell))
     fixed = np.cumsum(seen.best().losses) * seen.width**2
     regret = [loss - float(fixed[t - 1]) for t, loss in zip(curve["t"], curve["loss"], strict=True)]
     return {**curve, "regret": regret}

@@ -14,6 +14,7 @@ import numpy as np
 
 _MOST_STEPS = 1_000_000
 _MOST_MACHINES = 60  # support vector machines of one multiple kernel learning
+_LEAST = 0.01  # weight of a kernel
 _GAP = 1e-3  # between its objective and the lower bound, relative
 
 
@@ -44,17 +45,18 @@ class Mixture(NamedTuple):
     low: float
 
 
-def mixture(K: np.ndarray, y: np.ndarray, c: float, lam: float) -> Mixture:
+def mixture(K: np.ndarray, y: np.ndarray, c: float, lam: float, start: np.ndarray | None = None) -> Mixture:
     """Minimise over u in the simplex and f in the space of kappa_u = sum_i u_i kappa_i.
 
-    K (m, n, n). For a fixed u the machine's a gives the objective 2 sum a - sum_i u_i q_i(a), which bounds
-    the minimum over f, as a function of any u, from below. A linear programme minimises the largest of these
-    cuts; the next u is half way to its solution. It ends where the two are close.
+    K (m, n, n)    start (m,): the first u, None for the same weight of all. For a fixed u the machine's a
+    gives the objective 2 sum a - sum_i u_i q_i(a), which bounds the minimum over f, as a function of any u,
+    from below. A linear programme minimises the largest of these cuts; the next u is half way to its
+    solution. It ends where the two are close.
     """
     from scipy.optimize import linprog
 
     m = len(K)
-    u = np.full(m, 1.0 / m)
+    u = np.full(m, 1.0 / m) if start is None else start
     cuts: list[np.ndarray] = []
     best, least, low = None, np.inf, -np.inf
     for _ in range(_MOST_MACHINES):
@@ -76,5 +78,9 @@ def mixture(K: np.ndarray, y: np.ndarray, c: float, lam: float) -> Mixture:
         u = 0.5 * u + 0.5 * np.maximum(found.x[:-1], 0.0) / np.maximum(found.x[:-1], 0.0).sum()
     assert best is not None
     u, a, q = best
-    kept = np.where(u >= 1e-6, u, 0.0)  # a kernel that the machine has nearly left counts with its norm
-    return Mixture(kept / kept.sum(), a / lam, q / lam, low)
+    kept = np.where(u >= _LEAST, u, 0.0)  # the norm of a kernel that u has nearly left would count in full
+    kept /= kept.sum()
+    f = np.tensordot(kept, K, 1) @ (a * y) / lam
+    if float(kept @ q) + 2.0 * c * float(np.maximum(0.0, 1.0 - y * f).sum()) <= least * (1.0 + _GAP):
+        u = kept
+    return Mixture(u, a / lam, q / lam, low)

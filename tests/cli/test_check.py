@@ -16,7 +16,7 @@ def faults(capsys):
     assert main(["check", "mine", "--format", "json"]) == 1
     rows = json.loads(capsys.readouterr().out)
     return {
-        (row["learner"], row["check"]): row["what differs first"] for row in rows if row["result"] == "failed"
+        (row["name"], row["check"]): row["what differs first"] for row in rows if row["result"] == "failed"
     }
 
 
@@ -28,7 +28,7 @@ def test_check_of_the_readme_s_learner(place, capsys):
     write(place / "mine", files)
     assert main(["check", "mine", "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert {row["learner"] for row in rows} == {"perceptron_margin"}
+    assert {row["name"] for row in rows} == {"perceptron_margin"}
     assert {"twin: wdbc", "block size", "a pass in parts"} <= {row["check"] for row in rows}
 
 

@@ -43,6 +43,9 @@ def offered(line: str) -> list[str]:
         ("omkl run pool.normalise=c", ["pool.normalise=cosine"]),
         ("omkl run yardsticks=[arow,maj", ["yardsticks=[arow,majority"]),
         ("omkl run --sort ", ["mistakes", "seconds", "sv"]),
+        ("omkl run --by au", ["auc"]),
+        ("omkl tune by=log", ["by=log_loss"]),
+        ("omkl figure curve measure=rm", ["measure=rmse"]),
         ("omkl run --format=m", ["--format=markdown"]),
         ("omkl run --dry", ["--dry-run"]),
         ("omkl run seed=1 se", ["settings="]),  # seed is given already

@@ -43,6 +43,7 @@ from omkl.cli import main
         ("figure curvee", ["curvee: no such figure (did you mean 'curve'?)"]),
         ("figure zzz", ["zzz: no such figure; `omkl list papers` lists them"]),
         ("list", ["omkl list: KIND is missing: choose one of algos, data, groups"]),
+        ("tune trial=3", ["unknown key 'trial' (did you mean 'trials'?)"]),
         ("list measure", ["KIND 'measure' (did you mean 'measures'?): choose one of algos"]),
         ("run data=wbdc", ["data=wbdc", "did you mean 'wdbc'"]),
         ("run data=no/such/file.libsvm", ["data=no/such/file.libsvm", "nor a file", "omkl list data"]),

@@ -36,7 +36,7 @@ def test_without_words_the_first_example_of_the_readme_runs(monkeypatch):
 def test_every_learner_and_pool_of_conf_is_read_and_planned():
     assert {"omkc_dd", "omkc_ss", "perceptron", "majority", "arow"} <= set(learner_names())
     for name, spec in learner_specs().items():
-        suitable = ["pool=gauss13"] if spec.pool == "gaussian" and spec.kernels == "pool" else []
+        suitable = ["pool=gauss13"] if spec.pool != "any" and spec.kernels == "pool" else []
         assert plan([f"algo={name}", *suitable]).settings[0].params == spec.usual("classification")
     for name in pool_names():
         made = plan([f"pool={name}"]).settings[0].pool
@@ -99,7 +99,7 @@ def test_names_by_glob_and_in_brackets():
 
 def test_plain_values_in_place_of_words():
     values = {"algo": ["glob(omkc_d*)", "norma"], "data": ["wdbc"], "algo.beta": [0.5, 0.7], "reps": 2}
-    typed = ["algo=omkc_dd,omkc_ddpa,omkc_ds,norma", "data=wdbc", "algo.beta=0.5,0.7", "reps=3"]
+    typed = ["algo=omkc_dd,omkc_ddpa,omkc_ds,omkc_dspa,norma", "data=wdbc", "algo.beta=0.5,0.7", "reps=3"]
     made, same = plan(["reps=3"], sweep=True, values=values), plan(typed, sweep=True)
     assert names_of(made) == names_of(same)
     assert replace(made, data=()) == replace(same, data=())
@@ -243,7 +243,7 @@ def test_a_group_means_its_learners_and_leaves_out_the_unsuitable_with_a_note():
     names = [setting.learner for setting in made.settings]
     assert {"dualsgd", "rff", "omkc_dd"} <= set(names)
     assert not {"raker", "egpc", "arow_features_pool"} & set(names)
-    assert len(plan(["algo=omkc,omkc_dd"]).settings) == 6
+    assert len(plan(["algo=omkc,omkc_dd"]).settings) == 11
     mixed = plan(["algo=norma_regression,omkc", "data=wdbc"])  # one named itself stays: it is a mistake
     assert "norma_regression" in [setting.learner for setting in mixed.settings]
     with pytest.raises(UserError, match=r"unknown learner or group \(did you mean 'budget'\?\)"):

@@ -10,7 +10,7 @@ from omkl.config import Setting, domains, kernel_pools, learner_spec, learner_sp
 from omkl.config.parameters import Choices, Range, parse_search
 from omkl.data.arrays import from_arrays
 from omkl.data.ref import of_dataset
-from omkl.runs.tuning import axes, draw, median_distance, pools_of, rule_from
+from omkl.runs.tuning import axes, draw, median_distance, pools_to_try, rule_from
 
 POSITIVE = domains.domain_check("(0, inf)")
 KERNEL = {"kind": "gaussian", "sigma": 1.0}
@@ -89,7 +89,7 @@ def test_every_learner_draws_settings_that_it_allows():
             first = setting(spec, task)
             drawn = draw(first, rows(task), (), rule(5), 1)
             assert drawn[0] == first
-            pools = len(pools_of(first, rule(5))) or 1
+            pools = len(pools_to_try(first, rule(5))) or 1
             assert len(drawn) == (5 if axes(spec, task) else pools), spec.name
             assert len({one.identity for one in drawn}) == len(drawn)
             for one in drawn:
@@ -118,7 +118,7 @@ def test_a_learner_chooses_among_pools_that_it_can_use_unless_one_is_given():
     assert {one.pool["name"] for one in draw(first, rows(), ["omkc_dd.pool"], rule(9), 1)} == {"paper16"}
     features = setting(learner_spec("raker"))  # Gaussian kernels alone
     assert {one.pool["name"] for one in draw(features, rows(), (), rule(30), 1)} == {"gauss3", "gauss13"}
-    assert pools_of(first, replace(rule(5), pools=())) == []
+    assert pools_to_try(first, replace(rule(5), pools=())) == []
 
 
 def test_widths_are_multiples_of_the_median_distance_of_the_data_as_scaled():

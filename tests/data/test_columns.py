@@ -171,3 +171,14 @@ def test_groups_of_rankings_are_left_out_if_asked(tmp_path):
     with pytest.raises(UserError, match=r"my\.libsvm:1: 'qid:3' belongs to a ranking file; qid=drop leaves"):
         load(str(tmp_path / "my.libsvm"))
     assert load(str(tmp_path / "my.libsvm"), preparation=Preparation(qid="drop")).nnz == 2
+
+
+def test_letters_are_codes_place_by_place(path):
+    """What kernels of texts read; the codes end with the text, and a later text is read as far."""
+    dataset, recipe, features = column(path, ["ab", "b", "aba"], categorical="letters")
+    a, b = float(ord("a")), float(ord("b"))
+    assert features == {"a (letter 1)": [a, b, a], "a (letter 2)": [b, 0, b], "a (letter 3)": [0, 0, a]}
+    assert "the codes of 3 letters, for kernels of texts such as spectrum" in dataset.notes[0]
+    assert Recipe.from_json(json.loads(json.dumps(recipe.to_json()))) == recipe
+    path.write_text("a\tz\nbbbbb\t1\n")
+    assert recipe.apply(read_table(path, recipe.preparation), new=True)[0].tolist() == [[b, b, b]]

@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 from numba import njit
+from reference.kernels import kernel
 from support.engine_cases import case_stream, clouds, new_learner
 
 from omkl.config import learner_spec, pool
 from omkl.engine.arith import sincos
-from omkl.engine.features import lift, make_features
+from omkl.engine.features import further_frequencies, lift, make_features
 from omkl.errors import UserError
 from omkl.learning import Learner
 
@@ -93,3 +94,26 @@ def test_a_pass_of_known_length_may_come_in_parts():
     parts = new_learner("rff", "gauss3", data.d, rounds=data.T)
     scores = [parts.run(case_stream(data, np.arange(a, b)))[0].score for a, b in ((0, 25), (25, 60))]
     np.testing.assert_array_equal(whole, np.concatenate(scores))
+
+
+@pytest.mark.parametrize("how", ["iid", "orthogonal"])
+@pytest.mark.parametrize(
+    "one",
+    [
+        {"kind": "laplacian", "sigma": 1.5},
+        {"kind": "matern32", "sigma": 1.5},
+        {"kind": "rational_quadratic", "sigma": 1.5, "alpha": 0.7},
+        {"kind": "ard", "sigma": 1.5, "scales": [0.5, 1.0, 4.0]},
+        {"kind": "periodic_each", "period": 2.0, "length": 0.8},
+    ],
+    ids=lambda one: one["kind"],
+)
+def test_features_of_other_kernels_are_close_to_them(one, how):
+    """The mean of 60,000 cosines has a standard error below 0.003."""
+    X = np.random.default_rng(1).normal(size=(30, 3))
+    V = make_features([one], 3, 60000, how, np.random.default_rng(2)).V
+    found = np.cos(X @ V - X[:1] @ V).mean(axis=1)
+    expected = kernel(one, X @ X[0], (X * X).sum(1), (X[0] * X[0]).sum(), X, X[0])
+    np.testing.assert_allclose(found, expected, atol=0.015)
+    with pytest.raises(UserError, match="cannot go on with new columns"):
+        further_frequencies([one], make_features([one], 3, 5, how, np.random.default_rng(2)), 4, how, None)

@@ -131,6 +131,7 @@ def test_options_are_keywords():
         (lambda: omkl.run(algo="alma", data=3), "data=3: must be a name, a path, a frame, an array with y="),
         (lambda: omkl.run(data=[[1.0, 2.0]]), r"data=\[1.0, 2.0\]: must be a name"),
         (lambda: omkl.run(data=np.zeros((2, 2, 2)), y=[0, 1]), r"rows and columns, its shape is \(2, 2, 2\)"),
+        (lambda: omkl.look(pd.DataFrame([[1, 2]], columns=["a", "a"])), "two columns are named 'a'"),
         (lambda: omkl.look("wdbc", day_first=True), "day_first=true: data=wdbc is registered"),
     ],
 )

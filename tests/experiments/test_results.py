@@ -11,6 +11,7 @@ import omkl
 from omkl.cli import main
 from omkl.data.arrays import from_arrays
 from omkl.errors import UserError
+from omkl.reports.results_table import TableOptions
 from omkl.store.store import Store
 
 WORDS = "algo=omkc_ss,alma data=wdbc reps=5 exec=serial"
@@ -314,3 +315,18 @@ def test_numbers_of_ones_own_are_in_the_target_s_units_and_long_ones_are_short(t
     assert texts[0].splitlines()[2].split()[2:5] == ["RMSE", "MAE", "R²"]
     assert str(round(row["rmse_mean"]))[:2] in texts[1].replace(".", "")
     assert "MSE x 1e3" in str(omkl.run("algo=okr data=air rounds=60", store=str(tmp_path), **how))
+
+
+def test_a_regression_of_one_s_own_has_a_page_and_columns_by_name(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60)}).assign(y=lambda own: 1e5 * own.a)
+    words = {"algo": "okr", "reps": 2, "exec": "serial", "store": str(tmp_path / "s"), "yardsticks": []}
+    made = omkl.run(data=frame, label="y", task="regression", progress=False, **words)
+    page = made.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    for header in ("RMSE", "MSE x 1e3", "MAE"):
+        assert header in page
+    for wanted, known in (("rmse", "rmse"), ("mistakes", "rmse"), ("mse", "mse_e3")):
+        table = made.report_table(TableOptions(columns=("learner", wanted)))
+        assert [column.name for column in table.columns] == ["learner", known]
+    with pytest.raises(UserError, match="auc is a measure of a classification, and the task is regression"):
+        made.by("auc")

@@ -196,8 +196,8 @@ def test_an_estimator_s_own_seed_is_the_learner_s():
 def test_check(capsys):
     assert main(["check", "--format", "json"]) == 1  # two labels in a row say nothing about the next
     rows = json.loads(capsys.readouterr().out)
-    assert {row["learner"] for row in rows} == {"copycat", "scaled", "sgd", "sgd_sparse", "sgdr", "tree"}
-    failed = {(row["learner"], row["check"]) for row in rows if row["result"] == "failed"}
+    assert {row["name"] for row in rows} == {"copycat", "scaled", "sgd", "sgd_sparse", "sgdr", "tree"}
+    failed = {(row["name"], row["check"]) for row in rows if row["result"] == "failed"}
     assert failed == {("copycat", "learns")}
 
 

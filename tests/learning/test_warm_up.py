@@ -43,7 +43,7 @@ def values(domain, spec):
     if domain == "bool":
         return [True, False]
     if domain == "kernel":
-        return [k for k in KERNELS if spec.pool in ("any", k["kind"])]
+        return [k for k in KERNELS if spec.fits(k["kind"])]
     if domain == "budget":
         return [5, 9]
     low, high = re.search(r"[(\\[](\\S+), (\\S+?)[)\\]]", domain).groups()

@@ -164,11 +164,11 @@ def omkc_sspa(X, label, n_classes, kernels, *, beta, delta, C, normalise="none",
 
 
 def omkc_fpl(X, label, n_classes, kernels, *, eta, normalise="none", rng):
-    """The vote of the perturbed leader."""
+    """The class scores of the perturbed leader."""
     E, counts = Rounds(X, label, n_classes, kernels, normalise), [0] * len(kernels)
-    for t, y, _, d, r in E:
+    for t, y, S, d, r in E:
         (chosen,) = np.flatnonzero(leader(rng, counts, eta, t + 1))
-        E.record([float(c == E.votes[chosen]) for c in range(E.C)], y)
+        E.record(S[chosen], y)
         counts = [n + int(d_i <= 0) for n, d_i in zip(counts, d, strict=True)]
         E.learn(t, d <= 0, y, r)
     return E.result()

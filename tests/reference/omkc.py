@@ -186,13 +186,13 @@ def leader(rng, counts, eta, t):
 
 
 def omkc_fpl(X, y, kernels, *, eta, normalise="none", rng):
-    """The vote of the perturbed leader of Hutter and Poland (2005); every kernel that errs is updated."""
+    """The output of the perturbed leader of Hutter and Poland (2005); every kernel that errs is updated."""
     E, _, _ = start(X, y, kernels, normalise)
     counts = [0] * E.m
     for t in range(len(y)):
         c = leader(rng, counts, eta, t + 1)
         f = E.F[:, t]
-        E.record(1.0 if f[c][0] >= 0 else -1.0, y[t], c)
+        E.record(f[c][0], y[t], c)
         z = y[t] * f <= 0
         counts = [n + int(z_i) for n, z_i in zip(counts, z, strict=True)]
         E.add(t, y[t] * z)

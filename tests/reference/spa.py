@@ -40,7 +40,7 @@ def bomkc_spa(
         a, loss = np.zeros(m), np.zeros(m)
         for i in range(m):
             loss[i] = 1 - y[t] * f[i] if 1 - y[t] * f[i] > 1e-9 else 0.0
-            own = one_kernel(kernels[i], n[t : t + 1], n[t : t + 1], n[t : t + 1])[0]
+            own = one_kernel(kernels[i], n[t : t + 1], n[t : t + 1], n[t : t + 1], X[t : t + 1], X[t])[0]
             if pool_normalise == "cosine":
                 own = 1.0 if own > 0 else 0.0
             full = (loss[i] / own if own > 0 else math.inf) if normalise else loss[i]

@@ -13,9 +13,9 @@ from omkl.reports.charts import sensitivity_table
 from omkl.reports.drawing import draw
 from omkl.reports.figure_style import FigureStyle, in_style, write_figure
 from omkl.reports.figures import COLOURS, Pictures, symbol
-from omkl.reports.measures import WINDOWS, mean_curves, measure_named
+from omkl.reports.measures import WINDOWS, mean_curves, measure_named, over_time
 from omkl.reports.summary import grid_table, summary_of
-from omkl.tasks import MEASURES
+from omkl.tasks import FADING, MEASURES
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 
@@ -307,3 +307,19 @@ def test_a_data_set_whose_curves_lack_the_first_measure_has_its_others():
     views = {panel.name: [view.name for view in panel.views] for panel in figure.panels}
     assert views == {"sonar": list(names), "wdbc": list(names[1:])}
     assert len(draw(figure).axes) == 5
+
+
+def test_a_faded_rate_weighs_each_round_by_its_age():
+    rng = np.random.default_rng(0)
+    wrong = rng.random(500) < np.where(np.arange(500) < 250, 0.5, 0.1)
+    points = np.arange(1, 501)
+    curve = {"t": points.tolist(), "mistakes": np.cumsum(wrong).tolist()}
+    made = over_time(MEASURES["faded_pct"], curve, points.astype(float))
+    weights = FADING ** np.arange(499, -1, -1.0)
+    assert made[-1] == pytest.approx(100 * (weights * wrong).sum() / weights.sum())
+    assert made[0] == 100.0 * wrong[0]
+    some = over_time(MEASURES["faded_pct"], curve, np.arange(50.0, 501.0, 50.0))
+    assert some[-1] == pytest.approx(made[-1], abs=0.5)  # even between the points
+    loss = {"t": points.tolist(), "loss": np.cumsum(np.full(500, 4.0)).tolist()}
+    assert over_time(MEASURES["faded_rmse"], loss, points.astype(float)) == pytest.approx(2.0)
+    assert over_time(MEASURES["windowed_rmse"], loss, points.astype(float)) == pytest.approx(2.0)

@@ -1,4 +1,4 @@
-"""Numbers that follow from the data before cells have keys: algo.budget={match:...}, algo.beta={budget:...}."""
+"""Numbers that follow from the data before keys: algo.budget={match:...}, algo.beta={budget:...}."""
 
 from dataclasses import replace
 

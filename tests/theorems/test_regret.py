@@ -19,9 +19,10 @@ from omkl.experiments.call import Call
 from omkl.runs.cells import expand
 from omkl.theorems import adaraker as on_adaraker
 from omkl.theorems import raker as on_raker
-from omkl.theorems.case import Batch, Case
+from omkl.theorems.batch import Batch
+from omkl.theorems.case import Case
 from omkl.theorems.evaluation import function_of
-from omkl.theorems.rerun import Run
+from omkl.theorems.rerun import Repetition
 
 T = 150
 
@@ -64,7 +65,9 @@ def cells_of(X, y, algo, *words, reps=1):
 def case_of(X, y, algo, *words, reps=1):
     """The case of its repetitions, and the learner's bounds."""
     cells = cells_of(X, y, algo, *(words or ("target=none",)), reps=reps)
-    case = Case(Batch(cells[0].data.load(), cells[0].kernel_pool), runs=tuple(Run(cell) for cell in cells))
+    case = Case(
+        Batch(cells[0].data.load(), cells[0].kernel_pool), runs=tuple(Repetition(cell) for cell in cells)
+    )
     bound_of = function_of(learner_spec(algo))
     names = [name for name in inspect.signature(bound_of).parameters if name != "case"]
     return case, bound_of(case, **{name: cells[0].params[name] for name in names})
@@ -211,7 +214,7 @@ def test_the_best_function_of_a_kernels_space():
 def test_a_part_of_the_rows_makes_the_function():
     X, y = switching()
     cells = cells_of(X, y, "raker", "target=none")
-    case = Case(Batch(cells[0].data.load(), cells[0].kernel_pool, 40), runs=(Run(cells[0]),))
+    case = Case(Batch(cells[0].data.load(), cells[0].kernel_pool, 40), runs=(Repetition(cells[0]),))
     bound = on_raker.raker(case, 0.5, "constant", 0.01, "squared", 50)[1]
     assert "f from 40 of 150 examples (--rows)" in bound.notes
     assert bound.observed[0] <= bound.value
@@ -320,7 +323,7 @@ def test_regret_beside_its_bounds_on_streams_with_known_targets(capsys):
     assert path["theorem"].endswith("Theorem 4")
     examples, known = number_streams.generate_numbers("switch_numbers", 1)
     cell = expand(plan([*words[1:4], "algo=adaraker", "yardsticks=[]"]))[0]
-    total = np.square(examples.labels - Run(cell).scores).sum()
+    total = np.square(examples.labels - Repetition(cell).scores).sum()
     assert path["mean"] == pytest.approx(total - np.square(examples.labels - known).sum())
     assert path["mean"] > rows[2]["mean"]  # the path is better than any fixed function here
 
@@ -335,7 +338,7 @@ def test_the_regret_is_drawn_over_the_examples(capsys, tmp_path):
     cells = cells_of(X, y, "raker", "target=minmax", reps=2)
     ends = []
     for cell in cells:
-        rounds = Run(cell).rounds
+        rounds = Repetition(cell).rounds
         ends.append((rounds.losses.sum() - rounds.seen.best().losses.sum()) * rounds.seen.width**2)
     assert line.mean[-1] == pytest.approx(np.mean(ends))
     assert line.std[-1] == pytest.approx(np.std(ends, ddof=1))

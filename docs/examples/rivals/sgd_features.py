@@ -90,3 +90,24 @@ class Regressor(_OnFeatures):
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the predicted number."""
         return self._scores(X)
+
+
+class PassiveAggressive:
+    """The passive-aggressive steps I of scikit-learn (1.8 or later) on the features themselves."""
+
+    def __init__(self, C: float = 1.0, random_state: int = 0) -> None:
+        steps = {"loss": "hinge", "penalty": None, "learning_rate": "pa1", "eta0": C}
+        self.model = SGDClassifier(**steps, random_state=random_state)
+
+    def partial_fit(self, X: np.ndarray, y: np.ndarray, classes: np.ndarray | None = None) -> None:
+        """Learn one row."""
+        with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
+            self.model.partial_fit(X, y, classes=classes)
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Return the score of one row."""
+        return X @ self.model.coef_.ravel() + self.model.intercept_
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the predicted label."""
+        return np.where(self.decision_function(X) > 0, 1, -1)

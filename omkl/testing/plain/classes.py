@@ -40,7 +40,7 @@ def _gram(X: bytes, shape: tuple[int, int], kernels: str, normalise: str) -> np.
 
     rows = np.asfortranarray(np.frombuffer(X).reshape(shape))
     norms, one = squared_norms(rows), cosine if normalise == "cosine" else kernel
-    pairs = [(inner(rows, x), norms, norm) for x, norm in zip(rows, norms, strict=True)]
+    pairs = [(inner(rows, x), norms, norm, rows, x) for x, norm in zip(rows, norms, strict=True)]
     return np.array([[one(k, *pair) for pair in pairs] for k in literal_eval(kernels)])
 
 

@@ -31,7 +31,7 @@ class Slots(Expansions):
         if row is None:
             if j not in self.dots:
                 self.dots[j] = inner(self.X, self.X[j])
-            values = self.one(self.kernels[i], self.dots[j], self.norms, self.norms[j])
+            values = self.one(self.kernels[i], self.dots[j], self.norms, self.norms[j], self.X, self.X[j])
             row = self.rows[i, j] = memoryview(values)  # of Python's floats
         return row[t]
 

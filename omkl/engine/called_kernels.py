@@ -1,0 +1,320 @@
+"""Kernels that the engine calls by address: those of omkl/kernels and of a user's folder, sums and products.
+
+A kernel is a function in a file of its name, whose first arguments say what it is a function of, and whose
+others are its parameters:
+
+product, norm2, other_norm2                           the dot product and the squared norms of two vectors
+indices, values, other_indices, other_values          their non-zeros, columns ascending
+
+It is compiled once into a loop over the rows of a block, with the functions of its parts where it is a sum or
+a product, and kept on disk under a hash of their sources. No learner and no other code of the engine depends
+on it. Nothing is assumed of its values: each is the function's own, and a sum of them is the plain one.
+"""
+
+import hashlib
+import importlib.util
+import inspect
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.core.errors import NumbaError
+
+from omkl.engine.by_address import Entry, array_at, call, entry
+from omkl.engine.jit import compiled, compiled_without_refcounts, fault_in_one_line
+from omkl.engine.kernels import CALLED, KINDS, constants, value
+from omkl.errors import UserError
+from omkl.paths import gram_file, kernel_file
+
+PRODUCTS = ("product", "norm2", "other_norm2")
+ROWS = ("indices", "values", "other_indices", "other_values")
+SUM, PRODUCT, PRECOMPUTED = "sum", "product", "precomputed"
+_PAIR = (*PRODUCTS, "row", "other_row", *ROWS)  # what the value of a pair may depend on
+
+_F, _I = types.float64[::1], types.int64[::1]
+_TYPES = (
+    *(types.int64, types.int64, _F, types.float64, _F),
+    *(types.int64, types.int32[::1], _F, _I, _I, types.int32[::1], _F, _F),
+)
+
+# A block's rows against one vector. Of each pair the names of _PAIR, as far as the expression has them.
+_LOOP = """
+def pair_{name}(numbers, {pair}):
+    return {expression}
+
+def {name}(address, count, dot, norm2, row_norm2, row, indices, values, rows, starts, columns, theirs, out):
+    numbers = array_at(address, count)
+    {own}
+    for r in range(out.size):
+        product, other_norm2, other_row = dot[r], row_norm2[r], rows[r]
+        other_indices = columns[starts[r] : starts[r + 1]]
+        other_values = theirs[starts[r] : starts[r + 1]]
+        k = pair_{name}(numbers, {pair})
+        {divided}
+        out[r] = k
+"""
+_OWN = "mine = pair_{name}(numbers, norm2, norm2, norm2, row, row, indices, values, indices, values)"
+_DIVIDED = """square = mine * pair_{name}(
+            numbers, other_norm2, other_norm2, other_norm2, other_row, other_row,
+            other_indices, other_values, other_indices, other_values
+        )
+        k = k / math.sqrt(square) if square > 0.0 else 0.0"""
+
+
+# ------------------------------------------------------------------ the function of a kind
+
+
+@cache
+def _module(path: Path, content: bytes) -> ModuleType:
+    name = f"omkl_kernel_{path.stem}_{hashlib.sha256(content).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec: Any = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        sys.modules[name] = module  # compiled code that is loaded from disk looks for it there
+    except (Exception, SystemExit) as error:
+        raise UserError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+    return module
+
+
+def function_of(kind: str) -> Any:
+    """Return the plain Python function of a kind. Raises UserError where its file has none that fits."""
+    path = kernel_file(kind)
+    found = vars(_module(path, path.read_bytes())).get(kind)
+    found = getattr(found, "py_func", found)
+    if not inspect.isfunction(found):
+        raise UserError(f"{path}: has no function {kind}")
+    arguments_of(found, path)
+    return found
+
+
+def arguments_of(function: Any, path: Path | str) -> tuple[tuple[str, ...], list[str]]:
+    """Return what a kernel is a function of, PRODUCTS or ROWS, and the names of its parameters."""
+    names = tuple(inspect.signature(function).parameters)
+    for form in (PRODUCTS, ROWS):
+        if names[: len(form)] == form:
+            return form, list(names[len(form) :])
+    raise UserError(f"{path}: {function.__name__} must begin with {', '.join(PRODUCTS)} or {', '.join(ROWS)}")
+
+
+# ------------------------------------------------------------------ a kernel as an expression
+
+
+class _Expression:
+    """The text of a kernel's value of a pair, the functions in it, and its numbers."""
+
+    def __init__(self, kernel: Mapping[str, Any]) -> None:
+        self.functions: dict[str, Any] = {}
+        self.sources: list[bytes] = []
+        self.paths: dict[str, Any] = {}
+        self.head: list[float] = []
+        self.lists: list[tuple[int, np.ndarray]] = []
+        if kernel["kind"] == PRECOMPUTED:  # the file as it is, which processes share
+            self.text = "numbers[row * int(math.sqrt(numbers.size)) + other_row]"
+            self.numbers = gram_matrix(kernel["file"]).reshape(-1)
+            return
+        self.text = self._of(kernel)
+        start = len(self.head)
+        for place, part in self.lists:
+            self.head[place : place + 2] = start, start + part.size
+            start += part.size
+        self.numbers = np.concatenate([self.head, *(part for _, part in self.lists)], dtype=np.float64)
+
+    def _number(self, value: float) -> str:
+        """Take a number in; returns its name in the text."""
+        self.head.append(float(value))
+        return f"numbers[{len(self.head) - 1}]"
+
+    def _list(self, part: Any) -> tuple[str, str]:
+        """Take a list in; returns the names of its first place and of the one after its last.
+
+        The text has no lengths, so that data of any number of features share it.
+        """
+        self.lists.append((len(self.head), np.asarray(part, np.float64).reshape(-1)))
+        start, stop = self._number(0.0), self._number(0.0)
+        return f"int({start})", f"int({stop})"
+
+    def _of(self, kernel: Mapping[str, Any]) -> str:
+        kind = kernel["kind"]
+        if kind in (SUM, PRODUCT):
+            terms = [f"({self._of(part)})" for part in kernel["kernels"]]
+            for k, weight in enumerate(kernel.get("weights", ())):
+                terms[k] = f"{self._number(weight)} * {terms[k]}"
+            return (" + " if kind == SUM else " * ").join(terms)
+        if kind == PRECOMPUTED:
+            matrix = gram_matrix(kernel["file"])
+            return f"numbers[{self._list(matrix)[0]} + row * int({self._number(len(matrix))}) + other_row]"
+        if kind in KINDS:
+            number, rate, shape, degree = constants(dict(kernel))
+            native = f"({number}, {self._number(rate)}, {self._number(shape)}, {degree}, False)"
+            return f"value({native}, {', '.join(PRODUCTS)})"
+        function, path = function_of(kind), kernel_file(kind)
+        form, names = arguments_of(function, path)
+        own = f"f{len(self.functions)}"
+        self.functions[own] = numba.njit(function)
+        self.sources.append(path.read_bytes())
+        self.paths[own] = path
+        given = []
+        for name in names:
+            if name not in kernel:
+                raise UserError(f"{path}: {kind} takes {name}, which conf/kernel/{kind}.yaml does not have")
+            if kernel[name] == "auto":  # a length that fits: its numbers come with the data
+                kernel = {**kernel, name: [1.0]}
+            is_list = isinstance(kernel[name], list)
+            given.append(
+                f"numbers[{':'.join(self._list(kernel[name]))}]" if is_list else self._number(kernel[name])
+            )
+        return f"{own}({', '.join([*form, *given])})"
+
+
+@cache
+def _entry_of(text: str, name: str, functions: tuple) -> Entry:
+    space = {"array_at": array_at, "value": value, "math": math, "__name__": __name__, **dict(functions)}
+    exec(compile(text, __file__, "exec"), space)
+    space[f"pair_{name}"] = numba.njit(space[f"pair_{name}"])
+    return entry(compiled(space[name], nogil=True), _TYPES)
+
+
+_expressions: dict[str, Any] = {}
+
+
+def called(kernel: Mapping[str, Any], cosine: bool) -> tuple[Entry, np.ndarray]:
+    """Return the entry of a kernel's loop over rows, compiled or loaded from disk, and its numbers (P,).
+
+    Raises UserError, with the file, for a function that cannot be compiled.
+    """
+    own = _Expression(kernel)
+    parts: dict[str, Any] = {"pair": ", ".join(_PAIR), "expression": own.text, "name": "NAME"}
+    parts["own"] = _OWN.format(name="NAME") if cosine else ""
+    parts["divided"] = _DIVIDED.format(name="NAME") if cosine else ""
+    text = _LOOP.format(**parts)
+    digest = hashlib.sha256(b"\0".join([text.encode(), *own.sources])).hexdigest()[:16]
+    name = f"loop_{digest}"
+    key = text.replace("NAME", name)
+    if key not in _expressions:
+        try:
+            _expressions[key] = _entry_of(key, name, tuple(own.functions.items()))
+        except NumbaError as error:
+            if not own.functions:
+                raise
+            faults = [fault_in_one_line(f.py_func, str(error)) for f in own.functions.values()]
+            raise UserError(next((f for f in faults if ": " in f), faults[0])) from error
+    return _expressions[key], own.numbers
+
+
+def prepare_kernels(kernels: Sequence[Mapping[str, Any]], normalise: str) -> None:
+    """Compile those of these kernels that are called, or load them. Raises UserError as `called`."""
+    for kernel in kernels:
+        if constants(dict(kernel))[0] == CALLED:
+            called(kernel, normalise == "cosine")
+
+
+def gram_matrix(file: str) -> np.ndarray:
+    """Return the Gram matrix (n, n) of a .npy file, mapped into memory; of another, its text is read.
+
+    Raises UserError where it is none.
+    """
+    path = gram_file(file)
+    try:
+        if path.suffix == ".npy":
+            K = np.load(path, mmap_mode="r", allow_pickle=False)
+        else:
+            K = np.loadtxt(path, delimiter="," if path.suffix == ".csv" else None, ndmin=2)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: cannot be read as a Gram matrix (.npy, .csv, text): {error}") from error
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or K.size == 0 or K.dtype.kind not in "fiu":
+        raise UserError(f"{file}: a Gram matrix is n x n numbers, this is {' x '.join(map(str, K.shape))}")
+    return np.ascontiguousarray(K, np.float64)
+
+
+# ------------------------------------------------------------------ values
+
+
+@compiled
+def called_values(pool, i, dot, norm2, row_norm2, row, indices, values, rows, starts, columns, theirs, out):
+    """out[r] = kappa_i of one vector and each row r of some, i a kernel that is called.
+
+    dot (R,) norm2 row_norm2 (R,)    their dot products and squared norms
+    row rows (R,)                    their row numbers in the data
+    indices, values (n,)             the non-zeros of the vector
+    starts (R+1,) columns, theirs    those of the rows, one after another
+    """
+    pair = (dot, norm2, row_norm2, row, indices, values, rows, starts, columns, theirs, out)
+    call((pool.entry[i, 0], pool.entry[i, 1]), (pool.numbers[i, 0], pool.numbers[i, 1], *pair))
+
+
+@compiled
+def called_with_block(pool, i, block, low, high, dot, norm2, row, indices, values, out):
+    """`called_values` with the rows low .. high - 1 of an open block."""
+    called_values(
+        pool,
+        i,
+        dot,
+        norm2,
+        block.row_norm2[low:high],
+        row,
+        indices,
+        values,
+        block.row_numbers[low:high],
+        block.row_starts[low : high + 1],
+        block.row_indices,
+        block.row_values,
+        out,
+    )
+
+
+@compiled
+def called_own(E, r, own):
+    """own (m,) <- kappa_i(x, x) of the open block's row r, of the kernels that are called; E: or a Budget."""
+    pool, block = E.pool, E.open
+    start, stop = block.row_starts[r], block.row_starts[r + 1]
+    indices, values, norm2 = block.row_indices[start:stop], block.row_values[start:stop], block.row_norm2
+    for i in range(own.size):
+        if pool.kind[i] == CALLED:
+            vector = (norm2[r : r + 1], norm2[r], block.row_numbers[r], indices, values, own[i : i + 1])
+            called_with_block(pool, i, block, r, r + 1, *vector)
+
+
+# ------------------------------------------------------------------ of a Budget
+
+
+@compiled_without_refcounts
+def called_of_slot(B, i, e, low, rows, out):
+    """out[r] = kappa_i, which is called, of a Budget's example e with the block's row low + r, r < rows."""
+    start, stop = B.ends[2 * e], B.ends[2 * e + 1]
+    vector = (B.dots[e, low : low + rows], B.norm2[e], B.origin[e], B.indices[start:stop])
+    called_with_block(B.pool, i, B.open, low, low + rows, *vector, B.values[start:stop], out[:rows])
+
+
+@compiled
+def called_gram_row(B, i, q, out):
+    """out (n,): the values of kernel i, which is called, of its vector in slot q with all it has stored."""
+    there, dense, dot = B.holds[q, i], B.dense, np.empty(1)
+    start, stop = B.ends[2 * there], B.ends[2 * there + 1]
+    dense[B.indices[start:stop]] = B.values[start:stop]
+    for s in range(out.size):
+        e = B.holds[s, i]
+        first, last = B.ends[2 * e], B.ends[2 * e + 1]
+        dot[0] = 0.0
+        for k in range(first, last):
+            dot[0] += dense[B.indices[k]] * B.values[k]
+        called_pair(B, i, e, there, dot, out[s : s + 1])
+    dense[B.indices[start:stop]] = 0.0
+
+
+@compiled_without_refcounts
+def called_pair(B, i, e, there, dot, out):
+    """out (1,): the value of kernel i, which is called, of the stored examples e and `there`."""
+    start, stop = B.ends[2 * e], B.ends[2 * e + 1]
+    vector = (dot, B.norm2[e], B.norm2[there : there + 1], B.origin[e], B.indices[start:stop])
+    other = (B.origin[there : there + 1], B.ends[2 * there : 2 * there + 2], B.indices, B.values)
+    called_values(B.pool, i, *vector, B.values[start:stop], *other, out)

@@ -1,0 +1,75 @@
+"""What kernels ask of the data: features that are not negative, the rows of a Gram matrix, ranges."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from omkl.config.kernel_kinds import AUTO, COMBINED, PRECOMPUTED, kernel_kind, leaves
+from omkl.engine.called_kernels import gram_matrix
+from omkl.engine.stream import Stream
+from omkl.errors import UserError
+
+
+class Needs:
+    """What the kernels of a learner need of its rows.
+
+    signless: a kind that is for features ≥ 0    gram: (file, n) of a Gram matrix; None without
+    """
+
+    def __init__(self, kernels: list[dict], d: int) -> None:
+        own = list(leaves(kernels))
+        kinds = {kernel["kind"] for kernel in own} - {PRECOMPUTED}
+        self.signless = next((kind for kind in sorted(kinds) if not kernel_kind(kind).negative), None)
+        self.grams = {kernel["file"] for kernel in own if kernel["kind"] == PRECOMPUTED}
+        for kernel in own:
+            lists = [] if kernel["kind"] == PRECOMPUTED else kernel_kind(kernel["kind"]).lists
+            for name in lists:
+                if kernel[name] == AUTO:
+                    raise UserError(
+                        f"{name}=auto of a {kernel['kind']} kernel is set from a whole data set, as "
+                        f"`omkl run` has it; give {name} as a list here"
+                    )
+                if len(kernel[name]) != d:
+                    raise UserError(
+                        f"a {kernel['kind']} kernel has {len(kernel[name])} {name}, and the data have {d} "
+                        "features"
+                    )
+
+    def check(self, stream: Stream, continues: bool) -> None:
+        """Raise UserError for rows that the kernels are not for; continues: the stream is a part of one."""
+        if self.signless and stream.values.size and stream.values.min() < 0:
+            raise UserError(
+                f"the {self.signless} kernel is for features that are not negative, and one is "
+                f"{stream.values.min():g}; scale them to [0, 1], or choose another kernel"
+            )
+        for file in self.grams:
+            n, rows = len(gram_matrix(file)), stream.indptr.size - 1
+            if continues:
+                raise UserError(
+                    "a precomputed kernel knows rows by their numbers in one data set: `omkl run`, `sweep` "
+                    "and `tune` take it, without scaling; a model that is kept does not"
+                )
+            if n != rows:
+                raise UserError(f"{file} is a Gram matrix of {n} rows, and the data have {rows}")
+
+
+def fitted(pool: dict[str, Any] | None, d: int, indices: np.ndarray, values: np.ndarray, T: int) -> Any:
+    """Return a pool whose kernels have scales set from the ranges of the data where they are ``auto``.
+
+    A feature's scale is its largest value less its smallest; 1 of one that is constant.
+    """
+    if pool is None or not any(AUTO in kernel.values() for kernel in leaves(pool["kernels"])):
+        return pool
+    counts = np.bincount(indices, minlength=d)
+    low, high = np.where(counts < T, 0.0, np.inf), np.where(counts < T, 0.0, -np.inf)
+    np.minimum.at(low, indices, values)
+    np.maximum.at(high, indices, values)
+    ranges = np.where(high > low, high - low, 1.0).tolist()
+
+    def of(kernel: Mapping[str, Any]) -> dict[str, Any]:
+        if kernel["kind"] in COMBINED:
+            return {**kernel, "kernels": [of(part) for part in kernel["kernels"]]}
+        return {name: ranges if value == AUTO else value for name, value in kernel.items()}
+
+    return {**pool, "kernels": [of(kernel) for kernel in pool["kernels"]]}

@@ -1,0 +1,140 @@
+"""Kernels of conf/kernel and of folders, sums, products and Gram matrices: what is right, what is said."""
+
+import numpy as np
+import pytest
+
+from omkl.config.kernel_kinds import check_kernel, check_kernels, is_one, kernel_kind, kernel_of_text, kinds
+from omkl.config.settings_text import kernels_text, value_text
+from omkl.engine.kernels import KINDS
+from omkl.errors import UserError
+from omkl.paths import extended, kernel_file
+
+CAUCHY = "def cauchy(product, norm2, other_norm2, sigma):\n    return 1.0 / (1.0 + product / sigma)\n"
+YAML = 'sigma: {value: 1.0, domain: "(0, inf)", help: "width"}\nabout: {formula: "1 / (1 + x)"}\n'
+
+
+@pytest.fixture
+def mine(tmp_path):
+    folder = tmp_path / "mine"
+    for name, text in {"kernels/cauchy.py": CAUCHY, "conf/kernel/cauchy.yaml": YAML}.items():
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(text)
+    with extended([folder]):
+        yield folder
+
+
+def test_every_kind_of_conf_has_a_function_and_a_formula():
+    own = [name for name in kinds() if name not in ("precomputed", "sum", "product")]
+    assert len(own) > 15
+    for name in own:
+        assert kernel_kind(name).formula
+        if name not in KINDS:
+            assert kernel_file(name).is_file()
+            assert check_kernel({"kind": name})["kind"] == name
+
+
+@pytest.mark.parametrize(
+    ("given", "canonical"),
+    [
+        ({"kind": "chi2"}, {"kind": "chi2", "gamma": 1.0}),
+        ("chi2(gamma=2)", {"kind": "chi2", "gamma": 2.0}),
+        ("ard(sigma=2, scales=[1, 3])", {"kind": "ard", "sigma": 2.0, "scales": [1.0, 3.0]}),
+        ({"kind": "ard"}, {"kind": "ard", "sigma": 1.0, "scales": "auto"}),
+        (
+            {"kind": "sum", "kernels": ["linear", {"kind": "product", "kernels": ["linear", "chi2"]}]},
+            {
+                "kind": "sum",
+                "kernels": [
+                    {"kind": "linear"},
+                    {"kind": "product", "kernels": [{"kind": "linear"}, {"kind": "chi2", "gamma": 1.0}]},
+                ],
+                "weights": [1.0, 1.0],
+            },
+        ),
+    ],
+)
+def test_a_kernel_in_canonical_form(given, canonical):
+    assert check_kernel(given) == canonical
+    assert check_kernel(canonical) == canonical
+    assert is_one(canonical)
+    assert kernels_text([canonical])
+    if "kernels" not in canonical:
+        assert kernel_of_text(value_text(canonical)) == canonical
+
+
+def nested(depth):
+    inner = {"kind": "linear"}
+    for _ in range(depth):
+        inner = {"kind": "sum", "kernels": [inner, "linear"]}
+    return inner
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"kind": "chi3"}, "unknown kernel kind 'chi3' (did you mean 'chi2'?)"),
+        ({"kind": "chi2", "gamma": 0}, "gamma of a chi2 kernel must be a number > 0, got 0"),
+        ({"kind": "chi2", "sigma": 1}, "a chi2 kernel has no 'sigma'"),
+        ({"kind": "ard", "scales": []}, "must be a list of numbers"),
+        ({"kind": "sum", "kernels": ["linear"]}, "a sum needs kernels, a list of two or more"),
+        ({"kind": "sum", "kernels": ["linear", "nosuch"]}, "kernel 2 of the sum: must be a kernel"),
+        ({"kind": "sum", "kernels": ["linear", "linear"], "weights": [1]}, "needs that many weights > 0"),
+        ({"kind": "sum", "kernels": ["linear", "linear"], "weights": [1, -1]}, "needs that many weights > 0"),
+        ({"kind": "product", "kernels": ["linear", "linear"], "weights": [1, 1]}, "has no 'weights'"),
+        (nested(7), "nested too deeply: at most 5 levels"),
+        ({"kind": "precomputed"}, "needs file"),
+        ({"kind": "precomputed", "file": "nosuch.npy"}, "there is no such file; looked for nosuch.npy"),
+        ({"kind": "gaussian", "sigma": 1, "source": "0123"}, "kernels/gaussian.py has changed since"),
+    ],
+)
+def test_a_wrong_kernel_is_refused(given, said):
+    with pytest.raises(ValueError, match=r"kernel|sum|product|file|numbers") as error:
+        check_kernel(given)
+    assert said in str(error.value)
+
+
+def test_lists_of_lists_are_several_kernels():
+    pool = [{"kind": "ard", "scales": [[1, 2], [3, 4]], "sigma": [1, 2]}, {"kind": "ard", "scales": [1, 2]}]
+    assert [one["scales"] for one in check_kernels(pool)] == [[1, 2], [1, 2], [3, 4], [3, 4], [1, 2]]
+
+
+def test_a_kernel_of_a_folder_has_the_hash_of_its_source(mine):
+    one = check_kernel("cauchy(sigma=2)")
+    assert one == {"kind": "cauchy", "sigma": 2.0, "source": one["source"]}
+    assert value_text(one) == "cauchy(sigma=2)"
+    assert check_kernel(one) == one
+    (mine / "kernels" / "cauchy.py").write_text(CAUCHY.replace("1.0 +", "2.0 +"))
+    assert check_kernel("cauchy(sigma=2)")["source"] != one["source"]
+    with pytest.raises(ValueError, match=r"kernels/cauchy.py has changed since"):
+        check_kernel(one)
+
+
+def test_a_gram_matrix_has_the_hash_of_its_file(tmp_path):
+    np.save(tmp_path / "k.npy", np.eye(3))
+    one = check_kernel({"kind": "precomputed", "file": str(tmp_path / "k.npy")})
+    np.save(tmp_path / "k.npy", 2 * np.eye(3))
+    assert check_kernel({"kind": "precomputed", "file": str(tmp_path / "k.npy")})["source"] != one["source"]
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("sigma: {value: 1.0, domain: '(0, inf)', help: x}\n", "'about' is missing"),
+        ("about: {}\n", "'about.formula' is missing"),
+        ("kind: {value: 1.0, domain: '(0, inf)', help: x}\nabout: {formula: x}\n", "cannot be named 'kind'"),
+        ("sigma: {value: -1.0, domain: '(0, inf)', help: x}\nabout: {formula: x}\n", "must be a number > 0"),
+    ],
+)
+def test_a_faulty_file_is_named(mine, file, said):
+    path = mine / "conf" / "kernel" / "cauchy.yaml"
+    path.write_text(file)
+    with pytest.raises(UserError) as error:
+        check_kernel("cauchy")
+    assert str(path) in str(error.value)
+    assert said in str(error.value)
+
+
+def test_a_name_of_omkl_s_is_taken(mine):
+    (mine / "conf" / "kernel" / "linear.yaml").write_text(YAML)
+    with pytest.raises(UserError, match="the kind 'linear' is one of omkl's"):
+        kinds()

@@ -1,0 +1,126 @@
+"""`omkl.kernel`: a Python function as a kernel, its text, and what it may use."""
+
+import json
+import math
+import os
+
+import numpy as np
+import pytest
+
+import omkl
+from omkl.cli import main
+from omkl.engine.sparse_rows import next_pair
+from omkl.errors import UserError
+from omkl.experiments.own_kernel import text_of
+from omkl.paths import EXTENSIONS
+
+SHIFT = 1.0
+FAR = """def far(product, norm2, other_norm2):
+    return norm2 + other_norm2 - 2.0 * product
+"""
+
+
+def cauchy(product, norm2, other_norm2, sigma):
+    """1 / (1 + r^2 / sigma^2)."""
+    return SHIFT / (1.0 + max(norm2 + other_norm2 - 2.0 * product, 0.0) / sigma**2)
+
+
+def first(indices, values, other_indices, other_values):
+    _, x, z, _, _ = next_pair(indices, values, other_indices, other_values, 0, 0)
+    return math.exp(x * z)
+
+
+def check(kernel):
+    return omkl.learner("perceptron", kernel=dict(kernel))
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def nothing_extended(monkeypatch):
+    """Give OMKL_PATH back as it was."""
+    monkeypatch.setenv(EXTENSIONS, "")
+
+
+def test_the_text_is_a_module_of_its_own():
+    space = {}
+    exec(text_of(cauchy), space)
+    assert space["cauchy"](2.0, 3.0, 4.0, 0.5) == cauchy(2.0, 3.0, 4.0, 0.5)
+    exec(text_of(first), space)
+    row = np.array([2], np.int32), np.array([0.5])
+    assert space["first"](*row, *row) == first(*row, *row) == math.exp(0.25)
+
+
+def test_a_function_that_uses_what_cannot_be_written(monkeypatch):
+    table = np.ones(3)
+
+    def looked_up(product, norm2, other_norm2):
+        return table[0] * product
+
+    with pytest.raises(UserError, match="looked_up uses table, a ndarray"):
+        text_of(looked_up)
+    with pytest.raises(UserError, match="written with def"):
+        text_of(lambda product, norm2, other_norm2: product)
+    with pytest.raises(UserError, match="written with def"):
+        text_of(math.exp)
+
+
+def test_a_kernel_of_a_function_runs_as_its_formula_s_file(place):
+    own = omkl.kernel(cauchy, sigma=1.0, domains={"sigma": "(0, inf)"})
+    assert own["kind"] == "cauchy"
+    assert own(sigma=3)["sigma"] == 3.0
+    assert own(sigma=3)["source"] == own["source"]
+    with pytest.raises(UserError, match="sigma of a cauchy kernel must be a number > 0, got -1"):
+        own(sigma=-1)
+    with pytest.raises(UserError, match="no 'width'"):
+        own(width=1)
+    words = {"reps": 2, "yardsticks": [], "store": "one", "progress": False}
+    found = omkl.run(algo=omkl.learner("perceptron", kernel=own(sigma=100)), data="wdbc", **words)
+    rational = "rational_quadratic(sigma=70.71067811865476, alpha=1)"  # the same kernel, of the engine
+    other = omkl.run(algo=omkl.learner("perceptron", kernel=rational), data="wdbc", **words)
+    assert found.cells["mistakes"].tolist() == other.cells["mistakes"].tolist()
+
+
+def test_another_function_of_the_name_takes_its_place(place):
+    first = omkl.kernel(cauchy, sigma=1.0)
+
+    def other(product, norm2, other_norm2, sigma):
+        return product / sigma
+
+    other.__name__ = "cauchy"
+    second = omkl.kernel(other, sigma=1.0)
+    assert second["source"] != first["source"]
+    with pytest.raises(UserError, match=r"kernels/cauchy.py has changed since"):
+        check(first)
+    assert os.environ[EXTENSIONS].count("cauchy-") == 1
+    assert omkl.kernel(cauchy, sigma=2.0)["source"] == first["source"]
+
+
+@pytest.mark.slow
+def test_omkl_check_of_a_kernel_that_is_not_semidefinite(place, capsys):
+    files = {
+        "kernels/far.py": FAR,
+        "conf/kernel/far.yaml": 'about: {formula: "r²"}\n',
+    }
+    for name, text in files.items():
+        (place / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / "mine" / name).write_text(text)
+    assert main(["check", "mine", "data=wdbc", "--format", "json"]) == 1
+    rows = {row["check"]: row for row in json.loads(capsys.readouterr().out)}
+    failed = [check for check, row in rows.items() if row["result"] == "failed"]
+    assert "positive semidefinite: data=wdbc" in failed
+    assert "not positive semidefinite" in rows["positive semidefinite: data=wdbc"]["what differs first"]
+    assert all(check.startswith("positive semidefinite") for check in failed)
+    assert {
+        "twin of omkc_dd",
+        "twin of bomkc_projectron",
+        "sums, cosine",
+        "compiled as written",
+    } <= rows.keys()
+    conf = place / "mine/conf/kernel/far.yaml"
+    conf.write_text(conf.read_text().replace("}", ', semidefinite: "no"}'))
+    assert main(["check", "mine", "--format", "json"]) == 0
