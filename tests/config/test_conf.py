@@ -179,5 +179,5 @@ def test_a_faulty_pool_names_file_and_key(conf, change, said):
 def test_a_faulty_config_names_file_and_key(conf):
     file = conf / "config.yaml"
     file.write_text(file.read_text().replace("  value: 1\n", "  value: one\n", 1))
-    with pytest.raises(UserError, match=r"config\.yaml: seed: must be a whole number .* got 'one'"):
+    with pytest.raises(UserError, match=r"config\.yaml: delay: must be a whole number .* got 'one'"):
         plan([])
