@@ -121,10 +121,20 @@ def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
     return numbers - 1
 
 
+def has_authors(name: str) -> bool:
+    """Whether the authors' permutations of a registered data set are here."""
+    permutations = registry.entry(name).permutations if registry.is_name(name) else None
+    return permutations is not None and _file(permutations) is not None
+
+
+def _file(name: str) -> Path | None:
+    paths = (find_in(folder / FOLDER, f"{name}.id_all.txt") for folder in search_folders())
+    return next((path for path in paths if path), None)
+
+
 def _find(name: str) -> Path:
+    if path := _file(name):
+        return path
     folders = [folder / FOLDER for folder in search_folders()]
-    for folder in folders:
-        if path := find_in(folder, f"{name}.id_all.txt"):
-            return path
     looked = ", ".join(map(str, folders))
     raise UserError(f"order=authors: {name}.id_all.txt (.xz) not found; looked in {looked}; set OMKL_DATA")

@@ -2,12 +2,14 @@
 
 import re
 import shlex
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl.config import Plan, plan
 from omkl.data import DataRef, find, registered, registry
+from omkl.data.orders import has_authors
 from omkl.errors import OmklError, UserError, suggest
 from omkl.publications.paper import Item, Paper, Run
 from omkl.publications.tuned import split_tuned, tuned_runs
@@ -137,16 +139,25 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
                 wanted[run.name] |= small
     how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in given}
     groups: list[tuple[Run, dict[str, Any], list[str]]] = []  # data sets of a run that share its settings
+    absent: dict[str, None] = {}  # sets whose authors' permutations are not here
     others = [name for name in selection.names if name not in listed]  # any set can take the place of a run's
     for run in [*chosen, *_yours(chosen, selection)]:
         alike: dict[str, tuple[dict[str, Any], list[str]]] = {}
         some = wanted.get(run.name) or set().union(*wanted.values())  # those of your learners are all runs'
         for name in [name for name in run.data if not some or name in some] + others:
             values = {**run.words, **run.per_data.get(name, {})}
+            if values.get("order") == "authors" and not has_authors(name):
+                values["order"], absent[name] = "permuted", None
             if selection.full and "reps" in run.words:
                 values["reps"] = max(values["reps"], run.words["reps"])
             alike.setdefault(repr(values), (values, []))[1].append(name)
         groups += [(run, values, names) for values, names in alike.values()]
+    if here := [name for name in absent if name not in how]:
+        warnings.warn(
+            "the authors' permutations are not here (order=authors needs OMKL_DATA); ours are in their place for "
+            f"{', '.join(here)}",
+            stacklevel=2,
+        )
     for _, values, names in groups:  # every mistake in the values is reported before data are looked for
         _plan(values, [given.get(name, name) for name in names if name not in how] or [QUICK_DATA], selection)
     parts: list[Part] = []

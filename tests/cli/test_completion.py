@@ -36,7 +36,7 @@ def offered(line: str) -> list[str]:
         ("omkl run data=wd", ["data=wdbc"]),
         ("omkl run order=f", ["order=file"]),
         ("omkl run data=my.csv header=", ["header=auto", "header=yes", "header=no"]),
-        ("omkl run data=my.csv de", ["delimiter=", "decimal="]),
+        ("omkl run data=my.csv de", ["delay=", "delimiter=", "decimal="]),
         ("omkl fit data=my.csv na", ["na="]),
         ("omkl run index_base=", ["index_base=auto", "index_base=0", "index_base=1"]),
         ("omkl run exec=dask exec.w", ["exec.wait="]),
