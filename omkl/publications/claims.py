@@ -115,7 +115,7 @@ class ClaimRows:
         if label not in self.records:
             return float("nan")
         keys = self.cells["key"].iloc[self.row(label).cells]
-        curves = [self.curves[key] for key in keys if key in self.curves]
+        curves = [own for key in keys if size in (own := self.curves.get(key, {}))]
         sums = [np.trapezoid(curve[size], curve["t"]) for curve in curves]
         return float(np.mean(sums)) if sums else float("nan")
 

@@ -154,8 +154,8 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
         groups += [(run, values, names) for values, names in alike.values()]
     if here := [name for name in absent if name not in how]:
         warnings.warn(
-            "the authors' permutations are not here (order=authors needs OMKL_DATA); ours are in their place for "
-            f"{', '.join(here)}",
+            "the authors' permutations are not here (order=authors needs OMKL_DATA); ours are in their place "
+            f"for {', '.join(here)}",
             stacklevel=2,
         )
     for _, values, names in groups:  # every mistake in the values is reported before data are looked for
