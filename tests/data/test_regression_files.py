@@ -13,7 +13,11 @@ from omkl.data.parse import undense
 from omkl.errors import UserError
 from omkl.runs.cells import expand
 
-OTHERS = [name for name in registry.names() if registry.entry(name).task != "classification"]
+OTHERS = [  # sets of files; the generated ones are in no manifest
+    name
+    for name in registry.names()
+    if (own := registry.entry(name)).task != "classification" and any(form.files for form in own.forms)
+]
 
 
 def dense(loaded):
