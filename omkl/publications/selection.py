@@ -152,12 +152,6 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
                 values["reps"] = max(values["reps"], run.words["reps"])
             alike.setdefault(repr(values), (values, []))[1].append(name)
         groups += [(run, values, names) for values, names in alike.values()]
-    if here := [name for name in absent if name not in how]:
-        warnings.warn(
-            "the authors' permutations are not here (order=authors needs OMKL_DATA); ours are in their place "
-            f"for {', '.join(here)}",
-            stacklevel=2,
-        )
     for _, values, names in groups:  # every mistake in the values is reported before data are looked for
         _plan(values, [given.get(name, name) for name in names if name not in how] or [QUICK_DATA], selection)
     parts: list[Part] = []
@@ -172,6 +166,12 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
             plans, lacking = ([plan], []) if run.tune is None else split_tuned(run, plan)
             parts += [Part(run, own) for own in plans]
             pending += [(run, name, learner) for name, learner in lacking]
+    if here := [name for name in absent if name not in how]:
+        warnings.warn(
+            "the authors' permutations are not here (order=authors needs OMKL_DATA); ours are in their place "
+            f"for {', '.join(here)}",
+            stacklevel=2,
+        )
     if not parts and not missing and not pending:
         raise UserError(f"--data {','.join(selection.data)}: {paper.name} has no such data")
     stands_in = {path: name for name, path in given.items() if isinstance(path, str)}
