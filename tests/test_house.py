@@ -1,6 +1,7 @@
 """The layout of omkl/: which folder may import which, drawn from the sources."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -145,6 +146,14 @@ NAMED_AFTER = (
     ("omkl.engine", "omkl.testing.plain"),
     ("omkl.river", "omkl.sklearn"),
 )
+
+
+def test_a_module_of_learners_is_found_by_its_functions_alone():
+    """Imported by its name, its compiled code would lie beside the engine's, where no hash tells its age."""
+    everywhere = [*MODULES.values(), *Path(__file__).parent.rglob("*.py")]
+    outside = [path for path in everywhere if path.parent != PACKAGE / "algorithms"]
+    named = re.compile(r"^\s*(from omkl\.algorithms\.|import omkl\.algorithms\.)", re.M)
+    assert not [str(path) for path in outside if named.search(path.read_text(encoding="utf-8"))]
 
 
 def test_a_module_s_name_stands_once():

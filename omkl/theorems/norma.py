@@ -62,11 +62,12 @@ def norma(
 
 def norma_growing(case: Case, lam: float, rho: float, eta: float, eps: float, t0: int | None) -> list[Bound]:
     """Theorem 6."""
-    from omkl.algorithms.norma import first_truncated, kept_terms
+    from omkl.algorithms import function
 
     theorem = f"{_PAPER}Theorem 6"
     if wrong := _wrong(case, lam, rho, eta, "sqrt", None, False):
         return [refused(theorem, wrong)]
+    first_truncated, kept_terms = function("first_truncated"), function("kept_terms")
     until = first_truncated(eta * lam, eps) if t0 is None else float(t0)
     t = np.arange(1, case.T + 1)
     first = t - np.array([kept_terms(float(s + 1), eps, until) for s in t])  # the round that leaves after t

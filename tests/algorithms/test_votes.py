@@ -17,7 +17,7 @@ VOTING = [
     *(
         (name, {})
         for name in learner_names()
-        if name.startswith(("omkc_", "omklp_")) and name not in ("omkc_u", "omklp_sua")
+        if name.startswith(("omkc_", "omklp_")) and name not in ("omkc_u", "omkc_fpl", "omklp_sua")
     ),
     *(
         (name, {"budget": 6})  # trackers, which are for regression too, do not vote

@@ -9,7 +9,7 @@ from reference.kernels import pool_rows
 from reference.norma import theorem_6
 from support.engine_cases import dataset
 
-from omkl.algorithms.norma import first_truncated
+from omkl.algorithms import function
 from omkl.config import pools
 from omkl.theorems.batch import MEAN, Batch
 from omkl.theorems.case import Case
@@ -236,7 +236,7 @@ def test_theorem_4_for_the_logistic_loss():
 
 @pytest.mark.parametrize(("a", "eps"), [(0.9, 0.45), (0.5, 0.4), (0.99, 0.3), (0.8, 0.35), (0.9, 0.2)])
 def test_t0_of_theorem_6_is_the_first_from_which_all_hold(a, eps):
-    assert first_truncated.py_func(a, eps) == theorem_6(a, eps, 500_000)
+    assert function("first_truncated").py_func(a, eps) == theorem_6(a, eps, 500_000)
 
 
 def test_theorem_6_holds_from_the_start_only_where_its_terms_are_small():
