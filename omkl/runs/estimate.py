@@ -87,7 +87,9 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
         done = set() if fresh else store.done(cells)
         known = _Rates(store, list(cells.values()))
     missing = [cell for key, cell in cells.items() if key not in done]
-    check_data([cell for cell in missing if not cell.data.to_be_downloaded])
+    refs = {id(cell.data): cell.data for cell in missing}
+    absent = {at for at, ref in refs.items() if ref.to_be_downloaded}
+    check_data([cell for cell in missing if id(cell.data) not in absent])
     rows, work, most_memory = [], Guess(0.0, 0.0, 0.0), Guess(0.0, 0.0, 0.0)
     groups: dict[str, list[Cell]] = defaultdict(list)  # the repetitions of each row, in the plan's order
     for cell in cells.values():

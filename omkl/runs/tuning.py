@@ -11,7 +11,7 @@ All trials are cells of the store, so a race that was interrupted continues wher
 
 import contextlib
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -210,6 +210,16 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
                 f"data={data} is for novelty: there is no error by which settings could be chosen"
             )
         (start, first), held = parts(plan, data)
+        medians: dict[tuple, float] = {}  # by the scaling: learners of one plan share them
+
+        def median(
+            setting: Setting, data: DataRef = data, start: int = start, known: dict = medians
+        ) -> float:
+            key = tuple(sorted(setting.scaling.items()))
+            if key not in known:
+                known[key] = median_distance(data, setting, start)
+            return known[key]
+
         for setting in plan.settings:
             if not setting.fits(data.task, data.name):
                 continue
@@ -218,7 +228,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
                 judging_on(rule.by, [data.task])
             spec.check_data(setting.params, data.task, data.word)
             given = replace(setting, params=for_task(setting.params, data.task))
-            trials = tuple(draw(given, data, fixed, rule, plan.seed, start))
+            trials = tuple(draw(given, data, fixed, rule, plan.seed, median))
             alike = plan.order == "file" and plan.reps == 1 and not spec.stochastic
             base = replace(
                 plan,
@@ -365,18 +375,24 @@ def pools_to_try(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> lis
 
 
 def draw(
-    first: Setting, data: DataRef, fixed: Collection[str], rule: Rule, seed: int, start: int = 0
+    first: Setting,
+    data: DataRef,
+    fixed: Collection[str],
+    rule: Rule,
+    seed: int,
+    median: Callable[[Setting], float] | None = None,
 ) -> list[Setting]:
     """Return the distinct settings of a learner that race on a data set: ``first``, then points of its axes.
 
     They are fewer than the rule's trials where the axes have no more. The points are those of a scrambled
     Halton sequence, so that more trials begin with those of fewer. A combination that the learner does not
-    allow is passed over. seed: of the scrambling    start: the first round of the trials
+    allow is passed over. seed: of the scrambling    median: the median distance of the rows that the trials
+    begin with, as a setting scales them; None is that of the first rows
     """
     spec, pools = learner_spec(first.learner), pools_to_try(first, rule, fixed)
     searched = axes(spec, data.task, fixed)
     has_width = any(isinstance(axis.form, Widths) for axis in searched)
-    median = median_distance(data, first, start) if has_width else 1.0
+    middle = (median(first) if median else median_distance(data, first)) if has_width else 1.0
     drawn = {first.identity: first}
     count = len(searched) + bool(pools)
     points = _points(count, rule.trials * _ATTEMPTS, seeds.derive("search", seed, spec.name))
@@ -386,7 +402,7 @@ def draw(
         params = dict(first.params)
         for axis, share in zip(searched, point, strict=False):
             form = axis.form
-            value = form.at(share, median) if isinstance(form, Widths) else form.at(share)
+            value = form.at(share, middle) if isinstance(form, Widths) else form.at(share)
             params[axis.name] = {**params[axis.name], axis.part: value} if axis.part else value
         try:
             spec.check_together(params)
