@@ -93,7 +93,7 @@ def test_a_pool_of_kernels_is_one_value_and_a_list_of_pools_several(place):
     assert found.cells["m"].tolist() == [2]
     both = omkl.sweep(algo="omkc_dd", **words, **{"pool.kernels": [pool, [own]]})
     assert sorted(both.cells["m"]) == [1, 2]
-    with pytest.raises(UserError, match="pool.kernels has 2 values"):
+    with pytest.raises(UserError, match=r"pool\.kernels has 2 values"):
         omkl.run(algo="omkc_dd", **words, **{"pool.kernels": [pool, [own]]})
 
 
