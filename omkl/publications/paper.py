@@ -11,6 +11,7 @@ from omkl.config.settings_text import word_text
 from omkl.errors import UserError, show, shown, suggest
 from omkl.reports.figure_style import KINDS as FIGURE_KINDS
 from omkl.schema import Check, checked, such
+from omkl.tasks import judging, measure_column
 
 FEW = 3  # a title names up to this many data sets
 
@@ -244,8 +245,8 @@ RUN |= {"published": NAMED_TEXTS, "labels": NAMED_TEXTS}
 RUN_WORDS = {"algo": NAMES, "data": NAMES, "reps": COUNT}
 NOTE = {"data": NAMES, "row": NAMES, "of": NAMES, "text": TEXT, "always": FLAG}
 ITEM = {"title": TEXT, "kind": TEXT, "runs": TEXTS, "published": NAME, "published_data": NAMED_TEXTS}
-ITEM |= {"notes": MAPPINGS, "data": NAMES, "left": NAMES, "right": NAMES, "order": TEXTS}
-ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "label", "direction", "cost"), TEXT)
+ITEM |= {"notes": MAPPINGS, "data": NAMES, "left": NAMES, "right": NAMES, "order": TEXTS, "columns": TEXTS}
+ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "label", "direction", "cost", "by"), TEXT)
 ITEM |= dict.fromkeys(("ranks", "yardsticks", "log", "significant", "or_better"), FLAG)
 ITEM |= dict.fromkeys(("alpha", "beta", "low", "high", "until", "start", "end", "margin"), NUMBER)
 ITEM |= {"counts": NAMED_TEXTS}
@@ -313,6 +314,12 @@ def _check_item(item: Mapping[str, Any], group: str, runs: Iterable[str], where:
             raise UserError(f"{where}: runs: no such run '{run}'{suggest(run, runs)}")
     for place, note in enumerate(item.get("notes") or [], 1):
         _check(note, NOTE, f"{where}.notes[{place}]", ("text",))
+    for key, check in (("by", judging), ("columns", measure_column)):
+        for word in as_list(item.get(key) or ()):
+            try:
+                check(word)
+            except UserError as error:
+                raise UserError(f"{where}.{key}: {error}") from None
     for key, known, more in (
         ("sets", QUANTIFIERS, ", K of N, at most K of N"),
         ("direction", ("up", "down"), ""),

@@ -13,7 +13,7 @@ from omkl.publications.selection import Selection, Work, work_of
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of
-from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, number
+from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, number, word_of
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 from omkl.tasks import MEASURES
@@ -269,13 +269,18 @@ def _times(compared: Compared) -> Table:
 
 
 def _best(compared: Compared) -> Table:
-    """Return the errors of tuned learners, and what they cost in vectors or features, time and memory."""
+    """Return the errors of tuned learners, and what they cost in vectors or features, time and memory.
+
+    ``columns``: words of further measures.
+    """
     summary = with_costs(compared.summary)
-    plain = full_table(compared.summary)
+    plain, more = full_table(compared.summary), compared.item.options.get("columns", ())
     parts: list[Part] = [
         (column, [row.cells[at] for row in plain.rows])
         for at, column in enumerate(plain.columns)
-        if column.name in _KEPT or (column.name in MEASURES and column.usual and column.meaning)
+        if column.name in _KEPT
+        or word_of(column.name) in more
+        or (column.name in MEASURES and column.usual and column.meaning)
     ]
     records = summary.to_dict("records")
     if summary["features"].notna().any():

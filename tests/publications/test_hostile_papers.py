@@ -56,6 +56,11 @@ def conf(tmp_path, monkeypatch):
         ),
         ({"unavailable": {"x": {"title": "t", "how": "h", "wy": None}}}, "unavailable.x: unknown key 'wy'"),
         ({"tables": {"1": {"title": "t", "kind": "sizes"}}}, "tables.1: 'data' is missing"),
+        ({"tables": {"1": {"title": "t", "kind": "best", "by": "auk"}}}, "tables.1.by: no measure 'auk'"),
+        (
+            {"tables": {"1": {"title": "t", "kind": "best", "columns": ["f2"]}}},
+            "tables.1.columns: no measure 'f2'",
+        ),
         ({"tables": {"1": {"title": "t", "kind": "sizes", "data": 3}}}, "data: must be a name or a list"),
         (
             {"tables": {"1": {"title": "t", "kind": "results", "notes": ["x"]}}},

@@ -18,7 +18,7 @@ from omkl.publications import Selection, find_item, paper_names, paper_tables, r
 from omkl.publications.claims import check_claims
 from omkl.publications.compare import compare_rows
 from omkl.publications.paper import KINDS
-from omkl.publications.paper_figures import draw_item
+from omkl.publications.paper_figures import draw_item, figure_of
 from omkl.publications.paper_tables import make_table
 from omkl.publications.selection import Work, work_of
 from omkl.reports.table import FORMATS
@@ -40,9 +40,12 @@ tables:
   "3": {title: "Tuned on {data}", kind: tuning, runs: [swept]}
   "4": {title: "Sizes of {data}", kind: sizes, data: [wdbc, lost]}
   "5": {title: "The best on {data}", kind: best, runs: [two]}
+  "auc": {title: "AUC on {data}", kind: best, runs: [two], by: auc, columns: [f1, kappa]}
 figures:
   "1": {title: "Mistakes on {data}", kind: curves, runs: [two], measure: mistake_pct}
   "ranks": {title: "Ranks over {data}", kind: ranks, runs: [budgets]}
+  "auc": {title: "Fronts of {data}", kind: pareto, cost: memory, by: auc, runs: [two]}
+  "ranks_auc": {title: "Ranks over {data}", kind: ranks, by: auc, runs: [budgets]}
 claims:
   first: {title: "one", kind: less, runs: [two], left: "OMKC(D,D)", right: "OMKC(S,S)", measure: mistake_pct}
 """
@@ -147,6 +150,26 @@ def test_an_unknown_kind_is_reported_with_file_key_and_the_known_kinds(conf, old
     assert "did you mean" in err
     assert "; known: " in err
     assert err.count("\n") == 1
+
+
+def test_by_is_the_measure_that_marks_a_table_and_columns_are_further_ones(conf, store):
+    paper, item = find_item("tables", "mine/auc")
+    made = make_table(paper, item, selection(store), progress=False)
+    names = [column.name for column in made.table.columns]
+    assert names[:6] == ["data", "learner", "mistake_pct", "kappa", "auc", "n_sv_sum"]
+    assert "f1" in names
+    assert [column.name for column in made.table.columns if column.marks] == ["auc"]
+    best = json.loads(made.text("json"))["best"]
+    largest = max(row["auc_mean"] for row in best)
+    assert [row["auc_mean"] for row in best if row["best"]] == [largest]
+
+
+def test_by_is_the_measure_of_fronts_and_ranks(conf, store):
+    chosen = Selection(words=(f"store={store}", "exec=serial"))
+    front, _, _ = figure_of(*find_item("figures", "mine/auc"), selection(store), progress=False)
+    assert [(view.name, view.label, view.sign) for view in front.views()] == [("memory", "AUC", -1.0)]
+    ranked, _, _ = figure_of(*find_item("figures", "mine/ranks_auc"), chosen, progress=False)
+    assert "1: largest AUC" in ranked.caption
 
 
 # ------------------------------------------------------------------ titles
