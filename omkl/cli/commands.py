@@ -167,7 +167,11 @@ def status(args: Namespace, words: list[str]) -> int:
     """Show progress: the cells that are done, running, queued, failed or missing."""
     from omkl.runs.status import status
 
-    progress = status(front.Call(words).plan(sweep=True))
+    plan = front.Call(words).plan(sweep=True)
+    progress = status(plan)
+    if not words:
+        about = f"these are the cells of `omkl run` without words, in the store {plan.store}"
+        say(f"{about}; give the words of your run to see its own, or use `omkl results list`")
     emit(Table.of(progress.rows).render(args.format))
     if progress.failed:
         say_failed(progress.failed)
