@@ -1,6 +1,7 @@
 """The parser of the command line: commands, options, and their help."""
 
 import argparse
+import math
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
@@ -105,6 +106,7 @@ def build_parser() -> MainParser:
     sub = command(commands.run, settings, f"{keys}\n{help_texts.RUN}")
     _add_run_options(sub)
     _add_view(sub)
+    _add_limits(sub)
 
     sub = command(commands.sweep, settings, f"{keys}\n{help_texts.SWEEP}")
     _add_run_options(sub)
@@ -254,6 +256,17 @@ def _add_view(parser: Parser) -> None:
     parser.add_argument("--columns", type=_columns, default=(), metavar="A,B", help=text)
 
 
+def _add_limits(parser: Parser) -> None:
+    for option, text in (
+        (
+            "--fail-above",
+            "exit code 1 if a learner's mean is larger, such as mistakes=12 (%%) or log_loss=0.4",
+        ),
+        ("--fail-below", "exit code 1 if a learner's mean is smaller, such as auc=0.9"),
+    ):
+        parser.add_argument(option, type=_limits, action="extend", default=[], metavar="MEASURE=N", help=text)
+
+
 def _add_selection(parser: Parser) -> None:
     own = "(of a paper's table, figure or claims) "
     parser.add_argument("--reps", type=_count, metavar="N", help=own + "at most N repetitions")
@@ -302,6 +315,21 @@ def _columns(text: str) -> tuple[str, ...]:
         raise UserError(f"--columns {text!r}: name columns, as in learner,mistakes,sv or +kernel,-union")
     adds = names[0][0] == "+"  # +auc,kappa adds both
     return tuple(f"+{name}" if adds and name[0] not in "+-" else name for name in names)
+
+
+def _limits(text: str) -> list[tuple[str, float]]:
+    limits = []
+    for part in _names(text) or ("",):
+        name, _, value = part.partition("=")
+        try:
+            limits.append((name, float(value)))
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"must be MEASURE=NUMBER, such as mistakes=12, got {part!r}"
+            ) from None
+        if not (name and math.isfinite(limits[-1][1])):
+            raise argparse.ArgumentTypeError(f"must be MEASURE=NUMBER, such as mistakes=12, got {part!r}")
+    return limits
 
 
 def _count(text: str, most: int = 999_999) -> int:
