@@ -356,7 +356,7 @@ class Request:
             if not dot or (learner not in learner_names() and name in _parts_of_all()):
                 continue  # a plain key, or a part of a kernel, which `settings` refuses
             if learner not in learner_names():
-                hint = suggest(name, learner_names()) or "; `omkl list algos` shows them"
+                hint = suggest(name, learner_names(), most=3) or "; `omkl list algos` shows them"
                 raise UserError(f"{override.text}: unknown learner '{name}'{hint}")
             if learner not in chosen:
                 names = ",".join(chosen)
