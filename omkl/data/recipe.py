@@ -247,6 +247,9 @@ class Recipe:
             raise ValueError(f"{broken}: {show(others[0])} is not one of its columns")
         if not recipe.columns:
             raise ValueError(f"{broken}: it has no columns")
+        if recipe.preparation.header == "auto":  # of version 0.2, which did not keep what auto had decided
+            numbered = all(name.isdecimal() for name in recipe.columns)
+            recipe.preparation = replace(recipe.preparation, header="no" if numbered else "yes")
         return recipe
 
 
