@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.settings_text import word_text
-from omkl.errors import OmklError, UserError
+from omkl.errors import OmklError, UserError, counted
 from omkl.files import write_text
 from omkl.publications.claims import check_claims
 from omkl.publications.paper import FEW, Paper, Run, as_list, enumerated
@@ -143,7 +143,7 @@ def _check(paper: Paper, outcome: "Outcome") -> None:
     if outcome.failed:
         first = outcome.failed[0]
         where = f"{first.get('algo')} on {first.get('data')}: {first.get('error')}"
-        raise OmklError(f"{paper.name}: {len(outcome.failed)} cells failed, first {where}")
+        raise OmklError(f"{paper.name}: {counted(len(outcome.failed), 'cell')} failed, first {where}")
 
 
 def _origin(paper: Paper, outcomes: list["Outcome"]) -> str:

@@ -23,7 +23,7 @@ from omkl.config.parameters import Form, Parameter, Widths, parameters
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef
 from omkl.data.dataset import compact
-from omkl.errors import Overflow, UserError
+from omkl.errors import Overflow, UserError, counted
 from omkl.runs.cells import expand
 from omkl.runs.proposals import EVEN, Point, Proposals
 from omkl.runs.runner import Outcome, run_plans
@@ -193,7 +193,7 @@ def parts(plan: Plan, data: DataRef) -> tuple[tuple[int, int], str]:
         return (start, stop), f"{start}:{stop}"
     first = start + (stop - start) // SHARE
     if first == start:
-        raise UserError(f"data={data}: {stop - start} rounds are too few for tuning in file order")
+        raise UserError(f"data={data}: {counted(stop - start, 'round')} are too few for tuning in file order")
     return (start, first), f"{first}:{stop}"
 
 
