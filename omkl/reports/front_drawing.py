@@ -129,14 +129,10 @@ def _place(axes: "Axes", names: Sequence[Named]) -> None:
     pieces = np.concatenate([np.linspace(a, b, 40) for a, b in itertools.pairwise(corners)] or [dots])
     taken = [_box(text.get_window_extent()) for text in axes.texts]
     for name in names:
-        look = {"fontsize": points(_SIZE), "color": "black" if name.on_front else layout.GREY}
-        line = {"arrowstyle": "-", "linewidth": 0.4, "color": "#777777", "shrinkA": 0.0, "shrinkB": 2.0}
-        text = axes.annotate(
-            *(name.text, (name.x, name.y), (0.0, 0.0)),
-            textcoords="offset points",
-            arrowprops=line,
-            **{"ha": "center", "va": "center", "annotation_clip": False} | look,
-        )
+        look: dict[str, Any] = {"ha": "center", "va": "center", "annotation_clip": False}
+        look |= {"fontsize": points(_SIZE), "color": "black" if name.on_front else layout.GREY}
+        look["arrowprops"] = {"arrowstyle": "-", "linewidth": 0.4, "color": "#777777", "shrinkA": 0.0}
+        text = axes.annotate(name.text, (name.x, name.y), (0.0, 0.0), textcoords="offset points", **look)
         text.set_in_layout(False)
         size = _box(Text.get_window_extent(text))  # without its leader
         wide, tall = size[2] - size[0], size[3] - size[1]
