@@ -46,6 +46,8 @@ def draw_lines(figure: Figure) -> "Drawn":
         views = cast(Sequence[Lines], panel.views)
         for number, (axes, view) in enumerate(zip(stack, views, strict=False)):
             _line_panel(axes, view, figure.styles, bands)
+            if not number:  # #SV below an error has a scale of its own
+                _as_wanted(axes)
             others = {
                 cast(Lines, own.views[number]).label for own in figure.panels if number < len(own.views)
             }
@@ -89,6 +91,10 @@ def _line_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool) -> None:
         value_panel(axes, view, styles, bands)
     else:
         _curve_panel(axes, view, styles, bands)
+
+
+def _as_wanted(axes: "Axes") -> None:
+    """Set the ends of the y axis that the user wants, and name what is beyond them."""
     if limits := current().ylim:
         axes.set_ylim(*limits)
         last = {name: line.get_ydata()[-1] for name, line in _labelled(axes).items()}
