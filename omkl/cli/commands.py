@@ -130,7 +130,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         with in_style(_look(args)):
             made = draw(paper, item, selected(args, words), args.out, **how_of(args))
         say_written(made.files)
-        _say_in_numbers(made.figure)
+        _say_about(made.figure)
         return end(made.outcome)
     for option in ("reps", "data", "algo", "quick", "full", "dry_run"):
         if getattr(args, option):
@@ -299,7 +299,7 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
 
 def _look(args: Namespace) -> FigureStyle:
     """Return the look of a figure that the options choose."""
-    return FigureStyle(args.style, args.width, not args.no_title)
+    return FigureStyle(args.style, args.width, not args.no_title, args.ylim)
 
 
 def _save(figure: "Figure", args: Namespace, out: str) -> None:
@@ -307,12 +307,15 @@ def _save(figure: "Figure", args: Namespace, out: str) -> None:
 
     with in_style(_look(args)):
         say_written(drawing.write_files(figure, out))
-    _say_in_numbers(figure)
+    _say_about(figure)
 
 
-def _say_in_numbers(figure: "Figure") -> None:
+def _say_about(figure: "Figure") -> None:
+    """Print what a picture does not hold: warnings about its lines, and its tests in numbers."""
     from omkl.reports.comparison import in_numbers
 
+    for warning in figure.warnings:
+        say(f"warning: {warning}")
     for table in in_numbers(figure):
         emit(table.render())
 

@@ -116,8 +116,9 @@ def write_page(
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
         picture = f"![{drawn.title}]({paper.name}/{target.name}.png)"
         command = selection.command("figure", item.name)
+        notes = "".join(f"\n* **{warning}**\n" for warning in drawn.figure.warnings)
         numbers = [f"\n{own.render('markdown')}\n" for own in in_numbers(drawn.figure)]
-        text = f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n{_commands(item.runs)}"
+        text = f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n{notes}{_commands(item.runs)}"
         parts.append("".join([text, *numbers]))
     if paper.claims:
         parts.append(f"## Claims\n\n{save('claims', check_claims(paper, selection, **how))}")
