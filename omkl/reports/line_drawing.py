@@ -97,7 +97,10 @@ def _as_wanted(axes: "Axes") -> None:
     """Set the ends of the y axis that the user wants, and name what is beyond them."""
     if limits := current().ylim:
         axes.set_ylim(*limits)
-        last = {name: line.get_ydata()[-1] for name, line in _labelled(axes).items()}
+        last = {
+            name: float(np.asarray(line.get_ydata(), dtype=float)[-1])
+            for name, line in _labelled(axes).items()
+        }
         note_left_out(axes, {name: y for name, y in last.items() if not limits[0] <= y <= limits[1]})
 
 
