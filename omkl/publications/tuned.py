@@ -4,7 +4,8 @@
 
 Keys are those of conf/tune.yaml, and two that cut the passes that are reported: they take at most ``seconds``
 of each learner on each data set together, but there are at least ``fewest``. conf/tuned/PAPER.yaml has for
-each run, data set and learner the hyperparameters that differ from the run's, and what is known of the race.
+each run, data set and learner the hyperparameters that differ from the run's, the passes that are reported,
+and what tells whether the winner still counts.
 """
 
 import hashlib
@@ -246,10 +247,6 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
             "reps": _reps(end, step.cuts),
             "revision": spec.revision,
             "ranges": _ranges(spec, task, fixed_in(step.run)),
-            "trials": end.trials,
-            "failed": end.failed,
-            "rounds": end.race.lengths[end.rung],
-            "seconds": round(end.seconds, 2),
         } | ({"pool": pool} if pool != usual else {})
     own[step.data.name] = learners
     head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
