@@ -175,3 +175,12 @@ examples:
   omkl bench --format json > before.json
   omkl bench --compare before.json
 """
+
+COMPILE = """\
+A run compiles what it needs, once for each kind of processor and version of omkl, and keeps it in OMKL_CACHE.
+This does it ahead: for all learners, or those named, with two classes and with more.
+
+examples:
+  omkl compile algo=omkc_ss,omkc_dd
+  OMKL_CACHE=/srv/omkl omkl compile
+"""
