@@ -35,16 +35,16 @@ def path_error(what: str, error: OSError, advice: str = "") -> OmklError:
     return kind(f"cannot {what}: {reason}{advice}")
 
 
-def suggest(word: str, known: Iterable[str]) -> str:
-    """Return ``" (did you mean 'x'?)"`` for the closest known word, else the empty string.
+def suggest(word: str, known: Iterable[str], most: int = 1) -> str:
+    """Return ``" (did you mean 'x'?)"`` for the closest known words, at most so many, else the empty string.
 
     Where none is close, up to three that contain the word: ``" (did you mean 'x', 'y' or 'z'?)"``.
     """
     names, lowered = list(known), str(word).lower()
     of_lowered = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(str(word), names, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(str(word), names, n=most, cutoff=0.6)
     close = close or [
-        of_lowered[own] for own in difflib.get_close_matches(lowered, of_lowered, n=1, cutoff=0.6)
+        of_lowered[own] for own in difflib.get_close_matches(lowered, of_lowered, n=most, cutoff=0.6)
     ]
     if not close and len(lowered) > 2:
         close = [name for name in names if lowered in name.lower()][:3]

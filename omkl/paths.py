@@ -134,6 +134,15 @@ def _shipped(what: str, installed: str, in_checkout: str, holds: str) -> Path:
     raise OmklError(f"the {what} missing: looked for {folders[0]} and {folders[1]}; reinstall omkl")
 
 
+def documentation() -> str:
+    """Return where the documentation is: the site or the pages in this checkout, else how to get them."""
+    docs = Path(__file__).resolve().parents[1] / "docs"
+    for page in (docs / "_build" / "html" / "index.html", docs / "index.md"):
+        if page.is_file():
+            return str(page)
+    return "docs/index.md in the sources of omkl, where `make docs` builds the site"
+
+
 def given(text: str | Path, what: str) -> Path:
     """Return a path that a user gave, with ~ replaced, whether or not it exists.
 

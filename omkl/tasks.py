@@ -33,6 +33,11 @@ def for_task(values: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 CLASSES, NUMBERS = ("classification",), ("regression",)
 FADING = 0.999  # of the weight of a round in each later one
+OF_CLASSES = {  # columns with a value of each class: header
+    "class_errors": "class errors %",
+    "recall": "recall",
+    "f1": "F1",
+}
 BINS = 15  # of the expected calibration error
 WITHIN_95 = 1.959963984540054  # standard deviations, of a normal distribution
 
@@ -358,6 +363,14 @@ def judging_on(name: str, tasks: Iterable[str]) -> Measure:
             f"{name} is a measure of a {measure.tasks[0]}, and the task is {' and '.join(tasks)}{own_text}"
         )
     return measure
+
+
+def measure_column(name: str) -> str:
+    """Return the name of a table's column of a measure, or of one by class. Raises UserError for another."""
+    known = [*(own.word for own in _ALL if own.tasks), *OF_CLASSES]
+    if name not in known:
+        raise UserError(f"no measure '{name}'{suggest(name, known)}: choose among {', '.join(known)}")
+    return name
 
 
 def judging(name: str) -> Measure:

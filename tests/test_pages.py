@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from support import ROOT, script
 
 from omkl.cli.parser import build_parser
@@ -123,6 +124,17 @@ def test_the_files_of_the_worked_examples_are_where_they_belong():
         assert not (ROOT / name).exists(), f"{name} exists by now: the page needs another example"
         if name.endswith(".py"):
             compile(content, name, "exec")
+
+
+def test_the_page_shows_the_file_to_copy_for_a_ci():
+    file = (ROOT / "docs/examples/smoke.yml").read_text(encoding="utf-8")
+    assert f"```yaml\n{file}```\n" in PAGES["docs/tutorials/ci.md"]
+    steps = yaml.safe_load(file)["jobs"]["smoke"]["steps"]
+    [command] = [step["run"] for step in steps if step.get("run", "").startswith("omkl run")]
+    assert command in PAGES["docs/tutorials/ci.md"]
+    args, words = build_parser().parse_known_args(command.split()[1:])
+    assert plan(words).reps == 2
+    assert args.fail_above == [("mistakes", 15.0)]
 
 
 # ------------------------------------------------------------------ numbers

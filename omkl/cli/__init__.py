@@ -10,9 +10,11 @@ import re
 import shlex
 import sys
 import warnings
+from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from omkl.cli.completion import settings_of
 from omkl.cli.messages import (
     FAILED,
     INTERRUPTED,
@@ -117,12 +119,27 @@ def _run_command(argv: list[str]) -> int:
                 raise UserError(f"{word}: settings have no dashes; write {name}={value}")
             hint = suggest(word.partition("=")[0], known)
             raise UserError(f"unknown option {word}{hint}; see `{args.parser.prog} --help`")
-    if words and not args.takes_words:
+    if args.takes_words:
+        _refuse_options_as_words(args, words)
+    elif words:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
     wide = getattr(args, "wide", True)
     with safe_children(), extended(args.folders), fitted(wide):
         return args.does(args, words)
+
+
+def _refuse_options_as_words(args: Namespace, words: list[str]) -> None:
+    """Raise UserError for a word such as jobs=2, whose key is no setting but an option of the command."""
+    options = {name.lstrip("-"): action for action in args.parser._actions for name in action.option_strings}
+    for word in words:
+        key, equals, value = word.partition("=")
+        action = options.get(key.replace("_", "-"))
+        if not equals or action is None or key in settings_of(args.command):
+            continue
+        name = action.option_strings[0]
+        given = f"{name} {value or 'VALUE'}" if action.nargs != 0 else name
+        raise UserError(f"{word}: {key} is an option, not a setting; write {given}")
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

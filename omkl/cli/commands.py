@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from omkl.config import Plan
     from omkl.publications import Selection
     from omkl.reports.figures import Figure
+    from omkl.reports.limits import Limit
 
 
 def run(args: Namespace, words: list[str]) -> int:
@@ -41,6 +42,7 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
         say("nothing is swept, so this is a run: give a key several values, such as algo.beta=0.2,0.5,0.8")
     options = TableOptions(args.sort, args.columns)
     front.Results.check_options(plan, args.format, options, sweep, args.by)
+    limits = [] if sweep else _limits(args, plan)
     if args.dry_run:
         return dry_run([plan], args)
     if _submitted(plan, args):
@@ -51,7 +53,23 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     out = args.out or (figures_of(plan.store) if plan.has_choice else None) if sweep else None
     if out and results.has_learners:
         _save(results.figure("sweep"), args, out)
-    return end(results.outcome, args.fail_fast)
+    code = end(results.outcome, args.fail_fast)
+    if limits and not results.outcome.interrupted:
+        from omkl.reports.limits import failed_limits
+
+        for sentence in failed_limits(limits, results.table):
+            say(sentence)
+            code = FAILED
+    return code
+
+
+def _limits(args: Namespace, plan: "Plan") -> "list[Limit]":
+    """Return what the rows of a run are held to. Raises UserError before any work."""
+    if not (args.fail_above or args.fail_below):
+        return []
+    from omkl.reports.limits import limits_of
+
+    return limits_of(args.fail_above, args.fail_below, list(dict.fromkeys(ref.task for ref in plan.data)))
 
 
 def tune(args: Namespace, words: list[str]) -> int:
@@ -167,7 +185,11 @@ def status(args: Namespace, words: list[str]) -> int:
     """Show progress: the cells that are done, running, queued, failed or missing."""
     from omkl.runs.status import status
 
-    progress = status(front.Call(words).plan(sweep=True))
+    plan = front.Call(words).plan(sweep=True)
+    progress = status(plan)
+    if not words:
+        about = f"these are the cells of `omkl run` without words, in the store {plan.store}"
+        say(f"{about}; give the words of your run to see its own, or use `omkl results list`")
     emit(Table.of(progress.rows).render(args.format))
     if progress.failed:
         say_failed(progress.failed)

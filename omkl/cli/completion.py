@@ -124,6 +124,8 @@ def _next(parser: argparse.ArgumentParser, plain: list[str], last: str, current:
         yield from _values(plain, *current.split("=", 1))
     elif len(given) < len(positional) or (positional and positional[-1].nargs == "+"):
         yield from _of_action(positional[min(len(given), len(positional) - 1)], plain, current)
+    elif plain[:2] == ["data", "look"]:
+        yield from _keys(plain, current) if len(given) > 1 else _paths(current)
     elif plain[0] == "data":
         yield from _names("data")
     elif parser.get_default("takes_words"):
@@ -161,7 +163,7 @@ def _of_action(action: argparse.Action, plain: list[str], current: str) -> Itera
 def _keys(plain: list[str], current: str) -> Iterator[Word]:
     """Yield the keys that are not given yet; parts of algo, pool and exec once their group is typed."""
     given = {word.partition("=")[0] for word in plain[1:]}
-    for key, own in _known(plain).items():
+    for key, own in settings_of(plain[0]).items():
         if key not in given:
             yield f"{key}=", str(own["help"])
         if key in ("algo", "pool", "exec") and current.startswith(key):
@@ -178,9 +180,9 @@ def _keys(plain: list[str], current: str) -> Iterator[Word]:
             )
 
 
-def _known(plain: list[str]) -> dict[str, Any]:
+def settings_of(command: str) -> dict[str, Any]:
     """Return the keys that a command takes, with their blocks."""
-    return _read("", "config") | (_read("", "tune") if plain[0] == "tune" else {})
+    return _read("", "config") | (_read("", "tune") if command == "tune" else {})
 
 
 def _parts(group: str, plain: list[str]) -> dict[str, tuple[str, Any]]:
@@ -214,13 +216,17 @@ def _chosen(group: str, plain: list[str]) -> list[str]:
 
 def _values(plain: list[str], key: str, text: str) -> Iterator[Word]:
     """Yield KEY=VALUE words; of a list, with the names that are there already."""
-    group, config = key.partition(".")[0], _known(plain)
+    group, config = key.partition(".")[0], settings_of(plain[0])
     block = config.get(key) or _parts(group, plain).get(key, ("", {}))[1] if group in config else {}
     domain = block.get("domain")
     before = text[: max(text.rfind(","), text.rfind("[")) + 1] if domain in ("names", "columns") else ""
-    there = set(re.findall(r"\w+", before))
+    there = {*re.findall(r"\w+", before), *before.strip("[").split(",")}
     names: Iterable[Word] = []
-    if key in ("algo", "data", "pool", "exec"):
+    if domain in ("columns", "column or null"):
+        from omkl.cli.file_columns import columns_of
+
+        names = [(name, "column") for name in columns_of(plain)]
+    elif key in ("algo", "data", "pool", "exec"):
         names = _names(key)
     elif key == "yardsticks":
         texts = {path.stem: path.read_bytes() for path in _files("algo")}

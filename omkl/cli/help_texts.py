@@ -1,5 +1,24 @@
-"""What `omkl COMMAND --help` says below the options, in the order of the commands."""
+"""What `omkl --help` says, and `omkl COMMAND --help` below the options, in the order of the commands."""
 
+START = """\
+start here:
+  omkl run algo=auto,omkc_ss data=wdbc               a first table, of data that come with omkl
+  omkl data look my.csv                              what omkl understands of a file of yours
+  omkl run algo=auto data=my.csv label=COLUMN        learners on that file
+  omkl list                                          what there is: learners, data sets, kernels, measures
+  omkl help run                                      the settings and options of a command
+"""
+GROUPS = {
+    "start": ("run", "sweep", "tune", "data"),
+    "look": ("figure", "report", "list", "show"),
+    "papers": ("table", "claims", "bounds"),
+    "models": ("fit", "predict", "update"),
+    "store": ("status", "results"),
+    "tools": ("check", "bench", "compile", "completion", "help"),
+}  # of the commands
+ENDS = """\
+Options: --version prints the version; --debug shows the traceback of an error.
+Exit codes: 0 ok, 1 something failed, 2 a mistake in the command, 130 Ctrl-C."""
 _CHOICES = """\
 settings (omkl show prints all of them, with their meaning and domain):
   algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
@@ -7,8 +26,12 @@ settings (omkl show prints all of them, with their meaning and domain):
   algo.NAME.KEY=VALUE, 'algo=NAME(KEY=VALUE,label=TEXT),...'    hyperparameters of one learner
   settings=FILE      learners with settings of their own, as omkl tune --out FILE writes them
   data=NAME,...      data sets (omkl list data) or paths of your own files
-  label= id= drop= header= delimiter= encoding= decimal= thousands= na= missing= categorical= dates=
-  day_first= scale= positive= task=    for your own table (omkl data look FILE); index_base= qid= for LIBSVM
+  of your own table (`omkl data look FILE` shows what is understood; docs/tutorials/your-data.md says more):
+    label=COLUMN     what is predicted           positive=CLASS   the class that is +1 against all others
+    drop=A,B  id=A   columns that are left out   missing=mean     fill gaps, or missing=drop such rows
+    task=regression  the labels are numbers      categorical=onehot|letters   what words become
+    scale=minmax|standard  of the whole file; scale=online also of other data
+    header= delimiter= encoding= decimal= thousands= na= dates= day_first= target=; LIBSVM: index_base= qid=
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   rounds=N           only the first N rounds of each repetition; N: for those after them, M:N for a part
@@ -118,6 +141,13 @@ examples:
   omkl report bomkl                     a paper, with the published values
   omkl report --all data=wdbc           everything that the store holds of a data set
   omkl report --serve algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'    follows a run, in a browser here
+"""
+LIST = """\
+Without a KIND, the kinds are listed.
+
+examples:
+  omkl list algos
+  omkl list kernels
 """
 DATA = """\
 OMKL_DATA lists folders to look in, as PATH does; missing sets are downloaded to the cache and verified.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from omkl import experiments as front
 from omkl.cli.messages import OK, complain, emit, say
 from omkl.errors import OmklError, UserError
-from omkl.experiments.lists import KINDS
+from omkl.experiments.lists import rows_of
 from omkl.paths import given, store_folder
 from omkl.reports.table import Table
 
@@ -24,7 +24,7 @@ LEAST_OF_RESULTS = ("machines", "dates", "order", "revision", "failed")
 
 def list_(args: Namespace, words: list[str]) -> int:
     """List learners, their groups, data sets, kernel pools, measures, or papers with what they show."""
-    emit(Table.of(KINDS[args.kind](), least=LEAST).render(args.format))
+    emit(Table.of(rows_of(args.kind), least=LEAST).render(args.format))
     return OK
 
 
@@ -37,6 +37,8 @@ def show(args: Namespace, words: list[str]) -> int:
         configuration = front.load_model(word).described()
     else:
         configuration = resolved(words)
+        if not words:
+            say("these are the defaults; words such as algo=arow show what a run with them uses")
     if args.format == "json":
         emit(json.dumps(configuration, indent=1, ensure_ascii=False) + "\n")
     else:

@@ -1,7 +1,9 @@
 """The parser of the command line: commands, options, and their help."""
 
 import argparse
+import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -15,8 +17,10 @@ from omkl.cli import (
     listing,
     model_commands,
 )
+from omkl.cli.messages import OK, emit
 from omkl.errors import UserError, suggest
-from omkl.paths import conf_folder, extension, in_path, out_path
+from omkl.experiments.lists import KINDS as LISTS
+from omkl.paths import conf_folder, documentation, extension, in_path, out_path
 from omkl.reports.figure_style import KINDS, STYLES, UNITS, inches
 from omkl.reports.table import FORMATS
 
@@ -45,19 +49,37 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f"{message}; see `{self.prog} --help`")
 
 
-def build_parser() -> Parser:
+class MainParser(Parser):
+    """The parser of `omkl` itself, whose help shows the commands in groups."""
+
+    commands: dict[str, Parser]
+
+    def format_help(self) -> str:
+        """Return the help of `omkl --help`."""
+        lines = ["usage: omkl COMMAND [KEY=VALUE ...] [options]", "", self.description or "", ""]
+        lines += [help_texts.START]
+        for group, names in help_texts.GROUPS.items():
+            lines.append(f"{group}:")
+            for name in names:
+                text = " ".join((self.commands[name].description or "").split())
+                text = text.partition(". ")[0].rstrip(".")
+                own = textwrap.wrap(text[:1].lower() + text[1:], 66)
+                lines += [f"  {name if not at else '':12}{line}" for at, line in enumerate(own)]
+        lines += ["", help_texts.ENDS, f"Documentation: {documentation()}"]
+        return "\n".join(lines) + "\n"
+
+
+def build_parser() -> MainParser:
     """Return the parser of all commands. It leaves the settings (KEY=VALUE) unparsed."""
-    parser = Parser(
+    parser = MainParser(
         prog="omkl",
         description="Online learning with kernels: run, sweep and compare learners on data streams.",
-        epilog=f"{help_texts.RUN}\nomkl COMMAND --help says more. Exit codes: 0 ok, 1 something failed, "
-        "2 a mistake in the command, 130 Ctrl-C.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"omkl {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    subparsers = parser.add_subparsers(metavar="COMMAND", dest="command")
+    subparsers = parser.add_subparsers(metavar="COMMAND", dest="command", parser_class=Parser)
+    parser.commands = subparsers.choices  # type: ignore[assignment]
 
     def command(does: Callable[..., int], usage: str, epilog: str = "") -> Parser:
         name, text = does.__name__.rstrip("_"), does.__doc__ or ""
@@ -84,6 +106,7 @@ def build_parser() -> Parser:
     sub = command(commands.run, settings, f"{keys}\n{help_texts.RUN}")
     _add_run_options(sub)
     _add_view(sub)
+    _add_limits(sub)
 
     sub = command(commands.sweep, settings, f"{keys}\n{help_texts.SWEEP}")
     _add_run_options(sub)
@@ -154,8 +177,8 @@ def build_parser() -> Parser:
 
     _add_format(command(commands.status, settings, keys))
 
-    sub = command(listing.list_, "KIND ")
-    _add_choice(sub, "kind", listing.KINDS)
+    sub = command(listing.list_, "[KIND] ", help_texts.LIST)
+    sub.add_argument("kind", metavar="KIND", nargs="?", choices=LISTS, help=", ".join(LISTS))
     _add_format(sub)
 
     _add_format(command(listing.show, settings, keys), ("yaml", "json"))
@@ -191,7 +214,18 @@ def build_parser() -> Parser:
     for name in ("typed", "breaks"):  # what the script gives: the line up to the cursor
         sub.add_argument(name, nargs="?", help=argparse.SUPPRESS)
     sub.set_defaults(parsers=subparsers.choices)
+
+    sub = command(help_, "[COMMAND] ")
+    text = "such as run (default: all commands)"
+    sub.add_argument("topic", metavar="COMMAND", nargs="?", choices=parser.commands, help=text)
+    sub.set_defaults(main=parser)
     return parser
+
+
+def help_(args: argparse.Namespace, words: list[str]) -> int:
+    """Print the help of a command, or of all commands."""
+    emit((args.main.commands[args.topic] if args.topic else args.main).format_help())
+    return OK
 
 
 def _add_choice(parser: Parser, name: str, choices: Iterable[str]) -> None:
@@ -222,6 +256,17 @@ def _add_view(parser: Parser) -> None:
     _add_by(parser)
     text = "columns of the table: learner,mistakes,sv or +kernel,-union; kernel: that of the largest weight"
     parser.add_argument("--columns", type=_columns, default=(), metavar="A,B", help=text)
+
+
+def _add_limits(parser: Parser) -> None:
+    for option, text in (
+        (
+            "--fail-above",
+            "exit code 1 if a learner's mean is larger, such as mistakes=12 (%%) or log_loss=0.4",
+        ),
+        ("--fail-below", "exit code 1 if a learner's mean is smaller, such as auc=0.9"),
+    ):
+        parser.add_argument(option, type=_limits, action="extend", default=[], metavar="MEASURE=N", help=text)
 
 
 def _add_selection(parser: Parser) -> None:
@@ -272,6 +317,21 @@ def _columns(text: str) -> tuple[str, ...]:
         raise UserError(f"--columns {text!r}: name columns, as in learner,mistakes,sv or +kernel,-union")
     adds = names[0][0] == "+"  # +auc,kappa adds both
     return tuple(f"+{name}" if adds and name[0] not in "+-" else name for name in names)
+
+
+def _limits(text: str) -> list[tuple[str, float]]:
+    limits = []
+    for part in _names(text) or ("",):
+        name, _, value = part.partition("=")
+        try:
+            limits.append((name, float(value)))
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"must be MEASURE=NUMBER, such as mistakes=12, got {part!r}"
+            ) from None
+        if not (name and math.isfinite(limits[-1][1])):
+            raise argparse.ArgumentTypeError(f"must be MEASURE=NUMBER, such as mistakes=12, got {part!r}")
+    return limits
 
 
 def _count(text: str, most: int = 999_999) -> int:

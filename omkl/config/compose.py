@@ -59,7 +59,7 @@ def known_option(group: str, name: str, what: str) -> str:
     own = "; one of your own needs its folder: --with DIR" if group in EXTENDED and not extensions() else ""
     few = len(known) <= MOST_LISTED or group not in _LISTS
     names = f"known: {', '.join(known) or 'none'}" if few else f"`omkl list {_LISTS[group]}` lists them"
-    hint = suggest(name, known) or f"; {names}{own}"
+    hint = suggest(name, known, most=3 if group == "algo" else 1) or f"; {names}{own}"
     raise UserError(f"{shown(f'{group}={name}')}: unknown {what}{hint}")
 
 

@@ -138,12 +138,16 @@ def parse_words(words: list[str]) -> dict[str, Override]:
 def of_values(values: Mapping[str, Any]) -> dict[str, Override]:
     """Return the overrides that YAML gives as plain values by key; a list holds several values.
 
-    A text may be a pattern of names, ``glob(omkc_*)``.
+    A text may be a pattern of names, ``glob(omkc_*)``. The kernels of a pool are a list themselves: several
+    pools are a list of lists.
     """
     overrides = {}
     for key, value in values.items():
         items: list[Any] = []
-        for item in value if isinstance(value, (list, tuple)) else [value]:
+        several = isinstance(value, (list, tuple))
+        if key == "pool.kernels" and several and not all(isinstance(item, (list, tuple)) for item in value):
+            several = False
+        for item in value if several else [value]:
             is_text = isinstance(item, str) and (key == "algo" or item.startswith("glob("))
             items += _values(key, item, word_text(key, item)) if is_text else [item]
         overrides[key] = Override(key, tuple(items), word_text(key, value))
@@ -352,7 +356,7 @@ class Request:
             if not dot or (learner not in learner_names() and name in _parts_of_all()):
                 continue  # a plain key, or a part of a kernel, which `settings` refuses
             if learner not in learner_names():
-                hint = suggest(name, learner_names()) or "; `omkl list algos` shows them"
+                hint = suggest(name, learner_names(), most=3) or "; `omkl list algos` shows them"
                 raise UserError(f"{override.text}: unknown learner '{name}'{hint}")
             if learner not in chosen:
                 names = ",".join(chosen)

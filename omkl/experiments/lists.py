@@ -160,12 +160,19 @@ def measure_rows() -> Rows:
     ]
 
 
-KINDS: dict[str, Callable[[], Rows]] = {
-    "algos": learner_rows,
-    "data": data_rows,
-    "groups": group_rows,
-    "kernels": kernel_rows,
-    "pools": pool_rows,
-    "papers": paper_rows,
-    "measures": measure_rows,
+KINDS: dict[str, tuple[Callable[[], Rows], str]] = {
+    "algos": (learner_rows, "learners: task, kernels, hyperparameters with defaults, source"),
+    "data": (data_rows, "registered data sets: examples, features, task, and where each is found"),
+    "groups": (group_rows, "groups of learners, for algo=budget and the like"),
+    "kernels": (kernel_rows, "kinds of kernels: parameters and formulas"),
+    "pools": (pool_rows, "pools of kernels"),
+    "papers": (paper_rows, "the papers' tables, figures and claims"),
+    "measures": (measure_rows, "measures, for --by, --columns and --fail-above"),
 }
+
+
+def rows_of(kind: str | None) -> Rows:
+    """Return what `omkl list KIND` prints; without a kind, the kinds."""
+    if kind is not None:
+        return KINDS[kind][0]()
+    return [{"command": f"omkl list {name}", "lists": text} for name, (_, text) in KINDS.items()]

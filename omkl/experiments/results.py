@@ -299,7 +299,7 @@ class Results(Shown):
         return self._drawn("times")
 
     def pareto(self, cost: str = "time") -> "Drawn":
-        """Draw error against cost (``time`` or ``size``), and the learners that none beats in both."""
+        """Draw error against a cost (``time``, ``size``, ``memory``), and the learners that none beats."""
         from omkl.publications.paper_tables import with_costs
         from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table

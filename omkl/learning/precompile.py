@@ -187,8 +187,9 @@ def _announce(names: list[str], kept: str, stack: ExitStack) -> Any:
     look: dict[str, Any] = {"desc": "compiling", "bar_format": BAR, "dynamic_ncols": True}
     bar = tqdm(total=len(names), disable=None, leave=False, **look)  # None: only on a terminal
     if bar.disable:
-        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        what = ", ".join(names[:MOST_NAMES]) + more
+        named = list(dict.fromkeys(names))  # a learner has a version for more than two classes
+        more = f" and {len(named) - MOST_NAMES} more" if len(named) > MOST_NAMES else ""
+        what = ", ".join(named[:MOST_NAMES]) + more
         print(f"compiling {what} ({kept}) ...", file=sys.stderr, flush=True)
     return stack.enter_context(bar)
 

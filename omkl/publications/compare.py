@@ -130,6 +130,7 @@ def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", comma
         failed=tuple(outcome.failed),
         swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
         command=command,
+        by=str(item.options.get("by", "")),
     )
     pairs = _rows(work, outcome.cells, expected)
     rows, runs = [row for row, _ in pairs], [run for _, run in pairs]

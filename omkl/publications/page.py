@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from omkl.config.settings_text import word_text
 from omkl.errors import OmklError, UserError
 from omkl.files import write_text
 from omkl.publications.claims import check_claims
-from omkl.publications.paper import Paper, Run, enumerated
+from omkl.publications.paper import FEW, Paper, Run, as_list, enumerated
 from omkl.publications.paper_figures import draw_item
 from omkl.publications.paper_tables import TableResult, make_table
 from omkl.publications.selection import Selection, tuned_plans
@@ -28,9 +29,10 @@ RULE = (
     "shorter than {least} examples. The last is the whole stream. One trial in {eta} goes on to the next. "
     "The default runs on the last, too. Streams of at most {small} examples are not cut: all trials run on "
     "all of them.",
-    "A trial is judged by its mean error over {passes} permutations, four on such streams. One that "
-    "overflows is the worst.",
+    "A trial is judged by its mean error over {permutations}, four on such streams. One that overflows is "
+    "the worst.",
 )
+OTHER = "Other rules hold for {learners} on {data}: {changes}."
 LONGEST = "A setting whose pass on the next prefix would take more than {longest:g} s does not go on."
 APART = (
     "The tables are about permutations that no trial has seen. In time order there is one order only: there "
@@ -183,11 +185,7 @@ def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
     runs, points = tuned_runs(paper), list(paper.deviations)
     if not runs:
         return ("Deviations from the paper", points) if points else None
-    texts: list[str] = []
-    for rule, _ in map(tuning_rule, runs):
-        forms = RULE if rule.longest is None else (*RULE, LONGEST)
-        texts += [text.format(**{**vars(rule), "pools": enumerated(list(rule.pools))}) for text in forms]
-    texts += [APART, SIZES]
+    texts = [*_rules(runs), APART, SIZES]
     by_rounds = _alike(runs, lambda run: run.words.get("rounds"))
     texts += [ROUNDS.format(data=_sets(own), rounds=rounds) for rounds, own in by_rounds]
     for (reps, seconds, fewest), own in _alike(runs, _reps):
@@ -196,6 +194,25 @@ def about_numbers(paper: Paper) -> tuple[str, list[str]] | None:
     if changed := [f"{learner} on {data}" for run in runs for data, learner in older(run)]:
         texts.append(OLDER.format(learners=", ".join(changed), paper=paper.name))
     return "The rule", [*dict.fromkeys(texts), *points]
+
+
+def _rules(runs: list[Run]) -> list[str]:
+    """Return the rule of most runs in sentences, and where others differ from it."""
+    by_rule = [(vars(rule), own) for rule, own in _alike(runs, lambda run: tuning_rule(run)[0])]
+    usual = max(by_rule, key=lambda pair: len(pair[1]))[0]
+    passes = usual["passes"]
+    values = usual | {
+        "pools": enumerated(list(usual["pools"])),
+        "permutations": "one permutation" if passes == 1 else f"{passes} permutations",
+    }
+    texts = [text.format(**values) for text in (RULE if usual["longest"] is None else (*RULE, LONGEST))]
+    for rule, own in by_rule:
+        changes = [word_text(key, value) for key, value in rule.items() if value != usual[key]]
+        if changes:
+            names = list(dict.fromkeys(name for run in own for name in as_list(run.words["algo"])))
+            learners = enumerated(names) if len(names) <= FEW else f"{len(names)} learners"
+            texts.append(OTHER.format(learners=learners, data=_sets(own), changes=", ".join(changes)))
+    return texts
 
 
 def _reps(run: Run) -> tuple[int, float | None, int]:

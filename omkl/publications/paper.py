@@ -11,6 +11,7 @@ from omkl.config.settings_text import word_text
 from omkl.errors import UserError, show, shown, suggest
 from omkl.reports.figure_style import KINDS as FIGURE_KINDS
 from omkl.schema import Check, checked, such
+from omkl.tasks import judging, measure_column
 
 FEW = 3  # a title names up to this many data sets
 
@@ -137,6 +138,7 @@ def read_paper(name: str) -> Paper:
         for number, parts in (content.get(group) or {}).items():
             options = _given(parts)
             title, kind, own = options.pop("title"), options.pop("kind"), options.pop("runs", ())
+            own = own or dict.fromkeys(run for line in options.get("lines", ()) for run in line["runs"])
             short = "" if number == "only" else str(number)
             made[str(number)] = Item(
                 name, short, title, kind, tuple(runs[run] for run in own if run not in left_out), options
@@ -244,14 +246,16 @@ RUN |= {"published": NAMED_TEXTS, "labels": NAMED_TEXTS}
 RUN_WORDS = {"algo": NAMES, "data": NAMES, "reps": COUNT}
 NOTE = {"data": NAMES, "row": NAMES, "of": NAMES, "text": TEXT, "always": FLAG}
 ITEM = {"title": TEXT, "kind": TEXT, "runs": TEXTS, "published": NAME, "published_data": NAMED_TEXTS}
-ITEM |= {"notes": MAPPINGS, "data": NAMES, "left": NAMES, "right": NAMES, "order": TEXTS}
-ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "label", "direction", "cost"), TEXT)
+ITEM |= {"notes": MAPPINGS, "data": NAMES, "left": NAMES, "right": NAMES, "order": TEXTS, "columns": TEXTS}
+ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "label", "direction", "cost", "by"), TEXT)
 ITEM |= dict.fromkeys(("ranks", "yardsticks", "log", "significant", "or_better"), FLAG)
 ITEM |= dict.fromkeys(("alpha", "beta", "low", "high", "until", "start", "end", "margin"), NUMBER)
-ITEM |= {"counts": NAMED_TEXTS}
+ITEM |= {"counts": NAMED_TEXTS, "lines": MAPPINGS}
+LINE = {"problem": TEXT, "runs": TEXTS, "group": TEXT, "by": TEXT}
 # The kinds of each group, and the keys that an item of the kind needs besides title and kind.
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
-    "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)},
+    "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)}
+    | {"digest": ("lines",)},
     "figures": dict.fromkeys(("ranks", "times", "digits"), ())
     | {"curves": ("measure",), "sensitivity": ("key",), "spa": ("alpha", "beta")}
     | {"pareto": ("cost",)},
@@ -308,11 +312,20 @@ def _check_item(item: Mapping[str, Any], group: str, runs: Iterable[str], where:
         raise UserError(
             f"{where}.kind: unknown kind '{kind}'{suggest(kind, kinds)}; known: {', '.join(kinds)}"
         )
-    for run in item.get("runs") or ():
+    for place, line in enumerate(item.get("lines") or [], 1):
+        _check(line, LINE, f"{where}.lines[{place}]", ("problem", "runs"))
+    named = [run for line in item.get("lines") or () for run in line["runs"]]
+    for run in [*(item.get("runs") or ()), *named]:
         if run not in runs:
             raise UserError(f"{where}: runs: no such run '{run}'{suggest(run, runs)}")
     for place, note in enumerate(item.get("notes") or [], 1):
         _check(note, NOTE, f"{where}.notes[{place}]", ("text",))
+    for key, check in (("by", judging), ("columns", measure_column)):
+        for word in as_list(item.get(key) or ()):
+            try:
+                check(word)
+            except UserError as error:
+                raise UserError(f"{where}.{key}: {error}") from None
     for key, known, more in (
         ("sets", QUANTIFIERS, ", K of N, at most K of N"),
         ("direction", ("up", "down"), ""),

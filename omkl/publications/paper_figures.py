@@ -137,7 +137,7 @@ def _times(compared: Compared) -> Figure:
 
 
 def _pareto(compared: Compared) -> Figure:
-    """Return error against ``cost`` (time, size), and the front that no learner beats."""
+    """Return error against ``cost`` (charts.COSTS), and the front that no learner beats."""
     from omkl.publications.paper_tables import with_costs
 
     cost, done = compared.item.options["cost"], compared.summary[compared.summary["reps"] > 0]

@@ -1,19 +1,21 @@
 """A paper's tables: one function per kind, found by its name in conf/paper."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import LearnerSpec, learner_specs
+from omkl.config.learners import members
 from omkl.config.settings_text import params_text
 from omkl.errors import UserError
 from omkl.publications.compare import METRICS, Compared, compare_rows, published_lines
-from omkl.publications.paper import Item, Paper, as_list
+from omkl.publications.paper import Item, Paper, Run, as_list
 from omkl.publications.selection import Selection, Work, work_of
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of
-from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, number
+from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, number, word_of
+from omkl.reports.summary import grid_table
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 from omkl.tasks import MEASURES
@@ -69,6 +71,8 @@ def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> Ta
     """
     if item.kind == "sizes":
         return sizes(paper, item, selection)
+    if item.kind == "digest":
+        return digest(paper, item, selection, **how)
     work = work_of(paper, [item], selection)
     outcome = work.run(**how)
     compared = compare_rows(paper, item, work, outcome, selection.command("table", item.name))
@@ -269,13 +273,18 @@ def _times(compared: Compared) -> Table:
 
 
 def _best(compared: Compared) -> Table:
-    """Return the errors of tuned learners, and what they cost in vectors or features, time and memory."""
+    """Return the errors of tuned learners, and what they cost in vectors or features, time and memory.
+
+    ``columns``: words of further measures.
+    """
     summary = with_costs(compared.summary)
-    plain = full_table(compared.summary)
+    plain, more = full_table(compared.summary), compared.item.options.get("columns", ())
     parts: list[Part] = [
         (column, [row.cells[at] for row in plain.rows])
         for at, column in enumerate(plain.columns)
-        if column.name in _KEPT or (column.name in MEASURES and column.usual and column.meaning)
+        if column.name in _KEPT
+        or word_of(column.name) in more
+        or (column.name in MEASURES and column.usual and column.meaning)
     ]
     records = summary.to_dict("records")
     if summary["features"].notna().any():
@@ -368,6 +377,84 @@ KINDS: dict[str, Callable[[Compared], Table]] = {
     "times": _times,
     "best": _best,
 }
+
+
+# -------------------------------------------------------------------- what to take
+
+NEXT = 2  # learners named after the first
+_OF_DIGEST = [
+    ("take", "the learner of the lowest average rank among those that have finished all data sets"),
+    ("rank", "its average rank, of so many learners"),
+    ("best on", "data sets where it is best, or not significantly worse than the best of all"),
+    ("µs, MiB", "time of an example, memory: medians over the data sets"),
+    ("then", "the next in rank"),
+]
+
+
+def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableResult:
+    """Return a row for each of the item's ``lines``: which learner to take, and what it costs.
+
+    A line has a ``problem``, its ``runs``, and perhaps a ``group`` to which the learners belong, and ``by``,
+    a measure in place of the error. how: of ``Work.run``
+    """
+    whole = work_of(paper, [item], selection)
+    outcome = whole.run(**how)
+    command = selection.command("table", item.name)
+    answers, warnings = [], dict.fromkeys(not_tuned(whole, f"`omkl tune {paper.name}`"))
+    for line in item.options["lines"]:
+        compared = _compared(paper, item, line, selection, outcome)
+        warnings |= dict.fromkeys(warnings_of(compared, command))
+        names = replace(item, title="{data}").titled(compared.summary["data"])
+        answers.append({"problem": line["problem"], "data": names, **_answer(compared)})
+    import pandas as pd
+
+    flat = pd.DataFrame(answers)
+    about: dict[str, Any] = {"title": item.titled(), "terms": _OF_DIGEST, "command": command}
+    about |= {"warnings": list(warnings), "flat": lambda: flat}
+    made = replace(Table.of(answers, **about), records={"digest": flat})
+    return TableResult(made, outcome, made.title)
+
+
+def _compared(
+    paper: Paper, item: Item, line: Mapping[str, Any], selection: Selection, outcome: "Outcome"
+) -> Compared:
+    runs = [_of_group(run, line.get("group", "")) for run in item.runs if run.name in line["runs"]]
+    options = {"by": line["by"]} if "by" in line else {}
+    own = replace(item, runs=tuple(run for run in runs if run.words["algo"]), options=options)
+    return compare_rows(paper, own, work_of(paper, [own], selection), outcome)
+
+
+def _of_group(run: Run, group: str) -> Run:
+    """Return a run with those of its learners that belong to a group, all where it is empty."""
+    if not group:
+        return run
+    known = set(members(group))
+    return replace(run, words={**run.words, "algo": [a for a in as_list(run.words["algo"]) if a in known]})
+
+
+def _answer(compared: Compared) -> dict[str, Any]:
+    """Return the first of the ranks, how good it is and what it costs; why not where there are none."""
+    from omkl.reports.ranks import average_ranks
+
+    table = grid_table(learners_of(with_costs(compared.summary)))
+    sets = table["data"].nunique()
+    finished = table[table["complete"].astype(bool)].groupby("line")["data"].nunique()
+    table = table[table["line"].isin(finished[finished == sets].index)]
+    try:
+        ranks = average_ranks(table.drop(columns="line"))
+    except UserError as error:
+        return dict.fromkeys(("take", "rank", "best on", "µs", "MiB"), MISSING) | {"then": str(error)}
+    first, *others = ranks.average.items()
+    own = table[table["line"] == first[0]]
+    good = int((own["best"].astype(bool) | own["marked"].astype(bool)).sum())
+    return {
+        "take": first[0],
+        "rank": f"{first[1]:.1f} of {len(ranks.average)}",
+        "best on": f"{good} of {sets}",
+        "µs": number(1000.0 * own["per_1000"].astype(float).median(), 1),
+        "MiB": number(own["memory_mib_mean"].astype(float).median(), 1),
+        "then": ", ".join(f"{name} {rank:.1f}" for name, rank in others[:NEXT]),
+    }
 
 
 # -------------------------------------------------------------------- data sets

@@ -54,6 +54,7 @@ FRONT = "best for its cost"
 COSTS = {  # option of conf/paper: column of the table, label of the axis
     "time": ("per_1000", "seconds for 1000 examples"),
     "size": ("size", "vectors (#SV) or random features"),
+    "memory": ("memory_mib_mean", "memory of one pass (MiB)"),
 }
 _POINTS = ("panel", "x", "line", "y_mean", "y_std", "is_yardstick", "reps", "order")  # columns
 

@@ -27,7 +27,7 @@ from omkl.reports.summary import (
 )
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Rule, Spread, TableRow
-from omkl.tasks import MEASURES, OF_PAPERS, TASK_ERROR, Measure, measures_of
+from omkl.tasks import MEASURES, OF_CLASSES, OF_PAPERS, TASK_ERROR, Measure, measures_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,11 +45,6 @@ LEAST = (  # columns that are left out where there is no room, the first of them
 _OF_TASKS = {own.name: own.word for own in MEASURES.values() if own.tasks}
 _WORDS = _OF_TASKS | {
     f"n_sv_{part}": word for part, word in (("sum", "sv"), ("union", "union"), ("combined", "combined"))
-}
-OF_CLASSES = {  # columns with a value of each class: header, and what it is of the share taken for another
-    "class_errors": "class errors %",
-    "recall": "recall",
-    "f1": "F1",
 }
 
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,8 +14,11 @@ import pytest
 import yaml
 
 import omkl
-from omkl.cli import main
+from omkl.cli import help_texts, main
+from omkl.cli.help_texts import GROUPS
+from omkl.cli.parser import build_parser
 from omkl.data.formats import data_name
+from omkl.experiments import lists
 
 ROOT = Path(omkl.__file__).resolve().parents[1]
 CHEAP = ["data=wdbc", "reps=2", "yardsticks=[majority]", "algo=arow"]
@@ -27,7 +32,9 @@ def run(words, **options):
     return subprocess.run(command, capture_output=True, text=True, env=environment, **options)
 
 
-@pytest.mark.parametrize("command", ["--help", "run --help", "data --help", "results --help", "--version"])
+@pytest.mark.parametrize(
+    "command", ["--help", "help", "help run", "run --help", "data --help", "results --help", "--version"]
+)
 def test_help_imports_nothing_but_the_standard_library(command):
     code = (
         "import sys\nbefore = set(sys.modules)\nfrom omkl.cli import main\n"
@@ -233,6 +240,53 @@ def test_show_is_yaml_that_says_everything(capsys):
     assert shown["data"] == ["wdbc"]
     assert main(["show", "algo=omkc_ss", "algo.beta=0.9", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == shown
+
+
+def test_help_shows_every_command_in_one_group(capsys):
+    assert main(["help"]) == 0
+    shown = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert capsys.readouterr().out == shown
+    assert "start here:" in shown
+    assert Path(shown.split("Documentation: ")[1].strip()).is_file()
+    commands = build_parser().commands
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(commands)
+    assert re.findall(r"^  ([a-z]+)  +[a-z]", shown, re.M) == [
+        name for own in GROUPS.values() for name in own
+    ]
+
+
+@pytest.mark.parametrize("command", build_parser().commands)
+def test_help_of_a_command(command, capsys):
+    assert main(["help", command]) == 0
+    shown = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert capsys.readouterr().out == shown
+    assert shown.startswith(f"usage: omkl {command} ")
+
+
+def test_the_examples_of_help_are_valid(capsys):
+    """Their commands exist and take these options; words are planned by the tests of pages."""
+    for text in vars(help_texts).values():
+        for line in re.findall(r"^  (omkl .*)", text, re.M) if isinstance(text, str) else ():
+            command = re.split(r"  +| > ", line)[0]
+            build_parser().parse_known_args(shlex.split(command)[1:])
+
+
+def test_without_words_commands_say_what_they_show(place, capsys):
+    for command, said in (("show", "these are the defaults"), ("status", "`omkl run` without words")):
+        assert main([command]) == 0
+        assert said in capsys.readouterr().err
+        assert main([command, "algo=arow"]) == 0
+        assert capsys.readouterr().err == ""
+
+
+def test_list_without_a_kind_lists_the_kinds(capsys):
+    assert main(["list", "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["command"] for row in rows] == [f"omkl list {kind}" for kind in lists.KINDS]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Completion: the words offered, and really completed in the shells that are here, without slow imports."""
 
+import gzip
 import shutil
 import subprocess
 import sys
@@ -8,10 +9,12 @@ import pytest
 from support import ROOT
 
 from omkl.cli.completion import SCRIPTS, candidates
+from omkl.cli.file_columns import MARKS
 from omkl.cli.help_texts import KEYS
 from omkl.cli.parser import build_parser
 from omkl.config import learner_names
 from omkl.config.data_choice import PREPARATION
+from omkl.config.domains import SEPARATORS
 from omkl.config.learners import groups
 from omkl.data import registry
 
@@ -26,6 +29,7 @@ def offered(line: str) -> list[str]:
     ("line", "words"),
     [
         ("omkl ru", ["run"]),
+        ("omkl help bo", ["bounds"]),
         ("omkl run alg", ["algo="]),
         ("omkl run algo=omkc_d", ["algo=omkc_dd", "algo=omkc_ddpa", "algo=omkc_ds", "algo=omkc_dspa"]),
         ("omkl run algo=omkc_dd,omkc_sd", ["algo=omkc_dd,omkc_sd", "algo=omkc_dd,omkc_sdpa"]),
@@ -89,6 +93,35 @@ def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch):
     assert offered("omkl run data=sub/") == ["data=sub/my.csv"]
     assert offered("omkl predict mod") == ["model.omkl"]
     assert offered("omkl predict model.omkl sub/m") == ["sub/my.csv"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("my.csv", b"age,home town,income (k),repaid\n1,2,3,yes\n"),
+        ("my.tsv", b"\xef\xbb\xbfage\thome town\tincome (k)\trepaid\n1\t2\t3\tyes\n"),
+        ("my.csv.gz", gzip.compress(b'"age";"home town";"income (k)";"repaid"\n')),
+        (
+            "my.arff",
+            b"@relation r\n@attribute age real\n@ATTRIBUTE 'home town' {a}\n@attribute repaid {y,n}\n",
+        ),
+        ("my.jsonl", b'{"age": 1, "home town": "x", "repaid": true}\n'),
+    ],
+)
+def test_columns_of_a_file_are_offered(name, content, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_bytes(content)
+    names = ["age", "home\\ town", "repaid"]
+    for key in ("label", "drop", "id"):
+        assert offered(f"omkl run data={name} {key}=") == [f"{key}={own}" for own in names]
+    assert offered(f"omkl fit data={name} drop=repaid,") == [f"drop=repaid,{own}" for own in names[:2]]
+    assert offered(f"omkl data look {name} label=re") == ["label=repaid"]
+    assert offered(f"omkl run data={name} header=no label=") == []
+    assert offered("omkl run data=wdbc label=") == []
+
+
+def test_separators_have_the_names_of_the_settings():
+    assert MARKS.items() <= SEPARATORS.items()
 
 
 def test_it_imports_nothing_slow():

@@ -31,7 +31,7 @@ from omkl.cli import main
         ("run wdbc", ["wdbc", "did you mean 'data=wdbc'"]),
         ("run +reps=3", ["+reps=3", "never added"]),
         # names
-        ("run algo=omkc_sss", ["algo=omkc_sss", "unknown learner", "did you mean 'omkc_ss'"]),
+        ("run algo=omkc_sss", ["algo=omkc_sss", "unknown learner (did you mean 'omkc_ss', 'omkc_", "?)"]),
         ("run algo=zzz", ["unknown learner; `omkl list algos` lists them"]),
         ("run algo=ridge", ["unknown learner (did you mean 'ridge_features'?)"]),
         ("run algo=kept", ["(did you mean 'adamkl_kept' or 'adaraker_kept'?)"]),
@@ -42,7 +42,10 @@ from omkl.cli import main
         ),
         ("figure curvee", ["curvee: no such figure (did you mean 'curve'?)"]),
         ("figure zzz", ["zzz: no such figure; `omkl list papers` lists them"]),
-        ("list", ["omkl list: KIND is missing: choose one of algos, data, groups"]),
+        ("help rum", ["unknown command 'rum' (did you mean 'run'?)"]),
+        ("run jobs=2", ["jobs=2: jobs is an option, not a setting; write -j 2"]),
+        ("run data=wdbc format=json", ["write --format json"]),
+        ("run dry_run=yes", ["dry_run is an option, not a setting; write --dry-run"]),
         ("tune trial=3", ["unknown key 'trial' (did you mean 'trials'?)"]),
         ("list measure", ["KIND 'measure' (did you mean 'measures'?): choose one of algos"]),
         ("run data=wbdc", ["data=wbdc", "did you mean 'wdbc'"]),
@@ -141,7 +144,7 @@ def test_an_unforeseen_error_has_no_traceback_and_says_how_to_see_it(monkeypatch
     def broken():
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setitem(lists.KINDS, "algos", broken)
+    monkeypatch.setitem(lists.KINDS, "algos", (broken, ""))
     assert main(["list", "algos"]) == 1
     assert capsys.readouterr().err == (
         "omkl: unexpected ZeroDivisionError: oh; please report it, with the output of --debug\n"

@@ -30,6 +30,7 @@ COMMANDS = {
     "update": "update mine.omkl mine.libsvm --out other.omkl",
     "status": f"status {FEW}",
     "list": "list data",
+    "help": "help run",
     "show": f"show {FEW}",
     "data": "data list",
     "results": "results list",

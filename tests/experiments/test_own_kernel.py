@@ -85,6 +85,18 @@ def test_a_kernel_of_a_function_runs_as_its_formula_s_file(place):
     assert found.cells["mistakes"].tolist() == other.cells["mistakes"].tolist()
 
 
+def test_a_pool_of_kernels_is_one_value_and_a_list_of_pools_several(place):
+    own = omkl.kernel(cauchy, sigma=1.0)
+    words = {"data": "wdbc", "reps": 1, "yardsticks": [], "store": "one", "progress": False}
+    pool = [own(sigma=10), {"kind": "gaussian", "sigma": 64}]
+    found = omkl.run(algo="omkc_dd", **words, **{"pool.kernels": pool})
+    assert found.cells["m"].tolist() == [2]
+    both = omkl.sweep(algo="omkc_dd", **words, **{"pool.kernels": [pool, [own]]})
+    assert sorted(both.cells["m"]) == [1, 2]
+    with pytest.raises(UserError, match=r"pool\.kernels has 2 values"):
+        omkl.run(algo="omkc_dd", **words, **{"pool.kernels": [pool, [own]]})
+
+
 def test_another_function_of_the_name_takes_its_place(place):
     first = omkl.kernel(cauchy, sigma=1.0)
 

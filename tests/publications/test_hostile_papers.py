@@ -56,6 +56,11 @@ def conf(tmp_path, monkeypatch):
         ),
         ({"unavailable": {"x": {"title": "t", "how": "h", "wy": None}}}, "unavailable.x: unknown key 'wy'"),
         ({"tables": {"1": {"title": "t", "kind": "sizes"}}}, "tables.1: 'data' is missing"),
+        ({"tables": {"1": {"title": "t", "kind": "best", "by": "auk"}}}, "tables.1.by: no measure 'auk'"),
+        (
+            {"tables": {"1": {"title": "t", "kind": "best", "columns": ["f2"]}}},
+            "tables.1.columns: no measure 'f2'",
+        ),
         ({"tables": {"1": {"title": "t", "kind": "sizes", "data": 3}}}, "data: must be a name or a list"),
         (
             {"tables": {"1": {"title": "t", "kind": "results", "notes": ["x"]}}},
@@ -118,7 +123,10 @@ def test_any_part_may_be_of_any_type(conf, name, monkeypatch):
 
 def test_every_kind_of_the_schema_has_its_function():
     assert paper.KINDS["claims"].keys() == claims.KINDS.keys()
-    assert paper.KINDS["tables"].keys() == {*paper_tables.KINDS, paper_tables.sizes.__name__}
+    assert paper.KINDS["tables"].keys() == {
+        *paper_tables.KINDS,
+        *(own.__name__ for own in (paper_tables.sizes, paper_tables.digest)),
+    }
     assert paper.KINDS["figures"].keys() == {*paper_figures.KINDS, paper_figures.digits.__name__}
 
 

@@ -17,10 +17,11 @@ from omkl.paths import conf_folder
 from omkl.publications import Selection, find_item, paper_names, paper_tables, read_paper
 from omkl.publications.claims import check_claims
 from omkl.publications.compare import compare_rows
-from omkl.publications.paper import KINDS
-from omkl.publications.paper_figures import draw_item
+from omkl.publications.paper import KINDS, Item
+from omkl.publications.paper_figures import draw_item, figure_of
 from omkl.publications.paper_tables import make_table
 from omkl.publications.selection import Work, work_of
+from omkl.reports.ranks import average_ranks
 from omkl.reports.table import FORMATS
 
 PAPER = """
@@ -34,19 +35,33 @@ runs:
   budgets:
     words: {algo: [bomkc_rbp, bomkc_bogd], data: [wdbc, drift], reps: 2, algo.budget: 40}
     per_data: {wdbc: {algo.budget: 30}}
+  cheap:
+    words: {algo: [arow, perceptron, majority, alma], data: [wdbc, drift], reps: 2, rounds: 300}
 tables:
   "1": {title: "Results on {data}", kind: results, runs: [two]}
   "2": {title: "Times on {data}", kind: times, runs: [two], base: "OMKC(D,D)"}
   "3": {title: "Tuned on {data}", kind: tuning, runs: [swept]}
   "4": {title: "Sizes of {data}", kind: sizes, data: [wdbc, lost]}
   "5": {title: "The best on {data}", kind: best, runs: [two]}
+  "auc": {title: "AUC on {data}", kind: best, runs: [two], by: auc, columns: [f1, kappa]}
+  "digest":
+    title: What to take
+    kind: digest
+    lines:
+    - {problem: anything, runs: [two]}
+    - {problem: two classes, runs: [cheap]}
+    - {problem: one kernel, runs: [cheap], group: single, by: kappa}
+    - {problem: yardsticks, runs: [cheap], group: yardsticks}
 figures:
   "1": {title: "Mistakes on {data}", kind: curves, runs: [two], measure: mistake_pct}
   "ranks": {title: "Ranks over {data}", kind: ranks, runs: [budgets]}
+  "auc": {title: "Fronts of {data}", kind: pareto, cost: memory, by: auc, runs: [two]}
+  "ranks_auc": {title: "Ranks over {data}", kind: ranks, by: auc, runs: [budgets]}
 claims:
   first: {title: "one", kind: less, runs: [two], left: "OMKC(D,D)", right: "OMKC(S,S)", measure: mistake_pct}
 """
 ITEMS = {"results": "mine/1", "times": "mine/2", "tuning": "mine/3", "sizes": "mine/4", "best": "mine/5"}
+ITEMS["digest"] = "mine/digest"
 
 
 @pytest.fixture
@@ -56,6 +71,12 @@ def conf(tmp_path, monkeypatch):
     monkeypatch.setattr(compose, "conf_folder", lambda: folder)
     (folder / "paper" / "mine.yaml").write_text(PAPER)
     return folder
+
+
+def done(paper, item, chosen):
+    """The work of the last run of an item, and its outcome."""
+    work = work_of(paper, [dataclasses.replace(item, runs=item.runs[1:])], chosen)
+    return work, work.run(progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +168,43 @@ def test_an_unknown_kind_is_reported_with_file_key_and_the_known_kinds(conf, old
     assert "did you mean" in err
     assert "; known: " in err
     assert err.count("\n") == 1
+
+
+def test_a_digest_has_the_first_of_the_ranks_for_each_problem(conf, store):
+    paper, item = find_item("tables", "mine/digest")
+    every = dataclasses.replace(selection(store), data=("wdbc", "drift"))
+    made = make_table(paper, item, every, progress=False)
+    anything, two, one, yardsticks = made.table.flat().to_dict("records")
+    assert "at least 2 data sets that 3 learners have finished" in anything["then"]
+    ranked = average_ranks(
+        compare_rows(paper, Item("", "", "", "best", item.runs[1:], {}), *done(paper, item, every)).summary
+    )
+    names = list(ranked.average)
+    assert two["take"] == names[0]
+    assert two["rank"] == f"{ranked.average[names[0]]:.1f} of 4"
+    assert two["then"].startswith(names[1])
+    assert one["take"] == "-" or "2 learners" in one["then"]
+    assert yardsticks["rank"].endswith("of 3")
+
+
+def test_by_is_the_measure_that_marks_a_table_and_columns_are_further_ones(conf, store):
+    paper, item = find_item("tables", "mine/auc")
+    made = make_table(paper, item, selection(store), progress=False)
+    names = [column.name for column in made.table.columns]
+    assert names[:6] == ["data", "learner", "mistake_pct", "kappa", "auc", "n_sv_sum"]
+    assert "f1" in names
+    assert [column.name for column in made.table.columns if column.marks] == ["auc"]
+    best = json.loads(made.text("json"))["best"]
+    largest = max(row["auc_mean"] for row in best)
+    assert [row["auc_mean"] for row in best if row["best"]] == [largest]
+
+
+def test_by_is_the_measure_of_fronts_and_ranks(conf, store):
+    chosen = Selection(words=(f"store={store}", "exec=serial"))
+    front, _, _ = figure_of(*find_item("figures", "mine/auc"), selection(store), progress=False)
+    assert [(view.name, view.label, view.sign) for view in front.views()] == [("memory", "AUC", -1.0)]
+    ranked, _, _ = figure_of(*find_item("figures", "mine/ranks_auc"), chosen, progress=False)
+    assert "1: largest AUC" in ranked.caption
 
 
 # ------------------------------------------------------------------ titles

@@ -40,6 +40,14 @@ def test_size_is_vectors_or_features_and_unfinished_rows_are_left_out():
         costs_of(table(), "money")
 
 
+def test_memory_is_a_cost():
+    own = costs_of(table(memory_mib_mean=[1.5, 0.5, 2.0, 1.0]), "memory")
+    assert dict(zip(own["line"], own["cost"], strict=True)) == {"quick": 1.5, "slow": 0.5, "best": 2.0}
+    (axes,) = draw_pareto(own, "memory").axes
+    assert axes.get_xlabel() == "memory of one pass (MiB)"
+    assert list(axes.lines[1].get_xdata()) == [0.5, 1.5, 2.0]
+
+
 def test_the_figure_names_the_front_and_the_least_errors():
     figure = draw_pareto(costs_of(table(), "time"), "time", title="Fronts")
     (axes,) = figure.axes
