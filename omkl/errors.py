@@ -54,6 +54,11 @@ def suggest(word: str, known: Iterable[str], most: int = 1) -> str:
     return f" (did you mean {', '.join(first)}{' or ' if first else ''}{last}?)"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless the number is 1: ``3 rows``, ``1 row``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 CALLED: dict[str, str] = {}  # paths that messages call by another name, such as that of standard input
 
 

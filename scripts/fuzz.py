@@ -91,7 +91,7 @@ def _fuzz(name: str, target: Target, args: argparse.Namespace) -> tuple[int, dic
 
 def limited(target: Target, data: bytes) -> str | None:
     """Try one input within the limits of time and memory."""
-    now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    now = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, resource.RLIM_INFINITY))
     # ends a process that is stuck in C code, where no signal arrives
     faulthandler.dump_traceback_later(max(600, 6 * SECONDS), exit=True, file=sys.__stderr__)

@@ -84,7 +84,7 @@ def costs(rows: int) -> None:
         folder = Path(place)
         for path, text in (("kernels/cauchy.py", CAUCHY), ("conf/kernel/cauchy.yaml", CAUCHY_CONF)):
             (folder / path).parent.mkdir(parents=True)
-            (folder / path).write_text(text)
+            (folder / path).write_text(text, encoding="utf-8")
         X = sp.csr_matrix((data.values, data.indices, data.indptr), (data.T, data.d))
         gaussian = check_kernel({"kind": "gaussian", "sigma": 0.5})
         np.save(folder / "k.npy", kernel_matrix(make_pool([gaussian]), 0, X, every, every))

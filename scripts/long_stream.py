@@ -116,7 +116,9 @@ def measure(algo: str, stream: Stream, d: int, threads: int = 1) -> Iterator[Lin
 
 def memory(which: str) -> float:
     """Return the resident memory of this process in MiB, now (VmRSS) or at its peak (VmHWM); Linux only."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    status = dict(
+        line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    )
     return int(status[which].split()[0]) / 1024
 
 

@@ -63,7 +63,7 @@ def grid(folder: Path, name: str, T: int, count: int, executor: str) -> Plan:
         f"{label} " + " ".join(f"{j}:{v:.4f}" for j, v in enumerate(row, 1)) + "\n"
         for label, row in zip(y, X, strict=True)
     )
-    (folder / f"{name}.libsvm").write_text("".join(lines))
+    (folder / f"{name}.libsvm").write_text("".join(lines), encoding="utf-8")
     betas = ",".join(f"{0.9 * (i + 1) / (count // REPS):.6f}" for i in range(count // REPS))
     words = ["algo=omkc_dd", f"data={folder / name}.libsvm", f"algo.beta={betas}", f"reps={REPS}"]
     return plan([*words, "yardsticks=[]", f"store={folder / name}", f"exec={executor}"], sweep=True)
@@ -106,7 +106,7 @@ def memory(tiny: Plan, jobs: int) -> dict[str, Any]:
 def with_memory(job: Any) -> tuple[int, int]:
     """Run a cell; return the worker's process id and resident bytes."""
     run_cell(job)
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
     return os.getpid(), pages * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -134,7 +134,7 @@ def cpu() -> float:
     tick, parents, spent = os.sysconf("SC_CLK_TCK"), {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            fields = path.read_text().rpartition(")")[2].split()
+            fields = path.read_text(encoding="utf-8").rpartition(")")[2].split()
         except OSError:  # the process has just ended
             continue
         process = int(path.parent.name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import omkl
 
 PACKAGE = Path(omkl.__file__).resolve().parent
-GROUND = {"errors", "files", "paths", "schema", "seeds", "tasks"}
+GROUND = {"errors", "files", "numba_internals", "paths", "schema", "seeds", "tasks"}
 # Imports point downwards: a folder may import itself and what stands in a line above its own.
 LAYERS = (
     {"ground"},
@@ -172,3 +172,25 @@ def test_a_circle_and_an_upward_arrow_are_found():
     assert points_up("omkl.reports.charts", "omkl.runs.cells")
     assert points_up("omkl.store.lines", "omkl.runs.cells")
     assert not points_up("omkl.cli.parser", "omkl.runs.cells")
+
+
+def _text_without_encoding(path: Path) -> Iterator[int]:
+    """Yield the lines of a file that open text and leave its encoding to the system."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call) or any(own.arg in ("encoding", None) for own in node.keywords):
+            continue
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("read_text", "write_text"):
+            yield node.lineno
+        if isinstance(node.func, ast.Name) and node.func.id == "open":
+            mode = node.args[1] if len(node.args) > 1 else ast.Constant("r")
+            if not (isinstance(mode, ast.Constant) and "b" in mode.value):
+                yield node.lineno
+
+
+def test_every_text_file_is_opened_with_its_encoding(tmp_path):
+    """On Windows it would else be that of the country."""
+    (tmp_path / "a.py").write_text("open(p)\nopen(p, 'w')\nopen(p, 'rb')\np.read_text()\n", encoding="utf-8")
+    assert list(_text_without_encoding(tmp_path / "a.py")) == [1, 2, 4]
+    sources = [*PACKAGE.rglob("*.py"), *(PACKAGE.parent / "scripts").glob("*.py")]
+    found = [f"{path.name}:{line}" for path in sources for line in _text_without_encoding(path)]
+    assert found == []

@@ -14,6 +14,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from omkl import numba_internals
 from omkl.cli.completion import settings_of
 from omkl.cli.messages import (
     FAILED,
@@ -86,6 +87,8 @@ def _main(argv: list[str]) -> int:
             say("interrupted")
             return INTERRUPTED
         say(f"unexpected {type(error).__name__}: {error}; please report it, with the output of --debug")
+        if "numba" in sys.modules and (fault := numba_internals.fault()):
+            say(f"this may be why: {fault}")
         return FAILED
 
 

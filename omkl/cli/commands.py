@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import experiments as front
 from omkl.cli.messages import FAILED, OK, emit, end, end_races, say, say_failed, say_written
-from omkl.errors import UserError
+from omkl.errors import UserError, counted
 from omkl.reports.figure_style import KINDS, FigureStyle, in_style
 from omkl.reports.table import Table
 
@@ -130,7 +130,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         with in_style(_look(args)):
             made = draw(paper, item, selected(args, words), args.out, **how_of(args))
         say_written(made.files)
-        _say_in_numbers(made.figure)
+        _say_about(made.figure)
         return end(made.outcome)
     for option in ("reps", "data", "algo", "quick", "full", "dry_run"):
         if getattr(args, option):
@@ -195,7 +195,7 @@ def status(args: Namespace, words: list[str]) -> int:
         say_failed(progress.failed)
     if progress.logs:
         again = "run the command again to resubmit each such cell separately"
-        say(f"{len(progress.logs)} jobs crashed; {again}; the last log is {progress.logs[-1]}")
+        say(f"{counted(len(progress.logs), 'job')} crashed; {again}; the last log is {progress.logs[-1]}")
     if progress.silence:
         say(f"squeue does not answer, so the queued and running cells are unknown: {progress.silence}")
         return FAILED
@@ -309,9 +309,12 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
     new = submit(plan, fresh=args.fresh)
     if new.jobs:
         emit("".join(f"{array}\n" for array in dict.fromkeys(job.partition("_")[0] for job in new.jobs)))
-        say(f"submitted {new.cells} cells in {len(new.jobs)} jobs; the ids of their arrays are on stdout")
+        say(
+            f"submitted {counted(new.cells, 'cell')} in {counted(len(new.jobs), 'job')}; "
+            "the ids of their arrays are on stdout"
+        )
     if new.waiting:
-        say(f"{new.waiting} cells are queued or running already")
+        say(f"{counted(new.waiting, 'cell')} {'is' if new.waiting == 1 else 'are'} queued or running already")
     if not (new.jobs or new.waiting):
         return False
     say("`omkl status` with the same settings shows the progress, the same command shows the results")
@@ -320,7 +323,7 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
 
 def _look(args: Namespace) -> FigureStyle:
     """Return the look of a figure that the options choose."""
-    return FigureStyle(args.style, args.width, not args.no_title)
+    return FigureStyle(args.style, args.width, not args.no_title, args.ylim)
 
 
 def _save(figure: "Figure", args: Namespace, out: str) -> None:
@@ -328,12 +331,15 @@ def _save(figure: "Figure", args: Namespace, out: str) -> None:
 
     with in_style(_look(args)):
         say_written(drawing.write_files(figure, out))
-    _say_in_numbers(figure)
+    _say_about(figure)
 
 
-def _say_in_numbers(figure: "Figure") -> None:
+def _say_about(figure: "Figure") -> None:
+    """Print what a picture does not hold: warnings about its lines, and its tests in numbers."""
     from omkl.reports.comparison import in_numbers
 
+    for warning in figure.warnings:
+        say(f"warning: {warning}")
     for table in in_numbers(figure):
         emit(table.render())
 

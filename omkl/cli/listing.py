@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from omkl import experiments as front
 from omkl.cli.messages import OK, complain, emit, say
-from omkl.errors import OmklError, UserError
+from omkl.errors import OmklError, UserError, counted
 from omkl.experiments.lists import rows_of
 from omkl.paths import given, store_folder
 from omkl.reports.table import Table
@@ -133,7 +133,10 @@ def results(args: Namespace, words: list[str]) -> int:
         if not folders:
             raise UserError("omkl results merge FOLDER ...: name the stores to copy from")
         copied = rewrite.merge(store, [given(folder, "") for folder in folders])
-        emit(f"{store.path}: {copied['cells']} lines of cells and {copied['curves']} curves copied\n")
+        emit(
+            f"{store.path}: {counted(copied['cells'], 'line')} of cells and "
+            f"{counted(copied['curves'], 'curve')} copied\n"
+        )
         return OK
     if not (store.path / "cells").is_dir():
         raise UserError(
@@ -148,7 +151,7 @@ def results(args: Namespace, words: list[str]) -> int:
             emit(store_contents.as_csv(table))
         else:
             path = store_contents.export(table, args.out)
-            say(f"wrote {path}: {len(table)} cells, {len(table.columns)} columns")
+            say(f"wrote {path}: {counted(len(table), 'cell')}, {counted(len(table.columns), 'column')}")
     else:
         from omkl.learning.third_party import sources_of_others
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omkl.errors import OmklError, UserError, called, without_controls
+from omkl.errors import OmklError, UserError, called, counted, without_controls
 
 if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
@@ -64,7 +64,7 @@ def say_failed(failed: list[dict], how: str = "") -> None:
     """Say which cells failed, and that the same command tries them again."""
     from omkl.runs.status import failures_text
 
-    count = f"{len(failed)} cell{'s' if len(failed) > 1 else ''} failed{how}"
+    count = f"{counted(len(failed), 'cell')} failed{how}"
     say("\n  ".join([f"{count} (the same command tries again):", *failures_text(failed)]))
 
 

@@ -21,7 +21,7 @@ from omkl.cli.messages import OK, emit
 from omkl.errors import UserError, suggest
 from omkl.experiments.lists import KINDS as LISTS
 from omkl.paths import conf_folder, documentation, extension, in_path, out_path
-from omkl.reports.figure_style import KINDS, STYLES, UNITS, inches
+from omkl.reports.figure_style import KINDS, STYLES, UNITS, inches, y_limits
 from omkl.reports.table import FORMATS
 
 SORTS = ("mistakes", "seconds", "sv")
@@ -287,6 +287,8 @@ def _add_look(parser: Parser, out: str) -> None:
     parser.add_argument("--width", type=inches, metavar="W", help=text)
     text = "look of the figure; paper: serifs, finer lines, 300 dpi (default: %(default)s)"
     parser.add_argument("--style", choices=STYLES, default=STYLES[0], help=text)
+    text = "ends of the y axis, as in 10:30; lines beyond are named above the panel"
+    parser.add_argument("--ylim", type=y_limits, metavar="LOW:HIGH", help=text)
     parser.add_argument("--no-title", action="store_true", help="no title in the figure, for LaTeX captions")
 
 

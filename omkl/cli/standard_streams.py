@@ -35,7 +35,7 @@ def prepared_streams() -> Iterator[None]:
     with ExitStack() as stack:
         if sys.stdout is None:
             stack.enter_context(redirect_stdout(_Closed()))
-        heard = sys.stderr or stack.enter_context(open(os.devnull, "w"))
+        heard = sys.stderr or stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
         messages = stack.enter_context(redirect_stderr(_Messages(heard)))  # type: ignore[type-var]
         stack.callback(messages.flush)  # else the end of the process would fail
         yield

@@ -21,7 +21,7 @@ import re
 from functools import cache
 from typing import Any
 
-from omkl.errors import UserError, show, suggest
+from omkl.errors import UserError, counted, show, suggest
 from omkl.schema import LARGEST_INT, Check, interval, such
 
 SEPARATORS = {  # by their names, which need no quotes in a shell
@@ -133,7 +133,9 @@ def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
     start, _, stop = rounds.partition(":")
     chosen = int(start), min(int(stop or T), T)
     if chosen[0] >= T:
-        raise UserError(f"rounds={rounds}: data={data} has {T} examples; choose rounds among these")
+        raise UserError(
+            f"rounds={rounds}: data={data} has {counted(T, 'example')}; choose rounds among these"
+        )
     return chosen if chosen != (0, T) else None
 
 

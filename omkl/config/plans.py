@@ -22,7 +22,7 @@ from omkl.config.own_settings import LearnerChoice
 from omkl.config.parameters import parameters, texts
 from omkl.config.settings_text import identity
 from omkl.data.dataset import unlike_features
-from omkl.errors import UserError, shown, suggest
+from omkl.errors import UserError, counted, shown, suggest
 from omkl.paths import store_folder
 from omkl.tasks import by_task, for_task
 
@@ -399,7 +399,9 @@ class Plan:
         most = int((self.rounds or "").partition(":")[2] or 0)
         for ref in self.data:
             if most > ref.T:
-                notes.append(f"{ref.name} has {ref.T} examples, fewer than rounds={self.rounds} asks for")
+                notes.append(
+                    f"{ref.name} has {counted(ref.T, 'example')}, fewer than rounds={self.rounds} asks for"
+                )
         return tuple(notes)
 
 
@@ -510,7 +512,8 @@ def _suitable(
         elif spec.name not in named and spec.kernels == "pool" and not all(map(spec.fits, kinds)):
             reasons.setdefault(f"not for {request.given['pool'].text}", []).append(spec)
         elif spec.name not in named and _usual_budget(spec, request) > least.T:
-            few = f"{least.name} has {least.T} examples, fewer than the usual budget (set algo.budget=N)"
+            size = counted(least.T, "example")
+            few = f"{least.name} has {size}, fewer than the usual budget (set algo.budget=N)"
             reasons.setdefault(few, []).append(spec)
     left_out = [spec for some in reasons.values() for spec in some]
     if len(left_out) == len(specs):

@@ -10,7 +10,7 @@ from omkl.data.dataset import Dataset
 from omkl.data.labels import Classes, class_numbers, targets
 from omkl.data.parse import Examples
 from omkl.data.prepare import dataset_of
-from omkl.errors import UserError, show
+from omkl.errors import UserError, counted, show
 
 _DATES = (np.datetime64, np.timedelta64, datetime.date, datetime.time, datetime.timedelta)
 _MISSING = ("nan", "NaN", "<NA>", "NaT")  # texts that numpy and pandas make of missing values
@@ -46,7 +46,7 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
         raise UserError(f"{name}: row {row}, column {which} is {rows.data[at]}; it must be finite")
     labels = _labels(y, name)
     if len(labels) != rows.shape[0]:
-        raise UserError(f"{name}: {len(labels)} labels for {rows.shape[0]} rows")
+        raise UserError(f"{name}: {counted(len(labels), 'label')} for {counted(rows.shape[0], 'row')}")
     classes: Classes = None
     if task == "classification":
         target, classes = class_numbers(labels, None, name)

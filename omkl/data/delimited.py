@@ -18,7 +18,7 @@ from omkl.data.labels import TRUTH, shortlist
 from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
 from omkl.data.registry import Form
 from omkl.data.tables import AS_MOST, Column, Table, TableFormat, column_of
-from omkl.errors import UserError, show
+from omkl.errors import UserError, counted, show
 
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
 MARKS = ",;\t|"  # between columns, the likeliest first
@@ -152,7 +152,7 @@ def form_table_parts(form: Form, rows: Rows, path: Path) -> Iterator[Examples]:
         if count == form.rows:
             break
         if len(fields) != width:
-            raise UserError(f"{where}: {len(fields)} columns; the lines before have {width}")
+            raise UserError(f"{where}: {counted(len(fields), 'column')}; the lines before have {width}")
         features = [fields[i] for i in kept]
         if form.missing is not None and form.missing in features:
             continue
@@ -225,7 +225,9 @@ def read_labels(path: Path, limit: int | None) -> np.ndarray:
     labels = []
     for line, fields in read_fields(path, "whitespace", limit):
         if len(fields) != 1:
-            raise UserError(f"{path}:{line}: {len(fields)} words; a label file has one label per line")
+            raise UserError(
+                f"{path}:{line}: {counted(len(fields), 'word')}; a label file has one label per line"
+            )
         labels.append(_checked_label(fields[0], f"{path}:{line}"))
     return np.array(labels)
 
@@ -289,7 +291,7 @@ def delimited_parts(
             if (len(row) == wide + 1 and not row[-1]) or (len(row) == wide - 1 and not names[-1]):
                 row[wide:] = [""] * (wide - len(row))
             if len(row) != wide:
-                raise UserError(f"{path}:{line}: {len(row)} columns; the lines before have {wide}")
+                raise UserError(f"{path}:{line}: {counted(len(row), 'column')}; the lines before have {wide}")
         if rows or not first:
             yield Table(path, _columns(names, rows, form), np.array(lines), named)
 
@@ -330,7 +332,8 @@ def _rows(fields_of: Rows, path: Path) -> tuple[list[int], list[list[str]], list
                 rows[0].pop()
         if rows and (len(fields) != len(rows[0]) + extra or any(fields[len(rows[0]) :])):
             raise UserError(
-                f"{path}:{line}: {len(fields)} columns; the lines before have {len(rows[0]) + extra}"
+                f"{path}:{line}: {counted(len(fields), 'column')}; "
+                f"the lines before have {len(rows[0]) + extra}"
             )
         lines.append(line)
         rows.append(fields[: len(rows[0])] if rows else fields)

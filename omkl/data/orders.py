@@ -11,7 +11,7 @@ from omkl.data.data_files import find_in, open_binary, search_folders
 from omkl.data.dataset import Dataset
 from omkl.data.number_streams import EVERY, generate_numbers, realised
 from omkl.data.prepare import dataset_of
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, counted, suggest
 from omkl.seeds import permutation_seed
 
 if TYPE_CHECKING:
@@ -108,7 +108,9 @@ def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
         text = file.read().decode("ascii", "replace")
     rows = [line for line in text.splitlines() if line.strip()]
     if rep >= len(rows):
-        raise UserError(f"order=authors: {path.name} has {len(rows)} permutations; set reps={len(rows)}")
+        raise UserError(
+            f"order=authors: {path.name} has {counted(len(rows), 'permutation')}; set reps={len(rows)}"
+        )
     try:
         numbers = np.array(rows[rep].split(), dtype=np.int64)
     except (ValueError, OverflowError) as error:

@@ -19,7 +19,7 @@ from omkl.data.recipe import Preparation, Recipe, note_on_gaps, recipe_of, refus
 from omkl.data.registry import Affine, DataEntry, Form
 from omkl.data.tables import Table
 from omkl.data.workbooks import is_workbook, workbook_rows
-from omkl.errors import UserError
+from omkl.errors import UserError, counted
 
 
 def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Dataset:
@@ -164,7 +164,7 @@ def source_parts(form: Form, paths: list[Path], limit: int | None) -> Iterator[E
             yield part._replace(labels=labels[begin:end])
         begin = end
     if len(labels) != begin:
-        raise UserError(f"{paths[1]}: {len(labels)} labels for the {begin} rows of {paths[0]}")
+        raise UserError(f"{paths[1]}: {counted(len(labels), 'label')} for the {begin} rows of {paths[0]}")
 
 
 def _parts_without_labels(form: Form, paths: list[Path], limit: int | None) -> Iterator[Examples]:

@@ -18,7 +18,7 @@ from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import shortlist
 from omkl.data.tables import Column, Table, TableFormat, kind_of, readings, typed
-from omkl.errors import UserError, show, suggest
+from omkl.errors import UserError, counted, show, suggest
 
 MOST_CATEGORIES = 1000
 _CHOICES = {
@@ -247,6 +247,9 @@ class Recipe:
             raise ValueError(f"{broken}: {show(others[0])} is not one of its columns")
         if not recipe.columns:
             raise ValueError(f"{broken}: it has no columns")
+        if recipe.preparation.header == "auto":  # of version 0.2, which did not keep what auto had decided
+            numbered = all(name.isdecimal() for name in recipe.columns)
+            recipe.preparation = replace(recipe.preparation, header="no" if numbered else "yes")
         return recipe
 
 
@@ -297,7 +300,7 @@ def recipe_of(
             )
     if recipe.categories:
         count = sum(map(len, recipe.categories.values()))
-        made = f"{count} features of {', '.join(recipe.categories)}"
+        made = f"{counted(count, 'feature')} of {', '.join(recipe.categories)}"
         if preparation.categorical == "auto":
             said.append(f"{made}, one for each word")
         else:

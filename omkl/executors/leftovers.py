@@ -32,7 +32,9 @@ def scratch() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
         folder = Path(name)
         with locked(folder / "lock", "using it"):  # before the owner is named: a sweep looks at both
-            (folder / "owner").write_text(json.dumps({"host": socket.gethostname(), "pid": os.getpid()}))
+            (folder / "owner").write_text(
+                json.dumps({"host": socket.gethostname(), "pid": os.getpid()}), encoding="utf-8"
+            )
             yield folder
 
 
@@ -55,7 +57,7 @@ def mark_semaphores() -> None:
 
 def _sweep(folder: Path) -> None:
     try:
-        owner = json.loads((folder / "owner").read_text() or "{}")
+        owner = json.loads((folder / "owner").read_text(encoding="utf-8") or "{}")
     except FileNotFoundError:
         owner = {}
     if not owner:  # killed before it was written, or of an older version

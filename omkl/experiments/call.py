@@ -17,7 +17,7 @@ from omkl.data.arrays import from_arrays
 from omkl.data.dataset import Dataset
 from omkl.data.ref import Frame, Parsed, of_dataset
 from omkl.data.tables import as_pandas
-from omkl.errors import UserError, show
+from omkl.errors import UserError, counted, show
 
 LABEL = "y=..."  # the column of labels that are given beside a frame
 
@@ -110,7 +110,9 @@ def _with_labels(frame: Any, y: Any) -> Any:
     """Return a frame with its labels as a further column."""
     made, labels = as_pandas(frame), np.asarray(y).reshape(-1)
     if len(labels) != len(made):
-        raise UserError(f"{len(labels)} labels y=... for the {len(made)} rows of the frame")
+        raise UserError(
+            f"{counted(len(labels), 'label')} y=... for the {counted(len(made), 'row')} of the frame"
+        )
     return made.assign(**{LABEL: labels})
 
 

@@ -218,6 +218,8 @@ def figure(
         call = Call.of(words, data, y, label, settings)
         line = call.line("figure")
         made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, measure)
+    for warning in made.warnings:
+        warnings.warn(warning, stacklevel=2)
     if out is not None:
         drawing.write_files(made, out)
     return drawing.draw(made)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from omkl.errors import counted
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -145,7 +147,9 @@ def paper_rows() -> Rows:
         for verb, items in (("table", paper.tables), ("figure", paper.figures)):
             rows += [{"command": f"omkl {verb} {own.name}", "shows": own.titled()} for own in items.values()]
         if paper.claims:
-            rows.append({"command": f"omkl claims {paper.name}", "shows": f"{len(paper.claims)} claims"})
+            rows.append(
+                {"command": f"omkl claims {paper.name}", "shows": f"{counted(len(paper.claims), 'claim')}"}
+            )
     return rows
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config.settings_text import params_text, value_text
-from omkl.errors import UserError, path_error
+from omkl.errors import UserError, counted, path_error
 from omkl.experiments.call import Call
 from omkl.experiments.shown import Shown
 from omkl.files import check_writable
@@ -93,8 +93,8 @@ class Model(Shown):
         if measure == "loss":  # the sum of the squared errors, of which nobody knows the unit
             error = f"RMSE {math.sqrt(known['loss'] / max(known['rounds'], 1)):.6g}"
         stored = known.get("support_vectors", {}).get("distinct")
-        parts = [f"{known['rounds']} rows", error]
-        parts += [f"{stored} support vectors"] if stored is not None else []
+        parts = [counted(known["rounds"], "row"), error]
+        parts += [counted(stored, "support vector")] if stored is not None else []
         return f"{known['learner']}: {', '.join(parts)}"
 
     def report_table(self) -> Table:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import Plan, Setting, learner_spec, pool_names
 from omkl.config.own_settings import LearnerChoice, settings_yaml
 from omkl.config.settings_text import params_text, word_text
-from omkl.errors import UserError
+from omkl.errors import UserError, counted
 from omkl.experiments.call import Call
 from omkl.experiments.learner_choice import ChosenLearner
 from omkl.experiments.results import Results, run_call
@@ -365,7 +365,9 @@ class Tuning(Shown):
         if whole := [race for race in races if len(race.rungs) == 1]:
             names = "" if not cut else f" on {', '.join(dict.fromkeys(r.held.data[0].name for r in whole))}"
             passes = max(race.rungs[0].reps for race in whole)
-            lines.append(f"rule{names}: {rule.trials} trials of {passes} passes of the whole stream")
+            lines.append(
+                f"rule{names}: {counted(rule.trials, 'trial')} of {passes} passes of the whole stream"
+            )
         return lines
 
     def _flat(self) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.errors import OmklError, UserError
+from omkl.errors import OmklError, UserError, counted
 from omkl.paths import EXTENSIONS
 from omkl.store.keys import cell_key
 
@@ -149,7 +149,7 @@ def check_memory(cell: Cell) -> None:
     if total > there:
         largest = max(needed, key=lambda name: needed[name])
         sizes = [f"algo.{name}={cell.params[name]}" for name in state[largest].sizes() if name in cell.params]
-        sizes = sizes or [f"{setup.m} kernel{'s' if setup.m > 1 else ''}"]
+        sizes = sizes or [counted(setup.m, "kernel")]
         raise UserError(
             f"{' with '.join([*dict.fromkeys(sizes), f'd = {d}'])}: {cell.spec.name} takes "
             f"{total / 2**30:,.1f} GiB on data={cell.data.name}, and this machine "

@@ -8,7 +8,7 @@ import numpy as np
 from omkl.config.kernel_kinds import AUTO, COMBINED, PRECOMPUTED, kernel_kind, leaves
 from omkl.engine.called_kernels import gram_matrix
 from omkl.engine.stream import Stream
-from omkl.errors import UserError
+from omkl.errors import UserError, counted
 
 
 class Needs:
@@ -51,7 +51,7 @@ class Needs:
                     "and `tune` take it, without scaling; a model that is kept does not"
                 )
             if n != rows:
-                raise UserError(f"{file} is a Gram matrix of {n} rows, and the data have {rows}")
+                raise UserError(f"{file} is a Gram matrix of {counted(n, 'row')}, and the data have {rows}")
 
 
 def fitted(pool: dict[str, Any] | None, d: int, indices: np.ndarray, values: np.ndarray, T: int) -> Any:

@@ -29,7 +29,7 @@ import numpy as np
 from omkl.config import compose
 from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.stream import Stream, Trace, make_trace
-from omkl.errors import OmklError, UserError, suggest
+from omkl.errors import OmklError, UserError, counted, suggest
 from omkl.learning.scaling import Scaling, in_units
 
 _LEAST = 1e-12  # score of a label that is predicted without being more probable
@@ -145,7 +145,7 @@ class Estimator:
             if many and scores:
                 value = np.ravel(model.predict(x))
             if value.size != 1:
-                raise OmklError(f"{self.name} gives {value.size} numbers for one row")
+                raise OmklError(f"{self.name} gives {counted(value.size, 'number')} for one row")
             return value[0] if many else float(value[0])
 
         def learn(x: Any, y: float) -> None:

@@ -31,7 +31,7 @@ import numpy as np
 from omkl import __version__
 from omkl.errors import UserError
 from omkl.files import write_text
-from omkl.reports.figures import Confusion, Curve, Dots, Figure, HeatMap, Lines, LineStyle
+from omkl.reports.figures import Confusion, Curve, Dots, Figure, HeatMap, Lines, LineStyle, robust_range
 from omkl.reports.ranks import Ranks
 from omkl.reports.table import Records, Table, csv_of
 from omkl.reports.table_html import Element, below, button, element, grid
@@ -316,7 +316,7 @@ def _(view: HeatMap) -> dict[str, Any]:
     about = {"type": "heat", "name": view.name, "label": view.label, "digits": view.digits}
     about |= {"x": view.x_label, "y": view.y_label, "columns": view.columns, "rows": view.rows}
     grids = {name: list(map(numbers, getattr(view, name))) for name in ("mean", "std")}
-    return about | grids | {"best": list(view.best)}
+    return about | grids | {"best": list(view.best), "range": numbers(robust_range(view.mean, view.sign))}
 
 
 @_view.register

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan, learner_names, learner_specs
-from omkl.errors import UserError
+from omkl.errors import UserError, counted
 from omkl.pages.document import Page, Section
 from omkl.pages.page_tables import data_sets, provenance, with_details
 from omkl.reports import charts
@@ -119,7 +119,8 @@ def cells_sections(
             sections.append(Section("Learning curves", [curves]))
     else:
         warnings.append(
-            f"no learning curves: there are {len(rows)} rows, and at most {most_curves} are drawn; "
+            f"no learning curves: there are {counted(len(rows), 'row')}, "
+            f"and at most {most_curves} are drawn; "
             "name algo= and data= to see theirs"
         )
     with suppress(UserError):  # none of the cells has counts

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, counted, suggest
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper, as_list, needed_share
 from omkl.publications.paper_tables import TableResult, not_tuned, unfinished
@@ -123,7 +123,9 @@ class ClaimRows:
         """Return (value of the hyperparameter, mean of the measure) of each row called ``label``."""
         label, key, records = options["label"], options["key"], self.records.get(options["label"], [])
         if len(records) < 2:
-            raise UserError(f"{label} has {len(records)} rows on {self.data}; the claim needs a sweep")
+            raise UserError(
+                f"{label} has {counted(len(records), 'row')} on {self.data}; the claim needs a sweep"
+            )
         for record in records:
             if not isinstance(record["params"].get(key), (int, float)):
                 raise UserError(f"key: {label} has no number '{key}'{suggest(key, record['params'])}")

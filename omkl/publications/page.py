@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.settings_text import word_text
-from omkl.errors import OmklError, UserError
+from omkl.errors import OmklError, UserError, counted
 from omkl.files import write_text
 from omkl.publications.claims import check_claims
 from omkl.publications.paper import FEW, Paper, Run, as_list, enumerated
@@ -116,8 +116,9 @@ def write_page(
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
         picture = f"![{drawn.title}]({paper.name}/{target.name}.png)"
         command = selection.command("figure", item.name)
+        notes = "".join(f"\n* **{warning}**\n" for warning in drawn.figure.warnings)
         numbers = [f"\n{own.render('markdown')}\n" for own in in_numbers(drawn.figure)]
-        text = f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n{_commands(item.runs)}"
+        text = f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n{notes}{_commands(item.runs)}"
         parts.append("".join([text, *numbers]))
     if paper.claims:
         parts.append(f"## Claims\n\n{save('claims', check_claims(paper, selection, **how))}")
@@ -143,7 +144,7 @@ def _check(paper: Paper, outcome: "Outcome") -> None:
     if outcome.failed:
         first = outcome.failed[0]
         where = f"{first.get('algo')} on {first.get('data')}: {first.get('error')}"
-        raise OmklError(f"{paper.name}: {len(outcome.failed)} cells failed, first {where}")
+        raise OmklError(f"{paper.name}: {counted(len(outcome.failed), 'cell')} failed, first {where}")
 
 
 def _origin(paper: Paper, outcomes: list["Outcome"]) -> str:

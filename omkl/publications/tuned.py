@@ -23,7 +23,7 @@ from omkl.config import (
     learner_specs,
 )
 from omkl.config.learners import LearnerSpec
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, counted, suggest
 from omkl.files import write_text
 from omkl.publications.paper import Paper, Run
 from omkl.runs.tuning import axes
@@ -201,7 +201,10 @@ def tune_page(
             if step.races:
                 ends = tune_step(step, fresh=again, **how)
                 seconds = sum(end.seconds for end in ends)
-                report(f"{step.data}, {step.run.name}: {len(ends)} learners tuned, {seconds:.0f} s of passes")
+                report(
+                    f"{step.data}, {step.run.name}: {counted(len(ends), 'learner')} tuned, "
+                    f"{seconds:.0f} s of passes"
+                )
             outcome = run_plans(_held(step, plans), **how)
             broken += outcome.failed
             if outcome.interrupted:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from omkl.errors import counted
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -19,7 +21,7 @@ def some(names: Sequence[str], between: str = ", ", at_most: int = AT_MOST) -> s
 
 def n_cells(count: int) -> str:
     """Return ``1 cell`` or ``2 cells``."""
-    return f"{count} cell{'s' if count > 1 else ''}"
+    return counted(count, "cell")
 
 
 def repetitions_of(orders: Iterable[str]) -> str:

@@ -11,14 +11,13 @@ import numpy as np
 from omkl.data.labels import label_text
 from omkl.reports import figure_layout as layout
 from omkl.reports import figure_style
-from omkl.reports.figure_style import current, factor, looks, mark, points
-from omkl.reports.figures import COLOURS, Confusion, Dots, Figure, HeatMap, Lines, Pictures, in_symbols
+from omkl.reports.figure_style import current, factor, looks, points
+from omkl.reports.figures import Confusion, Dots, Figure, HeatMap, Lines, Pictures, in_symbols, robust_range
+from omkl.reports.front_drawing import draw_fronts
 from omkl.reports.line_drawing import (
     Styles,
     draw_lines,
-    line_look,
     note_left_out,
-    plain_log,
     plain_number,
     robust_limits,
     value_panel,
@@ -51,7 +50,7 @@ def _drawn(figure: Figure) -> "Drawn":
     if any(panel.group for panel in figure.panels):
         return _maps(figure)
     if isinstance(first, Lines):
-        return _fronts(figure) if first.kind == "front" else draw_lines(figure)
+        return draw_fronts(figure) if first.kind == "front" else draw_lines(figure)
     if isinstance(first, Dots):
         return _bars(figure) if first.as_shares else _dots(figure)
     return _pictures(figure) if isinstance(first, Pictures) else _ranks(figure, cast(Ranks, first))
@@ -86,7 +85,7 @@ def _dots(figure: Figure) -> "Drawn":
             handles[name] = Line2D([], [], color=style.colour, **shape)
     if len(handles) > layout.MOST_NAMES:  # the ticks name the learners
         handles = {name: handle for name, handle in handles.items() if figure.styles[name].is_yardstick}
-    layout.legend_below(drawn, handles, figure.text("bars"), figure.warnings)
+    layout.legend_below(drawn, handles, figure.text("bars"))
     return drawn
 
 
@@ -108,9 +107,9 @@ def _dot_panel(axes: "Axes", view: Dots, styles: Styles) -> None:
     axes.set_xlim(*limits)
     for name, level in levels.items():
         if name not in out:
-            look = {key: own for key, own in line_look(styles[name]).items() if key != "linewidth"}
+            look = {key: own for key, own in layout.line_look(styles[name]).items() if key != "linewidth"}
             axes.axvline(level, label=name, linewidth=1.2, **look)
-    note_left_out(axes, {name: levels[name] for name in out}, "→")
+    note_left_out(axes, {name: levels[name] for name in out}, across=True)
 
 
 def _bars(figure: Figure) -> "Drawn":
@@ -136,7 +135,7 @@ def _bars(figure: Figure) -> "Drawn":
         if number + wide >= count:
             axes.set_xlabel("time / slowest's time")
             axes.tick_params(labelbottom=True)
-    layout.note_below(drawn, figure.caption, figure.warnings)
+    layout.note_below(drawn, figure.caption)
     layout.put_title(drawn, figure.title)
     return drawn
 
@@ -159,97 +158,6 @@ def _bar_panel(axes: "Axes", shares: Mapping[str, float], figure: Figure) -> Non
     axes.set_xlim(0, 1.17)
     axes.set_xticks([0, 0.5, 1.0], ["0", "0.5", "1"])
     axes.grid(visible=False, axis="y")
-
-
-# -------------------------------------------------------------------- fronts of error and cost
-
-_SIDES: tuple[tuple[tuple[bool, bool], dict[str, Any]], ...] = (  # (at its left, below it), where a name goes
-    ((False, False), {"xytext": (4, 3), "ha": "left", "va": "bottom"}),
-    ((False, True), {"xytext": (4, -3), "ha": "left", "va": "top"}),
-    ((True, True), {"xytext": (-4, -3), "ha": "right", "va": "top"}),
-    ((True, False), {"xytext": (-4, 3), "ha": "right", "va": "bottom"}),
-)
-Box = tuple[float, float, float, float]
-_DECADES = 30.0  # between the least and the largest cost; then only powers of ten have numbers
-_LEAST = 4  # learners of the least error that are named, too
-_FAR = 2.0  # a learner is off the panel whose distance to the best is over this many times the median one
-
-
-def _fronts(figure: Figure) -> "Drawn":
-    """Draw points and their front; learners far above the best are counted in the panel's corner."""
-    count = len(figure.panels)
-    rows, wide = layout.grid_shape(count, 3)
-    drawn = layout.new_figure(0.3 + 4.0 * wide, 0.6 + 3.1 * rows)
-    every = layout.subplots(drawn, count, rows, wide)
-    for number, (axes, panel) in enumerate(zip(every, figure.panels, strict=True)):
-        view = cast(Lines, panel.views[0])
-        _front_panel(axes, view)
-        layout.panel_title(axes, panel.name, count == 1)
-        if number + wide >= count:
-            axes.set_xlabel(view.x_label)
-        if number % wide == 0:
-            axes.set_ylabel(view.label)
-    layout.note_below(drawn, figure.text("", ["named as well: the best"]), figure.warnings)
-    layout.put_title(drawn, figure.title)
-    return drawn
-
-
-def _front_panel(axes: "Axes", view: Lines) -> None:
-    joined, *every = view.lines
-    cost, error = (np.array([getattr(line, name)[0] for line in every]) for name in ("x", "mean"))
-    sign = view.sign  # where more is better, the axis is upside down
-    at = {pair: place for place, pair in reversed([*enumerate(zip(cost, error, strict=True))])}
-    places = [at[pair] for pair in zip(joined.x, joined.mean, strict=True)]
-    best = (sign * error).min()
-    highest = best + max(_FAR * float(np.median(sign * error - best)), 0.02 * abs(best))
-    highest = max(highest, *(sign * joined.mean))
-    near = sign * error <= highest
-    look: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": mark(3.6), "markeredgewidth": 0}
-    axes.plot(cost[near], error[near], color="#9a9a9a", **look)
-    look = {"color": COLOURS[0], "marker": "o", "markersize": mark(4.6), "linewidth": 1.0}
-    axes.plot(joined.x, joined.mean, **look)
-    axes.set_xscale("log")
-    margin = 0.06 * (highest - best)
-    axes.set_ylim(sign * (best - 3 * margin), sign * (highest + margin))
-    least, most = cost[near].min(), cost[near].max()
-    spread = max(most / least, 2.0)
-    axes.set_xlim(least / spread**0.06, most * spread**0.30)  # room for names
-    plain_log(axes.xaxis)
-    if spread > _DECADES:
-        axes.xaxis.set_minor_formatter("")
-    few = [place for place in np.argsort(sign * error, kind="stable")[:_LEAST] if place not in places]
-    taken: list[Box] = []
-    for place in [*places, *few]:
-        text, on_front = in_symbols(every[place].name), place in places
-        where = _side(axes, text, cost[place], error[place], taken)
-        if where or on_front:
-            look = {"color": "black" if on_front else layout.GREY, "fontsize": points(6.5)}
-            look |= where or _SIDES[0][1]
-            axes.annotate(text, (cost[place], error[place]), textcoords="offset points", **look)
-    if not near.all():
-        look = {"ha": "right", "va": "top", "color": layout.GREY, "fontsize": points(7)}
-        axes.text(
-            0.99,
-            0.99,
-            f"{(~near).sum()} {'above' if sign > 0 else 'below'}",
-            transform=axes.transAxes,
-            **look,
-        )
-
-
-def _side(axes: "Axes", text: str, x: float, y: float, taken: list[Box]) -> dict[str, Any] | None:
-    """Return where a name goes so that it hides no other one, None where there is no room; notes its box."""
-    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    place = np.log(x / left) / np.log(right / left), (y - low) / (high - low)  # in shares of the panel
-    wide, tall = 0.0022 * points(6.5) * len(text), 0.0085 * points(6.5)
-    for (to_left, below), look in _SIDES:
-        start = place[0] - wide - 0.01 if to_left else place[0] + 0.01
-        base = place[1] - tall - 0.01 if below else place[1] + 0.01
-        box = (start, base, start + wide, base + tall)
-        if all(box[2] < b[0] or b[2] < box[0] or box[3] < b[1] or b[3] < box[1] for b in taken):
-            taken.append(box)
-            return look
-    return None
 
 
 # -------------------------------------------------------------------- heat maps
@@ -284,7 +192,7 @@ def _maps(figure: Figure) -> "Drawn":
     grid = drawn.subplots(*shape, squeeze=False, height_ratios=heights.tolist())
     places = {name: place for place, name in enumerate(f"{d} · {n}" for n in learners for d in data)}
     used: dict[str, list[Axes]] = {}
-    images: dict[str, tuple[Any, str]] = {}
+    images: dict[str, tuple[Any, str, tuple[bool, bool]]] = {}
     free = list(range(grid.size))
     # In a single column, the panels of a data set are above its colour bar.
     for number, panel in enumerate(figure.panels):
@@ -294,9 +202,10 @@ def _maps(figure: Figure) -> "Drawn":
         if isinstance(view, HeatMap):
             same = [one.views[0] for one in figure.panels if one.group == panel.group]
             means = np.concatenate([one.mean.ravel() for one in same if isinstance(one, HeatMap)])
-            limits = float(np.nanmin(means)), float(np.nanmax(means))
+            limits = robust_range(means, view.sign)
             room = (width, float(heights[place // shape[1]]))
-            images[panel.group] = _heat_map(axes, view, limits, room), view.label
+            beyond = bool((means < limits[0]).any()), bool((means > limits[1]).any())
+            images[panel.group] = _heat_map(axes, view, limits, room), view.label, beyond
         elif isinstance(view, Lines):
             value_panel(axes, view, figure.styles)
             axes.set_xlabel(view.x_label)
@@ -304,15 +213,17 @@ def _maps(figure: Figure) -> "Drawn":
         layout.panel_title(axes, in_symbols(panel.name), count == 1, 9.0)
         used.setdefault(panel.group, []).append(axes)
     pad = _ABOVE_BAR / drawn.get_figheight()
-    for which, (image, label) in images.items():
-        bar = drawn.colorbar(image, ax=used[which], location="bottom", aspect=35, shrink=0.9, pad=pad)
+    for which, (image, label, beyond) in images.items():
+        ends = {(False, False): "neither", (True, False): "min", (False, True): "max"}.get(beyond, "both")
+        look: dict[str, Any] = {"location": "bottom", "aspect": 35, "shrink": 0.9, "pad": pad, "extend": ends}
+        bar = drawn.colorbar(image, ax=used[which], **look)
         bar.outline.set_visible(False)  # type: ignore[operator]
         bar.ax.tick_params(labelsize=points(7.5))
         note = in_symbols(figure.notes.get(which, ""))
         text = textwrap.fill(note, max(20, int(14 * width / factor())))
         bar.set_label(f"{label}\n{text}".strip(), fontsize=points(8))
     below = [f"{which}: {text}" for which, text in figure.notes.items() if which not in images and text]
-    layout.note_below(drawn, "\n".join([figure.text("bands"), *below]), figure.warnings)
+    layout.note_below(drawn, "\n".join([figure.text("bands"), *below]))
     for unused in free:
         grid.flat[unused].remove()
     return drawn
@@ -390,7 +301,7 @@ def _confusions(figure: Figure) -> "Drawn":
     bar.set_ticks([0, 1, 5, 20, 50, 100])
     bar.set_label(views[0].label, fontsize=points(8))
     text = "numbers: examples of one pass; " if numbered else ""
-    layout.note_below(drawn, text + figure.text(""), figure.warnings)
+    layout.note_below(drawn, text + figure.text(""))
     layout.put_title(drawn, figure.title)
     return drawn
 
@@ -465,7 +376,7 @@ def _ranks(figure: Figure, ranks: Ranks) -> "Drawn":
     _scale(axes, ranks.cd, k, step)
     for number, name in enumerate(names):
         row = deep + (number if number < half else len(names) - 1 - number)
-        _leg(axes, ranks.average[name], name, row, number < half, k, line_look(figure.styles[name]))
+        _leg(axes, ranks.average[name], name, row, number < half, k, layout.line_look(figure.styles[name]))
     for number, group in enumerate(groups):
         y, out = 0.45 + _BETWEEN * number, 0.006 * (k - 1)
         ends = [ranks.average[group[0]] - out, ranks.average[group[-1]] + out]
@@ -554,6 +465,6 @@ def _pictures(figure: Figure, across: int = ACROSS) -> "Drawn":
         axes.imshow(sheet, cmap="gray_r", interpolation="nearest", **limits)
         axes.set_axis_off()
         axes.set_title(panel.name if len(view.values) else f"{panel.name}: none")
-    layout.note_below(drawn, figure.text(""), figure.warnings)
+    layout.note_below(drawn, figure.text(""))
     layout.put_title(drawn, figure.title)
     return drawn

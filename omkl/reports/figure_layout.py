@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.reports.figure_style import current, factor, points
-from omkl.reports.figures import LineStyle, in_symbols
+from omkl.reports.figure_style import current, factor, mark, points
+from omkl.reports.figures import COLOURS, LineStyle, in_symbols
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,10 +20,10 @@ NARROWEST_PANEL, WIDEST_FIGURE = 1.6, 13.0  # inches
 _BESIDE, _ABOVE = 0.5, 0.7  # inches of a panel for its labels
 _USUAL = 3.0  # inches of a panel's width
 MOST_NAMES = 8  # of a legend; more lines are named where they end
-WARNING, GREY = "#b00020", "#4d4d4d"  # colours of the text below
+GREY = "#4d4d4d"  # of the text below
 _SIZE = 7.5  # points on the screen, of a name at a line's end
 _SPACING = 1.18  # of such names, in heights of the text
-_LEADER = 0.16  # inches from the panel to a name
+_LEADER, _SAMPLE = 0.24, 0.24  # inches from the panel to the sample of a name's line, and of that
 
 Ends = Mapping[str, tuple[float, float]]
 
@@ -47,7 +47,7 @@ def stacks(
     names = list(names)
     chosen = current().width
     beside = len(names) > MOST_NAMES  # of each panel, else below all
-    label = 0.2 + 0.0068 * points(8) * max(map(len, names)) if beside else 0.0
+    label = 0.1 + _LEADER + _SAMPLE + 0.0068 * points(8) * max(map(len, names)) if beside else 0.0
     most = min(columns, max(1, int(WIDEST_FIGURE / (_USUAL + label)))) if beside else columns
     rows, columns = grid_shape(count, most, NARROWEST_PANEL + label)
     wide = chosen or (5.2 + label if columns == 1 else (_USUAL + label) * columns)
@@ -90,6 +90,32 @@ def panel_width(axes: "Axes") -> float:
     return figure.bbox.width / figure.dpi / (grid.ncols if grid else 1) - _BESIDE if figure else _USUAL
 
 
+def line_look(style: LineStyle) -> dict[str, Any]:
+    """Return a line's style in matplotlib's words."""
+    look: dict[str, Any] = {"color": style.colour, "linestyle": (0, style.dashes) if style.dashes else "-"}
+    if style.is_yardstick:
+        return look | {"linewidth": 1.2, "zorder": 2}
+    # A broken line shows a solid one below it, not the other way round.
+    look["zorder"] = 3 + 0.1 * min(style.number // len(COLOURS), 5) - style.number / 10000
+    if style.marker:
+        # The places are shares of the panel's diagonal.
+        where = (0.03 + 0.21 * (0.618 * style.number % 1), 0.21)
+        size = mark(5.5 if style.marker in "PX*" else 4.2)
+        look |= {"marker": style.marker, "markersize": size, "markeredgewidth": 0, "markevery": where}
+    return look
+
+
+def mark_broken(axes: "Axes", across: bool = False) -> None:
+    """Break the end of a panel's y axis, or of its x axis, beyond which something lies."""
+    ends, place = (
+        ([(-0.4, -1.0), (0.4, 1.0)], (1.0, 0.0)) if across else ([(-1.0, -0.4), (1.0, 0.4)], (0.0, 1.0))
+    )
+    look: dict[str, Any] = {"linestyle": "none", "color": "black", "markeredgewidth": 0.8, "clip_on": False}
+    for shift in (0.0, 0.016):
+        where = [place[0] - shift * across], [place[1] - shift * (not across)]
+        axes.plot(*where, transform=axes.transAxes, marker=ends, markersize=mark(7.0), **look)
+
+
 # -------------------------------------------------------------------- text above and below
 
 
@@ -119,29 +145,25 @@ def panel_title(axes: "Axes", text: str, alone: bool, size: float = 10.0, below:
     axes.set_title(text, fontsize=points(size))
 
 
-def _caption(figure: "Figure", caption: str, warnings: Iterable[str]) -> tuple[str, str]:
-    """Return the text below the panels, warnings first, in lines that fit, and its colour."""
+def _caption(figure: "Figure", caption: str) -> str:
+    """Return the text below the panels, in lines that fit."""
     room = max(30, int(figure.get_figwidth() / (0.062 * factor())))
-    alarms = [f"! {warning}" for warning in warnings]
-    parts = filter(None, [*alarms, *caption.splitlines()])
+    parts = filter(None, caption.splitlines())
     text = "\n".join(textwrap.fill(in_symbols(part), room, break_long_words=False) for part in parts)
     if current().width:  # what is below the panels takes nothing from their height
         figure.set_figheight(figure.get_figheight() + points(8) / 60 * text.count("\n"))
-    return text, WARNING if alarms else GREY
+    return text
 
 
-def note_below(figure: "Figure", caption: str, warnings: Iterable[str] = ()) -> None:
+def note_below(figure: "Figure", caption: str) -> None:
     """Put a caption below all panels of a figure without a legend."""
-    text, colour = _caption(figure, caption, warnings)
-    if text:
-        figure.supxlabel(text, fontsize=points(8), color=colour)
+    if text := _caption(figure, caption):
+        figure.supxlabel(text, fontsize=points(8), color=GREY)
 
 
-def legend_below(
-    figure: "Figure", handles: dict[str, Any], caption: str = "", warnings: Iterable[str] = ()
-) -> None:
+def legend_below(figure: "Figure", handles: dict[str, Any], caption: str = "") -> None:
     """Put one legend for all panels below them, where it hides nothing, with the caption as its title."""
-    text, colour = _caption(figure, caption, warnings)
+    text = _caption(figure, caption)
     names = list(map(in_symbols, handles))
     longest = max(map(len, names), default=1)
     room = max(1, int(figure.get_figwidth() / (factor() * (0.62 + 0.068 * longest))))
@@ -151,7 +173,7 @@ def legend_below(
     look: dict[str, Any] = {"loc": "outside lower center", "title_fontsize": points(8), "columnspacing": 1.6}
     columns = -(-len(handles) // rows) if rows else 1
     legend = figure.legend(list(handles.values()), names, ncols=columns, title=text, **look)
-    legend.get_title().set(color=colour, multialignment="center")
+    legend.get_title().set(color=GREY, multialignment="center")
 
 
 # -------------------------------------------------------------------- names at the ends of lines
@@ -169,9 +191,10 @@ def label_ends(
     """
     size = points(_SIZE)
     gap = _SPACING * size / 72
+    names = [[(name, *end) for name, end in sorted(own.items())] for _, own in ends]
     labels = [
-        [(_label(axes, name, end, styles[name], size), end[1]) for name, end in sorted(own.items())]
-        for axes, own in ends
+        [_label(axes, name, (x, y), size) for name, x, y in own]
+        for (axes, _), own in zip(ends, names, strict=True)
     ]
     height, width = _panel_size(figure, ends)
     low = max((len(own) * gap - height for _, own in ends), default=0.0)
@@ -179,10 +202,20 @@ def label_ends(
         rows = max(grid.nrows for axes, _ in ends if (grid := axes.get_gridspec()))
         figure.set_figheight(figure.get_figheight() + rows * low)
         height, width = _panel_size(figure, ends)
-    for own in labels:
-        places = moved_apart([y for _, y in own], gap / height)
-        for (label, _), y in zip(own, places, strict=True):
-            label.set_position((1 + _LEADER / width, y))
+    start, stop = 1 + _LEADER / width, 1 + (_LEADER + _SAMPLE) / width
+    for (axes, _), own, texts in zip(ends, names, labels, strict=True):
+        places = moved_apart([y for *_, y in own], gap / height)
+        for (name, x, y), text, place in zip(own, texts, places, strict=True):
+            text.set_position((stop + 0.05 / width, place))
+            look = line_look(styles[name])
+            _outside(axes, [x, start], [y, place], color=look["color"], linewidth=0.5)
+            _outside(axes, [start, (start + stop) / 2, stop], [place] * 3, **look | {"markevery": [1]})
+
+
+def _outside(axes: "Axes", x: list[float], y: list[float], **look: Any) -> None:
+    """Draw a line in shares of a panel, also outside it."""
+    (line,) = axes.plot(x, y, transform=axes.transAxes, clip_on=False, **look)
+    line.set_in_layout(False)
 
 
 def moved_apart(places: Sequence[float], gap: float) -> list[float]:
@@ -206,12 +239,10 @@ def moved_apart(places: Sequence[float], gap: float) -> list[float]:
     return moved.tolist()
 
 
-def _label(axes: "Axes", name: str, end: tuple[float, float], style: LineStyle, size: float) -> "Annotation":
-    leader = {"arrowstyle": "-", "color": style.colour, "linewidth": 0.8, "shrinkA": 1.0, "shrinkB": 0.0}
-    leader |= {"linestyle": (0, style.dashes) if style.dashes else "-", "relpos": (0.0, 0.5)}
+def _label(axes: "Axes", name: str, end: tuple[float, float], size: float) -> "Annotation":
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "axes fraction", "ha": "left"}
-    place |= {"va": "center", "annotation_clip": False, "fontsize": size, "arrowprops": leader}
-    return axes.annotate(in_symbols(name), end, (1.06, end[1]), **place)
+    place |= {"va": "center", "annotation_clip": False, "fontsize": size}
+    return axes.annotate(in_symbols(name), end, (1.15, end[1]), **place)
 
 
 def _panel_size(figure: "Figure", ends: Sequence[tuple["Axes", Ends]]) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 import os
 import re
 import sys
@@ -73,17 +74,20 @@ class FigureStyle:
     """style: ``paper`` has serifs, smaller text and finer lines    width: in inches; None: as the panels need
 
     title: False leaves out the figure's title, and a panel's where it is the only one: LaTeX has a caption
+    ylim: of the y axes of curves, sweeps over one number and fronts; None: as their lines need
     """
 
     style: Style = "screen"
     width: float | None = None
     title: bool = True
+    ylim: tuple[float, float] | None = None
 
     def words(self) -> str:
         """Return the options of the command line that give this look, with a space before each."""
         width = f" --width {self.width:.6g}in" if self.width else ""
         style = f" --style {self.style}" if self.style != "screen" else ""
-        return width + style + ("" if self.title else " --no-title")
+        ylim = f" --ylim {self.ylim[0]:g}:{self.ylim[1]:g}" if self.ylim else ""
+        return width + style + ("" if self.title else " --no-title") + ylim
 
 
 _CHOSEN: ContextVar[FigureStyle] = ContextVar("look", default=FigureStyle())  # noqa: B039 (a frozen value)
@@ -115,6 +119,17 @@ def inches(text: str) -> float:
             f"--width {text}: must be from {NARROWEST:g} to {WIDEST:g} inches, got {width:.3g} inches"
         )
     return width
+
+
+def y_limits(text: str) -> tuple[float, float]:
+    """Return the ends of an axis such as ``10:30``. Raises UserError."""
+    try:
+        low, high = map(float, text.split(":"))
+    except ValueError:
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise UserError(f"--ylim {text!r}: two numbers are needed, the smaller first, as in 10:30")
+    return low, high
 
 
 def factor() -> float:

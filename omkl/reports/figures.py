@@ -25,6 +25,7 @@ SYMBOLS = {
     name: unicodedata.lookup(f"GREEK SMALL LETTER {name.upper()}")
     for name in ("alpha", "beta", "gamma", "delta", "eta", "nu", "rho", "sigma", "tau")
 } | {"lam": "λ", "eps": "ε"}
+REACH = 3.0  # of a scale of colours, in distances of the median value from the best
 _SET = re.compile(rf"\b({'|'.join(SYMBOLS)})(\^2)?(?=\s?=)")
 
 
@@ -236,6 +237,22 @@ def line_styles(
         dashes = YARDSTICK_DASHES[which] + (1.2, 2.4) * turn
         styles[name] = LineStyle(GREYS[which], dashes, number=number, is_yardstick=True)
     return styles
+
+
+def robust_range(values: np.ndarray, sign: float = 1.0) -> tuple[float, float]:
+    """Return the ends of a scale of colours: few values that are far worse than the rest do not take it all.
+
+    sign: 1 where less is better, -1 where more is. From the best value it reaches REACH times as far as the
+    median one, at least a 50th of its size, at most to the worst. NaN are left out.
+    """
+    costs = sign * values[np.isfinite(values)]
+    if not costs.size:
+        return 0.0, 1.0
+    best = float(costs.min())
+    reach = max(REACH * float(np.median(costs) - best), 0.02 * abs(best))
+    worst = min(float(costs.max()), best + reach)
+    low, high = sorted((sign * best, sign * worst))
+    return low, high
 
 
 def symbol(name: str) -> str:

@@ -7,8 +7,9 @@ import numpy as np
 
 from omkl.config.settings_text import value_text
 from omkl.reports import figure_layout as layout
-from omkl.reports.figure_style import current, factor, mark, points
-from omkl.reports.figures import COLOURS, Curve, Figure, Lines, LineStyle
+from omkl.reports.figure_layout import line_look, mark_broken
+from omkl.reports.figure_style import current, factor, points
+from omkl.reports.figures import Curve, Figure, Lines, LineStyle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,27 +21,13 @@ FEW_BANDS = 4  # learners of a panel up to which each has a band; the bands of m
 FIRST = 10  # a rate over fewer examples is not drawn: it varies too much
 SETTLED = 0.05  # the share of a stream after which the axis of a rate must show every curve
 FEW = 12  # points up to which each is marked, because nothing is known between them
+WIDEN = 1.5  # an axis of a rate may be so many times as long as the learners need, for yardsticks to be seen
 NEAR = 0.012  # of a panel's height: about the width of a line
 MOSTLY = 0.8  # share of two lines that must overlap before they are striped
 _HEIGHTS = {1: 2.5, 2: 2.3875, 3: 1.91}  # inches of a curve's panel: alone, the upper, those below it
 _BARS = 5  # on each line, where bars replace bands
 Points = tuple[np.ndarray, np.ndarray]  # x and y, (n,) each
 Styles = Mapping[str, LineStyle]
-
-
-def line_look(style: LineStyle) -> dict[str, Any]:
-    """Return a line's style in matplotlib's words."""
-    look: dict[str, Any] = {"color": style.colour, "linestyle": (0, style.dashes) if style.dashes else "-"}
-    if style.is_yardstick:
-        return look | {"linewidth": 1.2, "zorder": 2}
-    # A broken line shows a solid one below it, not the other way round.
-    look["zorder"] = 3 + 0.1 * min(style.number // len(COLOURS), 5) - style.number / 10000
-    if style.marker:
-        # The places are shares of the panel's diagonal.
-        where = (0.03 + 0.21 * (0.618 * style.number % 1), 0.21)
-        size = mark(5.5 if style.marker in "PX*" else 4.2)
-        look |= {"marker": style.marker, "markersize": size, "markeredgewidth": 0, "markevery": where}
-    return look
 
 
 def draw_lines(figure: Figure) -> "Drawn":
@@ -59,6 +46,8 @@ def draw_lines(figure: Figure) -> "Drawn":
         views = cast(Sequence[Lines], panel.views)
         for number, (axes, view) in enumerate(zip(stack, views, strict=False)):
             _line_panel(axes, view, figure.styles, bands)
+            if not number:  # #SV below an error has a scale of its own
+                _as_wanted(axes)
             others = {
                 cast(Lines, own.views[number]).label for own in figure.panels if number < len(own.views)
             }
@@ -72,8 +61,7 @@ def draw_lines(figure: Figure) -> "Drawn":
             axes.sharex(lowest)
             axes.tick_params(labelbottom=False)
         layout.panel_title(stack[0], panel.name, alone)
-        if high > 1 or place + columns >= count or first.kind == "value":
-            lowest.set_xlabel(views[-1].x_label)
+        lowest.set_xlabel(views[-1].x_label)
     drawn.align_ylabels() if high > 1 else drawn.align_xlabels()
     ends = [(axes, _ends(axes)) for axes in drawn.axes]
     seen = {name for _, own in ends for name in own}
@@ -81,10 +69,10 @@ def draw_lines(figure: Figure) -> "Drawn":
     caption = figure.text("bands" if bands else "bars")
     layout.put_title(drawn, figure.title)
     if len(handles) > layout.MOST_NAMES:
-        layout.note_below(drawn, caption, figure.warnings)
+        layout.note_below(drawn, caption)
         layout.label_ends(drawn, ends, figure.styles)
     else:
-        layout.legend_below(drawn, handles, caption, figure.warnings)
+        layout.legend_below(drawn, handles, caption)
     return drawn
 
 
@@ -103,6 +91,17 @@ def _line_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool) -> None:
         value_panel(axes, view, styles, bands)
     else:
         _curve_panel(axes, view, styles, bands)
+
+
+def _as_wanted(axes: "Axes") -> None:
+    """Set the ends of the y axis that the user wants, and name what is beyond them."""
+    if limits := current().ylim:
+        axes.set_ylim(*limits)
+        last = {
+            name: float(np.asarray(line.get_ydata(), dtype=float)[-1])
+            for name, line in _labelled(axes).items()
+        }
+        note_left_out(axes, {name: y for name, y in last.items() if not limits[0] <= y <= limits[1]})
 
 
 def _curve_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool) -> None:
@@ -160,11 +159,11 @@ def _limit_rate(axes: "Axes", lines: Sequence[Curve], styles: Styles, signed: bo
         else:
             mean, std = (values[seen >= SETTLED] for values in (line.mean, np.nan_to_num(line.std)))
             must_see += [*np.maximum(mean - std, -np.inf if signed else 0.0), *(mean + std)]
-    (low, high), out = robust_limits(must_see, finals, widen=3.0)
+    (low, high), out = robust_limits(must_see, {line: most for line, (_, most) in late.items()}, WIDEN)
     low = min([low, *(least - 0.02 * abs(least) for least, _ in late.values())])
-    shown = (most + 0.02 * abs(most) for line, (_, most) in late.items() if line not in out)
-    axes.set_ylim(low, max([high, *shown]))
-    note_left_out(axes, {line: finals[line] for line in out})
+    axes.set_ylim(low, high)
+    beyond = {line: finals[line] if finals[line] > high else late[line][1] for line in out}
+    note_left_out(axes, beyond)
 
 
 def value_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool = True) -> None:
@@ -267,10 +266,17 @@ def robust_limits(
     return (low - margin if low < 0 else max(0.0, low - margin), high + margin), left_out
 
 
-def note_left_out(axes: "Axes", values: dict[str, float], arrow: str = "↑") -> None:
-    """Name above a panel the yardsticks that are beyond its axis, with their values."""
-    parts = [f"{name} {value:{'.1f' if value >= 1 else '.2g'}} {arrow}" for name, value in values.items()]
+def note_left_out(axes: "Axes", values: Mapping[str, float], across: bool = False) -> None:
+    """Name above a panel what is beyond its y axis (or x axis: across), with the values; break the axis."""
+    low, high = axes.get_xlim() if across else axes.get_ylim()
+    arrows = ("←", "→") if across else ("↓", "↑")
+    parts = [
+        f"{name} {value:{'.1f' if value >= 1 else '.2g'}} {arrows[int(value >= (low + high) / 2)]}"
+        for name, value in values.items()
+    ]
     if parts:
+        if any(value > high for value in values.values()):
+            mark_broken(axes, across)
         about: dict[str, Any] = {"fontsize": points(7), "fontweight": "normal", "color": "#666666"}
         axes.set_title("\n".join(parts), loc="right", **about)
 

@@ -13,7 +13,7 @@ from omkl.data.recipe import Choice, choice_of
 from omkl.data.ref import DataRef, Frame, UserFile
 from omkl.data.tables import Column as DataColumn
 from omkl.data.tables import Table as DataTable
-from omkl.errors import UserError, called
+from omkl.errors import UserError, called, counted
 from omkl.reports.table import Table
 
 MOST = 200  # columns that are shown; JSON has all
@@ -50,10 +50,10 @@ def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
         chosen = choice_of(table, ref.preparation, ref.task)
         rows = [_row(place, table, chosen, ref) for place in range(len(table.columns))]
         form = f"{format_of(ref.path).title}" if isinstance(ref, UserFile) else "a data frame"
-        title = f"{name}: {form}, {len(table.columns[0].text)} rows"
+        title = f"{name}: {form}, {counted(len(table.columns[0].text), 'row')}"
     else:
         rows = _of_dataset(ref.load())
-        title = f"{name}: {ref.T} rows, {ref.d} features"
+        title = f"{name}: {counted(ref.T, 'row')}, {counted(ref.d, 'feature')}"
     notes, fault = _outcome(ref)
     below = (
         [f"Columns {MOST + 1} to {len(rows)} are not shown; --format json has them."] if rows[MOST:] else []
@@ -68,7 +68,7 @@ def _outcome(ref: DataRef) -> tuple[list[str], list[str]]:
     except UserError as error:
         return [], [f"A run stops: {called(str(error))}"]
     return [f"Note: {note}" for note in dataset.notes], [
-        f"A run gets {dataset.T} rows with {dataset.d} features."
+        f"A run gets {counted(dataset.T, 'row')} with {counted(dataset.d, 'feature')}."
     ]
 
 
@@ -133,7 +133,7 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) ->
         use = f"{len(own.parts)} features: {', '.join(own.parts)}" if own.parts[1:] else "a feature: days"
         words.append("dates=ordinal" if own.parts[1:] else "dates=parts")
     elif (column.numbers is None or (column.truth and preparation.categorical == "onehot")) and not own:
-        use = f"{len(texts)} features, one for each word"
+        use = f"{counted(len(texts), 'feature')}, one for each word"
         words.append("categorical=error")
         if preparation.categorical == "error":
             use, words[-1] = "stops a run: words", "categorical=onehot"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from omkl.errors import UserError
+from omkl.errors import UserError, counted
 from omkl.reports.captions import some
 from omkl.reports.measures import best_of, costs_in, measure_of, yardsticks_of
 from omkl.reports.summary import ALPHA, grid_table
@@ -121,8 +121,8 @@ def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[st
     if n < 2 or k < 3:
         why = f" (left out: {some(left_out, '; ', MOST_REASONS)})" if left_out else ""
         raise UserError(
-            f"ranks need at least 2 data sets that 3 learners have finished; here {k} learners have finished "
-            f"{n} data set{'' if n == 1 else 's'}{why}"
+            f"ranks need at least 2 data sets that 3 learners have finished; here {counted(k, 'learner')} "
+            f"{'has' if k == 1 else 'have'} finished {counted(n, 'data set')}{why}"
         )
     numbers = values.to_numpy(dtype=float)
     each = pd.DataFrame(rankdata(numbers, axis=1), index=values.index, columns=values.columns)

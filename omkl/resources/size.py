@@ -85,5 +85,5 @@ def memory() -> float:
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     if sys.platform == "linux":
         with suppress(ValueError, OSError):  # "max" is no limit
-            sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+            sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8")))
     return min(sizes)

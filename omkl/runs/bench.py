@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 import omkl.data
 from omkl.config import LearnerSpec, learner_spec, pool
-from omkl.errors import OmklError, UserError
+from omkl.errors import OmklError, UserError, counted
 from omkl.learning import run_pass, warm_up
 from omkl.store import provenance
 from omkl.store.provenance import cores
@@ -84,7 +84,7 @@ def measure(long: bool = False) -> dict[str, Any]:
 def measured_text(measured: dict[str, Any]) -> str:
     """Return the measured figures as text for a screen."""
     naive, seconds, peak = measured["naive"], measured["seconds"], measured["peak_mib"]
-    shape = f"{measured['T']} examples, {measured['n_sv_union']} stored, {measured['m']} kernels"
+    shape = f"{measured['T']} examples, {measured['n_sv_union']} stored, {counted(measured['m'], 'kernel')}"
     rows = {
         "data": f"{measured['data']}, {shape}",
         "learner time": f"{seconds:.2f} s (omkc_dd, beta = 0.99, {measured['mistakes']} mistakes)",

@@ -7,7 +7,7 @@ import numpy as np
 
 from omkl.data import DataRef, find, of_dataset, registry
 from omkl.data.dataset import MANY, Dataset, content_hash
-from omkl.errors import UserError
+from omkl.errors import UserError, counted
 from omkl.learning.cell import HeldOut
 
 Test = float | str | None  # of a plan
@@ -35,7 +35,9 @@ def held_out(
     start, stop = rounds or (0, data.T)
     first = stop - round(test * (stop - start))
     if not start < first < stop:
-        raise UserError(f"test={test}: data={data} has {stop - start} rounds; choose another share")
+        raise UserError(
+            f"test={test}: data={data} has {counted(stop - start, 'round')}; choose another share"
+        )
     return (start, first), HeldOut(str(test), rows=(first, stop))
 
 
@@ -46,11 +48,11 @@ def _other(test: str, data: DataRef) -> DataRef:
 
     if data.d > MANY:
         most = f"with more than {MANY} features a share can be held out"
-        raise UserError(f"test={test}: data={data} has {data.d} features; {most}")
+        raise UserError(f"test={test}: data={data} has {counted(data.d, 'feature')}; {most}")
     if registry.is_name(test):
         ref = find(test)
         if ref.task != data.task or ref.n_classes != data.n_classes or ref.d > data.d:
-            kinds = [f"{one} has {one.d} features and {_kind(one)}" for one in (ref, data)]
+            kinds = [f"{one} has {counted(one.d, 'feature')} and {_kind(one)}" for one in (ref, data)]
             raise UserError(f"test={test}: {', '.join(kinds)}; choose a set like the data")
         return ref
     path, doubts = Path(test).expanduser(), Doubts(Path(test))

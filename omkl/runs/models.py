@@ -23,7 +23,7 @@ from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
 from omkl.data.tables import of_frame
 from omkl.engine.stream import make_stream
-from omkl.errors import UserError, show, suggest
+from omkl.errors import UserError, counted, show, suggest
 from omkl.estimators.make import calibrate, class_probabilities
 from omkl.estimators.platt import Platt
 from omkl.learning import model_file
@@ -268,7 +268,7 @@ def _parts(
         doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
         largest = int(examples.indices.max(initial=-1)) + 1
         if largest > d:
-            raise UserError(f"{path}: column {largest}; the model has {d} features")
+            raise UserError(f"{path}: column {largest}; the model has {counted(d, 'feature')}")
         check(examples, doubts.kept)
         if labelled and not there:
             name = recipe.label if recipe else ""
@@ -301,7 +301,7 @@ def rows_in_memory(model: Model, X: Any, y: Any = None, labelled: bool = False) 
         examples = Examples(rows.indptr, rows.indices, rows.values, rows.y, rows.d)
         labels, kept = None if y is None else np.asarray(y), np.arange(count)
     if examples.d > learner.d:
-        raise UserError(f"data: column {examples.d}; the model has {learner.d} features")
+        raise UserError(f"data: column {examples.d}; the model has {counted(learner.d, 'feature')}")
     _check(learner, examples.indptr, examples.values, model.progress.rounds + count, "data")
     if labelled and labels is None:
         raise UserError("data: no labels to learn from; give them with y=..., or label=... of a frame")
@@ -379,12 +379,13 @@ class Errors:
 
     def __str__(self) -> str:
         if self.task == "novelty":
-            return f"{self.novel} of {self.rows} rows are novel"
+            return f"{self.novel} of {self.rows} rows {'is' if self.novel == 1 else 'are'} novel"
         if not self.count:
             return ""
         if self.task == "regression":
-            return f"RMSE {math.sqrt(self.loss / self.count):.6g} on {self.count} rows"
-        return f"{self.loss:.0f} mistakes on {self.count} rows ({100 * self.loss / self.count:.2f} %)"
+            return f"RMSE {math.sqrt(self.loss / self.count):.6g} on {counted(self.count, 'row')}"
+        mistakes = counted(round(self.loss), "mistake")
+        return f"{mistakes} on {counted(self.count, 'row')} ({100 * self.loss / self.count:.2f} %)"
 
 
 def predict(model: Model, rows: Rows) -> Prediction:

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from omkl.errors import counted
 from omkl.learning.cell import Cell
 from omkl.store.lines import Extent, scan
 from omkl.store.query import LINES
@@ -96,5 +97,5 @@ def unless_finished(store: Path, own: str, since: float, run: Callable[[Cell], A
 
 def taken_text(keys: Sequence[str]) -> str:
     """Return what to say of the cells that were not run."""
-    count = f"{len(keys)} cell{'s' if len(keys) > 1 else ''}"
+    count = counted(len(keys), "cell")
     return f"another run on the same store finished {count} meanwhile; they were not run again"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from omkl import executors
 from omkl.config import Plan
 from omkl.config.learners import to_match
-from omkl.errors import Overflow, UserError
+from omkl.errors import Overflow, UserError, counted
 from omkl.executors import Executor, Failure, leftovers
 from omkl.learning.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
 from omkl.resources.state import may_share
@@ -176,7 +176,7 @@ def idle_cores(missing: list[Cell], executor: Executor) -> str:
     threads = cores // count
     if executor.remote or executor.threads > 1 or threads < 2 or not long:
         return ""
-    cells = f"{count} cell{'s' if count > 1 else ''}"
+    cells = counted(count, "cell")
     return f"{cells} on {cores} cores: with exec.threads={threads} each may use {threads} of them"
 
 

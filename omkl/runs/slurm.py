@@ -197,9 +197,9 @@ def _send_locally(options: dict[str, Any], folder: Path, count: int) -> list[str
             command, stdin=null, stdout=log, stderr=log, start_new_session=True, check=False
         )
     if done.returncode:
-        last = (folder / _LOG).read_text(errors="replace").strip().rpartition("\n")[2][:500]
+        last = (folder / _LOG).read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2][:500]
         raise OmklError(last or f"exec=slurm: no jobs were started; see {folder / _LOG}")
-    return json.loads((folder / "jobs.json").read_text())["jobs"]
+    return json.loads((folder / "jobs.json").read_text(encoding="utf-8"))["jobs"]
 
 
 # ------------------------------------------------------------------ the jobs of a store
@@ -313,7 +313,7 @@ def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    submission = json.loads(Path(sys.argv[1], _OPTIONS).read_text())
+    submission = json.loads(Path(sys.argv[1], _OPTIONS).read_text(encoding="utf-8"))
     try:
         _send(submission["options"], Path(sys.argv[1]), submission["count"])
     except OmklError as error:

@@ -25,7 +25,7 @@ def run_chunk(path: str) -> dict[str, int]:
     # harmless: finished cells are in the store, and the next call submits the rest.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
-    chunk = json.loads(Path(path).read_text())
+    chunk = json.loads(Path(path).read_text(encoding="utf-8"))
     again = begun(Path(path)).exists()
     begun(Path(path)).touch()
     known = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part))])

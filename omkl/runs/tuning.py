@@ -23,8 +23,9 @@ from omkl.config.parameters import Form, Parameter, Widths, parameters
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef
 from omkl.data.dataset import compact
-from omkl.errors import Overflow, UserError
+from omkl.errors import Overflow, UserError, counted
 from omkl.runs.cells import expand
+from omkl.runs.proposals import EVEN, Point, Proposals
 from omkl.runs.runner import Outcome, run_plans
 from omkl.store.cell_measures import CellMeasures
 from omkl.store.columns import with_extra
@@ -49,6 +50,7 @@ class Rule:
     small: int
     pools: tuple[str, ...]
     by: str | None
+    sampler: str
 
     def passes_on(self, rounds: int) -> int:
         """Return on how many permutations trials are judged on a stream of this many rounds."""
@@ -107,6 +109,7 @@ class Race:
 
     trials: the settings, first the given one    rungs: plans of all trials, one per prefix
     lengths: of the prefixes    held: the plan of the given setting on what is reported
+    space, points: where the trials are from, and their places in it, None of the given one
     """
 
     trials: tuple[Setting, ...]
@@ -114,6 +117,8 @@ class Race:
     lengths: tuple[int, ...]
     held: Plan
     rule: Rule
+    space: "Space"
+    points: tuple[Point | None, ...]
 
     @property
     def measure(self) -> Measure:
@@ -188,7 +193,7 @@ def parts(plan: Plan, data: DataRef) -> tuple[tuple[int, int], str]:
         return (start, stop), f"{start}:{stop}"
     first = start + (stop - start) // SHARE
     if first == start:
-        raise UserError(f"data={data}: {stop - start} rounds are too few for tuning in file order")
+        raise UserError(f"data={data}: {counted(stop - start, 'round')} are too few for tuning in file order")
     return (start, first), f"{first}:{stop}"
 
 
@@ -228,7 +233,8 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
                 judging_on(rule.by, [data.task])
             spec.check_data(setting.params, data.task, data.word)
             given = replace(setting, params=for_task(setting.params, data.task))
-            trials = tuple(draw(given, data, fixed, rule, plan.seed, median))
+            space = space_of(given, data, fixed, rule, median)
+            points, trials = zip(*draw(space, rule, plan.seed), strict=True)
             alike = plan.order == "file" and plan.reps == 1 and not spec.stochastic
             base = replace(
                 plan,
@@ -243,7 +249,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             lengths = tuple(rule.lengths(first - start))
             rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
             own = replace(plan, settings=trials[:1], data=(data,), yardsticks=(), swept=(), rounds=held)
-            made.append(Race(trials, rungs, lengths, own, rule))
+            made.append(Race(trials, rungs, lengths, own, rule, space, points))
     return made
 
 
@@ -272,20 +278,45 @@ class _State:
 
     def __init__(self, race: Race) -> None:
         self.race, self.rung = race, 0
-        self.places: list[int] = list(range(len(race.trials)))
+        self.proposals: Proposals | None = None
+        if race.rule.sampler == "tpe" and len(race.trials) > EVEN:
+            self.proposals = Proposals(race.space, seeds.tuning_seed(race.held.seed))
+            self.race = replace(race, trials=race.trials[:EVEN], points=race.points[:EVEN])
+        self.places: list[int] = list(range(len(self.race.trials)))
         if len(race.trials) == 1:  # nothing to choose
             self.rung = len(race.rungs) - 1
         self.scores: list[dict[int, Score]] = []
+        self.first: dict[int, Score] = {}  # of the first rung, if settings are proposed there
 
     @property
     def plan(self) -> Plan:
         return self.race.plan(self.rung, self.places)
 
     def advance(self, scores: dict[int, Score]) -> None:
+        if self.proposals and self._propose(self.proposals, scores):
+            return
         self.scores.append(scores)
         last = self.rung + 1 == len(self.race.rungs)
         self.places = [] if last else self.race.going_on(self.scores)
         self.rung += bool(self.places)
+
+    def _propose(self, proposals: Proposals, scores: dict[int, Score]) -> bool:
+        """Add further trials to the first rung, of which these scores are; whether there are any."""
+        if self.rung:
+            return False
+        race = self.race
+        for place, score in scores.items():
+            proposals.tell(race.points[place], score.error)
+        known = {setting.identity for setting in race.trials}
+        fresh = proposals.ask(min(proposals.BATCH, race.rule.trials - len(race.trials)), known)
+        if not fresh:
+            scores.update(self.first)
+            return False
+        self.first |= scores
+        points, trials = zip(*fresh, strict=True)
+        self.places = list(range(len(race.trials), len(race.trials) + len(trials)))
+        self.race = replace(race, trials=(*race.trials, *trials), points=(*race.points, *points))
+        return True
 
     def end(self) -> Tuned:
         reps = self.race.rungs[0].reps
@@ -374,43 +405,69 @@ def pools_to_try(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> lis
     return distinct if len(distinct) > 1 else []
 
 
-def draw(
+@dataclass(frozen=True)
+class Space:
+    """Where the settings of a learner on a data set are looked for: the unit cube of its axes and pools.
+
+    first: the setting that gives all else    middle: the median distance of the data's rows
+    """
+
+    first: Setting
+    axes: tuple[Axis, ...]
+    pools: tuple[dict[str, Any], ...]
+    middle: float
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a point has."""
+        return len(self.axes) + bool(self.pools)
+
+    def at(self, point: Point) -> Setting | None:
+        """Return the setting at a point, None where the learner does not allow it."""
+        params = dict(self.first.params)
+        for axis, share in zip(self.axes, point, strict=False):
+            form = axis.form
+            value = form.at(share, self.middle) if isinstance(form, Widths) else form.at(share)
+            params[axis.name] = {**params[axis.name], axis.part: value} if axis.part else value
+        try:
+            learner_spec(self.first.learner).check_together(params)
+        except UserError:
+            return None
+        last = min(int(point[-1] * len(self.pools)), len(self.pools) - 1)
+        return replace(self.first, params=params, pool=self.pools[last] if self.pools else self.first.pool)
+
+
+def space_of(
     first: Setting,
     data: DataRef,
     fixed: Collection[str],
     rule: Rule,
-    seed: int,
     median: Callable[[Setting], float] | None = None,
-) -> list[Setting]:
-    """Return the distinct settings of a learner that race on a data set: ``first``, then points of its axes.
+) -> Space:
+    """Return where the settings of a learner are looked for.
 
-    They are fewer than the rule's trials where the axes have no more. The points are those of a scrambled
-    Halton sequence, so that more trials begin with those of fewer. A combination that the learner does not
-    allow is passed over. seed: of the scrambling    median: the median distance of the rows that the trials
-    begin with, as a setting scales them; None is that of the first rows
+    median: the median distance of the rows that the trials begin with, as a setting scales them; None is
+    that of the first rows
     """
-    spec, pools = learner_spec(first.learner), pools_to_try(first, rule, fixed)
-    searched = axes(spec, data.task, fixed)
+    searched = tuple(axes(learner_spec(first.learner), data.task, fixed))
     has_width = any(isinstance(axis.form, Widths) for axis in searched)
     middle = (median(first) if median else median_distance(data, first)) if has_width else 1.0
-    drawn = {first.identity: first}
-    count = len(searched) + bool(pools)
-    points = _points(count, rule.trials * _ATTEMPTS, seeds.derive("search", seed, spec.name))
-    for point in points if count else ():
-        if len(drawn) >= rule.trials:
+    return Space(first, searched, tuple(pools_to_try(first, rule, fixed)), middle)
+
+
+def draw(space: Space, rule: Rule, seed: int) -> list[tuple[Point | None, Setting]]:
+    """Return distinct settings that race on a data set: the given one, then points of the space.
+
+    They are fewer than the rule's trials where the space has no more. The points are those of a scrambled
+    Halton sequence, so that more trials begin with those of fewer. seed: of the scrambling
+    """
+    drawn: dict[str, tuple[Point | None, Setting]] = {space.first.identity: (None, space.first)}
+    count = space.dimensions
+    for point in _points(count, rule.trials * _ATTEMPTS, seeds.derive("search", seed, space.first.learner)):
+        if not count or len(drawn) >= rule.trials:
             break
-        params = dict(first.params)
-        for axis, share in zip(searched, point, strict=False):
-            form = axis.form
-            value = form.at(share, middle) if isinstance(form, Widths) else form.at(share)
-            params[axis.name] = {**params[axis.name], axis.part: value} if axis.part else value
-        try:
-            spec.check_together(params)
-        except UserError:
-            continue
-        pool = pools[int(point[-1] * len(pools))] if pools else first.pool
-        made = replace(first, params=params, pool=pool)
-        drawn.setdefault(made.identity, made)
+        if made := space.at(point):
+            drawn.setdefault(made.identity, (point, made))
     return list(drawn.values())[: rule.trials]
 
 
@@ -437,11 +494,11 @@ def median_distance(data: DataRef, setting: Setting, start: int = 0) -> float:
     return float(np.median(distances)) or 1.0
 
 
-def _points(dimensions: int, most: int, seed: int) -> Iterator[list[float]]:
+def _points(dimensions: int, most: int, seed: int) -> Iterator[Point]:
     """Yield points of the unit cube of this many dimensions, at most so many."""
     import numpy as np
     from scipy.stats.qmc import Halton  # a second to import
 
     sequence = Halton(max(dimensions, 1), scramble=True, seed=np.random.default_rng(seed))
     for _ in range(most):
-        yield sequence.random(1)[0].tolist()
+        yield tuple(sequence.random(1)[0].tolist())

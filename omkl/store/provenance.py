@@ -106,7 +106,7 @@ def cores() -> int:
 
 def _cpu_model() -> str:
     with suppress(OSError):  # Linux has this file
-        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

@@ -39,7 +39,7 @@ for name in learner_names():
 
 def kernels_of_this_processor() -> list[str]:
     """Two of OpenBLAS's processors whose code runs here and adds in different orders."""
-    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").is_file() else ""
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").is_file() else ""
     return ["Nehalem", "SkylakeX" if "avx512vl" in flags else "Haswell" if "avx2" in flags else "Sandybridge"]
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from omkl.cli import main
+from omkl.errors import counted
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,10 @@ def test_one_line_and_exit_code_2(command, said, capsys):
     assert err.endswith("\n")
     for part in said:
         assert part in err
+
+
+def test_counts_have_the_noun_that_fits():
+    assert [counted(n, "row") for n in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
 
 
 def test_debug_shows_the_traceback():

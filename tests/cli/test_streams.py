@@ -110,7 +110,7 @@ def test_results_go_to_stdout(name, usual):
 def test_a_stdout_that_cannot_be_written(name, fault, capsys, monkeypatch):
     if fault == "full" and not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full here")
-    with open("/dev/full", "w") if fault == "full" else contextlib.nullcontext() as stdout:
+    with open("/dev/full", "w", encoding="utf-8") if fault == "full" else contextlib.nullcontext() as stdout:
         monkeypatch.setattr(sys, "stdout", stdout)
         code = call(name)
         assert sys.stdout is stdout
@@ -132,7 +132,7 @@ def test_a_stdout_that_cannot_be_written(name, fault, capsys, monkeypatch):
 @pytest.mark.parametrize("fault", ["closed", "full"])
 def test_a_stderr_that_cannot_be_written(name, fault, capsys, monkeypatch, usual):
     expected = usual(name).out
-    with open("/dev/full", "w") if fault == "full" else contextlib.nullcontext() as stderr:
+    with open("/dev/full", "w", encoding="utf-8") if fault == "full" else contextlib.nullcontext() as stderr:
         monkeypatch.setattr(sys, "stderr", stderr)
         assert call(name) == 0
         monkeypatch.undo()

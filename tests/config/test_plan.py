@@ -311,8 +311,10 @@ def test_of_data_with_the_same_examples_the_first_is_taken_with_a_note(tmp_path,
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     for name, sign in (("commas", ","), ("semicolons", ";")):
-        Path(f"{name}.csv").write_text("".join(f"{n}{sign}{'ab'[n % 2]}\n" for n in range(9)))
-    Path("other.csv").write_text("1,a\n2,b\n")
+        Path(f"{name}.csv").write_text(
+            "".join(f"{n}{sign}{'ab'[n % 2]}\n" for n in range(9)), encoding="utf-8"
+        )
+    Path("other.csv").write_text("1,a\n2,b\n", encoding="utf-8")
     with pytest.warns(UserWarning, match="the same examples as commas.csv: semicolons.csv$"):
         assert names_of(plan(["data=commas.csv,semicolons.csv,other.csv"])) == ["commas", "other"]
     with pytest.warns(UserWarning, match="the same examples as air: adaraker_air$"):

@@ -10,7 +10,8 @@ from omkl.config import Setting, domains, kernel_pools, learner_spec, learner_sp
 from omkl.config.parameters import Choices, Range, parse_search
 from omkl.data.arrays import from_arrays
 from omkl.data.ref import of_dataset
-from omkl.runs.tuning import axes, draw, median_distance, pools_to_try, rule_from
+from omkl.runs.tuning import axes, median_distance, pools_to_try, rule_from, space_of
+from omkl.runs.tuning import draw as draw_of
 
 POSITIVE = domains.domain_check("(0, inf)")
 KERNEL = {"kind": "gaussian", "sigma": 1.0}
@@ -27,6 +28,10 @@ def setting(spec, task="classification"):
 
 def rule(trials):
     return rule_from({"trials": trials})
+
+
+def draw(first, data, fixed, given, seed):
+    return [setting for _, setting in draw_of(space_of(first, data, fixed, given), given, seed)]
 
 
 def rows(task="classification", size=1.0):

@@ -60,12 +60,12 @@ def test_papers_names():
 
 def manifest(folder):
     """Rows of the shared manifests that are classification sets: file -> (T, d, positives per label)."""
-    with open(folder / "MANIFEST.csv", newline="") as file:
+    with open(folder / "MANIFEST.csv", encoding="utf-8", newline="") as file:
         rows = {
             row["file"]: (int(row["rows"]), int(row["features"]), float(row["positive_share"]))
             for row in csv.DictReader(file)
         }
-    with open(folder / "MANIFEST_regression.csv", newline="") as file:
+    with open(folder / "MANIFEST_regression.csv", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["name"] in ("elec2", "weather", "spam_corpus"):
                 positives = int(row["target_range"].partition("+1")[2].partition(":")[2].partition(",")[0])

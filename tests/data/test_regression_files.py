@@ -39,7 +39,7 @@ def test_shared_set_loads_as_registered(shared_data, monkeypatch, name):
     item, loaded = registry.entry(name), data.load(name, download=False)
     assert (loaded.T, loaded.d, loaded.nnz, loaded.task) == (item.T, item.d, item.nnz, item.task)
     assert loaded.content_hash == item.content_hash
-    with open(shared_data / "MANIFEST_regression.csv", newline="") as file:
+    with open(shared_data / "MANIFEST_regression.csv", encoding="utf-8", newline="") as file:
         rows = {row["file"]: row for row in csv.DictReader(file)}
     row = rows[data.registered(name).paths()[0].name]
     if not row["name"].endswith("_raw"):

@@ -246,7 +246,7 @@ def test_without_a_worker_of_the_same_omkl_nothing_is_stored(lone_cluster, tmp_p
     copy = tmp_path / "other"
     shutil.copytree(ROOT / "omkl", copy / "omkl", ignore=shutil.ignore_patterns("__pycache__"))
     (copy / "conf").symlink_to(ROOT / "conf")
-    with open(copy / "omkl" / "seeds.py", "a") as file:
+    with open(copy / "omkl" / "seeds.py", "a", encoding="utf-8") as file:
         file.write(OTHER)
     other = cluster.add_worker(package=copy)
     cluster.wait_for(1)

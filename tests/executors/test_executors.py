@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 def alive(pid: int) -> bool:
     """Whether a process runs (a zombie does not)."""
     try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     except FileNotFoundError:
         return False
 

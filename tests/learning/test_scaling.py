@@ -320,9 +320,9 @@ def test_prices_are_learnt_as_well_as_prices_of_another_unit(prices, capsys):
 
 
 def test_a_model_goes_on_scaling_and_predicts_in_the_file_s_units(prices, capsys):
-    lines = Path("prices.csv").read_text().splitlines()
+    lines = Path("prices.csv").read_text(encoding="utf-8").splitlines()
     for name, part in (("first", lines[1:61]), ("rest", lines[61:])):
-        Path(f"{name}.csv").write_text("\n".join([lines[0], *part]) + "\n")
+        Path(f"{name}.csv").write_text("\n".join([lines[0], *part]) + "\n", encoding="utf-8")
     fit = ["fit", "algo=krls_t", "task=regression", "scale=online", "order=file"]
     assert main([*fit, "data=first.csv", "--out", "m"]) == 0
     assert main(["update", "m", "rest.csv"]) == 0

@@ -53,11 +53,11 @@ def test_each_column_has_a_row(path):
 
 def test_the_command_reads_standard_input(path, capsys, monkeypatch):
     data_files.standard_input.cache_clear()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode()), encoding="utf-8"))
     assert main(["data", "look", "-", "missing=mean", "--format", "json"]) == 0
     assert [row["gaps"] for row in json.loads(capsys.readouterr().out)] == [0, 0, 0, 0, 0, 1, 0]
     data_files.standard_input.cache_clear()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
     assert main(["data", "look", "-"]) == 2
     assert "standard input holds nothing" in capsys.readouterr().err
     data_files.standard_input.cache_clear()

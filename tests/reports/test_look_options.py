@@ -11,7 +11,7 @@ from support.reports_cells import YARDSTICKS, expected, setting, study
 
 from omkl.errors import UserError
 from omkl.reports.figure_layout import moved_apart
-from omkl.reports.figure_style import FigureStyle, in_style, inches, looks
+from omkl.reports.figure_style import FigureStyle, in_style, inches, looks, y_limits
 from omkl.reports.figures import in_symbols
 from omkl.reports.measures import mean_curves
 from omkl.reports.summary import summary_of
@@ -41,6 +41,22 @@ def test_a_width_has_a_unit(text, width):
 def test_a_bad_width_is_the_users_mistake(text):
     with pytest.raises(UserError, match="--width"):
         inches(text)
+
+
+@pytest.mark.parametrize("text", ["10", "30:10", "a:b", "0:inf", "1:2:3", ""])
+def test_bad_ends_of_an_axis_are_the_users_mistake(text):
+    assert y_limits("-1:2.5") == (-1.0, 2.5)
+    with pytest.raises(UserError, match="--ylim"):
+        y_limits(text)
+
+
+def test_lines_beyond_the_wanted_axis_are_named():
+    with in_style(FigureStyle(ylim=(0.0, 1.0))):
+        figure = draw_curves(table_of((DD, SS)), ("error",))
+    (axes,) = figure.axes
+    assert axes.get_ylim() == (0.0, 1.0)
+    assert "↑" in axes.get_title(loc="right")
+    assert FigureStyle(ylim=(0.0, 1.0)).words() == " --ylim 0:1"
 
 
 @pytest.mark.slow

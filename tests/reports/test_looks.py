@@ -11,8 +11,8 @@ from support.drawn import curve_figure, draw_curves, draw_sensitivity, draw_swee
 from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, report, setting, study
 
 from omkl.errors import UserError
-from omkl.reports.charts import sensitivity_table
-from omkl.reports.figure_layout import WARNING
+from omkl.reports.captions import shortfall_of
+from omkl.reports.charts import learning_curves, sensitivity_table, sweep
 from omkl.reports.figures import line_styles
 from omkl.reports.line_drawing import plain_log
 from omkl.reports.measures import mean_curves
@@ -193,27 +193,25 @@ def incomplete(settings: tuple = (DD, SS), lost: int = 2):
     return cells.drop(own).reset_index(drop=True), curves, expected(settings, ("wdbc", "sonar"), 4)
 
 
-def test_a_curve_of_fewer_repetitions_is_a_warning_on_the_figure(tmp_path):
+def test_a_curve_of_fewer_repetitions_is_a_warning_beside_the_picture(tmp_path):
     cells, curves, about = incomplete()
-    figure = draw_curves(mean_curves(cells, curves, about))
-    assert "! INCOMPLETE, repetitions done: OMKC(D,D) on sonar 2 of 4" in below(figure)
-    assert "mean over 4 permutations" in below(figure)
-    assert figure.legends[0].get_title().get_color() == WARNING
+    figure = learning_curves(cells, curves, about)
+    assert figure.warnings == ["INCOMPLETE, repetitions done: OMKC(D,D) on sonar 2 of 4"]
     (file,) = curve_figure(cells, curves, tmp_path / "x.svg", expected=about)
-    assert "OMKC(D,D) on sonar 2 of 4" in file.read_text()
+    assert "mean over 4 permutations" in file.read_text()
+    assert "INCOMPLETE" not in file.read_text()
 
 
-def test_a_learner_of_which_nothing_has_finished_is_named_on_the_figure(tmp_path):
+def test_a_learner_of_which_nothing_has_finished_is_named():
     cells, curves, about = incomplete(lost=4)
-    (file,) = curve_figure(cells, curves, tmp_path / "x.svg", expected=about)
-    assert "OMKC(D,D) on sonar 0 of 4" in file.read_text()
+    assert "OMKC(D,D) on sonar 0 of 4" in learning_curves(cells, curves, about).warnings[0]
 
 
-def test_a_sweep_of_fewer_repetitions_is_a_warning_on_the_figure():
+def test_a_sweep_of_fewer_repetitions_is_a_warning():
     settings = tuple(setting("omkc_dd", beta=beta) for beta in (0.3, 0.8))
     cells, _, about = incomplete(settings, 2)
-    figure = draw_sweep(summary_of(cells, about))
-    assert "INCOMPLETE, repetitions done: OMKC(D,D), β=0.3 on sonar 2 of 4" in below(figure)
+    figure = sweep(summary_of(cells, about))
+    assert figure.warnings == ["INCOMPLETE, repetitions done: OMKC(D,D), beta=0.3 on sonar 2 of 4"]
 
 
 def test_repetitions_that_differ_by_design_are_reported():
@@ -221,22 +219,20 @@ def test_repetitions_that_differ_by_design_are_reported():
     cells = cells[(cells["algo"] == "omkc_dd") | (cells["rep"] == 0)].reset_index(drop=True)
     table = mean_curves(cells, curves, expected((DD, SS), reps=4, yardsticks=()))
     table.loc[table["algo"] == "omkc_ss", "asked"] = 1
-    assert "! unequal repetitions: OMKC(S,S) on wdbc 1, the most 4" in below(draw_curves(table))
+    assert shortfall_of(table) == ["unequal repetitions: OMKC(S,S) on wdbc 1, the most 4"]
 
 
 def test_a_complete_figure_has_no_warning():
-    figure = draw_curves(table_of((DD, SS), 3))
-    assert "!" not in below(figure)
-    assert figure.legends[0].get_title().get_color() != WARNING
+    assert shortfall_of(table_of((DD, SS), 3)) == []
 
 
 @pytest.mark.slow
 def test_a_warning_of_many_lines_is_short():
     cells, curves = study(NINE, {f"set{n}": 40 for n in range(9)}, 2)
     cells = cells[cells["rep"] == 0].reset_index(drop=True)
-    figure = draw_curves(mean_curves(cells, curves, expected(NINE, reps=2, yardsticks=())))
-    assert "and 76 more" in below(figure)
-    assert len(below(figure)) < 400
+    (warning,) = shortfall_of(mean_curves(cells, curves, expected(NINE, reps=2, yardsticks=())))
+    assert "and 76 more" in warning
+    assert len(warning) < 400
 
 
 # -------------------------------------------------------------------- ranks

@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 from support.drawn import draw_pareto
 
 from omkl.errors import UserError
 from omkl.reports.charts import costs_of, front
+from omkl.reports.figure_style import FigureStyle, in_style
 
 
 def test_the_front_is_what_no_other_beats_in_both():
@@ -68,3 +70,42 @@ def test_where_more_is_better_the_front_is_of_the_largest_and_the_axis_upside_do
     low, high = axes.get_ylim()
     assert low > 0.9 > 0.6 > high
     assert axes.get_ylabel() == "AUC"
+
+
+def many(count: int = 30):
+    """A constant answer that is quick and bad, and learners whose errors are close."""
+    errors = [40.0, *np.linspace(10.0, 12.0, count)]
+    rows = {
+        "data": "one",
+        "task": "classification",
+        "measure": "mistake_pct",
+        "line": ["constant", *(f"learner number {place}" for place in range(count))],
+        "mistake_pct_mean": errors,
+        "mistake_pct_std": np.nan,
+        "per_1000": [0.001, *(1.0 + 0.02 * np.arange(count)[::-1])],
+        "n_sv_sum_mean": 1.0,
+        "features": np.nan,
+    }
+    return costs_of(pd.DataFrame(rows), "time")
+
+
+def test_a_constant_answer_far_above_is_at_the_edge_with_its_value():
+    (axes,) = draw_pareto(many(), "time").axes
+    assert max(axes.get_ylim()) < 15
+    assert "constant 40.00 ↑" in {text.get_text() for text in axes.texts}
+
+
+def test_no_two_names_overlap():
+    figure = draw_pareto(many(), "time")
+    for text in figure.axes[0].texts:
+        text.get_window_extent()  # puts it in its place
+    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]  # without leaders
+    assert len(boxes) > 8
+    assert not any(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
+
+
+def test_the_y_axis_is_the_one_that_is_wanted():
+    with in_style(FigureStyle(ylim=(5.0, 50.0))):
+        (axes,) = draw_pareto(many(), "time").axes
+    assert axes.get_ylim() == (5.0, 50.0)
+    assert not any("↑" in text.get_text() for text in axes.texts)

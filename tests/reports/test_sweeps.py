@@ -27,6 +27,7 @@ from support.reports_cells import (
 from omkl.reports import charts
 from omkl.reports.charts import is_log_spaced, matrix
 from omkl.reports.drawing import write_files
+from omkl.reports.figures import robust_range
 from omkl.reports.results_table import best_settings
 from omkl.reports.summary import axes_of, grid_table, summary_of
 
@@ -258,3 +259,11 @@ def test_a_sweep_of_two_numbers_of_which_one_setting_has_finished_has_a_map_of_o
     (view,) = charts.sweep(summary).views()
     assert view.mean.tolist() == [[10.0]]
     assert len(draw_sweep(summary).axes) == 2  # the map and its colour bar
+
+
+def test_a_row_of_bad_settings_does_not_take_all_colours():
+    values = np.array([[20.0, 21.0, 22.0], [21.0, 22.0, 23.0], [61.0, 61.0, 61.0]])
+    assert robust_range(values) == (20.0, 26.0)
+    assert robust_range(-values, -1.0) == (-26.0, -20.0)
+    assert robust_range(values[:2]) == (20.0, 23.0)
+    assert robust_range(np.full((2, 2), np.nan)) == (0.0, 1.0)

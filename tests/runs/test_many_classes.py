@@ -56,7 +56,7 @@ def test_two_classes_have_a_matrix_too(capsys):
     made = json.loads(capsys.readouterr().out)
     ((right, false_alarm), (missed, hit)) = made["cells"][0]["confusion"]
     assert false_alarm + missed == made["cells"][0]["mistakes"]
-    truth = [line.endswith("low") for line in Path("my.csv").read_text().splitlines()][1:]
+    truth = [line.endswith("low") for line in Path("my.csv").read_text(encoding="utf-8").splitlines()][1:]
     assert (right + false_alarm, missed + hit) == (100 - sum(truth), sum(truth))
     assert made["summary"][0]["classes"] == ["other", "low"]
 
@@ -69,7 +69,7 @@ def test_a_model_of_three_classes(capsys, algo):
     assert omkl_("predict", "m.omkl", "new.csv") == 0
     out, err = capsys.readouterr()
     rows = list(csv.DictReader(out.splitlines()))
-    truth = [line.split(",")[2] for line in Path("new.csv").read_text().splitlines()][1:]
+    truth = [line.split(",")[2] for line in Path("new.csv").read_text(encoding="utf-8").splitlines()][1:]
     wrong = sum(row["label"] != label for row, label in zip(rows, truth, strict=True))
     assert f"{wrong} mistakes on 50 rows" in err
     assert wrong < (10 if algo == "omkc_dd" else 30)
@@ -81,7 +81,7 @@ def test_a_model_of_three_classes(capsys, algo):
     np.testing.assert_array_equal(one.classifiers.A[:, :20], other.classifiers.A[:, :20])
     assert omkl_("show", "m.omkl", "--format", "json") == 0
     assert json.loads(capsys.readouterr().out)["classes"] == ["high", "low", "mid"]
-    with open("new.csv", "a") as file:
+    with open("new.csv", "a", encoding="utf-8") as file:
         file.write("1,2,xyz\n")
     assert omkl_("update", "m.omkl", "new.csv") == 2
     assert "label 'xyz'; the model knows high, low and mid" in capsys.readouterr().err

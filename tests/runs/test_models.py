@@ -87,7 +87,7 @@ def test_rows_that_are_dropped_keep_their_numbers(table, capsys):
     new.write_text(HEAD + "41,red,2,yes\n39,red,2,\n")
     assert omkl_("predict", model, new) == 0  # a row without a label is predicted, and not in the rate
     out, err = capsys.readouterr()
-    assert (len(out.splitlines()), "mistakes on 1 rows" in err) == (3, True)
+    assert (len(out.splitlines()), " on 1 row (" in err) == (3, True)
 
 
 def test_unknown_words_are_counted_in_a_note(table, capsys):

@@ -23,7 +23,7 @@ def rows(tmp_path, monkeypatch):
 
 def libsvm(path, rows, base, columns=(0, 1, 2)):
     lines = [f"{y} " + " ".join(f"{i + base}:{x[i]}" for i in columns) for x, y in rows]
-    with open(path, "w") as file:
+    with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
 
 
@@ -56,15 +56,15 @@ def test_a_model_of_a_table_reads_others_like_it(rows, capsys):
     def german(x):
         return [f"{1000 * value:,.2f}".translate(str.maketrans(",.", ".,")) for value in x]
 
-    with open("train.csv", "w") as file:
+    with open("train.csv", "w", encoding="utf-8") as file:
         file.writelines(";".join([*german(x), "k.A.", str(y)]) + "\n" for x, y in rows)
-    with open("new.csv", "w") as file:
+    with open("new.csv", "w", encoding="utf-8") as file:
         file.writelines("\t".join([*german(x), "k.A."]) + "\n" for x, _ in rows[:5])
     words = ["decimal=,", "thousands=.", "na=k.A.", "missing=mean", "scale=minmax", "header=no"]
     fit = ["fit", "algo=arow", "data=train.csv", "order=file", *words, "--out", "m.omkl"]
     assert main(fit) == 2  # the column has no value in any row
     assert main([*fit[:4], *words, "drop=4", "--out", "m.omkl"]) == 0
-    with open("plain.csv", "w") as file:
+    with open("plain.csv", "w", encoding="utf-8") as file:
         file.write("a,b,c,y\n")
         file.writelines(",".join([*(f"{1000 * value:.2f}" for value in x), str(y)]) + "\n" for x, y in rows)
     assert main(["fit", "algo=arow", "data=plain.csv", "order=file", "scale=minmax", "--out", "p.omkl"]) == 0
@@ -81,9 +81,9 @@ def test_a_model_of_a_table_reads_others_like_it(rows, capsys):
 def test_a_model_of_a_sparse_arff_file(rows, capsys):
     head = "@relation r\n" + "".join(f"@attribute {name} numeric\n" for name in "abc")
     lines = [f"{{0 {x[0]}, 2 {x[2]}, 3 {'yes' if y else 'no'}}}" for x, y in rows]
-    with open("sparse.arff", "w") as file:
+    with open("sparse.arff", "w", encoding="utf-8") as file:
         file.write(head + "@attribute y {yes,no}\n@data\n" + "\n".join(lines) + "\n")
-    with open("plain.csv", "w") as file:
+    with open("plain.csv", "w", encoding="utf-8") as file:
         file.write("c,a,b\n" + "".join(f"{x[2]},{x[0]},0\n" for x, _ in rows))
     assert main(["fit", "algo=arow", "data=sparse.arff", "order=file", "--out", "m.omkl"]) == 0
     capsys.readouterr()
@@ -108,9 +108,9 @@ def test_a_model_of_arrays_reads_arrays(rows, capsys):
 def test_a_row_for_each_row_in_every_part_and_format(rows, capsys, monkeypatch):
     kinds = ["abc"[n % 3] if n < 50 else "new" for n in range(len(rows))]
     lines = [f"r{n},{'' if n == 3 else x[0]},{x[1]},{kinds[n]}\n" for n, (x, _) in enumerate(rows)]
-    with open("my.csv", "w") as file:
+    with open("my.csv", "w", encoding="utf-8") as file:
         file.writelines(["name,a,b,kind\n", *lines[:50]])
-    with open("new.csv", "w") as file:
+    with open("new.csv", "w", encoding="utf-8") as file:
         file.writelines(["name,a,b,kind\n", *lines])
     fit = ["fit", "algo=omkc_dd", "data=my.csv", "id=name", "missing=drop", "order=file", "--out", "m.omkl"]
     assert main(fit) == 0
@@ -129,10 +129,10 @@ def test_a_row_for_each_row_in_every_part_and_format(rows, capsys, monkeypatch):
     assert "OMKC(D,D) has no probabilities" in capsys.readouterr().err
     for fmt in ("csv", "json", "jsonl"):
         data_files.standard_input.cache_clear()
-        with open("new.csv") as file:
+        with open("new.csv", encoding="utf-8") as file:
             monkeypatch.setattr("sys.stdin", file)
             assert main(["predict", "m.omkl", "-", "--scores", "--format", fmt, "--out", "out"]) == 0
-        with open("out") as file:
+        with open("out", encoding="utf-8") as file:
             text = file.read()
         if fmt == "csv":
             assert text == whole

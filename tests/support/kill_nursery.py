@@ -59,7 +59,7 @@ def tear(which: int) -> None:
 def workers(driver: int) -> list[int]:
     """Return the worker processes of a driver."""
     found = []
-    for child in Path(f"/proc/{driver}/task/{driver}/children").read_text().split():
+    for child in Path(f"/proc/{driver}/task/{driver}/children").read_text(encoding="utf-8").split():
         try:
             if b"popen_loky" in Path(f"/proc/{child}/cmdline").read_bytes():
                 found.append(int(child))

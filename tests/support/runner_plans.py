@@ -23,7 +23,7 @@ def write_data(path: Path, T: int = 30, seed: int = 0) -> str:
     rows = [
         f"{'+1' if i % 3 else '-1'} 1:{a:.3f} 2:{b:.3f}" for i, (a, b) in enumerate(rng.normal(size=(T, 2)))
     ]
-    path.write_text("\n".join(rows) + "\n")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return str(path)
 
 

@@ -88,6 +88,7 @@ function heatTraces(view) {
   return [
     {
       type: "heatmap", x: columns, y: rows, z: view.mean, colorscale: "Cividis", reversescale: true, xgap: 1, ygap: 1,
+      zmin: view.range[0], zmax: view.range[1],
       customdata: custom, hoverongaps: false, colorbar: { title: { text: view.label, side: "right", font: { size: 12 } }, thickness: 12 },
       hovertemplate: `${view.x} %{x}, ${view.y} %{y}: %{customdata}<extra></extra>`,
       ...(cells <= 120 && columns.length <= 14 ? { text, texttemplate: "%{text}" } : {}),

@@ -1,0 +1,78 @@
+"""What omkl uses of numba beyond its documented interface, and the versions with which that was tried.
+
+A new version of numba may change any of it. Where omkl then fails, `fault` says so in one sentence, in place
+of an AttributeError somewhere in the engine. The names are used in omkl/engine: jit.py (how a version of a
+function is chosen and loaded), numba_cache.py (files of compiled code), by_address.py (pointers to
+functions), records.py (a type of our own), and wherever an `intrinsic` builds LLVM code with cgutils.
+"""
+
+import importlib
+import sys
+
+OLDEST, NEWEST = (0, 59), (0, 68)  # tried: the first by the CI session with the oldest dependencies
+USED = {
+    "numba.core.caching": (
+        "CompileResultCacheImpl._locator_classes",
+        *(f"IndexDataCacheFile.{name}" for name in ("save", "_load_index", "_load_data", "_open_for_write")),
+        "FunctionCache._load_overload",
+        "FunctionCache._guard_against_spurious_io_errors",
+        "FunctionCache.load_overload",
+    ),
+    "numba.core.config": ("CACHE_DIR", "DISABLE_JIT"),
+    "numba.core.runtime": ("rtsys.initialize",),
+    "numba.core.dispatcher": ("Dispatcher.get_call_template",),
+    "numba.core.types": ("IntegerLiteral", "unliteral"),
+    "numba.core.typing.templates": ("AttributeTemplate",),
+    "numba.core.errors": ("NumbaError",),
+    "numba.core.options": ("DefaultOptions.nopython",),
+    "numba.core.codegen": ("JITCodeLibrary.get_pointer_to_function",),
+    "numba.core.cgutils": (
+        *("alloca_once_value", "for_range", "for_range_slice", "get_null_value", "get_or_insert_function"),
+        *("if_unlikely", "is_not_null", "pack_array", "unpack_tuple", "voidptr_t"),
+    ),
+    "numba.extending": (
+        *("NativeValue", "infer_getattr", "intrinsic", "lower_getattr_generic", "models"),
+        *("register_model", "typeof_impl", "unbox"),
+    ),
+}
+ONE_OF = ("UserProvidedCacheLocator", "_UserProvidedCacheLocator")  # of numba.core.caching, new and old
+
+
+def lacking() -> list[str]:
+    """Return what the installed numba does not have of it."""
+    missing = []
+    for module, names in USED.items():
+        missing += [f"{module}.{name}" for name in names if not _has(module, name)]
+    if not any(_has("numba.core.caching", name) for name in ONE_OF):
+        missing.append(f"numba.core.caching.{ONE_OF[0]}")
+    return missing
+
+
+def fault() -> str:
+    """Return why the installed numba may be what an unexpected error comes from, "" where it is not."""
+    numba = sys.modules.get("numba")
+    text = str(getattr(numba, "__version__", ""))
+    parts = text.split(".")
+    if len(parts) < 2 or not (parts[0].isdecimal() and parts[1].isdecimal()):
+        return ""
+    version = int(parts[0]), int(parts[1])
+    missing = lacking()
+    if OLDEST <= version <= NEWEST and not missing:
+        return ""
+    if missing:
+        lacks = f"lacks {', '.join(missing)}, which omkl uses"
+    else:
+        lacks = "is too old for omkl" if version < OLDEST else "is newer than what omkl was tried with"
+    oldest, newest = (f"{major}.{minor}" for major, minor in (OLDEST, NEWEST))
+    cure = f"pip install 'numba>={oldest},<{NEWEST[0]}.{NEWEST[1] + 1}'"
+    return f"numba {text} {lacks} (tried: {oldest} to {newest}); {cure} installs one that fits"
+
+
+def _has(module: str, name: str) -> bool:
+    try:
+        found = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return False
+    return True
