@@ -11,7 +11,7 @@ import numba
 from numba import types
 from numba.core.runtime import rtsys
 
-from omkl.engine import machine_code as machine_code  # which changes numba before anything is compiled
+from omkl.engine.machine_code import late
 
 INNER, BY_ADDRESS = "inner", "by address"  # who calls a version, where that is not Python
 _njit: Any = numba.njit  # whose types do not know all its options
@@ -45,6 +45,13 @@ def _dispatcher(function: Callable, options: dict, role: str = "") -> Any:
     What is called by address is made before it is saved.
     """
     dispatcher = _njit(cache=True, no_cfunc_wrapper=True, no_cpython_wrapper=bool(role), **options)(function)
+    own = dispatcher.compile
+
+    def compile_late(signature: Any) -> Any:
+        with late():
+            return own(signature)
+
+    dispatcher.compile = compile_late
     files = dispatcher._cache
     if hasattr(files, "_load_overload"):  # of numba 0.59 to 0.68 at least
         files.load_overload = partial(_load, files)

@@ -8,7 +8,8 @@ is kept on disk of it is that code.
 Of numba's own parts this uses JITCodeLibrary and JITCPUCodegen, as they are from 0.59 to 0.68.
 """
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba.core import codegen
@@ -69,5 +70,16 @@ def _set_env_where_made(self: Any, name: str, environment: Any) -> None:
         _set_env(self, name, environment)
 
 
-_codegen.JITCPUCodegen._library_class = LateLibrary
 _codegen.JITCPUCodegen.set_env = _set_env_where_made
+
+
+@contextmanager
+def late() -> Iterator[None]:
+    """Let what is compiled or loaded meanwhile be late libraries; other code of the process has numba's own."""
+    with global_compiler_lock:
+        before = _codegen.JITCPUCodegen._library_class
+        _codegen.JITCPUCodegen._library_class = LateLibrary
+        try:
+            yield
+        finally:
+            _codegen.JITCPUCodegen._library_class = before
