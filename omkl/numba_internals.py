@@ -2,8 +2,9 @@
 
 A new version of numba may change any of it. Where omkl then fails, `fault` says so in one sentence, in place
 of an AttributeError somewhere in the engine. The names are used in omkl/engine: jit.py (how a version of a
-function is chosen and loaded), machine_code.py (what is made of it), numba_cache.py (files of compiled code), by_address.py (pointers to
-functions), records.py (a type of our own), and wherever an `intrinsic` builds LLVM code with cgutils.
+function is chosen and loaded), machine_code.py (what is made of it), numba_cache.py (files of compiled
+code), by_address.py (pointers to functions), records.py (a type of our own), and wherever an `intrinsic`
+builds LLVM code with cgutils.
 """
 
 import importlib

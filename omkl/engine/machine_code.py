@@ -75,7 +75,7 @@ _codegen.JITCPUCodegen.set_env = _set_env_where_made
 
 @contextmanager
 def late() -> Iterator[None]:
-    """Let what is compiled or loaded meanwhile be late libraries; other code of the process has numba's own."""
+    """Make late libraries of what is compiled or loaded meanwhile; other code of the process has numba's."""
     with global_compiler_lock:
         before = _codegen.JITCPUCodegen._library_class
         _codegen.JITCPUCodegen._library_class = LateLibrary
