@@ -2,8 +2,9 @@
 
 A new version of numba may change any of it. Where omkl then fails, `fault` says so in one sentence, in place
 of an AttributeError somewhere in the engine. The names are used in omkl/engine: jit.py (how a version of a
-function is chosen and loaded), numba_cache.py (files of compiled code), by_address.py (pointers to
-functions), records.py (a type of our own), and wherever an `intrinsic` builds LLVM code with cgutils.
+function is chosen and loaded), machine_code.py (what is made of it), numba_cache.py (files of compiled
+code), by_address.py (pointers to functions), records.py (a type of our own), and wherever an `intrinsic`
+builds LLVM code with cgutils.
 """
 
 import importlib
@@ -17,15 +18,27 @@ USED = {
         "FunctionCache._load_overload",
         "FunctionCache._guard_against_spurious_io_errors",
         "FunctionCache.load_overload",
+        "FunctionCache.save_overload",
+        "FunctionCache._index_key",
     ),
     "numba.core.config": ("CACHE_DIR", "DISABLE_JIT"),
     "numba.core.runtime": ("rtsys.initialize",),
-    "numba.core.dispatcher": ("Dispatcher.get_call_template",),
+    "numba.core.dispatcher": tuple(
+        f"Dispatcher.{name}" for name in ("compile", "get_call_template", "get_overload")
+    ),
     "numba.core.types": ("IntegerLiteral", "unliteral"),
     "numba.core.typing.templates": ("AttributeTemplate",),
     "numba.core.errors": ("NumbaError",),
     "numba.core.options": ("DefaultOptions.nopython",),
-    "numba.core.codegen": ("JITCodeLibrary.get_pointer_to_function",),
+    "numba.core.codegen": (
+        *("JITCPUCodegen._library_class", "JITCPUCodegen.set_env"),
+        *(f"JITCodeLibrary.{name}" for name in ("_optimize_final_module", "_finalize_final_module")),
+        *(f"JITCodeLibrary.{name}" for name in ("_ensure_finalized", "get_function")),
+        *(f"JITCodeLibrary.serialize_using_{code}" for code in ("bitcode", "object_code")),
+        "JITCodeLibrary.get_pointer_to_function",
+    ),
+    "numba.core.compiler_lock": ("global_compiler_lock",),
+    "numba.core.environment": ("lookup_environment",),
     "numba.core.cgutils": (
         *("alloca_once_value", "for_range", "for_range_slice", "get_null_value", "get_or_insert_function"),
         *("if_unlikely", "is_not_null", "pack_array", "unpack_tuple", "voidptr_t"),

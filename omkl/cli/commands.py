@@ -253,6 +253,30 @@ def bench(args: Namespace, words: list[str]) -> int:
     return OK
 
 
+def compile_(args: Namespace, words: list[str]) -> int:
+    """Compile learners now, so that later runs only load the code: for CI, a container, a cluster."""
+    import time
+
+    from omkl.config import learner_specs
+    from omkl.config.learners import members
+    from omkl.learning.precompile import usual_settings, warm_up
+
+    chosen: list[str] = []
+    for word in words:
+        key, _, value = word.partition("=")
+        if key != "algo" or not value:
+            raise UserError(f"omkl compile takes no {word!r}; write algo=omkc_ss,omkc_dd or algo=budget")
+        for name in value.split(","):
+            chosen += members(name) or [name]
+    specs = learner_specs(dict.fromkeys(chosen) if words else None).values()
+    began = time.perf_counter()
+    settings = usual_settings(specs)
+    warm_up(settings)
+    learners = len({spec.name for spec, _, _ in settings})
+    say(f"compiled code of {learners} learner{'s' * (learners != 1)}, {time.perf_counter() - began:.0f} s")
+    return OK
+
+
 def dry_run(plans: "list[Plan]", args: Namespace) -> int:
     """Print the cells of these plans, how many are done, and an estimate of time and memory."""
     made, fmt = front.DryRun.of(plans, args.jobs, args.fresh), getattr(args, "format", "table")

@@ -14,7 +14,7 @@ GROUPS = {
     "papers": ("table", "claims", "bounds"),
     "models": ("fit", "predict", "update"),
     "store": ("status", "results"),
-    "tools": ("check", "bench", "completion", "help"),
+    "tools": ("check", "bench", "compile", "completion", "help"),
 }  # of the commands
 ENDS = """\
 Options: --version prints the version; --debug shows the traceback of an error.
@@ -204,4 +204,13 @@ Ratios within one run say more than seconds: np.exp, dgemm and memory copies are
 examples:
   omkl bench --format json > before.json
   omkl bench --compare before.json
+"""
+
+COMPILE = """\
+A run compiles what it needs, once for each kind of processor and version of omkl, and keeps it in OMKL_CACHE.
+This does it ahead: for all learners, or those named, with two classes and with more.
+
+examples:
+  omkl compile algo=omkc_ss,omkc_dd
+  OMKL_CACHE=/srv/omkl omkl compile
 """

@@ -207,6 +207,8 @@ def build_parser() -> MainParser:
     text = "print ratios, new time over old; FILE: what an earlier `omkl bench --format json` printed"
     sub.add_argument("--compare", type=in_path, metavar="FILE", help=text)
 
+    command(commands.compile_, "[algo=LEARNER,...] ", help_texts.COMPILE)
+
     sub = command(completion.completion, "SHELL ", help_texts.COMPLETION)
     _add_choice(sub, "shell", completion.SCRIPTS)
     for name in ("typed", "breaks"):  # what the script gives: the line up to the cursor

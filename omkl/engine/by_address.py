@@ -53,6 +53,7 @@ def entry(function: Any, kinds: tuple) -> Entry:
 
     It is loaded from disk, or compiled.
     """
+    function = function.by_address()
     function.compile(kinds)
     made = function.overloads[kinds]
     assert made.signature.return_type == types.none, "a function that is called by address returns nothing"

@@ -4,13 +4,16 @@ import dis
 import os
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numba
 from numba import types
 from numba.core.runtime import rtsys
 
+from omkl.engine.machine_code import late
+
+INNER, BY_ADDRESS = "inner", "by address"  # who calls a version, where that is not Python
 _njit: Any = numba.njit  # whose types do not know all its options
 
 
@@ -19,30 +22,55 @@ def compiled(function: Callable, **options: Any) -> Any:
 
     Numba makes a version of its own where a caller writes a whole number, as in ``used(B, 0)``, and again of
     all that this version calls. Here that number is an int64 like any other: a learner then compiles and
-    loads a fifth less code.
+    loads a fifth less code. Versions that only compiled code calls have no wrapper for Python, and no machine
+    code of their own: see machine_code.py.
     """
-    dispatcher = _njit(cache=True, no_cfunc_wrapper=True, **options)(function)
-    template = dispatcher.get_call_template
+    dispatcher = _dispatcher(function, options)
+    dispatcher.inner = inner = cache(lambda: _dispatcher(function, options, INNER))
 
     def any_number(args: tuple, kws: dict) -> Any:
-        return template(
+        return inner().get_call_template(
             tuple(map(_no_literal, args)), {name: _no_literal(kind) for name, kind in kws.items()}
         )
 
     dispatcher.get_call_template = any_number
-    if hasattr(dispatcher._cache, "_load_overload"):  # of numba 0.59 to 0.68 at least
-        dispatcher._cache.load_overload = partial(_load, dispatcher._cache)
+    dispatcher.get_overload = lambda signature: inner().get_overload(signature)
+    dispatcher.by_address = cache(lambda: _dispatcher(function, options, BY_ADDRESS))
     return dispatcher
 
 
-def _load(cache: Any, kinds: Any, target: Any) -> Any:
+def _dispatcher(function: Callable, options: dict, role: str = "") -> Any:
+    """Return numba's dispatcher of a function; role: who calls it, where that is not Python.
+
+    What is called by address is made before it is saved.
+    """
+    dispatcher = _njit(cache=True, no_cfunc_wrapper=True, no_cpython_wrapper=bool(role), **options)(function)
+    own = dispatcher.compile
+
+    def compile_late(signature: Any) -> Any:
+        with late():
+            return own(signature)
+
+    dispatcher.compile = compile_late
+    files = dispatcher._cache
+    if hasattr(files, "_load_overload"):  # of numba 0.59 to 0.68 at least
+        files.load_overload = partial(_load, files)
+    if role:
+        key, save = files._index_key, files.save_overload
+        files._index_key = lambda *of: (*key(*of), role)
+        if role == BY_ADDRESS:
+            files.save_overload = lambda kinds, made: (made.library.make(), save(kinds, made))
+    return dispatcher
+
+
+def _load(files: Any, kinds: Any, target: Any) -> Any:
     """Load a version from disk, as numba does, but without importing first all that it can compile.
 
     That takes half a second, and numba does it anyway before it compiles anything.
     """
     rtsys.initialize(target)  # what loaded code may call
-    with cache._guard_against_spurious_io_errors():
-        return cache._load_overload(kinds, target)
+    with files._guard_against_spurious_io_errors():
+        return files._load_overload(kinds, target)
 
 
 def _no_literal(kind: Any) -> Any:

@@ -5,7 +5,7 @@ import multiprocessing
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -35,7 +35,8 @@ MOST_PROCESSES = 7  # more would mostly compile the same parts of the engine
 MEMORY_OF_A_PROCESS = 2**30  # bytes of the machine's memory for each: it takes 0.3 of that
 ENGINE_PROCESSES = 3  # that help to compile the engine's entries: more would have little left to do
 _POOL = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
-BAR = "{desc} {n_fmt} of {total_fmt} |{bar}| {elapsed}"
+ENGINE = 10  # learners that take as long as what they share
+BAR = "{desc} |{bar}| {elapsed}"
 
 
 def warm_up(settings: Sequence[Sequence[Any]]) -> None:
@@ -65,10 +66,11 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     with ExitStack() as stack:
         names = [versions[name][0].name for name in new]
         bar = _announce(names, kept, stack) if names and not _is_worker() else None
+        shared = ENGINE * _engine_is_new(list(versions.values()))
         helped = stack.enter_context(_company([versions[name] for name in missing]))
         for name in stack.enter_context(closing(turns(missing, helped))):
             if bar is not None and name in new:
-                bar.set_description_str(f"compiling {versions[name][0].name} ({kept})")
+                bar.set_description_str(_progress(bar, versions[name][0].name, kept, shared))
             _load(*versions[name])
             mark_engine(versions[name][0], versions[name][2])
             if bar is not None and name in new:
@@ -148,10 +150,24 @@ def _helpers(settings: list[Setting]) -> int:
     """How many processes may help: by the work that there is, the cores, and the memory."""
     from joblib import cpu_count  # which knows of containers' limits
 
-    new = any(not mark.exists() for spec, _, many in settings for mark in engine_marks(spec, many))
-    most = max(len(settings) // COMPANY, ENGINE_PROCESSES if new else 0)
+    most = max(len(settings) // COMPANY, ENGINE_PROCESSES if _engine_is_new(settings) else 0)
     room = memory() / MEMORY_OF_A_PROCESS  # may be infinite
     return int(min(cpu_count() - 1, most, MOST_PROCESSES, room)) if sys.executable else 0
+
+
+def _engine_is_new(settings: list[Setting]) -> bool:
+    """Whether these learners call parts of the engine that no learner before them has called."""
+    return any(not mark.exists() for spec, _, many in settings for mark in engine_marks(spec, many))
+
+
+def usual_settings(specs: Iterable[Any]) -> list[tuple[Any, dict, int]]:
+    """Return settings for `warm_up` that make every version of these learners: of two classes, of more."""
+    return [
+        (spec, spec.usual(spec.tasks[0]), classes)
+        for spec in specs
+        if not spec.estimator
+        for classes in ((2, 3) if spec.classes == "many" else (2,))
+    ]
 
 
 def _tiny(many: bool) -> Any:
@@ -171,10 +187,23 @@ def _announce(names: list[str], kept: str, stack: ExitStack) -> Any:
     look: dict[str, Any] = {"desc": "compiling", "bar_format": BAR, "dynamic_ncols": True}
     bar = tqdm(total=len(names), disable=None, leave=False, **look)  # None: only on a terminal
     if bar.disable:
-        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        what = ", ".join(names[:MOST_NAMES]) + more
+        named = list(dict.fromkeys(names))  # a learner has a version for more than two classes
+        more = f" and {len(named) - MOST_NAMES} more" if len(named) > MOST_NAMES else ""
+        what = ", ".join(named[:MOST_NAMES]) + more
         print(f"compiling {what} ({kept}) ...", file=sys.stderr, flush=True)
     return stack.enter_context(bar)
+
+
+def _progress(bar: Any, name: str, kept: str, shared: int) -> str:
+    """Return which learner is compiled, of how many, and about how long the rest takes.
+
+    shared: as many learners take as long as what the first of these compiles for all
+    """
+    if bar.disable:
+        return ""
+    left = bar.format_dict["elapsed"] * (bar.total - bar.n) / (bar.n + shared) if bar.n else None
+    about = "" if left is None else f", about {left:.0f} s left"
+    return f"compiling {bar.n + 1} of {bar.total}: {name}{about} ({kept})"
 
 
 @contextmanager

@@ -36,12 +36,13 @@ COMMANDS = {
     "results": "results list",
     "check": "check learners",
     "bench": "bench --help",  # which would measure
+    "compile": "compile algo=majority",
     "completion": "completion bash",
     "--help": "--help",
     "--version": "--version",
 }
 # What is drawn or saved is said on stderr, and that there is no learner to check.
-SILENT = {"figure", "report", "fit", "update", "check"}
+SILENT = {"figure", "report", "fit", "update", "check", "compile"}
 # All that these tests store, stored first: else their order would decide what `results list` prints.
 STORED = (COMMANDS["run"], COMMANDS["bounds"], f"sweep {MANY}")
 

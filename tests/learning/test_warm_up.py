@@ -151,9 +151,21 @@ def test_a_hyperparameter_has_the_type_of_its_domain():
 def test_the_notice_names_the_learners(capsys):
     names = [f"learner{number}" for number in range(10)]
     with ExitStack() as stack:
-        omkl.learning.precompile._announce(names[:2], "once; kept on disk", stack)
+        omkl.learning.precompile._announce([*names[:2], names[1]], "once; kept on disk", stack)
         omkl.learning.precompile._announce(names, "once; kept on disk", stack)
     few, many = capsys.readouterr().err.splitlines()
     assert few == "compiling learner0, learner1 (once; kept on disk) ..."
     assert many.startswith("compiling learner0, ")
     assert "learner7 and 2 more (once" in many
+
+
+def test_the_bar_counts_and_says_what_is_left():
+    def said(done, seconds):
+        bar = SimpleNamespace(disable=False, total=4, n=done, format_dict={"elapsed": seconds})
+        return omkl.learning.precompile._progress(bar, "omkc_ss", "once; kept on disk", shared)
+
+    shared = 10  # learners' worth of engine, which the first one compiles
+    assert said(0, 0.0) == "compiling 1 of 4: omkc_ss (once; kept on disk)"
+    assert said(1, 22.0) == "compiling 2 of 4: omkc_ss, about 6 s left (once; kept on disk)"
+    shared = 0
+    assert said(3, 6.0) == "compiling 4 of 4: omkc_ss, about 2 s left (once; kept on disk)"
