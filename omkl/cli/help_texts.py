@@ -79,6 +79,7 @@ hyperparameter at that value. --out FILE writes the best settings; settings=FILE
   pools=NAME,...     pools among which a learner with a pool chooses; pool=NAME keeps one
   longest=SECONDS    a setting whose next pass would take longer does not go on
   by=MEASURE         what trials are judged by, such as auc, log_loss or mae
+  sampler=tpe        settings proposed from what those before brought (needs omkl[tpe])
 
 examples:
   omkl tune algo=rff,arow data=german --out best.yaml
