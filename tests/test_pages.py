@@ -1,5 +1,7 @@
 """The README and the pages of docs: commands, numbers, links, and the pages made at build time."""
 
+import csv
+import io
 import re
 import sys
 from pathlib import Path
@@ -146,6 +148,17 @@ def test_the_decision_page_shows_figures_of_our_results():
     assert [
         figure for figure in sorted(figures) if not any(figure in text for text in RESULTS.values())
     ] == []
+
+
+def test_the_decision_page_begins_with_the_answers_of_the_page_of_tuned_learners():
+    table = (ROOT / "results" / "today" / "table-take.csv").read_text(encoding="utf-8")
+    labels = {spec.label: spec.name for spec in learner_specs().values()}
+    shown = re.findall(r"^\| ([^|]+) \| `(\w+)` \| `(\w+)`, `(\w+)` \|$", PAGES["docs/choose.md"], re.M)
+    kept = []
+    for line in csv.DictReader(io.StringIO(table)):
+        others = re.findall(r"(.+?) [\d.]+(?:, |$)", line["then"])
+        kept.append((line["problem"], *(labels[name] for name in (line["take"], *others))))
+    assert shown == kept
 
 
 def test_the_counts_of_what_is_reproduced_are_those_of_the_results():

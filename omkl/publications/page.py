@@ -72,6 +72,7 @@ def write_page(
     """
     inner = folder / paper.name
     inner.mkdir(parents=True, exist_ok=True)
+    answers: list[str] = []  # what a reader takes home comes first
     parts: list[str] = []
     outcomes: list[Outcome] = []
 
@@ -102,7 +103,8 @@ def write_page(
         if text.count("\n|") > 60:  # a long one opens on a click
             text = f"<details><summary>the table</summary>\n\n{text}\n</details>\n"
         links = " · ".join(f"[{suffix}]({paper.name}/{stem}.{suffix})" for suffix in SUFFIXES)
-        parts.append(f"## {made.title}\n\n{links}\n\n{text}\n{_commands(item.runs)}")
+        place = answers if item.kind == "digest" else parts
+        place.append(f"## {made.title}\n\n{links}\n\n{text}\n{_commands(item.runs)}")
     how = {**how, "fresh": False} if "fresh" in how else how
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
@@ -124,7 +126,7 @@ def write_page(
         parts.append(f"## Claims\n\n{save('claims', check_claims(paper, selection, **how))}")
     if tuned_runs(paper) and (checked := check_text(paper, tuned_plans(paper, selection))):
         parts.append(f"## The tuner's check\n\n{checked}")
-    head = [f"# {paper.title}", paper.cite, _origin(paper, outcomes)]
+    head = [f"# {paper.title}", paper.cite, *answers, _origin(paper, outcomes)]
     if about := about_numbers(paper):
         lines = (f"{place}. {text}" for place, text in enumerate(about[1], 1))
         head += [f"## {about[0]}", "\n".join(lines)]
