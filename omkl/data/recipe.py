@@ -248,7 +248,7 @@ class Recipe:
         if not recipe.columns:
             raise ValueError(f"{broken}: it has no columns")
         if recipe.preparation.header == "auto":  # of version 0.2, which did not keep what auto had decided
-            numbered = all(name.isdecimal() for name in recipe.columns)
+            numbered = all(name.isdecimal() and name != "0" for name in recipe.columns)  # from 1 up
             recipe.preparation = replace(recipe.preparation, header="no" if numbered else "yes")
         return recipe
 

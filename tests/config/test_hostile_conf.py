@@ -126,7 +126,7 @@ def test_a_shared_part_is_read_as_strictly(conf):
     (conf / "algo" / "_part.yaml").write_text("beta: 0.3\n")
     assert learner_spec("mine").defaults == {"beta": 0.8}
     (conf / "algo" / "_part.yaml").write_text(laughs())
-    with pytest.raises(UserError, match=r"_part\.yaml:5: more than 30,000 keys"):
+    with pytest.raises(UserError, match=r"_part\.yaml:6: more than 30,000 keys"):
         learner_spec("mine")
 
 

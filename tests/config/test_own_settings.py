@@ -86,7 +86,10 @@ def test_a_choice_is_written_as_the_command_line_takes_it():
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("algo=alma algo.alm.C=1", r"algo.alm.C=1: unknown learner 'alm' \(did you mean 'alma'\?\)"),
+        (
+            "algo=alma algo.alm.C=1",
+            r"algo.alm.C=1: unknown learner 'alm' \(did you mean 'alma' or 'alma0'",
+        ),
         ("algo=alma algo.alma.CC=1", r"algo=alma has no hyperparameter 'CC' \(did you mean"),
         ("algo=alma algo.omkc_dd.beta=0.5", "omkc_dd is not among the learners, algo=alma"),
         ("algo=alma algo.kernel.sigma=2", "algo=alma has no hyperparameter 'kernel.sigma'"),

@@ -95,7 +95,7 @@ COLUMNS = Form("sparse_binary", (DataFile("t"), DataFile("l")), {"1": 1, "0": -1
         (TABLE, ["1,2,1\n1,?,0\n"], ":2: column 2: '?' is not a number"),
         (TABLE, ["a,b,class\n1,2,0\n"], ":1: column 1: 'a' is not a number"),
         (TABLE, ["<html><p>, no such file\n"], "is not a number"),
-        (LABELLED, ["1,2\n3,4\n", "1\n"], "1 labels for the 2 rows"),
+        (LABELLED, ["1,2\n3,4\n", "1\n"], "1 label for the 2 rows"),
         (LABELLED, ["1,2\n", "1 0\n"], ":1: 2 words; a label file has one label per line"),
         (COLUMNS, ["1 2\n", ""], "0 labels for the 1 rows"),
         (COLUMNS, ["3 2\n", "1\n"], ":1: column numbers must start at 1 and ascend"),

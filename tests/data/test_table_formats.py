@@ -320,7 +320,7 @@ def test_a_recipe_reads_other_files_in_the_same_way(path, tmp_path):
     old = names.to_json()
     for key in ("header", "delimiter", "thousands", "decimal", "na", "index_base"):
         del old["preparation"][key]
-    assert Recipe.from_json(old).preparation == Preparation()
+    assert Recipe.from_json(old).preparation == Preparation(header="yes")
     for key, value in (
         ("delimiter", "ab"),
         ("delimiter", 1),

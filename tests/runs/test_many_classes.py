@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from omkl.cli import main
+from omkl.errors import counted
 from omkl.learning.model_file import read_model
 
 
@@ -71,7 +72,7 @@ def test_a_model_of_three_classes(capsys, algo):
     rows = list(csv.DictReader(out.splitlines()))
     truth = [line.split(",")[2] for line in Path("new.csv").read_text(encoding="utf-8").splitlines()][1:]
     wrong = sum(row["label"] != label for row, label in zip(rows, truth, strict=True))
-    assert f"{wrong} mistakes on 50 rows" in err
+    assert counted(wrong, "mistake") + " on 50 rows" in err
     assert wrong < (10 if algo == "omkc_dd" else 30)
     assert all(float(row["score"]) >= 0 for row in rows)  # how far it is ahead of the next class
     assert omkl_("update", "m.omkl", "new.csv") == 0

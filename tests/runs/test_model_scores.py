@@ -11,6 +11,7 @@ from sklearn.base import clone
 import omkl.data
 import omkl.sklearn
 from omkl.cli import main
+from omkl.errors import counted
 from omkl.learning.model_file import read_model
 
 WORDS = {  # of each task
@@ -109,7 +110,7 @@ def expected(task, estimator, X, y):
         best = np.sort(scores, axis=1)
         scores = best[:, -1] - best[:, -2]
     wrong = np.count_nonzero(predicted != y)
-    line = f"omkl: {wrong} mistakes on {len(X)} rows ({100 * wrong / len(X):.2f} %)"
+    line = f"omkl: {counted(wrong, 'mistake')} on {len(X)} rows ({100 * wrong / len(X):.2f} %)"
     return predicted.tolist(), scores, line
 
 
@@ -191,7 +192,7 @@ def test_labels_that_the_model_does_not_know_are_left_out_of_the_rate(tmp_path, 
     assert same == labels
     assert said.splitlines() == [
         "omkl: new.csv: 2 of 80 labels unknown to the model: maybe (2); no label in 1 of 80 rows",
-        f"omkl: {wrong} mistakes on 77 rows ({100 * wrong / 77:.2f} %)",
+        f"omkl: {counted(wrong, 'mistake')} on 77 rows ({100 * wrong / 77:.2f} %)",
     ]
     (tmp_path / "none.csv").write_text("\n".join([head, *lines[:3]]))
     assert scored("m.omkl", "none.csv", capsys)[2] == (

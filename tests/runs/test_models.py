@@ -12,6 +12,7 @@ from support.fuzzing_models import content, forged
 import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, pool
+from omkl.errors import counted
 from omkl.learning import Learner, run_pass
 from omkl.learning.model_file import read_model
 
@@ -51,7 +52,7 @@ def test_from_a_raw_table_to_predictions(table, capsys, algo):
     rows = list(csv.DictReader(out.open()))
     truth = [line.split(",")[3] for line in (table / "new.csv").read_text().splitlines()[1:]]
     wrong = sum(row["label"] != label for row, label in zip(rows, truth, strict=True))
-    assert f"{wrong} mistakes on 20 rows" in said
+    assert counted(wrong, "mistake") + " on 20 rows" in said
     assert wrong < 10
     unlabelled = table / "unlabelled.csv"
     lines = (table / "new.csv").read_text().splitlines()
