@@ -12,7 +12,7 @@ from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.page import about_numbers
 from omkl.publications.paper import Item, Paper
 from omkl.publications.paper_figures import paper_figure, selected
-from omkl.publications.paper_tables import KINDS, best_warnings, sizes, warnings_of
+from omkl.publications.paper_tables import KINDS, best_warnings, digest, sizes, warnings_of
 from omkl.publications.selection import Selection, work_of
 from omkl.reports.comparison import in_numbers
 from omkl.reports.figures import Figure
@@ -72,6 +72,11 @@ class _Parts:
             how = [[("how to get it", row["missing"])] if row["missing"] else [] for row in records]
             own = plain_table(name, records, how, shown=shown, command=command)
             return Section(made.title, [own])
+        if item.kind == "digest":
+            answers = digest(self.paper, item, self.selection, stored=True).table
+            rows = answers.flat().to_dict("records") if answers.flat else []
+            about = [[("then", row["then"])] for row in rows]
+            return Section(answers.title, [plain_table(name, rows, about, shown=rows, command=command)])
         try:
             compared = self._compared(item, command)
         except UserError as error:  # nothing of it is tuned yet
