@@ -73,8 +73,8 @@ class _Parts:
             own = plain_table(name, records, how, shown=shown, command=command)
             return Section(made.title, [own])
         if item.kind == "digest":
-            answers = digest(self.paper, item, self.selection, stored=True).table
-            rows = answers.flat().to_dict("records") if answers.flat else []
+            answers: Any = digest(self.paper, item, self.selection, stored=True).table
+            rows = answers.flat().to_dict("records")
             about = [[("then", row["then"])] for row in rows]
             return Section(answers.title, [plain_table(name, rows, about, shown=rows, command=command)])
         try:
