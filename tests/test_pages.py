@@ -79,7 +79,7 @@ def test_a_command_of_a_page_is_valid(command, tmp_path, monkeypatch):
         settings = [word for word in settings if not word.startswith("measure=")]
     if args.command == "show" and not any("=" in word for word in settings):
         assert len(settings) == 1  # a saved model
-    elif args.command in ("run", "sweep", "figure", "report", "bounds", "show", "status", "fit"):
+    elif args.command in ("run", "sweep", "figure", "report", "bounds", "show", "status", "fit", "compile"):
         assert plan(settings, sweep=args.command in ("sweep", "figure", "report")).reps > 0
     elif args.command == "tune":
         assert plan(rule_of(settings)[1], sweep=True).reps > 0

@@ -14,7 +14,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from omkl import numba_internals
+from omkl.cli import numba_internals
 from omkl.cli.completion import settings_of
 from omkl.cli.messages import (
     FAILED,
