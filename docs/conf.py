@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 import omkl
 
 project = "omkl"
-author = "the omkl authors"
+author = project_copyright = "the omkl authors"
 release = version = omkl.__version__
 language = "en"
 

@@ -13,7 +13,7 @@ from typing import Any
 from hooks import references
 from hooks.tables import markdown, results_of
 from omkl.algorithms import function
-from omkl.config import learner_specs
+from omkl.config import learner_names, learner_specs
 from omkl.config.learners import LearnerSpec
 from omkl.config.parameters import texts
 from omkl.config.settings_text import value_text
@@ -63,7 +63,9 @@ def _index(specs: dict[str, LearnerSpec]) -> str:
             *markdown(["learner", "label", "for", "runs on", "what it does"], rows),
             "",
         ]
-    listed = [f"{name} <{name}>" for name in sorted(specs)]
+    listed = [
+        f"{specs[name].label} <{name}>" for name in sorted(specs, key=lambda name: specs[name].label.lower())
+    ]
     return "\n".join([*text, "```{toctree}", ":hidden:", "", *listed, "```", ""])
 
 
@@ -122,10 +124,10 @@ def _sections(of: Any) -> dict[str, str]:
 
 
 def _plain(text: str) -> list[str]:
-    """Prose as paragraphs; a legend, whose columns are three spaces apart, as it is written."""
+    """Prose as paragraphs; a legend, whose columns are three spaces apart, and formulas as written."""
     shown: list[str] = []
     for paragraph in filter(None, re.split(r"\n\s*\n", text)):
-        if "   " in paragraph:
+        if "   " in paragraph or "<-" in paragraph:
             shown += ["```text", *textwrap.dedent(paragraph).splitlines(), "```", ""]
         else:
             words = _escaped(" ".join(paragraph.split()))
@@ -135,11 +137,19 @@ def _plain(text: str) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Return the text of a docstring as Markdown: marks are escaped, ``code`` is code."""
+    """Return a docstring as Markdown: marks are escaped; ``code``, learners and files are code."""
     parts = re.split(r"``(.+?)``", text)
+    for place in range(0, len(parts), 2):
+        parts[place] = re.sub(r"(?<![\w/])(?:\w+/)*\w+\.py\b", r"``\g<0>``", parts[place])
+        parts[place] = re.sub(r"(?<![\w./])[a-z0-9]+(?:_[a-z0-9]+)+(?![\w/]|\.\w)", _as_learner, parts[place])
+    parts = re.split(r"``(.+?)``", "``".join(parts))
     parts[::2] = [re.sub(r"([*_<>\[\]|`])", r"\\\1", part) for part in parts[::2]]
     parts[1::2] = [f"`{part}`" for part in parts[1::2]]
     return "".join(parts)
+
+
+def _as_learner(match: re.Match[str]) -> str:
+    return f"``{match[0]}``" if match[0] in learner_names() else match[0]
 
 
 @functools.cache

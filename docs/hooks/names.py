@@ -16,12 +16,15 @@ from omkl.config import learner_names
 _RESULTS = re.compile(r"\]\((?:\.\./)+results/(\w+)\.md(#[\w-]+)?\)")
 _CONTENTS = re.compile(r"^```\{toctree\}.*?^```$", re.M | re.S)
 _ENTRY = re.compile(r"[a-z]+")  # a page of docs/ itself
+_ROW = re.compile(r"^\|.*\|$", re.M)
 _ROOT = re.compile(r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING)\.md\)")
 
 
 def _to_site(app: Sphinx, docname: str, source: list[str]) -> None:
     text = _RESULTS.sub(r"](/papers/\1.md\2)", source[0])
     text = _ROOT.sub(lambda match: f"](/{match[1].lower()}.md)", text)
+    # a mean and its standard deviation stay on one line
+    text = _ROW.sub(lambda row: row[0].replace(" ± ", "\u00a0±\u00a0"), text)
     source[0] = _CONTENTS.sub(lambda match: _with_a_page(match[0], Path(app.srcdir)), text)
 
 
