@@ -145,7 +145,8 @@ def small(name: str) -> dict[str, Any]:
     spec = learner_spec(name)
     budget = {spec.budget: 20} if solves(name) and spec.budget else {}
     squares = any(getattr(own, "shape", ())[-2:] == ("2D", "2D") for own in spec.state.values())
-    return budget | ({"D": 6} if squares or name == "omkl_gf" else {})
+    many = "D" in spec.hyperparameters and spec.hyperparameters["D"].value > 200
+    return budget | ({"D": 6} if squares or many or name == "omkl_gf" else {})
 
 
 def pools_of(name: str) -> tuple[str, ...]:

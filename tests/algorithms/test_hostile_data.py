@@ -29,7 +29,7 @@ def made():
     zeros = X.copy()
     zeros[::2] = 0.0
     empty = dataset(np.zeros((20, 0)), y[:20])
-    many = sparse(T=60, d=1_000_000, per_row=5)
+    many = sparse(T=60, d=300_000, per_row=5)
     return {
         "features of 1e300": dataset(X * 1e300, y),
         "features of 1e150, whose squares just fit": dataset(X * 1e150, y),
@@ -42,7 +42,7 @@ def made():
         "one class": dataset(X, np.ones(60)),
         "one example": dataset(X[:1], y[:1]),
         "no features": empty,
-        "a million columns": many,
+        "hundreds of thousands of columns": many,
         "three thousand equal labels": dataset(rng.normal(size=(3000, 2)), -np.ones(3000)),
         "constant features": dataset(np.ones((40, 3)), y[:40]),
     }
@@ -77,7 +77,7 @@ def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_p
     spec = learner_spec(name)
     words = [f"algo={name}", "yardsticks=[]", "exec=serial", "reps=1", "order=file", f"store={tmp_path}"]
     words += [f"pool.kernels={MIXED if spec.pool == 'any' else GAUSSIAN}"] if spec.kernels == "pool" else []
-    # of a million columns, D frequencies are D million numbers, and a matrix would be too large
+    # of many columns, D frequencies are D times as many numbers, and a matrix would be too large
     own = {"budget": 12, "D": 2, "linear": "false"}
     words += [f"algo.{key}={value}" for key, value in own.items() if key in spec.defaults]
     planned = plan([*words, "data=breast_cancer"])

@@ -25,6 +25,7 @@ from omkl.config import learner_names, learner_spec
 from omkl.engine.stream import make_stream, part
 from omkl.learning.model_file import pack, unpack
 from omkl.resources.resource import Setup
+from omkl.testing import twins
 
 NAMES = [name for name in learner_names() if learner_spec(name).classes == "many"]
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.0}
@@ -62,7 +63,8 @@ def twin_of(name):
 def small(name):
     """Hyperparameters under which a budget is full early, and a kernel is no line."""
     spec = learner_spec(name)
-    return ({"budget": 12} if spec.budget else {}) | ({"kernel": GAUSSIAN} if spec.kernels == "own" else {})
+    own = {"budget": 12} if spec.budget else {"D": 6} if "D" in twins.small(name) else {}
+    return own | ({"kernel": GAUSSIAN} if spec.kernels == "own" else {})
 
 
 def compare(name, X, label, n_classes, given, block=None, **over):

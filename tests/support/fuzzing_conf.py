@@ -248,6 +248,9 @@ class Command(Target):
         self.patches = contextlib.ExitStack()
         for patch in (
             mock.patch.dict(os.environ, out),
+            # first where it is imported from: a module that is imported meanwhile would keep the mock
+            mock.patch("omkl.experiments.results.run_plan", refuse),
+            mock.patch("omkl.experiments.bounds_results.run_plan", refuse),
             mock.patch("omkl.runs.runner.run_plan", refuse),
             mock.patch("omkl.runs.bench.measure", refuse),
             contextlib.chdir(folder),

@@ -12,7 +12,7 @@ from omkl.theorems.evaluation import function_of
 
 pytestmark = pytest.mark.slow
 
-OF_NORMA = ("norma", "norma_growing", "norma_logistic")
+REPS = 4  # of a learner that draws random numbers
 LEARNERS = (
     "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
     "bomkc_spa,perceptron,perceptron_u"
@@ -40,7 +40,7 @@ def test_no_count_exceeds_its_bound(data_name, capsys, request):
     words = (
         f"algo={LEARNERS}",
         f"data={data_name}",
-        "reps=5",
+        "reps=3",
         "pool=paper16_cosine",
         "algo.R=1",
         "algo.delta=0.5",
@@ -54,7 +54,7 @@ def test_no_count_exceeds_its_bound(data_name, capsys, request):
         if row["bound"] is None:
             assert row["theorem"] in ("Lu et al., Lemma 1", *second_forms), row
             continue
-        assert row["reps"] == 5
+        assert row["reps"] == 3
         # a theorem on a stochastic learner speaks of its expectation
         observed = row["mean"] if specs[row["learner"]].stochastic else row["max"]
         assert 0 < observed <= row["bound"], row
@@ -81,25 +81,25 @@ def test_no_count_exceeds_its_bound_with_raw_polynomials(data_name, capsys, requ
 def test_spa_obeys_the_second_forms_and_one_kernel_its_lemma(data_name, alpha, eta, capsys, request):
     if data_name != "wdbc":
         request.getfixturevalue("shared_data")
-    words = [f"data={data_name}", f"algo.alpha={alpha}", f"algo.eta={eta}", "reps=10"]
+    words = [f"data={data_name}", f"algo.alpha={alpha}", f"algo.eta={eta}", f"reps={REPS}"]
     rows = bounds(capsys, "algo=bomkc_spa", "pool=paper16_cosine", "algo.delta=0.5", *words)
     rows += bounds(capsys, "algo=bomkc_spa", "pool.kernels=[{kind:gaussian,sigma:8}]", *words)
     applied = [row for row in rows if row["bound"] is not None]
     assert len(applied) == 4 + 5
     for row in applied:
-        error = row["std"] / math.sqrt(10)  # of the mean, in place of the expectation
+        error = row["std"] / math.sqrt(REPS)  # of the mean, in place of the expectation
         assert 0 < row["mean"] <= row["bound"] + 4 * error, row
         assert row["counts"] != "regret" or row["theorem"] == "Lu et al., Lemma 1"
 
 
 def test_spa_stores_no_more_than_its_budget(capsys):
     for budget in (5, 40):
-        words = [f"algo.beta={{budget:{budget}}}", "data=wdbc", "reps=10", "pool=paper16_cosine"]
+        words = [f"algo.beta={{budget:{budget}}}", "data=wdbc", f"reps={REPS}", "pool=paper16_cosine"]
         rows = bounds(capsys, "algo=bomkc_spa", *words)
         (row,) = [row for row in rows if row["theorem"] == "Lu et al., Theorem 2"]
         assert row["settings"] == f"beta=budget={budget}"
         assert row["bound"] == pytest.approx(16 * budget)
-        assert 0 < row["mean"] <= row["bound"] + 4 * row["std"] / math.sqrt(10)
+        assert 0 < row["mean"] <= row["bound"] + 4 * row["std"] / math.sqrt(REPS)
 
 
 @pytest.mark.parametrize("step", ["constant", "sqrt"])
