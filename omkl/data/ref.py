@@ -293,7 +293,8 @@ class Frame(DataRef):
 
 
 def _in_memory(name: str) -> UserError:
-    return UserError(f"data={name}: a job that starts later cannot find data in memory; save them first")
+    text = "a job that starts later cannot find data in memory; save them to a file first"
+    return UserError(f"data={name}: {text}")
 
 
 def load(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, listed, suggest
 from omkl.experiments.call import Call
 from omkl.experiments.shown import Shown
 from omkl.reports.results_table import (
@@ -101,7 +101,7 @@ class Results(Shown):
         """
         tasks = dict.fromkeys(ref.task for ref in plan.data)
         if kind == "confusion" and "classification" not in tasks:
-            text = f"a confusion matrix needs a classification, and the task is {' and '.join(tasks)}"
+            text = f"a confusion matrix is of a classification, but the task is {' and '.join(tasks)}"
             raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
         if measure and kind == "sweep":
             judging_on(measure, tasks)
@@ -280,9 +280,8 @@ class Results(Shown):
 
         ranks = average_ranks((self.by(measure) if measure else self).table)
         if first and first not in ranks.average:
-            raise UserError(
-                f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {', '.join(ranks.average)}"
-            )
+            known = ", ".join(listed(ranks.average))
+            raise UserError(f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {known}")
         return comparison(ranks, first)
 
     def confusion(self) -> "Drawn":
@@ -322,7 +321,7 @@ class Results(Shown):
             raise UserError(f"{target}: the file's name must end in .html")
         plans = [part.plan for part in self.parts]
         if len({plan.store for plan in plans}) > 1:
-            raise UserError("a page is of one store; bring the cells together with `omkl results merge`")
+            raise UserError("a page shows one store; bring the cells together with `omkl results merge`")
         page = results_page(self._with_confusion(), self.expected, plans, self.expected.command, self.rows)
         write_html(page, target)
         return target

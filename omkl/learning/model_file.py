@@ -237,10 +237,10 @@ def read_model(path: Path | str) -> tuple[Learner, dict[str, Any]]:
     if not content.startswith((MAGIC, MANY_CLASSES, SCALED)):
         known = content.startswith(b"omkl model ")
         what = "a model of another version of omkl" if known else "not a model of omkl"
-        raise UserError(f"{path} is {what}")
+        raise UserError(f"{path} is {what}; name a file that `omkl fit` saved")
     start = len(MAGIC) + 65
     if hashlib.sha256(content[start:]).hexdigest().encode() + b"\n" != content[len(MAGIC) : start]:
-        raise UserError(f"{path} is damaged: its content does not fit its hash; save the model again")
+        raise UserError(f"{path} is damaged: its content does not match its hash; save the model again")
     try:
         header, arrays = _parsed(memoryview(content)[start:])
         model, about = header.get("model"), header.get("about")

@@ -70,7 +70,7 @@ def _number(name: Hashable, value: Any) -> float:
     except (TypeError, ValueError):
         raise ValueError(
             f"the feature {name!r} is {value!r}, which is not a number; "
-            "river.preprocessing.OneHotEncoder makes numbers of words"
+            "river.preprocessing.OneHotEncoder turns words into numbers"
         ) from None
     if not math.isfinite(number):
         raise ValueError(f"the feature {name!r} is {value!r}; it must be finite")

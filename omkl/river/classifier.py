@@ -80,7 +80,7 @@ class Classifier(Model, base.Classifier):
         """
         if not has_probabilities(self):
             raise NotImplementedError(
-                f"{type(self).__name__} gives no probabilities; make some with calibration='platt', or "
+                f"{type(self).__name__} gives no probabilities; calibration='platt' makes some, or "
                 "use predict_one, and wrappers and metrics that need labels alone, such as "
                 "multiclass.OneVsOneClassifier, ensemble.VotingClassifier(use_probabilities=False) and "
                 "metrics.Accuracy"
@@ -109,11 +109,11 @@ class Classifier(Model, base.Classifier):
     def _begin_again(self, y: Any) -> None:
         """Let a learner for more than two classes learn the rows so far. Raises ValueError without them."""
         if self._kept is None:
-            way_out = "river.multiclass.OneVsOneClassifier takes this model for each pair of labels"
+            way_out = "river.multiclass.OneVsOneClassifier uses this model for each pair of labels"
             if self._multiclass:
                 way_out = f"after {MOST_KEPT} rows no label can be added; name all labels with classes="
             known = sorted(map(repr, self._labels.values()))
-            raise ValueError(f"the label {y!r} is a third one beside {known}; {way_out}")
+            raise ValueError(f"the label {y!r} is a third one besides {known}; {way_out}")
         self._many = [self._labels[-1.0], self._labels[1.0], y]
         stream = stream_of([(columns, values, float(sign > 0)) for columns, values, sign in self._kept], 3)
         self._begin(self._model.d, stream, 3)

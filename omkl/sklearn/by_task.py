@@ -90,10 +90,10 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
                 raise ValueError(
                     "Only binary classification is supported. The type of the target is "
                     f"{type_of_target(known)}: y has {len(known)} classes; "
-                    "sklearn.multiclass.OneVsRestClassifier takes this estimator for each of them"
+                    "sklearn.multiclass.OneVsRestClassifier uses this estimator for each of them"
                 )
             if len(known) < 2:
-                remedy = "of data in parts, partial_fit takes both as classes="
+                remedy = "for data in parts, partial_fit takes both as classes="
                 raise ValueError(f"y has one class, {known.tolist()[0]!r}; two are needed ({remedy})")
             self.classes_ = known
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):

@@ -112,7 +112,7 @@ def test_a_metric_of_probabilities_is_told_that_there_are_none():
     rows = [({"a": 1.0}, True), ({"a": -1.0}, False)] * 3
     with pytest.raises(
         NotImplementedError,
-        match="ArowClassifier gives no probabilities; make some with calibration='platt', or",
+        match="ArowClassifier gives no probabilities; calibration='platt' makes some, or",
     ):
         evaluate.progressive_val_score(rows, omkl.river.ArowClassifier(), metrics.ROCAUC())
 
