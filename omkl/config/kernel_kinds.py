@@ -68,7 +68,7 @@ _FORMULAS = {  # of the engine's own: what it computes, and whether it is positi
     "laplacian": ("exp(-r / sigma)", "yes"),
     "matern32": ("(1 + √3 r / sigma) exp(-√3 r / sigma)", "yes"),
     "rational_quadratic": ("(1 + r² / 2 alpha sigma²)^-alpha", "yes"),
-    "periodic": ("exp(-2 sin²(π r / period) / length²)", "of one feature; of several use periodic_each"),
+    "periodic": ("exp(-2 sin²(π r / period) / length²)", "for one feature; for several use periodic_each"),
 }
 
 

@@ -246,8 +246,8 @@ class Results(Shown):
     def figure(self, kind: str, measure: str | None = None) -> "Figure":
         """Return a figure as data: curve, confusion, sweep, times or ranks.
 
-        measure: of a curve, such as ``n_sv_sum``, else one that learners are compared by; the error where
-        None. Raises UserError where there is nothing to draw.
+        measure: of a curve, such as ``n_sv_sum``, else one by which learners are compared; None is the error.
+        Raises UserError where there is nothing to draw.
         """
         from omkl.reports import charts
         from omkl.reports.measures import PAIR, measure_named
@@ -270,10 +270,10 @@ class Results(Shown):
         return self._drawn("ranks", measure)
 
     def comparison(self, first: str = "", measure: str = "") -> Table:
-        """Return how a learner compares with each other one over the data sets, by tests that name what is
-        practically equal.
+        """Return how a learner compares with each of the others over the data sets, by tests that also say
+        what is practically equal.
 
-        first: a learner's label, that of the lowest average rank where none is named. measure: as of `by`
+        first: a learner's label; if empty, that of the lowest average rank. measure: as in `by`
         """
         from omkl.reports.comparison import comparison
         from omkl.reports.ranks import average_ranks
@@ -298,7 +298,7 @@ class Results(Shown):
         return self._drawn("times")
 
     def pareto(self, cost: str = "time") -> "Drawn":
-        """Draw error against a cost (``time``, ``size``, ``memory``), and the learners that none beats."""
+        """Draw error against a cost (``time``, ``size``, ``memory``), and the learners that no other beats."""
         from omkl.publications.paper_tables import with_costs
         from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table

@@ -164,7 +164,7 @@ class Tuning(Shown):
         Parameters
         ----------
         changes
-            As of `omkl.run`, such as ``reps=20`` or ``jobs=2``; the rest is as it was tuned.
+            As in `omkl.run`, such as ``reps=20`` or ``jobs=2``; the rest is as it was tuned.
         """
         by_rounds: dict[str | None, list[Tuned]] = {}
         for end in self.ends:

@@ -1,4 +1,4 @@
-"""`omkl check`: our contracts, and the comparison with a naive twin, for the learners of a folder."""
+"""`omkl check`: omkl's contracts, and the comparison with a naive twin, for the learners of a folder."""
 
 import dataclasses
 import hashlib
