@@ -298,7 +298,7 @@ class Results(Shown):
         return self._drawn("times")
 
     def pareto(self, cost: str = "time") -> "Drawn":
-        """Draw error against a cost (``time``, ``size``, ``memory``), and the learners that no other beats."""
+        """Draw error against a cost (``time``, ``size``, ``memory``), and the front that no learner beats."""
         from omkl.publications.paper_tables import with_costs
         from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table

@@ -110,14 +110,15 @@ def _spec(header: dict[str, Any]) -> LearnerSpec:
     spec = learner_spec(name)
     if revision != spec.revision:
         raise UserError(
-            f"the model is of revision {revision!r} of {name}, this omkl has revision {spec.revision}; "
+            f"the model is of revision {revision!r} of {name}, but this omkl has revision {spec.revision}; "
             "train it again"
         )
     if spec.estimator:
         raise ValueError(f"{name} is an estimator of another package, which no model holds")
     if header.get("source", "") != source(spec):
         raise UserError(
-            f"the model is of another source of {name} than {compose.file('algo', name)}; train it again"
+            f"the model was made with another source of {name} than {compose.file('algo', name)}; "
+            "train it again"
         )
     return spec
 
