@@ -19,7 +19,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, singledispatch
 from importlib import resources
 from pathlib import Path
@@ -31,6 +31,8 @@ import numpy as np
 from omkl import __version__
 from omkl.errors import UserError
 from omkl.files import write_text
+from omkl.reports.drawing import draw
+from omkl.reports.figure_style import as_png
 from omkl.reports.figures import Confusion, Curve, Dots, Figure, HeatMap, Lines, LineStyle, robust_range
 from omkl.reports.ranks import Ranks
 from omkl.reports.table import Records, Table, csv_of
@@ -74,16 +76,17 @@ class Page:
     progress: Records | None = None
 
 
-def document(page: Page, *, live: str = "", library: bool = True) -> str:
+def document(page: Page, *, live: str = "", library: bool = True, pictures: bool = False) -> str:
     """Return the page as HTML.
 
     live: its version, for a page that asks its server for newer ones
     library: False leaves the plotting library out, for a page that only brings news
+    pictures: of the figures, for a browser that runs no scripts
     Raises UserError where the library is not installed.
     """
     tables: dict[str, Any] = {}
     figures: dict[str, Any] = {}
-    main = _main(page, tables, figures)
+    main = _main(page, tables, figures, pictures)
     data = {"name": page.name, "live": live, "tables": tables, "figures": figures}
     script = "".join(_own(name) for name in SCRIPTS)
     plotly = _library()
@@ -118,7 +121,7 @@ def document(page: Page, *, live: str = "", library: bool = True) -> str:
 
 def write_html(page: Page, path: Path) -> int:
     """Write the page to a file as a whole, and return its bytes. Raises OmklError where that fails."""
-    return write_text(path, document(page))
+    return write_text(path, document(page, pictures=True))
 
 
 @cache
@@ -151,7 +154,7 @@ def _packed(text: str) -> str:
 # -------------------------------------------------------------------- the page
 
 
-def _main(page: Page, tables: dict[str, Any], figures: dict[str, Any]) -> Element:
+def _main(page: Page, tables: dict[str, Any], figures: dict[str, Any], pictures: bool) -> Element:
     links = [
         element("li", {}, element("a", {"href": f"#s{place}"}, section.title))
         for place, section in enumerate(page.sections, 1)
@@ -175,7 +178,7 @@ def _main(page: Page, tables: dict[str, Any], figures: dict[str, Any]) -> Elemen
         )
     if page.progress is not None:
         head.append(_progress(page.progress))
-    sections = [_section(place, own, tables, figures) for place, own in enumerate(page.sections, 1)]
+    sections = [_section(place, own, tables, figures, pictures) for place, own in enumerate(page.sections, 1)]
     content = (element("summary", {}, "sections"), element("ol", {}, *links))
     nav = element("nav", {"aria-label": "sections"}, element("details", {"open": ""}, *content), theme)
     return element(
@@ -198,7 +201,9 @@ def _progress(rows: Records) -> Element:
     return element("section", {"id": "progress"}, state, bar, detail)
 
 
-def _section(place: int, section: Section, tables: dict[str, Any], figures: dict[str, Any]) -> Element:
+def _section(
+    place: int, section: Section, tables: dict[str, Any], figures: dict[str, Any], pictures: bool
+) -> Element:
     parts: list[Element] = []
     if section.numbered:
         parts.append(element("ol", {"class": "text"}, *(element("li", {}, text) for text in section.texts)))
@@ -213,14 +218,22 @@ def _section(place: int, section: Section, tables: dict[str, Any], figures: dict
             parts.append(_table(which, part))
         else:
             figures[which] = as_json(part) | {"title": section.title}
-            parts.append(_figure(which, part, figures[which]))
+            picture = _picture(part, section.title) if pictures else None
+            parts.append(_figure(which, part, figures[which], picture))
     return element("section", {"id": f"s{place}"}, element("h2", {}, section.title), *parts)
 
 
-def _figure(which: str, figure: Figure, data: dict[str, Any]) -> Element:
+def _picture(figure: Figure, title: str) -> Element:
+    """Return the first measure of a figure, as it is drawn for print."""
+    panels = [replace(panel, views=panel.views[:1]) for panel in figure.panels]
+    image = as_png(draw(replace(figure, panels=panels, title="", caption="", more=(), deviations=False)))
+    return element("img", {"src": f"data:image/png;base64,{base64.b64encode(image).decode()}", "alt": title})
+
+
+def _figure(which: str, figure: Figure, data: dict[str, Any], picture: Element | None) -> Element:
     plot = element("div", {"class": "plot", "tabindex": "0", "role": "img", "aria-label": data["title"]})
     caption = element("figcaption", {}, data["caption"])
-    hint = element("noscript", {}, "The figures need JavaScript.")
+    hint = element("noscript", {}, "The figures need JavaScript." if picture is None else picture)
     tools = element("div", {"class": "tools"})
     legend, spoken = (
         element("div", {"class": "legend"}),

@@ -69,6 +69,18 @@ def test_a_sweep_has_its_grid_and_its_best_settings(capsys):
     assert files["best.csv"].count("\n") == 1 + 2 + 3  # two learners, three yardsticks
 
 
+def test_a_browser_without_scripts_shows_pictures(capsys):
+    fill(SWEEP)
+    text, _ = written(SWEEP, capsys)
+    pictures = re.findall(r'<noscript><img src="data:image/png;base64,([^"]*)" alt="([^"]*)"', text)
+    figures = payload(text)["figures"].values()
+    assert [title for _, title in pictures] == [figure["title"] for figure in figures]
+    assert len({image for image, _ in pictures}) == len(figures) >= 2
+    for image, _ in pictures:
+        assert base64.b64decode(image).startswith(b"\x89PNG")
+    assert sum(len(image) for image, _ in pictures) < 0.2 * len(text)
+
+
 def test_a_row_gives_the_command_that_makes_it(capsys):
     shared = ["data=wdbc,drift", "reps=2", "seed=7", "algo.beta=0.7", "store=store", "pool.normalise=cosine"]
     shared.append("pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]")
