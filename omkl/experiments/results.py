@@ -101,7 +101,7 @@ class Results(Shown):
         """
         tasks = dict.fromkeys(ref.task for ref in plan.data)
         if kind == "confusion" and "classification" not in tasks:
-            text = f"a confusion matrix is of a classification, but the task is {' and '.join(tasks)}"
+            text = f"a confusion matrix needs a classification, but the task is {' and '.join(tasks)}"
             raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
         if measure and kind == "sweep":
             judging_on(measure, tasks)

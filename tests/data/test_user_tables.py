@@ -187,10 +187,10 @@ def test_broken_tables_are_refused_with_file_and_line(path, text, said):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("a,b\n1,ä\n2,ö\n".encode("latin-1"), r":2: not UTF-8 \(byte 0xe4\); encoding=latin1 reads it"),
-        ("ä,b\n1,n\n2,y\n".encode("latin-1"), r":1: not UTF-8"),
+        ("a,b\n1,ä\n2,ö\n".encode("latin-1"), r":2: the text is not UTF-8 \(byte 0xe4\); encoding=latin1"),
+        ("ä,b\n1,n\n2,y\n".encode("latin-1"), r":1: the text is not UTF-8"),
         ("a,b\n1,n\n2,y\n".encode("utf-16"), r":1: the text is UTF-16, not UTF-8; encoding=utf-16 reads it"),
-        ("a,b\n1,n\n2,y\n".encode("utf-16-be"), r":1: UTF-16"),
+        ("a,b\n1,n\n2,y\n".encode("utf-16-be"), r":1: the text is UTF-16"),
         (b"a,b\n1,no\n2,n\0o\n", r":3: the line holds a NUL byte"),
         ("\ufeffa,b\n1,\u00e4\n2,\u00f6\n".encode(), None),
     ],
