@@ -107,21 +107,23 @@ def safe_children() -> Iterator[None]:
             os.environ[SAFE] = before
 
 
-_listed: dict[tuple[Path, str], tuple[int, list[Path]]] = {}  # by folder and pattern: its time, its files
+_listed: dict[
+    tuple[Path, str], tuple[int, tuple[Path, ...]]
+] = {}  # by folder and pattern: its time, its files
 
 
-def listed(folder: Path, pattern: str) -> list[Path]:
-    """Return the files of a folder that fit a pattern, sorted; read again when a file came or went."""
+def listed(folder: Path, pattern: str) -> tuple[Path, ...]:
+    """Return the files of a folder that fit a pattern, sorted: the same object until a file comes or goes."""
     try:
         changed = folder.stat().st_mtime_ns
     except OSError:
-        return []
+        return ()
     known = _listed.get((folder, pattern))
     if known is None or known[0] != changed:
-        known = changed, sorted(folder.glob(pattern))
+        known = changed, tuple(sorted(folder.glob(pattern)))
         if time.time_ns() - changed > 10**9:  # one that comes in the same tick of the clock would be missed
             _listed[folder, pattern] = known
-    return list(known[1])
+    return known[1]
 
 
 def _shipped(what: str, installed: str, in_checkout: str, holds: str) -> Path:

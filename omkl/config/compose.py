@@ -20,7 +20,8 @@ MOST_LISTED = 12  # names that a message lists; of more it names the command tha
 _LISTS = {"algo": "algos", "pool": "pools", "data": "data"}  # what `omkl list` calls a group
 EXTENDED = ("algo", "data", "kernel", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
-_cache: dict[Path, tuple[tuple, dict[str, dict]]] = {}  # by folder: the state of its files, what was read
+_names: dict[str, tuple[list[tuple[Path, ...]], list[str]]] = {}  # by group: its files, its options' names
+_cache: dict[Path, tuple[dict[Path, Any], dict]] = {}  # by file: states of it and of its parts, what was read
 
 
 def options(group: str) -> list[str]:
@@ -28,11 +29,19 @@ def options(group: str) -> list[str]:
 
     Raises UserError for a file whose name is not a plain word.
     """
-    paths = [path for home in folders(group) for path in listed(home, "*.yaml") if path.name[0] not in "._"]
-    for path in paths:
+    homes = [listed(home, "*.yaml") for home in folders(group)]
+    known = _names.get(group)
+    if known is None or list(map(id, known[0])) != list(map(id, homes)):
+        known = _names[group] = homes, _names_of(path for home in homes for path in home)
+    return list(known[1])
+
+
+def _names_of(paths: Iterable[Path]) -> list[str]:
+    own = [path for path in paths if path.name[0] not in "._"]
+    for path in own:
         if not is_plain(path.stem):
             raise UserError(f"{path}: the name must be letters, digits and '_', and start with a letter")
-    return sorted(path.stem for path in paths)
+    return sorted(path.stem for path in own)
 
 
 def folders(group: str) -> list[Path]:
@@ -72,8 +81,8 @@ def file(group: str, name: str) -> Path:
 def read_config(group: str, names: Iterable[str]) -> dict[str, dict]:
     """Return the content of these options of a group, by name; of the group "", conf/config.yaml.
 
-    Contents are kept until a file of the group changes. Raises UserError, naming the file, for YAML that is
-    malformed or more than data.
+    Contents are kept until the file, or a shared part, changes. Raises UserError, naming the file, for YAML
+    that is malformed or more than data.
     """
     names = list(dict.fromkeys(names))
     homes = {name: file(group, name).parent for name in names}
@@ -84,20 +93,28 @@ def read_config(group: str, names: Iterable[str]) -> dict[str, dict]:
 
 
 def _read(group: str, folder: Path, names: list[str]) -> dict[str, dict]:
-    """Return the content of options of a group that are in one folder, and of others read before."""
-    stamp = tuple(sorted((path.name, path.stat().st_mtime_ns) for path in folder.glob("*.yaml")))
-    if folder not in _cache or _cache[folder][0] != stamp:
-        _cache[folder] = (stamp, {})
-    known = _cache[folder][1]
-    if missing := [name for name in names if name not in known]:
-        paths = {name: folder / f"{name}.yaml" for name in missing}
-        _check_files(list(paths.values()))
-        composed = {name: schema.load_plain(path) for name, path in paths.items()}
+    """Return the content of options of a group that are in one folder."""
+    paths = {name: folder / f"{name}.yaml" for name in names}
+    if missing := [name for name in names if not _is_known(paths[name])]:
+        states = {name: _states(paths[name]) for name in missing}
+        composed = {name: schema.load_plain(paths[name]) for name in missing}
         if left := [name for name in missing if composed[name] is None]:
             composed |= _composed(group, folder, left)
         for name in missing:
-            known[name] = _plain_data(composed.get(name), folder / f"{name}.yaml")
-    return known
+            _cache[paths[name]] = states[name], _plain_data(composed.get(name), paths[name])
+    return {name: _cache[paths[name]][1] for name in names}
+
+
+def _is_known(path: Path) -> bool:
+    return path in _cache and all(_state(part) == state for part, state in _cache[path][0].items())
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def _composed(group: str, folder: Path, names: list[str]) -> dict[str, Any]:
@@ -115,14 +132,17 @@ def _composed(group: str, folder: Path, names: list[str]) -> dict[str, Any]:
     return {name: _composed(group, folder, [name])[name] for name in names}  # which file is at fault
 
 
-def _check_files(waiting: list[Path]) -> None:
-    """Refuse files, or shared parts of theirs, that are more than plain data, before Hydra reads any."""
-    seen: set[Path] = set()
+def _states(path: Path) -> dict[Path, Any]:
+    """Return the states of a file and its shared parts; what is more than data is refused."""
+    states: dict[Path, Any] = {}
+    waiting = [path]
     while waiting:
         path = waiting.pop()
-        if path not in seen and path.is_file():
-            seen.add(path)
-            waiting += [path.with_name(f"{part}.yaml") for part in schema.check_file(path)]
+        if path not in states:
+            states[path] = _state(path)
+            if path.is_file():
+                waiting += [path.with_name(f"{part}.yaml") for part in schema.check_file(path)]
+    return states
 
 
 def _compose(folder: Path, name: str | None, overrides: list[str], where: Path) -> dict[str, Any]:
