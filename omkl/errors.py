@@ -55,8 +55,18 @@ def suggest(word: str, known: Iterable[str], most: int = 1) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless the number is 1: ``3 rows``, ``1 row``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    """Return a number with its noun, in the plural unless it is 1: ``3 rows``, ``1 row``, ``2 passes``."""
+    return f"{number} {noun}{'' if number == 1 else 'es' if noun.endswith('s') else 's'}"
+
+
+def listed(names: Iterable[str]) -> list[str]:
+    """Return names for a list with commas: one that holds a comma and a blank is in quotes."""
+    return [f"'{name}'" if ", " in name else name for name in names]
+
+
+def with_article(noun: str) -> str:
+    """Return a noun with its article: ``a gaussian``, ``an ard``."""
+    return f"{'an' if noun[:1] in tuple('aeio') else 'a'} {noun}"
 
 
 CALLED: dict[str, str] = {}  # paths that messages call by another name, such as that of standard input

@@ -104,7 +104,7 @@ def loader() -> Any:
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
             if len(set(keys)) < len(keys):
-                raise yaml.constructor.ConstructorError(None, None, "a key is there twice", node.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, "a key is given twice", node.start_mark)
             return super().construct_mapping(node, deep=deep)
 
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789"))

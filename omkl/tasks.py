@@ -140,7 +140,7 @@ _ALL = (
     Measure(
         "kappa",
         header="κ",
-        meaning="Cohen's kappa: what is right beyond what is right by chance; 1 is perfect, 0 is chance",
+        meaning="Cohen's kappa: how much the predictions are right beyond chance; 1 is perfect, 0 is chance",
         formula="(p − p_c) / (1 − p_c); p: share of the rounds on the diagonal of the confusion matrix, "
         "p_c = Σ_c (share of class c) · (share of predictions of c)",
         tasks=CLASSES,

@@ -116,8 +116,8 @@ def _measures() -> str:
     """The measures, from the table of which columns, marks and figures are made."""
     made = {
         "scores": "scores",
-        "probabilities": "probabilities, of learners that have them",
-        "variance": "variances, of learners that tell them",
+        "probabilities": "probabilities, of learners that give them",
+        "variance": "variances, of learners that report them",
         "test": "rows held out (test=)",
         "counts": "confusion matrix",
         "mistakes": "mistakes",
@@ -145,14 +145,14 @@ def _measures() -> str:
             ]
             for own in measures_of(task)
         ]
-        head = ["name", "what it is", "formula", "unit", "better", "made of", "curve", "column"]
+        head = ["name", "what it is", "formula", "unit", "better", "made from", "curve", "column"]
         text += [f"## {title}", "", *markdown(head, rows), ""]
-        text += [f"Rows are compared by `{TASK_ERROR[task].word}` where nothing else is said.", ""]
+        text += [f"Rows are compared by `{TASK_ERROR[task].word}` unless another measure is named.", ""]
     text += [
-        "A registered data set of numbers is shown in MSE x 1e3, as papers print it: its target was scaled "
+        "A registered regression set is shown in MSE x 1e3, as papers print it: its target was scaled "
         "for that. Your own data are shown in RMSE, MAE and R², in the target's units.",
         "",
-        "What is made of the confusion matrix, and RMSE, is computed when cells are read; the rest is kept "
+        "What is made from the confusion matrix, and RMSE, is computed when cells are read; the rest is kept "
         "when a pass ends. Cells of older versions lack it: tables show a dash and a note, and `--fresh` "
         "runs such cells again. A measure without a value, such as the AUC of a stream of one class, is "
         "left out. `--columns +recall,+f1` shows recall and F1 of each class.",

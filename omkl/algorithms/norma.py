@@ -185,7 +185,7 @@ def norma_novelty(stream, E, B, scale, rho, now, window, trace, learn, nu, lam, 
     """Novelty detection, loss max(0, rho - f(x)) - nu rho: equation (20).
 
     The score is f(x) - rho; an example with f(x) < rho is novel, and counts as the trace's mistake. No label
-    is read. rho (1,) adapts; where it starts the paper leaves open.
+    is read. rho (1,) adapts; the paper does not say where it starts.
     Deviations: the signs of rho's update are those of the loss's gradient. As printed, the threshold rises
     where it is missed already: rho outgrows f, and every example is novel. lam, 1 in (20), is free, as
     footnote 1 suggests: f holds about nu sqrt(t) / (lam eta) terms, which with nu = 0.01 and lam = 1 is less

@@ -59,7 +59,7 @@ def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
 
 @compiled
 def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
-    """Projectron++: moreover learns from margins below 1, by a projection where that surely gains.
+    """Projectron++: also learns from margins below 1, by a projection where that is sure to help.
 
     tau = min(1, loss / norm2) step of a margin error, norm2 = ||P kappa(x, .)||^2
     U = 1/4 sqrt((budget + 1) / ln(budget + 1)) norm of the classifiers that it competes with: the step is

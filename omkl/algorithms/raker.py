@@ -77,7 +77,7 @@ def bomkc_fogd(stream, F, theta, w, trace, learn, gamma, eta):
 
 @compiled
 def ridge_features(stream, F, theta, P, trace, learn, lam):
-    """Recursive ridge regression on one kernel's random features: the bar for those who descend on them.
+    """Recursive ridge regression on one kernel's random features: the baseline for gradient descent on them.
 
     theta (1, 2D) = P sum_s y_s z_s   P (2D, 2D) the inverse of lam I + sum_s z_s z_s', I / lam at the start
     k (2D,) gain

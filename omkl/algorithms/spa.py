@@ -41,7 +41,7 @@ def bomkc_spa(
     loss, which gives the published table. Options that differ from print: discount=zero_one by mistakes;
     predict=votes combines the signs of the outputs (the code that the authors uploaded does both);
     predict=averaged combines the running means, at the cost of S; normalise=false does not divide the loss
-    by kappa_i(x, x) (the authors' code). With more than two classes the loss is divided by 2 moreover.
+    by kappa_i(x, x) (the authors' code). With more than two classes the loss is also divided by 2.
     """
     loss, a = np.empty(w.size), np.empty(w.size)
     for t in range(stream.T):

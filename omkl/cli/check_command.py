@@ -33,7 +33,7 @@ def _check(folders: list[Path], data: list[str], args: Namespace) -> int:
             rows.append({"name": finding.name, "check": finding.check, "result": result})
             rows[-1]["what differs first"] = finding.fault
     if not rows:
-        say(f"no learners and no kernels in {', '.join(map(str, folders))}; its other files are in order")
+        say(f"no learners and no kernels in {', '.join(map(str, folders))}; all other files are in order")
         return OK
     failed = [row for row in rows if row["result"] == "failed"]
     if args.format == "table" and not failed:

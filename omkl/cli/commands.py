@@ -80,7 +80,7 @@ def tune(args: Namespace, words: list[str]) -> int:
     if words and words[0] in paper_names():
         return _tune_page(args, words[0], words[1:], how)
     if args.data:
-        raise UserError("--data is for a page such as today; without a page, write data=german")
+        raise UserError("--data is for a page, as in `omkl tune today`; without a page, write data=german")
     study = front.Study.of(front.Call(words, typed=args.line))
     if args.dry_run:
         return dry_run(study.plans, args)
@@ -103,7 +103,7 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
     plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words), dry=args.dry_run))
     if not plans:
         raise UserError(
-            f"{name}: no run of conf/paper/{name}.yaml has tune: ..., or none of its data sets is available"
+            f"{name}: no run of conf/paper/{name}.yaml has a tune: block, or none of its data are available"
         )
     if args.dry_run:
         return dry_run([*planned(paper, plans), *checks(paper, plans)], args)
@@ -223,7 +223,7 @@ def report(args: Namespace, words: list[str]) -> int:
         document(pages.now()[1])  # so that a mistake is said here
         with Server(pages, args.port) as server:
             emit(f"{server.address}\n")
-            say("open this address in a browser on this machine; Ctrl-C ends the server")
+            say("open this address in a browser on this machine; Ctrl-C stops the server")
             with contextlib.suppress(KeyboardInterrupt):
                 server.serve_forever()
         return OK
@@ -272,8 +272,8 @@ def compile_(args: Namespace, words: list[str]) -> int:
     began = time.perf_counter()
     settings = usual_settings(specs)
     warm_up(settings)
-    learners = len({spec.name for spec, _, _ in settings})
-    say(f"compiled code of {learners} learner{'s' * (learners != 1)}, {time.perf_counter() - began:.0f} s")
+    learners = counted(len({spec.name for spec, _, _ in settings}), "learner")
+    say(f"the compiled code of {learners} is ready ({time.perf_counter() - began:.0f} s)")
     return OK
 
 
@@ -317,7 +317,7 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
         say(f"{counted(new.waiting, 'cell')} {'is' if new.waiting == 1 else 'are'} queued or running already")
     if not (new.jobs or new.waiting):
         return False
-    say("`omkl status` with the same settings shows the progress, the same command shows the results")
+    say("`omkl status` with the same settings shows the progress; the same command shows the results")
     return True
 
 

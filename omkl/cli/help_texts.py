@@ -26,15 +26,15 @@ settings (omkl show prints all of them, with their meaning and domain):
   algo.NAME.KEY=VALUE, 'algo=NAME(KEY=VALUE,label=TEXT),...'    hyperparameters of one learner
   settings=FILE      learners with settings of their own, as omkl tune --out FILE writes them
   data=NAME,...      data sets (omkl list data) or paths of your own files
-  of your own table (`omkl data look FILE` shows what is understood; docs/tutorials/your-data.md says more):
+  for your own table (`omkl data look FILE` shows what is understood; docs/tutorials/your-data.md says more):
     label=COLUMN     what is predicted           positive=CLASS   the class that is +1 against all others
     drop=A,B  id=A   columns that are left out   missing=mean     fill gaps, or missing=drop such rows
     task=regression  the labels are numbers      categorical=onehot|letters   what words become
-    scale=minmax|standard  of the whole file; scale=online also of other data
+    scale=minmax|standard  over the whole file; scale=online: with the rows seen so far, for all data
     header= delimiter= encoding= decimal= thousands= na= dates= day_first= target=; LIBSVM: index_base= qid=
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
-  rounds=N           only the first N rounds of each repetition; N: for those after them, M:N for a part
+  rounds=N           only the first N rounds of each repetition; rounds=N: those after them, M:N a part
   delay=N            labels come in batches of N rounds, each predicted with what was learnt before it
   test=SHARE|NAME|FILE   rows that are not learnt, on which the last and the averaged hypothesis are measured
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
@@ -60,7 +60,7 @@ examples:
 """
 SWEEP = """\
 Hyperparameters and parts of the pool take lists here: 0.1,0.5  range(0.1,1,0.1)  choice(max,sum).
-A hyperparameter applies to those of the learners that have it.
+A hyperparameter applies to the learners that have it.
 
 examples:
   omkl sweep algo=omkc_dd,omkc_ss data=wdbc,svmguide3 algo.beta=0.1,0.3,0.5,0.8,0.95 algo.delta=0.01,0.1
@@ -75,11 +75,11 @@ hyperparameter at that value. --out FILE writes the best settings; settings=FILE
   trials=30          settings of each learner on each data set
   eta=3 rungs=3      one in eta goes on to the next prefix, eta times as long; the last is the whole stream
   passes=3           permutations that judge a trial       least=500     rounds of the shortest prefix
-  small=2000         streams of at most so many rounds are not cut; four permutations judge there
+  small=2000         streams of at most this many rounds are not cut; four permutations judge there
   pools=NAME,...     pools among which a learner with a pool chooses; pool=NAME keeps one
   longest=SECONDS    a setting whose next pass would take longer does not go on
-  by=MEASURE         what trials are judged by, such as auc, log_loss or mae
-  sampler=tpe        settings proposed from what those before brought (needs omkl[tpe])
+  by=MEASURE         measure by which trials are judged, such as auc, log_loss or mae
+  sampler=tpe        settings are proposed from the results of earlier ones (needs omkl[tpe])
 
 examples:
   omkl tune algo=rff,arow data=german --out best.yaml
@@ -88,22 +88,22 @@ examples:
   omkl tune today --data german     the learners that the page conf/paper/today.yaml tunes
 """
 FIGURE = """\
-With measure=NAME a curve shows one measure, such as nlpd, log_loss or n_sv_union, not error and #SV, and a
-sweep shows that measure, such as auc or kappa, not the error.
+With measure=NAME a curve shows one measure, such as nlpd, log_loss or n_sv_union, instead of error and #SV,
+and a sweep shows that measure, such as auc or kappa, instead of the error.
 
 examples:
   omkl figure curve algo=omkc_ss data=wdbc
   omkl figure curve algo=omkc_dd,omkc_ss data=german,a9a --out figures/
   omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
   omkl figure curve algo=omkc_dd data=wdbc --out a.pdf --width 3.3in --style paper --no-title
-  omkl figure confusion algo=omkc_dd data=digits                     which classes are taken for which
+  omkl figure confusion algo=omkc_dd data=digits                     which classes are mistaken for which
   omkl figure ranks algo=omkc_dd,omkc_ss,alma data=wdbc,german,svmguide3
   omkl figure omkc/1 --quick            runs the missing cells, then draws the paper's figure
 """
 PAPER = """\
 NAME is PAPER/NUMBER (or PAPER where it has only one); `omkl list papers` shows all names. Cells are kept in
 the store and shared between tables; only missing cells are run. Run an interrupted command again to continue.
-Words KEY=VALUE set store, seed, exec and block; the paper sets everything else.
+KEY=VALUE words set store, seed, exec and block; the paper sets everything else.
 
 examples:
   omkl table bomkl/1 --quick
@@ -113,8 +113,8 @@ examples:
   omkl claims omkc --quick
 """
 BOUNDS = """\
-Runs the missing cells as omkl run does, then evaluates each theorem's right-hand side at a batch solution:
-a support vector machine, batch multiple kernel learning, or least squares; yardsticks are left out.
+Runs the missing cells as omkl run does, and evaluates each theorem's right-hand side at a batch solution:
+a support vector machine, batch multiple kernel learning, or least squares. Yardsticks are left out.
 
 examples:
   omkl bounds algo=omkc_dd data=wdbc
@@ -132,15 +132,15 @@ examples:
   omkl show model.omkl
 """
 REPORT = """\
-Writes one HTML file with sortable tables, interactive figures, data sets, commands and origin of what the
-store holds. It runs nothing: rows that lack repetitions are named at the top. It needs plotly:
+Writes one HTML file with sortable tables, interactive figures, data sets, commands and the origin of what
+the store holds. It runs nothing: rows that lack repetitions are named at the top. It needs plotly:
 pip install 'omkl[report]'.
 
 examples:
   omkl report algo=omkc_ss,omkc_dd data=wdbc --out report.html
   omkl report algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'      a sweep
   omkl report bomkl                     a paper, with the published values
-  omkl report --all data=wdbc           everything that the store holds of a data set
+  omkl report --all data=wdbc           everything that the store holds on a data set
   omkl report --serve algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'    follows a run, in a browser here
 """
 LIST = """\
@@ -155,7 +155,7 @@ OMKL_DATA lists folders to look in, as PATH does; missing sets are downloaded to
 OMKL_MIRROR (a URL or folder) replaces the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
 
 `omkl data look FILE` takes the settings of your own table (header= delimiter= label= drop= ...) and shows
-what is understood of it: each column, its values, what a run does with it, and the words to change that.
+how it is understood: each column, its values, what a run does with it, and the words that change this.
 
 examples:
   omkl data list
@@ -182,9 +182,9 @@ examples:
 CHECK = """\
 Reads every file of the folder (also given by --with, or OMKL_PATH). Then it compares each learner with
 its naive twin in tests/reference, round by round, and runs the contracts that omkl's own learners keep:
-seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. Of a kernel it checks that values are
-finite, symmetric and positive semidefinite, on random vectors, on the folder's data sets and on those named,
-and that sums of them, and learners that use it, are the plain ones. Exit code 1 if a check fails.
+seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. For each kernel it checks that values
+are finite, symmetric and positive semidefinite, on random vectors, the folder's data sets and those named. It
+compares sums of them, and learners that use the kernel, with plain versions. Exit code 1 if a check fails.
 
 examples:
   omkl check mylearners/
@@ -209,7 +209,7 @@ examples:
 
 COMPILE = """\
 A run compiles what it needs, once for each kind of processor and version of omkl, and keeps it in OMKL_CACHE.
-This does it ahead: for all learners, or those named, with two classes and with more.
+This command does it ahead of time: for all learners or those named, for two classes and for more.
 
 examples:
   omkl compile algo=omkc_ss,omkc_dd

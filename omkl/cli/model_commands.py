@@ -59,7 +59,9 @@ def predict(args: Namespace, words: list[str]) -> int:
             raise path_error(f"write {args.out}", error) from None
     model = models.load(args.model)
     if args.scores and model.about["task"] != "classification":
-        raise UserError(f"--scores are those of classes; {args.model} is for {model.about['task']}")
+        raise UserError(
+            f"--scores prints the scores of classes, but {args.model} is for {model.about['task']}"
+        )
     errors = models.Errors(model.about["task"])
     parts, doubts = models.rows_of(model, args.file, False)
 

@@ -75,10 +75,10 @@ def fault() -> str:
     if missing:
         lacks = f"lacks {', '.join(missing)}, which omkl uses"
     else:
-        lacks = "is too old for omkl" if version < OLDEST else "is newer than what omkl was tried with"
+        lacks = "is too old for omkl" if version < OLDEST else "is newer than the tested versions"
     oldest, newest = (f"{major}.{minor}" for major, minor in (OLDEST, NEWEST))
     cure = f"pip install 'numba>={oldest},<{NEWEST[0]}.{NEWEST[1] + 1}'"
-    return f"numba {text} {lacks} (tried: {oldest} to {newest}); {cure} installs one that fits"
+    return f"numba {text} {lacks} (tested: {oldest} to {newest}); {cure} installs one that works"
 
 
 def _has(module: str, name: str) -> bool:

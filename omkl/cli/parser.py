@@ -93,7 +93,7 @@ def build_parser() -> MainParser:
             allow_abbrev=False,
         )
         sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
-        text = "a folder with learners, pools, data sets of your own (may be repeated; also OMKL_PATH)"
+        text = "folder with learners, kernels, pools, data sets of your own (may be repeated; also OMKL_PATH)"
         sub.add_argument(
             "--with", type=_extension, action="append", default=[], dest="folders", metavar="DIR", help=text
         )
@@ -132,7 +132,7 @@ def build_parser() -> MainParser:
     sub.add_argument("--all", action="store_true", help="everything that the store holds")
     text = "file (.html) or folder to write to (default: figures/local in the store)"
     sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
-    text = "serve the page on this machine, and renew it while a run writes to the store"
+    text = "serve the page on this machine, and refresh it while a run writes to the store"
     sub.add_argument("--serve", action="store_true", help=text)
     sub.add_argument("--port", type=_port, default=0, metavar="N", help="for --serve (default: a free port)")
     _add_selection(sub)
@@ -164,7 +164,7 @@ def build_parser() -> MainParser:
     sub.add_argument("--out", type=out_path, metavar="FILE", help="file to write (default: stdout)")
     text = "also the score of each class"
     sub.add_argument("--scores", action="store_true", help=text)
-    text = "also the probability of each class, of learners that have them"
+    text = "also the probability of each class, for learners that have them"
     sub.add_argument("--proba", action="store_true", help=text)
     _add_format(sub, ("csv", "json", "jsonl"))
 
@@ -192,7 +192,7 @@ def build_parser() -> MainParser:
     _add_choice(sub, "action", listing.RESULTS_ACTIONS)
     _add_format(sub, of="list, prune: ")
     sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
-    text = "prune: also cells of older revisions; with --with DIR also those of other sources of its learners"
+    text = "prune: also cells of older revisions; with --with DIR also of other sources of DIR's learners"
     sub.add_argument("--old", action="store_true", help=text)
     sub.add_argument("--torn", action="store_true", help="prune: also lines that cannot be read")
     text = "prune: remove the lines, instead of only listing them"
@@ -204,7 +204,7 @@ def build_parser() -> MainParser:
     _add_format(sub, ("table", "json"))
     text = "also run what takes longer: usps, a9a, 50,000 x 50, and whole runs"
     sub.add_argument("--long", action="store_true", help=text)
-    text = "print ratios, new time over old; FILE: what an earlier `omkl bench --format json` printed"
+    text = "print ratios of new to old times; FILE: what an earlier `omkl bench --format json` printed"
     sub.add_argument("--compare", type=in_path, metavar="FILE", help=text)
 
     command(commands.compile_, "[algo=LEARNER,...] ", help_texts.COMPILE)
@@ -287,9 +287,10 @@ def _add_look(parser: Parser, out: str) -> None:
     parser.add_argument("--width", type=inches, metavar="W", help=text)
     text = "look of the figure; paper: serifs, finer lines, 300 dpi (default: %(default)s)"
     parser.add_argument("--style", choices=STYLES, default=STYLES[0], help=text)
-    text = "ends of the y axis, as in 10:30; lines beyond are named above the panel"
+    text = "limits of the y axis, as in 10:30; lines beyond them are named above the panel"
     parser.add_argument("--ylim", type=y_limits, metavar="LOW:HIGH", help=text)
-    parser.add_argument("--no-title", action="store_true", help="no title in the figure, for LaTeX captions")
+    text = "no title in the figure, where LaTeX sets the caption"
+    parser.add_argument("--no-title", action="store_true", help=text)
 
 
 def _add_work_options(parser: Parser, fail_fast: bool = True) -> None:

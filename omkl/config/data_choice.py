@@ -80,5 +80,5 @@ def distinct(refs: "Sequence[DataRef]") -> "tuple[DataRef, ...]":
     for ref in refs:
         first = distinct.setdefault((ref.content_hash, ref.task), ref)
         if first is not ref:
-            warnings.warn(f"left out, as it has the same examples as {first}: {ref}", stacklevel=3)
+            warnings.warn(f"{ref} is left out, because it has the same examples as {first}", stacklevel=3)
     return tuple(distinct.values())

@@ -134,7 +134,7 @@ def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
     chosen = int(start), min(int(stop or T), T)
     if chosen[0] >= T:
         raise UserError(
-            f"rounds={rounds}: data={data} has {counted(T, 'example')}; choose rounds among these"
+            f"rounds={rounds}: data={data} has {counted(T, 'example')}; choose rounds within these"
         )
     return chosen if chosen != (0, T) else None
 

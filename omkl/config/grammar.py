@@ -105,7 +105,7 @@ class Override:
                 else:
                     more = self._group(value) or fnmatch.filter(known, value)
                 if not more:
-                    raise UserError(f"{self.text}: no name matches; known are {', '.join(known)}")
+                    raise UserError(f"{self.text}: no name matches; known names are {', '.join(known)}")
             elif isinstance(value, LearnerChoice):
                 more = [value.learner]
             else:
@@ -265,7 +265,8 @@ def _learners(text: str, word: str) -> tuple[Any, ...]:
     for part in _split(match[2]):
         name, equals, value = map(str.strip, part.partition("="))
         if not (equals and name and value) or name in given:
-            raise UserError(f"{shown(word)}: settings of a learner are NAME(KEY=VALUE,...), each key once")
+            form = "NAME(KEY=VALUE,...), each key once"
+            raise UserError(f"{shown(word)}: write the settings of a learner as {form}")
         if name in RESERVED:
             given[name] = value
             continue
@@ -288,7 +289,7 @@ def _plain(value: Any, word: str) -> Any:
     if isinstance(value, QuotedString):
         return value.text
     if isinstance(value, Sweep | Glob):
-        raise UserError(f"{shown(word)}: a list of values cannot hold another one")
+        raise UserError(f"{shown(word)}: a list of values cannot hold another list")
     if isinstance(value, list):
         return [_plain(item, word) for item in value]
     if isinstance(value, dict):
@@ -360,7 +361,7 @@ class Request:
                 raise UserError(f"{override.text}: unknown learner '{name}'{hint}")
             if learner not in chosen:
                 names = ",".join(chosen)
-                raise UserError(f"{override.text}: {learner} is not among the learners, algo={names}")
+                raise UserError(f"{override.text}: {learner} is not among the learners (algo={names})")
             made[learner, hyperparameter] = override
         return made
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import compose, domains
-from omkl.errors import UserError, show, suggest
+from omkl.errors import UserError, show, suggest, with_article
 from omkl.paths import gram_file, kernel_file
 from omkl.schema import Check, checked
 
@@ -68,7 +68,7 @@ _FORMULAS = {  # of the engine's own: what it computes, and whether it is positi
     "laplacian": ("exp(-r / sigma)", "yes"),
     "matern32": ("(1 + √3 r / sigma) exp(-√3 r / sigma)", "yes"),
     "rational_quadratic": ("(1 + r² / 2 alpha sigma²)^-alpha", "yes"),
-    "periodic": ("exp(-2 sin²(π r / period) / length²)", "of one feature; of several use periodic_each"),
+    "periodic": ("exp(-2 sin²(π r / period) / length²)", "for one feature; for several use periodic_each"),
 }
 
 
@@ -128,7 +128,7 @@ def _read(name: str, content: dict) -> KernelKind:
     where = compose.file("kernel", name)
     about = content.get("about")
     if not isinstance(about, dict):
-        raise UserError(f"{where}: 'about' is missing (a mapping)")
+        raise UserError(f"{where}: the mapping 'about' is missing")
     values = checked(about, _ABOUT, where, ["formula"], "about.")
     own = parameters(content, where)
     for reserved in own.keys() & {"kind", SOURCE, "kernels", "weights", "file"}:
@@ -216,7 +216,7 @@ def _checked(value: Any, depth: int) -> dict[str, Any]:
         kernel, own = _plain(kernel_kind(kind), given), source(kind)
     if value.get(SOURCE, own) != own:
         what = f"the file of {kernel['file']}" if kind == PRECOMPUTED else f"kernels/{kind}.py"
-        raise ValueError(f"{what} has changed since: its source was {show(value[SOURCE])}, and is {own}")
+        raise ValueError(f"{what} has changed since: its source was {show(value[SOURCE])}, and is now {own}")
     return kernel | ({SOURCE: own} if own else {})
 
 
@@ -225,25 +225,26 @@ def _plain(kind: KernelKind, given: dict[str, Any]) -> dict[str, Any]:
     _check_names(kind.name, given, known)
     if one_of and len(given.keys() & set(one_of)) != 1:
         count = "both" if given.keys() & set(one_of) else "neither"
-        raise ValueError(f"a {kind.name} kernel takes exactly one of {' and '.join(one_of)}, got {count}")
+        one = f"exactly one of {' and '.join(one_of)}"
+        raise ValueError(f"{with_article(kind.name)} kernel takes {one}, got {count}")
     kernel: dict[str, Any] = {"kind": kind.name}
     for name, (check, default) in known.items():
         if name in given:
             try:
                 kernel[name] = check(given[name])
             except ValueError as error:
-                raise ValueError(f"{name} of a {kind.name} kernel {error}") from None
+                raise ValueError(f"{name} of {with_article(kind.name)} kernel {error}") from None
         elif default is not None:
             kernel[name] = default
         elif name not in one_of:
-            raise ValueError(f"a {kind.name} kernel needs {name}")
+            raise ValueError(f"{with_article(kind.name)} kernel needs {name}")
     return kernel
 
 
 def _check_names(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
     for name in [name for name in given if name not in known]:
         raise ValueError(
-            f"a {kind} kernel has no {show(name)}{suggest(str(name), known)}; "
+            f"{with_article(kind)} kernel has no {show(name)}{suggest(str(name), known)}; "
             f"it has {' and '.join(known) or 'no parameters'}"
         )
 
@@ -278,7 +279,7 @@ def _precomputed(given: dict[str, Any]) -> tuple[dict[str, Any], str]:
     _check_names(PRECOMPUTED, given, ("file",))
     file = given.get("file")
     if not isinstance(file, str) or not file:
-        raise ValueError(f"a precomputed kernel needs file, that of a Gram matrix, got {show(file)}")
+        raise ValueError(f"a precomputed kernel needs file, the path of a Gram matrix, got {show(file)}")
     try:
         path = gram_file(file)
         stat = path.stat()

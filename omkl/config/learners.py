@@ -316,7 +316,7 @@ def matched_params(budget: dict[str, Any]) -> dict[str, Any]:
         spec = learner_spec(budget["match"])
         if spec.kernels != "pool" or spec.budget:
             raise UserError(
-                f"match: {spec.name} has no size to match; take a learner of a pool without a budget"
+                f"match: {spec.name} has no size to match; choose a learner that has a pool and no budget"
             )
         params = spec.usual("classification")  # the task of all learners with a budget
         for name in [name for name in budget if name != "match"]:
@@ -351,7 +351,7 @@ def _groups(value: Any) -> list[str]:
         if not compose.is_plain(name):
             raise ValueError(f"{show(name)} is not a name of a group: letters, digits and '_'")
         if name in learner_names():
-            raise ValueError(f"{show(name)} is a learner's name; a group needs another")
+            raise ValueError(f"{show(name)} is a learner's name; a group needs another name")
     return names
 
 
@@ -385,7 +385,7 @@ _CHECKS: dict[str, Check] = {
 def _spec(name: str, content: dict) -> LearnerSpec:
     where, about = compose.file("algo", name), content.get("about")
     if not isinstance(about, dict):
-        raise UserError(f"{where}: 'about' is missing (a mapping)")
+        raise UserError(f"{where}: the mapping 'about' is missing")
     own_task = {key: value for key, value in about.items() if key == "task"}
     tasks = checked(own_task, {"task": _tasks}, where, ["task"], "about.")["task"]
     hyper = parameters(content, where, tasks, searched=True)
@@ -401,7 +401,7 @@ def _spec(name: str, content: dict) -> LearnerSpec:
     if foreign and "classification" in tasks:
         values.setdefault("classes", "many")
     if values.get("classes") == "many" and "classification" not in tasks:
-        raise UserError(f"{where}: about.classes: only a learner for classification has many")
+        raise UserError(f"{where}: about.classes: only a learner for classification can have 'many'")
     values.setdefault("kernels", "none")
     spec = LearnerSpec(**{"name": name, "function": name, "tasks": tasks, "hyperparameters": hyper, **values})
     own = "kernel" in hyper and hyper["kernel"].domain == "kernel"

@@ -159,7 +159,7 @@ def _form(written: Any, domain: Any, check: Check, name: str) -> Form:
     if not match or not ends or not all(map(math.isfinite, ends)):
         raise ValueError(f"search: {written!r} is not 'log LOW HIGH', 'linear LOW HIGH' or a list of values")
     if not ends[0] < ends[1] or (match[1] != "linear" and ends[0] <= 0):
-        above = ", from above 0" * (match[1] != "linear")
+        above = " and be above 0" * (match[1] != "linear")
         raise ValueError(f"search: {written!r}: the ends must ascend{above}")
     assert match is not None
     if match[1] == "median":

@@ -169,7 +169,7 @@ def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]
     for name in names:
         if name not in learners or not learner_spec(name).yardstick:
             fit = [known for known, other in learner_specs().items() if other.yardstick]
-            near = suggest(name, fit) or f"; these are: {', '.join(fit)}"
+            near = suggest(name, fit) or f"; yardsticks are {', '.join(fit)}"
             given = shown(f"yardsticks={name}")
             raise UserError(f"{given} is not a yardstick{near}; yardsticks=[] means none")
     taken = {(setting.identity, setting.task) for setting in settings if not setting.data}
@@ -377,7 +377,7 @@ class Plan:
         spread = float(ref.load().y.std()) if raw else 1.0
         if not LEAST_SPREAD <= spread <= 1 / LEAST_SPREAD:
             notes.append(
-                f"the targets have the standard deviation {spread:.3g}, and nothing scales them for "
+                f"the targets have a standard deviation of {spread:.3g}, and nothing scales them for "
                 f"{', '.join(dict.fromkeys(raw))}; target=online does"
             )
         raw = [s.learner for s, _ in own if "scale" not in s.scaling and s.kernels]

@@ -1,8 +1,8 @@
 """Data: named sets and users' files, located or downloaded, verified, parsed once, cached; and their orders.
 
 A registered name means one content, in whichever format it is stored: see conf/data and `registry`.
-A `DataRef` is a data set that is read when it is needed: `find` makes it of a name or a path, `of_dataset` of
-data in memory.
+A `DataRef` is a data set that is read when it is needed: `find` makes it from a name or a path, `of_dataset`
+from data in memory.
 """
 
 from omkl.data import registry

@@ -10,7 +10,7 @@ import numpy as np
 
 from omkl.data.delimited import lines_of, open_text
 from omkl.data.tables import AS_MOST, SparseColumn, Table, TableFormat, column_of
-from omkl.errors import UserError, show
+from omkl.errors import UserError, counted, show
 
 _KEYWORD = re.compile(r"\s*(@\w+)\s+", re.ASCII)
 _VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,{}"'%]+)"""
@@ -126,8 +126,8 @@ class _Lines:
             self.kinds.append("text" if kind in ("string", "date") else "number")
             return f"{match[1]}STRING"
         raise UserError(
-            f"{self.path}:{self.number}: not an attribute that can be read: {show(line)}; write a name and "
-            "numeric, string, date or {class,class}, in quotes where it holds a blank"
+            f"{self.path}:{self.number}: the attribute {show(line)} cannot be read; write its name, in "
+            "quotes if it holds a blank, and then numeric, string, date or {class,class}"
         )
 
 
@@ -142,9 +142,9 @@ def _fault(error: Exception, attributes: int, sparse: bool) -> str:
     if isinstance(error, arff.BadAttributeName):
         return "two attributes have this name; rename one"
     if isinstance(error, arff.BadDataFormat) and not sparse:
-        return f"the row does not have {attributes} values, as the attributes declare"
+        return f"the row does not have {counted(attributes, 'value')}, as the attributes declare"
     if isinstance(error, arff.BadDataFormat):
-        return f"an entry is beyond the {attributes} attributes"
+        return f"an entry is beyond the last of {counted(attributes, 'attribute')}"
     return (
         "not valid ARFF: @relation, @attribute and @data lines, then rows of values or of {place value, ...}"
     )

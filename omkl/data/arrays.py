@@ -30,10 +30,10 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     names = [f"'{column}'" for column in getattr(X, "columns", [])]
     values = X if sp.issparse(X) else _dense(X, names, name)
     if values.ndim != 2 or 0 in values.shape:
-        raise UserError(f"{name}: X must have rows and columns, its shape is {values.shape}")
+        raise UserError(f"{name}: X must have rows and columns, but its shape is {values.shape}")
     rows = sp.csr_array(values)
     if rows.dtype.kind == "c":
-        raise UserError(f"{name}: X holds complex numbers; make a column each of their parts")
+        raise UserError(f"{name}: X holds complex numbers; give their real and imaginary parts as columns")
     rows = rows.astype(np.float64, copy=False)
     if rows.data.base is not None or sp.issparse(X):
         rows = rows.copy()
@@ -79,9 +79,9 @@ def _fault(column: np.ndarray) -> str | None:
         row = int(np.argmax(np.ma.getmaskarray(column)))
         return f"is masked in row {row}; fill it in, or leave the row out"
     if column.dtype.kind == "c":
-        return "holds complex numbers; make a column each of their real and imaginary parts"
+        return "holds complex numbers; give their real and imaginary parts as two columns"
     if _are_dates(column):
-        return "holds dates or times; make a number of them, such as the days since the first"
+        return "holds dates or times; convert them to numbers, such as days since the first"
     for row, value in enumerate(column.tolist()):
         if _is_missing(value):
             return f"has no value in row {row}; fill it in, or leave the row out"
@@ -99,8 +99,8 @@ def _labels(y: Any, name: str) -> np.ndarray:
         raise UserError(f"{name}: the labels are complex numbers; give real numbers or words")
     if _are_dates(labels):
         raise UserError(
-            f"{name}: the labels are dates or times; give a number, such as the days since the first, or, if "
-            "each of them is a class, its text"
+            f"{name}: the labels are dates or times; convert them to numbers, such as days since the first, "
+            "or, if each is a class, to text"
         )
     if labels.dtype.kind in "iuf":
         missing = np.isnan(labels)

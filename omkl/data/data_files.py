@@ -241,7 +241,7 @@ def encoding_fault(
     if "\0" not in line and (line.isascii() or not _NOT_UTF8.search(line)):
         return None
     if line.startswith(("\udcff\udcfe", "\udcfe\udcff")) or line.count("\0") > len(line) // 4:
-        return f"UTF-16, not UTF-8; {helps.format('utf-16')}"
+        return f"the text is UTF-16, not UTF-8; {helps.format('utf-16')}"
     if bad := _NOT_UTF8.search(line):
-        return f"not UTF-8 (byte {ord(bad[0]) - 0xDC00:#04x}); {helps.format('latin1')}"
-    return "a NUL byte in the line; remove it"
+        return f"the text is not UTF-8 (byte {ord(bad[0]) - 0xDC00:#04x}); {helps.format('latin1')}"
+    return "the line holds a NUL byte; remove it"

@@ -18,7 +18,7 @@ from omkl.data.labels import TRUTH, shortlist
 from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
 from omkl.data.registry import Form
 from omkl.data.tables import AS_MOST, Column, Table, TableFormat, column_of
-from omkl.errors import UserError, counted, show
+from omkl.errors import UserError, counted, listed, show
 
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
 MARKS = ",;\t|"  # between columns, the likeliest first
@@ -115,7 +115,7 @@ def lines_of(file: IO[str], path: Path) -> Iterator[str]:
             line = file.readline(data_files.LONGEST_LINE + 1)
         except UnicodeError:
             raise UserError(
-                f"{path}:{number}: not text in the encoding that is given; correct encoding="
+                f"{path}:{number}: the line is not text in the encoding that is given; correct encoding="
             ) from None
         if not line:
             return
@@ -146,9 +146,8 @@ def form_table_parts(form: Form, rows: Rows, path: Path) -> Iterator[Examples]:
             label = _label_column(form.label, width, path)
             kept = [i for i in range(width) if i != label and i + 1 not in form.drop]
             if not kept:
-                raise UserError(
-                    f"{where}: {width} column(s), so no features; is the delimiter {form.delimiter!r}?"
-                )
+                found = counted(width, "column")
+                raise UserError(f"{where}: {found}, so no features; is the delimiter {form.delimiter!r}?")
         if count == form.rows:
             break
         if len(fields) != width:
@@ -201,7 +200,8 @@ def _label_column(label: str | int, width: int, path: Path) -> int | None:
         return None
     column = {"first": 1, "last": width}.get(str(label), label)
     if not isinstance(column, int) or not 1 <= column <= width:
-        raise UserError(f"{path}: the label should be column {label} but there are {width} columns")
+        found = counted(width, "column")
+        raise UserError(f"{path}: the label should be column {label}, but the file has {found}")
     return column - 1
 
 
@@ -367,7 +367,7 @@ def _is_header(rows: list[list[str]], form: TableFormat) -> tuple[bool, list[str
     if they are unlike those below.
     """
     first = rows[0]
-    shown = f"the first line ({shortlist([text or 'no name' for text in first])})"
+    shown = f"the first line ({shortlist(listed([text or 'no name' for text in first]))})"
     names = [f"{shown} is taken as the columns' names; header=no takes it as a row"]
     row = [f"{shown} is taken as a row; header=yes takes it as the columns' names"]
     numbers = [text for text in first if form.number(text) is not None]

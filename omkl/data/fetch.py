@@ -150,7 +150,7 @@ def _transfer(url: str, file: IO[bytes], limit: int, name: str, pace: "_Pace") -
                 file.write(data)
                 progress.update(len(data))
     if max(have, total or 0) > limit:
-        raise OmklError(f"{url}: more than the {limit:,} bytes that {name} can need")
+        raise OmklError(f"{url}: the answer is larger than the {limit:,} bytes that {name} can need")
     if total is not None and have != total:
         raise _Broken(f"the connection ended after {have:,} of {total:,} bytes")
 
@@ -158,7 +158,7 @@ def _transfer(url: str, file: IO[bytes], limit: int, name: str, pace: "_Pace") -
 def _length(answer: Any, url: str) -> int | None:
     """Return how many bytes the server announces, None where it does not say."""
     if answer.status != 200:
-        raise OmklError(f"{url}: the server answered {answer.status}, which carries no whole file")
+        raise OmklError(f"{url}: the server answered {answer.status}, not with the whole file")
     length = answer.headers.get("Content-Length", "")
     if length and not re.fullmatch("[0-9]{1,19}", length):
         raise OmklError(f"{url}: the server announced an impossible size: {show(length)}")

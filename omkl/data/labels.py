@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl.data.parse import to_number
-from omkl.errors import UserError, show, suggest
+from omkl.errors import UserError, listed, show, suggest
 
 Classes = tuple[str, ...] | None  # labels as a source without YAML writes them, in the order of their numbers
 OTHERS = "other"  # all classes but the positive one, where they are several
@@ -154,9 +154,9 @@ def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, whe
         if count > 2:
             faults.append("positive=CLASS takes one against the rest of a table")
         labels = (
-            f"{count} different labels ({shortlist(texts)})"
+            f"{count} different labels ({shortlist(listed(texts))})"
             if count != 1
-            else f"every label is {shortlist(texts)}"
+            else f"every label is {label_text(texts[0])}"
         )
         raise UserError("; ".join([f"{where}: {labels}", *faults]))
 
@@ -189,12 +189,15 @@ def note_on(classes: Classes) -> tuple[str, ...]:
     notes = []
     numbers = ("-1", "+1") if len(classes) == 2 else tuple(map(str, range(len(classes))))
     if classes != tuple(number.removeprefix("+") for number in numbers):
-        pairs = [f"{label_text(text)} -> {number}" for text, number in zip(classes, numbers, strict=True)]
+        pairs = [
+            f"{label_text(text)} -> {number}" for text, number in zip(listed(classes), numbers, strict=True)
+        ]
         if len(pairs) > MOST_LISTED:
             pairs[MOST_LISTED - 1 : -1] = ["..."]
         notes.append(f"labels: {', '.join(pairs)}")
     if len(classes) > FEW and all(text.removeprefix("-").isdecimal() for text in classes):
-        notes.append(f"{len(classes)} different numbers are classes; task=regression takes them as targets")
+        text = f"{len(classes)} different numbers are taken as classes"
+        notes.append(f"{text}; task=regression takes them as targets")
     return (*notes, *note_on_alike(classes))
 
 

@@ -95,7 +95,7 @@ def _blocks(data: "Dataset | DataRef") -> str:
     changes = np.count_nonzero(np.diff(dataset.y))
     if not 0 < changes <= max(BLOCKS, dataset.n_classes) < dataset.T // 10:
         return ""
-    return f"the labels of {data.name} change only {changes} time(s) in file order"
+    return f"the labels of {data.name} change only {counted(int(changes), 'time')} in file order"
 
 
 def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
@@ -109,7 +109,8 @@ def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
     rows = [line for line in text.splitlines() if line.strip()]
     if rep >= len(rows):
         raise UserError(
-            f"order=authors: {path.name} has {counted(len(rows), 'permutation')}; set reps={len(rows)}"
+            f"order=authors: {path.name} has {counted(len(rows), 'permutation')}; "
+            f"set reps={len(rows)} or less"
         )
     try:
         numbers = np.array(rows[rep].split(), dtype=np.int64)

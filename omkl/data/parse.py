@@ -204,7 +204,7 @@ def _label(tokens: list[str], where: str) -> float:
     if label.partition(":")[0].isdecimal() and ":" in label:
         raise UserError(f"{where}: no label before {show(label)}; a line begins with its label")
     if len(tokens) > 1 and "," in label.strip(","):
-        raise UserError(f"{where}: more than one label ({label[:LONGEST_INDEX]}); write one in each line")
+        raise UserError(f"{where}: more than one label ({label[:LONGEST_INDEX]}); write one on each line")
     return to_number(label, f"{where}: label")
 
 

@@ -17,8 +17,8 @@ from omkl.data.conversions import AMOUNTS, LETTERS, Conversion, are_few, convers
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import shortlist
-from omkl.data.tables import Column, Table, TableFormat, kind_of, readings, typed
-from omkl.errors import UserError, counted, show, suggest
+from omkl.data.tables import Column, Table, TableFormat, column_word, kind_of, readings, typed
+from omkl.errors import UserError, counted, listed, show, suggest
 
 MOST_CATEGORIES = 1000
 _CHOICES = {
@@ -286,7 +286,7 @@ def recipe_of(
         there = column.numbers[~column.missing]
         if preparation.missing == "mean" and not there.size:
             fault = f"column '{column.name}' has no value in any row, so no mean"
-            raise UserError(f"{table.path}: {fault}; drop={column.name} leaves it out")
+            raise UserError(f"{table.path}: {fault}; {column_word('drop', column.name)} leaves it out")
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
             if preparation.missing == "mean":
                 recipe.means[column.name] = float(np.mean(there))
@@ -300,19 +300,19 @@ def recipe_of(
             )
     if recipe.categories:
         count = sum(map(len, recipe.categories.values()))
-        made = f"{counted(count, 'feature')} of {', '.join(recipe.categories)}"
+        made = f"{counted(count, 'feature')} of {', '.join(listed(recipe.categories))}"
         if preparation.categorical == "auto":
             said.append(f"{made}, one for each word")
         else:
             notes.append(f"categorical=onehot makes {made}")
     if preparation.scale != "none":
-        notes.append(f"scale={preparation.scale} is over the whole file: every round knows what comes later")
+        notes.append(f"scale={preparation.scale} uses the whole file: every round knows what comes later")
     counting = table.columns[0]
     if counting in used and table.named and counting.name == "column 1" and counting.numbers is not None:
         first = counting.numbers[0]
         if first in (0, 1) and np.array_equal(counting.numbers, first + np.arange(len(counting.numbers))):
             is_name = any(column.name == "1" for column in table.columns)
-            drop = f"'drop={counting.name}'" if is_name else "drop=1"
+            drop = column_word("drop", counting.name) if is_name else "drop=1"
             notes.append(
                 f"{table.path}: the first column has no name and counts the rows; {drop} leaves it out"
             )
@@ -343,7 +343,7 @@ def choice_of(table: Table, preparation: Preparation, task: str = "classificatio
     left_out = {table.place(name, "drop"): "drop=" for name in preparation.drop}
     for key, places in (("drop", left_out), ("id", ids)):
         if label in places:
-            raise UserError(f"{key}={own.name}: this is the label; label=COLUMN names another")
+            raise UserError(f"{column_word(key, own.name)}: this is the label; label=COLUMN names another")
     chosen = Choice(label, ids, [], left_out, {}, [why] if why else [])
     said: dict[str, list[str]] = {}
     for place, column in enumerate(table.columns):
@@ -364,7 +364,7 @@ def choice_of(table: Table, preparation: Preparation, task: str = "classificatio
             rows = len(column.text)
             many = words is not None and not are_few(len(words), rows)
             if words is not None and many and not _other_notation(words, words[0], preparation):
-                left_out[place] = f"{len(words)} different words in {rows} rows are many"
+                left_out[place] = f"{len(words)} different words in {rows} rows are too many"
                 what = f"left out, since {left_out[place]}; categorical=onehot makes features of them"
         if place not in left_out:
             chosen.features.append(place)
@@ -387,8 +387,8 @@ def _nothing_left(table: Table, preparation: Preparation, chosen: Choice) -> str
         return text.removeprefix(f"{table.where(0)}: ")
     if chosen.left_out or chosen.ids:
         listing = preparation.words_of(["id", "drop"])
-        return f"{listing} leaves no feature beside the label; leave out fewer columns"
-    return f"{len(table.columns)} column(s), so no features; is the delimiter right?"
+        return f"{listing} leaves no feature besides the label; leave out fewer columns"
+    return f"{counted(len(table.columns), 'column')}, so no features; is the delimiter right?"
 
 
 def _label(table: Table, preparation: Preparation) -> tuple[int, str]:
@@ -423,7 +423,7 @@ def note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
     words = {text for column in columns if column.missing.any() for text in column.text[column.missing]}
     if not (shown := sorted(word for word in words if word)):
         return []
-    return [f"taken as missing: {shortlist(shown)}; na= says which words are"]
+    return [f"taken as missing: {shortlist(listed(shown))}; na= says which words are"]
 
 
 def refuse_odd_targets(table: Table, recipe: Recipe) -> None:
@@ -443,9 +443,9 @@ def _no_number(
     there = column.text[~column.missing]
     row, word = column.first_word(form)
     holds = f"{table.where(row)}: column '{column.name}' holds {show(word)}"
-    drop = f"drop={column.name} leaves the column out"
+    drop = f"{column_word('drop', column.name)} leaves the column out"
     if new and readings(there, word, form):
-        return f"{holds}, which is no number in the notation of the training data; write the column as there"
+        return f"{holds}, which is not a number in the notation of the training data; write it as there"
     if said := _other_notation(there, word, form):
         return f"{holds}, {said}"
     if kind := kind_of(there):
@@ -463,7 +463,7 @@ def _other_notation(texts: np.ndarray, word: str, form: TableFormat) -> str | No
     if found := readings(texts, word, form):
         return "which is " + " or ".join(f"{value} with {words}" for words, value in found.items())
     if all(_NUMBER.fullmatch(text) for text in texts):
-        return "a number with a decimal comma in a column with decimal points; write all of them in one way"
+        return "a number with a decimal comma in a column with decimal points; write all numbers in one way"
     return None
 
 
@@ -482,7 +482,7 @@ def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
         if 16 * stored > size_limit():
             raise UserError(
                 f"{table.path}: {T} rows with over {stored // T} values other than 0 are too many; "
-                "leave scale= and missing=mean away, or set OMKL_MAX_BYTES"
+                "leave out scale= and missing=mean, or set OMKL_MAX_BYTES"
             )
     rows, columns, values = (np.concatenate(arrays) for arrays in zip(*entries, strict=True))
     return sp.coo_array((values, (rows, columns)), shape=(T, d)).tocsr()
@@ -496,12 +496,14 @@ def _categories(column: Column, table: Table, form: TableFormat) -> tuple[str, .
     if len(values) > MOST_CATEGORIES:
         raise UserError(
             f"{table.path}: column '{column.name}' has {len(values)} different values, such as "
-            f"{show(values[0])}; categorical=onehot takes {MOST_CATEGORIES}; drop={column.name} leaves it out"
+            f"{show(values[0])}; categorical=onehot takes {MOST_CATEGORIES}; "
+            f"{column_word('drop', column.name)} leaves the column out"
         )
     long = next((value for value in values if len(value) > LONGEST_TEXT), None)
     if long is not None:
         raise UserError(
-            f"{table.path}: column '{column.name}' holds a text of {len(long)} characters; drop it"
+            f"{table.path}: column '{column.name}' holds a text of {len(long)} characters; "
+            f"{column_word('drop', column.name)} leaves the column out"
         )
     return values
 

@@ -293,7 +293,8 @@ class Frame(DataRef):
 
 
 def _in_memory(name: str) -> UserError:
-    return UserError(f"data={name}: a job that starts later cannot find data in memory; save them first")
+    text = "a job that starts later cannot find data in memory; save them to a file first"
+    return UserError(f"data={name}: {text}")
 
 
 def load(
@@ -543,8 +544,8 @@ class Registered(DataRef):
         forbidden = " (OMKL_OFFLINE forbids that now)" if data_files.offline() else ""
         network = f"with a network, `omkl data get {self.name}` downloads it{forbidden}; or " if known else ""
         return (
-            f"{network}let OMKL_DATA name a folder that holds {self._file_names()}, "
-            "or OMKL_MIRROR a URL or folder to fetch it from"
+            f"{network}set OMKL_DATA to a folder that holds {self._file_names()}, "
+            "or OMKL_MIRROR to a URL or folder to fetch it from"
         )
 
     def _file_names(self) -> str:

@@ -28,8 +28,8 @@ EMBEDDED = {
 }
 _SHA256 = re.compile("[0-9a-f]{64}")
 UNVERIFIED = (
-    "not verified: no content hash is registered, because no copy was at hand; only the numbers of examples "
-    "and features are compared"
+    "not verified: no content hash is registered, because no copy was available; only the numbers of "
+    "examples and features are compared"
 )
 
 
@@ -215,7 +215,7 @@ def _faults(item: DataEntry) -> Iterator[str]:
     if classes and (item.positive_share is None) == (item.classes is None) and (known or item.classes):
         yield "missing positive_share (of two classes) or classes (the names of more)"
     if known != (item.nnz is not None):
-        yield "nnz and content_hash: give both, or neither where no copy of the data is at hand"
+        yield "nnz and content_hash: give both, or neither where no copy of the data is available"
     if item.content_hash is not None and not _SHA256.fullmatch(item.content_hash):
         yield "content_hash: should be 64 hexadecimal digits"
     if not item.forms:

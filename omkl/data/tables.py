@@ -1,6 +1,7 @@
 """A user's table as named columns: texts, gaps, numbers where all are, and how these are written."""
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from omkl.data.labels import TRUTH
-from omkl.errors import UserError, show, suggest
+from omkl.errors import UserError, counted, listed, show, suggest
 
 MISSING = ("", "?", "na", "n/a", "nan", "null", "none", "<na>")  # the gaps, without regard to case
 LONGEST = 100  # characters of a date, or of a number with its unit
@@ -123,6 +124,14 @@ def _written(thousands: str | None, decimal: str) -> re.Pattern[str]:
 def typed(mark: str | None) -> str:
     """Return a separator as one types it on the command line."""
     return {"\t": "tab", " ": "space", None: "null"}.get(mark, str(mark))
+
+
+def column_word(key: str, name: str) -> str:
+    """Return the setting that names a column, as one types it: ``drop=age``, ``'drop=mean radius'``."""
+    if not re.fullmatch(r"\w+( \w+)*", name):
+        escaped = name.replace("\\", "\\\\").replace('"', r"\"")
+        return shlex.quote(f'{key}="{escaped}"')
+    return f"'{key}={name}'" if " " in name else f"{key}={name}"
 
 
 def readings(texts: Iterable[str], example: str, form: TableFormat) -> dict[str, str]:
@@ -265,17 +274,17 @@ class Table:
         names = [column.name for column in self.columns]
         if str(wanted) in names:
             return names.index(str(wanted))
-        known = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        known = ", ".join(listed(names[:8])) + (", ..." if len(names) > 8 else "")
         if str(wanted).isdecimal() and 1 <= int(wanted) <= len(names):
             if not any(name.isdecimal() and int(name[:9]) <= len(names) for name in names):
                 return int(wanted) - 1
             raise UserError(
-                f"{key}={wanted}: {self.path} has no column named {wanted}, and others are named by numbers; "
-                f"write a name: {known}"
+                f"{key}={wanted}: {self.path} has no column named {wanted}, and others have numbers as "
+                f"names; write a name: {known}"
             )
         raise UserError(
             f"{key}={wanted}: {self.path} has no such column{suggest(str(wanted), names)}; "
-            f"its {len(names)} columns are {known}"
+            f"it has {counted(len(names), 'column')}: {known}"
         )
 
     def note_on(self, wanted: str, key: str) -> list[str]:
@@ -337,7 +346,7 @@ def of_frame(frame: Any, path: Path, form: TableFormat = AS_MOST) -> Table:
     columns = []
     names = list(map(str, frame.columns))
     if twice := [name for name in names if names.count(name) > 1]:
-        raise UserError(f"{path}: two columns are named {show(twice[0])}")
+        raise UserError(f"{path}: two columns are named {show(twice[0])}; rename one")
     for name in frame.columns:
         values = frame[name]
         missing = values.isna().to_numpy()

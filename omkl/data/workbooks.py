@@ -133,7 +133,10 @@ def _elements(
         while block := stream.read(_BLOCK):
             size += len(block)
             if size > limit:
-                raise UserError(f"{archive.filename}: {member} holds more than {limit:,} bytes")
+                raise UserError(
+                    f"{archive.filename}: {member} holds more than {limit:,} bytes; "
+                    "set OMKL_MAX_BYTES to read it"
+                )
             parser.Parse(block, False)
             yield from found
             found.clear()
@@ -147,7 +150,7 @@ def _elements(
 def _xls_rows(path: Path, limit: int) -> Iterator[tuple[int, dict[int, str]]]:
     size = path.stat().st_size
     if size > limit:
-        raise UserError(f"{path}: holds {size:,} bytes, more than {limit:,}")
+        raise UserError(f"{path}: holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it")
     book = _workbook_stream(path.read_bytes())
     starts = [struct.unpack_from("<I", body)[0] for kind, body in _records(book, 0) if kind == 0x85]
     if not starts:
@@ -215,7 +218,7 @@ def _workbook_stream(data: bytes) -> bytes:
         parts: list[bytes] = []
         while number < _END:
             if len(parts) > len(table):
-                raise ValueError("its sectors run in a circle")
+                raise ValueError("its sectors form a loop")
             parts.append(sector(number))
             number = table[number]
         return b"".join(parts)
@@ -227,6 +230,6 @@ def _workbook_stream(data: bytes) -> bytes:
         if entry[: max(0, length - 2)].decode("utf-16-le") in ("Workbook", "Book"):
             begin, size = struct.unpack_from("<II", entry, 116)
             if size < smallest:
-                raise ValueError("it is smaller than the smallest that is read")
+                raise ValueError("it is smaller than the smallest workbook that is read")
             return chain(begin)[:size]
     raise ValueError("it holds no workbook")

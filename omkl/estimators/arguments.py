@@ -116,10 +116,10 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
         text = "features are scaled with the rows seen so far: 'online' (mean and standard deviation) or"
         made["scale"] = Argument(None, f"{text} 'online_minmax'; None: as they are")
     if "target" not in made and task == "regression":
-        text = "'online': targets are scaled with those seen so far, predictions stay in their units"
+        text = "'online': targets are scaled with those seen so far; predictions stay in their units"
         made["target"] = Argument(None, f"{text}; None: as they are")
     if task == "classification" and not spec.probabilities:
-        text = "'platt' makes probabilities of the scores, by online Platt scaling; None: there are none"
+        text = "'platt' turns the scores into probabilities by online Platt scaling; None: there are none"
         made[CALIBRATION] = Argument(None, text)
     if any(resource.counts_rounds for resource in spec.state.values()):
         first = "the rows of fit, or of the first partial_fit" if seed == "random_state" else "one"

@@ -235,7 +235,7 @@ class _Sent:
         if status == "running":
             self.gone = False
         elif status != "connecting" or silent >= wait:
-            raise _ended(f"the connection to the dask scheduler at {self.address} is lost")
+            raise _ended(f"the connection to the dask scheduler at {self.address} was lost")
         elif not self.gone:
             self.gone = True
             warnings.warn(f"the dask scheduler at {self.address} is gone; waiting {wait:g} s", stacklevel=2)
@@ -436,7 +436,7 @@ def _security(address: str) -> Any:
     except OSError as error:  # of ssl, or a file that is not there
         text = " ".join(str(error).split())
         raise UserError(
-            "distributed.comm.tls.ca-file, client.cert and client.key of dask's configuration must be the "
+            "distributed.comm.tls.ca-file, client.cert and client.key of dask's configuration must name the "
             f"authority's certificate, and this client's certificate and key, as PEM files: {text}"
         ) from error
     return security

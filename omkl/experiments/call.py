@@ -41,27 +41,27 @@ class Call:
         given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
         if options := [word for word in given if word.startswith("-")]:
             raise UserError(
-                f"{options[0]}: options are keywords here, such as jobs=2, fresh=True, quick=True"
+                f"{options[0]}: options are keyword arguments here, such as jobs=2, fresh=True, quick=True"
             )
         names = list(map(str, data)) if isinstance(data, Mapping) else []
         named = list(data.values()) if names else _listed(data) if data is not None else []
         if not names and all(isinstance(one, str | Path) for one in named):  # words, or none
             if y is not None:
-                raise UserError("y=... are the labels of an array; a file's label is a column, label=...")
+                raise UserError("y=... gives the labels of an array; a file's labels are a column, label=...")
             values |= {"data": list(map(str, named))} if named else {}
             values |= {"label": label} if label is not None else {}
             return cls(given, values)
         task = values.get("task", "classification")
         names = names or ["data", *(f"data{number}" for number in range(2, len(named) + 1))]
         if y is not None and label is not None:
-            raise UserError(f"label={label} and y=... both say which the labels are; give one of them")
+            raise UserError(f"label={label} and y=... both name the labels; give one of them")
         if y is not None and any(hasattr(one, "columns") for one in named):
             named = [_with_labels(one, y) if hasattr(one, "columns") else one for one in named]
             values |= {"label": LABEL}
         refs = tuple(_ref(one, y, task, name) for name, one in zip(names, named, strict=False))
         if all(isinstance(ref, Parsed) for ref in refs):
             if label is not None:
-                fault = "is for a column of a frame or a file; labels of an array are y=..."
+                fault = "is for a column of a frame or a file; y=... gives the labels of an array"
                 raise UserError(f"label={label} {fault}")
             values.pop("task", None)
         values |= {"label": label} if label is not None else {}
@@ -111,7 +111,7 @@ def _with_labels(frame: Any, y: Any) -> Any:
     made, labels = as_pandas(frame), np.asarray(y).reshape(-1)
     if len(labels) != len(made):
         raise UserError(
-            f"{counted(len(labels), 'label')} y=... for the {counted(len(made), 'row')} of the frame"
+            f"y=... has {counted(len(labels), 'label')}, but the frame has {counted(len(made), 'row')}"
         )
     return made.assign(**{LABEL: labels})
 

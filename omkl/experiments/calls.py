@@ -1,4 +1,4 @@
-"""What one can ask for from Python, as the commands do: runs, sweeps, tables, figures, models, pages."""
+"""What Python can call, as the commands do: runs, sweeps, tables, figures, models, pages."""
 
 import shlex
 import warnings
@@ -47,18 +47,18 @@ def run(
     label
         The name of the label's column of a frame or a file.
     jobs
-        Worker processes; without it one for each core.
+        Worker processes; if it is not given, one for each core.
     fresh
         Whether cells that the store holds run again.
     progress
-        Whether a bar shows how far it is: in a notebook one of ipywidgets, in a terminal one of text.
+        Whether to show a progress bar: one of ipywidgets in a notebook, one of text in a terminal.
     settings
         Further settings by name, as in ``reps=5, algo=["alma", "omkc_ss"], **{"algo.C": 1.0}``.
 
     Raises
     ------
     omkl.errors.UserError
-        For whatever is not right with words, settings or data, before any work.
+        For a mistake in words, settings or data, before any work.
     omkl.errors.OmklError
         Where the store cannot be read or written.
     """
@@ -103,8 +103,8 @@ def tune(
 ) -> Tuning:
     """Find good hyperparameters for each learner on each data set: `omkl tune`.
 
-    The arguments are those of `run`, and the keys of the rule, such as ``trials=30``. What a key such as
-    ``**{"algo.C": 1.0}`` or a learner of `learner` sets keeps its value.
+    The arguments are those of `run`, and the keys of the rule, such as ``trials=30``. A hyperparameter that
+    a key such as ``**{"algo.C": 1.0}`` or a learner of `learner` sets keeps its value.
     """
     study = Study.of(Call.of(words, data, y, label, settings))
     made = study.run(jobs=jobs, fresh=fresh, progress=progress)
@@ -132,9 +132,9 @@ def table(
     name
         Such as ``"bomkl/1"``; `papers` lists all.
     data
-        These data sets only; of a mapping, with their files.
+        These data sets only; a mapping also gives their files.
     reps
-        Repetitions, at most.
+        Largest number of repetitions.
     algo
         Learners in addition to the table's own.
     quick
@@ -142,14 +142,14 @@ def table(
     full
         All repetitions, also of what takes longest.
     jobs, fresh, progress
-        As of `run`.
+        As in `run`.
     settings
         ``store``, ``seed``, ``exec`` and ``block``; the paper sets the rest.
 
     Raises
     ------
     omkl.errors.UserError
-        For an unknown name, and where none of the data is available.
+        For an unknown name, and where none of the data are available.
     """
     own = {"data": data, "reps": reps, "algo": algo, "quick": quick, "full": full, "settings": settings}
     return finished(paper_table(name, selection_of(**own), jobs=jobs, fresh=fresh, progress=progress))
@@ -191,9 +191,9 @@ def figure(
         ``curve``, ``confusion``, ``sweep``, ``times`` or ``ranks`` of stored cells; or a paper's figure such
         as ``omkc/1``, whose missing cells run.
     words, data, y, label, settings
-        As of `run`; of a paper's figure as of `table`.
+        As in `run`; for a paper's figure as in `table`.
     measure
-        Of a curve, such as ``n_sv_sum``.
+        The measure of a curve, such as ``n_sv_sum``.
     out
         A file (.png, .pdf, .svg) to write, too.
 
@@ -242,9 +242,9 @@ def bounds(
     Parameters
     ----------
     words, data, y, label, jobs, fresh, progress, settings
-        As of `run`.
+        As in `run`.
     rows
-        Examples of each batch solution, at most; each pair of them takes 32 bytes.
+        Largest number of examples for each batch solution; each pair of them takes 32 bytes.
     """
     call = Call.of(words, data, y, label, settings)
     made = Bounds.of(call.plan(), call.line("bounds"), rows, jobs=jobs, fresh=fresh, progress=progress)
@@ -266,7 +266,7 @@ def fit(
     words
         A learner's name or a learner of `learner`, or words such as ``"algo=alma data=my.csv label=class"``.
     data, y, label, settings
-        As of `run`.
+        As in `run`.
     """
     if isinstance(words, LearnerChoice) or (words and "=" not in words):
         words, settings = "", {"algo": words, **settings}
@@ -274,7 +274,7 @@ def fit(
 
 
 def load_model(path: str | Path) -> Model:
-    """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for a file that is none."""
+    """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for another file."""
     from omkl.runs import models
 
     return Model(models.load(Path(path)))
@@ -297,13 +297,13 @@ def report(
     Parameters
     ----------
     words
-        A paper such as ``"bomkl"``, or words as of `run`.
+        A paper such as ``"bomkl"``, or words as in `run`.
     out
-        File (.html) or folder to write to; without it a folder of the store.
+        File (.html) or folder to write to; if it is not given, a folder in the store.
     everything
         All that the store holds: ``omkl report --all``.
     data, algo, settings
-        As of `run`; of a paper, with ``reps``, ``quick`` and ``full``, as of `table`.
+        As in `run`; for a paper, with ``reps``, ``quick`` and ``full``, as in `table`.
     """
     given = shlex.split(words)
     if any("=" not in word for word in given):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
-from omkl.errors import UserError
+from omkl.errors import UserError, counted
 from omkl.experiments.shown import Shown
 from omkl.reports.table import Table
 from omkl.runs.estimate import Estimate, estimate
@@ -28,7 +28,8 @@ class DryRun(Shown):
     def of(cls, plans: Sequence[Plan], jobs: int | None = None, fresh: bool = False) -> "DryRun":
         """Return what these plans would take. Raises UserError for none."""
         if not plans:
-            raise UserError("--dry-run: nothing would run: no data are available, or the table needs no runs")
+            why = "no data are available, or the table needs no runs"
+            raise UserError(f"--dry-run: nothing would run, because {why}")
         return cls(plans, estimate(list(plans), jobs, fresh))
 
     def report_table(self) -> Table:
@@ -51,7 +52,7 @@ class DryRun(Shown):
         names = dict.fromkeys(ref.name for plan in self.plans for ref in plan.data if ref.to_be_downloaded)
         first = f"to be downloaded first, estimated from the registered size: {', '.join(names)}"
         return [first] * bool(names) + [
-            f"a budget must match the size of {learner}, which is not known yet: its cells may be done"
+            f"a budget matches the size of {learner}, which is not known yet: some of its cells may be done"
             for learner in dict.fromkeys(self.made.assumed)
         ]
 
@@ -64,8 +65,7 @@ class DryRun(Shown):
         processes = f"{made.processes} processes" if made.processes > 1 else "one process"
         compiling = ""
         if made.compiling:
-            several = "s" if len(made.compiling) > 1 else ""
-            compiling = f", with compiling {len(made.compiling)} learner{several}"
+            compiling = f", including compiling {counted(len(made.compiling), 'learner')}"
         lines.append(f"time    about {_range(made.time, _duration)}, {processes}{compiling}")
         lines.append(f"memory  about {_range(made.memory, _size)} for each process")
         return lines

@@ -14,7 +14,7 @@ Rows = list[dict[str, Any]]
 
 
 def learners() -> "pd.DataFrame":
-    """Return the learners by id: label, tasks, kernels, hyperparameters with defaults, source."""
+    """Return the learners by name: label, tasks, kernels, hyperparameters with defaults, source."""
     return _frame(learner_rows(), "algo")
 
 

@@ -48,10 +48,10 @@ def kernel(
         or of ``indices, values, other_indices, other_values``, their non-zeros, and of its parameters. It may
         use modules, functions of modules, and numbers from outside.
     domains
-        The domains of its parameters as conf files write them, such as ``{"sigma": "(0, inf)"}``; without one
-        every number is allowed.
+        The domains of its parameters as conf files write them, such as ``{"sigma": "(0, inf)"}``; a parameter
+        without a domain may be any number.
     semidefinite
-        ``"yes"``, or what is to be said of a kernel that is not positive semidefinite.
+        ``"yes"``, or a remark on a kernel that is not positive semidefinite.
     negative
         Whether it takes features that are negative.
     defaults
@@ -60,7 +60,7 @@ def kernel(
     Raises
     ------
     omkl.errors.UserError
-        For a function whose text cannot be found, or that uses what cannot be written down.
+        For a function whose text cannot be found, or that uses something that cannot be written down.
 
     Examples
     --------

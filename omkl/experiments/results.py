@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, listed, suggest
 from omkl.experiments.call import Call
 from omkl.experiments.shown import Shown
 from omkl.reports.results_table import (
@@ -101,7 +101,7 @@ class Results(Shown):
         """
         tasks = dict.fromkeys(ref.task for ref in plan.data)
         if kind == "confusion" and "classification" not in tasks:
-            text = f"a confusion matrix needs a classification, and the task is {' and '.join(tasks)}"
+            text = f"a confusion matrix needs a classification, but the task is {' and '.join(tasks)}"
             raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
         if measure and kind == "sweep":
             judging_on(measure, tasks)
@@ -246,8 +246,8 @@ class Results(Shown):
     def figure(self, kind: str, measure: str | None = None) -> "Figure":
         """Return a figure as data: curve, confusion, sweep, times or ranks.
 
-        measure: of a curve, such as ``n_sv_sum``, else one that learners are compared by; the error where
-        None. Raises UserError where there is nothing to draw.
+        measure: of a curve, such as ``n_sv_sum``, else one by which learners are compared; None is the error.
+        Raises UserError where there is nothing to draw.
         """
         from omkl.reports import charts
         from omkl.reports.measures import PAIR, measure_named
@@ -270,19 +270,18 @@ class Results(Shown):
         return self._drawn("ranks", measure)
 
     def comparison(self, first: str = "", measure: str = "") -> Table:
-        """Return how a learner compares with each other one over the data sets, by tests that name what is
-        practically equal.
+        """Return how a learner compares with each of the others over the data sets, by tests that also say
+        what is practically equal.
 
-        first: a learner's label, that of the lowest average rank where none is named. measure: as of `by`
+        first: a learner's label; if empty, that of the lowest average rank. measure: as in `by`
         """
         from omkl.reports.comparison import comparison
         from omkl.reports.ranks import average_ranks
 
         ranks = average_ranks((self.by(measure) if measure else self).table)
         if first and first not in ranks.average:
-            raise UserError(
-                f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {', '.join(ranks.average)}"
-            )
+            known = ", ".join(listed(ranks.average))
+            raise UserError(f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {known}")
         return comparison(ranks, first)
 
     def confusion(self) -> "Drawn":
@@ -299,7 +298,7 @@ class Results(Shown):
         return self._drawn("times")
 
     def pareto(self, cost: str = "time") -> "Drawn":
-        """Draw error against a cost (``time``, ``size``, ``memory``), and the learners that none beats."""
+        """Draw error against a cost (``time``, ``size``, ``memory``), and the front that no learner beats."""
         from omkl.publications.paper_tables import with_costs
         from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table
@@ -322,7 +321,7 @@ class Results(Shown):
             raise UserError(f"{target}: the file's name must end in .html")
         plans = [part.plan for part in self.parts]
         if len({plan.store for plan in plans}) > 1:
-            raise UserError("a page is of one store; bring the cells together with `omkl results merge`")
+            raise UserError("a page shows one store; bring the cells together with `omkl results merge`")
         page = results_page(self._with_confusion(), self.expected, plans, self.expected.command, self.rows)
         write_html(page, target)
         return target

@@ -22,7 +22,7 @@ OF_RUNS = {"reps", "yardsticks", "store", "exec", "delay"}  # keys that mean not
 
 
 class Model(Shown):
-    """A learner that was trained, with what it knows of its data.
+    """A trained learner, with what it knows about its data.
 
     It takes a file, a frame (pandas, polars), an array (T, d) or a scipy sparse matrix, prepared as the data
     that it was trained on. In a notebook it is a table of what it holds.
@@ -45,7 +45,7 @@ class Model(Shown):
         return np.concatenate([made.scores for made in self._predicted(data)])
 
     def predict_proba(self, data: Any) -> np.ndarray:
-        """Return the probabilities (n, C) of the classes. Raises UserError for a learner without."""
+        """Return the probabilities (n, C) of the classes. Raises UserError for a learner that has none."""
         parts = self._rows(data, None, False)
         made = [models.probabilities_of_classes(self.trained, rows).values() for rows in parts]
         return np.concatenate([np.column_stack(list(own)) for own in made])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import Plan, Setting, learner_spec, pool_names
 from omkl.config.own_settings import LearnerChoice, settings_yaml
 from omkl.config.settings_text import params_text, word_text
-from omkl.errors import UserError, counted
+from omkl.errors import UserError, counted, listed
 from omkl.experiments.call import Call
 from omkl.experiments.learner_choice import ChosenLearner
 from omkl.experiments.results import Results, run_call
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _APART = ("algo", "data", "settings", "rounds", "store", "exec")  # keys that a settings file has no words of
-RULE = (
-    "rule: {trials} trials of {passes} passes; one in {eta} goes on to a prefix {eta} times as long, "
-    "{rungs} in all"
-)
+RULE = "rule: {trials} of {passes}; one in {eta} goes on to a prefix {eta} times as long, {rungs} in all"
 
 
 @dataclass(frozen=True)
@@ -167,7 +164,7 @@ class Tuning(Shown):
         Parameters
         ----------
         changes
-            As of `omkl.run`, such as ``reps=20`` or ``jobs=2``; the rest is as it was tuned.
+            As in `omkl.run`, such as ``reps=20`` or ``jobs=2``; the rest is as it was tuned.
         """
         by_rounds: dict[str | None, list[Tuned]] = {}
         for end in self.ends:
@@ -189,9 +186,8 @@ class Tuning(Shown):
             raise UserError(f"{target}: the name of a settings file must end in .yaml")
         rounds = dict.fromkeys(map(self._rounds, self.ends))
         if len(rounds) > 1:
-            raise UserError(
-                f"{target}: with order=file each data set has other rounds that are reported; tune one alone"
-            )
+            why = "with order=file the reported rounds differ between data sets"
+            raise UserError(f"{target}: {why}; tune one data set at a time")
         (part,) = rounds
         words = self._words() | ({"rounds": part} if part else {})
         write_text(target, settings_yaml(self.settings, words, self.study.call.line("tune")))
@@ -355,19 +351,19 @@ class Tuning(Shown):
             )
             lines = [*self._rules(), f"The errors are those {apart}."]
         alone = list(dict.fromkeys(row["label"] for row in rows if row["trials"] == 1))
-        return lines + ([f"nothing to tune of {', '.join(alone)}"] if alone else [])
+        return lines + ([f"nothing to tune for {', '.join(listed(alone))}"] if alone else [])
 
     def _rules(self) -> list[str]:
         """Return how the trials of these data sets raced."""
         rule, races = self.study.rule, [end.race for end in self.ends]
         cut = any(len(race.rungs) > 1 for race in races)
-        lines = [RULE.format(**asdict(rule))] if cut else []
+        words = {"trials": counted(rule.trials, "trial"), "passes": counted(rule.passes, "pass")}
+        lines = [RULE.format(**{**asdict(rule), **words})] if cut else []
         if whole := [race for race in races if len(race.rungs) == 1]:
             names = "" if not cut else f" on {', '.join(dict.fromkeys(r.held.data[0].name for r in whole))}"
             passes = max(race.rungs[0].reps for race in whole)
-            lines.append(
-                f"rule{names}: {counted(rule.trials, 'trial')} of {passes} passes of the whole stream"
-            )
+            trials = f"{counted(rule.trials, 'trial')} of {counted(passes, 'pass')}"
+            lines.append(f"rule{names}: {trials} of the whole stream")
         return lines
 
     def _flat(self) -> list[dict[str, Any]]:

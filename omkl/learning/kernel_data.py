@@ -8,7 +8,7 @@ import numpy as np
 from omkl.config.kernel_kinds import AUTO, COMBINED, PRECOMPUTED, kernel_kind, leaves
 from omkl.engine.called_kernels import gram_matrix
 from omkl.engine.stream import Stream
-from omkl.errors import UserError, counted
+from omkl.errors import UserError, counted, with_article
 
 
 class Needs:
@@ -27,31 +27,32 @@ class Needs:
             for name in lists:
                 if kernel[name] == AUTO:
                     raise UserError(
-                        f"{name}=auto of a {kernel['kind']} kernel is set from a whole data set, as "
-                        f"`omkl run` has it; give {name} as a list here"
+                        f"{name}=auto of {with_article(kernel['kind'])} kernel is set from a whole data set, "
+                        f"which `omkl run` has; give {name} as a list here"
                     )
                 if len(kernel[name]) != d:
+                    count = counted(len(kernel[name]), "number")
                     raise UserError(
-                        f"a {kernel['kind']} kernel has {len(kernel[name])} {name}, and the data have {d} "
-                        "features"
+                        f"{with_article(kernel['kind'])} kernel has {count} in {name}, "
+                        f"but the data have {counted(d, 'feature')}"
                     )
 
     def check(self, stream: Stream, continues: bool) -> None:
         """Raise UserError for rows that the kernels are not for; continues: the stream is a part of one."""
         if self.signless and stream.values.size and stream.values.min() < 0:
             raise UserError(
-                f"the {self.signless} kernel is for features that are not negative, and one is "
+                f"the {self.signless} kernel is for features that are not negative, but one is "
                 f"{stream.values.min():g}; scale them to [0, 1], or choose another kernel"
             )
         for file in self.grams:
             n, rows = len(gram_matrix(file)), stream.indptr.size - 1
             if continues:
                 raise UserError(
-                    "a precomputed kernel knows rows by their numbers in one data set: `omkl run`, `sweep` "
-                    "and `tune` take it, without scaling; a model that is kept does not"
+                    "a precomputed kernel knows the rows of one data set by their numbers: `omkl run`, "
+                    "`sweep` and `tune` take it, without scaling; a saved model does not"
                 )
             if n != rows:
-                raise UserError(f"{file} is a Gram matrix of {counted(n, 'row')}, and the data have {rows}")
+                raise UserError(f"{file} is a Gram matrix of {counted(n, 'row')}, but the data have {rows}")
 
 
 def fitted(pool: dict[str, Any] | None, d: int, indices: np.ndarray, values: np.ndarray, T: int) -> Any:

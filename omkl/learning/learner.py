@@ -54,10 +54,10 @@ class Learner:
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
-    random features, in place of drawn ones; threads: how many may share a block (nor do they); looked_up:
-    whether kernel values are looked up, for larger blocks then; classes: of the data, which a learner of
-    `about.classes: many` tells apart where there are more than two; saved: the arrays of a saved state, in
-    place of the one that a learner begins with; scaling: of its rows and targets, which goes on with it.
+    random features, in place of drawn ones; threads: how many may share a block (never changes a result);
+    looked_up: whether kernel values are looked up, which allows larger blocks; classes: of the data, which a
+    learner of `about.classes: many` tells apart where there are more than two; saved: the arrays of a saved
+    state, in place of the one that a learner begins with; scaling: of its rows and targets.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     Raises UserError for hyperparameters or a pool that the learner does not take.
@@ -116,7 +116,7 @@ class Learner:
         self._threads = Threads(self._threads.count)
 
     def change(self, params: dict, where: str | None = None, argument: Callable[[str], str] = str) -> None:
-        """Go on with other hyperparameters.
+        """Continue with other hyperparameters.
 
         What the compiled function takes as a number may change, such as a step size or a discount. Raises
         UserError for what decides the state: sizes, fills, kernels, choices. where, argument: as of

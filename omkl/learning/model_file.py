@@ -110,14 +110,15 @@ def _spec(header: dict[str, Any]) -> LearnerSpec:
     spec = learner_spec(name)
     if revision != spec.revision:
         raise UserError(
-            f"the model is of revision {revision!r} of {name}, this omkl has revision {spec.revision}; "
+            f"the model is of revision {revision!r} of {name}, but this omkl has revision {spec.revision}; "
             "train it again"
         )
     if spec.estimator:
         raise ValueError(f"{name} is an estimator of another package, which no model holds")
     if header.get("source", "") != source(spec):
         raise UserError(
-            f"the model is of another source of {name} than {compose.file('algo', name)}; train it again"
+            f"the model was made with another source of {name} than {compose.file('algo', name)}; "
+            "train it again"
         )
     return spec
 
@@ -237,10 +238,10 @@ def read_model(path: Path | str) -> tuple[Learner, dict[str, Any]]:
     if not content.startswith((MAGIC, MANY_CLASSES, SCALED)):
         known = content.startswith(b"omkl model ")
         what = "a model of another version of omkl" if known else "not a model of omkl"
-        raise UserError(f"{path} is {what}")
+        raise UserError(f"{path} is {what}; name a file that `omkl fit` saved")
     start = len(MAGIC) + 65
     if hashlib.sha256(content[start:]).hexdigest().encode() + b"\n" != content[len(MAGIC) : start]:
-        raise UserError(f"{path} is damaged: its content does not fit its hash; save the model again")
+        raise UserError(f"{path} is damaged: its content does not match its hash; save the model again")
     try:
         header, arrays = _parsed(memoryview(content)[start:])
         model, about = header.get("model"), header.get("about")

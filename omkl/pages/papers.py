@@ -41,7 +41,7 @@ def paper_page(paper: Paper, selection: Selection, command: str) -> Page:
         verb = "table" if any(item.kind != "sizes" for item in paper.tables.values()) else "figure"
         items = paper.tables if verb == "table" else paper.figures
         first = next(item for item in items.values() if item.kind not in NOT_OF_CELLS)
-        some = f"`{selection.command(verb, first.name)}` computes some"
+        some = f"`{selection.command(verb, first.name)}` computes some of them"
         raise UserError(f"the store {work.plans[0].store} holds none of the cells of {paper.name}; {some}")
     parts = _Parts(paper, selection, outcome, Store(work.plans[0].store))
     sections = [parts.table(item) for item in paper.tables.values()]

@@ -121,7 +121,7 @@ def cells_sections(
         warnings.append(
             f"no learning curves: there are {counted(len(rows), 'row')}, "
             f"and at most {most_curves} are drawn; "
-            "name algo= and data= to see theirs"
+            "choose some of them with algo= and data="
         )
     with suppress(UserError):  # none of the cells has counts
         confused = charts.confusion(cells, expected, rows, name="confusion", classes=CLASSES)

@@ -165,7 +165,9 @@ def _origin(paper: Paper, outcomes: list["Outcome"]) -> str:
     versions = all_of(
         ", ".join(f"{name} {number}" for name, number in e["versions"].items()) for e in entries
     )
-    machine = all_of(f"{e['cores']} cores ({e['cpu']}), {e['jobs']} workers" for e in entries)
+    machine = all_of(
+        f"{counted(e['cores'], 'core')} ({e['cpu']}), {counted(e['jobs'], 'worker')}" for e in entries
+    )
     times = sorted(entry["time"][:16].replace("T", " ") for entry in entries)
     ran, took = sum(outcome.ran for outcome in outcomes), sum(outcome.seconds for outcome in outcomes)
     made = f"make {paper.name}" if tuned_runs(paper) else "make tables"

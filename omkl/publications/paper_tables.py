@@ -383,8 +383,8 @@ KINDS: dict[str, Callable[[Compared], Table]] = {
 
 NEXT = 2  # learners named after the first
 _OF_DIGEST = [
-    ("take", "the learner of the lowest average rank among those that have finished all data sets"),
-    ("rank", "its average rank, of so many learners"),
+    ("take", "the learner with the lowest average rank among those that have finished all data sets"),
+    ("rank", "its average rank, and how many learners are ranked"),
     ("best on", "data sets where it is best, or not significantly worse than the best of all"),
     ("µs, MiB", "time of an example, memory: medians over the data sets"),
     ("then", "the next in rank"),

@@ -114,7 +114,7 @@ class Work:
 
         if not self.plans and self.pending:
             run, name, learner = self.pending[0]
-            raise UserError(f"{learner} on {name} is not tuned yet; `omkl tune {run.paper}` does it")
+            raise UserError(f"{learner} on {name} is not tuned yet; `omkl tune {run.paper}` tunes it")
         if not self.plans:
             first, *others = dict.fromkeys(name for _, name in self.missing)
             names, about = ", ".join([first, *others]), f"{first}: " if others else ""
@@ -168,8 +168,8 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
             pending += [(run, name, learner) for name, learner in lacking]
     if here := [name for name in absent if name not in how]:
         warnings.warn(
-            "the authors' permutations are not here (order=authors needs OMKL_DATA); ours are in their place "
-            f"for {', '.join(here)}",
+            "the authors' permutations are not available (order=authors needs OMKL_DATA); ours are used for "
+            f"{', '.join(here)} instead",
             stacklevel=2,
         )
     if not parts and not missing and not pending:

@@ -198,7 +198,7 @@ def check_text(paper: Paper, plans: Mapping[str, Plan]) -> str:
         return f"{about}Of {count} comparisons none shows a tuned row that is significantly worse.\n"
     lines = "\n".join(f"* {violation}" for violation in found)
     said = (
-        f"Of {count} comparisons {len(found)} show a tuned row that is significantly worse (paired t-test, "
-        "5 %):"
+        f"Of {count} comparisons {len(found)} {'shows' if len(found) == 1 else 'show'} a tuned row that is "
+        "significantly worse (paired t-test, 5 %):"
     )
     return f"{about}{said}\n\n{lines}\n"

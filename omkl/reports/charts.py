@@ -572,7 +572,7 @@ def ranks(made: Ranks, *, name: str = "ranks", **more: Any) -> Figure:
     left_out = captions.some(made.left_out, "; ", MOST_REASONS)
     lines = [f"left out: {left_out}"] if left_out else []
     if len(made.drawn) < len(made.average):
-        lines.append(f"drawn: the {len(made.drawn)} best; the table beside it compares all")
+        lines.append(f"drawn: the {len(made.drawn)} best; the table next to it compares all")
     about: dict[str, Any] = {"caption": made.caption(), "more": lines}
     styles = line_styles(learners, [line for line in made.yardsticks if line in made.drawn])
     return Figure(name, [Panel("all data sets", [made])], styles, **about, **more)

@@ -13,7 +13,8 @@ from omkl.data.recipe import Choice, choice_of
 from omkl.data.ref import DataRef, Frame, UserFile
 from omkl.data.tables import Column as DataColumn
 from omkl.data.tables import Table as DataTable
-from omkl.errors import UserError, called, counted
+from omkl.data.tables import column_word
+from omkl.errors import UserError, called, counted, listed
 from omkl.reports.table import Table
 
 MOST = 200  # columns that are shown; JSON has all
@@ -89,7 +90,7 @@ def _classes(dataset: Dataset) -> str:
     values, counts = np.unique(dataset.y, return_counts=True)
     if dataset.task != "classification":
         return f"{values[0]:.6g} to {values[-1]:.6g}"
-    names = dataset.classes or ("-1", "+1")
+    names = listed(dataset.classes or ("-1", "+1"))
     return shortlist([f"{name} ({count})" for name, count in zip(names, counts.tolist(), strict=False)])
 
 
@@ -101,7 +102,6 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) ->
     column, preparation = table.columns[place], ref.preparation
     own, gaps = chosen.conversions.get(column.name), int(column.missing.sum())
     texts, counts = np.unique(column.text[~column.missing].astype(str), return_counts=True)
-    name = _quoted(column.name)
     if own:
         kind = {"a date": "dates", "a time": "times", "a percentage": "percentages"}.get(own.kind, "money")
     elif not len(texts):
@@ -128,7 +128,7 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) ->
         why = chosen.left_out[place]
         helps = {"drop=": "drop=COLUMN", "dates=drop": "dates=parts"}.get(why, "categorical=onehot")
         return _made(column.name, kind, values, gaps, f"left out ({why.rstrip('=')})", helps)
-    use, words = "a feature", [f"drop={name}"]
+    use, words = "a feature", [column_word("drop", column.name)]
     if own and own.parts:
         use = f"{len(own.parts)} features: {', '.join(own.parts)}" if own.parts[1:] else "a feature: days"
         words.append("dates=ordinal" if own.parts[1:] else "dates=parts")
@@ -154,10 +154,5 @@ def _values(column: DataColumn, texts: np.ndarray, counts: np.ndarray, is_class:
         return f"{there.min():.6g} to {there.max():.6g}"
     order = np.argsort(-counts, kind="stable")
     if len(texts) > 8 and not is_class:
-        return f"{len(texts)} different: {', '.join(str(texts[at]) for at in order[:3])}, ..."
-    return shortlist([f"{texts[at]} ({counts[at]})" for at in order])
-
-
-def _quoted(name: str) -> str:
-    """Return a column's name as one types it after ``drop=``."""
-    return name if name.replace("_", "").isalnum() else f'"{name}"'
+        return f"{len(texts)} different: {', '.join(listed(texts[order[:3]]))}, ..."
+    return shortlist([f"{name} ({counts[at]})" for name, at in zip(listed(texts[order]), order, strict=True)])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from omkl.errors import counted
 from omkl.reports.captions import n_cells, some
 from omkl.reports.rows import Parts, alike
 from omkl.store.columns import with_extra
@@ -99,8 +100,8 @@ def origin_warnings(cells: "pd.DataFrame") -> list[str]:
     return [
         *_mixed(cpus, counts, "seconds were measured on different CPUs"),
         *_mixed(versions, counts, "cells were made by different versions of omkl"),
-        *_crowded(known, jobs[known.of], cores[known.of], 1.0, "with {:g} workers on {:g} cores"),
-        *_crowded(known, known.load, cores[known.of], CROWDED, "under a load of {:g} on {:g} cores"),
+        *_crowded(known, jobs[known.of], cores[known.of], 1.0, "with {} on {}", "worker"),
+        *_crowded(known, known.load, cores[known.of], CROWDED, "under a load of {} on {}"),
     ]
 
 
@@ -109,13 +110,17 @@ def _busy(entry: Entry) -> float:
     return math.prod([*_numbers([entry], "jobs"), *_numbers([entry], "threads")] or [math.nan])
 
 
-def _crowded(known: Origins, busy: np.ndarray, cores: np.ndarray, limit: float, text: str) -> list[str]:
+def _crowded(
+    known: Origins, busy: np.ndarray, cores: np.ndarray, limit: float, text: str, noun: str = ""
+) -> list[str]:
     over = np.flatnonzero((busy > limit * cores) & (cores != 0))
     if not len(over):
         return []
     worst = over[np.argmax(busy[over] / cores[over])]
     count, total = len(over), int((known.of >= 0).sum())
-    return [f"seconds may be too long: {count} of {total} cells ran {text.format(busy[worst], cores[worst])}"]
+    load = counted(int(busy[worst]), noun) if noun else f"{busy[worst]:g}"
+    ran = text.format(load, counted(int(cores[worst]), "core"))
+    return [f"seconds may be too long: {count} of {total} cells ran {ran}"]
 
 
 def _mixed(values: list[Any], counts: list[int], text: str) -> list[str]:
@@ -158,6 +163,6 @@ def _versions(entry: Entry) -> str:
 
 def _machine(entry: Entry) -> str:
     inner = [str(entry["cpu"])] if entry.get("cpu") else []
-    inner += [f"{cores:g} core{'s' * (cores != 1)}" for cores in _numbers([entry], "cores") if cores]
+    inner += [counted(int(cores), "core") for cores in _numbers([entry], "cores") if cores]
     name, about = str(entry.get("host") or ""), ", ".join(inner)
     return f"{name} ({about})" if name and about else name or about

@@ -12,7 +12,7 @@ import numpy as np
 
 from omkl.config import compose
 from omkl.config.settings_text import SCALING, params_text, value_text
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
 from omkl.reports.class_values import MOST_NAMED, WORST, classes_text
@@ -474,7 +474,7 @@ def incomplete(summary: "pd.DataFrame", again: str = AGAIN) -> list[str]:
         for row in summary[~summary["complete"]].itertuples()
     ]
     basis = f"Means and marks are of the finished repetitions; {again} runs the missing ones"
-    return [f"INCOMPLETE: {some(names)}. {basis}"] if names else []
+    return [f"INCOMPLETE: {some(names, '; ')}. {basis}"] if names else []
 
 
 def failed(expected: ReportPlan) -> list[str]:
@@ -520,5 +520,5 @@ def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
     every = (pools, orders, parts, tests, *scaling, seeds)
     shared = [text for texts in every if len(texts) == 1 for text in texts]
     sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
-    few = ", ".join(f"{name}: {int(T)} examples" for name, T in sizes.items()) if len(sizes) <= 4 else ""
-    return " · ".join(filter(None, [*shared, few]))
+    few = [f"{name}: {counted(int(T), 'example')}" for name, T in sizes.items()] if len(sizes) <= 4 else []
+    return " · ".join(filter(None, [*shared, ", ".join(few)]))

@@ -203,6 +203,6 @@ def _parquet(table: "pd.DataFrame") -> bytes:
         import pyarrow  # noqa: F401 (pandas would name fastparquet too, in three lines)
     except ImportError:
         raise UserError(
-            "Parquet needs pyarrow: pip install pyarrow, or let the file's name end in .csv"
+            "Parquet needs pyarrow: pip install pyarrow, or choose a name that ends in .csv"
         ) from None
     return table.to_parquet(engine="pyarrow", index=False)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, counted, suggest
 from omkl.reports.table_cells import (
     GAP,
     MISSING,
@@ -284,7 +284,8 @@ def _explained(tables: Sequence[Table]) -> tuple[list[tuple[str, str]], str]:
     gone = set(headers.values()) - set(shown.values())
     terms, shared = [term for term in first.terms if term[0] not in gone], first.shared
     if (reps := left_out.pop("reps", None)) and "reps" not in shown:
-        shared = " · ".join(filter(None, (shared, f"{str(reps[1]).partition('/')[0]} repetitions")))
+        finished = counted(int(str(reps[1]).partition("/")[0]), "repetition")
+        shared = " · ".join(filter(None, (shared, finished)))
     # of a paper's columns: "#SV published"
     names = [
         " ".join(filter(None, (headers.get(name.rpartition("_")[0]), header)))

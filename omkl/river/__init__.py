@@ -1,6 +1,6 @@
 """river models of all learners: ``from omkl.river import OmkcSsClassifier``; river must be installed.
 
-The names and arguments are those of `omkl.sklearn`, with ``seed`` in place of ``random_state``.
+The names and arguments are those of `omkl.sklearn`, with ``seed`` instead of ``random_state``.
 """
 
 from functools import cache

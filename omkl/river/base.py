@@ -1,7 +1,7 @@
 """What all river models share: a learner behind ``learn_one`` and ``predict_one``.
 
 Rows are mappings of names to numbers. A name that was never seen becomes a new column; a name that is missing
-counts as 0. Values that are no numbers are refused.
+counts as 0. Values that are not numbers are refused.
 """
 
 import math
@@ -70,7 +70,7 @@ def _number(name: Hashable, value: Any) -> float:
     except (TypeError, ValueError):
         raise ValueError(
             f"the feature {name!r} is {value!r}, which is not a number; "
-            "river.preprocessing.OneHotEncoder makes numbers of words"
+            "river.preprocessing.OneHotEncoder turns words into numbers"
         ) from None
     if not math.isfinite(number):
         raise ValueError(f"the feature {name!r} is {value!r}; it must be finite")
@@ -162,7 +162,7 @@ class Regressor(Model, base.Regressor):
     """Regression."""
 
     def learn_one(self, x: dict, y: Any) -> None:
-        """Learn one row. Raises ValueError for infinite or very large numbers: no model recovers."""
+        """Learn one row. Raises ValueError for infinite or very large numbers, which spoil any model."""
         try:
             target = float(y)
         except OverflowError:
@@ -176,7 +176,7 @@ class Regressor(Model, base.Regressor):
             self._learn(x, target)
 
     def predict_one(self, x: dict, **kwargs: Any) -> float:
-        """Return the prediction, 0 before anything was learnt."""
+        """Return the prediction, 0 before anything has been learnt."""
         with self._lock:
             return self._score(x)
 

@@ -1,4 +1,4 @@
-"""Classifiers for river: of two labels, or of as many as come."""
+"""Classifiers for river: for two labels, or for as many as come."""
 
 import math
 from typing import Any
@@ -20,10 +20,10 @@ CLASSES = Argument(
 
 
 class Classifier(Model, base.Classifier):
-    """Classification: ``predict_one`` is None before any label is known, and of two for a score of 0.
+    """Classification: ``predict_one`` is None before any label is known, and with two labels at a score of 0.
 
-    Two labels are learnt as -1 and +1. With a third one, a learner for more classes begins with the rows so
-    far, at most MOST_KEPT. Each further label is one class more. ``classes`` names all labels beforehand.
+    Two labels are learnt as -1 and +1. At a third one, a learner for more classes begins with the rows so
+    far, at most MOST_KEPT. Each further label is another class. ``classes`` names all labels beforehand.
     """
 
     _labels: dict[float, Any]  # of -1 and +1
@@ -63,7 +63,7 @@ class Classifier(Model, base.Classifier):
             self._learn(x, float(self._many.index(y)), len(self._many))
 
     def predict_one(self, x: dict, **kwargs: Any) -> Any:
-        """Return the label predicted, None where nothing speaks for one."""
+        """Return the predicted label, None where there is no evidence for one."""
         if "_model" not in self.__dict__:
             return None
         with self._lock:
@@ -73,14 +73,14 @@ class Classifier(Model, base.Classifier):
             return self._labels.get(math.copysign(1.0, value)) if value != 0 else None
 
     def predict_proba_one(self, x: dict, **kwargs: Any) -> Any:
-        """Return the probabilities of the labels known so far, of sum 1; none before any label.
+        """Return the probabilities of the labels known so far, which sum to 1; none before any label.
 
-        Raises NotImplementedError for a learner whose scores are no probabilities, without
+        Raises NotImplementedError for a learner whose scores are not probabilities, without
         ``calibration="platt"``.
         """
         if not has_probabilities(self):
             raise NotImplementedError(
-                f"{type(self).__name__} gives no probabilities; make some with calibration='platt', or "
+                f"{type(self).__name__} gives no probabilities; calibration='platt' makes some, or "
                 "use predict_one, and wrappers and metrics that need labels alone, such as "
                 "multiclass.OneVsOneClassifier, ensemble.VotingClassifier(use_probabilities=False) and "
                 "metrics.Accuracy"
@@ -109,11 +109,11 @@ class Classifier(Model, base.Classifier):
     def _begin_again(self, y: Any) -> None:
         """Let a learner for more than two classes learn the rows so far. Raises ValueError without them."""
         if self._kept is None:
-            way_out = "river.multiclass.OneVsOneClassifier takes this model for each pair of labels"
+            way_out = "river.multiclass.OneVsOneClassifier uses this model for each pair of labels"
             if self._multiclass:
                 way_out = f"after {MOST_KEPT} rows no label can be added; name all labels with classes="
             known = sorted(map(repr, self._labels.values()))
-            raise ValueError(f"the label {y!r} is a third one beside {known}; {way_out}")
+            raise ValueError(f"the label {y!r} is a third one besides {known}; {way_out}")
         self._many = [self._labels[-1.0], self._labels[1.0], y]
         stream = stream_of([(columns, values, float(sign > 0)) for columns, values, sign in self._kept], 3)
         self._begin(self._model.d, stream, 3)

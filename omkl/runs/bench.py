@@ -352,7 +352,8 @@ def read_earlier(path: Path) -> dict[str, Any]:
     rows = content.get("rows") if isinstance(content, dict) else None
     if not (isinstance(rows, list) and rows and all(map(_is_row, rows))):
         hint = "make one with `omkl bench --format json > FILE`"
-        raise UserError(f"--compare {path}: not JSON of omkl bench, or of an older omkl; {hint}")
+        fault = "the file is not JSON of `omkl bench`, or it is of an older omkl"
+        raise UserError(f"--compare {path}: {fault}; {hint}")
     return {**content, "rows": rows}
 
 
@@ -393,7 +394,7 @@ def _ratio(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
 def compared_text(compared: dict[str, Any]) -> str:
     """Return the ratios as text."""
     if not compared["rows"]:
-        return "! no row in common with the earlier run\n"
+        return "! no row is in both runs\n"
     width = max(len(row["name"]) for row in compared["rows"])
     lines = [f"{'new time / old time':<{width}}  ratio  (least to most of any two repetitions)"]
     for row in compared["rows"]:

@@ -29,7 +29,7 @@ def held_out(
     if test is None:
         return rounds, None
     if data.task == "novelty":
-        raise UserError(f"test={test}: data={data} has no labels; test= is for classes and numbers")
+        raise UserError(f"test={test}: data={data} has no labels; test= is for data with labels")
     if isinstance(test, str):
         return rounds, HeldOut(test if registry.is_name(test) else Path(test).name, data=_other(test, data))
     start, stop = rounds or (0, data.T)
@@ -53,7 +53,9 @@ def _other(test: str, data: DataRef) -> DataRef:
         ref = find(test)
         if ref.task != data.task or ref.n_classes != data.n_classes or ref.d > data.d:
             kinds = [f"{one} has {counted(one.d, 'feature')} and {_kind(one)}" for one in (ref, data)]
-            raise UserError(f"test={test}: {', '.join(kinds)}; choose a set like the data")
+            raise UserError(
+                f"test={test}: {', '.join(kinds)}; choose a set with the same features and classes"
+            )
         return ref
     path, doubts = Path(test).expanduser(), Doubts(Path(test))
     parts = list(rows_like(described_data(data), data.d, path, True, doubts))

@@ -23,7 +23,7 @@ from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
 from omkl.data.tables import of_frame
 from omkl.engine.stream import make_stream
-from omkl.errors import UserError, counted, show, suggest
+from omkl.errors import UserError, counted, listed, show, suggest
 from omkl.estimators.make import calibrate, class_probabilities
 from omkl.estimators.platt import Platt
 from omkl.learning import model_file
@@ -89,7 +89,7 @@ class Doubts:
         notes = list(self.said)
         for name, words in self.unseen.items():
             if words:
-                texts = [f"{text} ({count})" for text, count in words.most_common()]
+                texts = [f"{listed([text])[0]} ({count})" for text, count in words.most_common()]
                 notes.append(
                     f"{self.path}: column '{name}' holds values that were not in the training data: "
                     f"{shortlist(texts)}; in {words.total()} of {self.kept} rows all of its features are 0"
@@ -99,10 +99,12 @@ class Doubts:
             doubts.append(f"missing=drop leaves out {self.rows - self.kept} of {self.rows} rows")
         if self.unknown:
             texts = [f"{label_text(text)} ({count})" for text, count in self.unknown.most_common()]
-            counted = f"{self.unknown.total()} of {self.labels} labels unknown to the model"
-            doubts.append(f"{counted}: {shortlist(texts)}")
+            total = self.unknown.total()
+            are = "is" if total == 1 else "are"
+            doubts.append(f"{total} of {self.labels} labels {are} unknown to the model: {shortlist(texts)}")
         if 0 < self.unlabelled < self.labels:
-            doubts.append(f"no label in {self.unlabelled} of {self.labels} rows")
+            have = "has" if self.unlabelled == 1 else "have"
+            doubts.append(f"{self.unlabelled} of {self.labels} rows {have} no label")
         return [*notes, f"{self.path}: {'; '.join(doubts)}"] if doubts else notes
 
 
@@ -112,22 +114,20 @@ def fit(plan: Plan) -> Model:
     Raises UserError for a plan of several learners, settings or data sets.
     """
     if len(plan.settings) != 1 or len(plan.data) != 1:
-        raise UserError(
-            "omkl fit trains one learner on one data set; learners or settings given: "
-            f"{len(plan.settings)}, data sets: {len(plan.data)}"
-        )
+        given = f"{counted(len(plan.settings), 'learner')} on {counted(len(plan.data), 'data set')}"
+        raise UserError(f"omkl fit trains one learner on one data set; these words name {given}")
     setting, data = plan.settings[0], plan.data[0]
     if plan.test is not None:
         raise UserError("test=: omkl fit learns all rows; omkl predict measures the model on others")
     dataset, name = data.load(), data.word
     spec = learner_spec(setting.learner)
     if spec.estimator:
-        raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl; {spec.estimator} is not one")
+        raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl, and {spec.estimator} is not one")
     params = for_task(setting.params, dataset.task)
     spec.check_data(params, dataset.task, name)
     check_classes(spec, name, dataset.n_classes)
     if spec.budget and not isinstance(params[spec.budget], int):
-        raise UserError(f"algo.{spec.budget}: omkl fit needs a number here")
+        raise UserError(f"algo.{spec.budget}: omkl fit needs a number, such as algo.{spec.budget}=100")
     if dataset.d > MANY:
         raise UserError(f"data={name}: {dataset.d} columns; a model has at most {MANY}")
     order, permutation = omkl.data.order(dataset, plan.order, plan.seed, 0)
@@ -346,7 +346,7 @@ def _labels(
 
 
 def _and(classes: list[Any]) -> str:
-    *first, last = map(str, classes)
+    *first, last = listed(map(str, classes))
     return f"{', '.join(first[:MOST_LISTED])}{', ...' if len(first) > MOST_LISTED else ''} and {last}"
 
 

@@ -177,7 +177,7 @@ def idle_cores(missing: list[Cell], executor: Executor) -> str:
     if executor.remote or executor.threads > 1 or threads < 2 or not long:
         return ""
     cells = counted(count, "cell")
-    return f"{cells} on {cores} cores: with exec.threads={threads} each may use {threads} of them"
+    return f"{cells} on {cores} cores: with exec.threads={threads} each cell can use {threads} of them"
 
 
 def by_key(cells: list[Cell]) -> dict[str, Cell]:

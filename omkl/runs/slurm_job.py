@@ -30,9 +30,10 @@ def run_chunk(path: str) -> dict[str, int]:
     begun(Path(path)).touch()
     known = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part))])
     if unknown := [key for key in chunk["keys"] if key not in known]:
+        have = "has" if len(unknown) == 1 else "have"
         raise OmklError(
-            f"{path}: {len(unknown)} of its cells have changed since they were submitted (data or learners); "
-            "submit them again"
+            f"{path}: {len(unknown)} of its cells {have} changed since they were submitted (data or "
+            "learners); submit them again"
         )
     with Store(chunk["store"]) as store:
         done = store.done(chunk["keys"]) if again and not chunk["fresh"] else set()

@@ -205,14 +205,14 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
     """
     if plan.test is not None or (rule.by and judging_on(rule.by, TASKS).of == "test"):
         raise UserError(
-            "omkl tune judges by the rounds of its passes; run what it chose with test=, as in "
-            "omkl run settings=best.yaml test=0.2"
+            "omkl tune judges by the rounds of its passes, without test=; run its best settings with it, as "
+            "in `omkl run settings=best.yaml test=0.2`"
         )
     made = []
     for data in plan.data:
         if data.task == "novelty":
             raise UserError(
-                f"data={data} is for novelty: there is no error by which settings could be chosen"
+                f"data={data} is for novelty detection: there is no error by which settings could be chosen"
             )
         (start, first), held = parts(plan, data)
         medians: dict[tuple, float] = {}  # by the scaling: learners of one plan share them

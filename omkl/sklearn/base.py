@@ -1,7 +1,7 @@
 """What all estimators share: a learner behind scikit-learn's methods.
 
-``fit`` forgets and makes one pass over the rows in their order; ``partial_fit`` goes on where the last call
-ended, so that any cut of a stream gives the same learner, to the last bit.
+``fit`` forgets and makes one pass over the rows in their order; ``partial_fit`` continues where the last
+call ended, so that any cut of a stream gives the same learner, to the last bit.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from omkl.learning.overflow import check_rows
 
 ATTRIBUTES = """Attributes
 ----------
-n_features_in_, feature_names_in_ : of the rows seen first.
-kernel_weights_ : (m,), of learners that weigh their kernels.
-support_, support_vectors_ : row numbers, counted from the first row learnt, and rows (CSR), of learners that
+n_features_in_, feature_names_in_ : number and names of the features of the first rows.
+kernel_weights_ : (m,), the weights of the kernels, for learners that weigh them.
+support_, support_vectors_ : row numbers, counted from the first row learnt, and rows (CSR), for learners that
     store examples; n_support_ : how many of them each kernel uses.
 dual_coef_ : (m, n_support), the coefficients of the support vectors for each kernel; with more than two
     classes (m, n_support, n_classes).
-curve_ : {measure} after how many rounds, while learning."""
+curve_ : {measure} after up to 200 numbers of rounds, while learning."""
 
 
 class OnlineLearner(Copied, BaseEstimator):
@@ -78,7 +78,7 @@ class OnlineLearner(Copied, BaseEstimator):
         """Forget what was learnt, and make one pass over the rows in their order.
 
         X (T, d): array, data frame or sparse matrix; y (T,). Raises ValueError for arguments out of their
-        domain and for data that the learner is not for.
+        domain and for data that do not suit the learner.
         """
         stream = self._first(X, y, None)
         return self._learn(stream)
@@ -209,7 +209,7 @@ class OnlineLearner(Copied, BaseEstimator):
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """The coefficients (m, n) of the support vectors for each kernel; of many classes (m, n, C)."""
+        """The coefficients (m, n) of the support vectors for each kernel; for many classes (m, n, C)."""
         return self._known("support vectors", expansion_coefficients(self._model))
 
     @property
@@ -248,7 +248,7 @@ class OnlineLearner(Copied, BaseEstimator):
 
     @classmethod
     def from_file(cls, path: Any) -> OnlineLearner:
-        """Return the fitted estimator of a saved model. Raises UserError for a file that is none."""
+        """Return the fitted estimator of a saved model. Raises UserError for another file."""
         from omkl.learning import model_file
 
         model, about = model_file.read_model(path)

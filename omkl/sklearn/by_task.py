@@ -18,11 +18,11 @@ from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 
 
 class Classifier(ClassifierMixin, OnlineLearner):
-    """Classification: of two classes ``predict`` gives ``classes_[1]`` where the score is positive."""
+    """Classification: with two classes ``predict`` gives ``classes_[1]`` where the score is positive."""
 
     task = "classification"
     attributes: ClassVar[str] = f"""{ATTRIBUTES.format(measure="mistakes")}
-classes_ : (n_classes,), sorted; of two the second is +1.
+classes_ : (n_classes,), sorted; if there are two, the second is +1.
 mistakes_ : rounds in which the prediction before the update was wrong."""
 
     def __sklearn_tags__(self) -> Any:
@@ -36,14 +36,14 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         return len(self.classes_)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Classifier:
-        """Go on with these rows; ``classes``: all labels, if the first rows may lack some."""
+        """Continue with these rows; ``classes``: all labels, if the first rows may lack some."""
         if "_model" not in self.__dict__:
             return self._learn(self._first(X, y, classes))
         rows, target = self._validated(X, y, classes, reset=False)
         return self._learn(self._stream(rows, target))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the scores (n,), positive for ``classes_[1]``; of more than two classes (n, n_classes)."""
+        """Return the scores (n,), positive for ``classes_[1]``; for more than two classes (n, n_classes)."""
         rows = self._rows(X)
         return score(self._model, *rows) if self._n_classes == 2 else class_scores(self._model, *rows)
 
@@ -51,7 +51,7 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities (n, n_classes) of the classes, in the order of ``classes_``.
 
-        Only of learners that have them (`about.probabilities`), and with ``calibration="platt"``.
+        Only for learners that have them (`about.probabilities`), and with ``calibration="platt"``.
         """
         rows = self._rows(X)
         with self._model.lock:
@@ -90,10 +90,10 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
                 raise ValueError(
                     "Only binary classification is supported. The type of the target is "
                     f"{type_of_target(known)}: y has {len(known)} classes; "
-                    "sklearn.multiclass.OneVsRestClassifier takes this estimator for each of them"
+                    "sklearn.multiclass.OneVsRestClassifier uses this estimator for each of them"
                 )
             if len(known) < 2:
-                remedy = "of data in parts, partial_fit takes both as classes="
+                remedy = "for data in parts, partial_fit takes both as classes="
                 raise ValueError(f"y has one class, {known.tolist()[0]!r}; two are needed ({remedy})")
             self.classes_ = known
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
@@ -130,7 +130,7 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         return tags
 
     def partial_fit(self, X: Any, y: Any) -> Regressor:
-        """Go on with these rows."""
+        """Continue with these rows."""
         if "_model" not in self.__dict__:
             return self._learn(self._first(X, y, None))
         rows, target = self._validated(X, y, None, reset=False)
@@ -168,7 +168,7 @@ class NoveltyDetector(OutlierMixin, OnlineLearner):
 flagged_ : rows that were novel when they came."""
 
     def partial_fit(self, X: Any, y: Any = None) -> NoveltyDetector:
-        """Go on with these rows; y is not read."""
+        """Continue with these rows; y is not read."""
         if "_model" not in self.__dict__:
             return self._learn(self._first(X, None, None))
         rows, target = self._validated(X, None, None, reset=False)

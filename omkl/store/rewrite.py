@@ -23,7 +23,7 @@ from omkl.store.store import FOLDERS, PARTS, Store, remove_ownerless, writer_loc
 SUPERSEDED, SINCE_FINISHED = "computed again since", "failed, finished since"
 OLD, OTHER = "of an older revision", "of another source of the learner"
 TORN, UNFINISHED = "unreadable", "left by an interrupted merge or prune"
-ADVICE = ". Nothing is lost. Make room, or let the folder be writable, and run the same command again"
+ADVICE = ". Nothing is lost. Make room, or make the folder writable, and run the same command again"
 
 Places = dict[Path, dict[int, str]]  # numbers of lines by file, and why they are removed
 

@@ -1,4 +1,4 @@
-"""`omkl check`: our contracts, and the comparison with a naive twin, for the learners of a folder."""
+"""`omkl check`: omkl's contracts, and the comparison with a naive twin, for the learners of a folder."""
 
 import dataclasses
 import hashlib
@@ -137,8 +137,8 @@ def _no_twin(name: str, package: str) -> None:
     for module in [own for place, own in sys.modules.items() if place.startswith(f"{package}.")]:
         if inspect.isfunction(found := vars(module).get(name)):
             taken = f"{found.__name__}{inspect.signature(found)}"
-            raise AssertionError(f"{module.__file__}: it takes {taken}, and must be as {form}")
-    raise AssertionError(f"there is none; write it from the paper in tests/reference, as {form}")
+            raise AssertionError(f"{module.__file__}: it takes {taken}, but must have the form {form}")
+    raise AssertionError(f"there is no twin; write it from the paper in tests/reference, as {form}")
 
 
 def _some(data: Any) -> tuple[Any, np.ndarray]:

@@ -124,7 +124,7 @@ def _semidefinite(kind: KernelKind, X: np.ndarray) -> None:
     raise AssertionError(
         f"the smallest eigenvalue of its Gram matrix is {low:.3g} (the largest {high:.3g}): the kernel is "
         "not positive semidefinite, so bounds do not hold and squared norms may be negative; a perceptron "
-        'runs with it all the same: write `semidefinite: "no"` under about, if it is meant so'
+        'runs with it nevertheless: write `semidefinite: "no"` under about, if that is intended'
     )
 
 

@@ -13,6 +13,7 @@ from omkl import seeds
 from omkl.config import learner_spec, pool
 from omkl.data.dataset import Dataset
 from omkl.engine.stream import Trace
+from omkl.errors import counted
 from omkl.learning.learner import Learner
 from omkl.learning.one_pass import run_pass
 from omkl.testing.cases import dataset, fitting, matrix_of, slots_of, stored
@@ -186,7 +187,7 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
     """
     figures, learner, trace, result, near = passes
     T = len(result.scores)
-    assert T == data.T, f"the twin has {T} rounds, the stream {data.T}"
+    assert T == data.T, f"the twin has {counted(T, 'round')}, the stream {data.T}"
     differ = trace.mistake != result.mistakes
     if "regression" in learner_spec(name).tasks:  # a score of 0 is one of rounding: no ties are counted here
         differ &= np.abs(result.scores) > near * np.abs(result.scores).max()
@@ -204,7 +205,7 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
     if learner.classifiers is None:
         return
     union, twins = figures["n_sv_union"], len(result.stored)
-    assert union == twins, f"{union} vectors are stored at the end, the twin's {twins}"
+    assert union == twins, f"the learner stores {counted(union, 'vector')} at the end, the twin {twins}"
     stores_all = "regression" in learner_spec(name).tasks  # and rounding decides which coefficients are 0
     if not stores_all:
         assert figures["n_sv_per_kernel"] == result.n_sv_per_kernel.tolist()

@@ -32,7 +32,7 @@ def bounded(plan: "Plan") -> "Plan":
         raise UserError(f"test={plan.test}: the theorems' bounds are those of the whole data set")
     for setting in plan.settings:
         if delay := setting.scaling.get("delay"):
-            raise UserError(f"delay={delay}: the theorems' bounds are those of labels that come at once")
+            raise UserError(f"delay={delay}: the theorems' bounds are for labels that come at once")
         if function_of(learner_spec(setting.learner)) is None:
             known = [name for name, spec in learner_specs().items() if function_of(spec)]
             raise UserError(f"algo={setting.learner} has no bound; these have: {', '.join(known)}")

@@ -24,7 +24,7 @@ def bomkc_spa(
     unit = [bool(np.all((np.abs(values - 1.0) < 1e-9) | (values == 0.0))) for values in own]
     spa, root = _Spa(case, alpha, beta, eta), math.sqrt(beta * eta)
     both = {f"it needs {_KAPPA}": all(unit), "it needs predict=current": predict == "current"}
-    one = {f"it is on the classifier of one kernel, and the pool has {case.m}": case.m == 1}
+    one = {f"it is about the classifier of one kernel, and the pool has {case.m}": case.m == 1}
     hedge = {"it needs discount=hinge": discount == "hinge", "delta must be above 0": delta > 0.0}
     tuned = {f"alpha must be at most sqrt(beta eta) = {root:.4g}": alpha <= root}
 

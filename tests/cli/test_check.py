@@ -113,7 +113,7 @@ def test_a_compile_error_has_its_line_and_stops_no_other(place, capsys, wrong, l
         (
             '*, eta, normalise="none", rng=None',
             "eta",
-            "small.py: it takes tiny(X, y, kernels, eta), and must be",
+            "small.py: it takes tiny(X, y, kernels, eta), but must have the form",
         ),
         (
             "*, eta, norm",

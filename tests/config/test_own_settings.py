@@ -91,7 +91,7 @@ def test_a_choice_is_written_as_the_command_line_takes_it():
             r"algo.alm.C=1: unknown learner 'alm' \(did you mean 'alma' or 'alma0'",
         ),
         ("algo=alma algo.alma.CC=1", r"algo=alma has no hyperparameter 'CC' \(did you mean"),
-        ("algo=alma algo.omkc_dd.beta=0.5", "omkc_dd is not among the learners, algo=alma"),
+        ("algo=alma algo.omkc_dd.beta=0.5", "omkc_dd is not among the learners .algo=alma"),
         ("algo=alma algo.kernel.sigma=2", "algo=alma has no hyperparameter 'kernel.sigma'"),
         ("algo=alma(C=1) algo.C=2", "algo.C=2: no effect, since each learner has its own C"),
         ("algo=alma(C=-1)", r"algo.alma.C: must be a number > 0, got -1"),

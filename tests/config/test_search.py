@@ -65,8 +65,8 @@ def test_choices_kernels_and_tasks():
 @pytest.mark.parametrize(
     ("written", "domain", "says"),
     [
-        ("log 0 1", "(0, inf)", "ascend, from above 0"),
-        ("median 0 1", "(0, inf)", "ascend, from above 0"),
+        ("log 0 1", "(0, inf)", "ascend and be above 0"),
+        ("median 0 1", "(0, inf)", "ascend and be above 0"),
         ("median 1 2", "(0, inf)", "is for the width of a kernel"),
         ({"sigma": "median 1e-200 1"}, "kernel", "sigma of a gaussian kernel"),
         ("log 2 1", "(0, inf)", "ascend"),

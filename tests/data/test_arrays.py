@@ -56,7 +56,7 @@ DAYS = pd.Series(pd.to_datetime(["2025-01-01", "2025-01-02"]))
         (pd.DataFrame([[1.0, "red"], [2.0, "blue"]]), [0, 1], "column '1' holds .* such as 'red' in row 0"),
         (pd.DataFrame([[1.0, 2.0], [2.0, 3.0]]).mul(1j), [0, 1], "column '0' holds complex numbers"),
         (pd.DataFrame({"a": [1, 2], "b": pd.array([1, None], "Int64")}), [0, 1], "'b' has no value in row 1"),
-        (pd.DataFrame({"a": [1.0, 2], "t": DAYS}), [0, 1], "column 't' holds dates or times; make a number"),
+        (pd.DataFrame({"a": [1.0, 2], "t": DAYS}), [0, 1], "column 't' holds dates or times; convert them"),
         (pd.DataFrame({"t": DAYS}), [0, 1], "column 't' holds dates or times"),
         (DAYS.to_numpy()[:, None], [0, 1], "column 0 holds dates or times"),
         (np.array([[np.timedelta64(1, "s")], [2]], object), [0, 1], "column 0 holds dates or times"),
@@ -109,7 +109,7 @@ def test_a_missing_label_is_refused(task, y):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_dates_and_complex_numbers_are_no_labels(task):
     for y in (DAYS, DAYS.diff(), list(DAYS), DAYS.to_numpy("M8[D]"), DAYS.astype(object)):
-        with pytest.raises(UserError, match="the labels are dates or times; give a number"):
+        with pytest.raises(UserError, match="the labels are dates or times; convert them to numbers"):
             from_arrays(np.eye(2), y, task=task)
     with pytest.raises(UserError, match="the labels are complex numbers"):
         from_arrays(np.eye(2), [1j, 2], task=task)

@@ -114,7 +114,7 @@ def test_many_words_are_left_out_until_they_are_asked_for(path):
     dataset, _, features = made(path)
     assert list(features) == ["kind=x", "kind=y", "kind=z", "size"]
     assert (
-        "'name': left out, since 60 different words in 60 rows are many; categorical=onehot"
+        "'name': left out, since 60 different words in 60 rows are too many; categorical=onehot"
         in dataset.notes[0]
     )
     assert len(made(path, categorical="onehot")[2]) == 64

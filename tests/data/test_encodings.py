@@ -9,9 +9,9 @@ from omkl.errors import UserError
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1 1:1\n-1 1:2\n".encode("utf-16"), r"x:1: UTF-16, not UTF-8; save it as UTF-8"),
-        (b"1 1:1\n\xe9 1:2\n", r"x:2: not UTF-8 \(byte 0xe9\); save it as UTF-8"),
-        (b"1 1:1\n-1 1:2\0\n", r"x:2: a NUL byte in the line; remove it"),
+        ("1 1:1\n-1 1:2\n".encode("utf-16"), r"x:1: the text is UTF-16, not UTF-8; save it as UTF-8"),
+        (b"1 1:1\n\xe9 1:2\n", r"x:2: the text is not UTF-8 \(byte 0xe9\); save it as UTF-8"),
+        (b"1 1:1\n-1 1:2\0\n", r"x:2: the line holds a NUL byte; remove it"),
     ],
 )
 def test_another_encoding_is_named(tmp_path, text, said):

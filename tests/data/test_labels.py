@@ -28,7 +28,7 @@ def test_three_and_more_classes_are_numbered_in_their_order(tmp_path):
     assert (many.n_classes, many.y[999]) == (1000, 999)
     assert many.notes == (
         "labels: 1 -> 0, 2 -> 1, 3 -> 2, 4 -> 3, 5 -> 4, 6 -> 5, 7 -> 6, ..., 1000 -> 999",
-        "1000 different numbers are classes; task=regression takes them as targets",
+        "1000 different numbers are taken as classes; task=regression takes them as targets",
     )
     plain = write(tmp_path / "plain.libsvm", "0 1:1\n1 1:2\n2 1:2\n")
     again = [data.load(str(plain)) for _ in range(2)][1]  # of the parsed copy

@@ -49,7 +49,7 @@ def test_file_order_and_its_warning_for_sorted_labels():
     order, seed = data.order(made([1, -1] * 50), "file", 0, 3)
     assert order.tolist() == list(range(100))
     assert seed == permutation_seed(0, "0" * 64, 3)
-    with pytest.warns(UserWarning, match=r"change only 1 time\(s\)"):
+    with pytest.warns(UserWarning, match=r"change only 1 time in file order"):
         data.order(made([1] * 50 + [-1] * 50), "file", 0, 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -96,8 +96,8 @@ BROKEN = {
     "1:1 2:1": "no label before '1:1'",
     "1 qid:3 1:1": "belongs to a ranking file",
     "5.1,3.5,Iris": "label: '5.1,3.5,Iris' is not a number",
-    "1,2 1:1": "more than one label (1,2); write one in each line",
-    "1 1:1\0": "a NUL byte in the line; remove it",
+    "1,2 1:1": "more than one label (1,2); write one on each line",
+    "1 1:1\0": "the line holds a NUL byte; remove it",
     "1 1:\u0661": "is not a number",
 }
 
@@ -243,7 +243,7 @@ def test_csv_last_column_is_the_label(tmp_path, content):
         ("1,2,0\n1,2,\n", ":2: the label (column '3') is missing"),
         ("1,2,0\n1,,1\n", ":2: column '2' has no value ('')"),
         ('1,2,0\n1,"2,1\n', "unexpected end of data"),
-        ("1\n0\n", ":1: 1 column(s), so no features"),
+        ("1\n0\n", ":1: 1 column, so no features"),
     ],
 )
 def test_broken_csv_is_named(tmp_path, content, message):

@@ -102,7 +102,7 @@ COLUMNS = Form("sparse_binary", (DataFile("t"), DataFile("l")), {"1": 1, "0": -1
         (COLUMNS, ["0 2\n", "1\n"], ":1: column numbers must start at 1 and ascend"),
         (COLUMNS, ["1 x\n", "1\n"], ":1: 'x' is not a column number"),
         (COLUMNS, ["", "1\n"], "no examples in it"),
-        (Form("table", (DataFile("t"),), {"1": 1}, label=9), ["1,2\n"], "column 9 but there are 2 columns"),
+        (Form("table", (DataFile("t"),), {"1": 1}, label=9), ["1,2\n"], "column 9, but the file has 2 col"),
     ],
 )
 def test_content_that_does_not_fit(tmp_path, form, contents, message):

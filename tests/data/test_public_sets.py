@@ -351,7 +351,7 @@ def test_both_kinds_of_workbooks_give_the_stored_doubles(tmp_path):
 def test_workbooks_that_would_not_end_are_refused(tmp_path):
     with pytest.raises(UserError, match="holds more than 1,000,000 bytes"):
         rows_of(tmp_path, xlsx([[0] * 100] * 3000))
-    with pytest.raises(UserError, match="run in a circle"):
+    with pytest.raises(UserError, match="form a loop"):
         rows_of(tmp_path, xls([NUMBERS], circle=True))
     with pytest.raises(UserError, match="first sheet can be read"):
         rows_of(tmp_path, xls([NUMBERS])[:700])

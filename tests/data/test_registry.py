@@ -143,7 +143,7 @@ def test_missing_set_names_the_folders_that_were_searched(monkeypatch, tmp_path)
             UserError, match=r"a9a not found.*a9a \+ a9a.t.*/no/such/folder \(no such folder\).*OFFLINE"
         ):
             act()
-    with pytest.raises(UserError, match="OMKL_DATA name a folder that holds susy_30k"):
+    with pytest.raises(UserError, match="OMKL_DATA to a folder that holds susy_30k"):
         data.load("susy_30k")
     monkeypatch.delenv("OMKL_OFFLINE")
     with pytest.raises(UserError, match="`omkl data get a9a` downloads it"):
@@ -252,7 +252,7 @@ forms:
         ("positive_share: 0.5", "classes: [a, b]", "three or more different classes"),
         ("positive_share: 0.5\n", "", "missing positive_share .of two classes. or classes"),
         ("title: t", "title: [", "malformed YAML"),
-        ("title: t", "title: t\ntitle: u", "malformed YAML: a key is there twice"),
+        ("title: t", "title: t\ntitle: u", "malformed YAML: a key is given twice"),
     ],
 )
 def test_yaml_is_read_strictly(tmp_path, monkeypatch, old, new, message):

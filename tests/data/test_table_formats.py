@@ -122,7 +122,7 @@ def test_a_label_that_is_a_number_is_the_column_of_that_name(path):
     assert made(path, label="3", header="no").d == 3  # the third: column 2 of the header
     for first in ("0,1,2,3", "0,1,2,label"):
         wrong = "4" if first.endswith("3") else "3"
-        with pytest.raises(UserError, match=rf"label={wrong}: .*named by numbers; write a name: 0, 1, 2"):
+        with pytest.raises(UserError, match=rf"label={wrong}: .*numbers as names; write a name: 0, 1, 2"):
             made(write(path, first), label=wrong)
     assert made(write(path, "a,2020,c,y"), drop=("3",)).d == 2  # a year is no place
 
@@ -311,7 +311,7 @@ def test_a_recipe_reads_other_files_in_the_same_way(path, tmp_path):
     assert (X.tolist(), labels) == ([[3000, 8], [0.5, 7]], None)
     write(new, "", [["3.5", "8"]], "\t")
     with pytest.raises(
-        UserError, match=r"new\.csv:1: column '1' holds '3.5', which is no number in the nota"
+        UserError, match=r"new\.csv:1: column '1' holds '3.5', which is not a number in the nota"
     ):
         own.apply(read_table(new, own.preparation), new=True)
     names, _ = recipe_of(read_table(write(path, "0,1,2,3")), Preparation())

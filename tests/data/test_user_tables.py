@@ -113,7 +113,7 @@ def test_scales_are_of_the_whole_table_and_say_so(path):
     _, X, _, _, notes = prepared(path, missing="mean", drop=("colour",), scale="minmax")
     assert X.min(axis=0).tolist() == [0, 0]
     assert X.max(axis=0).tolist() == [1, 1]
-    assert notes[1:] == ["scale=minmax is over the whole file: every round knows what comes later"]
+    assert notes[1:] == ["scale=minmax uses the whole file: every round knows what comes later"]
     _, X, _, _, _ = prepared(path, missing="drop", drop=("2",), scale="standard", label="class")
     values = np.array([[31, 1.5], [60, 4]])
     known = np.array([31, 45, 60]), np.array([1.5, 2.5, 4])
@@ -150,7 +150,7 @@ def test_what_a_scale_or_mean_cannot_hold_is_named(path, cells, wanted):
         ),
         (
             {"label": "klass"},
-            r"label=klass: .*my\.csv has no such column .did you mean .class.*its 4 columns are",
+            r"label=klass: .*my\.csv has no such column .did you mean .class.*it has 4 columns: ",
         ),
         ({"label": "5"}, r"label=5: .*no such column"),
         ({"drop": ("class",)}, "drop=class: this is the label"),
@@ -174,7 +174,7 @@ def test_what_is_wrong_is_named(path, wanted, said):
         ),
         ("a,a,b\n1,1,yes\n", "two columns are named 'a'"),
         ("a,b\n", "no examples"),
-        ("b\nyes\nno\n", r"1 column\(s\), so no features; is the delimiter right"),
+        ("b\nyes\nno\n", r"1 column, so no features; is the delimiter right"),
         ("", "no examples"),
     ],
 )
@@ -187,11 +187,11 @@ def test_broken_tables_are_refused_with_file_and_line(path, text, said):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("a,b\n1,ä\n2,ö\n".encode("latin-1"), r":2: not UTF-8 \(byte 0xe4\); encoding=latin1 reads it"),
-        ("ä,b\n1,n\n2,y\n".encode("latin-1"), r":1: not UTF-8"),
-        ("a,b\n1,n\n2,y\n".encode("utf-16"), r":1: UTF-16, not UTF-8; encoding=utf-16 reads it"),
-        ("a,b\n1,n\n2,y\n".encode("utf-16-be"), r":1: UTF-16"),
-        (b"a,b\n1,no\n2,n\0o\n", r":3: a NUL byte in the line"),
+        ("a,b\n1,ä\n2,ö\n".encode("latin-1"), r":2: the text is not UTF-8 \(byte 0xe4\); encoding=latin1"),
+        ("ä,b\n1,n\n2,y\n".encode("latin-1"), r":1: the text is not UTF-8"),
+        ("a,b\n1,n\n2,y\n".encode("utf-16"), r":1: the text is UTF-16, not UTF-8; encoding=utf-16 reads it"),
+        ("a,b\n1,n\n2,y\n".encode("utf-16-be"), r":1: the text is UTF-16"),
+        (b"a,b\n1,no\n2,n\0o\n", r":3: the line holds a NUL byte"),
         ("\ufeffa,b\n1,\u00e4\n2,\u00f6\n".encode(), None),
     ],
 )

@@ -203,7 +203,7 @@ def test_a_gram_matrix_of_other_rows_is_refused(tmp_path):
     np.save(path, np.eye(7))
     spec = learner_spec("omkc_dd")
     pool = {"normalise": "none", "kernels": [check_kernel({"kind": "precomputed", "file": path})]}
-    with pytest.raises(UserError, match=f"Gram matrix of 7 rows, and the data have {data.T}"):
+    with pytest.raises(UserError, match=f"Gram matrix of 7 rows, but the data have {data.T}"):
         run_pass(spec, spec.usual("classification"), pool, data, np.arange(data.T), 7)
     np.save(path, np.ones((3, 4)))
     with pytest.raises(UserError, match="n x n numbers, this is 3 x 4"):
@@ -250,7 +250,7 @@ def test_what_a_function_raises_ends_the_pass(folder):
 def test_features_that_a_kernel_is_not_for():
     spec, data = learner_spec("omkc_dd"), clouds()
     pool = {"normalise": "none", "kernels": [check_kernel("chi2")]}
-    with pytest.raises(UserError, match="chi2 kernel is for features that are not negative, and one is -"):
+    with pytest.raises(UserError, match="chi2 kernel is for features that are not negative, but one is -"):
         run_pass(spec, spec.usual("classification"), pool, data, np.arange(data.T), 7)
 
 
@@ -270,9 +270,9 @@ def test_scales_are_set_from_the_ranges_of_the_data():
         for own in (given, check_kernel("ard"))
     ]
     assert found[0]["curve"] == found[1]["curve"]
-    with pytest.raises(UserError, match="scales=auto of a ard kernel is set from a whole data set"):
+    with pytest.raises(UserError, match="scales=auto of an ard kernel is set from a whole data set"):
         new_learner("omkc_dd", {"normalise": "none", "kernels": [check_kernel("ard")]}, data.d)
-    with pytest.raises(UserError, match="has 2 scales, and the data have 30 features"):
+    with pytest.raises(UserError, match="an ard kernel has 2 numbers in scales, but the data have 30"):
         new_learner("omkc_dd", {"normalise": "none", "kernels": [check_kernel("ard(scales=[1, 2])")]}, data.d)
 
 

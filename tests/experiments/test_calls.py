@@ -116,7 +116,7 @@ def test_data_and_stores_say_on_one_line_what_they_are(tmp_path):
 
 
 def test_options_are_keywords():
-    with pytest.raises(UserError, match=r"--fresh: options are keywords here"):
+    with pytest.raises(UserError, match=r"--fresh: options are keyword arguments here"):
         omkl.run("algo=alma data=wdbc --fresh")
     with pytest.raises(UserError, match=r"no such table \(did you mean 'bomkl/1'"):
         omkl.table("bomk/1")
@@ -130,7 +130,7 @@ def test_options_are_keywords():
         (lambda: omkl.figure("curvee", "algo=alma data=wdbc"), "no such figure .did you mean 'curve'"),
         (lambda: omkl.run(algo="alma", data=3), "data=3: must be a name, a path, a frame, an array with y="),
         (lambda: omkl.run(data=[[1.0, 2.0]]), r"data=\[1.0, 2.0\]: must be a name"),
-        (lambda: omkl.run(data=np.zeros((2, 2, 2)), y=[0, 1]), r"rows and columns, its shape is \(2, 2, 2\)"),
+        (lambda: omkl.run(data=np.zeros((2, 2, 2)), y=[0, 1]), r"columns, but its shape is \(2, 2, 2\)"),
         (lambda: omkl.look(pd.DataFrame([[1, 2]], columns=["a", "a"])), "two columns are named 'a'"),
         (lambda: omkl.look("wdbc", day_first=True), "day_first=true: data=wdbc is registered"),
     ],

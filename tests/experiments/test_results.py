@@ -83,7 +83,7 @@ def test_results_of_other_data_stay_apart(tmp_path):
     assert mixed.figure("curve").warnings == []
     assert mixed.confusion().axes
     other = omkl.run(data="wdbc", store=str(tmp_path / "other"), **how)
-    with pytest.raises(UserError, match="a page is of one store"):
+    with pytest.raises(UserError, match="a page shows one store"):
         (wdbc + other).report(tmp_path / "page.html")
 
 
@@ -95,13 +95,13 @@ def test_the_label_of_a_file_may_be_a_keyword(tmp_path):
     made = [omkl.run(f"data={path}", label="y", **how), omkl.run(data=path, label="y", **how)]
     made.append(omkl.run(data=X, y=y, **how))
     assert len({one.cells["data_hash"].iloc[0] for one in made}) == 1
-    with pytest.raises(UserError, match=r"label=y and y=\.\.\. both say which the labels are"):
+    with pytest.raises(UserError, match=r"label=y and y=\.\.\. both name the labels"):
         omkl.run(data=X, y=y, label="y", **how)
     with pytest.raises(UserError, match="label=y is for a column of a frame or a file"):
         omkl.run(data=from_arrays(X, y), label="y", **how)
     with pytest.raises(UserError, match="dates=drop: data=arrays holds numbers; dates is for your own table"):
         omkl.run(data=from_arrays(X, y), dates="drop", **how)
-    with pytest.raises(UserError, match=r"y=\.\.\. are the labels of an array"):
+    with pytest.raises(UserError, match=r"y=\.\.\. gives the labels of an array"):
         omkl.run(data=path, y=y, **how)
 
 
@@ -225,11 +225,11 @@ def test_mistakes_are_exceptions_with_the_command_s_sentence():
     X, _ = noise()
     with pytest.raises(UserError, match=r"unknown learner \(did you mean 'omkc_ss'"):
         omkl.run("algo=omkc_s data=wdbc")
-    with pytest.raises(UserError, match="label=q: data has no such column; its 3 columns are 0, 1, 2"):
+    with pytest.raises(UserError, match="label=q: data has no such column; it has 3 columns: 0, 1, 2"):
         omkl.run(algo="perceptron", data=pd.DataFrame(X), label="q")
     with pytest.raises(UserError, match="data: column '2': 60 different labels"):
         omkl.run(algo="perceptron", data=pd.DataFrame(X))
-    with pytest.raises(UserError, match=r"2 labels y=\.\.\. for the 60 rows of the frame"):
+    with pytest.raises(UserError, match=r"y=\.\.\. has 2 labels, but the frame has 60 rows"):
         omkl.run(algo="perceptron", data=pd.DataFrame(X), y=[1, 2])
     with pytest.raises(UserError, match="an array has no labels"):
         omkl.run(algo="perceptron", data=X)

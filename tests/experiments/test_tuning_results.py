@@ -120,7 +120,7 @@ def test_in_file_order_what_is_reported_comes_after_the_trials(tmp_path, shared_
     how = {**HOW, "trials": 3, "least": 10, "order": "file", "store": str(tmp_path / "store")}
     best = omkl.tune(algo="arow", data=["wdbc", "svmguide3"], **how)
     assert {tuple(part) for part in best.run(progress=False).cells["rounds"]} == {(189, 569), (414, 1243)}
-    with pytest.raises(UserError, match="tune one alone"):
+    with pytest.raises(UserError, match="tune one data set at a time"):
         best.save(tmp_path / "best.yaml")
     one = omkl.tune(algo="arow", data="wdbc", **how)
     read = omkl.run(settings=one.save(tmp_path / "one.yaml"), store=str(tmp_path / "store"), **HOW)

@@ -34,7 +34,7 @@ def test_each_column_has_a_row(path):
         "when": ("dates", "4 features: days, month, day, weekday"),
         "price": ("money", "a feature"),
         "home": ("words", "2 features, one for each word"),
-        "name": ("words", "left out (30 different words in 30 rows are many)"),
+        "name": ("words", "left out (30 different words in 30 rows are too many)"),
         "size": ("numbers", "stops a run: gaps"),
         "bought": ("words", "label: classes"),
     }

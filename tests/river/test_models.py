@@ -112,7 +112,7 @@ def test_a_metric_of_probabilities_is_told_that_there_are_none():
     rows = [({"a": 1.0}, True), ({"a": -1.0}, False)] * 3
     with pytest.raises(
         NotImplementedError,
-        match="ArowClassifier gives no probabilities; make some with calibration='platt', or",
+        match="ArowClassifier gives no probabilities; calibration='platt' makes some, or",
     ):
         evaluate.progressive_val_score(rows, omkl.river.ArowClassifier(), metrics.ROCAUC())
 
@@ -212,7 +212,7 @@ def test_a_third_label_that_comes_late_is_named(monkeypatch):
     model = omkl.river.OmkcDdClassifier()
     for y in (0, 1, 0):
         model.learn_one({"a": y}, y)
-    with pytest.raises(ValueError, match=r"third one beside .*after 3 rows no label can be added; name all"):
+    with pytest.raises(ValueError, match=r"third one besides .*after 3 rows no label can be added; name all"):
         model.learn_one({"a": 2}, 2)
     with pytest.raises(ValueError, match="two or more different labels"):
         omkl.river.OmkcDdClassifier(classes=[1, 1]).learn_one({"a": 2}, 1)

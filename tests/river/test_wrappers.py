@@ -54,7 +54,7 @@ def test_the_way_out_for_a_third_label_is_one():
     for x, y in THREE[:10]:
         if y != "w":
             model.learn_one(x, y)
-    with pytest.raises(ValueError, match=r"river.multiclass.OneVsOneClassifier takes this model"):
+    with pytest.raises(ValueError, match=r"river.multiclass.OneVsOneClassifier uses this model"):
         model.learn_one({"a": 1.0}, "w")
 
 

@@ -65,7 +65,7 @@ def test_a_foreign_file_is_one_line(text, tmp_path, capsys, monkeypatch):
     assert main(["bench", "--compare", str(file)]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
-    assert f"{file}: not JSON of omkl bench" in err
+    assert f"{file}: the file is not JSON of `omkl bench`" in err
 
 
 def test_a_missing_file_is_one_line(tmp_path, capsys):

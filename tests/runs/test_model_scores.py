@@ -191,12 +191,12 @@ def test_labels_that_the_model_does_not_know_are_left_out_of_the_rate(tmp_path, 
     wrong = sum(label != right for label, right in zip(labels[3:], truth[3:], strict=True))
     assert same == labels
     assert said.splitlines() == [
-        "omkl: new.csv: 2 of 80 labels unknown to the model: maybe (2); no label in 1 of 80 rows",
+        "omkl: new.csv: 2 of 80 labels are unknown to the model: maybe (2); 1 of 80 rows has no label",
         f"omkl: {counted(wrong, 'mistake')} on 77 rows ({100 * wrong / 77:.2f} %)",
     ]
     (tmp_path / "none.csv").write_text("\n".join([head, *lines[:3]]))
     assert scored("m.omkl", "none.csv", capsys)[2] == (
-        "omkl: none.csv: 2 of 3 labels unknown to the model: maybe (2); no label in 1 of 3 rows"
+        "omkl: none.csv: 2 of 3 labels are unknown to the model: maybe (2); 1 of 3 rows has no label"
     )
 
 

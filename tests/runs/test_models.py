@@ -46,7 +46,7 @@ def test_from_a_raw_table_to_predictions(table, capsys, algo):
     assert omkl_("fit", f"algo={algo}", f"data={table / 'my.csv'}", *PREPARED, "--out", model) == 0
     said = capsys.readouterr().err
     assert f"{algo}: 80 rows, mistakes" in said
-    assert "my: scale=minmax is over the whole file" in said
+    assert "my: scale=minmax uses the whole file" in said
     assert omkl_("predict", model, table / "new.csv", "--out", out) == 0
     said = capsys.readouterr().err
     rows = list(csv.DictReader(out.open()))
@@ -128,7 +128,7 @@ def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
         (("fit", "algo=omkc_dd"), "add --out model.omkl"),
         (
             ("fit", "algo=omkc_dd,omkc_ss", "--out", "m.omkl"),
-            "trains one learner on one data set.* 2, data sets: 1",
+            "trains one learner on one data set.* name 2 learners on 1 data set",
         ),
         (
             ("fit", "algo=omkc_dd", "reps=3", "--out", "m.omkl"),

@@ -170,7 +170,7 @@ def test_a_learner_whose_hyperparameters_are_all_given_is_compared_with_none(ran
     text = capsys.readouterr().out
     assert "given" in text
     assert "default" not in text
-    assert "nothing to tune of AROW\n" in text
+    assert "nothing to tune for AROW\n" in text
     assert "rule:" not in text
     assert main(["tune", "algo=arow,omkc_dd", *words[1:], "algo.r=5", "-q"]) == 0
     assert "rule: 9 trials of 2 passes" in capsys.readouterr().out
