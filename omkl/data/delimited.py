@@ -18,7 +18,7 @@ from omkl.data.labels import TRUTH, shortlist
 from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
 from omkl.data.registry import Form
 from omkl.data.tables import AS_MOST, Column, Table, TableFormat, column_of
-from omkl.errors import UserError, counted, listed, show
+from omkl.errors import UserError, counted, quoted, show
 
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
 MARKS = ",;\t|"  # between columns, the likeliest first
@@ -367,7 +367,7 @@ def _is_header(rows: list[list[str]], form: TableFormat) -> tuple[bool, list[str
     if they are unlike those below.
     """
     first = rows[0]
-    shown = f"the first line ({shortlist(listed([text or 'no name' for text in first]))})"
+    shown = f"the first line ({shortlist(quoted([text or 'no name' for text in first]))})"
     names = [f"{shown} is taken as the columns' names; header=no takes it as a row"]
     row = [f"{shown} is taken as a row; header=yes takes it as the columns' names"]
     numbers = [text for text in first if form.number(text) is not None]

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl.data.parse import to_number
-from omkl.errors import UserError, listed, show, suggest
+from omkl.errors import UserError, quoted, show, suggest
 
 Classes = tuple[str, ...] | None  # labels as a source without YAML writes them, in the order of their numbers
 OTHERS = "other"  # all classes but the positive one, where they are several
@@ -154,7 +154,7 @@ def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, whe
         if count > 2:
             faults.append("positive=CLASS takes one against the rest of a table")
         labels = (
-            f"{count} different labels ({shortlist(listed(texts))})"
+            f"{count} different labels ({shortlist(quoted(texts))})"
             if count != 1
             else f"every label is {label_text(texts[0])}"
         )
@@ -190,7 +190,7 @@ def note_on(classes: Classes) -> tuple[str, ...]:
     numbers = ("-1", "+1") if len(classes) == 2 else tuple(map(str, range(len(classes))))
     if classes != tuple(number.removeprefix("+") for number in numbers):
         pairs = [
-            f"{label_text(text)} -> {number}" for text, number in zip(listed(classes), numbers, strict=True)
+            f"{label_text(text)} -> {number}" for text, number in zip(quoted(classes), numbers, strict=True)
         ]
         if len(pairs) > MOST_LISTED:
             pairs[MOST_LISTED - 1 : -1] = ["..."]

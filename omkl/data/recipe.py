@@ -18,7 +18,7 @@ from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import shortlist
 from omkl.data.tables import Column, Table, TableFormat, column_word, kind_of, readings, typed
-from omkl.errors import UserError, counted, listed, show, suggest
+from omkl.errors import UserError, counted, quoted, show, suggest
 
 MOST_CATEGORIES = 1000
 _CHOICES = {
@@ -300,7 +300,7 @@ def recipe_of(
             )
     if recipe.categories:
         count = sum(map(len, recipe.categories.values()))
-        made = f"{counted(count, 'feature')} of {', '.join(listed(recipe.categories))}"
+        made = f"{counted(count, 'feature')} of {', '.join(quoted(recipe.categories))}"
         if preparation.categorical == "auto":
             said.append(f"{made}, one for each word")
         else:
@@ -423,7 +423,7 @@ def note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
     words = {text for column in columns if column.missing.any() for text in column.text[column.missing]}
     if not (shown := sorted(word for word in words if word)):
         return []
-    return [f"taken as missing: {shortlist(listed(shown))}; na= says which words are"]
+    return [f"taken as missing: {shortlist(quoted(shown))}; na= says which words are"]
 
 
 def refuse_odd_targets(table: Table, recipe: Recipe) -> None:

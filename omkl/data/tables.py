@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from omkl.data.labels import TRUTH
-from omkl.errors import UserError, counted, listed, show, suggest
+from omkl.errors import UserError, counted, quoted, show, suggest
 
 MISSING = ("", "?", "na", "n/a", "nan", "null", "none", "<na>")  # the gaps, without regard to case
 LONGEST = 100  # characters of a date, or of a number with its unit
@@ -274,7 +274,7 @@ class Table:
         names = [column.name for column in self.columns]
         if str(wanted) in names:
             return names.index(str(wanted))
-        known = ", ".join(listed(names[:8])) + (", ..." if len(names) > 8 else "")
+        known = ", ".join(quoted(names[:8])) + (", ..." if len(names) > 8 else "")
         if str(wanted).isdecimal() and 1 <= int(wanted) <= len(names):
             if not any(name.isdecimal() and int(name[:9]) <= len(names) for name in names):
                 return int(wanted) - 1

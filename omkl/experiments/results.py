@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
-from omkl.errors import UserError, listed, suggest
+from omkl.errors import UserError, quoted, suggest
 from omkl.experiments.call import Call
 from omkl.experiments.shown import Shown
 from omkl.reports.results_table import (
@@ -280,7 +280,7 @@ class Results(Shown):
 
         ranks = average_ranks((self.by(measure) if measure else self).table)
         if first and first not in ranks.average:
-            known = ", ".join(listed(ranks.average))
+            known = ", ".join(quoted(ranks.average))
             raise UserError(f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {known}")
         return comparison(ranks, first)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import Plan, Setting, learner_spec, pool_names
 from omkl.config.own_settings import LearnerChoice, settings_yaml
 from omkl.config.settings_text import params_text, word_text
-from omkl.errors import UserError, counted, listed
+from omkl.errors import UserError, counted, quoted
 from omkl.experiments.call import Call
 from omkl.experiments.learner_choice import ChosenLearner
 from omkl.experiments.results import Results, run_call
@@ -351,7 +351,7 @@ class Tuning(Shown):
             )
             lines = [*self._rules(), f"The errors are those {apart}."]
         alone = list(dict.fromkeys(row["label"] for row in rows if row["trials"] == 1))
-        return lines + ([f"nothing to tune for {', '.join(listed(alone))}"] if alone else [])
+        return lines + ([f"nothing to tune for {', '.join(quoted(alone))}"] if alone else [])
 
     def _rules(self) -> list[str]:
         """Return how the trials of these data sets raced."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from omkl.errors import counted, listed
+from omkl.errors import counted, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +16,7 @@ _SINGLE = {"file": "one pass in file order", "authors": "one of the authors' per
 def some(names: Sequence[str], between: str = ", ", at_most: int = AT_MOST) -> str:
     """Return the first names, and how many more there are."""
     more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
-    return between.join(listed(names[:at_most]) if between == ", " else names[:at_most]) + more
+    return between.join(quoted(names[:at_most]) if between == ", " else names[:at_most]) + more
 
 
 def n_cells(count: int) -> str:

@@ -14,7 +14,7 @@ from omkl.data.ref import DataRef, Frame, UserFile
 from omkl.data.tables import Column as DataColumn
 from omkl.data.tables import Table as DataTable
 from omkl.data.tables import column_word
-from omkl.errors import UserError, called, counted, listed
+from omkl.errors import UserError, called, counted, quoted
 from omkl.reports.table import Table
 
 MOST = 200  # columns that are shown; JSON has all
@@ -90,7 +90,7 @@ def _classes(dataset: Dataset) -> str:
     values, counts = np.unique(dataset.y, return_counts=True)
     if dataset.task != "classification":
         return f"{values[0]:.6g} to {values[-1]:.6g}"
-    names = listed(dataset.classes or ("-1", "+1"))
+    names = quoted(dataset.classes or ("-1", "+1"))
     return shortlist([f"{name} ({count})" for name, count in zip(names, counts.tolist(), strict=False)])
 
 
@@ -154,5 +154,5 @@ def _values(column: DataColumn, texts: np.ndarray, counts: np.ndarray, is_class:
         return f"{there.min():.6g} to {there.max():.6g}"
     order = np.argsort(-counts, kind="stable")
     if len(texts) > 8 and not is_class:
-        return f"{len(texts)} different: {', '.join(listed(texts[order[:3]]))}, ..."
-    return shortlist([f"{name} ({counts[at]})" for name, at in zip(listed(texts[order]), order, strict=True)])
+        return f"{len(texts)} different: {', '.join(quoted(texts[order[:3]]))}, ..."
+    return shortlist([f"{name} ({counts[at]})" for name, at in zip(quoted(texts[order]), order, strict=True)])

@@ -23,7 +23,7 @@ from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
 from omkl.data.tables import of_frame
 from omkl.engine.stream import make_stream
-from omkl.errors import UserError, counted, listed, show, suggest
+from omkl.errors import UserError, counted, quoted, show, suggest
 from omkl.estimators.make import calibrate, class_probabilities
 from omkl.estimators.platt import Platt
 from omkl.learning import model_file
@@ -89,7 +89,7 @@ class Doubts:
         notes = list(self.said)
         for name, words in self.unseen.items():
             if words:
-                texts = [f"{listed([text])[0]} ({count})" for text, count in words.most_common()]
+                texts = [f"{quoted([text])[0]} ({count})" for text, count in words.most_common()]
                 notes.append(
                     f"{self.path}: column '{name}' holds values that were not in the training data: "
                     f"{shortlist(texts)}; in {words.total()} of {self.kept} rows all of its features are 0"
@@ -346,7 +346,7 @@ def _labels(
 
 
 def _and(classes: list[Any]) -> str:
-    *first, last = listed(map(str, classes))
+    *first, last = quoted(map(str, classes))
     return f"{', '.join(first[:MOST_LISTED])}{', ...' if len(first) > MOST_LISTED else ''} and {last}"
 
 
