@@ -42,8 +42,14 @@ def _here() -> dict[str, Any]:
 
 
 def stamp() -> dict[str, Any]:
-    """Return what changes from cell to cell: time (UTC, ISO 8601 to the microsecond) and load (1 minute)."""
-    load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+    """Return what changes from cell to cell: time (UTC, ISO 8601 to the microsecond) and load (1 minute).
+
+    The load is the machine's, times the share of its cores that this process may use: a job with one core of
+    a busy node of 64 is not crowded.
+    """
+    load = None
+    if hasattr(os, "getloadavg"):
+        load = round(os.getloadavg()[0] * cores() / max(cores(), os.cpu_count() or 1), 2)
     return {"time": datetime.now(UTC).isoformat(timespec="microseconds"), "load": load}
 
 

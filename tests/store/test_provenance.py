@@ -92,3 +92,11 @@ def test_what_decides_results_follows_every_source_but_those_that_show(tmp_path,
         seen.add(deciding()["omkl"])
     for name in ("learning", "seeds.py", "runs", "data", "config", "engine", "algorithms"):
         assert name not in provenance._SHOWS
+
+
+@pytest.mark.parametrize(("own", "of_machine", "load"), [(1, 64, 0.75), (64, 64, 48.0), (8, None, 48.0)])
+def test_the_load_is_of_the_share_of_the_cores(own, of_machine, load, monkeypatch):
+    monkeypatch.setattr(os, "getloadavg", lambda: (48.0, 0.0, 0.0), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: of_machine)
+    monkeypatch.setattr(provenance, "cores", lambda: own)
+    assert provenance.stamp()["load"] == load
