@@ -35,6 +35,7 @@ from omkl.reports.drawing import draw
 from omkl.reports.figure_style import as_png
 from omkl.reports.figures import Confusion, Curve, Dots, Figure, HeatMap, Lines, LineStyle, robust_range
 from omkl.reports.ranks import Ranks
+from omkl.reports.results_table import URGENT
 from omkl.reports.table import Records, Table, csv_of
 from omkl.reports.table_html import Element, below, button, element, grid
 
@@ -166,16 +167,14 @@ def _main(page: Page, tables: dict[str, Any], figures: dict[str, Any], pictures:
     ]
     if page.command:
         head.append(_command(page.command))
-    warnings = [element("li", {}, text) for text in dict.fromkeys(page.warnings)]
-    if warnings:
-        head.append(
-            element(
-                "div",
-                {"class": "warnings", "role": "note"},
-                element("strong", {}, "Warnings"),
-                element("ul", {}, *warnings),
-            )
-        )
+    boxes: dict[bool, list[Element]] = {True: [], False: []}
+    for text in dict.fromkeys(page.warnings):
+        boxes[URGENT.search(text) is not None].append(element("li", {}, text))
+    for is_urgent, texts in boxes.items():
+        if texts:
+            about = {"class": "warnings" if is_urgent else "warnings mild", "role": "note"}
+            title = element("strong", {}, "Warnings" if is_urgent else "Notes")
+            head.append(element("div", about, title, element("ul", {}, *texts)))
     if page.progress is not None:
         head.append(_progress(page.progress))
     sections = [_section(place, own, tables, figures, pictures) for place, own in enumerate(page.sections, 1)]

@@ -145,6 +145,8 @@ def test_what_is_missing_is_said_on_top(capsys):
     top = text[: text.index("<section")]
     assert "INCOMPLETE: OMKC(D,D) on wdbc 1 of 2" in top
     assert f"`omkl run {shlex.join(WORDS)}` runs the missing ones" in top
+    assert '<div class="warnings" role="note"><strong>Warnings</strong><ul><li>INCOMPLETE' in text
+    assert '<div class="warnings mild"' not in text  # their times are not doubtful
     assert "INCOMPLETE" in said
     assert text.count('class="incomplete') + text.count(" incomplete") >= 5
 

@@ -100,7 +100,8 @@ function setUpTable(box, entry) {
       shown += !row.hidden;
     }
     box.classList.toggle("filtered", shown < rows.length);
-    count.textContent = shown < rows.length ? `${shown} of ${rows.length} rows` : `${rows.length} rows`;
+    const noun = rows.length === 1 ? "row" : "rows";
+    count.textContent = (shown < rows.length ? `${shown} of ` : "") + `${rows.length} ${noun}`;
   };
   filter.addEventListener("input", apply);
   group.addEventListener("input", apply);
