@@ -97,7 +97,7 @@ def test_no_server(tmp_path):
 @pytest.mark.parametrize("mode", ["", "no length"])
 def test_size_is_bounded(server, tmp_path, mode):
     server.modes["/f"] = mode
-    with pytest.raises(OmklError, match="more than the 1,000"):
+    with pytest.raises(OmklError, match="larger than the 1,000"):
         fetch.download(f"{server.url}/f", tmp_path / "x", 1000)
     assert left(tmp_path) == []
 

@@ -58,7 +58,7 @@ def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
 
     monkeypatch.setattr(data_files._Capped, "readinto", counted)
     with pytest.raises(
-        OmklError, match=r"mine.t: holds more than|more than the [\d,]+ bytes that mine.t can"
+        OmklError, match=r"mine.t: holds more than|larger than the [\d,]+ bytes that mine.t can"
     ):
         data.registered("mine").get(force=True)
     assert sum(unpacked) < GIB / 10
