@@ -181,7 +181,7 @@ def test_a_worker_killed_costs_nothing_and_a_scheduler_frozen_or_killed_ends_the
 
     killer = threading.Thread(target=kill)
     killer.start()
-    with pytest.raises(OmklError, match=r"dask scheduler at .* is lost"):
+    with pytest.raises(OmklError, match=r"dask scheduler at .* was lost"):
         runner.run_plan(replace(plan, exec=cluster.options(wait=3.0)))
     killer.join()
     done = len(Store(plan.store).done(keys))

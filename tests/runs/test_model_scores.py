@@ -226,7 +226,7 @@ def test_rows_left_out_have_empty_fields(tmp_path, rows, capsys):
     known = np.delete(np.arange(80), [1, 2])
     error = np.mean((scores[known] - rows[1]["regression"][120:][known]) ** 2)
     note, rate = err.strip().splitlines()
-    assert note == "omkl: new.csv: missing=drop leaves out 1 of 80 rows; no label in 1 of 79 rows"
+    assert note == "omkl: new.csv: missing=drop leaves out 1 of 80 rows; 1 of 79 rows has no label"
     rmse = re.fullmatch(r"omkl: RMSE (\S+) on 78 rows", rate)
     assert float(rmse[1]) == pytest.approx(np.sqrt(error), rel=1e-5)
     (tmp_path / "one.csv").write_text(f"{head}\n{lines[1]}\n")
