@@ -33,7 +33,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN_FILE, OWN_TARGETS = "my.libsvm", "targets.csv"
-SECONDS = re.compile(r"<?\b\d+\.\d{3}\b")  # no other column has three decimals
+SECONDS = re.compile(r"(?:<|\\textless\{\})?\b\d+\.\d{3}\b")  # no other column has three decimals
 
 
 @dataclass
@@ -126,7 +126,8 @@ def missing(command: Command) -> str:
     if kind in ("table", "claims") or (kind == "figure" and words and re.fullmatch(r"\w+/\w+", words[0])):
         return "" if os.environ.get("OMKL_DATA") else "the papers' data"
     if kind in ("run", "sweep", "figure", "bounds", "status") and command.exit_code == 0:
-        settings = [word for word in words if "=" in word]
+        limits = [limit for option, limit in pairwise(command.words) if option.startswith("--fail-")]
+        settings = [word for word in words if "=" in word and word not in limits]
         named = [Path(folder).resolve() for option, folder in pairwise(command.words) if option == "--with"]
         with extended(named):
             settings = [word for word in settings if not word.startswith("measure=")]  # of figures alone
