@@ -59,9 +59,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 'es' if noun.endswith('s') else 's'}"
 
 
-def quoted(names: Iterable[str]) -> list[str]:
+def quoted(names: Iterable[object]) -> list[str]:
     """Return names for a list with commas: one that holds a comma and a blank is in quotes."""
-    return [f"'{name}'" if ", " in name else name for name in names]
+    return [f"'{name}'" if ", " in name else name for name in map(str, names)]
 
 
 def with_article(noun: str) -> str:

@@ -107,9 +107,8 @@ def safe_children() -> Iterator[None]:
             os.environ[SAFE] = before
 
 
-_listed: dict[
-    tuple[Path, str], tuple[int, tuple[Path, ...]]
-] = {}  # by folder and pattern: its time, its files
+# By folder and pattern: the folder's time, its files.
+_listed: dict[tuple[Path, str], tuple[int, tuple[Path, ...]]] = {}
 
 
 def listed(folder: Path, pattern: str) -> tuple[Path, ...]:

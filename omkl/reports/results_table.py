@@ -34,9 +34,8 @@ if TYPE_CHECKING:
 
 AGAIN = "the same command"
 FRESH = "the same command with --fresh runs them again"
-URGENT = re.compile(
-    r"(?:^|: )(?:INCOMPLETE|FAILED|NOT TUNED YET)\b"
-)  # begins a warning about what is missing
+# How a warning about what is missing begins, after the titles that it is about.
+URGENT = re.compile(r"(?:^|: )(?:INCOMPLETE|FAILED|NOT TUNED YET)\b")
 NO_TEST = "no test"  # a term
 LONGEST = 10  # characters of a number that is written out
 BEST = "best setting per data set and learner (chosen on these permutations, hence optimistic)"

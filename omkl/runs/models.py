@@ -346,7 +346,7 @@ def _labels(
 
 
 def _and(classes: list[Any]) -> str:
-    *first, last = quoted(map(str, classes))
+    *first, last = quoted(classes)
     return f"{', '.join(first[:MOST_LISTED])}{', ...' if len(first) > MOST_LISTED else ''} and {last}"
 
 
