@@ -109,14 +109,26 @@ def _from_the_heaviest(c, w, f):
     So rounding neither makes a winner of a tie nor hides the lighter votes that decide behind one: the sign
     is that of exact arithmetic.
     """
-    score, size = 0.0, 0.0
-    for i in np.argsort(-w):
+    score, size, i = 0.0, 0.0, -1
+    for _ in range(w.size):
+        i = _next_heaviest(w, i)
         if c[i]:
             score += w[i] * vote(f[i])
             size += w[i]
             if abs(score) <= _BALANCED * size:
                 score, size = 0.0, 0.0
     return score
+
+
+@compiled
+def _next_heaviest(w, last):
+    """The classifier that follows this one by weight, among equals by number; the first one for -1."""
+    following = -1
+    for i in range(w.size):
+        follows = last < 0 or w[i] < w[last] or (w[i] == w[last] and i > last)
+        if follows and (following < 0 or w[i] > w[following]):
+            following = i
+    return following
 
 
 @compiled
