@@ -32,6 +32,9 @@ def bomkc_spa(
         wrong = [reason for reason, met in conditions.items() if not met]
         return refused(theorem, *wrong, counts=counts) if wrong else of(theorem)
 
+    def regret(f_loss: Callable[[int], tuple[float, float]]) -> Callable[[str], Bound]:
+        return lambda theorem: _one_kernel(theorem, spa, f_loss)
+
     def loss(f_loss: Callable[[int], tuple[float, float]]) -> Callable[[str], Bound]:
         return lambda theorem: _loss(theorem, spa, f_loss, gamma, delta)
 
@@ -40,7 +43,8 @@ def bomkc_spa(
 
     paper = "Lu et al., "
     return [
-        bound(f"{paper}Lemma 1", both | one, REGRET, lambda theorem: _one_kernel(theorem, spa)),
+        bound(f"{paper}Lemma 1", both | one, REGRET, regret(spa.usual)),
+        bound(f"{paper}Lemma 1, second form", both | one | tuned, REGRET, regret(spa.tuned)),
         bound(f"{paper}Theorem 1", both | hedge, MISTAKES, loss(spa.usual)),
         bound(f"{paper}Theorem 1, second form", both | hedge | tuned, MISTAKES, loss(spa.tuned)),
         bound(f"{paper}Theorem 2", {}, VECTORS, vectors(spa.usual)),
@@ -71,12 +75,12 @@ class _Spa(NamedTuple):
         return self.case.within(i, self.eta * root, 0.0) / 2.0, self.eta * root * root
 
 
-def _one_kernel(theorem: str, spa: _Spa) -> Bound:
-    """Lemma 1: E sum_t (loss(f_t) - loss(f)), f with the least sum loss + ||f||^2 / (2 eta).
+def _one_kernel(theorem: str, spa: _Spa, parts: Callable[..., tuple[float, float]]) -> Bound:
+    """Lemma 1: E sum_t (loss(f_t) - loss(f)), f with the least of the right-hand side and sum loss.
 
     The one kernel has the largest weight, so that it is looked at in every round.
     """
-    loss, rest = spa.usual(0)
+    loss, rest = parts(0)
     observed = tuple(run.hinge_loss - loss for run in spa.case.runs)
     return Bound(theorem, rest, REGRET, kernel=0, objective=loss, observed=observed)
 

@@ -265,11 +265,11 @@ def test_spa(alpha, beta, eta):
     unit = Known((1.0, 1.0, 1.0))
     unit.own[:] = 1.0
     gamma, delta, m = 0.9, 0.3, 3
-    lemma, first, first_set, second, second_set = bomkc_spa(
+    lemma, lemma_set, first, first_set, second, second_set = bomkc_spa(
         Case(unit), alpha, beta, eta, gamma, delta, "hinge", "current"
     )
     assert "one kernel" in lemma.notes[0]
-    assert lemma.value is None
+    assert lemma.value is lemma_set.value is None
     extra = eta * beta * T / min(alpha, math.sqrt(beta * eta))
     regrets = [unit.least(i, lambda norm2, loss: loss + norm2 / (2 * eta)) + extra for i in range(3)]
     step = min(1.0, max(eta * beta / alpha, math.sqrt(eta * beta)))
@@ -302,8 +302,14 @@ def test_spa_of_one_kernel():
     alone = Known((1.0,))
     alone.own[:] = 1.0
     runs = tuple(SimpleNamespace(hinge_loss=loss) for loss in (50.0, 40.0))
-    lemma = bomkc_spa(Case(alone, runs=runs), 1.0, 3.0, 0.1, 0.9, 0.3, "hinge", "current")[0]
+    lemma, untuned = bomkc_spa(Case(alone, runs=runs), 1.0, 3.0, 0.1, 0.9, 0.3, "hinge", "current")[:2]
+    assert untuned.value is None  # alpha > sqrt(beta eta)
     f = min(alone.fits[0], key=lambda f: f.loss + f.norm2 / 0.2)
     assert lemma.value == pytest.approx(f.norm2 / 0.2 + 0.1 * 3 * T / math.sqrt(0.3))
     assert lemma.observed == pytest.approx((50.0 - f.loss, 40.0 - f.loss))
     assert lemma.counts == "regret"
+    tuned = bomkc_spa(Case(alone, runs=runs), 0.3, 3.0, 0.1, 0.9, 0.3, "hinge", "current")[1]
+    U = 0.1 * math.sqrt(2 * 3 * T / 0.3)
+    loss = min(within(f, U)[1] for f in alone.fits[0])
+    assert tuned.value == pytest.approx(U * math.sqrt(2 * 3 * T / 0.3))
+    assert tuned.observed == pytest.approx((50.0 - loss, 40.0 - loss), rel=0.02)
