@@ -3,7 +3,7 @@
 import math
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ class Model(Shown):
     """A trained learner, with what it knows about its data.
 
     It takes a file, a frame (pandas, polars), an array (T, d) or a scipy sparse matrix, prepared as the data
-    that it was trained on. In a notebook it is a table of what it holds.
+    that it was trained on. Rows that ``missing=drop`` leaves out have the prediction None (NaN where it is a
+    number), and a warning counts them. In a notebook it is a table of what it holds.
     """
 
     def __init__(self, trained: models.Model, notes: Sequence[str] = ()) -> None:
@@ -38,17 +39,23 @@ class Model(Shown):
 
     def predict(self, data: Any) -> np.ndarray:
         """Return the predictions (n,) for rows: classes, targets, or ``novel`` and ``usual``."""
-        return _plain([label for made in self._predicted(data) for label in made.labels])
+        made, at = self._predicted(data, lambda rows: models.predict(self.trained, rows).labels)
+        labels = _plain([label for own in made for label in own])
+        return _of_rows(labels, *at, math.nan if self.trained.about["task"] == "regression" else None)
 
     def decision_function(self, data: Any) -> np.ndarray:
         """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
-        return np.concatenate([made.scores for made in self._predicted(data)])
+        made, at = self._predicted(data, lambda rows: models.predict(self.trained, rows).scores)
+        return _of_rows(np.concatenate(made), *at, math.nan)
 
     def predict_proba(self, data: Any) -> np.ndarray:
         """Return the probabilities (n, C) of the classes. Raises UserError for a learner that has none."""
-        parts = self._rows(data, None, False)
-        made = [models.probabilities_of_classes(self.trained, rows).values() for rows in parts]
-        return np.concatenate([np.column_stack(list(own)) for own in made])
+
+        def of(rows: models.Rows) -> np.ndarray:
+            return np.column_stack(list(models.probabilities_of_classes(self.trained, rows).values()))
+
+        made, at = self._predicted(data, of)
+        return _of_rows(np.concatenate(made), *at, math.nan)
 
     def update(self, data: Any, y: Any = None, label: str | None = None) -> "Model":
         """Learn more rows in their order, and return the model.
@@ -111,14 +118,22 @@ class Model(Shown):
         """Whether rows must have labels to be learnt."""
         return self.trained.about["task"] != "novelty"
 
-    def _predicted(self, data: Any) -> list[models.Prediction]:
-        return [models.predict(self.trained, rows) for rows in self._rows(data, None, False)]
+    def _predicted(
+        self, data: Any, of: Callable[[models.Rows], Any]
+    ) -> tuple[list[Any], tuple[np.ndarray, int]]:
+        """Return what ``of`` gives for each part of the rows that are kept, and their places among n."""
+        made, places, n = [], [], 0
+        for rows in self._rows(data, None, False):
+            made.append(of(rows))
+            places.append(rows.numbers - 1)
+            n = rows.stop - 1
+        return made, (np.concatenate(places), n)
 
     def _rows(self, data: Any, y: Any, labelled: bool) -> Iterator[models.Rows]:
-        if not isinstance(data, str | Path):
-            yield models.rows_in_memory(self.trained, data, y, labelled)
-            return
-        parts, doubts = models.rows_of(self.trained, Path(data), labelled)
+        if isinstance(data, str | Path):
+            parts, doubts = models.rows_of(self.trained, Path(data), labelled)
+        else:
+            parts, doubts = models.rows_in_memory(self.trained, data, y, labelled)
         yield from parts
         for note in doubts.notes:
             warnings.warn(note, stacklevel=3)
@@ -147,6 +162,15 @@ def writable(out: str | Path) -> Path:
     except OSError as error:
         raise path_error(f"write {path}", error) from None
     return path
+
+
+def _of_rows(values: np.ndarray, places: np.ndarray, n: int, gap: float | None) -> np.ndarray:
+    """Return values (n, ...) of all rows from those of the rows that are kept; gap: of the others."""
+    if len(places) == n:
+        return values
+    made = np.full((n, *values.shape[1:]), gap, object if gap is None else float)
+    made[places] = values
+    return made
 
 
 def _plain(labels: Sequence[Any]) -> np.ndarray:

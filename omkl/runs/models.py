@@ -21,7 +21,7 @@ from omkl.data.formats import format_of, parts_of
 from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
 from omkl.data.parse import Examples, dense
 from omkl.data.recipe import Preparation, Recipe
-from omkl.data.tables import of_frame
+from omkl.data.tables import Table, of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, quoted, show, suggest
 from omkl.estimators.make import calibrate, class_probabilities
@@ -259,12 +259,8 @@ def _parts(
             examples, kept, rows = part, np.arange(len(part.labels)), len(part.labels)
         else:
             assert recipe is not None
-            X, labels, kept = recipe.apply(part, new=True, labelled=labelled)
-            ids, there, rows = recipe.ids(part), labels is not None, len(part.columns[0].text)
-            doubts.said |= dict.fromkeys(part.notes)
-            for name, words in recipe.unseen(part, kept).items():
-                doubts.unseen.setdefault(name, Counter()).update(words)
-            examples = dense(X, np.empty(len(kept)) if labels is None else labels)
+            examples, there, kept = _prepared(recipe, part, labelled, doubts)
+            ids, rows = recipe.ids(part), len(part.columns[0].text)
         doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
         largest = int(examples.indices.max(initial=-1)) + 1
         if largest > d:
@@ -278,22 +274,38 @@ def _parts(
         yield Rows(*own, y, start + kept + 1, start + 1, start + rows + 1, ids)
 
 
-def rows_in_memory(model: Model, X: Any, y: Any = None, labelled: bool = False) -> Rows:
-    """Return rows of a frame, an array (n, d) or a sparse matrix as the model's data were prepared.
+def _prepared(
+    recipe: Recipe, table: Table, labelled: bool, doubts: Doubts
+) -> tuple[Examples, bool, np.ndarray]:
+    """Return the rows of a table that are kept, whether they have labels, and which they are.
+
+    What is to be said of the table's words is added to ``doubts``.
+    """
+    X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
+    doubts.said |= dict.fromkeys(table.notes)
+    for name, words in recipe.unseen(table, kept).items():
+        doubts.unseen.setdefault(name, Counter()).update(words)
+    return dense(X, np.empty(len(kept)) if labels is None else labels), labels is not None, kept
+
+
+def rows_in_memory(
+    model: Model, X: Any, y: Any = None, labelled: bool = False
+) -> tuple[Iterator[Rows], Doubts]:
+    """Return rows of a frame, an array (n, d) or a sparse matrix as one part, and what is to be said of them.
 
     y: labels (n,), None where they are unknown or a column    labelled: whether each row must have a label.
     Raises UserError for what does not fit the model.
     """
     learner, about, where = model.learner, model.about, Path("data")
+    doubts = Doubts(where)
     if recipe := about.get("recipe") and Recipe.from_json(about["recipe"]):
         if not hasattr(X, "columns"):
             raise UserError(
                 "data: the model was trained on a table; give a frame with its columns, or a file"
             )
-        table = of_frame(X, where)
-        features, labels, kept = recipe.apply(table, new=True, labelled=labelled and y is None)
-        examples = dense(features, np.empty(len(kept)))
-        labels = labels if y is None else np.asarray(y)[kept]
+        table = of_frame(X, where, recipe.preparation)
+        examples, there, kept = _prepared(recipe, table, labelled and y is None, doubts)
+        labels = np.asarray(y)[kept] if y is not None else examples.labels if there else None
         count = len(table.columns[0].text)
     else:
         count = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -305,12 +317,12 @@ def rows_in_memory(model: Model, X: Any, y: Any = None, labelled: bool = False) 
     _check(learner, examples.indptr, examples.values, model.progress.rounds + count, "data")
     if labelled and labels is None:
         raise UserError("data: no labels to learn from; give them with y=..., or label=... of a frame")
-    numbers = None
+    doubts.rows, doubts.kept, numbers = count, len(kept), None
     if labels is not None:
-        kind = np.float64 if labels.dtype.kind in "iuf" else str
-        numbers = _labels(labels.astype(kind), about, where, labelled, Doubts(where))
+        labels = labels if labels.dtype.kind in "iuf" else labels.astype(str)
+        numbers = _labels(labels, about, where, labelled, doubts)
     own = examples.indptr, examples.indices, examples.values
-    return Rows(*own, numbers, kept + 1, 1, count + 1, {})
+    return iter([Rows(*own, numbers, kept + 1, 1, count + 1, {})]), doubts
 
 
 def _labels(
@@ -321,7 +333,7 @@ def _labels(
     labels: an empty text is a missing one    strict: whether another label than the model's is an error
     """
     task, recipe = about["task"], about.get("recipe") or {}
-    there = np.ones(len(labels), bool) if labels.dtype.kind == "f" else labels != ""
+    there = np.ones(len(labels), bool) if labels.dtype.kind in "iuf" else labels != ""
     y = np.full(len(labels), np.nan)
     if task != "classification":
         y[there] = targets(labels[there], str(path))

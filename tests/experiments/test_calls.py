@@ -69,6 +69,57 @@ def test_a_model_of_arrays_predicts_the_labels_it_was_given():
         omkl.fit("alma", rows, label="y").predict(rows.drop(columns="a"))
 
 
+def test_a_frame_is_read_as_its_model_s_file(tmp_path):
+    rows = frame().round(3).assign(b=lambda own: [f"{1000 + 99 * place}" for place in range(len(own))])
+    rows["b"] = [f"{text[0]}.{text[1:]}" for text in rows["b"]]  # 1.099 is 1099
+    rows.loc[::9, "a"] = -999
+    rows["a"] = [str(number).replace(".", ",") for number in rows["a"]]
+    rows.to_csv(tmp_path / "rows.csv", index=False, sep=";")
+    how = {"na": ["-999", "-999,0"], "missing": "mean", "thousands": ".", "decimal": ",", "scale": "minmax"}
+    model = omkl.fit("arow", rows, label="y", drop="c", **how)
+    scores = model.decision_function(tmp_path / "rows.csv")
+    assert model.decision_function(rows).tolist() == scores.tolist()
+    more = omkl.fit("arow", rows, label="y", drop="c", **how).update(tmp_path / "rows.csv")
+    assert model.update(rows).decision_function(rows).tolist() == more.decision_function(rows).tolist()
+
+
+@pytest.mark.parametrize("form", ["frame", "file"])
+def test_a_prediction_for_each_row_and_a_word_on_those_left_out(form, tmp_path):
+    rows = frame().assign(d=["u", "v"] * 40, n=np.arange(80.0))
+    model = omkl.fit("auto", rows, label="y", missing="drop")
+    new = rows[:5].assign(d=["u", "w", "u", "u", "u"], y=["yes", "no", "yes", "no", "perhaps"])
+    new.loc[3, "a"] = np.nan
+    given = new if form == "frame" else tmp_path / "new.csv"
+    new.to_csv(tmp_path / "new.csv", index=False)
+    with pytest.warns(UserWarning, match="missing=drop leaves out") as told:
+        predicted = model.predict(given)
+    where = "data" if form == "frame" else str(given)
+    unseen, others = map(str, (one.message for one in told))
+    assert unseen == (
+        f"{where}: column 'd' holds values that were not in the training data: w (1); "
+        "in 1 of 4 rows all of its features are 0"
+    )
+    assert others == (
+        f"{where}: missing=drop leaves out 1 of 5 rows; 1 of 4 labels is unknown to the model: perhaps (1)"
+    )
+    assert [label is None for label in predicted] == [False, False, False, True, False]
+    with pytest.warns(UserWarning, match="leaves out 1 of 5 rows"):
+        scores, P = model.decision_function(given), model.predict_proba(given)
+    assert np.isnan(scores).tolist() == [False, False, False, True, False]
+    assert np.isnan(P).tolist() == [[own, own] for own in np.isnan(scores)]
+    target = omkl.fit("norma_regression", rows, label="n", missing="drop", drop="y", task="regression")
+    with pytest.warns(UserWarning, match="leaves out 1 of 5 rows"):
+        numbers = target.predict(given)
+    assert np.isnan(numbers).tolist() == np.isnan(scores).tolist()
+    assert numbers.dtype == float
+
+
+def test_large_whole_numbers_are_classes_to_learn_more_of():
+    X, y = np.array([[0.0], [1.0]] * 30), np.array([2**53, 2**53 + 1] * 30)
+    made = [omkl.fit("arow", X, y=y).update(X, labels) for labels in (y, y.astype(str))]
+    assert made[0].decision_function(X).tolist() == made[1].decision_function(X).tolist()
+
+
 # ------------------------------------------------------------------ papers, bounds, figures, pages
 
 
