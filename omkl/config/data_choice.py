@@ -33,23 +33,28 @@ def files(
 
 
 def chosen_data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
-    """Return the data sets of a request, each once. Raises UserError for settings that none can have."""
+    """Return the data sets of a request, each once; its settings go before those that a table has already.
+
+    Raises UserError for settings that none can have, and for different data sets of one name in memory.
+    """
     from omkl.data import find, registry
-    from omkl.data.ref import Frame, Parsed
+    from omkl.data.ref import Frame, Parsed, UserFile
 
     given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
     given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
     given |= {"scale": "none"} if given["scale"] in ONLINE else {}
     preparation = Preparation(**given)
     task = request.value("task")
-    refs: list[DataRef] = [
-        find(one, task=task, preparation=preparation)
-        if isinstance(one, str)
-        else replace(one, task=task, preparation=preparation)
-        if isinstance(one, Frame)
-        else one
-        for one in data or request.names("data", registry.names())
-    ]
+
+    def prepared(one: "DataRef | str") -> "DataRef":
+        if isinstance(one, str):
+            return find(one, task=task, preparation=preparation)
+        if not isinstance(one, UserFile | Frame):
+            return one
+        own = replace(one.preparation, **{key: given[key] for key in PREPARATION if key in request.given})
+        return replace(one, task=task if "task" in request.given else one.task, preparation=own)
+
+    refs = [prepared(one) for one in data or request.names("data", registry.names())]
     for ref in refs:
         if ref.is_registered and "task" in request.given and ref.task != task:
             raise UserError(
@@ -66,7 +71,15 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]") -> "list[Data
                 )
                 text = request.given[key].text
                 raise UserError(f"{text}: data={names} {is_so}; {key} is for your own table{rest}")
-    return list({ref.word: ref for ref in refs}.values())
+    chosen: dict[tuple[str, str], DataRef] = {}
+    for ref in refs:
+        known = chosen.setdefault((ref.name, ref.word), ref)
+        if known is ref or (known.is_registered and ref.is_registered):
+            continue
+        if (known.content_hash, known.task) != (ref.content_hash, ref.task):
+            how = "data={'one': ..., 'two': ...}"
+            raise UserError(f"two data sets are called '{ref.name}'; name them, as in {how}")
+    return list(chosen.values())
 
 
 def distinct(refs: "Sequence[DataRef]") -> "tuple[DataRef, ...]":
@@ -80,5 +93,8 @@ def distinct(refs: "Sequence[DataRef]") -> "tuple[DataRef, ...]":
     for ref in refs:
         first = distinct.setdefault((ref.content_hash, ref.task), ref)
         if first is not ref:
-            warnings.warn(f"{ref} is left out, because it has the same examples as {first}", stacklevel=3)
+            names = (ref.name, first.name) if ref.word == first.word else (ref, first)
+            warnings.warn(
+                "{} is left out, because it has the same examples as {}".format(*names), stacklevel=3
+            )
     return tuple(distinct.values())

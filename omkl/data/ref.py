@@ -187,7 +187,8 @@ class UserFile(DataRef):
         copy = cache.parsed_path(self.name, self.preparation, [self.path], self.task)
         if (dataset := cache.read_or_none(copy)) is not None:
             return dataset
-        return _kept(read_file(self.path, self.task, self.preparation)[0], copy)
+        dataset = read_file(self.path, self.task, self.preparation)[0]
+        return _kept(replace(dataset, name=self.name), copy)
 
     @property
     def recipe(self) -> Recipe | None:

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from omkl.config.settings_text import word_text
 from omkl.data import DataRef, find
 from omkl.data.arrays import from_arrays
 from omkl.data.dataset import Dataset
-from omkl.data.ref import Frame, Parsed, of_dataset
+from omkl.data.ref import Frame, Parsed, UserFile, of_dataset
 from omkl.data.tables import as_pandas
 from omkl.errors import UserError, counted, show
 
@@ -45,20 +45,28 @@ class Call:
             )
         names = list(map(str, data)) if isinstance(data, Mapping) else []
         named = list(data.values()) if names else _listed(data) if data is not None else []
-        if not names and all(isinstance(one, str | Path) for one in named):  # words, or none
-            if y is not None:
-                raise UserError("y=... gives the labels of an array; a file's labels are a column, label=...")
+        are_files = all(isinstance(one, str | Path) for one in named)
+        if are_files and y is not None:
+            raise UserError("y=... gives the labels of an array; a file's labels are a column, label=...")
+        if are_files and not names:  # words, or none
             values |= {"data": list(map(str, named))} if named else {}
             values |= {"label": label} if label is not None else {}
             return cls(given, values)
         task = values.get("task", "classification")
-        names = names or ["data", *(f"data{number}" for number in range(2, len(named) + 1))]
+        task = next((word.removeprefix("task=") for word in given if word.startswith("task=")), task)
         if y is not None and label is not None:
             raise UserError(f"label={label} and y=... both name the labels; give one of them")
         if y is not None and any(hasattr(one, "columns") for one in named):
             named = [_with_labels(one, y) if hasattr(one, "columns") else one for one in named]
             values |= {"label": LABEL}
-        refs = tuple(_ref(one, y, task, name) for name, one in zip(names, named, strict=False))
+        if names:
+            refs = tuple(
+                _named(_ref(one, y, task, name), name) for name, one in zip(names, named, strict=True)
+            )
+        else:
+            refs = tuple(
+                _ref(one, y, task, f"data{at}" if at > 1 else "data") for at, one in enumerate(named, 1)
+            )
         if all(isinstance(ref, Parsed) for ref in refs):
             if label is not None:
                 fault = "is for a column of a frame or a file; y=... gives the labels of an array"
@@ -104,6 +112,17 @@ def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:
     if y is None:
         raise UserError("an array has no labels; give them with y=...")
     return of_dataset(from_arrays(data, y, name=name, task=task))
+
+
+def _named(ref: DataRef, name: str) -> DataRef:
+    """Return a data set under the name that a mapping gives it; a registered one keeps its own."""
+    if ref.is_registered or ref.name == name:
+        return ref
+    if isinstance(ref, UserFile):
+        return replace(ref, name=name)
+    if isinstance(ref, Frame):
+        return replace(ref, name=name, word=name)
+    return of_dataset(replace(ref.load(), name=name))
 
 
 def _with_labels(frame: Any, y: Any) -> Any:

@@ -44,7 +44,7 @@ def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
     UserError
         For a file that cannot be read at all. What only stops a run is shown below the table.
     """
-    given = Frame("data", "", "data", data) if hasattr(data, "columns") else str(data)
+    given = Frame("data", "classification", "data", data) if hasattr(data, "columns") else str(data)
     (ref,) = files(list(words), settings, [given])
     name = "standard input" if ref.word == "-" else ref.word
     if isinstance(ref, UserFile | Frame) and (table := ref.table()) is not None:

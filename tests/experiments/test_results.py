@@ -9,7 +9,9 @@ import pytest
 
 import omkl
 from omkl.cli import main
+from omkl.data import find
 from omkl.data.arrays import from_arrays
+from omkl.data.recipe import Preparation
 from omkl.errors import UserError
 from omkl.reports.results_table import TableOptions
 from omkl.store.store import Store
@@ -206,6 +208,46 @@ def test_a_mapping_names_data_in_memory(tmp_path):
     how = {"algo": "perceptron", "reps": 1, "exec": "serial", "yardsticks": [], "progress": False}
     made = omkl.run(data={"mine": X, "wdbc": "wdbc"}, y=y, store=tmp_path, **how)
     assert made.table["data"].tolist() == ["mine", "wdbc"]
+
+
+def test_files_of_a_mapping_or_a_list_have_the_call_s_settings(tmp_path):
+    path = tmp_path / "rows.csv"
+    raw().to_csv(path, index=False)
+    how = {"algo": "perceptron", "reps": 1, "exec": "serial", "yardsticks": [], "progress": False}
+    how |= {"store": tmp_path / "s", "id": "id", "missing": "mean", "scale": "minmax"}
+    key = omkl.run(data=path, **how).cells["key"].tolist()
+    frame = raw().drop(columns="city")
+    for data, names in [
+        ({"mine": path}, ["mine"]),
+        ({"mine": str(path), "wdbc": "wdbc"}, ["mine", "wdbc"]),
+        ({"mine": find(str(path))}, ["mine"]),
+        ([path, frame], ["rows", "data2"]),
+        ({"other": frame, "mine": path}, ["other", "mine"]),
+    ]:
+        made = omkl.results(data=data, **{k: own for k, own in how.items() if k != "progress"})
+        assert set(made.cells["key"]) == set(key)
+        assert list(dict.fromkeys(row.data for row in made.rows)) == names
+    own = Preparation(label="day", missing="drop", id=("id",))  # the call's settings go before
+    ref = find(str(path), preparation=own)
+    made = omkl.config.plan([], values={"algo": "perceptron", "missing": "mean"}, data=[ref])
+    assert made.data[0].preparation == Preparation(label="day", missing="mean", id=("id",))
+    with pytest.raises(UserError, match="a file's labels are a column"):
+        omkl.run(data={"mine": path}, y=[1], **how)
+
+
+def test_data_sets_of_one_name_are_named_or_refused(tmp_path):
+    made = [from_arrays(*noise(T)) for T in (50, 60)]
+    how = {"algo": "perceptron", "reps": 1, "exec": "serial", "yardsticks": [], "progress": False}
+    ran = omkl.run(data={"one": made[0], "two": made[1]}, store=tmp_path, **how)
+    assert ran.table["data"].tolist() == ["one", "two"]
+    assert ran.cells["T"].tolist() == [50, 60]
+    assert len(omkl.run(data=[made[0], made[0]], store=tmp_path, **how).cells) == 1
+    for data in (made, {"wdbc": made[0], "two": "wdbc"}):
+        with pytest.raises(UserError, match=r"two data sets are called '(arrays|wdbc)'; name them"):
+            omkl.run(data=data, store=tmp_path, **how)
+    X, y = noise()
+    ran = omkl.run("task=regression", data=X, y=X[:, 1], store=tmp_path, **{**how, "algo": "okr"})
+    assert ran.cells["task"].tolist() == ["regression"]
 
 
 def test_a_kernel_without_a_bar_of_its_own_shows_none(monkeypatch):
