@@ -2,7 +2,6 @@
 
 import shlex
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,11 +20,12 @@ from omkl.reports.results_table import (
     run_table,
     sweep_table,
 )
-from omkl.reports.rows import ReportPlan, Row, rows_of
+from omkl.reports.rows import ReportPlan, Row, rows_of_parts
 from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.table import Table
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
+from omkl.store.columns import with_extra
 from omkl.store.store import Store
 from omkl.tasks import REGRET, judging_on
 
@@ -165,38 +165,13 @@ class Results(Shown):
             stale={which: count for own in every for which, count in own.stale.items()},
             command="; ".join(dict.fromkeys(own.command for own in every if own.command)),
             about_data=tuple(dict.fromkeys(note for own in every for note in own.about_data)),
-            classes={name: names for own in every for name, names in own.classes.items()},
+            classes={which: names for own in every[::-1] for which, names in own.classes.items()},
         )
 
     @cached_property
     def rows(self) -> list[Row]:
         """The rows of the table: of each data set the learners, then the yardsticks; each row once."""
-        if len(self.parts) == 1:
-            return rows_of(self.cells, self.expected)
-        place = {key: at for at, key in enumerate(self.cells["key"])}
-        content = self.cells["data_hash"]
-        found: dict[Any, Row] = {}
-        for part in self.parts:
-            keys = part.outcome.cells["key"].to_numpy()
-            for row in rows_of(part.outcome.cells, part.expected):
-                row.cells = [place[key] for key in keys[row.cells]]
-                of = content.iat[row.cells[0]] if row.cells else ""
-                same = ((row.data, of), row.order, row.rounds, row.learner, repr(row.params), row.pool)
-                known = found.setdefault(same, row)
-                known.is_yardstick &= row.is_yardstick
-                if len(known.cells) < len(row.cells):
-                    known.cells, known.planned = row.cells, row.planned
-        # two data sets of one name are told apart by what they hold
-        sets = list(dict.fromkeys(which for which, *_ in found))
-        several = Counter(name for name, of in sets if of)
-        for ((name, of), *_), row in found.items():
-            if of and several[name] > 1:
-                row.data = f"{name} ({of[:6]})"
-        order = {which: at for at, which in enumerate(sets)}
-        rows = sorted(
-            found.items(), key=lambda item: (order[item[0][0]], item[1].order, item[1].is_yardstick)
-        )
-        return [row for _, row in rows]
+        return rows_of_parts([(part.outcome.cells, part.expected) for part in self.parts], self.cells)
 
     @cached_property
     def table(self) -> "pd.DataFrame":
@@ -340,7 +315,7 @@ class Results(Shown):
 
     def _with_confusion(self) -> "pd.DataFrame":
         """Return the cells with confusion matrices, which tables do not need."""
-        if "confusion" in self.cells:
+        if all("confusion" in part.outcome.cells for part in self.parts):
             return self.cells
         columns = (*READ, "confusion")
         return _joined([table_of(Store(part.plan.store), expand(part.plan), columns) for part in self.parts])
@@ -352,6 +327,8 @@ def _joined(tables: "list[pd.DataFrame]") -> "pd.DataFrame":
 
     if len(tables) == 1:
         return tables[0]
+    if any(set(one) != set(tables[0]) for one in tables):  # some with all that is stored, some without
+        tables = [with_extra(one) for one in tables]
     table = pd.concat(tables, ignore_index=True)
     return table[~table["key"].duplicated()].reset_index(drop=True)
 

@@ -24,7 +24,7 @@ def class_names(data: str, content: str, count: int, expected: ReportPlan) -> li
 
     data, content: name and hash of the cells    count: of the classes
     """
-    names = expected.classes.get(data)
+    names = expected.classes.get((data, content), expected.classes.get((data, None)))
     if names is None and count > 2:
         entry = registry.entry_of(data, content)
         names = entry.classes if entry else None

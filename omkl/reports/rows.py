@@ -17,22 +17,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Parts = list[tuple[np.ndarray, np.ndarray]]  # as of `by_count`
+Group = tuple[
+    str, Any, str, str, str
+]  # data, hash, order, rounds, hash of what is held out: rows that compete
 _READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "rounds", "test"]
+_READ += ["held_out"]
 
 
 @dataclass(frozen=True)
 class ReportPlan:
     """The rows that a report should have, and where they come from.
 
-    reps: repetitions of each row    settings, yardsticks: objects with ``learner``, ``params``, ``stored``,
-    ``pool`` (omkl.config.Setting), in the order of the rows    data: names or paths of the data sets, in
-    order    specs: LearnerSpec by learner name    failed: lines of failed cells
+    reps, seed: repetitions of each row, and the base of their seeds    settings, yardsticks: objects with
+    ``learner``, ``params``, ``stored``, ``pool`` (omkl.config.Setting), in the order of the rows
+    data: names or paths of the data sets, in order    specs: LearnerSpec by learner name
+    failed: lines of failed cells
     stale: number of cells of older revisions in the store by (learner, revision); for another source of a
     folder's learner the revision is a text that says so
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
     about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
-    classes: the names of each data set's classes    by: the measure by which rows are compared, "" for the
-    error of their task    store: folder of the cells, for commands in notes
+    classes: the names of each data set's classes, by its name and hash, the hash None for any
+    by: the measure by which rows are compared, "" for the error of their task
+    store: folder of the cells, for commands in notes
 
     Everything may be left out: rows are then what the cells hold, in alphabetical order.
     """
@@ -47,9 +53,10 @@ class ReportPlan:
     stale: Mapping[tuple[str, int | str], int] = field(default_factory=dict)
     command: str = ""
     about_data: tuple[str, ...] = ()
-    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    classes: Mapping[tuple[str, str | None], tuple[str, ...]] = field(default_factory=dict)
     by: str = ""
     store: Path | None = None
+    seed: int | None = None
 
     @classmethod
     def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "ReportPlan":
@@ -68,8 +75,13 @@ class ReportPlan:
             command=command,
             stale=stale or {},
             about_data=plan.about_data,
-            classes={ref.name: ref.classes for ref in plan.data if ref.classes},
+            classes={
+                (ref.name, None if ref.is_registered else ref.content_hash): ref.classes
+                for ref in plan.data
+                if ref.classes
+            },
             store=plan.store,
+            seed=plan.seed,
         )
 
     def tasks(self, learner: str) -> list[str]:
@@ -89,7 +101,6 @@ class Row:
     cells: positions in the DataFrame, none when nothing has finished    planned: repetitions it should have
     label: printed in place of the learner's name
     per_data: hyperparameters that are chosen for each data set, which make no learner of its own in a figure
-    rounds: the part of the stream, as ``0:5000``, empty for all of it; and what is held out
     """
 
     data: str
@@ -103,13 +114,12 @@ class Row:
     planned: int = 0
     label: str | None = None
     per_data: tuple[str, ...] = ()
-    rounds: str = ""
 
     @classmethod
-    def of(cls, setting: Any, data: str, order: str, is_yardstick: bool, task: str, **more: Any) -> "Row":
+    def of(cls, setting: Any, data: str, order: str, is_yardstick: bool, task: str) -> "Row":
         """Return the row of an omkl.config.Setting."""
         pool = setting.pool["name"] if setting.pool else None
-        more = {"label": setting.label, "per_data": setting.per_data, **more}
+        more = {"label": setting.label, "per_data": setting.per_data}
         return cls(data, order, setting.learner, dict(setting.stored), pool, is_yardstick, task, **more)
 
 
@@ -173,6 +183,58 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     row where nothing has finished; others come after, sorted by name. A setting that is expected as learner
     and as yardstick is a learner.
     """
+    return rows_of_parts([(cells, expected)], cells)
+
+
+def rows_of_parts(parts: Sequence[tuple["pd.DataFrame", ReportPlan]], cells: "pd.DataFrame") -> list[Row]:
+    """Return the rows of several reports as those of one: each row once, with all of its repetitions.
+
+    parts: the cells of each report, and what is expected of it    cells: those of all, each once
+    """
+    found = [_found(own, expected) for own, expected in parts]
+    table, groups = found[0] if len(found) == 1 else _joined(found, parts, cells)
+    _distinguish(table, groups, cells)
+    return list(table.values())
+
+
+Table = dict[tuple[Group, str], Row]  # by group and identity of the setting, in the order of the rows
+
+
+def _joined(
+    found: Sequence[tuple[Table, list[Group]]],
+    parts: Sequence[tuple["pd.DataFrame", ReportPlan]],
+    cells: "pd.DataFrame",
+) -> tuple[Table, list[Group]]:
+    """Return the rows of several reports and their groups; the cells of other seeds are more repetitions."""
+    place = {key: at for at, key in enumerate(cells["key"])}
+    present = [group for _, groups in found for group in groups if group[1] is not None]
+    table: Table = {}
+    asked: dict[tuple[Group, str], dict[int | None, tuple[int, set[int]]]] = {}  # of each seed, and there
+    for (rows, _), (own, expected) in zip(found, parts, strict=True):
+        keys = own["key"].to_numpy()
+        for (group, same), row in rows.items():
+            if group[1] is None:  # nothing has finished on the data set here
+                group = next((other for other in present if other[0] == group[0]), group)
+            row.cells = [place[key] for key in keys[row.cells]]
+            known = table.setdefault((group, same), row)
+            of_seed = asked.setdefault((group, same), {})
+            count, there = of_seed.get(expected.seed, (0, set()))
+            of_seed[expected.seed] = max(count, row.planned), there | {*row.cells}
+            if known is not row:
+                known.is_yardstick &= row.is_yardstick
+                known.cells = list(dict.fromkeys([*known.cells, *row.cells]))
+                missing = (max(0, count - len(there)) for count, there in of_seed.values())
+                known.planned = len(known.cells) + sum(missing)
+    sets: dict[tuple, int] = {}
+    ranks: dict[Group, tuple[int, int]] = {}
+    for group, _ in table:
+        ranks.setdefault(group, (sets.setdefault(group[:2], len(sets)), len(ranks)))
+    order = sorted(table, key=lambda which: (ranks[which[0]], table[which].is_yardstick))
+    return {which: table[which] for which in order}, sorted(ranks, key=lambda group: ranks[group])
+
+
+def _found(cells: "pd.DataFrame", expected: ReportPlan) -> tuple[Table, list[Group]]:
+    """Return the rows of one report in order, and their groups."""
     known: dict[str, list[tuple[int, bool, Any]]] = {}  # of one identity, each for other data sets
     every = [(False, own) for own in expected.settings] + [(True, own) for own in expected.yardsticks]
     for rank, (is_yardstick, setting) in enumerate(every):
@@ -182,7 +244,7 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     def planned(same: str, task: str, data: str) -> tuple[int, bool, Any] | None:
         return next((own for own in known.get(same, ()) if own[2].fits(task, data)), None)
 
-    table: dict[tuple, Row] = {}
+    table: Table = {}
     good = (cells["status"] == "ok").to_numpy() if "status" in cells else np.ones(len(cells), bool)
     if "key" in cells:
         good = good & ~cells["key"].duplicated().to_numpy()
@@ -196,19 +258,21 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     fields = (
         kinds[name].tolist() for name in ("data", "data_hash", "order", "algo", "params", "pool", "task")
     )
-    records = zip(*fields, identities(kinds), map(rounds_text, kinds["rounds"], kinds["test"]), strict=True)
-    for at, (data, content, order, algo, params, pool, task, same, rounds) in enumerate(records):
-        which = (data, content, order, rounds), same
+    rounds = map(rounds_text, kinds["rounds"], kinds["test"])
+    held = (own if isinstance(own, str) else "" for own in kinds["held_out"])
+    records = zip(*fields, identities(kinds), rounds, held, strict=True)
+    for at, (data, content, order, algo, params, pool, task, same, *part) in enumerate(records):
+        which = (data, content, order, *part), same
         numbers[at] = number.setdefault(which, len(number))
         if which not in table:
             task = task if isinstance(task, str) else "classification"
             _, is_yardstick, setting = planned(same, task, data) or (0, False, None)
             if setting:
-                table[which] = Row.of(setting, data, order, is_yardstick, task, rounds=rounds)
+                table[which] = Row.of(setting, data, order, is_yardstick, task)
                 table[which].params = params  # which rows of the same settings share
             else:
                 pool = pool if isinstance(pool, str) else None
-                table[which] = Row(data, order, algo, params, pool, False, task, rounds=rounds)
+                table[which] = Row(data, order, algo, params, pool, False, task)
     for row, where in zip(table.values(), divided(numbers[of], len(number)), strict=True):
         row.cells = places[where].tolist()
     groups = _groups(table, expected)
@@ -223,8 +287,6 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
                 continue
             if (group, same) not in table:
                 table[group, same] = Row.of(setting, group[0], group[2], is_yardstick, task)
-    _distinguish(table, groups, cells)
-
     ranks = {group: rank for rank, group in enumerate(groups)}
 
     def place(item: tuple[tuple, Row]) -> tuple:
@@ -232,11 +294,10 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
         first = (planned(same, row.task, group[0]) or (len(every),))[0]
         return ranks[group], row.is_yardstick, first, row.learner, row.pool or "", same
 
-    rows = [row for _, row in sorted(table.items(), key=place)]
-    most = max((len(row.cells) for row in rows), default=0)
-    for row in rows:
+    most = max((len(row.cells) for row in table.values()), default=0)
+    for row in table.values():
         row.planned = most if expected.reps is None else expected.reps
-    return rows
+    return dict(sorted(table.items(), key=place)), groups
 
 
 def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, str], str]:
@@ -261,21 +322,21 @@ def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, st
     }
 
 
-def _groups(table: Mapping[tuple, Row], expected: ReportPlan) -> list[tuple]:
-    """Return the (data, hash, order, rounds) of the rows, the expected data sets first."""
+def _groups(table: Table, expected: ReportPlan) -> list[Group]:
+    """Return the groups of the rows, the expected data sets first."""
     present = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
-    groups: list[tuple] = []
+    groups: list[Group] = []
     for name in expected.data:
-        groups += [group for group in present if group[0] == name] or [(name, None, "", "")]
+        groups += [group for group in present if group[0] == name] or [(name, None, "", "", "")]
     return list(dict.fromkeys([*groups, *present]))
 
 
-def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple], cells: "pd.DataFrame") -> None:
+def _distinguish(table: Table, groups: Sequence[Group], cells: "pd.DataFrame") -> None:
     """Add to a data set's name what distinguishes it from another of the name.
 
-    That is its preparation, else its hash; the order; the rounds.
+    That is its preparation, else its hash; the order; the rounds, and what is held out.
     """
-    marks: dict[tuple, str] = {}
+    marks: dict[Group, str] = {}
     firsts = {group[:2]: row.cells[0] for (group, _), row in [*table.items()][::-1] if row.cells}
     names = [name for name, _ in firsts]
     several = {which: at for which, at in firsts.items() if names.count(which[0]) > 1}
@@ -283,12 +344,14 @@ def _distinguish(table: Mapping[tuple, Row], groups: Sequence[tuple], cells: "pd
     of_content = contents_apart(dict(zip(several, entries, strict=True)))
     for group in groups:
         same = zip(*(g for g in groups if g[0] == group[0]), strict=True)
-        _, hashes, orders, parts = (set(part) for part in same)
+        _, hashes, orders, parts, _ = (set(part) for part in same)
+        held = {g[4] for g in groups if (g[0], g[3]) == (group[0], group[3])}
         own = [of_content.get(group[:2], str(group[1])[:6])] if len(hashes) > 1 else []
         own = [*filter(None, own)]
         own += [f"order={group[2]}"] if len(orders) > 1 else []
         text = group[3] if group[3].startswith("test=") else f"rounds={group[3]}"
-        own += [text] if len(parts) > 1 and group[3] else []
+        text += f" {group[4][:6]}" if len(held) > 1 else ""  # files of one name
+        own += [text] if (len(parts) > 1 or len(held) > 1) and group[3] else []
         if own:
             marks[group] = f"{group[0]} ({', '.join(own)})"
     for (group, _), row in table.items():

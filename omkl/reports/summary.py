@@ -30,7 +30,19 @@ FEW = 3  # values of a grid: of fewer, each is at its boundary
 _TOGETHER = 2**22  # counts of rows and kernels that are in memory at once
 READ = (  # the columns of cells that a table needs, and of its notes
     *("data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
-    *("permutation_seed", "T", "m", "rounds", "test", "hits", "origin", "load", "n_weights", "heaviest"),
+    *(
+        "permutation_seed",
+        "T",
+        "m",
+        "rounds",
+        "test",
+        "held_out",
+        "hits",
+        "origin",
+        "load",
+        "n_weights",
+        "heaviest",
+    ),
     *AVERAGED,
 )
 _OBJECTS = ("T", "m", "pool", "classes", "class_errors", "class_f1")

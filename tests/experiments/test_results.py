@@ -14,6 +14,8 @@ from omkl.data.arrays import from_arrays
 from omkl.data.recipe import Preparation
 from omkl.errors import UserError
 from omkl.reports.results_table import TableOptions
+from omkl.reports.rows import ReportPlan
+from omkl.reports.summary import summary_of
 from omkl.store.store import Store
 
 WORDS = "algo=omkc_ss,alma data=wdbc reps=5 exec=serial"
@@ -87,6 +89,56 @@ def test_results_of_other_data_stay_apart(tmp_path):
     other = omkl.run(data="wdbc", store=str(tmp_path / "other"), **how)
     with pytest.raises(UserError, match="a page shows one store"):
         (wdbc + other).report(tmp_path / "page.html")
+
+
+def test_a_sum_has_all_repetitions_and_each_part_of_a_stream(tmp_path):
+    X, y = noise()
+    how = {"algo": "perceptron", "exec": "serial", "yardsticks": [], "store": str(tmp_path / "s")}
+    of = {"data": X, "y": y, **how}
+    one, two = (omkl.run(seed=seed, reps=2, progress=False, **of) for seed in (1, 2))
+    both = one + two
+    assert both.table[["reps", "asked"]].values.tolist() == [[4, 4]]
+    assert both.table["mistakes_mean"].iloc[0] == both.cells["mistakes"].mean()
+    assert (one + one).table["asked"].tolist() == [2]
+    assert (one + omkl.results(seed=1, reps=3, **of)).table[["reps", "asked"]].values.tolist() == [[2, 3]]
+    assert (one + omkl.results(seed=3, reps=3, **of)).table[["reps", "asked"]].values.tolist() == [[2, 5]]
+    stored = one + omkl.results(seed=2, reps=2, **of)  # which has fewer columns
+    assert stored.table["class_errors"].tolist() == both.table["class_errors"].tolist()
+    assert stored.confusion().axes
+    part = one + omkl.run(rounds="0:30", reps=2, progress=False, **of)
+    assert part.table["data"].tolist() == ["data", "data (rounds=0:30)"]
+
+
+def test_files_of_one_name_that_are_held_out_stay_apart(tmp_path):
+    paths = [tmp_path / folder / "te.csv" for folder in "ab"]
+    for seed, path in enumerate([tmp_path / "tr.csv", *paths]):
+        X, y = noise(seed=seed)
+        path.parent.mkdir(exist_ok=True)
+        pd.DataFrame(X).assign(y=y).to_csv(path, index=False)
+    how = {"algo": "perceptron", "exec": "serial", "yardsticks": [], "store": tmp_path / "s", "reps": 2}
+    one, two = (omkl.run(data=tmp_path / "tr.csv", test=path, progress=False, **how) for path in paths)
+    assert one.table["test_pct_mean"].iloc[0] != two.table["test_pct_mean"].iloc[0]
+    cells = Store(tmp_path / "s").cells()
+    for table in ((one + two).table, summary_of(cells, ReportPlan())):
+        assert table["reps"].tolist() == [2, 2]
+        assert set(table["test_pct_mean"]) == {*one.table["test_pct_mean"], *two.table["test_pct_mean"]}
+        assert {name[:16] for name in table["data"]} == {"tr (test=te.csv "}
+        assert table["data"].nunique() == 2
+
+
+def test_classes_have_the_names_of_their_own_file(tmp_path):
+    for folder, words in (("a", ("neg", "pos")), ("b", ("u", "v"))):
+        X, y = noise(seed=ord(folder))
+        (tmp_path / folder).mkdir()
+        table = pd.DataFrame(X).assign(y=[words[own == "yes"] for own in y])
+        table.to_csv(tmp_path / folder / "x.csv", index=False)
+    how = {"algo": "perceptron", "exec": "serial", "yardsticks": [], "store": str(tmp_path / "s"), "reps": 1}
+    a, b = (tmp_path / folder / "x.csv" for folder in "ab")
+    ran = omkl.run(data=[a, b], progress=False, **how)
+    assert ran.table["classes"].tolist() == [["neg", "pos"], ["u", "v"]]
+    both = omkl.results(data=a, **how) + omkl.run(data=a, positive="neg", progress=False, **how)
+    assert both.table["classes"].tolist() == [["neg", "pos"], ["pos", "neg"]]
+    assert both.table["data"].tolist() == ["x", "x (positive=neg)"]
 
 
 def test_the_label_of_a_file_may_be_a_keyword(tmp_path):
@@ -245,7 +297,7 @@ def test_data_sets_of_one_name_are_named_or_refused(tmp_path):
     for data in (made, {"wdbc": made[0], "two": "wdbc"}):
         with pytest.raises(UserError, match=r"two data sets are called '(arrays|wdbc)'; name them"):
             omkl.run(data=data, store=tmp_path, **how)
-    X, y = noise()
+    X, _ = noise()
     ran = omkl.run("task=regression", data=X, y=X[:, 1], store=tmp_path, **{**how, "algo": "okr"})
     assert ran.cells["task"].tolist() == ["regression"]
 

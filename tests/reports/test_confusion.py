@@ -76,7 +76,7 @@ def test_of_many_confusions_the_largest_are_kept(monkeypatch):
 
 
 def test_errors_of_classes_are_a_column_on_request_and_in_json():
-    about = expected((DD, SS), ("three",), yardsticks=(), classes={"three": ("none", "low", "high")})
+    about = expected((DD, SS), ("three",), yardsticks=(), classes={("three", None): ("none", "low", "high")})
     table = report(cells(3), about, options=TableOptions(columns=("learner", "class_errors")))
     (first,) = [text for text in table.splitlines() if text.startswith("OMKC(D,D)")]
     (record, _) = strict(report(cells(3), about, "json"))["summary"]
@@ -95,7 +95,7 @@ def test_errors_of_classes_are_a_column_on_request_and_in_json():
 
 @pytest.mark.parametrize("C", [3, 40])
 def test_the_figure_has_a_panel_for_each_learner(C):
-    about = expected((DD, SS), ("three",), yardsticks=(), classes={"three": ("a$b", "b\n", "c" * 40)})
+    about = expected((DD, SS), ("three",), yardsticks=(), classes={("three", None): ("a$b", "b\n", "c" * 40)})
     figure = charts.confusion(cells(C), about)
     one, other, _ = draw(figure).axes
     assert [axes.get_title("left").strip() for axes in (one, other)] == ["OMKC(D,D)", "OMKC(S,S)"]
