@@ -79,14 +79,20 @@ def compact(dataset: Dataset) -> Dataset:
     return replace(dataset, indices=indices.astype(np.int32), d=max(1, len(used)), path=None)
 
 
-def content_hash(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, y: np.ndarray) -> str:
+def content_hash(
+    indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, y: np.ndarray, d: int = 0
+) -> str:
     """Return the hex sha256 over the four arrays' bytes: little-endian int64, int32, float64, float64.
 
     The same for a set however it is written, compressed or prepared, as long as every number is the same.
+    d: columns of data that are not registered, whose last ones may be empty; results depend on those, too
+    (random features, scaling), so that d (int64) follows where it is not the last column in use.
     """
     digest = hashlib.sha256()
     for array, dtype in ((indptr, "<i8"), (indices, "<i4"), (values, "<f8"), (y, "<f8")):
         digest.update(np.ascontiguousarray(array, dtype=dtype).data.cast("B") if array.size else b"")
+    if d > int(indices.max(initial=-1)) + 1:
+        digest.update(np.array([d], "<i8").data.cast("B"))
     return digest.hexdigest()
 
 

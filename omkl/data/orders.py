@@ -61,7 +61,7 @@ def realisation(dataset: Dataset, rep: int) -> Dataset:
     if rep == 0 or item is None or item.forms[0].format != "stream":
         return dataset
     examples = realised(item.forms[0].dataset, rep + 1)
-    return dataset_of(item.name, examples, examples.labels, item.d, item.task, item.notes)
+    return dataset_of(item.name, examples, examples.labels, item.d, item.task, item.notes, registered=True)
 
 
 def known_centres(data: "DataRef", kind: str, rep: int) -> tuple[int, np.ndarray] | None:

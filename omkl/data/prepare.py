@@ -39,7 +39,7 @@ def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Datas
             y = targets(part.labels, where)
         rows.add(part._replace(labels=y))
     examples, notes = rows.examples(), item.notes_on_content
-    dataset = dataset_of(item.name, examples, examples.labels, item.d, item.task, notes)
+    dataset = dataset_of(item.name, examples, examples.labels, item.d, item.task, notes, registered=True)
     dataset = replace(dataset, classes=item.classes)
     columns = int(examples.indices.max(initial=-1)) + 1
     if item.content_hash is None:
@@ -65,14 +65,18 @@ def dataset_of(
     task: str,
     notes: tuple[str, ...],
     classes: Classes = None,
+    *,
+    registered: bool = False,
 ) -> Dataset:
     """Return the data set of these examples with labels or targets y (T,).
 
     classes: of a source without YAML, as `class_numbers` returns them; a note says which is which.
+    registered: whether its hash is that of the numbers alone, as the registry has it
     """
     notes = (*notes, *note_on(classes))
     arrays = (examples.indptr, examples.indices, examples.values, y)
-    return Dataset(name, *arrays, d, task, content_hash(*arrays), None, notes, classes, examples.base)
+    own = content_hash(*arrays, d=0 if registered else d)
+    return Dataset(name, *arrays, d, task, own, None, notes, classes, examples.base)
 
 
 def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset, Recipe | None]:

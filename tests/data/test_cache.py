@@ -11,7 +11,9 @@ import pytest
 
 from omkl import data
 from omkl.cli import main
-from omkl.data import cache, ref
+from omkl.config.data_choice import distinct
+from omkl.data import cache, of_dataset, ref
+from omkl.data.arrays import from_arrays
 from omkl.errors import OmklError
 
 TEXT = "1 1:0.5 4:2\n-1 2:1\n1\n"
@@ -80,6 +82,27 @@ def test_changed_source_or_parser_is_parsed_again(source, monkeypatch):
     assert first.values[0] == 0.5  # the first copy is still there, mapped
     monkeypatch.setattr(cache, "PARSER", -1)
     assert data.load(str(source)).path != second.path
+
+
+def test_empty_columns_at_the_end_are_part_of_the_content(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    made = {}
+    for columns in (2, 3, 4):
+        X, y = np.zeros((4, columns)), np.array([0, 1, 0, 1])
+        X[:, :2] = [[1, 2], [3, 4], [0, 1], [2, 0]]
+        path = tmp_path / f"my{columns}.csv"
+        np.savetxt(path, np.column_stack([X, y]), delimiter=",")
+        made[columns] = data.load(str(path))
+        in_memory = from_arrays(X, y)
+        assert in_memory.content_hash == made[columns].content_hash
+        assert of_dataset(in_memory).copy.exists()
+        assert cache.read_parsed(made[columns].path).d == columns
+    assert len({own.content_hash for own in made.values()}) == 3
+    for columns, own in made.items():
+        numbers = data.content_hash(own.indptr, own.indices, own.values, own.y)
+        assert (own.content_hash == numbers) == (columns == 2)
+    mine = [data.find(str(tmp_path / f"my{columns}.csv")) for columns in (2, 3)]
+    assert len(distinct(mine)) == 2
 
 
 def test_old_copies_of_the_same_source_are_removed(source):

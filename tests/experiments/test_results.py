@@ -302,6 +302,17 @@ def test_data_sets_of_one_name_are_named_or_refused(tmp_path):
     assert ran.cells["task"].tolist() == ["regression"]
 
 
+def test_a_table_with_empty_columns_has_cells_of_its_own(tmp_path):
+    X, y = noise()
+    wide = np.hstack([X, np.zeros((len(X), 20))])
+    how = {"algo": "arow_features", "reps": 1, "exec": "serial", "yardsticks": [], "progress": False, "y": y}
+    short = omkl.run(data=X, store=tmp_path / "s", **how)
+    after, alone = (omkl.run(data=wide, store=tmp_path / store, **how) for store in ("s", "other"))
+    assert after.outcome.ran == 1
+    assert after.cells["key"].tolist() == alone.cells["key"].tolist() != short.cells["key"].tolist()
+    assert after.cells["mistakes"].tolist() == alone.cells["mistakes"].tolist()
+
+
 def test_a_kernel_without_a_bar_of_its_own_shows_none(monkeypatch):
     import types
 
