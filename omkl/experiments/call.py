@@ -20,6 +20,21 @@ from omkl.data.tables import as_pandas
 from omkl.errors import UserError, counted, show
 
 LABEL = "y=..."  # the column of labels that are given beside a frame
+OF_CALLS = {"jobs": "jobs=2", "fresh": "fresh=True", "progress": "progress=False"}
+_RUNNING = "omkl.run, sweep, tune, bounds, table and claims"
+_DATA_FRAME = "what comes back has .table, a DataFrame, to"
+INSTEAD = {  # of options that are no keywords
+    "by": "what comes back has .by(MEASURE)",
+    "columns": f"{_DATA_FRAME} select from",
+    "dry_run": "omkl.results runs nothing and returns what the store holds; `omkl run --dry-run` estimates",
+    "fail_above": f"{_DATA_FRAME} compare with a limit, such as its column mistake_pct_mean",
+    "fail_below": f"{_DATA_FRAME} compare with a limit, such as its column auc_mean",
+    "fail_fast": "what comes back has .failed, the cells that failed",
+    "format": "what comes back has .to_markdown(), .to_latex() and .to_html()",
+    "out": "what comes back has .report(PATH) or .save(PATH)",
+    "quiet": "progress=False shows no bar",
+    "sort": f"{_DATA_FRAME} sort",
+}
 
 
 @dataclass(frozen=True)
@@ -40,9 +55,9 @@ class Call:
         """Return the call of a function's arguments. Raises UserError for data that cannot be taken."""
         given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
         if options := [word for word in given if word.startswith("-")]:
-            raise UserError(
-                f"{options[0]}: options are keyword arguments here, such as jobs=2, fresh=True, quick=True"
-            )
+            key = options[0].lstrip("-").partition("=")[0].replace("-", "_")
+            usual = "options are keyword arguments here, such as jobs=2 or fresh=True"
+            raise UserError(f"{options[0]}: {_no_keyword(key) if key in INSTEAD else usual}")
         names = list(map(str, data)) if isinstance(data, Mapping) else []
         named = list(data.values()) if names else _listed(data) if data is not None else []
         are_files = all(isinstance(one, str | Path) for one in named)
@@ -77,11 +92,27 @@ class Call:
 
     def plan(self, sweep: bool = False) -> Plan:
         """Return the plan; sweep: whether hyperparameters may have several values."""
+        self.check_options()
         return make_plan(self.words, sweep=sweep, values=self.values, data=self.data)
 
     def request(self, sweep: bool = False, others: Iterable[str] = ()) -> Request:
         """Return the words over conf/config.yaml; sweep: as of `plan`; others: keys to suggest, too."""
         return Request(self.words, sweep, self.values, others)
+
+    def check_options(self, others: Iterable[str] = ()) -> None:
+        """Raise UserError for an option of the command among the settings; others: keys that are settings."""
+        given = {word.partition("=")[0].replace("-", "_"): word for word in self.words}
+        given |= {
+            key: word_text(key, self.values[key]) for key in self.values if key in {*OF_CALLS, *INSTEAD}
+        }
+        for key, word in given.items():
+            if self.typed or key in others:
+                continue
+            if key in OF_CALLS:
+                how = f"{key} is no setting but a keyword argument of {_RUNNING}"
+                raise UserError(f"{word}: {how}, outside of the words: {OF_CALLS[key]}")
+            if key in INSTEAD:
+                raise UserError(f"{word}: {_no_keyword(key)}")
 
     def line(self, verb: str) -> str:
         """Return the command line that says the same, for captions."""
@@ -90,6 +121,10 @@ class Call:
         shown = [word_text(key, value) for key, value in self.values.items()]
         shown += [f"data={','.join(map(str, self.data))}"] if self.data else []
         return shlex.join(["omkl", verb, *self.words, *shown])
+
+
+def _no_keyword(option: str) -> str:
+    return f"an option of the command that is no keyword here; {INSTEAD[option]}"
 
 
 def _listed(data: Any) -> list[Any]:

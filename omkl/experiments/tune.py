@@ -45,6 +45,7 @@ class Study:
     @classmethod
     def of(cls, call: Call) -> "Study":
         """Return the races of a call. Raises UserError for what is not right, before any work."""
+        call.check_options(known())
         line = call.line("tune")
         typed = {word.partition("=")[0] for word in call.words}
         own = {key: value for key, value in call.values.items() if key in known()}

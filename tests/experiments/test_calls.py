@@ -1,5 +1,7 @@
 """The calls beside runs: models, papers' tables and claims, figures, bounds, pages, lists."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ import omkl
 from omkl.cli import main
 from omkl.data import find, of_dataset
 from omkl.errors import UserError
+from omkl.experiments.call import INSTEAD
 from omkl.store.store import Store
 
 SERIAL = {"exec": "serial", "progress": False}
@@ -164,6 +167,43 @@ def test_data_and_stores_say_on_one_line_what_they_are(tmp_path):
     assert repr(of_dataset(file.load())) == "Parsed('rows', T=80, d=3, 2 classes)"
     store = Store(tmp_path / "store")
     assert repr(store).endswith("store', 0 files of cells, 0.0 MiB)")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: omkl.run("algo=alma data=wdbc jobs=2"),
+            "jobs=2: jobs is no setting but a keyword .*: jobs=2",
+        ),
+        (
+            lambda: omkl.tune("algo=alma data=wdbc fresh=True"),
+            "fresh=True: .*outside of the words: fresh=True",
+        ),
+        (
+            lambda: omkl.fit("alma", data="wdbc", jobs=2),
+            "jobs=2: .* argument of omkl.run, sweep, tune, bounds",
+        ),
+        (
+            lambda: omkl.run("algo=alma data=wdbc --fail-above mistakes=5"),
+            "--fail-above: .* no keyword here; wh",
+        ),
+        (lambda: omkl.run(data="wdbc", fail_above="mistakes=5"), "fail_above=.*: .*a DataFrame, to compare"),
+        (lambda: omkl.sweep("algo=alma data=wdbc fail-below=auc=1"), "fail-below=auc=1: an option"),
+        (lambda: omkl.results(data="wdbc", by="auc"), r"by=auc: .*what comes back has \.by\(MEASURE\)"),
+    ],
+)
+def test_an_option_that_is_no_keyword_says_what_is(call, said):
+    with pytest.raises(UserError, match=said):
+        call()
+
+
+def test_what_stands_in_place_of_an_option_is_there(tmp_path):
+    made = omkl.run("algo=alma data=wdbc reps=1", store=tmp_path, **SERIAL)
+    for text in INSTEAD.values():
+        for name in re.findall(r"what comes back has \.(\w+)", text):
+            assert hasattr(made, name)
+    assert {"mistake_pct_mean", "auc_mean"} <= set(made.table)
 
 
 def test_options_are_keywords():
