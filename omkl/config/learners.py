@@ -36,6 +36,7 @@ class LearnerSpec:
     equivariant: of a regression, its predictions of the targets a + c y are a + c times those of y
     setup: function that chooses its kernels from the pool, or None    state: its resources by name
     measures: what it reports in every round of a regression, of omkl.tasks.REPORTED
+    degrees_of_freedom: where the density whose NLPD that is is Student's t, None where it is normal
     probabilities: whether its scores are: of two classes that of +1 less 1/2, of more that of each
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
@@ -68,6 +69,7 @@ class LearnerSpec:
     setup: str | None = None
     state: dict[str, Resource] = field(default_factory=dict)
     measures: list[str] = field(default_factory=list)
+    degrees_of_freedom: int | None = None
     probabilities: bool = False
     require: list[str] = field(default_factory=list)
     only: dict[str, dict[str, list]] = field(default_factory=dict)
@@ -378,6 +380,7 @@ _CHECKS: dict[str, Check] = {
     "average": domains.domain_check(["fixed", "shrunk"]),
     "pool": domains.domain_check(["any", "features", "gaussian"]),
     "measures": _measures,
+    "degrees_of_freedom": domains.domain_check("int [3, inf)"),
     "revision": domains.domain_check("int [1, inf)"),
 }
 

@@ -229,7 +229,7 @@ class Learner:
         if learn:
             self.scaling.see(part(given, start, stop))
         if units is not None:
-            in_units(trace_part(trace, start, stop), units.part(start, stop), self.spec.measures)
+            in_units(trace_part(trace, start, stop), units.part(start, stop), given.y[start:stop], self.spec)
         return time.thread_time() - began
 
     def _shared(self) -> list[Expansion]:

@@ -164,8 +164,8 @@ def _figures(
         values, rounds = scores.of_classes(stream, trace, learner.spec.probabilities)
     measured |= values
     for name, each in rounds.items():
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.cumsum(each)
+        if (sums := scores.sums_of(each)) is None:
+            continue
         check_sums(sums)
         measured[name] = float(sums[-1]) / T
         curve[name] = [float(sums[t - 1]) for t in points]

@@ -105,7 +105,7 @@ class Estimator:
             self.scaling.see(given)
         seconds += time.thread_time() - began
         if units is not None:
-            in_units(trace, units, ())
+            in_units(trace, units, given.y, self.spec)
         return trace, seconds
 
     def _judged(self, found: Any, y: int) -> tuple[int, float]:

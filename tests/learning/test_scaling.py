@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reference.scaling import scaled_rows, scaled_targets
+from scipy import stats
 
 import omkl.sklearn
 from omkl.cli import main
@@ -215,11 +216,42 @@ def test_the_unit_of_the_targets_does_not_matter_where_they_are_scaled():
     assert ranks[0] == ranks[1]
     assert errors[0]["krls_t"]["coverage"] == errors[1]["krls_t"]["coverage"] > 0.8
     nlpd = [own["iegp"]["nlpd"] for own in errors]
-    assert nlpd[1] == pytest.approx(
-        nlpd[0] + (T - 1) / T * np.log(1e5), rel=1e-6
-    )  # a density has a unit, too
+    assert nlpd[1] == pytest.approx(nlpd[0] + np.log(1e5), rel=1e-6)  # a density has a unit, too
     plain = [sorted(names, key=lambda name: traced(name, with_targets(c))[1]["mse"]) for c in (1e-2, 1.0)]
     assert plain[0] != plain[1], "unscaled, the unit decides"
+
+
+DENSE = [spec.name for spec in learner_specs().values() if "nlpd" in spec.measures]
+
+
+@pytest.mark.parametrize("words", [{}, {"target": "standard"}, {"target": "online"}], ids=str)
+@pytest.mark.parametrize("name", DENSE)
+def test_nlpd_is_that_of_the_targets_in_their_own_units(name, words):
+    spec, data = learner_spec(name), with_targets()
+    data.y[T // 2] = 4000.0  # an outlier is no less surprising where it scales itself
+    trace, figures = traced(name, data, words)
+    variance = trace.further[:, spec.measures.index("variance")]
+    known = variance > 0
+    assert np.flatnonzero(~known).tolist() == ([0, 1] if "online" in words.values() else [])
+    error, deviation = (data.y - trace.score)[known], np.sqrt(variance[known])
+    logs = stats.norm.logpdf(error, scale=deviation)
+    if degrees := spec.degrees_of_freedom:
+        logs = stats.t.logpdf(error, degrees, scale=deviation * np.sqrt((degrees - 2) / degrees))
+    assert figures["nlpd"] == pytest.approx(-logs.mean(), rel=1e-9)
+    curve = dict(zip(figures["curve"]["t"], figures["curve"]["nlpd"], strict=True))
+    assert curve[T] == pytest.approx(T * figures["nlpd"])
+    some = next(t for t in curve if t > 10)
+    assert curve[some] / some == pytest.approx(-logs[: some - np.count_nonzero(~known)].mean())
+
+
+@pytest.mark.parametrize("target", ["online", "standard"])
+def test_targets_that_do_not_vary_have_no_nlpd(target):
+    data = replace(with_targets(), y=np.full(T, 3.0))
+    figures = traced("krls_t", data, {"target": target})[1]
+    assert "nlpd" not in figures.keys() | figures["curve"].keys()
+    data.y[5] = 4.0
+    figures = traced("krls_t", data, {"target": target}, np.arange(7))[1]  # the last of them has a width
+    assert np.isfinite(figures["nlpd"])
 
 
 REGRESSORS = [spec.name for spec in learner_specs().values() if "regression" in spec.tasks]
