@@ -12,6 +12,7 @@ from scipy import stats
 import omkl.sklearn
 from omkl.cli import main
 from omkl.config import learner_spec, learner_specs, plan, pool
+from omkl.config.kernel_kinds import check_kernel
 from omkl.config.plans import resolved
 from omkl.data.dataset import content_hash
 from omkl.errors import UserError
@@ -252,6 +253,23 @@ def test_targets_that_do_not_vary_have_no_nlpd(target):
     data.y[5] = 4.0
     figures = traced("krls_t", data, {"target": target}, np.arange(7))[1]  # the last of them has a width
     assert np.isfinite(figures["nlpd"])
+
+
+@pytest.mark.parametrize("scale", ["online", "online_minmax"])
+def test_scales_that_follow_from_the_data_are_the_ranges_of_the_scaled_rows(scale):
+    data, spec = offset(), learner_spec("lasvm")
+    X = np.array(scaled_rows(matrix_of(data).tolist(), scale, True))
+    ranges = np.ptp(X, axis=0)
+    kernels = [{"kind": "ard", "scales": own} for own in ("auto", np.where(ranges > 0, ranges, 1.0).tolist())]
+    found, expected = (
+        run_pass(
+            *(spec, {**spec.defaults, "kernel": check_kernel(kernel)}, None, data, np.arange(T), SEED),
+            scaling={"scale": scale},
+        )
+        for kernel in kernels
+    )
+    for name in ("mistakes", "n_sv_sum"):
+        assert found[name] == expected[name] > 0
 
 
 REGRESSORS = [spec.name for spec in learner_specs().values() if "regression" in spec.tasks]
