@@ -287,7 +287,7 @@ def _add_look(parser: Parser, out: str) -> None:
     parser.add_argument("--width", type=inches, metavar="W", help=text)
     text = "look of the figure; paper: serifs, finer lines, 300 dpi (default: %(default)s)"
     parser.add_argument("--style", choices=STYLES, default=STYLES[0], help=text)
-    text = "limits of the y axis, as in 10:30; lines beyond them are named above the panel"
+    text = "limits of the y axis, as in 10:30; lines that end beyond them are named above the panel"
     parser.add_argument("--ylim", type=y_limits, metavar="LOW:HIGH", help=text)
     text = "no title in the figure, where LaTeX sets the caption"
     parser.add_argument("--no-title", action="store_true", help=text)
