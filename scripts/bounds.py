@@ -38,12 +38,13 @@ PARTS = (  # heading, command
     ),
     (
         "NORMA beside a moving target",
-        "algo=norma data=drift,switch order=file reps=5 'algo.kernel={kind:gaussian,sigma:0.5}' algo.lam=0.01 "
-        "algo.eta=0.5",
+        "algo=norma data=drift,switch order=file reps=5 'algo.kernel={kind:gaussian,sigma:0.5}' "
+        "algo.lam=0.01 algo.eta=0.5",
     ),
     (
         "NORMA with a window: what it drops",
-        "algo=norma data=wdbc,votes84 'algo.kernel={kind:gaussian,sigma:64}' algo.lam=0.1 algo.eta=1 algo.tau=20",
+        "algo=norma data=wdbc,votes84 'algo.kernel={kind:gaussian,sigma:64}' algo.lam=0.1 algo.eta=1 "
+        "algo.tau=20",
     ),
     (
         "NORMA with a falling step: regularised risk, and the averaged hypothesis on new rows",
