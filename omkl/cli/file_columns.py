@@ -29,8 +29,8 @@ def columns_of(words: list[str]) -> list[str]:
         return []
     with OPENED.get(path.suffix, open)(path, "rb") as opened:
         head = opened.read(MOST_BYTES)
-    encoding = given.get("encoding", "auto").replace("auto", "utf-8-sig")
-    lines = [line for line in head.decode(encoding, "replace").splitlines() if line.strip()]
+    text = head.decode(given.get("encoding", "auto").replace("auto", "utf-8"), "replace")
+    lines = [line for line in text.removeprefix("\ufeff").splitlines() if line.strip()]
     names = (name.strip() for name in _names(lines, given.get("delimiter", "auto")))
     return [name.replace(" ", "\\ ") for name in names if _PLAIN.fullmatch(name)]
 

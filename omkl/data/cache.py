@@ -33,7 +33,7 @@ from omkl.errors import OmklError
 from omkl.files import replacing
 from omkl.paths import cache_folder
 
-PARSER = 8  # raised when parsing or preparing the same file gives another result, or the copy another form
+PARSER = 9  # raised when parsing or preparing the same file gives another result, or the copy another form
 ALIGNMENT = 64
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run

@@ -104,12 +104,15 @@ def read_fields(
 
 def open_text(path: Path, limit: int | None, encoding: str = "auto") -> io.TextIOWrapper:
     """Open a text for `lines_of`."""
-    code = "utf-8-sig" if encoding == "auto" else encoding
+    code = "utf-8" if encoding == "auto" else encoding
     return io.TextIOWrapper(open_binary(path, limit), code, "surrogateescape", newline="")
 
 
 def lines_of(file: IO[str], path: Path) -> Iterator[str]:
-    """Yield the lines of a text, of `open_text`; one that is endless or not UTF-8 is an error."""
+    """Yield the lines of a text, of `open_text`; one that is endless or not UTF-8 is an error.
+
+    A byte order mark at the beginning is left out, in whatever encoding: utf-8 and utf-16-le keep it.
+    """
     for number in itertools.count(1):
         try:
             line = file.readline(data_files.LONGEST_LINE + 1)
@@ -117,6 +120,7 @@ def lines_of(file: IO[str], path: Path) -> Iterator[str]:
             raise UserError(
                 f"{path}:{number}: the line is not text in the encoding that is given; correct encoding="
             ) from None
+        line = line.removeprefix("\ufeff") if number == 1 else line
         if not line:
             return
         if len(line) > data_files.LONGEST_LINE:

@@ -116,6 +116,7 @@ def test_columns_of_a_file_are_offered(name, content, tmp_path, monkeypatch):
         assert offered(f"omkl run data={name} {key}=") == [f"{key}={own}" for own in names]
     assert offered(f"omkl fit data={name} drop=repaid,") == [f"drop=repaid,{own}" for own in names[:2]]
     assert offered(f"omkl data look {name} label=re") == ["label=repaid"]
+    assert offered(f"omkl data look {name} encoding=utf-8 label=ag") == ["label=age"]
     assert offered(f"omkl run data={name} header=no label=") == []
     assert offered("omkl run data=wdbc label=") == []
 

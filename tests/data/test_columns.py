@@ -134,6 +134,18 @@ def test_columns_that_name_the_rows_are_no_features(path):
         made(path, id=("y",))
 
 
+@pytest.mark.parametrize("encoding", ["auto", "utf-8", "UTF8", "utf-8-sig", "utf-16-le"])
+def test_a_byte_order_mark_belongs_to_no_column(path, encoding):
+    content = "\ufeffy;a\n1;2\n0;3\n1;2\n0;4\n"
+    path.write_bytes(content.encode("utf-8" if encoding in ("auto", "utf-8-sig") else encoding))
+    wanted = Preparation(encoding=encoding)
+    dataset = load(str(path), preparation=wanted)
+    assert (dataset.T, dataset.d, dataset.y.tolist()) == (4, 1, [1.0, -1.0, 1.0, -1.0])
+    assert [column.name for column in read_table(path, wanted).columns] == ["y", "a"]
+    path.write_bytes(content.replace("y;a\n", "").encode("utf-16-le" if "16" in encoding else "utf-8"))
+    assert load(str(path), preparation=wanted).T == 4
+
+
 @pytest.mark.parametrize("encoding", ["latin1", "utf-16", "cp1252"])
 def test_other_encodings(path, encoding):
     path.write_bytes("größe;y\n1;ä\n2;ö\n".encode(encoding))
