@@ -157,7 +157,27 @@ def test_the_index_that_pandas_writes(path):
 def test_the_delimiter_is_what_divides_all_lines(path, text, expected):
     path.write_text(text, newline="")
     assert delimiter_of(path) == expected
-    assert delimiter_of(path, "|") == ("|", expected[1])
+    assert delimiter_of(path, Preparation(delimiter="|")) == ("|", expected[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "expected"),
+    [
+        ("2,9 1,4 0\n1,7 7,0 1\n", {"decimal": ","}, "whitespace"),
+        ("1,200 3 0\n12,000 4 1\n", {"thousands": ","}, "whitespace"),
+        ("2,9 1,4 0\n1,7 7,0 1\n", {}, ","),
+        ('a,b,y\n"2,9",x z,0\n', {"decimal": ","}, ","),
+        ("6,0,1\n4,2,0\n", {"decimal": ","}, ","),
+        ("6, 0, 1\n4, 2, 0\n", {"decimal": ","}, ","),
+        ("1,2024-01-01 10:00,5\n2,2024-01-02 11:00,6\n", {"decimal": ","}, ","),
+    ],
+)
+def test_commas_in_numbers_are_no_delimiter_between_blanks(path, text, form, expected):
+    path.write_text(text)
+    assert delimiter_of(path, Preparation(**form))[0] == expected
+    if expected == "whitespace":
+        X = made(path, **form).values.reshape(2, 2).tolist()
+        assert X == ([[2.9, 1.4], [1.7, 7]] if "decimal" in form else [[1200, 3], [12000, 4]])
 
 
 @pytest.mark.parametrize(
