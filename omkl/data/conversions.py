@@ -42,8 +42,11 @@ class Conversion:
 
     def columns(self, column: Column, table: Table) -> list[Column]:
         """Return the columns of numbers. Raises UserError that names the row of a value that is none."""
-        if column.numbers is not None and self.kind in AMOUNTS:
-            return [column]  # of a part of a file in which no value has its sign
+        if (
+            column.numbers is not None and self.kind in AMOUNTS
+        ):  # a part of a file in which no value has its sign
+            if self.decimal == "." or not column.distinct.as_written:
+                return [column]  # 8.000 is 8 here, and 8000 below
         there = ~column.missing
         distinct, place = np.unique(column.text[there].astype(str), return_inverse=True)
         values = self._values(distinct)

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -189,6 +189,7 @@ class Column:
     The text of a column of numbers has a decimal point and no thousands, however the file writes them.
     numbers: None where some value is neither a number nor missing    missing (T,): which values are
     truth: whether the values are True and False, of which the numbers are 1 and 0
+    as_written: whether the numbers come from these texts, of which another format may make others
     """
 
     name: str
@@ -196,6 +197,7 @@ class Column:
     missing: np.ndarray
     numbers: np.ndarray | None
     truth: bool = False
+    as_written: bool = False
 
     @property
     def distinct(self) -> "Column":
@@ -314,7 +316,7 @@ def column_of(name: str, text: np.ndarray, form: TableFormat) -> Column:
         numbers[~missing] = plain[~missing].astype(np.float64)
     except ValueError:
         return Column(name, text, missing, None)
-    return numeric_column(name, plain, missing, numbers, form)
+    return replace(numeric_column(name, plain, missing, numbers, form), as_written=plain is text)
 
 
 def numeric_column(

@@ -2,12 +2,14 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from omkl.data import load
 from omkl.data.formats import read_table
 from omkl.data.prepare import read_file
 from omkl.data.recipe import Preparation, Recipe
+from omkl.data.tables import of_frame
 from omkl.errors import UserError
 
 
@@ -71,6 +73,24 @@ def test_numbers_with_a_sign(path, cells, numbers, said):
     if "numbers" in said:  # as a target, too
         regression = made(path, "regression", label="a")[0]
         assert regression.y.tolist() == pytest.approx(numbers)
+
+
+def test_amounts_without_a_sign_are_read_as_those_with_one(path):
+    cells = ["8.977,50 EUR", "1.000 EUR"]
+    for wanted in ({}, {"decimal": ",", "thousands": "."}):
+        recipe = column(path, cells, **wanted)[1]
+        for new, expected in (("8.000", [8000]), ("8.000,5", [8000.5]), ("8.000 EUR", [8000]), ("7", [7])):
+            path.write_text(f"a\tz\n{new}\t1\n")
+            assert recipe.apply(read_table(path, recipe.preparation), new=True)[0].tolist() == [expected]
+        frame = pd.DataFrame({"a": [8000.0, 8.5], "z": [0, 1]})  # numbers are no texts
+        table = of_frame(frame, path, recipe.preparation)
+        assert recipe.apply(table, new=True)[0].tolist() == [[8000], [8.5]]
+    recipe = column(path, cells)[1]
+    path.write_text("a\tz\n8.5\t1\n")
+    with pytest.raises(
+        UserError, match=r"my\.csv:2: column 'a' holds '8\.5', which is not an amount of money"
+    ):
+        recipe.apply(read_table(path, recipe.preparation), new=True)
 
 
 @pytest.mark.parametrize(
