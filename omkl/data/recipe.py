@@ -365,7 +365,8 @@ def choice_of(table: Table, preparation: Preparation, task: str = "classificatio
             many = words is not None and not are_few(len(words), rows)
             if words is not None and many and not _other_notation(words, words[0], preparation):
                 left_out[place] = f"{len(words)} different words in {rows} rows are too many"
-                what = f"left out, since {left_out[place]}; categorical=onehot makes features of them"
+                what = f"{what}; left out" if what else "left out"
+                what += f", since {left_out[place]}; categorical=onehot makes features of them"
         if place not in left_out:
             chosen.features.append(place)
         if what:

@@ -75,6 +75,20 @@ def test_numbers_with_a_sign(path, cells, numbers, said):
         assert regression.y.tolist() == pytest.approx(numbers)
 
 
+def test_dates_in_two_orders_are_no_dates(path):
+    for cells in (["13/03/2024", "03/13/2024"], ["05/03/24", "40/03/05"], ["2/29/2024", "2/30/2024"]):
+        path.write_text("a\tb\tz\n" + "".join(f"{cell}\t{n}\t{n % 2}\n" for n, cell in enumerate(cells * 10)))
+        dataset, _, features = made(path)
+        assert list(features) == [*(f"a={cell}" for cell in sorted(cells)), "b"]
+        assert f"'a': no dates, since '{cells[1]}' is none" in dataset.notes[0]
+    for cells, other in ((["13/03/2024", "05/03/2024"], "03/13/2024"), (["3/13/24", "3/5/24"], "13/3/24")):
+        recipe = column(path, cells)[1]
+        assert "a (month)" in recipe.columns
+        path.write_text(f"a\tz\n{cells[1]}\t1\n{other}\t0\n")
+        with pytest.raises(UserError, match=rf"my\.csv:3: column 'a' holds '{other}', which is not a date"):
+            recipe.apply(read_table(path, recipe.preparation), new=True)
+
+
 def test_amounts_without_a_sign_are_read_as_those_with_one(path):
     cells = ["8.977,50 EUR", "1.000 EUR"]
     for wanted in ({}, {"decimal": ",", "thousands": "."}):
