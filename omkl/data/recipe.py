@@ -6,7 +6,7 @@ A recipe is made from one table and can be applied to others with the same colum
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from omkl import schema
 from omkl.data.conversions import AMOUNTS, LETTERS, Conversion, are_few, conversion, letters, words_of
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
-from omkl.data.labels import shortlist
+from omkl.data.labels import TRUTH, shortlist
 from omkl.data.tables import Column, Table, TableFormat, column_word, kind_of, readings, typed
 from omkl.errors import UserError, counted, quoted, show, suggest
 
@@ -194,9 +194,10 @@ class Recipe:
         found = {}
         for column in table.columns:
             if column.name in self.categories:
-                known = set(self.categories[column.name])
+                fold = _folding(self.categories[column.name])
+                known = set(map(fold, self.categories[column.name]))
                 there = column.text[kept[~column.missing[kept]]]
-                found[column.name] = Counter(text for text in there if text not in known)
+                found[column.name] = Counter(text for text in there if fold(text) not in known)
         return found
 
     def _numbers(self, column: Column, table: Table, new: bool) -> np.ndarray:
@@ -212,8 +213,9 @@ class Recipe:
                 f"{'write one, or remove the row' if new else helps}"
             )
         if name in self.categories:
-            known = self.categories[name]
-            return (column.text[:, None] == np.array(known, object)).astype(float)
+            fold = _folding(self.categories[name])
+            known, words = (list(map(fold, texts)) for texts in (self.categories[name], column.text))
+            return (np.array(words, object)[:, None] == np.array(known, object)).astype(float)
         values = column.numbers
         if values is None:
             raise UserError(_no_number(column, table, self.preparation, new))
@@ -494,6 +496,9 @@ def _categories(column: Column, table: Table, form: TableFormat) -> tuple[str, .
     if said := _other_notation(column.text[~column.missing], word, form):
         raise UserError(f"{table.where(row)}: column '{column.name}' holds {show(word)}, {said}")
     values = tuple(sorted(set(column.text[~column.missing])))
+    if column.distinct.truth:  # one each, in capital letters or not
+        lower = [value.lower() for value in values]
+        values = tuple(value for i, value in enumerate(values) if lower.index(lower[i]) == i)
     if len(values) > MOST_CATEGORIES:
         raise UserError(
             f"{table.path}: column '{column.name}' has {len(values)} different values, such as "
@@ -507,6 +512,15 @@ def _categories(column: Column, table: Table, form: TableFormat) -> tuple[str, .
             f"{column_word('drop', column.name)} leaves the column out"
         )
     return values
+
+
+def _folding(words: Sequence[str]) -> Callable[[str], str]:
+    """Return what is done to texts before they are compared with the words of a column.
+
+    True and true are one, as in labels, except where a model of an older version has both.
+    """
+    lower = {word.lower() for word in words}
+    return str.lower if len(lower) == len(words) and lower <= TRUTH.keys() else str
 
 
 def _scaling(values: np.ndarray, kind: str) -> tuple[float, float]:

@@ -335,7 +335,17 @@ def as_pandas(frame: Any) -> Any:
         frame = frame.collect()
     if isinstance(frame, pd.DataFrame):
         return frame
-    return pd.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
+    return pd.DataFrame({name: _values(frame[name]) for name in frame.columns})
+
+
+def _values(column: Any) -> Any:
+    """Return the values of a column of polars or the like; whole numbers beside gaps keep all digits."""
+    kind = str(getattr(column, "dtype", ""))
+    if re.fullmatch(r"U?Int(8|16|32|64)", kind) and column.null_count():  # floats in numpy
+        import pandas as pd
+
+        return pd.array(column.to_list(), dtype=kind)
+    return column.to_numpy()
 
 
 def of_frame(frame: Any, path: Path, form: TableFormat = AS_MOST) -> Table:
@@ -352,11 +362,10 @@ def of_frame(frame: Any, path: Path, form: TableFormat = AS_MOST) -> Table:
     for name in frame.columns:
         values = frame[name]
         missing = values.isna().to_numpy()
-        if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+        text = np.where(missing, "", values.astype(str)).astype(object)  # with all digits, for labels
+        if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
             numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-            text = np.where(missing, "", values.astype(str)).astype(object)  # with all digits, for labels
             columns.append(numeric_column(str(name), text, missing, numbers, form))
         else:
-            text = np.where(missing, "", values.astype(str)).astype(object)
             columns.append(column_of(str(name), text, form))
     return Table(path, columns, None, True)

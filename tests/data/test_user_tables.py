@@ -300,5 +300,5 @@ def test_a_data_frame_is_a_table_too(path):
     table = tables.of_frame(frame, path)
     own, _ = recipe_of(table, Preparation(missing="mean", categorical="onehot"))
     X, labels, _ = own.apply(table)
-    assert X.tolist() == [[1, 1, 1, 0], [2, 0, 0, 0], [3, 1, 0, 1]]
+    assert X.tolist() == [[1, 0, 1, 1, 0], [2, 1, 0, 0, 0], [3, 0, 1, 0, 1]]  # as of a file
     assert labels.tolist() == ["0", "1", "1"]
