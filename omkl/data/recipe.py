@@ -17,7 +17,17 @@ from omkl.data.conversions import AMOUNTS, LETTERS, Conversion, are_few, convers
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import TRUTH, shortlist
-from omkl.data.tables import Column, Table, TableFormat, column_word, kind_of, readings, typed
+from omkl.data.tables import (
+    Column,
+    Table,
+    TableFormat,
+    column_word,
+    in_shell,
+    kind_of,
+    readings,
+    setting,
+    typed,
+)
 from omkl.errors import UserError, counted, quoted, show, suggest
 
 MOST_CATEGORIES = 1000
@@ -85,11 +95,18 @@ class Preparation(TableFormat):
 
     def words_of(self, keys: Iterable[str]) -> str:
         """Return those of these settings that are not the defaults, as one types them."""
-        values = {key: getattr(self, key) for key in keys if getattr(self, key) != getattr(AS_IT_IS, key)}
-        return " ".join(
-            f"{key}={(','.join(v) or '[]') if isinstance(v, tuple) else typed(v)}"
-            for key, v in values.items()
-        )
+        words = []
+        for key in keys:
+            value = getattr(self, key)
+            if value == getattr(AS_IT_IS, key):
+                continue
+            if key in ("label", "id", "drop", "positive"):
+                words.append(setting(key, *([value] if isinstance(value, str) else value)))
+            else:
+                words.append(
+                    f"{key}={(','.join(value) or '[]') if isinstance(value, tuple) else typed(value)}"
+                )
+        return " ".join(map(in_shell, words))
 
 
 AS_IT_IS = Preparation()

@@ -32,6 +32,11 @@ KINDS = {
     "a time": re.compile(_TIME, re.IGNORECASE),
 }
 
+_PLAIN = re.compile(  # texts that a setting need not quote: omkl.config.grammar reads them as they are
+    r"(?!(?:null|true|false|inf|nan)\Z)[^\W\d_]\w*(?: \w+)*|0|[1-9][0-9]{0,17}", re.IGNORECASE
+)
+_PLAIN_CLASS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|true|false", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class TableFormat:
@@ -126,12 +131,31 @@ def typed(mark: str | None) -> str:
     return {"\t": "tab", " ": "space", None: "null"}.get(mark, str(mark))
 
 
+def setting(key: str, *texts: str) -> str:
+    """Return the setting of columns or of a class as omkl reads it: ``drop=age,"price, net"``."""
+    plain = {
+        text: _PLAIN.fullmatch(text) or (key == "positive" and _PLAIN_CLASS.fullmatch(text)) for text in texts
+    }
+    quotes = not all(plain.values())  # beside a quoted text, letters beyond ASCII need quotes too
+    values = [
+        text if plain[text] and not (quotes and not text.isascii()) else _in_quotes(text) for text in texts
+    ]
+    return f"{key}={','.join(values)}"
+
+
+def _in_quotes(text: str) -> str:
+    """Return a text in quotes; in them only a quote, and the backslashes before one, are escaped."""
+    return '"' + re.sub(r'(\\*)("|\Z)', lambda found: 2 * found[1] + (found[2] and r"\""), text) + '"'
+
+
+def in_shell(word: str) -> str:
+    """Return a setting as one types it in a shell: ``'drop=mean radius'``."""
+    return word if re.fullmatch(r"[\w@%+=:,./#\[\]-]+", word) else shlex.quote(word)
+
+
 def column_word(key: str, name: str) -> str:
-    """Return the setting that names a column, as one types it: ``drop=age``, ``'drop=mean radius'``."""
-    if not re.fullmatch(r"\w+( \w+)*", name):
-        escaped = name.replace("\\", "\\\\").replace('"', r"\"")
-        return shlex.quote(f'{key}="{escaped}"')
-    return f"'{key}={name}'" if " " in name else f"{key}={name}"
+    """Return the setting that names a column, as one types it: ``drop=age``, ``'drop="price, net"'``."""
+    return in_shell(setting(key, name))
 
 
 def readings(texts: Iterable[str], example: str, form: TableFormat) -> dict[str, str]:
