@@ -308,8 +308,11 @@ class Table:
                 f"{key}={wanted}: {self.path} has no column named {wanted}, and others have numbers as "
                 f"names; write a name: {known}"
             )
+        near = suggest(str(wanted), names)
+        meant = [name for name in names if f"'{name}'" in near and '"' in setting(key, name)]
+        near += f"; type {column_word(key, meant[0])}" if meant else ""
         raise UserError(
-            f"{key}={wanted}: {self.path} has no such column{suggest(str(wanted), names)}; "
+            f"{key}={wanted}: {self.path} has no such column{near}; "
             f"it has {counted(len(names), 'column')}: {known}"
         )
 
