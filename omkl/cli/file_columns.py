@@ -13,7 +13,9 @@ OPENED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}  # between columns
 MOST_BYTES = 65_536
 _ATTRIBUTE = re.compile(r"\s*@attribute\s+('[^']*'|\"[^\"]*\"|\S+)", re.IGNORECASE)  # of ARFF
-_PLAIN = re.compile(r"[^\W\d_]\w*( \w+)*")  # needs no quotes in a setting
+_PLAIN = re.compile(  # needs no quotes in a setting
+    r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*( \w+)*", re.IGNORECASE
+)
 
 
 def columns_of(words: list[str]) -> list[str]:

@@ -98,7 +98,7 @@ def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("my.csv", b"age,home town,income (k),repaid\n1,2,3,yes\n"),
+        ("my.csv", b'age,home town,income (k),"net, all",null,repaid\n1,2,3,4,5,yes\n'),
         ("my.tsv", b"\xef\xbb\xbfage\thome town\tincome (k)\trepaid\n1\t2\t3\tyes\n"),
         ("my.csv.gz", gzip.compress(b'"age";"home town";"income (k)";"repaid"\n', mtime=0)),
         (
