@@ -478,6 +478,20 @@ def _no_number(
     return f"{holds}, which is not a number; {helps}"
 
 
+def fault_of_words(column: Column, preparation: Preparation) -> tuple[str, str] | None:
+    """Return why a column that is not all numbers stops a run, and which settings help; None if it does not.
+
+    The latter is empty where the cells must be corrected.
+    """
+    there, (_, word) = column.text[~column.missing], column.first_word(preparation)
+    if _other_notation(there, word, preparation):
+        return f"{show(word)} is in another notation", " or ".join(readings(there, word, preparation))
+    as_words = preparation.categorical == "auto" and words_of(column, preparation) is not None
+    if as_words or preparation.categorical == "onehot":
+        return None
+    return f"{show(word)} is no number", "categorical=onehot"
+
+
 def _other_notation(texts: np.ndarray, word: str, form: TableFormat) -> str | None:
     """Return with which settings all texts are numbers, and what the word is then; None for other texts."""
     if found := readings(texts, word, form):
