@@ -368,7 +368,8 @@ def as_pandas(frame: Any) -> Any:
 def _values(column: Any) -> Any:
     """Return the values of a column of polars or the like; whole numbers beside gaps keep all digits."""
     kind = str(getattr(column, "dtype", ""))
-    if re.fullmatch(r"U?Int(8|16|32|64)", kind) and column.null_count():  # floats in numpy
+    has_gaps = hasattr(column, "null_count") and column.null_count()
+    if has_gaps and re.fullmatch(r"U?Int(8|16|32|64)", kind):  # floats in numpy
         import pandas as pd
 
         return pd.array(column.to_list(), dtype=kind)
