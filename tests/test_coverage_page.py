@@ -7,9 +7,11 @@ import shlex
 import pytest
 from support import ROOT
 
+import omkl
 from omkl.cli.parser import build_parser
-from omkl.config import learner_specs, pool_names
+from omkl.config import learner_specs
 from omkl.data import registry
+from omkl.experiments.call import Call
 from omkl.publications.paper import find_item, read_paper
 from omkl.theorems.evaluation import function_of
 
@@ -50,19 +52,30 @@ def test_a_command_names_what_there_is(text):
     words = shlex.split(text)[1:]
     actions = {action.dest: action for action in build_parser()._actions}
     assert words[0] in actions["command"].choices
-    settings = dict(word.split("=", 1) for word in words[1:] if "=" in word)
-    for name in settings.get("algo", "").split(","):
-        assert not name or name in SPECS, name
-        for key in settings:
-            if key.startswith("algo."):
-                assert key.removeprefix("algo.") in SPECS[name].defaults, (name, key)
-    sets = words[2:] if words[0] == "data" else [name for name in settings.get("data", "").split(",") if name]
-    assert all(map(registry.is_name, sets)), sets
-    assert settings.get("pool", "paper16") in pool_names()
+    if words[0] == "data":
+        assert all(map(registry.is_name, words[2:]))
     if words[0] in ("table", "figure"):
         find_item(f"{words[0]}s", words[1])
     if words[0] == "claims":
         assert read_paper(words[1]).claims
+
+
+@pytest.mark.parametrize("text", [text for text in COMMANDS if text.startswith("omkl run ")])
+def test_a_run_can_be_planned(text):
+    assert Call.of(text.removeprefix("omkl run "), None, None, None, {}).plan().settings
+
+
+@pytest.mark.parametrize("text", [text for text in COMMANDS if text.startswith("omkl bounds ")])
+def test_a_theorem_applies_to_the_run_that_its_line_names(text, request, tmp_path):
+    if re.search("data=(adaraker|ionosphere)", text):
+        request.getfixturevalue("shared_data")
+    words = text.removeprefix("omkl bounds ") + " reps=1"
+    made = omkl.bounds(words, store=str(tmp_path), rows=100, jobs=1, progress=False).rows
+    applied = [row["theorem"] for row in made if row["bound"] is not None]
+    for _, cells in LINES:
+        for item in re.findall(rf"{KIND}(?:, second form)?", cells[0] if f"`{text}`" in cells[2] else ""):
+            assert any(re.search(rf"{item}\b", theorem) for theorem in applied), item
+    assert applied
 
 
 def test_every_line_has_a_command_or_says_that_it_is_missing():

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from omkl.reports.figures import Figure
     from omkl.reports.limits import Limit
 
+_SEVERAL = "give a key several values, such as algo.beta=0.2,0.5,0.8"
+
 
 def run(args: Namespace, words: list[str]) -> int:
     """Run learners on data sets and print the table, next to the yardsticks."""
@@ -39,7 +41,7 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
 
     plan = front.Call(words).plan(sweep)
     if sweep and not plan.has_choice:
-        say("nothing is swept, so this is a run: give a key several values, such as algo.beta=0.2,0.5,0.8")
+        say(f"nothing is swept, so this is a run: {_SEVERAL}")
     options = TableOptions(args.sort, args.columns)
     front.Results.check_options(plan, args.format, options, sweep, args.by)
     limits = [] if sweep else _limits(args, plan)
@@ -140,6 +142,8 @@ def figure(args: Namespace, words: list[str]) -> int:
     words = [word for word in words if word not in given]
     measure = given[-1].partition("=")[2] if given else None
     plan = front.Call(words).plan(sweep=True)
+    if args.kind == "sweep" and not plan.has_choice:
+        say(f"nothing is swept: {_SEVERAL}")
     results = front.Results.to_draw(plan, args.kind, args.line, words, measure)
     made = results.figure(args.kind, measure)
     _save(made, args, args.out or figures_of(plan.store))
@@ -187,8 +191,9 @@ def status(args: Namespace, words: list[str]) -> int:
 
     plan = front.Call(words).plan(sweep=True)
     progress = status(plan)
-    if not words:
-        about = f"these are the cells of `omkl run` without words, in the store {plan.store}"
+    if all(word.startswith("store=") for word in words):
+        own = " without words" if not words else " without words other than store="
+        about = f"these are the cells of `omkl run`{own}, in the store {plan.store}"
         say(f"{about}; give the words of your run to see its own, or use `omkl results list`")
     emit(Table.of(progress.rows).render(args.format))
     if progress.failed:

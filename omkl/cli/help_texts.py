@@ -34,7 +34,7 @@ settings (omkl show prints all of them, with their meaning and domain):
     header= delimiter= encoding= decimal= thousands= na= dates= day_first= target=; LIBSVM: index_base= qid=
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
-  rounds=N           only the first N rounds of each repetition; rounds=N: those after them, M:N a part
+  rounds=N           of each repetition: 5000 (the first ones), 5000: (those after them), 1000:5000 (a part)
   delay=N            labels come in batches of N rounds, each predicted with what was learnt before it
   test=SHARE|NAME|FILE   rows that are not learnt, on which the last and the averaged hypothesis are measured
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)

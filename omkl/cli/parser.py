@@ -1,6 +1,7 @@
 """The parser of the command line: commands, options, and their help."""
 
 import argparse
+import inspect
 import math
 import re
 import textwrap
@@ -46,7 +47,7 @@ class Parser(argparse.ArgumentParser):
             ]
             message = f"{self.prog}: {match[1]} is missing"
             message += f": choose one of {', '.join(known[0])}" if known else ""
-        raise UserError(f"{message}; see `{self.prog} --help`")
+        raise UserError(f"{message}; see `{self.prog.removesuffix(' help')} --help`")
 
 
 class MainParser(Parser):
@@ -82,7 +83,7 @@ def build_parser() -> MainParser:
     parser.commands = subparsers.choices  # type: ignore[assignment]
 
     def command(does: Callable[..., int], usage: str, epilog: str = "") -> Parser:
-        name, text = does.__name__.rstrip("_"), does.__doc__ or ""
+        name, text = does.__name__.rstrip("_"), inspect.getdoc(does) or ""
         sub = subparsers.add_parser(
             name,
             help=text[:1].lower() + text[1:].rstrip("."),
@@ -287,7 +288,7 @@ def _add_look(parser: Parser, out: str) -> None:
     parser.add_argument("--width", type=inches, metavar="W", help=text)
     text = "look of the figure; paper: serifs, finer lines, 300 dpi (default: %(default)s)"
     parser.add_argument("--style", choices=STYLES, default=STYLES[0], help=text)
-    text = "limits of the y axis, as in 10:30; lines beyond them are named above the panel"
+    text = "limits of the y axis, as in 10:30; lines that end beyond them are named above the panel"
     parser.add_argument("--ylim", type=y_limits, metavar="LOW:HIGH", help=text)
     text = "no title in the figure, where LaTeX sets the caption"
     parser.add_argument("--no-title", action="store_true", help=text)

@@ -182,9 +182,11 @@ def find_item(group: str, word: str) -> tuple[Paper, Item]:
     if word not in known:
         names, kind = [*known, *(FIGURE_KINDS if group == "figures" else ())], group.removesuffix("s")
         near = "" if own == word in paper_names() else suggest(word, names)
-        listed = (
-            f"known: {', '.join(sorted(known))}" if own in paper_names() else "`omkl list papers` lists them"
-        )
+        listed = "`omkl list papers` lists them"
+        if own in paper_names():
+            listed = f"known: {', '.join(sorted(known))}"
+        elif group == "figures":
+            listed = f"known: {', '.join(FIGURE_KINDS)}, and the papers', which `omkl list papers` lists"
         raise UserError(f"{shown(word)}: no such {kind}{near or f'; {listed}'}")
     return known[word]
 

@@ -17,6 +17,7 @@ from omkl.reports.front_drawing import draw_fronts
 from omkl.reports.line_drawing import (
     Styles,
     draw_lines,
+    finish_panel,
     note_left_out,
     plain_number,
     robust_limits,
@@ -208,6 +209,7 @@ def _maps(figure: Figure) -> "Drawn":
             images[panel.group] = _heat_map(axes, view, limits, room), view.label, beyond
         elif isinstance(view, Lines):
             value_panel(axes, view, figure.styles)
+            finish_panel(axes)
             axes.set_xlabel(view.x_label)
             axes.set_ylabel(view.label)
         layout.panel_title(axes, in_symbols(panel.name), count == 1, 9.0)

@@ -46,8 +46,7 @@ def draw_lines(figure: Figure) -> "Drawn":
         views = cast(Sequence[Lines], panel.views)
         for number, (axes, view) in enumerate(zip(stack, views, strict=False)):
             _line_panel(axes, view, figure.styles, bands)
-            if not number:  # #SV below an error has a scale of its own
-                _as_wanted(axes)
+            finish_panel(axes, None if number else current().ylim)  # #SV below has a scale of its own
             others = {
                 cast(Lines, own.views[number]).label for own in figure.panels if number < len(own.views)
             }
@@ -93,15 +92,19 @@ def _line_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool) -> None:
         _curve_panel(axes, view, styles, bands)
 
 
-def _as_wanted(axes: "Axes") -> None:
-    """Set the ends of the y axis that the user wants, and name what is beyond them."""
-    if limits := current().ylim:
+def finish_panel(axes: "Axes", limits: tuple[float, float] | None = None) -> None:
+    """Set the ends of the y axis that the user wants; then stripe lines, and name those that end beyond it.
+
+    A line that leaves the panel and comes back is not named: where it ends, its value can be read.
+    """
+    if limits:
         axes.set_ylim(*limits)
-        last = {
-            name: float(np.asarray(line.get_ydata(), dtype=float)[-1])
-            for name, line in _labelled(axes).items()
-        }
-        note_left_out(axes, {name: y for name, y in last.items() if not limits[0] <= y <= limits[1]})
+    part_lines(axes)
+    low, high = axes.get_ylim()
+    last = {
+        name: float(np.asarray(line.get_ydata(), dtype=float)[-1]) for name, line in _labelled(axes).items()
+    }
+    note_left_out(axes, {name: y for name, y in last.items() if y < low or y > high})
 
 
 def _curve_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool) -> None:
@@ -137,7 +140,6 @@ def _curve_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool) -> None
         if not view.signed:
             axes.set_ylim(bottom=0)
         thousands(axes.yaxis)
-    part_lines(axes)
     thousands(axes.xaxis)
 
 
@@ -146,7 +148,7 @@ def _part(line: Curve, places: np.ndarray) -> Curve:
 
 
 def _limit_rate(axes: "Axes", lines: Sequence[Curve], styles: Styles, signed: bool) -> None:
-    """Show all of the learners' curves but the start, and name yardsticks that are far away."""
+    """Show all of the learners' curves but the start, and of the yardsticks what is not far away."""
     must_see: list[float] = []
     finals: dict[str, float] = {}
     late: dict[str, tuple[float, float]] = {}  # the range of each yardstick
@@ -159,15 +161,15 @@ def _limit_rate(axes: "Axes", lines: Sequence[Curve], styles: Styles, signed: bo
         else:
             mean, std = (values[seen >= SETTLED] for values in (line.mean, np.nan_to_num(line.std)))
             must_see += [*np.maximum(mean - std, -np.inf if signed else 0.0), *(mean + std)]
-    (low, high), out = robust_limits(must_see, {line: most for line, (_, most) in late.items()}, WIDEN)
+    most = {line: high for line, (_, high) in late.items()}
+    _, out = robust_limits(must_see, most, WIDEN)
+    (low, high), _ = robust_limits(must_see, most | {line: finals[line] for line in out}, WIDEN)
     low = min([low, *(least - 0.02 * abs(least) for least, _ in late.values())])
     axes.set_ylim(low, high)
-    beyond = {line: finals[line] if finals[line] > high else late[line][1] for line in out}
-    note_left_out(axes, beyond)
 
 
 def value_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool = True) -> None:
-    """Draw one panel over a hyperparameter: points, spread, levels, and far yardsticks by name."""
+    """Draw one panel over a hyperparameter: points, spread, and levels that are not far away."""
     must_see: list[float] = []
     levels: dict[str, float] = {}
     if view.log:
@@ -196,12 +198,10 @@ def value_panel(axes: "Axes", view: Lines, styles: Styles, bands: bool = True) -
             best = int((view.sign * line.mean).argmin())
             axes.plot(line.x[best], line.mean[best], marker="o", linestyle="none", **ring)
     if not view.log:
-        limits, out = robust_limits(must_see, levels)
+        limits, _ = robust_limits(must_see, levels)
         axes.set_ylim(*limits)
-        note_left_out(axes, {name: levels[name] for name in out})
         if limits[1] >= 1000:
             thousands(axes.yaxis)
-    part_lines(axes)
     if view.ticks:
         _number_axis(axes, list(view.ticks), view.log_x)
 

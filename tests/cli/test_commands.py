@@ -265,6 +265,9 @@ def test_help_of_a_command(command, capsys):
         main([command, "--help"])
     assert capsys.readouterr().out == shown
     assert shown.startswith(f"usage: omkl {command} ")
+    assert [line for line in shown.splitlines() if line.isspace()] == []
+    description = shown.split("\n\n", 1)[1].partition("positional arguments:")[0].partition("options:")[0]
+    assert not re.search(r"^ ", description, re.M)
 
 
 def test_the_examples_of_help_are_valid(capsys):
@@ -281,6 +284,8 @@ def test_without_words_commands_say_what_they_show(place, capsys):
         assert said in capsys.readouterr().err
         assert main([command, "algo=arow"]) == 0
         assert capsys.readouterr().err == ""
+    assert main(["status", "store=elsewhere"]) == 0
+    assert "`omkl run` without words other than store=" in capsys.readouterr().err
 
 
 def test_list_without_a_kind_lists_the_kinds(capsys):

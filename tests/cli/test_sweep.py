@@ -16,6 +16,7 @@ def test_sweep_prints_grid_and_best_and_draws(place, capsys):
     assert (place / "r.png").read_bytes().startswith(b"\x89PNG")
     assert main(["figure", "sweep", *words, "--out", "again.pdf"]) == 0
     assert (place / "again.pdf").read_bytes().startswith(b"%PDF")
+    assert "nothing is swept" not in capsys.readouterr().err
 
 
 def test_a_sweep_of_no_values_is_a_run(capsys):
@@ -27,6 +28,8 @@ def test_a_sweep_of_no_values_is_a_run(capsys):
     assert "nothing is swept, so this is a run" in err
     assert "wrote" not in err
     assert out == table
+    assert main(["figure", "sweep", *words, "--out", "one.png"]) == 0
+    assert "nothing is swept: give a key several values" in capsys.readouterr().err
 
 
 def test_a_sweep_of_pools_has_a_best_one(capsys):

@@ -11,6 +11,7 @@ from support.drawn import curve_figure, draw_curves
 from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, study
 
 from omkl.errors import OmklError, UserError
+from omkl.reports.figure_style import FigureStyle, in_style
 from omkl.reports.figures import safe_name
 from omkl.reports.line_drawing import note_left_out, robust_limits, stripe
 from omkl.reports.measures import mean_curves
@@ -142,6 +143,37 @@ def test_a_far_yardstick_is_named_above_the_panel():
     axes = Figure().subplots()
     note_left_out(axes, {"far": 60.0})
     assert axes.get_title(loc="right") == "far 60.0 ↑"
+
+
+def error_panel(end: float):
+    """A learner from 20 to 10.5 %, and two yardsticks at 60 %: one ends there, the other at ``end``."""
+    settings = (DD, setting("perceptron"), setting("arow"))
+    t = np.arange(50, 1001, 50)
+    rates = 0.1 + 5 / t, np.full(20, 0.6), np.where(t <= 500, 0.6, end)
+    counts = [np.round(t * rate).astype(int).tolist() for rate in rates]
+    cells = frame(*(cell(own, 0, count[-1]) for own, count in zip(settings, counts, strict=True)))
+    curves = {
+        key: {"t": t.tolist(), "mistakes": count, "n_sv_sum": t.tolist()}
+        for key, count in zip(cells["key"], counts, strict=True)
+    }
+    table = mean_curves(cells, curves, expected((DD,), reps=1, yardsticks=settings[1:]))
+    return draw_curves(table, ("error",)).axes[0]
+
+
+@pytest.mark.parametrize("end", [0.13, 0.22])
+def test_above_a_panel_are_the_values_at_which_lines_end_and_only_of_those_that_end_there(end):
+    axes = error_panel(end)
+    assert axes.get_title(loc="right") == "Perceptron 60.0 ↑"
+    assert 100 * end < axes.get_ylim()[1] < 60.0
+    with in_style(FigureStyle(ylim=(5.0, 12.0))):
+        assert error_panel(end).get_title(loc="right") == f"Perceptron 60.0 ↑\nAROW {100 * end:.1f} ↑"
+
+
+def test_where_the_users_axis_holds_all_lines_nothing_is_named_and_no_axis_broken():
+    with in_style(FigureStyle(ylim=(0.0, 70.0))):
+        axes = error_panel(0.13)
+    assert axes.get_title(loc="right") == ""
+    assert len(axes.get_lines()) == 3
 
 
 # -------------------------------------------------------------------- files
