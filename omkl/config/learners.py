@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omkl.config import compose, domains
-from omkl.config.kernel_kinds import FEATURES, GAUSSIAN
+from omkl.config.kernel_kinds import AUTO, FEATURES, GAUSSIAN
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.parameters import Parameter, parameters
 from omkl.errors import UserError, show, suggest
@@ -36,6 +36,7 @@ class LearnerSpec:
     equivariant: of a regression, its predictions of the targets a + c y are a + c times those of y
     setup: function that chooses its kernels from the pool, or None    state: its resources by name
     measures: what it reports in every round of a regression, of omkl.tasks.REPORTED
+    degrees_of_freedom: where the density whose NLPD that is is Student's t, None where it is normal
     probabilities: whether its scores are: of two classes that of +1 less 1/2, of more that of each
     require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
     only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
@@ -68,6 +69,7 @@ class LearnerSpec:
     setup: str | None = None
     state: dict[str, Resource] = field(default_factory=dict)
     measures: list[str] = field(default_factory=list)
+    degrees_of_freedom: int | None = None
     probabilities: bool = False
     require: list[str] = field(default_factory=list)
     only: dict[str, dict[str, list]] = field(default_factory=dict)
@@ -89,6 +91,30 @@ class LearnerSpec:
     def budget(self) -> str | None:
         """The hyperparameter that says how many vectors each kernel may store, None without."""
         return next((name for name, own in self.hyperparameters.items() if own.domain == "budget"), None)
+
+    def revision_of(self, cell: Mapping[str, Any]) -> int:
+        """Return the revision of a cell with these fields: the learner's, or one more.
+
+        cell: ``params``, and where they are not None ``pool_spec``, ``source`` and ``test``, see
+        omkl.store.fields
+
+        It is one more where cells of the learner's revision may be wrong, whatever the learner. Under
+        scale=online and online_minmax these are delay= of LaSVM (rows took each other's numbers) and kernels
+        with ``scales: auto`` (ranges of unscaled features). Under target=online it is NLPD. Under both these
+        are averaged hypotheses, and test= and delay= of other packages' estimators.
+        """
+        params = {name: value for name, value in cell["params"].items() if name not in self.hyperparameters}
+        scaled, late, test = "scale" in params, "delay" in params, cell.get("test") is not None
+        online = params.get("target") == "online"
+        kernels = [cell["params"].get("kernel"), cell.get("pool_spec")]
+        wrong = (
+            (scaled and late and (self.function == "lasvm" or cell.get("source") is not None))
+            or (scaled and repr(AUTO) in repr(kernels))
+            or ((scaled or online) and test and self.average is not None)
+            or ((scaled or online) and (test or late) and self.estimator is not None)
+            or (online and "nlpd" in self.measures)
+        )
+        return self.revision + wrong
 
     def check_of(self, name: str) -> Check:
         """Return the check of a hyperparameter as users write it, where it may follow from the data."""
@@ -378,6 +404,7 @@ _CHECKS: dict[str, Check] = {
     "average": domains.domain_check(["fixed", "shrunk"]),
     "pool": domains.domain_check(["any", "features", "gaussian"]),
     "measures": _measures,
+    "degrees_of_freedom": domains.domain_check("int [3, inf)"),
     "revision": domains.domain_check("int [1, inf)"),
 }
 

@@ -16,6 +16,7 @@ from omkl.learning.learner import Learner
 from omkl.learning.model import scored
 from omkl.learning.model_file import pack, unpack
 from omkl.learning.overflow import check_scores, check_sums
+from omkl.learning.scaling import Scaling
 
 _LEAST_LOG = -650.0  # of what is left of the oldest term: below it, coefficients underflow
 
@@ -39,7 +40,8 @@ def of(learner: Learner, learnt: Stream) -> Learner | None:
     """Return a learner with the averaged coefficients, None where they are not known.
 
     They are not where terms leave (a window), where an offset is learnt beside them, and where the oldest
-    terms have shrunk to nothing.
+    terms have shrunk to nothing. Where targets are scaled online, f_t is in the targets' units, those before
+    round t: place_t + width_t times what the learner computes.
     """
     kind, name = learner.spec.average, learner.stores
     if kind is None or name is None or learner.resources[name].record != "Expansion":
@@ -47,10 +49,20 @@ def of(learner: Learner, learnt: Stream) -> Learner | None:
     if learner.params.get("offset"):
         return None
     header, arrays = pack(learner)
-    place = np.zeros(int(learnt.order.max(initial=0)) + 1, np.int64)
-    place[learnt.order] = np.arange(learnt.T)
-    born = place[arrays[f"{name}.origin"]]
-    counted = np.arange(learnt.T - 1.0, -1.0, -1.0)  # hypotheses that have the term of a round, weighed
+    born, width = arrays[f"{name}.origin"], np.ones(learnt.T)
+    scaling = learner.scaling
+    if scaling is None or not scaling.scale:  # else scaled rows are numbered by their rounds
+        place = np.zeros(int(learnt.order.max(initial=0)) + 1, np.int64)
+        place[learnt.order] = np.arange(learnt.T)
+        born = place[born]
+    if scaling is not None and scaling.target == "online":
+        units = Scaling(0, target="online").scaled(learnt, True)[1]
+        assert units is not None
+        width = units.width
+        header = header | {"scaling": scaling.header() | {"target": "standard"}}  # whose units are fixed
+        arrays = arrays | {".targets": np.array([1.0, units.place.mean(), 1.0])}
+    # the hypotheses that have the term of a round, weighed: those of the rounds after it
+    counted = np.append(np.cumsum(width[:0:-1])[::-1], 0.0)
     A = arrays[f"{name}.A"]
     if kind == "shrunk":
         shrink = _shrinkage(learner.params, learnt.T)
@@ -61,7 +73,7 @@ def of(learner: Learner, learnt: Stream) -> Learner | None:
         if left[born].min(initial=0.0) < _LEAST_LOG:
             return None
         for r in range(learnt.T - 1, 0, -1):
-            counted[r - 1] = 1.0 + shrink[r] * counted[r]
+            counted[r - 1] = width[r] + shrink[r] * counted[r]
         A = A * np.resize(arrays["scale."], len(A))[:, None] / np.exp(left[born])
         arrays = arrays | {"scale.": np.ones_like(arrays["scale."])}
     A = A * (counted[born] / learnt.T)

@@ -85,19 +85,23 @@ class Cell:
     @cached_property
     def key(self) -> str:
         """The key in the store: a hash of everything that the result depends on."""
-        return self.key_of(self.spec.revision)
+        return cell_key(self.setting)
 
-    def key_of(self, revision: int) -> str:
-        """Return the key of the cell under a revision of its learner."""
-        return cell_key(self.setting | {"revision": revision})
+    def older_keys(self) -> dict[str, int]:
+        """Return the keys that it had under older revisions, with these."""
+        setting = self.setting
+        return {cell_key(setting | {"revision": old}): old for old in range(1, setting["revision"])}
 
     @property
     def setting(self) -> dict[str, Any]:
         """The fields of its line that are known before it runs, in their order; see omkl.store.fields."""
         pool = self.pool and {"normalise": self.pool["normalise"], "kernels": self.pool["kernels"]}
+        params = {**self.spec.former, **self.params, **self.scaling}
+        test = self.test and self.test.name
+        deciding = {"params": params, "pool_spec": pool, "source": self.source or None, "test": test}
         return {
             "algo": self.spec.name,
-            "params": {**self.spec.former, **self.params, **self.scaling},
+            "params": params,
             "pool": self.pool and self.pool["name"],
             "pool_spec": pool,
             "data": self.data.name,
@@ -107,10 +111,10 @@ class Cell:
             "rep": self.rep,
             "seed": self.seed,
             "permutation_seed": str(self.permutation_seed),
-            "revision": self.spec.revision,
+            "revision": self.spec.revision_of(deciding),
             **({"source": self.source} if self.source else {}),
             **({"rounds": list(self.rounds)} if self.rounds else {}),
-            **({"test": self.test.name, "held_out": self.test.identity} if self.test else {}),
+            **({"test": test, "held_out": self.test.identity} if self.test else {}),
         }
 
     @property

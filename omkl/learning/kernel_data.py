@@ -55,12 +55,18 @@ class Needs:
                 raise UserError(f"{file} is a Gram matrix of {counted(n, 'row')}, but the data have {rows}")
 
 
+def asks_ranges(pool: dict[str, Any]) -> bool:
+    """Whether a kernel of a pool has scales that are ``auto``."""
+    return any(AUTO in kernel.values() for kernel in leaves(pool["kernels"]))
+
+
 def fitted(pool: dict[str, Any] | None, d: int, indices: np.ndarray, values: np.ndarray, T: int) -> Any:
     """Return a pool whose kernels have scales set from the ranges of the data where they are ``auto``.
 
-    A feature's scale is its largest value less its smallest; 1 of one that is constant.
+    A feature's scale is its largest value less its smallest; 1 of one that is constant. indices, values: of
+    the T rows as the learner reads them
     """
-    if pool is None or not any(AUTO in kernel.values() for kernel in leaves(pool["kernels"])):
+    if pool is None or not asks_ranges(pool):
         return pool
     counts = np.bincount(indices, minlength=d)
     low, high = np.where(counts < T, 0.0, np.inf), np.where(counts < T, 0.0, -np.inf)

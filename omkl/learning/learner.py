@@ -148,7 +148,8 @@ class Learner:
         The stream is cut into parts of whole blocks, so that Ctrl-C works and a fork need not wait long.
         ``on_part(t)`` is called with the number of rounds done, at most 100 times. progress: the record
         (`omkl.learning.model.Progress`) of the stream that this one continues; each part is added to it, and
-        stored vectors are numbered from its beginning. rng: in place of the learner's own generator.
+        stored vectors are numbered from its beginning. Scaled rows are numbered by their rounds since the
+        learner began, with and without progress. rng: in place of the learner's own generator.
         """
         with self.lock:
             trace = make_trace(
@@ -165,8 +166,11 @@ class Learner:
             with self.part:
                 make_room(self.resources, self.state, Setup(self.params), stream, learn)
             step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
-            first, most = progress.rounds if progress else 0, step if on_part else self._cut
-            stop = 0
+            most, first, stop = step if on_part else self._cut, 0, 0
+            if progress is not None:
+                first = progress.rounds
+            elif learn and self.scaling is not None and self.scaling.scale:
+                first = int(self.scaling.seen[0])
             while stop < stream.T:
                 start, began = stop, time.monotonic()
                 stop = min((start // step + 1) * step, start + most, stream.T)
@@ -225,7 +229,7 @@ class Learner:
         if learn:
             self.scaling.see(part(given, start, stop))
         if units is not None:
-            in_units(trace_part(trace, start, stop), units.part(start, stop), self.spec.measures)
+            in_units(trace_part(trace, start, stop), units.part(start, stop), given.y[start:stop], self.spec)
         return time.thread_time() - began
 
     def _shared(self) -> list[Expansion]:

@@ -18,7 +18,7 @@ from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
 from omkl.learning import averaged, scores
 from omkl.learning.delayed import run_delayed
-from omkl.learning.kernel_data import fitted
+from omkl.learning.kernel_data import asks_ranges, fitted
 from omkl.learning.learner import CURVE_POINTS, Learner
 from omkl.learning.overflow import check_scores, check_sums
 from omkl.learning.scaling import Scaling
@@ -67,13 +67,16 @@ def run_pass(
     params = spec.checked(for_task(params, dataset.task))
     spec.check_values(params, dataset.task, dataset.name)
     check_classes(spec, dataset.name, dataset.n_classes)
-    pool = fitted(kernel_pool(params, pool), dataset.d, dataset.indices, dataset.values, dataset.T)
+    pool, scale = kernel_pool(params, pool), Scaling.of(scaling or {}, dataset)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
-    scale = Scaling.of(scaling or {}, dataset)
+    rows, ranged = stream, dataset
+    if scale and pool is not None and (spec.setup or asks_ranges(pool)):
+        rows = scale.scaled(stream, True)[0]
+        ranged = rows if scale.scale else dataset
+    pool = fitted(pool, dataset.d, ranged.indices, ranged.values, ranged.T)
     learner: Any
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
-        rows = scale.scaled(stream, True)[0] if scale else stream
         pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, block, dataset.n_classes)
     if spec.estimator:
         learner = Estimator(spec, params, dataset.d, seed, dataset.task, dataset.n_classes, scale)
@@ -164,8 +167,8 @@ def _figures(
         values, rounds = scores.of_classes(stream, trace, learner.spec.probabilities)
     measured |= values
     for name, each in rounds.items():
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.cumsum(each)
+        if (sums := scores.sums_of(each)) is None:
+            continue
         check_sums(sums)
         measured[name] = float(sums[-1]) / T
         curve[name] = [float(sums[t - 1]) for t in points]

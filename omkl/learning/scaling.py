@@ -1,9 +1,12 @@
 """A stream scaled while it runs: by what a learner has seen of its features and targets.
 
 Row t is scaled with the rows up to and with row t, so it depends on no later one. Predictions are given in
-the targets' units.
+the targets' units, and so are their variances and densities: those of targets scaled online in the units
+before the round, which do not know its target. A round whose targets before it do not vary (the first two,
+at least) has no width, and so no density: it is left out of the NLPD.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from omkl.engine.running_scale import DEVIATION, RANGE, scale_rows, scale_targets, see_rows
-from omkl.engine.stream import Stream, Trace, make_stream
+from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream
 from omkl.errors import UserError
 from omkl.resources.resource import LARGEST_COUNT, Arrays
 
@@ -25,16 +28,16 @@ SPARSE = 8  # of fewer than one value in so many other than 0, features are not 
 class Units:
     """What the predictions of rounds are worth in the targets' units: place + width f.
 
-    place, width (T,): as before the round    unit (T,): a scaled target's size, in which densities are
+    place, width (T,): as before the round    fixed: whether targets are scaled with the same ones
     """
 
     place: np.ndarray
     width: np.ndarray
-    unit: np.ndarray
+    fixed: bool
 
     def part(self, start: int, stop: int) -> "Units":
         """Return those of rounds start .. stop - 1."""
-        return Units(self.place[start:stop], self.width[start:stop], self.unit[start:stop])
+        return Units(self.place[start:stop], self.width[start:stop], self.fixed)
 
 
 class Scaling:
@@ -109,10 +112,10 @@ class Scaling:
         if self.target == "online":
             scale_targets(y, DEVIATION, learn, self.targets.copy(), new, place, width, unit)
         else:
-            place[:], width[:], unit[:] = self.targets[1], self.targets[2], self.targets[2]
+            place[:], width[:] = self.targets[1], self.targets[2]
             new[:] = (y - place) / width if self.targets[2] > 0 else 0.0
         new.flags.writeable = False
-        return new, Units(place, width, unit)
+        return new, Units(place, width, self.target != "online")
 
     def see(self, stream: Stream) -> None:
         """Count the rows of a stream, which have been learnt, as seen."""
@@ -187,11 +190,41 @@ def centred(dataset: Any) -> bool:
     return bool(SPARSE * len(dataset.values) >= len(dataset.y) * dataset.d)
 
 
-def in_units(trace: Trace, units: Units, measures: Any) -> None:
-    """Change the scores of a regression's trace, and what it reports of densities, to the targets' units."""
+def in_units(trace: Trace, units: Units, y: np.ndarray, spec: Any) -> None:
+    """Change the scores of a regression's trace, and what it reports of densities, to the targets' units.
+
+    y (T,): the targets, in these units    spec: the learner's, which says what it reports
+
+    The NLPD under target=online is -log p(y_t), p the density with the prediction's mean and variance in the
+    units before round t; what the learner reports is of a target scaled with itself. Rounds without a width
+    have none (UNRECORDED).
+    """
     trace.score[:] = units.place + units.width * trace.score
-    for j, name in enumerate(measures):
-        if name == "nlpd":
-            trace.further[:, j] += np.log(np.where(units.unit > 0, units.unit, 1.0))
-        elif name == "variance":
-            trace.further[:, j] *= np.square(units.width)
+    told = dict(zip(spec.measures, trace.further.T, strict=True))
+    variance, nlpd, known = told.get("variance"), told.get("nlpd"), units.width > 0.0
+    if variance is not None:
+        variance *= np.square(units.width)
+    if nlpd is None:
+        return
+    if units.fixed:
+        nlpd[known] += np.log(units.width[known])
+    elif variance is None:
+        known[:] = False
+    else:
+        known &= ~(variance <= 0.0)
+        nlpd[known] = surprise((y - trace.score)[known], variance[known], spec.degrees_of_freedom)
+    nlpd[~known] = UNRECORDED
+
+
+def surprise(error: np.ndarray, variance: np.ndarray, degrees: int | None) -> np.ndarray:
+    """Return -log p of errors (n,) under a density of mean 0 and these variances (n,).
+
+    degrees: of freedom of Student's t, of more than 2; None for the normal density
+    """
+    with np.errstate(over="ignore"):
+        if degrees is None:
+            return 0.5 * (np.log(2.0 * np.pi * variance) + np.square(error) / variance)
+        scale = np.sqrt(variance * (degrees - 2.0) / degrees)
+        half = 0.5 * (degrees + 1.0)
+        constant = math.lgamma(half) - math.lgamma(0.5 * degrees) - 0.5 * math.log(degrees * math.pi)
+        return np.log(scale) + half * np.log1p(np.square(error / scale) / degrees) - constant

@@ -81,6 +81,19 @@ def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
     return float(np.abs(apart).sum() / len(bins))
 
 
+def sums_of(values: np.ndarray) -> np.ndarray | None:
+    """Return the sums (T,) of values of rounds, which divided by t are the means up to round t.
+
+    Rounds whose value is UNRECORDED are left out of the means. None where no round has a value.
+    """
+    lacking = unrecorded(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.cumsum(np.where(lacking, 0.0, values))
+        if lacking.any():
+            sums *= np.arange(1, len(values) + 1) / np.maximum(np.cumsum(~lacking), 1)
+    return None if lacking.all() else sums
+
+
 def of_numbers(target: np.ndarray, score: np.ndarray, variance: np.ndarray | None) -> tuple[Values, Rounds]:
     """Return the measures of a regression; variance (T,): of the predictions, None where it is not told."""
     error = np.abs(score - target)

@@ -76,7 +76,9 @@ class Estimator:
         many, part = stream.label is not None, -(-stream.T // 100)
         trace = make_trace(stream.T, classes=self.classes if many else 0)
         began = time.thread_time()
-        stream, units = (stream, None) if self.scaling is None else self.scaling.scaled(stream, learn)
+        given, units = stream, None
+        if self.scaling is not None:
+            stream, units = self.scaling.scaled(given, learn)
         seconds = time.thread_time() - began
         order, indptr = stream.order.tolist(), stream.indptr.tolist()
         labels = (stream.label if many else stream.y).tolist()
@@ -99,9 +101,11 @@ class Estimator:
                 on_part(t + 1)
         if FEW < stream.T == self._silent + 1:
             raise OmklError(f"{self.name} predicts None for every row; predict_one must return a prediction")
+        if learn and self.scaling is not None:
+            self.scaling.see(given)
         seconds += time.thread_time() - began
         if units is not None:
-            in_units(trace, units, ())
+            in_units(trace, units, given.y, self.spec)
         return trace, seconds
 
     def _judged(self, found: Any, y: int) -> tuple[int, float]:

@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from omkl.config import Plan, learner_names, learner_specs
 from omkl.errors import UserError, counted
 from omkl.pages.document import Page, Section
@@ -26,7 +28,7 @@ from omkl.reports.results_table import (
     swept_names,
     warnings_of,
 )
-from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
+from omkl.reports.rows import ReportPlan, Row, alike, line_names, rows_of
 from omkl.reports.store_contents import chosen_cells as chosen_cells
 from omkl.reports.store_contents import failed_lines
 from omkl.reports.summary import summary_of_rows
@@ -177,8 +179,11 @@ def store_page(store: Store, learners: Collection[str], data: Collection[str], c
     if cells.empty:
         raise UserError(f"the store {store.path} holds no finished cell")
     specs = learner_specs([name for name in dict.fromkeys(cells["algo"]) if name in learner_names()])
-    now = [name not in specs or specs[name].revision == of for name, of in cells[["algo", "revision"]].values]
-    old = cells[[not current for current in now]]
+    firsts, of = alike(cells[["algo", "revision", "params", "pool_spec", "source", "test"]])
+    kinds = cells.iloc[firsts].to_dict("records")
+    are_now = [k["algo"] not in specs or specs[k["algo"]].revision_of(k) == k["revision"] for k in kinds]
+    now = np.array(are_now)[of]
+    old = cells[~now]
     stale = Counter(zip(old["algo"], old["revision"], strict=True))
     cells = cells[now].reset_index(drop=True)
     failed = tuple(line for line in failed_lines(store, learners, data) if line["algo"] in specs)

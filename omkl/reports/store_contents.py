@@ -56,7 +56,8 @@ def contents(
         kind, own, broken = first[number], places[number], failures.get(number, [])
         spec = specs.get(kind["algo"])
         params = spec.unusual(kind["params"], kind["task"]) if spec else kind["params"]
-        now = "" if spec is None or spec.revision == kind["revision"] else f" (now {spec.revision})"
+        revision = spec.revision_of(kind) if spec else kind["revision"]
+        now = "" if revision == kind["revision"] else f" (now {revision})"
         entries = [origins.entries[at] for at in set(origins.of[own].tolist()) - {-1}]
         entries += [line["provenance"] for line in broken]
         known = {*dates[own].tolist(), *(str(line["provenance"].get("time", ""))[:10] for line in broken)}

@@ -167,7 +167,7 @@ def check_data(cells: Collection[Cell]) -> None:
 
 def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int | str]]:
     """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
-    return {cell.key_of(old): (cell.spec.name, old) for cell in cells for old in range(1, cell.spec.revision)}
+    return {key: (cell.spec.name, old) for cell in cells for key, old in cell.older_keys().items()}
 
 
 # ------------------------------------------------------------------ budgets that match a size

@@ -12,13 +12,16 @@ import uuid
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError, path_error
 from omkl.files import hold, locked, replacing
 from omkl.store import old_segments
 from omkl.store.lines import Extent, pieces, scan, state_of
 from omkl.store.store import FOLDERS, PARTS, Store, remove_ownerless, writer_lock
+
+if TYPE_CHECKING:
+    from omkl.config import LearnerSpec
 
 SUPERSEDED, SINCE_FINISHED = "computed again since", "failed, finished since"
 OLD, OTHER = "of an older revision", "of another source of the learner"
@@ -154,13 +157,13 @@ def prune(
     return [{"folder": folder, "what": what, "lines": count} for (folder, what), count in found], busy
 
 
-Now = dict[str, tuple[int, str | None]]  # revision and source of each learner
+Now = dict[str, tuple["LearnerSpec", str | None]]  # each learner, and its source
 
 
 def _now(sources: Mapping[str, str]) -> Now:
     from omkl.config import learner_specs
 
-    return {spec.name: (spec.revision, sources.get(spec.name) or None) for spec in learner_specs().values()}
+    return {spec.name: (spec, sources.get(spec.name) or None) for spec in learner_specs().values()}
 
 
 def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: dict[str, str]) -> Places:
@@ -171,7 +174,9 @@ def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: di
         extent = Extent()
         with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
             for line in scan(path, folder, None, extent):
-                if folder == "cells" and (why := _old(line.shared, *now.get(line.shared["algo"], (0, None)))):
+                if folder == "cells" and (
+                    why := _old(line.shared, *now.get(line.shared["algo"], (None, None)))
+                ):
                     removed[line.key] = why
                 if line.key in removed:
                     lines[line.number] = removed[line.key]
@@ -188,8 +193,10 @@ def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: di
     return spent
 
 
-def _old(shared: dict[str, Any], revision: int, source: str | None) -> str:
-    """Return why a learner of this revision and source makes such cells no more, "" where it does."""
+def _old(shared: dict[str, Any], spec: "LearnerSpec | None", source: str | None) -> str:
+    """Return why a learner of this source makes such cells no more, "" where it does."""
+    if spec is None:
+        return ""
     if shared["source"] == source:
-        return OLD if shared["revision"] < revision else ""
+        return OLD if shared["revision"] < spec.revision_of(shared) else ""
     return OTHER if source is not None and shared["source"] is not None else ""

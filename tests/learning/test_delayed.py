@@ -7,6 +7,7 @@ import omkl
 from omkl.config import kernel_pools, learner_spec
 from omkl.data import load
 from omkl.errors import UserError
+from omkl.learning.model import stored_vectors
 from omkl.learning.one_pass import run_pass
 
 T = 120
@@ -58,6 +59,17 @@ def test_what_is_learnt_is_the_same_as_without_delay(name):
     for key, value in learner.state.items():
         if isinstance(value, np.ndarray) and value.dtype == float:
             assert np.allclose(value, other.state[key], rtol=1e-9, atol=1e-12, equal_nan=True), key
+
+
+@pytest.mark.parametrize("name", ["lasvm", "omkc_dd"])
+def test_scaled_rows_keep_numbers_of_their_own(name):
+    _, learner, _ = traced(name, 1, "online")
+    _, other, _ = traced(name, 10, "online")
+    (rounds, X), (same, Z) = stored_vectors(learner), stored_vectors(other)
+    assert rounds.tolist() == same.tolist()
+    assert len(set(rounds.tolist())) == len(rounds) > 20
+    assert max(rounds) > 100
+    assert np.array_equal(X.toarray(), Z.toarray())
 
 
 def test_features_are_scaled_by_what_came_before_the_batch():

@@ -7,17 +7,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reference.scaling import scaled_rows, scaled_targets
+from scipy import stats
 
 import omkl.sklearn
 from omkl.cli import main
 from omkl.config import learner_spec, learner_specs, plan, pool
+from omkl.config.kernel_kinds import check_kernel
+from omkl.config.learners import LearnerSpec
 from omkl.config.plans import resolved
 from omkl.data.dataset import content_hash
 from omkl.errors import UserError
 from omkl.learning import Learner, run_pass, warm_up
 from omkl.learning.model_file import read_model, snapshot, unpack, write_model
 from omkl.learning.scaling import Scaling
+from omkl.pages.runs import store_page
+from omkl.reports.store_contents import contents
 from omkl.runs.cells import expand
+from omkl.store import rewrite
+from omkl.store.keys import cell_key
+from omkl.store.store import Store
 from omkl.testing.cases import case_stream, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
 
@@ -215,11 +223,59 @@ def test_the_unit_of_the_targets_does_not_matter_where_they_are_scaled():
     assert ranks[0] == ranks[1]
     assert errors[0]["krls_t"]["coverage"] == errors[1]["krls_t"]["coverage"] > 0.8
     nlpd = [own["iegp"]["nlpd"] for own in errors]
-    assert nlpd[1] == pytest.approx(
-        nlpd[0] + (T - 1) / T * np.log(1e5), rel=1e-6
-    )  # a density has a unit, too
+    assert nlpd[1] == pytest.approx(nlpd[0] + np.log(1e5), rel=1e-6)  # a density has a unit, too
     plain = [sorted(names, key=lambda name: traced(name, with_targets(c))[1]["mse"]) for c in (1e-2, 1.0)]
     assert plain[0] != plain[1], "unscaled, the unit decides"
+
+
+DENSE = [spec.name for spec in learner_specs().values() if "nlpd" in spec.measures]
+
+
+@pytest.mark.parametrize("words", [{}, {"target": "standard"}, {"target": "online"}], ids=str)
+@pytest.mark.parametrize("name", DENSE)
+def test_nlpd_is_that_of_the_targets_in_their_own_units(name, words):
+    spec, data = learner_spec(name), with_targets()
+    data.y[T // 2] = 4000.0  # an outlier is no less surprising where it scales itself
+    trace, figures = traced(name, data, words)
+    variance = trace.further[:, spec.measures.index("variance")]
+    known = variance > 0
+    assert np.flatnonzero(~known).tolist() == ([0, 1] if "online" in words.values() else [])
+    error, deviation = (data.y - trace.score)[known], np.sqrt(variance[known])
+    logs = stats.norm.logpdf(error, scale=deviation)
+    if degrees := spec.degrees_of_freedom:
+        logs = stats.t.logpdf(error, degrees, scale=deviation * np.sqrt((degrees - 2) / degrees))
+    assert figures["nlpd"] == pytest.approx(-logs.mean(), rel=1e-9)
+    curve = dict(zip(figures["curve"]["t"], figures["curve"]["nlpd"], strict=True))
+    assert curve[T] == pytest.approx(T * figures["nlpd"])
+    some = next(t for t in curve if t > 10)
+    assert curve[some] / some == pytest.approx(-logs[: some - np.count_nonzero(~known)].mean())
+
+
+@pytest.mark.parametrize("target", ["online", "standard"])
+def test_targets_that_do_not_vary_have_no_nlpd(target):
+    data = replace(with_targets(), y=np.full(T, 3.0))
+    figures = traced("krls_t", data, {"target": target})[1]
+    assert "nlpd" not in figures.keys() | figures["curve"].keys()
+    data.y[5] = 4.0
+    figures = traced("krls_t", data, {"target": target}, np.arange(7))[1]  # the last of them has a width
+    assert np.isfinite(figures["nlpd"])
+
+
+@pytest.mark.parametrize("scale", ["online", "online_minmax"])
+def test_scales_that_follow_from_the_data_are_the_ranges_of_the_scaled_rows(scale):
+    data, spec = offset(), learner_spec("lasvm")
+    X = np.array(scaled_rows(matrix_of(data).tolist(), scale, True))
+    ranges = np.ptp(X, axis=0)
+    kernels = [{"kind": "ard", "scales": own} for own in ("auto", np.where(ranges > 0, ranges, 1.0).tolist())]
+    found, expected = (
+        run_pass(
+            *(spec, {**spec.defaults, "kernel": check_kernel(kernel)}, None, data, np.arange(T), SEED),
+            scaling={"scale": scale},
+        )
+        for kernel in kernels
+    )
+    for name in ("mistakes", "n_sv_sum"):
+        assert found[name] == expected[name] > 0
 
 
 REGRESSORS = [spec.name for spec in learner_specs().values() if "regression" in spec.tasks]
@@ -271,6 +327,60 @@ def test_a_saved_scaling_that_cannot_be_is_refused(part, value):
             {**header, **({part: value} if part == "scaling" else {})},
             {**arrays, **({part: value} if part != "scaling" else {})},
         )
+
+
+# ------------------------------------------------------------------ cells that were wrong before
+
+
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [
+        ("algo=lasvm delay=2 scale=online", 1),
+        ("algo=lasvm delay=2", 0),
+        ("algo=lasvm scale=online", 0),
+        ("algo=lasvm scale=online test=0.2", 0),
+        ("algo=lasvm scale=online_minmax algo.kernel={kind:ard,scales:auto}", 1),
+        ("algo=lasvm scale=standard algo.kernel={kind:ard,scales:auto}", 0),
+        ("algo=omkc_dd scale=online delay=2", 0),
+        ("algo=omkc_dd scale=online test=0.2", 1),
+        ("algo=omkc_dd test=0.2", 0),
+        ("algo=krls_t task=regression", 1),
+        ("algo=auto_regression task=regression", 0),
+        ("algo=auto_regression task=regression target=online", 1),
+        ("algo=krls_t task=regression target=standard", 0),
+        ("algo=norma_regression task=regression", 0),
+        ("algo=norma_regression task=regression test=0.2", 1),
+    ],
+)
+def test_only_cells_that_may_be_wrong_have_another_revision(tmp_path, monkeypatch, words, more):
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    rows = np.random.default_rng(0).normal(size=(140, 3))
+    rows[:, 2] = 1 + (rows[:, 0] > 0)
+    np.savetxt(tmp_path / "my.csv", rows, delimiter=",", header="a,b,y", comments="")
+    made = plan([*words.split(), f"data={tmp_path / 'my.csv'}", "label=y", "reps=1", "yardsticks=[]"])
+    (cell,) = expand(made)
+    now = cell.setting["revision"]
+    assert now == cell.spec.revision + more
+    assert cell.older_keys() == {cell_key(cell.setting | {"revision": n}): n for n in range(1, now)}
+
+
+def test_cells_that_were_wrong_are_not_taken_for_new_ones(tmp_path, monkeypatch, capsys):
+    words = ["algo=lasvm", "data=wdbc", "rounds=60", "reps=1", "yardsticks=[]", "exec=serial"]
+    command = ["run", *words, "delay=2", f"store={tmp_path}", "scale=online"]
+    with monkeypatch.context() as patch:
+        patch.setattr(LearnerSpec, "revision_of", lambda self, cell: self.revision)  # as it was
+        assert main(command) == 0
+        assert main(command[:-1]) == 0
+    capsys.readouterr()
+    assert main(command) == 0
+    assert "1 cell of revision 1 of lasvm in the store is not used" in "".join(capsys.readouterr())
+    store = Store(tmp_path)
+    assert sorted(row["revision"] for row in contents(store)) == ["1", "1 (now 2)", "2"]
+    said = store_page(store, (), (), "").warnings
+    assert any("1 cell of revision 1 of lasvm in the store is not used" in str(one) for one in said)
+    found = rewrite.prune(store, old=True, torn=False, really=True)[0]
+    assert {row["what"]: row["lines"] for row in found if row["folder"] == "cells"} == {rewrite.OLD: 1}
+    assert sorted(row["revision"] for row in contents(Store(tmp_path))) == ["1", "2"]
 
 
 # ------------------------------------------------------------------ the command line

@@ -11,9 +11,10 @@ import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, plan
 from omkl.learning import third_party
+from omkl.learning.scaling import Scaling
 from omkl.paths import EXTENSIONS
 from omkl.runs.cells import expand
-from omkl.testing.cases import clouds, matrix_of
+from omkl.testing.cases import case_stream, clouds, matrix_of
 
 MODULE = '''"""Estimators of the folder."""
 
@@ -160,6 +161,28 @@ def test_regression(tmp_path, capsys):
     assert errors[0] == errors[1] != made["cells"][0]["mse"]
     assert main(["run", "algo=sgd", "data=t.csv", "task=regression"]) == 2
     assert "algo=sgd is for classification" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", [None, "online"])
+def test_rows_that_were_learnt_count_as_seen(target):
+    data = clouds(T=60)
+    X = 100.0 + matrix_of(data)
+    y = X @ np.arange(1.0, data.d + 1.0) if target else data.y
+    data = omkl.data.from_arrays(X, y, task="regression" if target else "classification")
+    spec, words = learner_spec("sgdr" if target else "sgd"), {"scale": "online"}
+    words |= {"target": target} if target else {}
+
+    def new():
+        return third_party.Estimator(spec, spec.defaults, data.d, 1, data.task, 2, Scaling.of(words, data))
+
+    whole, parts = new(), new()
+    expected = whole.run(case_stream(data))[0].score
+    for start in range(0, data.T, 7):
+        rows = case_stream(data, np.arange(start, min(start + 7, data.T)))
+        before = parts.run(rows, learn=False)[0].score
+        found = parts.run(rows)[0].score
+        assert before[0] == found[0] == expected[start]
+        np.testing.assert_array_equal(found, expected[start : start + 7])
 
 
 def key_of(algo, *words):

@@ -4,15 +4,16 @@ import csv
 
 import numpy as np
 import pytest
-from support.engine_cases import case_stream, clouds, dataset, new_learner, one_pass, wdbc
+from support.engine_cases import case_stream, clouds, dataset, matrix_of, new_learner, one_pass, wdbc
 
 import omkl.data
 from omkl.cli import main
-from omkl.config import domains, plan
+from omkl.config import domains, learner_spec, plan
 from omkl.engine.stream import part
 from omkl.errors import UserError
-from omkl.learning import averaged
+from omkl.learning import Learner, averaged, run_pass
 from omkl.learning.cell import detach
+from omkl.learning.scaling import Scaling
 from omkl.runs.cells import expand
 from omkl.runs.held_out import absolute
 from omkl.runs.runner import run_plan
@@ -67,6 +68,44 @@ def test_the_averaged_hypothesis_is_the_mean_of_all(name, over):
     expected = mean_scores(name, data, test, **over)
     np.testing.assert_allclose(other.run(test, learn=False)[0].score, expected, rtol=1e-9, atol=1e-12)
     assert np.abs(expected - learner.run(test, learn=False)[0].score).max() > 1e-3  # it is another one
+
+
+@pytest.mark.parametrize(
+    ("name", "over", "words"),
+    [
+        ("perceptron", {}, {"scale": "online"}),
+        ("norma", {"lam": 0.1}, {"scale": "online_minmax", "delay": 7}),
+        ("okr", {"lam": 0.0}, {"target": "online"}),
+        ("norma_regression", {"lam": 0.1, "eta": 0.2}, {"scale": "online", "target": "online"}),
+        ("norma_regression", {"lam": 0.1, "eta": 0.2}, {"scale": "online", "target": "standard"}),
+    ],
+)
+def test_the_averaged_hypothesis_of_a_scaled_stream_is_the_mean_of_all(name, over, words):
+    X = matrix_of(clouds(T=100))
+    numbers = "target" in words
+    y = 1000.0 + 10.0 * X[:, 0] if numbers else np.where(X[:, 0] > 0, 1.0, -1.0)
+    data = omkl.data.from_arrays(X, y, task="regression" if numbers else "classification")
+    rows = np.random.default_rng(1).permutation(100)
+    spec, tested, ends = learner_spec(name), case_stream(data, rows[70:]), []
+    params = {**spec.usual(data.task), "kernel": GAUSSIAN, **over}
+    how = {"scaling": words, "test": (data, rows[70:]), "on_end": lambda *end: ends.extend(end)}
+    figures = run_pass(spec, params, None, data, rows[:70], 7, **how)
+    stream, pool = case_stream(data, rows[:70]), {"normalise": "none", "kernels": [GAUSSIAN]}
+    learner = Learner(spec, spec.checked(params), pool, data.d, 1, rounds=70, scaling=Scaling.of(words, data))
+    last = ends[0].scaling
+    total = np.zeros(30)
+    for t in range(70):
+        now = learner.scaling.rows, learner.scaling.seen
+        learner.scaling.rows, learner.scaling.seen = last.rows, last.seen  # new rows are scaled as at the end
+        total += learner.run(tested, learn=False)[0].score
+        learner.scaling.rows, learner.scaling.seen = now
+        learner.run(part(stream, t, t + 1))
+    kind = "rmse" if numbers else "rate"
+    errors = np.square(total / 70 - tested.y) if numbers else total * tested.y <= 0
+    mean = np.sqrt(errors.mean()) if numbers else errors.mean()
+    assert figures[f"averaged_{kind}"] == pytest.approx(mean, rel=1e-9)
+    scores = averaged.of(ends[0], stream).run(tested, learn=False)[0].score
+    np.testing.assert_allclose(scores, total / 70, rtol=1e-9, atol=1e-12)
 
 
 def test_each_kernel_is_averaged_and_the_last_weights_combine_them():
