@@ -13,7 +13,9 @@ OPENED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}  # between columns
 MOST_BYTES = 65_536
 _ATTRIBUTE = re.compile(r"\s*@attribute\s+('[^']*'|\"[^\"]*\"|\S+)", re.IGNORECASE)  # of ARFF
-_PLAIN = re.compile(r"[^\W\d_]\w*( \w+)*")  # needs no quotes in a setting
+_PLAIN = re.compile(  # needs no quotes in a setting
+    r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*( \w+)*", re.IGNORECASE
+)
 
 
 def columns_of(words: list[str]) -> list[str]:
@@ -29,8 +31,8 @@ def columns_of(words: list[str]) -> list[str]:
         return []
     with OPENED.get(path.suffix, open)(path, "rb") as opened:
         head = opened.read(MOST_BYTES)
-    encoding = given.get("encoding", "auto").replace("auto", "utf-8-sig")
-    lines = [line for line in head.decode(encoding, "replace").splitlines() if line.strip()]
+    text = head.decode(given.get("encoding", "auto").replace("auto", "utf-8"), "replace")
+    lines = [line for line in text.removeprefix("\ufeff").splitlines() if line.strip()]
     names = (name.strip() for name in _names(lines, given.get("delimiter", "auto")))
     return [name.replace(" ", "\\ ") for name in names if _PLAIN.fullmatch(name)]
 

@@ -1,6 +1,8 @@
 """Which data sets a request names, and how those of the user are prepared."""
 
+import contextlib
 import re
+import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -18,10 +20,14 @@ ONLINE = ("online", "online_minmax")  # scale= while the stream runs; the others
 
 
 def prepared_words(text: str) -> list[str]:
-    """Return the words of a preparation that are written with blanks between them, as cells hold it.
+    """Return the words of a preparation that cells hold as one types them, without the shell's quotes.
 
-    A column's name may hold blanks.
+    Cells of older versions have none, although a column's name may hold blanks.
     """
+    with contextlib.suppress(ValueError):  # a quote that is not closed
+        words = shlex.split(text)
+        if all(word.partition("=")[0] in PREPARATION for word in words):
+            return words
     return [*filter(None, re.split(rf" (?=(?:{'|'.join(PREPARATION)})=)", text))]
 
 

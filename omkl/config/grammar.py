@@ -297,6 +297,16 @@ def _plain(value: Any, word: str) -> Any:
     return value
 
 
+def _in_one(override: Override) -> str:
+    """Return how one types a name with commas, for settings that take one name."""
+    from omkl.data.tables import column_word
+
+    text = override.text.partition("=")[2]
+    if override.key not in ("label", "positive") or '"' in text:
+        return ""
+    return f"; a name with commas is typed in quotes: {column_word(override.key, text)}"
+
+
 class Request:
     """The words of a command over conf/config.yaml; every key is one that a configuration can have.
 
@@ -324,7 +334,7 @@ class Request:
             count = len(override.values)
             if count > 1 and key not in LISTS:
                 if not key.startswith(("algo.", "pool.")):
-                    raise UserError(f"{override.text}: {key} takes one value, got {count}")
+                    raise UserError(f"{override.text}: {key} takes one value, got {count}{_in_one(override)}")
                 if not sweep:
                     raise UserError(f"{override.text}: {key} has {count} values; `omkl sweep` runs a grid")
 

@@ -33,8 +33,7 @@ from omkl.errors import OmklError
 from omkl.files import replacing
 from omkl.paths import cache_folder
 
-PARSER = 8  # raised when parsing or preparing the same file gives another result, or the copy another form
-OF_FILES = "hash with d"  # what copies of data that are not registered have been since version 0.3
+PARSER = 9  # raised when parsing or preparing the same file gives another result, or the copy another form
 ALIGNMENT = 64
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
@@ -48,7 +47,6 @@ def parsed_path(
     """Return where the parsed copy of these files, prepared in this way, is or would be."""
     files = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
     how: dict[str, Any] = {"parser": PARSER, "byteorder": sys.byteorder, "task": task}
-    how |= {} if isinstance(form, Form) else {"copy": OF_FILES}
     how["form"] = dataclasses.asdict(form)
     if getattr(form, "format", None) == "sklearn":
         import importlib.metadata
@@ -60,7 +58,7 @@ def parsed_path(
 
 def path_in_memory(name: str, task: str, digest: str) -> Path:
     """Return where the copy of data in memory is or would be, by their content hash."""
-    return cache_folder() / "parsed" / f"memory-{_digest([name, task, OF_FILES], 8)}-{digest[:16]}.npz"
+    return cache_folder() / "parsed" / f"memory-{_digest([name, task, PARSER], 8)}-{digest[:16]}.npz"
 
 
 def _digest(value: object, length: int) -> str:

@@ -42,7 +42,8 @@ class Conversion:
 
     def columns(self, column: Column, table: Table) -> list[Column]:
         """Return the columns of numbers. Raises UserError that names the row of a value that is none."""
-        if column.numbers is not None and self.kind in AMOUNTS:
+        is_read = self.decimal == "." or not column.distinct.as_written  # else 8.000 is 8000, not 8
+        if column.numbers is not None and self.kind in AMOUNTS and is_read:
             return [column]  # of a part of a file in which no value has its sign
         there = ~column.missing
         distinct, place = np.unique(column.text[there].astype(str), return_inverse=True)
@@ -87,7 +88,7 @@ class Conversion:
 def conversion(
     column: Column, form: TableFormat, dates: str, day_first: str = "auto"
 ) -> tuple[Conversion | None, str]:
-    """Return how a column of texts becomes numbers, and what to say of it; None where its texts are words.
+    """Return how a column of texts becomes numbers, or None where its texts are words; and what to say of it.
 
     dates: ``parts`` or ``ordinal``    day_first: of Preparation
     """
@@ -148,7 +149,7 @@ def _of_dates(texts: list[str], dates: str, wanted: str) -> tuple[Conversion | N
     day_first, doubt = _day_first(texts, wanted)
     days = _days(np.array(texts), day_first)
     if not np.isfinite(days).all():
-        return None, ""
+        return None, f"no dates, since {show(texts[int(np.argmin(np.isfinite(days)))])} is none"
     clock = any(":" in text for text in texts)
     parts = ("days",) if dates == "ordinal" else (*_DAYS, *(("hour",) if clock else ()))
     first = float(np.floor(days.min()))
@@ -172,17 +173,30 @@ def _day_first(texts: Iterable[str], wanted: str) -> tuple[bool, str]:
 
 
 def _days(texts: np.ndarray, day_first: bool) -> np.ndarray:
-    """Return the days since 1970 of dates, with the time of day as a fraction; nan where a text is none."""
+    """Return the days since 1970 of dates, with the time of day as a fraction; nan where a text is none.
+
+    So is one in the other order: pandas would read 3/13/2024 as 13 March whatever day_first says.
+    """
     import pandas as pd
 
     days = np.full(len(texts), np.nan)
     year_first = np.array([bool(_YEAR_FIRST.match(text)) for text in texts], bool)
-    for chosen, order in ((year_first, False), (~year_first, day_first)):
+    in_order = np.array([_is_in_order(text, day_first) for text in texts], bool)
+    for chosen, order in ((year_first, False), (~year_first & in_order, day_first)):
         if chosen.any():
             own: Any = pd.Series(texts[chosen], dtype=object)
             read = pd.to_datetime(own, format="mixed", dayfirst=order, utc=True, errors="coerce")
             days[chosen] = ((read - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)).to_numpy(float)
     return days
+
+
+def _is_in_order(text: str, day_first: bool) -> bool:
+    """Whether day and month of a date such as 3/4/2024 can be in this order; true of other forms."""
+    match = _SLASHED.match(text)
+    if not match:
+        return True
+    day, month = (int(match[1]), int(match[3])) if day_first else (int(match[3]), int(match[1]))
+    return day <= 31 and month <= 12
 
 
 def _part(part: str, days: np.ndarray, first: float) -> np.ndarray:

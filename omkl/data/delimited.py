@@ -33,20 +33,20 @@ _FRACTION = re.compile(r"0|0?\.[0-9]+|[1-9](?:\.[0-9]+)?[eE]-[0-9]{1,2}")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
-def delimiter_of(
-    path: Path, delimiter: str = "auto", marks: str = MARKS, encoding: str = "auto"
-) -> tuple[str, int]:
+def delimiter_of(path: Path, form: TableFormat = AS_MOST, marks: str = MARKS) -> tuple[str, int]:
     """Return the delimiter of a user's table, and how many lines come before the table (Excel's ``sep=;``).
 
     auto: that of the ``sep=`` line; else the first of the marks that divides all of the first lines in the
     same way, quoted text left out; else that of the first line, or white space. Commas between digits are
-    decimal ones where there are other marks.
+    decimal ones where there are other marks; in a form whose numbers hold commas, white space between such
+    numbers is enough.
     """
-    text = beginning(path, encoding)
+    text = beginning(path, form.encoding)
     given = _SEP.match(text)
     text = text[given.end() :] if given else text
+    delimiter = form.delimiter
     if delimiter == "auto":
-        delimiter = given[1] if given else guessed(text, marks) or "whitespace"
+        delimiter = given[1] if given else guessed(text, marks, form) or "whitespace"
     return "whitespace" if delimiter == " " else delimiter, int(bool(given))
 
 
@@ -62,20 +62,27 @@ def beginning(path: Path, encoding: str = "auto") -> str:
     return re.sub(r"\r\n?", "\n", text.removeprefix("\xef\xbb\xbf"))
 
 
-def guessed(text: str, marks: str = MARKS) -> str | None:
+def guessed(text: str, marks: str = MARKS, form: TableFormat = AS_MOST) -> str | None:
     """Return the mark that divides the first lines of a text into columns, None where there is none."""
     lines = [line for line in _QUOTED.sub(r"\1", text).split("\n") if line.strip()][:SAMPLE]
     counts: dict[str, list[int]] = {}
     for mark in marks:
-        others = set(marks) - {mark, ","}
-        plain = [
-            _DECIMAL_COMMA.sub("", line) if mark == "," and others & set(line) else line for line in lines
-        ]
+        plain = [_without_numbers(line, marks, form) for line in lines] if mark == "," else lines
         counts[mark] = [line.count(mark) for line in plain]
     same = [mark for mark, count in counts.items() if count and count[0] > 0 and max(count) == min(count)]
     return next(iter(same), None) or next(
         (mark for mark, count in counts.items() if count and count[0]), None
     )
+
+
+def _without_numbers(line: str, marks: str, form: TableFormat) -> str:
+    """Return a line without the commas that are parts of its numbers."""
+    if (set(marks) - {","}) & set(line):
+        return _DECIMAL_COMMA.sub("", line)
+    words = line.split()
+    if len(words) < 2 or "," not in (form.decimal, form.thousands):
+        return line
+    return " ".join(word if form.number(word) is None else _DECIMAL_COMMA.sub("", word) for word in words)
 
 
 def read_fields(
@@ -104,12 +111,15 @@ def read_fields(
 
 def open_text(path: Path, limit: int | None, encoding: str = "auto") -> io.TextIOWrapper:
     """Open a text for `lines_of`."""
-    code = "utf-8-sig" if encoding == "auto" else encoding
+    code = "utf-8" if encoding == "auto" else encoding
     return io.TextIOWrapper(open_binary(path, limit), code, "surrogateescape", newline="")
 
 
 def lines_of(file: IO[str], path: Path) -> Iterator[str]:
-    """Yield the lines of a text, of `open_text`; one that is endless or not UTF-8 is an error."""
+    """Yield the lines of a text, of `open_text`; one that is endless or not UTF-8 is an error.
+
+    A byte order mark at the beginning is left out, in whatever encoding: utf-8 and utf-16-le keep it.
+    """
     for number in itertools.count(1):
         try:
             line = file.readline(data_files.LONGEST_LINE + 1)
@@ -117,6 +127,7 @@ def lines_of(file: IO[str], path: Path) -> Iterator[str]:
             raise UserError(
                 f"{path}:{number}: the line is not text in the encoding that is given; correct encoding="
             ) from None
+        line = line.removeprefix("\ufeff") if number == 1 else line
         if not line:
             return
         if len(line) > data_files.LONGEST_LINE:
@@ -262,7 +273,7 @@ def read_delimited(
 
     marks: see `delimiter_of`
     """
-    delimiter, skipped = delimiter_of(path, form.delimiter, marks, form.encoding)
+    delimiter, skipped = delimiter_of(path, form, marks)
     lines, rows, notes = _rows(read_fields(path, delimiter, limit, skipped, form.encoding), path)
     names, note = _names(rows, form)
     notes += note
@@ -277,7 +288,7 @@ def delimited_parts(
     path: Path, form: TableFormat, limit: int | None, count: int, marks: str = MARKS
 ) -> Iterator[Table]:
     """Yield a user's table in parts of at most that many rows; ``header=`` of the format is yes or no."""
-    delimiter, skipped = delimiter_of(path, form.delimiter, marks, form.encoding)
+    delimiter, skipped = delimiter_of(path, form, marks)
     fields = read_fields(path, delimiter, limit, skipped, form.encoding)
     names: list[str] | None = None
     named, wide = form.header == "yes", 0

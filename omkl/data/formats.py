@@ -4,6 +4,7 @@ A further format is a function that returns a `Table` of named columns, or `Exam
 entry of FORMATS.
 """
 
+import importlib
 import io
 import re
 import zipfile
@@ -50,21 +51,30 @@ class Format:
         return "label" in self.settings
 
 
-def _read_arrow(path: Path, form: TableFormat, limit: int | None, title: str, reader: str) -> Table:
-    """Return the columns of a file that pandas reads with pyarrow."""
+def _read_arrow(path: Path, form: TableFormat, limit: int | None, title: str, module: str) -> Table:
+    """Return the columns of a file that a module of pyarrow reads."""
     try:
-        import pandas as pd
-        import pyarrow  # noqa: F401 (pandas reads with it)
+        reader = importlib.import_module(f"pyarrow.{module}")
     except ImportError:
         raise UserError(f"{path}: {title} files need pyarrow; pip install 'omkl[parquet]'") from None
     try:
         source = io.BytesIO(open_binary(path, limit).read()) if is_compressed(path) else path
-        frame = getattr(pd, reader)(source)
+        frame = _as_pandas(reader.read_table(source))
     except UserError:
         raise
     except Exception as error:  # pyarrow's errors have no common class
         raise UserError(f"{path}: not a {title} file: {str(error).splitlines()[0]}") from None
     return of_frame(frame, path, form)
+
+
+def _as_pandas(table: Any) -> Any:
+    """Return a table or batch of pyarrow as a frame whose whole numbers keep all digits beside gaps."""
+    import pandas as pd
+    import pyarrow
+
+    names = (f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
+    kinds = {getattr(pyarrow, name.lower())(): pd.api.types.pandas_dtype(name) for name in names}
+    return table.to_pandas(types_mapper=kinds.get)
 
 
 def _read_json_lines(path: Path, form: TableFormat, limit: int | None) -> Table:
@@ -129,7 +139,7 @@ def _of_values(name: str, values: list[Any], form: TableFormat) -> Column:
 
 def _parquet_parts(path: Path, form: TableFormat, limit: int | None, count: int) -> Iterator[Table]:
     if is_compressed(path):
-        yield _read_arrow(path, form, limit, "Parquet", "read_parquet")
+        yield _read_arrow(path, form, limit, "Parquet", "parquet")
         return
     try:
         from pyarrow.parquet import ParquetFile
@@ -139,7 +149,7 @@ def _parquet_parts(path: Path, form: TableFormat, limit: int | None, count: int)
     try:
         batches = ParquetFile(path).iter_batches(count)
         while (batch := next(batches, None)) is not None:
-            table = of_frame(batch.to_pandas(), path, form)
+            table = of_frame(_as_pandas(batch), path, form)
             yield replace(table, before=before)
             before += batch.num_rows
     except UserError:
@@ -181,10 +191,10 @@ FORMATS = (
         "Parquet",
         (".parquet",),
         _COLUMNS,
-        partial(_read_arrow, title="Parquet", reader="read_parquet"),
+        partial(_read_arrow, title="Parquet", module="parquet"),
         _parquet_parts,
     ),
-    Format("Feather", (".feather",), _COLUMNS, partial(_read_arrow, title="Feather", reader="read_feather")),
+    Format("Feather", (".feather",), _COLUMNS, partial(_read_arrow, title="Feather", module="feather")),
     Format(".npz with X and y", (".npz",), (), _read_npz),
     LIBSVM,
 )

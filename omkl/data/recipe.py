@@ -6,7 +6,7 @@ A recipe is made from one table and can be applied to others with the same colum
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -16,8 +16,18 @@ from omkl import schema
 from omkl.data.conversions import AMOUNTS, LETTERS, Conversion, are_few, conversion, letters, words_of
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
-from omkl.data.labels import shortlist
-from omkl.data.tables import Column, Table, TableFormat, column_word, kind_of, readings, typed
+from omkl.data.labels import TRUTH, shortlist
+from omkl.data.tables import (
+    Column,
+    Table,
+    TableFormat,
+    column_word,
+    in_shell,
+    kind_of,
+    readings,
+    setting,
+    typed,
+)
 from omkl.errors import UserError, counted, quoted, show, suggest
 
 MOST_CATEGORIES = 1000
@@ -85,11 +95,18 @@ class Preparation(TableFormat):
 
     def words_of(self, keys: Iterable[str]) -> str:
         """Return those of these settings that are not the defaults, as one types them."""
-        values = {key: getattr(self, key) for key in keys if getattr(self, key) != getattr(AS_IT_IS, key)}
-        return " ".join(
-            f"{key}={(','.join(v) or '[]') if isinstance(v, tuple) else typed(v)}"
-            for key, v in values.items()
-        )
+        words = []
+        for key in keys:
+            value = getattr(self, key)
+            if value == getattr(AS_IT_IS, key):
+                continue
+            if key in ("label", "id", "drop", "positive"):
+                words.append(setting(key, *([value] if isinstance(value, str) else value)))
+            else:
+                words.append(
+                    f"{key}={(','.join(value) or '[]') if isinstance(value, tuple) else typed(value)}"
+                )
+        return " ".join(map(in_shell, words))
 
 
 AS_IT_IS = Preparation()
@@ -194,9 +211,10 @@ class Recipe:
         found = {}
         for column in table.columns:
             if column.name in self.categories:
-                known = set(self.categories[column.name])
+                fold = _folding(self.categories[column.name])
+                known = set(map(fold, self.categories[column.name]))
                 there = column.text[kept[~column.missing[kept]]]
-                found[column.name] = Counter(text for text in there if text not in known)
+                found[column.name] = Counter(text for text in there if fold(text) not in known)
         return found
 
     def _numbers(self, column: Column, table: Table, new: bool) -> np.ndarray:
@@ -212,8 +230,9 @@ class Recipe:
                 f"{'write one, or remove the row' if new else helps}"
             )
         if name in self.categories:
-            known = self.categories[name]
-            return (column.text[:, None] == np.array(known, object)).astype(float)
+            fold = _folding(self.categories[name])
+            known, words = (list(map(fold, texts)) for texts in (self.categories[name], column.text))
+            return (np.array(words, object)[:, None] == np.array(known, object)).astype(float)
         values = column.numbers
         if values is None:
             raise UserError(_no_number(column, table, self.preparation, new))
@@ -365,7 +384,8 @@ def choice_of(table: Table, preparation: Preparation, task: str = "classificatio
             many = words is not None and not are_few(len(words), rows)
             if words is not None and many and not _other_notation(words, words[0], preparation):
                 left_out[place] = f"{len(words)} different words in {rows} rows are too many"
-                what = f"left out, since {left_out[place]}; categorical=onehot makes features of them"
+                what = f"{what}; left out" if what else "left out"
+                what += f", since {left_out[place]}; categorical=onehot makes features of them"
         if place not in left_out:
             chosen.features.append(place)
         if what:
@@ -458,6 +478,20 @@ def _no_number(
     return f"{holds}, which is not a number; {helps}"
 
 
+def fault_of_words(column: Column, preparation: Preparation) -> tuple[str, str] | None:
+    """Return why a column that is not all numbers stops a run, and which settings help; None if it does not.
+
+    The latter is empty where the cells must be corrected.
+    """
+    there, (_, word) = column.text[~column.missing], column.first_word(preparation)
+    if _other_notation(there, word, preparation):
+        return f"{show(word)} is in another notation", " or ".join(readings(there, word, preparation))
+    as_words = preparation.categorical == "auto" and words_of(column, preparation) is not None
+    if as_words or preparation.categorical == "onehot":
+        return None
+    return f"{show(word)} is no number", "categorical=onehot"
+
+
 def _other_notation(texts: np.ndarray, word: str, form: TableFormat) -> str | None:
     """Return with which settings all texts are numbers, and what the word is then; None for other texts."""
     if found := readings(texts, word, form):
@@ -493,6 +527,9 @@ def _categories(column: Column, table: Table, form: TableFormat) -> tuple[str, .
     if said := _other_notation(column.text[~column.missing], word, form):
         raise UserError(f"{table.where(row)}: column '{column.name}' holds {show(word)}, {said}")
     values = tuple(sorted(set(column.text[~column.missing])))
+    if column.distinct.truth:  # one each, in capital letters or not
+        lower = [value.lower() for value in values]
+        values = tuple(value for i, value in enumerate(values) if lower.index(lower[i]) == i)
     if len(values) > MOST_CATEGORIES:
         raise UserError(
             f"{table.path}: column '{column.name}' has {len(values)} different values, such as "
@@ -506,6 +543,15 @@ def _categories(column: Column, table: Table, form: TableFormat) -> tuple[str, .
             f"{column_word('drop', column.name)} leaves the column out"
         )
     return values
+
+
+def _folding(words: Sequence[str]) -> Callable[[str], str]:
+    """Return what is done to texts before they are compared with the words of a column.
+
+    True and true are one, as in labels, except where a model of an older version has both.
+    """
+    lower = {word.lower() for word in words}
+    return str.lower if len(lower) == len(words) and lower <= TRUTH.keys() else str
 
 
 def _scaling(values: np.ndarray, kind: str) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,11 @@ KINDS = {
     "a date": re.compile(rf"{_DAY}(?:[T ]+{_TIME})?", re.IGNORECASE),
     "a time": re.compile(_TIME, re.IGNORECASE),
 }
+
+_PLAIN = re.compile(  # texts that a setting need not quote: omkl.config.grammar reads them as they are
+    r"(?!(?:null|true|false|inf|nan)\Z)[^\W\d_]\w*(?: \w+)*|0|[1-9][0-9]{0,17}", re.IGNORECASE
+)
+_PLAIN_CLASS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|true|false", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -126,12 +131,31 @@ def typed(mark: str | None) -> str:
     return {"\t": "tab", " ": "space", None: "null"}.get(mark, str(mark))
 
 
+def setting(key: str, *texts: str) -> str:
+    """Return the setting of columns or of a class as omkl reads it: ``drop=age,"price, net"``."""
+    plain = {
+        text: _PLAIN.fullmatch(text) or (key == "positive" and _PLAIN_CLASS.fullmatch(text)) for text in texts
+    }
+    quotes = not all(plain.values())  # beside a quoted text, letters beyond ASCII need quotes too
+    values = [
+        text if plain[text] and not (quotes and not text.isascii()) else _in_quotes(text) for text in texts
+    ]
+    return f"{key}={','.join(values)}"
+
+
+def _in_quotes(text: str) -> str:
+    """Return a text in quotes; in them only a quote, and the backslashes before one, are escaped."""
+    return '"' + re.sub(r'(\\*)("|\Z)', lambda found: 2 * found[1] + (found[2] and r"\""), text) + '"'
+
+
+def in_shell(word: str) -> str:
+    """Return a setting as one types it in a shell: ``'drop=mean radius'``."""
+    return word if re.fullmatch(r"[\w@%+=:,./#\[\]-]+", word) else shlex.quote(word)
+
+
 def column_word(key: str, name: str) -> str:
-    """Return the setting that names a column, as one types it: ``drop=age``, ``'drop=mean radius'``."""
-    if not re.fullmatch(r"\w+( \w+)*", name):
-        escaped = name.replace("\\", "\\\\").replace('"', r"\"")
-        return shlex.quote(f'{key}="{escaped}"')
-    return f"'{key}={name}'" if " " in name else f"{key}={name}"
+    """Return the setting that names a column, as one types it: ``drop=age``, ``'drop="price, net"'``."""
+    return in_shell(setting(key, name))
 
 
 def readings(texts: Iterable[str], example: str, form: TableFormat) -> dict[str, str]:
@@ -189,6 +213,7 @@ class Column:
     The text of a column of numbers has a decimal point and no thousands, however the file writes them.
     numbers: None where some value is neither a number nor missing    missing (T,): which values are
     truth: whether the values are True and False, of which the numbers are 1 and 0
+    as_written: whether the numbers come from these texts, of which another format may make others
     """
 
     name: str
@@ -196,6 +221,7 @@ class Column:
     missing: np.ndarray
     numbers: np.ndarray | None
     truth: bool = False
+    as_written: bool = False
 
     @property
     def distinct(self) -> "Column":
@@ -282,8 +308,11 @@ class Table:
                 f"{key}={wanted}: {self.path} has no column named {wanted}, and others have numbers as "
                 f"names; write a name: {known}"
             )
+        near = suggest(str(wanted), names)
+        meant = [name for name in names if f"'{name}'" in near and '"' in setting(key, name)]
+        near += f"; type {column_word(key, meant[0])}" if meant else ""
         raise UserError(
-            f"{key}={wanted}: {self.path} has no such column{suggest(str(wanted), names)}; "
+            f"{key}={wanted}: {self.path} has no such column{near}; "
             f"it has {counted(len(names), 'column')}: {known}"
         )
 
@@ -314,7 +343,7 @@ def column_of(name: str, text: np.ndarray, form: TableFormat) -> Column:
         numbers[~missing] = plain[~missing].astype(np.float64)
     except ValueError:
         return Column(name, text, missing, None)
-    return numeric_column(name, plain, missing, numbers, form)
+    return replace(numeric_column(name, plain, missing, numbers, form), as_written=plain is text)
 
 
 def numeric_column(
@@ -333,7 +362,18 @@ def as_pandas(frame: Any) -> Any:
         frame = frame.collect()
     if isinstance(frame, pd.DataFrame):
         return frame
-    return pd.DataFrame({name: frame[name].to_numpy() for name in frame.columns})
+    return pd.DataFrame({name: _values(frame[name]) for name in frame.columns})
+
+
+def _values(column: Any) -> Any:
+    """Return the values of a column of polars or the like; whole numbers beside gaps keep all digits."""
+    kind = str(getattr(column, "dtype", ""))
+    has_gaps = hasattr(column, "null_count") and column.null_count()
+    if has_gaps and re.fullmatch(r"U?Int(8|16|32|64)", kind):  # floats in numpy
+        import pandas as pd
+
+        return pd.array(column.to_list(), dtype=kind)
+    return column.to_numpy()
 
 
 def of_frame(frame: Any, path: Path, form: TableFormat = AS_MOST) -> Table:
@@ -350,11 +390,10 @@ def of_frame(frame: Any, path: Path, form: TableFormat = AS_MOST) -> Table:
     for name in frame.columns:
         values = frame[name]
         missing = values.isna().to_numpy()
-        if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+        text = np.where(missing, "", values.astype(str)).astype(object)  # with all digits, for labels
+        if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
             numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-            text = np.where(missing, "", values.astype(str)).astype(object)  # with all digits, for labels
             columns.append(numeric_column(str(name), text, missing, numbers, form))
         else:
-            text = np.where(missing, "", values.astype(str)).astype(object)
             columns.append(column_of(str(name), text, form))
     return Table(path, columns, None, True)

@@ -9,7 +9,7 @@ from omkl.config.data_choice import files
 from omkl.data.dataset import Dataset
 from omkl.data.formats import format_of
 from omkl.data.labels import shortlist
-from omkl.data.recipe import Choice, choice_of
+from omkl.data.recipe import Choice, choice_of, fault_of_words
 from omkl.data.ref import DataRef, Frame, UserFile
 from omkl.data.tables import Column as DataColumn
 from omkl.data.tables import Table as DataTable
@@ -133,14 +133,18 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) ->
         use = f"{len(own.parts)} features: {', '.join(own.parts)}" if own.parts[1:] else "a feature: days"
         words.append("dates=ordinal" if own.parts[1:] else "dates=parts")
     elif (column.numbers is None or (column.truth and preparation.categorical == "onehot")) and not own:
-        use = f"{counted(len(texts), 'feature')}, one for each word"
-        words.append("categorical=error")
-        if preparation.categorical == "error":
-            use, words[-1] = "stops a run: words", "categorical=onehot"
+        different = {text.lower() for text in texts} if column.truth else texts
+        use = f"{counted(len(different), 'feature')}, one for each word"
+        if column.numbers is None and (fault := fault_of_words(column, preparation)):
+            use = f"stops a run: {fault[0]}"
+            words += filter(None, fault[1:])
+        else:
+            words.append("categorical=error")
     elif preparation.scale != "none":
         use += f", scale={preparation.scale}"
     if gaps and preparation.missing == "error":
-        use, words = "stops a run: gaps", ["missing=mean", "missing=drop", *words]
+        use = f"{use}, gaps" if use.startswith("stops") else "stops a run: gaps"
+        words = ["missing=mean", "missing=drop", *words]
     elif gaps:
         use += ", the mean in gaps" if preparation.missing == "mean" else ", rows with gaps left out"
     return _made(column.name, kind, values, gaps, use, ", ".join(words))

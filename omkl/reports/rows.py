@@ -10,6 +10,7 @@ import numpy as np
 
 from omkl.config.data_choice import prepared_words
 from omkl.config.settings_text import SCALING, identity, params_text
+from omkl.data.tables import in_shell
 from omkl.store.columns import with_extra
 from omkl.tasks import for_task
 
@@ -314,7 +315,7 @@ def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, st
     for which, own in words.items():
         others = [words[other] for other in words if other[0] == which[0] and other != which]
         shared = {word for word in own if all(word in other for other in others)}
-        marks[which] = " ".join(word for word in own if word not in shared)
+        marks[which] = " ".join(in_shell(word) for word in own if word not in shared)
     texts = [(name, mark) for (name, _), mark in marks.items()]
     return {
         which: str(which[1])[:6] if texts.count((which[0], mark)) > 1 else mark

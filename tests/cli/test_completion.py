@@ -98,7 +98,7 @@ def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("my.csv", b"age,home town,income (k),repaid\n1,2,3,yes\n"),
+        ("my.csv", b'age,home town,income (k),"net, all",null,repaid\n1,2,3,4,5,yes\n'),
         ("my.tsv", b"\xef\xbb\xbfage\thome town\tincome (k)\trepaid\n1\t2\t3\tyes\n"),
         ("my.csv.gz", gzip.compress(b'"age";"home town";"income (k)";"repaid"\n', mtime=0)),
         (
@@ -116,6 +116,7 @@ def test_columns_of_a_file_are_offered(name, content, tmp_path, monkeypatch):
         assert offered(f"omkl run data={name} {key}=") == [f"{key}={own}" for own in names]
     assert offered(f"omkl fit data={name} drop=repaid,") == [f"drop=repaid,{own}" for own in names[:2]]
     assert offered(f"omkl data look {name} label=re") == ["label=repaid"]
+    assert offered(f"omkl data look {name} encoding=utf-8 label=ag") == ["label=age"]
     assert offered(f"omkl run data={name} header=no label=") == []
     assert offered("omkl run data=wdbc label=") == []
 

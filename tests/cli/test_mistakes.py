@@ -91,6 +91,8 @@ from omkl.errors import counted
         # lists
         ("run algo.beta=0.1,0.5", ["algo.beta=0.1,0.5", "omkl sweep"]),
         ("sweep reps=1,2", ["reps=1,2", "takes one value"]),
+        ("run label=price,net", ["takes one value, got 2", """in quotes: 'label="price,net"'"""]),
+        ("run positive=a,b", ["takes one value, got 2", """in quotes: 'positive="a,b"'"""]),
         ("sweep algo.beta=0.5,1.5", ["number > 0 and ≤ 1, got 1.5"]),
         ("sweep algo.beta=range(0,1,0)", ["range"]),
         # code

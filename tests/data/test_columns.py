@@ -2,12 +2,14 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from omkl.data import load
 from omkl.data.formats import read_table
 from omkl.data.prepare import read_file
 from omkl.data.recipe import Preparation, Recipe
+from omkl.data.tables import of_frame
 from omkl.errors import UserError
 
 
@@ -73,6 +75,38 @@ def test_numbers_with_a_sign(path, cells, numbers, said):
         assert regression.y.tolist() == pytest.approx(numbers)
 
 
+def test_dates_in_two_orders_are_no_dates(path):
+    for cells in (["13/03/2024", "03/13/2024"], ["05/03/24", "40/03/05"], ["2/29/2024", "2/30/2024"]):
+        path.write_text("a\tb\tz\n" + "".join(f"{cell}\t{n}\t{n % 2}\n" for n, cell in enumerate(cells * 10)))
+        dataset, _, features = made(path)
+        assert list(features) == [*(f"a={cell}" for cell in sorted(cells)), "b"]
+        assert f"'a': no dates, since '{cells[1]}' is none" in dataset.notes[0]
+    for cells, other in ((["13/03/2024", "05/03/2024"], "03/13/2024"), (["3/13/24", "3/5/24"], "13/3/24")):
+        recipe = column(path, cells)[1]
+        assert "a (month)" in recipe.columns
+        path.write_text(f"a\tz\n{cells[1]}\t1\n{other}\t0\n")
+        with pytest.raises(UserError, match=rf"my\.csv:3: column 'a' holds '{other}', which is not a date"):
+            recipe.apply(read_table(path, recipe.preparation), new=True)
+
+
+def test_amounts_without_a_sign_are_read_as_those_with_one(path):
+    cells = ["8.977,50 EUR", "1.000 EUR"]
+    for wanted in ({}, {"decimal": ",", "thousands": "."}):
+        recipe = column(path, cells, **wanted)[1]
+        for new, expected in (("8.000", [8000]), ("8.000,5", [8000.5]), ("8.000 EUR", [8000]), ("7", [7])):
+            path.write_text(f"a\tz\n{new}\t1\n")
+            assert recipe.apply(read_table(path, recipe.preparation), new=True)[0].tolist() == [expected]
+        frame = pd.DataFrame({"a": [8000.0, 8.5], "z": [0, 1]})  # numbers are no texts
+        table = of_frame(frame, path, recipe.preparation)
+        assert recipe.apply(table, new=True)[0].tolist() == [[8000], [8.5]]
+    recipe = column(path, cells)[1]
+    path.write_text("a\tz\n8.5\t1\n")
+    with pytest.raises(
+        UserError, match=r"my\.csv:2: column 'a' holds '8\.5', which is not an amount of money"
+    ):
+        recipe.apply(read_table(path, recipe.preparation), new=True)
+
+
 @pytest.mark.parametrize(
     ("cells", "days", "said"),
     [
@@ -132,6 +166,18 @@ def test_columns_that_name_the_rows_are_no_features(path):
     assert recipe.ids(read_table(path))["id"].tolist() == ["r1", "r2"]
     with pytest.raises(UserError, match="id=y: this is the label"):
         made(path, id=("y",))
+
+
+@pytest.mark.parametrize("encoding", ["auto", "utf-8", "UTF8", "utf-8-sig", "utf-16-le"])
+def test_a_byte_order_mark_belongs_to_no_column(path, encoding):
+    content = "\ufeffy;a\n1;2\n0;3\n1;2\n0;4\n"
+    path.write_bytes(content.encode("utf-8" if encoding in ("auto", "utf-8-sig") else encoding))
+    wanted = Preparation(encoding=encoding)
+    dataset = load(str(path), preparation=wanted)
+    assert (dataset.T, dataset.d, dataset.y.tolist()) == (4, 1, [1.0, -1.0, 1.0, -1.0])
+    assert [column.name for column in read_table(path, wanted).columns] == ["y", "a"]
+    path.write_bytes(content.replace("y;a\n", "").encode("utf-16-le" if "16" in encoding else "utf-8"))
+    assert load(str(path), preparation=wanted).T == 4
 
 
 @pytest.mark.parametrize("encoding", ["latin1", "utf-16", "cp1252"])

@@ -1,12 +1,19 @@
 """Labels of a user's files: what a class is, how classes are numbered, and what is not taken for a class."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from omkl import data
+from omkl.data.formats import parts_of
 from omkl.data.labels import class_numbers, distinct, finder
 from omkl.data.prepare import read_file
 from omkl.data.recipe import Preparation
+from omkl.data.ref import Frame
+from omkl.data.tables import of_frame
 from omkl.errors import UserError
 
 
@@ -176,8 +183,6 @@ def test_true_and_false_are_1_and_0_as_features_and_words_as_classes(tmp_path):
 
 def test_a_parquet_files_labels_have_all_their_digits(tmp_path):
     pytest.importorskip("pyarrow")
-    import pandas as pd
-
     frame = pd.DataFrame(
         {"a": [1.0, 2.0], "id": [1234567, 1234568], "flag": [True, False], "t": [0.1234567, 2]}
     )
@@ -189,3 +194,41 @@ def test_a_parquet_files_labels_have_all_their_digits(tmp_path):
     assert load("id").classes == ("1234567", "1234568")
     assert (load("flag").classes, load("flag").y.tolist()) == (("False", "True"), [1, -1])
     assert load("t", "regression").y.tolist() == [0.1234567, 2]
+
+
+def test_whole_numbers_beside_gaps_have_all_their_digits(tmp_path):
+    """Of two such labels that are one float; pandas itself makes floats of them."""
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    parquet, feather = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.feather")
+    columns = {"a": [1, 2, 3, None], "y": [2**53, 2**53 + 1, None, 5]}
+    wanted = Preparation(missing="drop", label="y")
+    expected = ("9007199254740992", "9007199254740993")
+    parquet.write_table(pa.table(columns), tmp_path / "my.parquet")
+    feather.write_feather(pa.table(columns), str(tmp_path / "my.feather"))
+    frames = [pl.DataFrame(columns), pd.DataFrame(columns, dtype="Int64")]
+    refs = [data.find(str(tmp_path / name), preparation=wanted) for name in ("my.parquet", "my.feather")]
+    refs += [Frame("my", "classification", "my", frame, wanted) for frame in frames]
+    assert [ref.load().classes for ref in refs] == [expected] * 4
+    (part,) = parts_of(tmp_path / "my.parquet", wanted, None, 10, True)
+    assert part.columns[1].text.tolist() == ["9007199254740992", "9007199254740993", "", "5"]
+    assert [ref.load().content_hash for ref in refs[1:]] == [refs[0].content_hash] * 3
+
+
+def test_true_and_false_are_one_word_each(tmp_path):
+    """In features as in labels, whether a file or a frame holds them, and in new rows."""
+    wanted = Preparation(categorical="onehot", label="y")
+    frame = pd.DataFrame({"c": [True, False, True], "x": [1, 2, 3], "y": ["a", "b", "a"]})
+    (tmp_path / "my.csv").write_text("c,x,y\nTRUE,1,a\nfalse,2,b\ntrue,3,a\n")
+    of_file = data.find(str(tmp_path / "my.csv"), preparation=wanted)
+    of_memory = Frame("my", "classification", "my", frame, wanted)
+    assert of_file.recipe.features == ["c=TRUE", "c=false", "x"]
+    assert of_memory.recipe.features == ["c=False", "c=True", "x"]
+    new = pd.DataFrame({"c": [False, True], "x": [4, 5]})
+    for recipe, places in ((of_file.recipe, (1, 0)), (of_memory.recipe, (0, 1))):
+        for table in (of_frame(new, Path("new")), of_frame(new.astype(str), Path("new"))):
+            X, _, kept = recipe.apply(table, new=True)
+            assert X[:, places].tolist() == [[1, 0], [0, 1]]
+            assert not recipe.unseen(table, kept)["c"]
+    old = replace(of_file.recipe, categories={"c": ("TRUE", "false", "true")})  # of an older version
+    new["c"] = ["TRUE", "true"]
+    assert old.apply(of_frame(new, Path("new")), new=True)[0][:, :3].tolist() == [[1, 0, 0], [0, 0, 1]]

@@ -1,16 +1,19 @@
 """How a user's table is written: names in its first line, delimiters, numbers, gaps; what auto decides."""
 
 import random
+import shlex
 
 import numpy as np
 import pytest
 
 from omkl.config import plan
+from omkl.config.data_choice import prepared_words
 from omkl.data import load
 from omkl.data.delimited import delimiter_of
 from omkl.data.formats import format_of, read_table
 from omkl.data.prepare import read_file
 from omkl.data.recipe import Preparation, Recipe, recipe_of
+from omkl.data.tables import column_word
 from omkl.errors import UserError
 
 DRAWN = random.Random(7)
@@ -157,7 +160,27 @@ def test_the_index_that_pandas_writes(path):
 def test_the_delimiter_is_what_divides_all_lines(path, text, expected):
     path.write_text(text, newline="")
     assert delimiter_of(path) == expected
-    assert delimiter_of(path, "|") == ("|", expected[1])
+    assert delimiter_of(path, Preparation(delimiter="|")) == ("|", expected[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "expected"),
+    [
+        ("2,9 1,4 0\n1,7 7,0 1\n", {"decimal": ","}, "whitespace"),
+        ("1,200 3 0\n12,000 4 1\n", {"thousands": ","}, "whitespace"),
+        ("2,9 1,4 0\n1,7 7,0 1\n", {}, ","),
+        ('a,b,y\n"2,9",x z,0\n', {"decimal": ","}, ","),
+        ("6,0,1\n4,2,0\n", {"decimal": ","}, ","),
+        ("6, 0, 1\n4, 2, 0\n", {"decimal": ","}, ","),
+        ("1,2024-01-01 10:00,5\n2,2024-01-02 11:00,6\n", {"decimal": ","}, ","),
+    ],
+)
+def test_commas_in_numbers_are_no_delimiter_between_blanks(path, text, form, expected):
+    path.write_text(text)
+    assert delimiter_of(path, Preparation(**form))[0] == expected
+    if expected == "whitespace":
+        values = [2.9, 1.4, 1.7, 7] if "decimal" in form else [1200, 3, 12000, 4]
+        assert made(path, **form).values.tolist() == values
 
 
 @pytest.mark.parametrize(
@@ -347,8 +370,45 @@ def test_the_words_of_the_command(path, words, expected):
     write(path, "a,b,c,y")
     preparation = plan([f"data={path}", "algo=arow", *words]).data[0].preparation
     assert preparation == Preparation(**expected)
-    again = preparation.words.split(" ")
+    again = shlex.split(preparation.words)
     assert plan([f"data={path}", "algo=arow", *again]).data[0].preparation == preparation
+
+
+NAMES = [
+    "a",
+    "mean radius",
+    "Größe",
+    "1",
+    "007",
+    "1e5",
+    "true",
+    "null",
+    "price, net",
+    "a,b",
+    "b drop=c",
+    "C:\\d, e\\",
+]
+NAMES += ['say "hi"', "it's", "$5 {net}", " lead"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_printed_of_a_column_can_be_typed(path, name):
+    """In a shell, and, of a cell, in the command of a report's row."""
+    for wanted in (
+        Preparation(label=name, drop=("z", "Größe")),
+        Preparation(id=("z", name, "ö"), missing="mean"),
+        Preparation(positive=name),
+    ):
+        words = shlex.split(wanted.words)
+        assert prepared_words(wanted.words) == words
+        assert plan([f"data={write(path, 'a,b,c,y')}", "algo=arow", *words]).data[0].preparation == wanted
+    assert shlex.split(column_word("label", name)) == shlex.split(Preparation(label=name).words)
+
+
+def test_the_words_of_cells_of_older_versions(path):
+    """Which had no quotes."""
+    for words in (["label=mean radius", "drop=z", "na=[]"], ["label=it's", "scale=minmax"]):
+        assert prepared_words(" ".join(words)) == words
 
 
 @pytest.mark.parametrize(

@@ -293,6 +293,19 @@ def test_too_many_categories(path, monkeypatch):
         prepared(path, missing="mean", categorical="onehot")
 
 
+def test_a_name_with_a_comma_is_shown_as_one_types_it(path):
+    path.write_text('"price, net",size,y\n1,2,no\n3,4,yes\n')
+    with pytest.raises(
+        UserError, match=r"\(did you mean 'price, net'\?\); type 'drop=\"price, net\"'; it has 3"
+    ):
+        prepared(path, drop=("price", "net"))
+    with pytest.raises(
+        UserError, match=r"\(did you mean 'size'\?\); it has 3 columns: 'price, net', size, y"
+    ):
+        prepared(path, drop=("siz",))
+    assert prepared(path, drop=("price, net",))[0].columns == ("size",)
+
+
 def test_a_data_frame_is_a_table_too(path):
     frame = pd.DataFrame(
         {"n": [1, 2, 3], "flag": [True, False, True], "word": ["a", None, "b"], "y": [0, 1, 1]}
@@ -300,5 +313,5 @@ def test_a_data_frame_is_a_table_too(path):
     table = tables.of_frame(frame, path)
     own, _ = recipe_of(table, Preparation(missing="mean", categorical="onehot"))
     X, labels, _ = own.apply(table)
-    assert X.tolist() == [[1, 1, 1, 0], [2, 0, 0, 0], [3, 1, 0, 1]]
+    assert X.tolist() == [[1, 0, 1, 1, 0], [2, 1, 0, 0, 0], [3, 0, 1, 0, 1]]  # as of a file
     assert labels.tolist() == ["0", "1", "1"]

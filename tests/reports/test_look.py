@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -49,6 +50,37 @@ def test_each_column_has_a_row(path):
     assert "<td" in right._repr_html_()
     target = look(path, ["label=size", "task=regression", "missing=drop"]).records[5]
     assert (target["use"], target["values"]) == ("label: a number to predict", "0 to 7.25")
+
+
+@pytest.mark.parametrize(
+    ("cells", "words", "use", "helps"),
+    [
+        (["1,5", "2,5", "3"], [], "'1,5' is in another notation", "drop=a, decimal=,"),
+        (["1,518", "2,518"], [], "'1,518' is in another notation", "drop=a, decimal=, or thousands=,"),
+        (["1.234,5", "2.234,5"], ["categorical=onehot"], "'1.234,5' is in", "drop=a, decimal=, thousands=."),
+        (["1,5", "2.5"], [], "'1,5' is in another notation", "drop=a"),
+        (["1", "2", "oops", "4"], [], "'oops' is no number", "drop=a, categorical=onehot"),
+        (["u", "v"], ["categorical=error"], "'u' is no number", "drop=a, categorical=onehot"),
+        (
+            ["1", "2", "oops", ""],
+            [],
+            "'oops' is no number, gaps",
+            "missing=mean, missing=drop, drop=a, categ",
+        ),
+        (["u", "v"] * 10, [], None, "drop=a, categorical=error"),
+        (["1", "2", "oops", "4"], ["categorical=onehot"], None, "drop=a, categorical=error"),
+    ],
+)
+def test_words_that_stop_a_run_are_said_to(path, cells, words, use, helps):
+    text = "".join(f"{cell};{place % 2}\n" for place, cell in enumerate(cells))
+    Path("words.csv").write_text("a;y\n" + text)
+    table = look("words.csv", words)
+    row = table.records[0]
+    assert row["to change"].startswith(helps)
+    assert ("A run stops" in table.text()) == (use is not None)
+    assert row["use"].startswith(
+        f"stops a run: {use}" if use else f"{len(set(cells))} features, one for each"
+    )
 
 
 def test_the_command_reads_standard_input(path, capsys, monkeypatch):
