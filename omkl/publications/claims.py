@@ -90,8 +90,9 @@ class ClaimRows:
         return self.records[label][0]["row"]
 
     def errors(self, measure: str) -> np.ndarray:
-        """Return a measure of each cell (N,), with a sign by which less is better."""
-        return _sign(measure) * self.measures.of(measure)
+        """Return a measure of each cell, or such a field as its seconds (N,), signed so that less is better."""
+        own = self.measures.of(measure) if measure in MEASURES else self.cells[measure].to_numpy(float)
+        return _sign(measure) * own
 
     def top_weights(self) -> np.ndarray:
         """Return the largest weight of a kernel after the pass of each cell (N,), NaN without weights."""

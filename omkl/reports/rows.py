@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Parts = list[tuple[np.ndarray, np.ndarray]]  # as of `by_count`
-Group = tuple[
-    str, Any, str, str, str
-]  # data, hash, order, rounds, hash of what is held out: rows that compete
-_READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "rounds", "test"]
-_READ += ["held_out"]
+# rows that compete: data, hash, order, rounds, hash of what is held out
+Group = tuple[str, Any, str, str, str]
+_READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task"]
+_READ += ["rounds", "test", "held_out"]
 
 
 @dataclass(frozen=True)
