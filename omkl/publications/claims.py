@@ -90,7 +90,7 @@ class ClaimRows:
         return self.records[label][0]["row"]
 
     def errors(self, measure: str) -> np.ndarray:
-        """Return a measure of each cell, or such a field as its seconds (N,), signed so that less is better."""
+        """Return a measure or such a field as seconds of each cell (N,), signed so that less is better."""
         own = self.measures.of(measure) if measure in MEASURES else self.cells[measure].to_numpy(float)
         return _sign(measure) * own
 
