@@ -49,7 +49,7 @@ tables: $(STAMP) ## make the papers' tables, figures and claims again (results/*
 
 today: $(STAMP) ## results/today.md: every learner tuned, then run (hours; continues where it was; needs OMKL_DATA)
 	$(BIN)/omkl tune today --with docs/examples/rivals $(ARGS)
-	OMKL_PATH=docs/examples/rivals $(BIN)/python scripts/tables.py today --stored
+	$(BIN)/python scripts/tables.py today --stored
 
 docs: $(VENV)/.docs ## the documentation site (docs/_build/html), a warning or a wrong link ends it
 	$(BIN)/python -m sphinx -n -W --keep-going -q -b html $(ARGS) docs docs/_build/html

@@ -11,6 +11,7 @@ Ctrl-C leaves the finished cells in the store; run the same command again to con
 """
 
 import argparse
+import os
 import sys
 import time
 from importlib.util import find_spec
@@ -25,6 +26,7 @@ from omkl.publications.page import write_page
 from omkl.publications.tuned import tuned_runs
 
 ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = [ROOT / "docs/examples/ablations", ROOT / "docs/examples/rivals"]  # pages name learners of theirs
 
 
 def usual() -> list[str]:
@@ -80,4 +82,5 @@ def main() -> int:
 
 if __name__ == "__main__":
     seldom_collect()
+    os.environ.setdefault("OMKL_PATH", os.pathsep.join(map(str, FOLDERS)))
     sys.exit(main())
