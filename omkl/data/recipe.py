@@ -25,8 +25,8 @@ from omkl.data.tables import (
     in_shell,
     kind_of,
     readings,
-    setting,
     typed,
+    typed_setting,
 )
 from omkl.errors import UserError, counted, quoted, show, suggest
 
@@ -101,7 +101,7 @@ class Preparation(TableFormat):
             if value == getattr(AS_IT_IS, key):
                 continue
             if key in ("label", "id", "drop", "positive"):
-                words.append(setting(key, *([value] if isinstance(value, str) else value)))
+                words.append(typed_setting(key, *([value] if isinstance(value, str) else value)))
             else:
                 words.append(
                     f"{key}={(','.join(value) or '[]') if isinstance(value, tuple) else typed(value)}"

@@ -131,7 +131,7 @@ def typed(mark: str | None) -> str:
     return {"\t": "tab", " ": "space", None: "null"}.get(mark, str(mark))
 
 
-def setting(key: str, *texts: str) -> str:
+def typed_setting(key: str, *texts: str) -> str:
     """Return the setting of columns or of a class as omkl reads it: ``drop=age,"price, net"``."""
     plain = {
         text: _PLAIN.fullmatch(text) or (key == "positive" and _PLAIN_CLASS.fullmatch(text)) for text in texts
@@ -155,7 +155,7 @@ def in_shell(word: str) -> str:
 
 def column_word(key: str, name: str) -> str:
     """Return the setting that names a column, as one types it: ``drop=age``, ``'drop="price, net"'``."""
-    return in_shell(setting(key, name))
+    return in_shell(typed_setting(key, name))
 
 
 def readings(texts: Iterable[str], example: str, form: TableFormat) -> dict[str, str]:
@@ -309,7 +309,7 @@ class Table:
                 f"names; write a name: {known}"
             )
         near = suggest(str(wanted), names)
-        meant = [name for name in names if f"'{name}'" in near and '"' in setting(key, name)]
+        meant = [name for name in names if f"'{name}'" in near and '"' in typed_setting(key, name)]
         near += f"; type {column_word(key, meant[0])}" if meant else ""
         raise UserError(
             f"{key}={wanted}: {self.path} has no such column{near}; "
