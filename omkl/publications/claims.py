@@ -91,6 +91,8 @@ class ClaimRows:
 
     def errors(self, measure: str) -> np.ndarray:
         """Return a measure or such a field as seconds of each cell (N,), signed so that less is better."""
+        if measure not in MEASURES and measure not in self.cells:
+            raise UserError(f"measure: '{measure}' is not known of each cell, so it cannot be tested")
         own = self.measures.of(measure) if measure in MEASURES else self.cells[measure].to_numpy(float)
         return _sign(measure) * own
 

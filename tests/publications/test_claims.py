@@ -145,6 +145,14 @@ def test_a_best_value_outside_a_range_counts_where_one_inside_is_not_significant
     assert numbers.startswith("best at beta = 0.8 (12.00 %), inside 1 (15.00 %), p = 0.6")
 
 
+def test_a_measure_that_cells_lack_cannot_be_tested(rows):
+    for name, mean in (("A", 1.0), ("B", 2.0)):
+        rows.records[name][0]["memory_mib_mean"] = mean
+    options = {"left": "A", "right": "B", "measure": "memory_mib", "significant": True}
+    with pytest.raises(UserError, match="'memory_mib' is not known of each cell"):
+        KINDS["less"](rows, options)
+
+
 def test_a_range_without_a_value_of_the_sweep_is_a_mistake_of_the_conf(rows):
     with pytest.raises(UserError, match="no value of beta"):
         KINDS["best_between"](rows, {"label": "S", "key": "beta", "low": 0.3, "high": 0.4})
