@@ -221,7 +221,7 @@ COMMANDS = [
     "data get",
     "data path",
 ]
-COMMANDS += ["data verify", "data list", "bench", ""]
+COMMANDS += ["data verify", "data list", ""]
 WORDS = [
     "",
     " ",

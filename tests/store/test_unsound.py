@@ -11,7 +11,6 @@ import pytest
 from support.results_lines import cell_files, line, read_quietly, sealed
 
 from omkl.cli import main
-from omkl.runs import slurm
 from omkl.store import rewrite
 from omkl.store.lines import encode_curve
 from omkl.store.store import Store, StoreWarning
@@ -222,41 +221,6 @@ def test_fifos_devices_and_folders_in_a_store_never_block(tmp_path, capsys):
     ]
     assert sorted(path.name for path in store.files("cells")) == ["a.jsonl", "d.jsonl"]  # a folder stays
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
-
-
-# -------------------------------------------------------------------- submissions
-
-
-@pytest.mark.filterwarnings("error")
-def test_a_submission_that_cannot_be_read_is_skipped_with_a_warning(tmp_path, monkeypatch):
-    monkeypatch.setattr(slurm, "_squeue", lambda: ({"7": "running"}, ""))
-    good = tmp_path / "slurm" / "b"
-    good.mkdir(parents=True)
-    (good / "jobs.json").write_text('{"cluster":"slurm","jobs":["7"]}')
-    (good / "0.json").write_text(json.dumps({"keys": ["a" * 64]}))
-    assert slurm.look(tmp_path)[0] == {"a" * 64: "running"}
-    bad = tmp_path / "slurm" / "a"
-    bad.mkdir()
-    texts = ["", "{", "3", "[]", "{}", "[" * 100_000, "\xff"]
-    texts += ['{"cluster":"slurm"}', '{"cluster":3,"jobs":["7"]}']
-    texts += ['{"cluster":"slurm","jobs":' + jobs + "}" for jobs in ("3", '"7"', "[7]", "[null]", '["-p 1"]')]
-    for text in texts:
-        (bad / "jobs.json").write_text(text, "latin-1")
-        with pytest.warns(StoreWarning, match=r"a.jobs\.json"):
-            assert slurm.look(tmp_path)[0] == {"a" * 64: "running"}, text
-    (bad / "jobs.json").unlink()
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(bad / "jobs.json")
-        with pytest.warns(StoreWarning):
-            assert slurm.died_at(tmp_path, set()) == {}
-        (bad / "jobs.json").unlink()
-    for text in ("", "{", "{}", '{"keys":3}', '{"keys":[3]}', '{"keys":["x"]}'):
-        (good / "0.json").write_text(text)
-        (good / "0.begun").touch()
-        with pytest.warns(StoreWarning, match=r"0\.json"):
-            assert slurm.look(tmp_path)[0] == {}
-        with pytest.warns(StoreWarning, match=r"0\.json"):
-            assert slurm.died_at(tmp_path, set()) == {}
 
 
 def test_real_cells_of_every_task_have_the_key_of_their_fields(tmp_path):

@@ -231,7 +231,7 @@ class Command(Target):
         \n--\n \n--debugg \n--format \njson \n-j \n-q \n--out \n-\n
     """
     commands = r"""
-        run sweep figure list show data bench help -- -x --version -h
+        run sweep figure list show data help -- -x --version -h
     """
     arguments = r"""
         curve sweep algos data pools list get verify path --format json csv -j 1 0 -1 \xd9\xa3 --force --fresh
@@ -252,7 +252,6 @@ class Command(Target):
             mock.patch("omkl.experiments.results.run_plan", refuse),
             mock.patch("omkl.experiments.bounds_results.run_plan", refuse),
             mock.patch("omkl.runs.runner.run_plan", refuse),
-            mock.patch("omkl.runs.bench.measure", refuse),
             contextlib.chdir(folder),
         ):
             self.patches.enter_context(patch)
