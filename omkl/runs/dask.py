@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import islice
+from ssl import SSLError
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from omkl.runs.workers import Failure, Function, Outcomes, attempt, ctrl_c_block
 from omkl.store import provenance
 
 LOOK = 1.0  # seconds without a result between questions to the scheduler
+GRACE = 0.5  # seconds for dask's own error, which says more than a timeout
 AHEAD = 64  # jobs the scheduler holds beyond one per core: more only costs it memory
 LOGS = ("distributed", "tornado", "asyncio")
 DIED = (
@@ -144,13 +146,30 @@ class Dask:
         from distributed import Client, LocalCluster
         from distributed.comm import get_address_host_port
 
+        class Ours(Client):
+            def __del__(self) -> None:
+                """Print nothing about a client that was never complete; the others are closed."""
+
         if self.address is not None:
             try:
                 get_address_host_port(self.address)
-                return Client(self.address, timeout=self.wait, set_as_default=False)
             except (ValueError, TypeError) as error:
                 what = f"not an address such as tcp://host:8786: {error}"
                 raise UserError(f"exec.address={self.address}: {what}") from error
+            made: Future[Any] = Future()
+
+            def make() -> None:
+                try:
+                    made.set_result(Ours(self.address, timeout=self.wait, set_as_default=False))
+                except Exception as error:
+                    made.set_exception(error)
+
+            threading.Thread(target=make, daemon=True).start()  # a silent server would block it forever
+            try:
+                return made.result(self.wait + GRACE)
+            except (ValueError, TypeError, FileNotFoundError, SSLError) as error:
+                what = "certificates are named in dask's own configuration, see docs/security.md"
+                raise UserError(f"exec.address={self.address}: {error_line(error)}; {what}") from error
             except OSError as error:  # also TimeoutError
                 text = " ".join(str(error.__cause__ or error).split())[:300]
                 none = f"no dask scheduler answers within {self.wait:g} s"

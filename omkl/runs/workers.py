@@ -111,6 +111,8 @@ class Serial:
 class Loky:
     """Worker processes of loky, one inner thread each. They ignore Ctrl-C and die with this process.
 
+    It is the loky inside joblib, which scikit-learn needs anyway: not one more dependency.
+
     Each worker is a pool of its own, so that the death of one breaks no other and names its job. That job
     runs again when all others have finished, alone; where its worker dies again it is a Failure.
     """
