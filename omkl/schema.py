@@ -21,7 +21,7 @@ from omkl.errors import UserError, show, suggest
 
 LARGEST = 2**20  # bytes
 DEEPEST = 30  # levels of nesting
-MOST = 30_000  # keys, values and items, aliases replaced; the largest of ours, conf/tuned, has half as many
+MOST = 30_000  # keys, values and items, aliases replaced; the largest of ours, results/today/tuned.yaml, has half as many
 _PART = re.compile(r"\w+", re.ASCII)
 # Numbers for Hydra's YAML, text for PyYAML's: 1e-5, 2.5e3
 _EXPONENT = re.compile(r"[-+]?[0-9]+(_[0-9]+)*(\.[0-9_]*)?[eE][-+]?[0-9]+$", re.ASCII)

@@ -18,7 +18,7 @@ from omkl.paths import conf_folder, extensions, listed
 
 MOST_LISTED = 12  # names that a message lists; of more it names the command that does
 _LISTS = {"algo": "algos", "pool": "pools", "data": "data"}  # what `omkl list` calls a group
-EXTENDED = ("algo", "data", "kernel", "pool", "paper", "tuned")  # what a folder of OMKL_PATH may add to
+EXTENDED = ("algo", "data", "kernel", "pool", "paper")  # what a folder of OMKL_PATH may add to
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _names: dict[str, tuple[list[tuple[Path, ...]], list[str]]] = {}  # by group: its files, its options' names
 _cache: dict[Path, tuple[dict[Path, Any], dict]] = {}  # by file: states of it and of its parts, what was read

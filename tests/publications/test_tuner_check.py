@@ -31,12 +31,12 @@ def page(tmp_path, monkeypatch):
         (folder / group).mkdir(parents=True)
     real = compose.conf_folder()
     for path in [*real.glob("*.yaml"), *real.glob("*/*.yaml")]:
-        if path.parent.name not in ("paper", "tuned"):
+        if path.parent.name != "paper":
             target = folder / path.relative_to(real)
             target.parent.mkdir(exist_ok=True)
             target.write_text(path.read_text())
     (folder / "paper" / "mine.yaml").write_text(PAGE)
-    (folder / "tuned").mkdir()
+    (tmp_path / "results" / "mine").mkdir(parents=True)
     kernel = {"kind": "gaussian"}
     won = {
         "alma": {"params": {"kernel": {**kernel, "sigma": 0.01}}},
@@ -46,7 +46,7 @@ def page(tmp_path, monkeypatch):
         "arow": {"params": {}},
     }
     known = {name: {**own, "revision": learner_spec(name).revision} for name, own in won.items()}
-    (folder / "tuned" / "mine.yaml").write_text(yaml.safe_dump({"first": {"wdbc": known}}))
+    (tmp_path / "results" / "mine" / "tuned.yaml").write_text(yaml.safe_dump({"first": {"wdbc": known}}))
     monkeypatch.setattr(compose, "conf_folder", lambda: folder)
     monkeypatch.setenv("OMKL_STORE", str(tmp_path / "store"))
     paper = read_paper("mine")
