@@ -15,11 +15,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from omkl import schema
+from omkl import conf
 from omkl.config import (
     Plan,
     Setting,
-    compose,
     domains,
     kernel_pools,
     learner_names,
@@ -66,7 +65,7 @@ def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
 
 def winners_file(paper: str) -> Path:
     """Return the file of a paper's winners: in results/PAPER beside the conf folder that has the paper."""
-    return compose.file("paper", paper).parents[2] / "results" / paper / "tuned.yaml"
+    return conf.file("paper", paper).parents[2] / "results" / paper / "tuned.yaml"
 
 
 def _winners(paper: str) -> dict[str, Any]:
@@ -79,7 +78,7 @@ def _winners(paper: str) -> dict[str, Any]:
 
 @lru_cache(4)
 def _read(path: Path, *changed: int) -> dict[str, Any]:
-    return schema.read(path)
+    return conf.read_yaml(path)
 
 
 def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
@@ -150,7 +149,7 @@ def tuning_rule(run: Run) -> "tuple[Rule, dict[str, Any]]":
     """Return a run's rule, and how its passes are cut. Raises UserError for a wrong key or value."""
     from omkl.runs.tuning import known, rule_from
 
-    where, given = f"{compose.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
+    where, given = f"{conf.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
     keys = [*known(), *CUTS]
     for key in given.keys() - set(keys):
         raise UserError(f"{where}: unknown key '{key}'{suggest(key, keys)}")

@@ -15,8 +15,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from omkl import seeds
-from omkl.config import Plan, Setting, compose, grammar, kernel_pools, learner_spec
+from omkl import conf, seeds
+from omkl.config import Plan, Setting, grammar, kernel_pools, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.learners import LearnerSpec
 from omkl.config.parameters import Form, Parameter, Widths, parameters
@@ -66,7 +66,7 @@ class Rule:
 
 def known() -> dict[str, Parameter]:
     """Return the keys of a rule, from conf/tune.yaml."""
-    return parameters(compose.read_config("", ["tune"])["tune"], compose.file("", "tune"))
+    return parameters(conf.read("", "tune"), conf.file("", "tune"))
 
 
 def rule_from(values: Mapping[str, Any]) -> Rule:
@@ -89,7 +89,7 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
         if len(override.values) != 1:
             raise UserError(f"{override.text}: {key} takes one value, got {len(override.values)}")
         values[key] = override.checked(keys[key].check)[0]
-    values["pools"] = tuple(compose.known_option("pool", name, "kernel pool") for name in values["pools"])
+    values["pools"] = tuple(conf.known_option("pool", name, "kernel pool") for name in values["pools"])
     return Rule(**values), [word for word in words if word not in own]
 
 

@@ -258,7 +258,7 @@ forms:
 def test_yaml_is_read_strictly(tmp_path, monkeypatch, old, new, message):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "mine.yaml").write_text(GOOD.replace(old, new, 1) if old else GOOD)
-    monkeypatch.setattr(registry, "conf_folder", lambda: tmp_path)
+    monkeypatch.setattr("omkl.conf.conf_folder", lambda: tmp_path)
     if message is None:
         assert registry.entry("mine").forms[0].labels == {"-1": -1, "1": 1}
         return

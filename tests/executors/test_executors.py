@@ -14,8 +14,7 @@ from support import ROOT, TESTS
 from support.runner_fakes import act
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from omkl import executors, runs
-from omkl.config import compose
+from omkl import conf, executors, runs
 from omkl.errors import OmklError, UserError
 from omkl.executors import Failure
 from omkl.executors.loky import Loky
@@ -199,8 +198,8 @@ def test_every_executor_has_a_conf_file_and_every_conf_file_an_executor():
     names = [info.name for info in pkgutil.iter_modules(executors.__path__)]
     modules = {name: importlib.import_module(f"omkl.executors.{name}") for name in names}
     classes = {name for name, module in modules.items() if hasattr(module, name.capitalize())}
-    submitting = {info.name for info in pkgutil.iter_modules(runs.__path__)} & set(compose.options("exec"))
-    assert classes | submitting == set(compose.options("exec"))
+    submitting = {info.name for info in pkgutil.iter_modules(runs.__path__)} & set(conf.options("exec"))
+    assert classes | submitting == set(conf.options("exec"))
     assert submitting
     for name in submitting:
         with pytest.raises(UserError, match=f"exec={name} is not an executor that waits"):

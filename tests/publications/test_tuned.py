@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from omkl.cli import main
-from omkl.config import compose, learner_spec
+from omkl.config import learner_spec
 from omkl.errors import UserError
 from omkl.paths import conf_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper, tuned
@@ -43,7 +43,7 @@ def conf(tmp_path, monkeypatch):
     """A conf folder of the test's own, with a page ``mine``."""
     folder = shutil.copytree(conf_folder(), tmp_path / "conf")
     (tmp_path / "results" / "mine").mkdir(parents=True)
-    monkeypatch.setattr(compose, "conf_folder", lambda: folder)
+    monkeypatch.setattr("omkl.conf.conf_folder", lambda: folder)
     monkeypatch.setenv("OMKL_STORE", str(tmp_path / "store"))
     (folder / "paper" / "mine.yaml").write_text(PAGE)
     return folder

@@ -112,18 +112,12 @@ class Spec(Target):
         self.read(group, text)
 
     def read(self, group: str, text: bytes) -> None:
-        """Read as compose does, without the 40 ms that Hydra takes."""
-        from omegaconf import OmegaConf
-
-        from omkl import schema
-        from omkl.config import compose, kernel_pools, learners, parameters
+        from omkl import conf
+        from omkl.config import kernel_pools, learners, parameters
 
         path = self.folder / "name.yaml"
         path.write_bytes(text)
-        with compose._faults_as_user_errors(self.folder):
-            schema.check_file(path)
-            content = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
-        content = compose._plain_data(content, path)
+        content = conf._mapping(path)
         if group == "algo":
             learners._spec("name", content)
         elif group == "pool":
@@ -136,31 +130,30 @@ class Config(Spec):
     """The same files where they belong, through Hydra."""
 
     def __init__(self, folder: Path) -> None:
-        from omkl.config import compose
-
         super().__init__(folder)
         self.conf = folder / "conf"
         for group in ("algo", "pool", "exec", "data"):
             (self.conf / group).mkdir(parents=True, exist_ok=True)
-        self.patch = mock.patch.object(compose, "conf_folder", return_value=self.conf)
+        self.patch = mock.patch("omkl.conf.conf_folder", return_value=self.conf)
         self.patch.start()
 
     def close(self) -> None:
         self.patch.stop()
 
     def read(self, group: str, text: bytes) -> None:
-        from omkl.config import compose, learner_spec, pool
+        from omkl import conf
+        from omkl.config import learner_spec, pool
 
         name = self.conf / group / "mine.yaml" if group else self.conf / "config.yaml"
         name.write_bytes(text)
-        compose._cache.clear()
+        conf._read.clear()
         try:
             if group in ("algo", "pool"):
                 {"algo": learner_spec, "pool": pool}[group]("mine")
             elif group:
-                compose.read_config(group, ["mine"])
+                conf.compose({group: ["mine"]})
             else:
-                compose.read_config("", ["config"])
+                conf.keys()
         finally:
             name.unlink()
 
