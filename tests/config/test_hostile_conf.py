@@ -96,6 +96,7 @@ READERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", READERS)
 @pytest.mark.parametrize("what", HOSTILE)
 def test_no_conf_file_runs_code_or_grows(conf, what, group):
@@ -110,6 +111,7 @@ def test_no_conf_file_runs_code_or_grows(conf, what, group):
     assert str(conf) in str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_is_appended_to_a_good_learner_is_refused_too(conf):
     good = (conf / "algo" / "omkc_dd.yaml").read_text()
     for what, text in HOSTILE.items():
@@ -152,6 +154,7 @@ def test_all_conf_files_are_plain(conf):
         assert isinstance(yaml.safe_load(path.read_text()), dict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "word",
     [
@@ -263,6 +266,7 @@ WORDS += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_hostile_words_end_in_one_line_and_exit_code_2(command, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OMKL_STORE", str(tmp_path / "none"))
