@@ -205,7 +205,6 @@ def test_a_terminal_without_the_signs_of_the_table_gets_it_all_the_same():
     assert "AROW" in done.stdout
 
 
-@pytest.mark.slow
 def test_figure_draws_from_the_store_only(place, capsys):
     assert main(["figure", "curve", *CHEAP]) == 2
     assert "holds 0 of 4 cells; `omkl run data=wdbc" in capsys.readouterr().err

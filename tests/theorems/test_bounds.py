@@ -10,8 +10,6 @@ from omkl.cli import main
 from omkl.config import learner_specs
 from omkl.theorems.evaluation import function_of
 
-pytestmark = pytest.mark.slow
-
 REPS = 4  # of a learner that draws random numbers
 LEARNERS = (
     "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
