@@ -77,7 +77,7 @@ def test_a_worker_killed_once_changes_nothing(plan, workers, tmp_path):
     assert (outcome.failed, len(outcome.cells)) == ([], 8)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_fail_fast_ends_the_run_at_the_first_failure_and_keeps_what_is_finished(plan, workers, jobs):
     faults = ["value", "value", "raise", "raise", *["spin"] * 8]
     slow = [
@@ -202,7 +202,7 @@ def test_a_store_that_cannot_be_written_is_known_before_any_work(plan, tmp_path,
         runner.run_plan(replace(plan, store=tmp_path / "file" / "store"), jobs=1)
 
 
-def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_is_finished(plan, workers, monkeypatch):
+def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_is_finished(plan, monkeypatch):
     append, calls = Store.append, []
 
     def full(self, line, curve=None):
@@ -213,6 +213,6 @@ def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_is_finished(plan, work
 
     monkeypatch.setattr(Store, "append", full)
     with pytest.raises(OmklError, match="No space left"):
-        runner.run_plan(plan, jobs=2)
+        runner.run_plan(plan, jobs=1)
     rest = runner.run_plan(plan, jobs=1)
     assert (rest.reused, rest.ran) == (4, 20)
