@@ -66,27 +66,29 @@ def make_inputs() -> None:
     _csv(
         "numbers.csv", ["u", "v", "w", "z", "target"], X, np.round(np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2], 5)
     )
-    Path("rows.jsonl").write_text(
-        "".join(json.dumps({"p": p, "q": q, "class": "abc"[c]}) + "\n" for p, q, c in _rows_of_words(rng))
-    )
+    rows = (json.dumps({"p": p, "q": q, "class": "abc"[c]}) for p, q, c in _rows_of_words(rng))
+    _write("rows.jsonl", rows)
     _words("words.csv", rng)
     for name, text in TEXTS.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text, encoding="utf-8")
+        _write(name, text.splitlines())
     _csv(
         "own/data/odd.csv", ["a", "b", "label"], np.round(rng.normal(size=(80, 2)), 3), rng.choice([0, 1], 80)
     )
 
 
+def _write(name: str, lines: Iterable[str]) -> None:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
 def _libsvm(name: str, X: np.ndarray, y: np.ndarray) -> None:
     rows = (" ".join(f"{j + 1}:{v:g}" for j, v in enumerate(x) if v) for x in X)
-    Path(name).write_text("".join(f"{int(label):+d} {row}\n" for label, row in zip(y, rows, strict=True)))
+    _write(name, (f"{int(label):+d} {row}" for label, row in zip(y, rows, strict=True)))
 
 
 def _csv(name: str, header: list[str], X: np.ndarray, y: np.ndarray) -> None:
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
     rows = [",".join([*(f"{v:g}" for v in x), str(label)]) for x, label in zip(X, y, strict=True)]
-    Path(name).write_text("\n".join([",".join(header), *rows, ""]))
+    _write(name, [",".join(header), *rows])
 
 
 def _rows_of_words(rng: np.random.Generator) -> Iterator[tuple[float, str, int]]:
@@ -106,7 +108,7 @@ def _words(name: str, rng: np.random.Generator) -> None:
         if t % 11 == 3:
             cells[1 + t % 2 * 3] = ""
         lines.append(",".join([*cells, "yes" if paid else "no"]))
-    Path(name).write_text("\n".join([*lines, ""]))
+    _write(name, lines)
 
 
 TEXTS = {
