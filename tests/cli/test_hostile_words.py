@@ -1,9 +1,6 @@
 """Whatever is typed ends in one line and exit code 2: no word names an object or runs code."""
 
-from pathlib import Path
-
 import pytest
-from support.fuzzing import finding, targets
 
 from omkl.cli import main
 from omkl.config import plan, resolved
@@ -137,18 +134,3 @@ def test_hostile_words_end_in_one_line_and_exit_code_2(command, tmp_path, monkey
 def test_no_option_hides_behind_two_dashes(capsys):
     assert main(["show", "--", "--format", "json"]) == 2
     assert "unknown option --format" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_random_command_lines(tmp_path):
-    import random
-
-    target = targets()["command"](tmp_path)
-    try:
-        rng = random.Random(20)
-        for _ in range(150):
-            words = target.make(rng)
-            assert finding(target, words) is None, words
-    finally:
-        target.close()
-    assert {path.name for path in Path(tmp_path).iterdir()} <= {"small", "store", "none", "none.png"}
