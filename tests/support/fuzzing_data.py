@@ -330,16 +330,17 @@ class Store(Target):
     """
 
     def valid(self) -> list[bytes]:
-        from omkl.store.keys import dumps
-        from omkl.store.lines import encode_cell
+        from omkl.store.lines import encode_cell, encode_curve
 
         cells = [encode_cell(line(n, status=status)) for n in (0, 1) for status in ("ok", "failed")]
-        curve = dumps({"key": line(0)["key"], "time": "2026", "curve": {"t": [1], "mistakes": [0]}}).encode()
-        return [*cells, b"".join(cells), curve + b"\n", json.dumps(line(2)).encode() + b"\n"]
+        curve = encode_curve(line(0)["key"], "2026", {"t": [1], "mistakes": [0]})
+        return [*cells, b"".join(cells), curve, json.dumps(line(2)).encode() + b"\n"]
 
     def generated(self, rng: Random) -> bytes:
-        """Return lines some of whose fields hold another kind of value."""
-        values = (None, True, -1, 2.5, 2**70, "", "x", [], [1], {}, {"a": {}}, "\ud800", "2026")
+        """Return lines with checksums some of whose fields hold another kind of value."""
+        from omkl.store.lines import _sealed
+
+        values = (None, True, -1, 2.5, 2**70, "", "x", [], [1], {}, {"a": {}}, "2026")
         lines = []
         for _ in range(rng.randrange(1, 4)):
             made = line(rng.randrange(3), status=rng.choice(("ok", "failed")))
@@ -347,8 +348,8 @@ class Store(Target):
                 made[name] = rng.choice(values)
                 if rng.random() < 0.3:
                     del made[name]
-            lines.append(json.dumps(made, separators=rng.choice(((",", ":"), (", ", ": ")))))
-        return "\n".join(lines).encode("utf-8", "surrogatepass")
+            lines.append(_sealed({"key": made.pop("key", None)} | made))
+        return b"".join(lines)
 
     def attempt(self, data: bytes) -> None:
         from omkl.store.store import Store as Real
