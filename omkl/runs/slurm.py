@@ -15,7 +15,6 @@ may run twice, which costs time and changes nothing. squeue says whether a job i
 """
 
 import getpass
-import io
 import json
 import os
 import re
@@ -40,8 +39,7 @@ from omkl.runs import held_out
 from omkl.runs.cells import check_data, expand
 from omkl.runs.runner import by_key
 from omkl.runs.slurm_job import SAME, begun, run_chunk
-from omkl.store.keys import dumps
-from omkl.store.lines import LONGEST, open_regular
+from omkl.store.fields import dumps
 from omkl.store.store import Store, StoreWarning
 
 _OPTIONS, _LOG = "options.json", "jobs.log"  # of local jobs, in the folder of the submission
@@ -271,8 +269,7 @@ def _keys(chunk: Path) -> list[str]:
 def _read(path: Path) -> dict[str, Any]:
     """Return the content of a file of a submission, nothing where it cannot be read."""
     try:
-        with open_regular(path) or io.BytesIO() as file:
-            content = json.loads(file.read(LONGEST))
+        content = json.loads(path.read_bytes()) if path.is_file() else {}
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
