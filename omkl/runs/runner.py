@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from omkl import executors
 from omkl.config import Plan
 from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError, counted
-from omkl.executors import Executor, Failure, leftovers
 from omkl.learning.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
 from omkl.resources.state import may_share
 from omkl.runs.cells import check_data, expand, older_keys
 from omkl.runs.others import TAKEN, in_own_order, unless_finished
 from omkl.runs.progress import Bar
+from omkl.runs.workers import Executor, Failure, make_executor
 from omkl.store import provenance
 from omkl.store.fields import KEYED, OBJECTS, dumps
 from omkl.store.store import Store
@@ -164,11 +163,12 @@ def in_turn(cells: list[Cell], workers: int) -> list[Cell]:
 
 
 def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
-    """Return the executor of a plan; a small amount of work runs in this process."""
-    executor = executors.make_executor(plan.exec, jobs)
-    small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
-    if executor.name == "loky" and (small or executor.workers == 1):
-        return executors.make_executor({"name": "serial", "threads": executor.threads})
+    """Return the executor of a plan; a small amount of work of omkl's own learners runs in this process."""
+    executor = make_executor(plan.exec, jobs)
+    small = executor.workers == 1 or len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
+    safe = not any(cell.source for cell in missing)  # a user's learner may crash the process that runs it
+    if executor.name == "loky" and small and safe:
+        return make_executor({"name": "serial", "threads": executor.threads})
     return executor
 
 
@@ -223,7 +223,6 @@ def run_cells(
     since: a cell that another run on the store has finished since then (as of time.time()) is not run; its
     line has the status TAKEN, and no figures.
     """
-    leftovers.remove_leftovers()
     if not executor.remote:
         warm_up_once((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
         compile_kernels(cell.kernel_pool for cell in missing)

@@ -8,9 +8,9 @@ from support import runner_fakes
 from support.results_lines import line
 from support.runner_plans import make_plan, without_time
 
-from omkl.executors.serial import Serial
 from omkl.runs import others, runner
 from omkl.runs.others import Others, in_own_order
+from omkl.runs.workers import Serial
 from omkl.store.lines import encode_cell
 from omkl.store.store import Store
 
