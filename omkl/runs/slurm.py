@@ -41,7 +41,7 @@ from omkl.runs import held_out
 from omkl.runs.cells import check_data, expand
 from omkl.runs.runner import by_key, run_cells
 from omkl.runs.workers import Loky
-from omkl.store.keys import dumps
+from omkl.store.fields import dumps
 from omkl.store.store import Store, StoreWarning
 
 FOLDER = "slurm"  # in the store

@@ -270,8 +270,8 @@ def heard_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("heard_interrupts")
 @pytest.mark.slow
+@pytest.mark.usefixtures("heard_interrupts")
 def test_jobs_of_this_machine_one_killed_and_the_same_command_to_the_end(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(numba_cache.compiled_folder()))
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
