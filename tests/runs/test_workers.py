@@ -12,8 +12,8 @@ from support import ROOT, TESTS
 from support.runner_fakes import act
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from omkl.config import compose
 from omkl.errors import OmklError, UserError
+from omkl.paths import conf_folder
 from omkl.runs import workers
 from omkl.runs.workers import CLASSES, Failure, Loky, Serial, make_executor
 
@@ -185,6 +185,6 @@ def test_names_and_numbers_of_workers():
     assert make_executor({"name": "loky", "jobs": 3}).workers == 3
     assert make_executor({"name": "loky", "jobs": 3}, 2).workers == 2
     assert make_executor({"name": "serial"}, 2).workers == 1
-    assert {*CLASSES, "slurm"} == set(compose.options("exec"))
+    assert {*CLASSES, "slurm"} == {path.stem for path in (conf_folder() / "exec").glob("*.yaml")}
     with pytest.raises(UserError, match="exec=slurm is not an executor that waits"):
         make_executor({"name": "slurm"})
