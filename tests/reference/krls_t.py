@@ -53,8 +53,8 @@ class Tracker:
             self.mu = self.mu[rest]
 
     def coefficients(self):
-        """K^-1 mu (n, C)."""
-        return np.linalg.solve(self.K, self.mu) if self.held else self.mu
+        """K^-1 mu (n, C), as the next round begins: step 1."""
+        return math.sqrt(self.lam) * np.linalg.solve(self.K, self.mu) if self.held else self.mu
 
 
 def surprise(target, mean, s2):
