@@ -145,8 +145,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     if args.kind == "sweep" and not plan.has_choice:
         say(f"nothing is swept: {_SEVERAL}")
     results = front.Results.to_draw(plan, args.kind, args.line, words, measure)
-    made = results.figure(args.kind, measure)
-    _save(made, args, args.out or figures_of(plan.store))
+    _save(results.figure(args.kind, measure), args, args.out or figures_of(plan.store))
     return OK
 
 

@@ -14,8 +14,6 @@ from omkl.store.cell_measures import CellMeasures
 from omkl.store.columns import with_extra
 from omkl.tasks import BINS
 
-pytestmark = pytest.mark.whole
-
 
 def passed(name, dataset, T=300):
     """The figures and the trace of a pass over the first rows, and the stream's labels or targets."""
