@@ -23,8 +23,6 @@ from omkl.cli import main
 from omkl.paths import conf_folder
 from omkl.store.store import Store
 
-pytestmark = pytest.mark.slow
-
 TARGETS = ["help", "run", "test", "quick", "check", "bench", "tables", "today", "docs", "clean"]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
@@ -172,6 +170,7 @@ def test_ci_can_be_run():
 # ------------------------------------------------------------------ scripts
 
 
+@pytest.mark.slow
 def test_tables_are_made_of_real_cells(tmp_path, monkeypatch, capsys):
     tables = script("tables")
     words = ["omkl", "--data", "wdbc", "--reps", "2", "--out", str(tmp_path), "-j", "1"]

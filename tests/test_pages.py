@@ -182,7 +182,6 @@ def _claims(paper: str) -> str:
 # ------------------------------------------------------------------ pages made at build time
 
 
-@pytest.mark.slow
 def test_every_learner_has_a_page_with_what_its_yaml_says():
     made = dict(learners.pages())
     for name, spec in learner_specs().items():

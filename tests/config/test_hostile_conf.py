@@ -6,11 +6,9 @@ Conf files are plain data: everything else is refused before anything is built f
 import shutil
 import sys
 import time
-from pathlib import Path
 
 import pytest
 import yaml
-from support.fuzzing import finding, targets
 
 from omkl.cli import main
 from omkl.config import compose, learner_spec, plan, pool, resolved
@@ -96,6 +94,7 @@ READERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", READERS)
 @pytest.mark.parametrize("what", HOSTILE)
 def test_no_conf_file_runs_code_or_grows(conf, what, group):
@@ -110,6 +109,7 @@ def test_no_conf_file_runs_code_or_grows(conf, what, group):
     assert str(conf) in str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_is_appended_to_a_good_learner_is_refused_too(conf):
     good = (conf / "algo" / "omkc_dd.yaml").read_text()
     for what, text in HOSTILE.items():
@@ -152,6 +152,7 @@ def test_all_conf_files_are_plain(conf):
         assert isinstance(yaml.safe_load(path.read_text()), dict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "word",
     [
@@ -263,6 +264,7 @@ WORDS += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_hostile_words_end_in_one_line_and_exit_code_2(command, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OMKL_STORE", str(tmp_path / "none"))
@@ -279,18 +281,3 @@ def test_hostile_words_end_in_one_line_and_exit_code_2(command, tmp_path, monkey
 def test_no_option_hides_behind_two_dashes(capsys):
     assert main(["show", "--", "--format", "json"]) == 2
     assert "unknown option --format" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_random_command_lines(tmp_path):
-    import random
-
-    target = targets()["command"](tmp_path)
-    try:
-        rng = random.Random(20)
-        for _ in range(150):
-            words = target.make(rng)
-            assert finding(target, words) is None, words
-    finally:
-        target.close()
-    assert {path.name for path in Path(tmp_path).iterdir()} <= {"small", "store", "none", "none.png"}

@@ -9,6 +9,8 @@ from omkl import schema
 from omkl.config import compose, grammar
 from omkl.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("group", ["", "algo", "exec", "paper", "pool"])
 def test_every_conf_file_is_read_as_hydra_composes_it(group):

@@ -176,6 +176,7 @@ def test_susy_30k_from_a_sparse_matlab_array(shared_data, serve):
     got("susy_30k")
 
 
+@pytest.mark.slow
 def test_spam_corpus_has_a_line_of_numbers_for_each_mail(serve, server, monkeypatch, tmp_path):
     rng = np.random.default_rng(1)
     X, y = (rng.random((120, 39916)) < 0.01).astype(int), (rng.random(120) < 0.3).astype(int)
@@ -275,6 +276,7 @@ print(json.dumps([dataset.T, dataset.d, dataset.nnz, int((dataset.y == 1).sum())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_rows_of_susy_are_never_all_in_memory(tmp_path):
     rng, rows, more = np.random.default_rng(3), 200_000, 30_000
@@ -348,6 +350,7 @@ def test_both_kinds_of_workbooks_give_the_stored_doubles(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_workbooks_that_would_not_end_are_refused(tmp_path):
     with pytest.raises(UserError, match="holds more than 1,000,000 bytes"):
         rows_of(tmp_path, xlsx([[0] * 100] * 3000))

@@ -25,8 +25,6 @@ from omkl.runs import runner
 from omkl.store import provenance
 from omkl.store.store import Store
 
-pytestmark = pytest.mark.slow
-
 distributed = pytest.importorskip("distributed")
 
 
@@ -82,6 +80,7 @@ def transfers(cluster: Cluster) -> int:
         return sum(client.run(count).values())
 
 
+@pytest.mark.slow
 def test_innocent_cells_outlive_poison_ones_that_take_their_data_with_them(cluster, tmp_path, monkeypatch):
     grid = [Setting("omkc_u", {"beta": i / 100}, POOL) for i in range(1, 7)]
     poison = [replace(s, params={**s.params, "fault": ["kill", None]}) for s in grid[::2]]
@@ -92,6 +91,7 @@ def test_innocent_cells_outlive_poison_ones_that_take_their_data_with_them(clust
     assert ["dask workers that ran it died" in line["error"] for line in outcome.failed] == [True] * 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("deaths", "done"), [(dask.TRIES - 1, 1), (100, 0)])
 def test_data_whose_workers_died_are_sent_again_and_given_up_in_the_end(
     cluster, tmp_path, monkeypatch, deaths, done
@@ -122,6 +122,7 @@ def test_other_versions_on_the_workers_are_refused(cluster, monkeypatch):
         cluster.run([("value", 1)])
 
 
+@pytest.mark.slow
 def test_the_provenance_is_the_worker_s_own(cluster, tmp_path, monkeypatch):
     own = {**provenance.collect("dask", 1)}
     software = {"versions": {"omkl": "of the command"}, "commit": "of the command", "dirty": True}
@@ -136,6 +137,7 @@ def test_the_provenance_is_the_worker_s_own(cluster, tmp_path, monkeypatch):
         assert line["backend"] == "dask"
 
 
+@pytest.mark.slow
 def test_a_worker_killed_costs_nothing_and_a_scheduler_frozen_or_killed_ends_the_run(
     lone_cluster, tmp_path, monkeypatch
 ):
@@ -190,6 +192,7 @@ def test_a_worker_killed_costs_nothing_and_a_scheduler_frozen_or_killed_ends_the
     assert (rest.reused, rest.ran, len(rest.cells), rest.failed) == (done, 30 - done, 30, [])
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_comes_back_is_waited_for(lone_cluster):
     cluster, jobs = lone_cluster, [("spin", 0.1 + i / 1e6) for i in range(20)]
     cluster.add_worker()
@@ -208,6 +211,7 @@ def test_a_scheduler_that_comes_back_is_waited_for(lone_cluster):
     assert sorted(outcomes) == [(job, job[1]) for job in jobs]
 
 
+@pytest.mark.slow
 def test_workers_that_die_while_the_cluster_starts_end_the_run_with_one_line(monkeypatch):
     def killed(**options):
         raise RuntimeError("Nanny failed to start.")
@@ -237,6 +241,7 @@ def learner_seed(*words):
 """
 
 
+@pytest.mark.slow
 def test_without_a_worker_of_the_same_omkl_nothing_is_stored(lone_cluster, tmp_path, capsys):
     """First without workers, then with one of another learner_seed, then with one of ours that comes late."""
     cluster = lone_cluster
@@ -277,6 +282,7 @@ def test_without_a_worker_of_the_same_omkl_nothing_is_stored(lone_cluster, tmp_p
     timer.join()
 
 
+@pytest.mark.slow
 def test_a_cluster_of_this_machine_stops_when_closed():
     run = executors.make_executor({"name": "dask", "address": None, "jobs": 1, "wait": 600.0}).run(
         act, [("pid", 0), ("spin", 10**6)]

@@ -14,8 +14,6 @@ from support.runner_plans import write_data
 from omkl import config, executors
 from omkl.errors import OmklError, UserError
 
-pytestmark = pytest.mark.slow
-
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
@@ -41,6 +39,7 @@ def certificates(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_tls_with_certificates_of_one_authority(certificates, tmp_path):
     def files(authority: str, client: str, key: str) -> dict[str, str]:
         paths = (f"{authority}/ca.pem", f"{client}/node.pem", f"{key}/node.key")
@@ -86,6 +85,7 @@ for address in sys.argv[1].split():
 """
 
 
+@pytest.mark.slow
 def test_a_failure_to_connect_is_one_line(certificates, tmp_path):
     """In a process of its own: what is printed as it ends counts too."""
     names = {"CA_FILE": "ca.pem", "CLIENT__CERT": "node.pem", "CLIENT__KEY": "node.key"}

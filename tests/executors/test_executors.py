@@ -21,8 +21,6 @@ from omkl.executors import Failure
 from omkl.executors.loky import Loky
 from omkl.executors.serial import Serial
 
-pytestmark = pytest.mark.slow
-
 
 def alive(pid: int) -> bool:
     """Whether a process runs (a zombie does not)."""
@@ -109,6 +107,7 @@ def test_a_poison_job_is_isolated_and_fails_while_the_others_finish(tmp_path, mo
     assert len(set(isolated)) < 8  # what ran beside it was suspected too, not the whole queue
 
 
+@pytest.mark.slow
 def test_two_poison_jobs_at_once():
     outcomes = dict(Loky(2).run(act, [("kill", 0), ("kill", 1), ("value", 2)]))
     assert outcomes["value", 2] == 2
@@ -123,6 +122,7 @@ class Unloadable:
         return os._exit, (3,)
 
 
+@pytest.mark.slow
 def test_workers_that_never_begin_end_the_run_with_a_clear_error():
     with pytest.raises(OmklError, match="die before they begin any cell"):
         list(Loky(2).run(act, [Unloadable(), Unloadable()]))
@@ -151,6 +151,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc whether workers are gone")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_outlives_its_driver(how):

@@ -27,8 +27,6 @@ from omkl.store.store import Store
 pytest.importorskip("submitit")
 from omkl.runs import slurm, slurm_job
 
-pytestmark = pytest.mark.slow
-
 OPTIONS = [
     *("exec=slurm", "exec.partition=long", "exec.account=me", "exec.time=90", "exec.chunk=5", "exec.array=3"),
     *("exec.parallel=2", "exec.setup=[module load python]", 'exec.extra=["constraint=avx512"]'),
@@ -142,6 +140,7 @@ def job(path: Path) -> int:
     ).returncode
 
 
+@pytest.mark.slow
 def test_a_cell_that_killed_its_job_gets_one_of_its_own_and_a_requeued_job_continues(plan, tools):
     faults = [["value", 1], ["value", 2], ["kill", None], ["value", 4], ["raise", "no luck"]]
     settings = tuple(
@@ -227,6 +226,7 @@ def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
         runner.run_plan(plan)
 
 
+@pytest.mark.slow
 def test_local_jobs_have_a_session_and_a_log_of_their_own(tmp_path):
     """The output of the command ends with the command, and the jobs outlive a logout."""
     data, store = f"data={write_data(tmp_path / 'mine.libsvm', 40)}", tmp_path / "store"
@@ -265,6 +265,7 @@ def heard_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("heard_interrupts")
 def test_jobs_of_this_machine_one_killed_and_the_same_command_to_the_end(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(numba_cache.compiled_folder()))

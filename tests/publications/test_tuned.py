@@ -54,7 +54,6 @@ def text_of(fmt="markdown"):
     return made.text(fmt)
 
 
-@pytest.mark.slow
 def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys, monkeypatch):
     with pytest.raises(UserError, match=r"arow on wdbc is not tuned yet; `omkl tune mine`"):
         text_of()

@@ -230,7 +230,6 @@ def test_no_bar_where_stderr_is_no_terminal(plan, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.slow
 def test_real_learners_give_the_same_with_one_worker_and_two(tmp_path, monkeypatch):
     get_reusable_executor().shutdown(wait=True, kill_workers=True)  # those of the fakes' environment
     plan = config.plan(["algo=omkc_ss,perceptron_star", "data=wdbc", "reps=3", f"store={tmp_path / 'a'}"])

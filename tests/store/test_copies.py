@@ -16,6 +16,8 @@ from omkl.reports.summary import READ, summary_of
 from omkl.store import query, rewrite
 from omkl.store.store import Store, StoreWarning
 
+pytestmark = pytest.mark.slow
+
 NEVER = 2**60
 
 

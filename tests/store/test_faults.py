@@ -276,6 +276,7 @@ def test_a_writer_killed_at_any_moment_loses_nothing_it_had_finished(tmp_path):
     assert len(acknowledged) > 6  # so kills came between and inside writes, not only before
 
 
+@pytest.mark.slow
 def test_a_forked_process_writes_its_own_file(tmp_path):
     with Store(tmp_path) as store:
         store.append(line(1))

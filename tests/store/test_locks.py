@@ -158,6 +158,7 @@ def left_in(store):
     return [*(store / "locks").glob("*.jsonl.lock"), *(path for path in store.glob("*/.*.part"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["run", "merge", "prune"])
 def test_what_killed_writers_and_merges_left_is_removed_by_the_next_command(tmp_path, command, monkeypatch):
     store, other = tmp_path / "s", fill(tmp_path / "other", 3)
@@ -218,6 +219,7 @@ def test_a_store_that_cannot_be_locked_can_be_written_but_not_pruned(tmp_path, m
     assert len(read_quietly(store)) == 1
 
 
+@pytest.mark.slow
 def test_what_a_killed_save_left_is_removed_by_the_next_of_the_same_file(tmp_path):
     from omkl.files import replacing
 

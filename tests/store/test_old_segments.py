@@ -21,6 +21,8 @@ from omkl.files import locked
 from omkl.store import old_segments, rewrite
 from omkl.store.store import Store, StoreWarning
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("pyarrow")
 
 STORE = Path(__file__).with_name("store_with_segments")

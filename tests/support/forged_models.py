@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 import math
+import traceback
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,10 +14,10 @@ import numpy as np
 from omkl.config import learner_spec
 from omkl.engine.lookup import WORTH
 from omkl.engine.stream import part
+from omkl.errors import OmklError
 from omkl.learning import Learner, model_file
 from omkl.learning.model import Progress, score
 from support.engine_cases import case_stream, clouds, dataset, pool_for
-from support.fuzzing import Target
 
 START = len(model_file.MAGIC) + 65
 # One or more of each kind of resource, and each that divides by what it has learnt in a way of its own.
@@ -80,10 +81,12 @@ def about_of(learner: Learner) -> dict[str, Any]:
     return about | {"progress": Progress(about["task"]).to_json()}
 
 
-class Models(Target):
+class Models:
     """Saved models with a hash that fits: other numbers in the header and in the arrays, other shapes."""
 
-    suffix = ".omkl"
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "input.omkl"
+        self.seeds = self.valid()
 
     def valid(self) -> list[bytes]:
         made = []
@@ -108,7 +111,18 @@ class Models(Target):
             arrays = arrays if changed is None else changed
         return forged(header, arrays)
 
+    def finding(self, data: bytes) -> str | None:
+        """Try a model; return how it was refused, if not in one line of an OmklError."""
+        try:
+            self.attempt(data)
+        except OmklError as error:
+            return str(error) if "\n" in str(error) else None
+        except Exception:
+            return traceback.format_exc()
+        return None
+
     def attempt(self, data: bytes) -> None:
+        """Load a model; where it is accepted, it predicts and learns."""
         from omkl.runs import models
 
         self.path.write_bytes(data)
