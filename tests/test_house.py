@@ -9,7 +9,7 @@ from pathlib import Path
 import omkl
 
 PACKAGE = Path(omkl.__file__).resolve().parent
-GROUND = {"errors", "files", "paths", "schema", "seeds", "tasks"}
+GROUND = {"conf", "errors", "files", "paths", "schema", "seeds", "tasks"}
 # Imports point downwards: a folder may import itself and what stands in a line above its own.
 LAYERS = (
     {"ground"},
@@ -18,7 +18,7 @@ LAYERS = (
     {"algorithms", "config", "kernels"},
     {"store"},
     {"learning"},
-    {"estimators", "executors"},
+    {"estimators"},
     {"reports", "river", "runs", "sklearn", "testing"},
     {"theorems", "publications"},
     {"pages"},
@@ -29,7 +29,7 @@ LAYERS = (
 FORBIDDEN = {
     "algorithms": {"data", "config"},
     "config": {"engine", "algorithms"},
-    "reports": {"executors", "learning", "algorithms", "engine"},
+    "reports": {"learning", "algorithms", "engine"},
     "store": {"engine", "algorithms", "data"},
 }
 

@@ -1,7 +1,7 @@
 """Configuration: the conf folder and the words of a command, checked strictly, become a `Plan`.
 
-compose reads YAML through Hydra; domains, kernel_pools and learners say what values are allowed; grammar puts
-the words of a command over conf/config.yaml, and plans makes of them the grid of settings and the rest.
+omkl/conf.py reads and composes the files; domains, kernel_pools and learners say what values are allowed;
+grammar puts the words of a command over conf/config.yaml, and plans makes of them the grid of settings.
 Every mistake is a UserError of one line.
 """
 

@@ -13,17 +13,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
-from itertools import pairwise
+from functools import cache
 from typing import Any
 
-from omkl.config import compose, domains
-from omkl.config.kernel_kinds import kernel_of_text
+from omkl import conf
+from omkl.config import domains
 from omkl.config.kernel_pools import PARTS
 from omkl.config.learners import (
     groups,
     hyperparameters,
     learner_names,
     learner_of,
+    learner_spec,
     learner_specs,
     members,
 )
@@ -44,12 +45,19 @@ SYNONYMS = {
     ("zero_based",): "index_base",
 }
 LISTS = ("algo", "data", "pool", "yardsticks", "drop", "id", "na")  # keys that take a list in every command
-LITERAL = ("delimiter", "thousands", "decimal")  # keys whose value may be a character of the grammar
+AS_TEXT = (
+    "delimiter",
+    "thousands",
+    "decimal",
+    "store",
+    "settings",
+)  # keys whose value is a text as it is written
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
-_NUMBER = re.compile(r"(0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?")
 _AS_WRITTEN = re.compile(r"[-+]?[\d._]+(e[-+]?\d+)?|true|false", re.IGNORECASE)  # 2.10 is not 2.1 as a class
-_WITH_SETTINGS = re.compile(r"(\w+)\((\s*\w+\s*=.*)\)", re.ASCII)  # omkc_dd(beta=0.9, label=slow)
-_NAME = re.compile(r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*( \w+)*", re.IGNORECASE)
+_NAME = re.compile(r"[\w.-]+( [\w.-]+)*")
+_QUOTED = r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""
+_BEYOND_ASCII = re.compile(rf"{_QUOTED}|(?:\w+ )*\w*?(?![\x00-\x7f])\w+(?: \w+)*")
+_FORM = "; write the settings of a learner as NAME(KEY=VALUE,...), each key once"
 
 
 @dataclass(frozen=True)
@@ -161,7 +169,7 @@ def _parse_word(word: str) -> Override:
     if word == "=":
         raise UserError(f"{shown(word)}: write no spaces around the sign, as in algo=omkc_ss")
     if not equals:
-        near = {group: get_close_matches(word, compose.options(group), 1, 0.8) for group in LISTS[:3]}
+        near = {group: get_close_matches(word, conf.options(group), 1, 0.8) for group in LISTS[:3]}
         meant = next((f" (did you mean '{group}={names[0]}'?)" for group, names in near.items() if names), "")
         hint = meant or ", such as data=wdbc or algo.beta=0.9"
         raise UserError(f"{shown(word)}: settings are KEY=VALUE words{hint}")
@@ -173,34 +181,22 @@ def _parse_word(word: str) -> Override:
         raise UserError(f"{shown(word)}: the key must be words such as data or algo.beta")
     if not text.strip():
         raise UserError(f"{shown(word)}: the value is missing; write {key}=VALUE without spaces")
-    if key in ("store", "settings") or (key == "data" and os.path.isfile(os.path.expanduser(text))):
+    if key == "data" and os.path.isfile(os.path.expanduser(text)):
         return Override(key, (text,), shown(word))
-    if key in LITERAL:
-        return Override(key, (None if text == "null" else text,), shown(word))
-    if key == "na":  # words such as #N/A
-        return Override(key, ([],) if text == "[]" else tuple(text.strip("[]").split(",")), shown(word))
     return Override(key, _values(key, text, word), shown(word))
 
 
-def _simple(text: str) -> Any:
-    """Return a name or a number as Hydra's grammar (0.2 s to import) reads it, None for other text.
-
-    And names with letters beyond ASCII, which that grammar refuses, also with single spaces in them.
-    """
-    if number := _NUMBER.fullmatch(text):
-        return float(text) if number[2] else int(text)
-    return text if _NAME.fullmatch(text) else None
-
-
 def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
+    """Return the values of a word, those of a list in several; word: to show."""
     if key == "positive" and _AS_WRITTEN.fullmatch(text):
         return (text,)
-    simple = tuple(map(_simple, text.split(",")))
-    if None not in simple and len(simple) <= MOST_VALUES:
-        return simple
-    if key == "algo" and any(map(_WITH_SETTINGS.fullmatch, parts := _split(text))):
-        return tuple(own for part in parts for own in _learners(part, word))
-    from hydra.core.override_parser.overrides_parser import OverridesParser
+    if key in AS_TEXT:
+        whole = re.fullmatch(_QUOTED, text)
+        return (None if text == "null" else _unquoted(text) if whole else text,)
+    if key == "na" and text != "[]":  # words such as #N/A
+        return _texts(text[1:-1] if re.fullmatch(r"\[.*\]", text) else text)
+    if name := _twice(text):
+        raise UserError(f"{shown(word)}: '{name}' is given twice{_FORM if key == 'algo' else ''}")
     from hydra.core.override_parser.types import ChoiceSweep, Glob, RangeSweep, Sweep
     from hydra.errors import HydraException
 
@@ -208,19 +204,18 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         return UserError(f"{shown(word)}: {reason}")
 
     try:
-        value = OverridesParser.create().parse_override(f"{key}={text}")._value
+        value = _parser().parse_rule(_BEYOND_ASCII.sub(_in_quotes, text), "value")
     except (HydraException, ValueError, RecursionError) as error:
         if key == "data":  # a path with characters that the grammar keeps for itself
-            return tuple(part for part in text.split(",") if part)
-        if key == "algo" and re.fullmatch(r"[\w(),*? -]+", text):  # labels as tables print them: OMKC(D,D)
-            return tuple(re.findall(r"[^,(]+(?:\([^)]*\))?", text))
-        kernels = re.findall(r"[^,(]+(?:\([^)]*\))?", text)  # gaussian(sigma=8), as tables print it
-        if key.startswith("algo.") and kernels and all(map(kernel_of_text, kernels)):
-            return tuple(kernels)
-        reason = "nested too deeply" if isinstance(error, RecursionError) else shown(compose.one_line(error))
-        escaped = text.replace("\\", "\\\\").replace('"', r"\"").split(",")
-        quoted = ",".join(f'"{part}"' if _simple(part) is None else part for part in escaped)
-        cure = f"quote a text with special characters: {shown(shlex.quote(f'{key}={quoted}'))}"
+            return _texts(text)
+        if (
+            key == "algo" and "=" not in text and re.fullmatch(r"[\w(),*? +-]+", text)
+        ):  # OMKC(D,D)-PA, as tables print it
+            return tuple(re.findall(r"[^,(]+(?:\([^)]*\)[^,(]*)?", text))
+        if "positional argument follows" in str(error):
+            raise refused(_FORM.removeprefix("; ")) from None
+        reason = "nested too deeply" if isinstance(error, RecursionError) else shown(conf.one_line(error))
+        cure = f"quote a text with special characters: {shown(shlex.quote(_with_quotes(key, text)))}"
         if any(text.count(left) > text.count(right) for left, right in ("()", "[]", "{}")):
             reason, cure = "a bracket is not closed", "close it"
         raise refused(f"cannot be read ({reason}); {cure}") from None
@@ -240,49 +235,91 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
     if isinstance(value, ChoiceSweep):
         if len(value.list) > MOST_VALUES:
             raise refused(f"{len(value.list)} values; at most {MOST_VALUES} are possible")
-        return tuple(_plain(item, word) for item in value.list)
+        return tuple(_plain(key, item, word) for item in value.list)
     if isinstance(value, Sweep):
         raise refused("an interval has infinitely many values; write range(start,stop,step) or a list")
-    return (_plain(value, word),)
+    return (_plain(key, value, word),)
 
 
-def _split(text: str) -> list[str]:
-    """Return the parts between the commas that stand in no brackets."""
-    depth, commas = 0, [-1]
-    for at, sign in enumerate(text):
-        depth += (sign in "([{") - (sign in ")]}")
-        commas += [at] if sign == "," and depth == 0 else []
-    parts = (text[start + 1 : stop].strip() for start, stop in pairwise([*commas, len(text)]))
-    return list(filter(None, parts))
+def _texts(text: str) -> tuple[str, ...]:
+    """Return the texts between commas as they are written; in quotes a text may have commas."""
+    parts = re.findall(rf"({_QUOTED})(?=,|$)|([^,]+)", text)
+    return tuple(_unquoted(quoted) if quoted else plain for quoted, plain in parts)
 
 
-def _learners(text: str, word: str) -> tuple[Any, ...]:
-    """Return the learners of a part of ``algo=``, where it is one with settings of its own: that one."""
-    match = _WITH_SETTINGS.fullmatch(text)
-    if not match:
-        return _values("algo", text, word)
-    given: dict[str, Any] = {}
-    for part in _split(match[2]):
-        name, equals, value = map(str.strip, part.partition("="))
-        if not (equals and name and value) or name in given:
-            form = "NAME(KEY=VALUE,...), each key once"
-            raise UserError(f"{shown(word)}: write the settings of a learner as {form}")
-        if name in RESERVED:
-            given[name] = value
-            continue
-        values = _values(f"algo.{name}", value, word)
-        if len(values) != 1:
-            raise UserError(f"{shown(word)}: {name} takes one value here, got {len(values)}")
-        given[name] = values[0]
-    more = {name: given.pop(name) for name in RESERVED if name in given}
-    more |= {"data": [more["data"]]} if "data" in more else {}
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\([\\\"'])", r"\1", text[1:-1])
+
+
+def _in_quotes(found: re.Match[str]) -> str:
+    return found[0] if found[0][0] in "\"'" else f'"{found[0]}"'
+
+
+def _with_quotes(key: str, text: str) -> str:
+    """Return a word that cannot be read as one may write it instead."""
+    if key == "algo" and "(" in text:
+        return 'algo=NAME(label="a text")'
+    escaped = text.replace("\\", "\\\\").replace('"', r"\"").split(",")
+    return f"{key}=" + ",".join(part if _NAME.fullmatch(part) else f'"{part}"' for part in escaped)
+
+
+def _twice(text: str) -> str | None:
+    """Return a key that is given twice in one pair of round brackets."""
+    text = re.sub(_QUOTED, "''", text)
+    while found := re.search(r"\(([^()]*)\)", text):
+        names = re.findall(r"(\w+)\s*=", found[1])
+        if len(set(names)) < len(names):
+            return next(name for name in names if names.count(name) > 1)
+        text = text[: found.start()] + text[found.end() :]
+    return None
+
+
+@dataclass(frozen=True)
+class _Call:
+    """``NAME(KEY=VALUE, ...)``, where NAME is no function of Hydra's: a learner or a kernel."""
+
+    name: str
+    args: list[Any]
+    kwargs: dict[str, Any]
+
+
+@cache
+def _parser() -> Any:
+    """Return the parser of Hydra's override grammar; functions that it does not know become a `_Call`."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser, create_functions
+
+    known = create_functions()
+
+    class Calls(type(known)):  # type: ignore[misc]
+        def eval(self, func: Any) -> Any:
+            return (
+                super().eval(func)
+                if func.name in self.functions
+                else _Call(func.name, func.args, func.kwargs)
+            )
+
+    return OverridesParser(Calls(known.definitions, known.functions))
+
+
+def _learner(call: _Call, word: str) -> Any:
+    """Return a learner with settings of its own; a label such as ``OMKC(D,D)`` is a text."""
+    given = {name: _plain(f"algo.{name}", value, word) for name, value in call.kwargs.items()}
+    if call.args or not given:
+        if given:
+            raise UserError(f"{shown(word)}{_FORM.replace(';', ':', 1)}")
+        return f"{call.name}({','.join(map(str, call.args))})"
+    more: dict[str, Any] = {name: given.pop(name) for name in RESERVED if name in given}
+    more |= {name: str(more[name]) for name in ("label", "pool") if name in more}
+    if "data" in more:
+        names = more["data"] if isinstance(more["data"], list) else [more["data"]]
+        more["data"] = [str(name) for name in names]
     try:
-        return (choice(match[1], given, **more),)
+        return choice(call.name, given, **more)
     except UserError as error:
         raise UserError(f"{shown(word)}: {error}") from None
 
 
-def _plain(value: Any, word: str) -> Any:
+def _plain(key: str, value: Any, word: str) -> Any:
     """Return a parsed element without Hydra's types."""
     from hydra.core.override_parser.types import Glob, QuotedString, Sweep
 
@@ -290,10 +327,16 @@ def _plain(value: Any, word: str) -> Any:
         return value.text
     if isinstance(value, Sweep | Glob):
         raise UserError(f"{shown(word)}: a list of values cannot hold another list")
+    if isinstance(value, _Call):
+        if key == "algo":
+            return _learner(value, word)
+        if value.args:
+            raise UserError(f"{shown(word)}: {value.name}(...) takes KEY=VALUE, as in gaussian(sigma=8)")
+        return {"kind": value.name} | {name: _plain("", part, word) for name, part in value.kwargs.items()}
     if isinstance(value, list):
-        return [_plain(item, word) for item in value]
+        return [_plain(key, item, word) for item in value]
     if isinstance(value, dict):
-        return {str(_plain(key, word)): _plain(item, word) for key, item in value.items()}
+        return {str(_plain("", own, word)): _plain("", item, word) for own, item in value.items()}
     return value
 
 
@@ -322,7 +365,7 @@ class Request:
         others: Iterable[str] = (),
     ) -> None:
         self.others = list(others)
-        self.known = parameters(compose.read_config("", ["config"])["config"], compose.file("", "config"))
+        self.known = parameters(conf.keys(), conf.file("", "config"))
         self.given = of_values(values or {}) | parse_words(words)
         self.file = None
         if "settings" in self.given and (path := self.value("settings")) is not None:
@@ -349,6 +392,20 @@ class Request:
         ]
         near = f" (did you mean '{meant[0]}'?)" if meant else suggest(key, everything)
         raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(known)}")
+
+    def compose(self) -> None:
+        """Compose the options that the words name, and their yardsticks, in one go, unless they are known."""
+        learners = [*self.names("algo", learner_names()), *self.names("yardsticks", learner_names())]
+        specs = [learner_spec(name) for name in dict.fromkeys(learners) if name in learner_names()]
+        wanted = {
+            "algo": [spec.name for spec in specs],
+            "data": self.names("data", conf.options("data")),
+            "pool": [*self.names("pool", conf.options("pool")), *(spec.usual_pool or "" for spec in specs)],
+            "exec": [self.value("exec")],
+        }
+        known = {group: set(names) & set(conf.options(group)) for group, names in wanted.items()}
+        if not all(conf.is_composed(group, name) for group, names in known.items() for name in names):
+            conf.compose({group: sorted(names) for group, names in known.items()})
 
     def parts(self, group: str) -> dict[str, Override]:
         """Return the words about the parts of a group (``algo.beta``), by the part's name."""

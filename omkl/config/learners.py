@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from omkl.config import compose, domains
+from omkl import conf
+from omkl.config import domains
 from omkl.config.kernel_kinds import AUTO, FEATURES, GAUSSIAN
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.parameters import Parameter, parameters
@@ -247,7 +248,7 @@ _known: dict[str, tuple[dict, tuple, LearnerSpec]] = {}  # content, folders, wha
 
 def learner_names() -> list[str]:
     """Return the names of all learners, sorted."""
-    return compose.options("algo")
+    return conf.options("algo")
 
 
 def learner_spec(name: str) -> LearnerSpec:
@@ -272,11 +273,11 @@ def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     known_names = learner_names()
     names = known_names if names is None else list(names)
     for name in set(names).difference(known_names):
-        compose.known_option("algo", name, "learner")  # which says what is wrong
+        conf.known_option("algo", name, "learner")  # which says what is wrong
     around = tuple(extensions())  # with other folders a learner's name may be another's group
     specs = {}
-    for name, content in compose.read_config("algo", names).items():  # the same objects until a file changes
-        known = _known.get(name)
+    for name in names:
+        content, known = conf.read("algo", name), _known.get(name)  # the same content until a file changes
         if known is None or known[0] is not content or known[1] != around:
             _known[name] = known = content, around, _spec(name, content)
         specs[name] = known[2]
@@ -374,7 +375,7 @@ def _tasks(value: Any) -> list[str]:
 def _groups(value: Any) -> list[str]:
     names = domains.domain_check("names")(value)
     for name in names:
-        if not compose.is_plain(name):
+        if not conf.is_plain(name):
             raise ValueError(f"{show(name)} is not a name of a group: letters, digits and '_'")
         if name in learner_names():
             raise ValueError(f"{show(name)} is a learner's name; a group needs another name")
@@ -410,7 +411,7 @@ _CHECKS: dict[str, Check] = {
 
 
 def _spec(name: str, content: dict) -> LearnerSpec:
-    where, about = compose.file("algo", name), content.get("about")
+    where, about = conf.file("algo", name), content.get("about")
     if not isinstance(about, dict):
         raise UserError(f"{where}: the mapping 'about' is missing")
     own_task = {key: value for key, value in about.items() if key == "task"}
@@ -529,7 +530,7 @@ def groups() -> dict[str, list[str]]:
 
 def meanings() -> dict[str, str]:
     """Return what the learners of a group have in common, by its name; a user's family has none."""
-    return compose.read_config("", ["groups"])["groups"]
+    return conf.read("", "groups")
 
 
 def members(name: str) -> list[str]:

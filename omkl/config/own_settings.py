@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omkl import schema
-from omkl.config import compose, domains
+from omkl import conf
+from omkl.config import domains
 from omkl.config.kernel_pools import PARTS
 from omkl.config.learners import LearnerSpec, learner_names, learner_of, learner_spec
 from omkl.config.parameters import Parameter
@@ -86,7 +86,7 @@ def choice(
     """
     name = learner_of(learner)
     if name not in learner_names():
-        compose.known_option("algo", learner, "learner")  # which says what is wrong
+        conf.known_option("algo", learner, "learner")  # which says what is wrong
     spec, values = learner_spec(name), {}
     for key, value in params.items():
         own = spec.hyperparameters.get(key)
@@ -100,7 +100,7 @@ def choice(
         except ValueError as error:
             raise UserError(f"algo.{name}.{key}: {error} ({own.help})") from None
     if pool is not None:
-        compose.known_option("pool", pool, "kernel pool")
+        conf.known_option("pool", pool, "kernel pool")
         if spec.kernels != "pool":
             raise UserError(f"algo={name} uses no kernel pool; leave out pool={pool}")
     if label is not None and not (isinstance(label, str) and label.strip() and label.isprintable()):
@@ -155,7 +155,7 @@ def read_settings(path: str, known: Mapping[str, Parameter]) -> SettingsFile:
         checked(value, words, where, group="words.")
         return value
 
-    content = checked(schema.read(where), {"words": further, "settings": entries}, where, ["settings"])
+    content = checked(conf.read_yaml(where), {"words": further, "settings": entries}, where, ["settings"])
     return SettingsFile(path, content.get("words", {}), tuple(content["settings"]))
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from omkl.config import compose, domains, kernel_pools
+from omkl import conf
+from omkl.config import domains, kernel_pools
 from omkl.config.data_choice import ONLINE, chosen_data, distinct
 from omkl.config.grammar import Override, Request
 from omkl.config.learners import (
@@ -324,7 +325,7 @@ class Scaled:
         for word in words.keys() & spec.hyperparameters.keys():
             raise UserError(
                 f"{word}={words[word]}: {spec.name} has a hyperparameter of this name; rename it in "
-                f"{compose.file('algo', spec.name)}"
+                f"{conf.file('algo', spec.name)}"
             )
         return words
 
@@ -421,6 +422,7 @@ def plan(
     once. Raises UserError, one line, for whatever is not right.
     """
     request = Request(overrides, sweep, values)
+    request.compose()
     specs = list(learner_specs(request.names("algo", learner_names())).values())
     refs = chosen_data(request, data)
     tasks = list(dict.fromkeys(ref.task for ref in refs))
@@ -532,8 +534,8 @@ def _usual_budget(spec: LearnerSpec, request: Request) -> int:
 
 
 def _exec(request: Request) -> dict[str, Any]:
-    name = compose.known_option("exec", request.value("exec"), "executor")
-    options = parameters(compose.read_config("exec", [name])[name], compose.file("exec", name))
+    name = conf.known_option("exec", request.value("exec"), "executor")
+    options = parameters(conf.read("exec", name), conf.file("exec", name))
     values = {"name": name, **{option: own.value for option, own in options.items()}}
     for option, override in request.parts("exec").items():
         if option not in options:

@@ -6,6 +6,7 @@ import itertools
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import IO
@@ -18,6 +19,7 @@ from omkl.data.labels import TRUTH, shortlist
 from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
 from omkl.data.registry import Form
 from omkl.data.tables import AS_MOST, Column, Table, TableFormat, column_of
+from omkl.data.workbooks import sheet_rows
 from omkl.errors import UserError, counted, quoted, show
 
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
@@ -28,7 +30,7 @@ PART_OF_TABLE = 2**18  # values of a registered table that are in memory at once
 _SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
 _QUOTED = re.compile(r'(^|[,;\t|])[ ]*"(?:[^"]|"")*"', re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
-_TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
+_TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])(:[0-9.]+)?")
 _FRACTION = re.compile(r"0|0?\.[0-9]+|[1-9](?:\.[0-9]+)?[eE]-[0-9]{1,2}")
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
@@ -219,7 +221,8 @@ def _label_column(label: str | int, width: int, path: Path) -> int | None:
 def _day_fraction(text: str, where: str) -> str:
     match = _TIME.fullmatch(text)
     if match:
-        return repr((int(match[1]) * 60 + int(match[2])) / 1440)
+        minutes = int(match[1]) * 60 + int(match[2]) + round(float((match[3] or ":0")[1:]) / 60)
+        return repr(minutes / 1440)
     if _FRACTION.fullmatch(text):  # as workbooks store it, perhaps rounded
         return repr(round(float(text) * 1440) / 1440)
     raise UserError(f"{where}: {show(text)} is not a time of day HH:MM")
@@ -274,7 +277,19 @@ def read_delimited(
     marks: see `delimiter_of`
     """
     delimiter, skipped = delimiter_of(path, form, marks)
-    lines, rows, notes = _rows(read_fields(path, delimiter, limit, skipped, form.encoding), path)
+    return table_of_rows(read_fields(path, delimiter, limit, skipped, form.encoding), path, form)
+
+
+def read_workbook(path: Path, form: TableFormat = AS_MOST, limit: int | None = None) -> Table:
+    """Return the table in the first sheet of a workbook."""
+    rows, notes = sheet_rows(path, limit)
+    table = table_of_rows(rows, path, form)
+    return replace(table, notes=(*table.notes, *notes))
+
+
+def table_of_rows(fields: Rows, path: Path, form: TableFormat) -> Table:
+    """Return the table of these rows. Raises UserError that names the line."""
+    lines, rows, notes = _rows(fields, path)
     names, note = _names(rows, form)
     notes += note
     named = names is not None

@@ -18,10 +18,20 @@ import numpy as np
 
 from omkl.data.arff_files import read_arff
 from omkl.data.data_files import COMPRESSION, is_compressed, only_member, open_binary
-from omkl.data.delimited import beginning, delimited_parts, guessed, lines_of, open_text, read_delimited
+from omkl.data.delimited import (
+    beginning,
+    delimited_parts,
+    guessed,
+    lines_of,
+    open_text,
+    read_delimited,
+    read_workbook,
+)
 from omkl.data.parse import Examples, dense, libsvm_parts, read_libsvm, read_npz
 from omkl.data.recipe import AS_IT_IS, Preparation
 from omkl.data.tables import Column, Table, TableFormat, column_of, numeric_column, of_frame
+from omkl.data.workbooks import ENDINGS as WORKBOOKS
+from omkl.data.workbooks import is_workbook
 from omkl.errors import UserError, show
 
 UNCERTAIN = (".txt", ".data")  # endings that say nothing: the first lines do
@@ -185,6 +195,7 @@ FORMATS = (
         partial(read_delimited, marks=TABS),
         partial(delimited_parts, marks=TABS),
     ),
+    Format("a workbook", WORKBOOKS, (*_COLUMNS, "header"), read_workbook),
     Format("ARFF", (".arff",), (*_COLUMNS, "encoding"), read_arff),
     Format("JSON lines", (".jsonl", ".ndjson"), (*_COLUMNS, "encoding"), _read_json_lines, _json_parts),
     Format(
@@ -236,6 +247,8 @@ def _of_content(path: Path) -> Format:
         with zipfile.ZipFile(path) as archive:
             if all(name.endswith(".npy") for name in archive.namelist()):
                 return ENDINGS[".npz"]
+    if is_workbook(path):
+        return ENDINGS[".xlsx"]
     with open_binary(path) as file:
         start = file.peek(6)[:6]
     for mark, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather")):

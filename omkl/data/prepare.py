@@ -18,7 +18,7 @@ from omkl.data.parse import Examples, dense, joined, libsvm_parts, read_npz, und
 from omkl.data.recipe import Preparation, Recipe, note_on_gaps, recipe_of, refuse_odd_targets
 from omkl.data.registry import Affine, DataEntry, Form
 from omkl.data.tables import Table
-from omkl.data.workbooks import is_workbook, workbook_rows
+from omkl.data.workbooks import is_workbook, sheet_rows
 from omkl.errors import UserError, counted
 
 
@@ -177,7 +177,7 @@ def _parts_without_labels(form: Form, paths: list[Path], limit: int | None) -> I
             yield from libsvm_parts(path, limit, form.index_base or 0, False)
     elif form.format == "table":
         is_book = is_workbook(paths[0])
-        rows = workbook_rows(paths[0], limit) if is_book else read_fields(paths[0], form.delimiter, limit)
+        rows = sheet_rows(paths[0], limit)[0] if is_book else read_fields(paths[0], form.delimiter, limit)
         yield from form_table_parts(form, rows, paths[0])
     elif form.format == "npz":
         yield dense(*read_npz(paths[0], limit))
