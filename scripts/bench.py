@@ -64,7 +64,9 @@ def main(argv: list[str] | None = None) -> int:
         print(f"only in {args.compare}: {name}", file=sys.stderr)
     if args.json:
         machine = {"host": platform.node(), "python": platform.python_version()}
-        args.json.write_text(json.dumps({"machine": machine, "seconds": seconds}, indent=1) + "\n")
+        args.json.write_text(
+            json.dumps({"machine": machine, "seconds": seconds}, indent=1) + "\n", encoding="utf-8"
+        )
     return 0
 
 

@@ -1,6 +1,6 @@
 """What each class of a data set has in a row of a table: its name, its error, its F1.
 
-The counts of a cell are those of `omkl.store.measures.hits_of`: right, whole, taken (C,).
+The counts of a cell are those of `omkl.store.cell_measures.hits_of`: right, whole, taken (C,).
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import numpy as np
 
 from omkl.data import registry
 from omkl.reports.rows import Parts, ReportPlan
-from omkl.store.measures import mean_there
+from omkl.store.cell_measures import mean_there
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ import numpy as np
 from omkl.config.data_choice import prepared_words
 from omkl.config.settings_text import SCALING, identity, params_text
 from omkl.data.tables import in_shell
-from omkl.store.measures import with_extra
+from omkl.store.cell_measures import with_extra
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from omkl.errors import UserError, path_error
 from omkl.files import Lock, hold, remove_unused, sync_folder
 from omkl.store.fields import NAMES, OBJECTS, SHARED
 from omkl.store.lines import Line, earlier_version, encode_cell, encode_curve, scan
-from omkl.store.measures import EXTRA, no_collection
+from omkl.store.cell_measures import EXTRA, no_collection
 
 if TYPE_CHECKING:
     import pandas as pd

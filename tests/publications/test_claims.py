@@ -10,7 +10,7 @@ from omkl.publications import Selection, read_paper
 from omkl.publications.claims import KINDS, ClaimRows, check_claims, interval
 from omkl.publications.claims import verdict as verdict_of
 from omkl.reports.rows import Row
-from omkl.store.measures import CellMeasures
+from omkl.store.cell_measures import CellMeasures
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from omkl.reports.drawing import draw
 from omkl.reports.figure_style import FigureStyle, in_style
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import ReportPlan, rows_of
-from omkl.store.measures import hits_of
+from omkl.store.cell_measures import hits_of
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 
