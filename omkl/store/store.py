@@ -5,8 +5,8 @@ holds its learning curve, written first, so that a cell's line implies its curve
 files of its own, so that two runs at once never touch each other's lines. While it lives it holds a lock of
 the files' name in ``locks/``, so that no prune touches them (see upkeep.py). A line is one ``write``, so a
 kill at any moment costs at most the line being written. ``fsync`` follows at most once a second, so a power
-cut costs the cells of the last second, or what the system had not written yet. What a line must say to be
-read is in lines.py and validation.py; how it is read, in query.py.
+cut costs the cells of the last second, or what the system had not written yet. How a line looks, and when it
+is believed, is in lines.py.
 """
 
 import contextlib
@@ -25,9 +25,9 @@ import numpy as np
 
 from omkl.errors import UserError, path_error
 from omkl.files import Lock, hold, remove_unused, sync_folder
+from omkl.store.cell_measures import EXTRA, no_collection
 from omkl.store.fields import NAMES, OBJECTS, SHARED
 from omkl.store.lines import Line, earlier_version, encode_cell, encode_curve, scan
-from omkl.store.cell_measures import EXTRA, no_collection
 
 if TYPE_CHECKING:
     import pandas as pd
