@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import partial
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from omkl.errors import UserError, show, suggest
 
@@ -28,6 +28,22 @@ def such(text: str, is_right: Callable[[Any], Any]) -> Check:
         if not is_right(value):
             raise ValueError(f"must be {text}, got {show(value)}")
         return value
+
+    return check
+
+
+def one_of(choices: Iterable[Any]) -> Check:
+    """Return the check that a value is one of these, of its type."""
+    choices = list(choices)
+
+    def check(value: Any) -> Any:
+        if isinstance(value, bool) and "yes" in choices:  # header=True, as Python says it
+            value = "yes" if value else "no"
+        for choice in choices:
+            if value == choice and isinstance(value, bool) == isinstance(choice, bool):
+                return choice
+        hint = suggest(value, map(str, choices)) if isinstance(value, str) else ""
+        raise ValueError(f"must be one of {', '.join(map(str, choices))}, got {show(value)}{hint}")
 
     return check
 
@@ -121,31 +137,40 @@ class _OfItem(ValueError):
     """What is wrong with an item of a list; it begins with the item's number, ``[2]: ``."""
 
 
-def as_dataclass(kind: Any, content: Any, where: object, **more: Any) -> Any:
+def as_dataclass(kind: Any, content: Any, where: object, group: str = "", **more: Any) -> Any:
     """Return the dataclass ``kind`` of a mapping in a conf file; ``more`` holds fields that are not in it.
 
-    Fields are texts, whole numbers, finite numbers, ``tuple`` (a list), ``dict`` (names to values) or such
-    dataclasses; of a dataclass with one required field that field alone may be written. Null is refused: None
-    is only the default of a field. Raises UserError for a key or value that is not right, and for what the
-    dataclass itself refuses.
+    Fields are texts, whole numbers, finite numbers, ``tuple`` (a list), ``dict`` (names to values),
+    ``Literal`` (one of its values), ``Annotated`` with an interval such as "[1, inf)" or with a `Check`, or
+    such dataclasses; of a dataclass with one required field that field alone may be written. Null is refused:
+    None is only the default of a field. group: what the mapping is, such as ``about.`` Raises UserError for a
+    key or value that is not right, and for what the dataclass itself refuses.
     """
     try:
-        return _record(kind, content, more)
+        return _record(kind, content, more, group)
     except (ValueError, UserError) as error:
         raise UserError(f"{where}: {error}") from None
 
 
-def _record(kind: Any, content: Any, more: Mapping[str, Any]) -> Any:
+def _record(kind: Any, content: Any, more: Mapping[str, Any], group: str = "") -> Any:
     own = {field.name: field for field in fields(kind) if field.name not in more}
     required = [n for n, field in own.items() if field.default is field.default_factory is MISSING]
     if isinstance(content, str) and len(required) == 1:
         content = {required[0]: content}
     checks = {name: partial(_of_type, field.type) for name, field in own.items()}
-    return kind(**more, **_values(content, checks, required, ""))
+    return kind(**more, **_values(content, checks, required, group))
 
 
 def _of_type(kind: Any, value: Any) -> Any:
-    kinds = [one for one in get_args(kind) if one is not NoneType] if isinstance(kind, UnionType) else [kind]
+    union = get_origin(kind) in (Union, UnionType)
+    kinds = [one for one in get_args(kind) if one is not NoneType] if union else [kind]
+    if get_origin(kind) is Annotated:
+        kind, rule = get_args(kind)
+        return (interval(f"int {rule}" if kind is int else rule) if isinstance(rule, str) else rule)(value)
+    if get_origin(kind) is Literal:
+        return one_of(get_args(kind))(value)
+    if len(kinds) == 1 and kinds[0] is not kind:
+        return _of_type(kinds[0], value)
     kind, origin, inner = kinds[0], get_origin(kinds[0]), get_args(kinds[0])
     if is_dataclass(kind):
         return _record(kind, value, {})
