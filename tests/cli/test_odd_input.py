@@ -127,12 +127,14 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
         ("title:", "\x07title:", "malformed YAML"),
     ],
 )
-def test_data_set_files_with_values_of_another_kind(tmp_path, old, new, said):
-    path = tmp_path / "wdbc.yaml"
+def test_data_set_files_with_values_of_another_kind(tmp_path, monkeypatch, old, new, said):
+    path = tmp_path / "conf" / "data" / "mine.yaml"
+    path.parent.mkdir(parents=True)
+    monkeypatch.setenv("OMKL_PATH", str(tmp_path))
     text = (conf_folder() / "data" / "wdbc.yaml").read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    assert said in refused(registry._entry.__wrapped__, path)
+    assert said in refused(registry.entry, "mine")
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ forms:
         ("positive_share: 0.5", "classes: [a, b]", "three or more different classes"),
         ("positive_share: 0.5\n", "", "missing positive_share .of two classes. or classes"),
         ("title: t", "title: [", "malformed YAML"),
-        ("title: t", "title: t\ntitle: u", "malformed YAML: a key is given twice"),
+        ("title: t", "title: t\ntitle: u", "malformed YAML: the key 'title' is given twice"),
     ],
 )
 def test_yaml_is_read_strictly(tmp_path, monkeypatch, old, new, message):
