@@ -57,8 +57,8 @@ check: $(STAMP) ## format, lint, types, and a wheel that works outside the check
 	  sys.exit(conf_folder() != folder / 'conf' or folder.parent.name != 'installed')"
 	cd build && PYTHONPATH=installed $(abspath $(BIN))/python -m omkl list algos
 
-bench: $(BASE) ## speed of the engine on this machine
-	$(BIN)/omkl bench $(ARGS)
+bench: $(BASE) ## speed of the learners on this machine (scripts/bench.py --help)
+	$(BIN)/python scripts/bench.py $(ARGS)
 
 tables: $(STAMP) ## make the papers' tables, figures and claims again (results/*.md; needs OMKL_DATA)
 	$(BIN)/python scripts/tables.py $(ARGS)

@@ -18,7 +18,7 @@ LAYERS = (
     {"algorithms", "config", "kernels"},
     {"store"},
     {"learning"},
-    {"estimators", "executors"},
+    {"estimators"},
     {"reports", "river", "runs", "sklearn", "testing"},
     {"theorems", "publications"},
     {"pages"},
@@ -29,7 +29,7 @@ LAYERS = (
 FORBIDDEN = {
     "algorithms": {"data", "config"},
     "config": {"engine", "algorithms"},
-    "reports": {"executors", "learning", "algorithms", "engine"},
+    "reports": {"learning", "algorithms", "engine"},
     "store": {"engine", "algorithms", "data"},
 }
 

@@ -239,24 +239,6 @@ def report(args: Namespace, words: list[str]) -> int:
     return OK
 
 
-def bench(args: Namespace, words: list[str]) -> int:
-    """Measure the engine on this machine, against np.exp and the naive twin."""
-    import json
-
-    from omkl.runs import bench
-
-    older = bench.read_earlier(args.compare) if args.compare else None  # a bad file fails before any work
-    measured = bench.measure(args.long)
-    if older is not None:
-        measured["compared"] = bench.compared(older, measured)
-    if args.format == "json":
-        emit(json.dumps(measured, indent=1) + "\n")
-    else:
-        emit(bench.measured_text(measured))
-        emit("" if older is None else "\n" + bench.compared_text(measured["compared"]))
-    return OK
-
-
 def compile_(args: Namespace, words: list[str]) -> int:
     """Compile learners now, so that later runs only load the code: for CI, a container, a cluster."""
     import time

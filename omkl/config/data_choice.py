@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.request import Request
-from omkl.data.recipe import Preparation
+from omkl.data.preparation import Preparation
 from omkl.errors import UserError
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ SYNONYMS = {
 
 def _in_one(override: Override) -> str:
     """Return how one types a name with commas, for settings that take one name."""
-    from omkl.data.tables import column_word
+    from omkl.data.preparation import column_word
 
     text = override.text.partition("=")[2]
     if override.key not in ("label", "positive") or '"' in text:

@@ -1,15 +1,16 @@
 """ARFF text, dense and sparse, as a table."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from omkl.data.delimited import lines_of, open_text
-from omkl.data.tables import AS_MOST, SparseColumn, Table, TableFormat, column_of
+from omkl.data.preparation import AS_IT_IS, Preparation
+from omkl.data.tables import Table, Words, check_width, kept_as_text, number_column, table_of
 from omkl.errors import UserError, counted, show
 
 _KEYWORD = re.compile(r"\s*(@\w+)\s+", re.ASCII)
@@ -21,21 +22,41 @@ _TYPE = re.compile(
 )
 
 
-def read_arff(path: Path, form: TableFormat = AS_MOST, limit: int | None = None) -> Table:
-    """Return the columns of an ARFF file of at most ``limit`` bytes. Raises UserError that names the line."""
+def read_arff(
+    path: Path, form: Preparation = AS_IT_IS, limit: int | None = None, texts: Collection[str] = ()
+) -> Table:
+    """Return the table of an ARFF file of at most ``limit`` bytes. Raises UserError that names the line."""
+    import pandas as pd
+
     form = replace(form, na=("?",)) if form.na is None else form  # None may be the name of a class
     content = _content(path, limit, form.encoding)
     T = len(content.lines)
     if not T:
         raise UserError(f"{path}: no examples in it")
-    columns = []
-    for name, default, rows, texts in zip(
+    check_width(len(content.names), str(path))
+    columns: dict[str, Any] = {}
+    words: dict[str, Words] = {}
+    label, ids = kept_as_text(content.names, True, form, path)
+    for name, default, rows, cells in zip(
         content.names, content.defaults, content.rows, content.texts, strict=True
     ):
-        entries = ([default] if len(texts) < T else []) + texts
-        column = column_of(name, np.array(entries, object), form)
-        columns.append(SparseColumn(name, T, np.array(rows, np.int64), column) if content.sparse else column)
-    return Table(path, columns, np.array(content.lines), True, (), content.sparse)
+        if not content.sparse:
+            columns[name] = np.array(cells, object)
+            continue
+        made = (
+            None
+            if name in {*label, *ids, *texts}
+            else number_column(np.array([default, *cells], object), form)
+        )
+        if made is None:
+            columns[name] = np.full(T, default, object)
+            columns[name][rows] = cells
+        else:
+            column = np.full(T, made[0][0])
+            column[rows] = made[0][1:]
+            columns[name] = pd.arrays.SparseArray(column, fill_value=made[0][0])
+            words[name] = {word: rows[place - 1] for word, place in made[1].items()}
+    return table_of(path, columns, content.lines, form, texts, words, named=True, sparse=content.sparse)
 
 
 class _Arff(NamedTuple):

@@ -27,13 +27,13 @@ import numpy as np
 
 from omkl.data.dataset import Dataset, content_hash
 from omkl.data.parse import array_header, decoding
-from omkl.data.recipe import Preparation
+from omkl.data.preparation import Preparation
 from omkl.data.registry import Form
 from omkl.errors import OmklError
 from omkl.files import replacing
 from omkl.paths import cache_folder
 
-PARSER = 9  # raised when parsing or preparing the same file gives another result, or the copy another form
+PARSER = 10  # raised when parsing or preparing the same file gives another result, or the copy another form
 ALIGNMENT = 64
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run

@@ -1,19 +1,20 @@
-"""What is made of a column that is no plain numbers: dates, times, percentages, amounts of money, words.
+"""What is made of a column that is no plain numbers: dates, times, words.
 
 `conversion` decides it from one table; `Conversion.columns` does it to any table with such a column.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from omkl.data.tables import MONEY, Column, Table, TableFormat, kind_of, readings_of
+from omkl.data.preparation import TableFormat, kind_of
+from omkl.data.tables import Table
 from omkl.errors import UserError, show
 
-AMOUNTS = ("a percentage", "an amount of money")
 LETTERS = "letters"
 FEW_WORDS = 50  # different words of a column that become features without being asked for
 FEWEST_ROWS = 10  # for each of them, on average
@@ -21,51 +22,38 @@ _DAYS = ("days", "month", "day", "weekday")  # of a date; with a time of day, th
 _SLASHED = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?\s*([ap]m)?", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"\d{4}\b")
-_SIGN = re.compile(rf"%|{MONEY}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Conversion:
     """How a column becomes numbers.
 
-    kind: of KINDS, or ``letters``    parts: of a date, or of words, what becomes a feature
+    kind: ``a date``, ``a time`` or ``letters``    parts: of a date, or of words, what becomes a feature
     first: of dates, the day (from 1970) that is 0    day_first: whether 3/4/2020 is in April
-    thousands, decimal: of percentages and money, how the numbers are written; '' for no thousands
     """
 
     kind: str
     parts: tuple[str, ...] = ()
     first: float = 0.0
     day_first: bool = False
-    thousands: str = ""
-    decimal: str = "."
 
-    def columns(self, column: Column, table: Table) -> list[Column]:
-        """Return the columns of numbers. Raises UserError that names the row of a value that is none."""
-        is_read = self.decimal == "." or not column.distinct.as_written  # else 8.000 is 8000, not 8
-        if column.numbers is not None and self.kind in AMOUNTS and is_read:
-            return [column]  # of a part of a file in which no value has its sign
-        there = ~column.missing
-        distinct, place = np.unique(column.text[there].astype(str), return_inverse=True)
+    def columns(self, name: str, table: Table) -> dict[str, np.ndarray]:
+        """Return the columns of numbers by name. Raises UserError with the row of a value that is none."""
+        texts, there = table.text(name), ~table.missing(name)
+        distinct, place = np.unique(texts[there].astype(str), return_inverse=True)
         values = self._values(distinct)
         bad = ~np.isfinite(next(iter(values.values())))
         if bad.any():
             row = int(np.flatnonzero(there)[np.argmax(bad[place])])
             raise UserError(
-                f"{table.where(row)}: column '{column.name}' holds {show(column.text[row])}, which is not "
+                f"{table.where(row)}: column '{name}' holds {show(texts[row])}, which is not "
                 f"{self.kind} as the others are; correct the cell, or remove the row"
             )
-        made = []
+        made = {}
         for part, of_distinct in values.items():
-            numbers = np.full(len(column.text), np.nan)
+            numbers = np.full(len(table), np.nan)
             numbers[there] = of_distinct[place]
-            text = column.text  # of a date, for messages
-            if not part:
-                text = np.array(
-                    ["" if gap else repr(float(x)) for gap, x in zip(~there, numbers, strict=True)], object
-                )
-            name = f"{column.name} ({part})" if part else column.name
-            made.append(Column(name, text, column.missing, numbers))
+            made[f"{name} ({part})" if part else name] = numbers
         return made
 
     def _values(self, texts: np.ndarray) -> dict[str, np.ndarray]:
@@ -75,61 +63,35 @@ class Conversion:
             return {part: _part(part, days, self.first) for part in self.parts}
         if self.kind == "a time":
             return {"": np.array([_hours(text) for text in texts], float)}
-        if self.kind == LETTERS:
-            codes = np.zeros((len(texts), len(self.parts)))
-            for row, text in enumerate(texts):
-                codes[row, : len(text)] = [ord(letter) for letter in text[: len(self.parts)]]
-            return dict(zip(self.parts, codes.T, strict=True))
-        form = TableFormat(thousands=self.thousands or None, decimal=self.decimal)
-        found = (form.number(_bare(text)) for text in texts)
-        return {"": np.array([np.nan if number is None else number for number in found], float)}
+        codes = np.zeros((len(texts), len(self.parts)))
+        for row, text in enumerate(texts):
+            codes[row, : len(text)] = [ord(letter) for letter in text[: len(self.parts)]]
+        return dict(zip(self.parts, codes.T, strict=True))
 
 
-def conversion(
-    column: Column, form: TableFormat, dates: str, day_first: str = "auto"
-) -> tuple[Conversion | None, str]:
-    """Return how a column of texts becomes numbers, or None where its texts are words; and what to say of it.
+def conversion(values: Iterable[str], dates: str, day_first: str = "auto") -> tuple[Conversion | None, str]:
+    """Return how texts become numbers, or None where they are words; and what to say of it.
 
     dates: ``parts`` or ``ordinal``    day_first: of Preparation
     """
-    texts = sorted({str(text) for text in column.text[~column.missing]})
-    if not texts:
-        return None, ""
-    if kind_of(texts) == "a date":
+    texts = sorted(set(values))
+    kind = kind_of(texts) if texts else None
+    if kind == "a date":
         return _of_dates(texts, dates, day_first)
-    if kind_of(texts) == "a time":
-        return Conversion("a time"), "times as hours"
-    words = [text for text in texts if form.number(text) is None]
-    kind = kind_of(words)
-    if kind not in AMOUNTS:
-        return None, ""
-    bare = [_bare(text) for text in texts]
-    if all(form.number(text) is not None for text in bare):
-        found: list[tuple[str | None, str]] = [(form.thousands, form.decimal)]
-    else:
-        odd = next(text for text in bare if form.number(text) is None)
-        found = [(other.thousands, other.decimal) for other, _ in readings_of(bare, odd)]
-    if len(found) != 1:
-        return None, ""
-    thousands, decimal = found[0]
-    example = words[-1]
-    number = TableFormat(thousands=thousands, decimal=decimal).number(_bare(example))
-    what = "percentages" if kind == "a percentage" else "amounts of money"
-    made = Conversion(kind, thousands=thousands or "", decimal=decimal)
-    return made, f"{what} as numbers ({example} is {number:g})"
+    return (Conversion("a time"), "times as hours") if kind == "a time" else (None, "")
 
 
-def letters(column: Column) -> Conversion:
+def letters(texts: Iterable[str]) -> Conversion:
     """Return how a column of words becomes the codes of their letters, place by place; 0 after the last."""
-    longest = max((len(str(text)) for text in column.text[~column.missing]), default=0)
+    longest = max(map(len, texts), default=0)
     return Conversion(LETTERS, tuple(f"letter {place}" for place in range(1, longest + 1)))
 
 
-def words_of(column: Column, form: TableFormat) -> np.ndarray | None:
+def words_of(texts: Iterable[str], form: TableFormat) -> list[str] | None:
     """Return the different words of a column, or None where half of its values or more are numbers."""
-    texts, counts = np.unique(column.text[~column.missing].astype(str), return_counts=True)
-    numbers = np.array([form.number(text) is not None for text in texts], bool)
-    return None if 2 * counts[numbers].sum() >= counts.sum() else texts
+    counts = Counter(texts)
+    numbers = sum(count for text, count in counts.items() if form.number(text) is not None)
+    return None if 2 * numbers >= counts.total() else sorted(counts)
 
 
 def are_few(count: int, rows: int) -> bool:
@@ -138,11 +100,6 @@ def are_few(count: int, rows: int) -> bool:
 
 
 # ------------------------------------------------------------------ texts to numbers
-
-
-def _bare(text: str) -> str:
-    """Return a percentage or an amount of money without its sign."""
-    return _SIGN.sub("", text).replace(" ", "").strip()
 
 
 def _of_dates(texts: list[str], dates: str, wanted: str) -> tuple[Conversion | None, str]:

@@ -126,7 +126,7 @@ def only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
         if not item.is_dir() and not item.filename.startswith("__MACOSX/")
     ]
     if any(item.filename.startswith("xl/") for item in members):
-        raise UserError(f"{path}: this is an Excel workbook; save the sheet as CSV")
+        raise UserError(f"{path}: this is an Excel workbook; name it .xlsx")
     if len(members) != 1:
         names = ", ".join(show(item.filename) for item in members[:3]) + (", ..." if len(members) > 3 else "")
         holds = f"holds {len(members)} files ({names})" if members else "holds no file"

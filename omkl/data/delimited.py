@@ -4,11 +4,13 @@ import csv
 import io
 import itertools
 import re
+import string
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -16,24 +18,37 @@ from omkl.data import data_files
 from omkl.data.data_files import open_binary
 from omkl.data.labels import TRUTH, shortlist
 from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
+from omkl.data.preparation import AS_IT_IS, Preparation, TableFormat
 from omkl.data.registry import Form
-from omkl.data.tables import AS_MOST, Column, Table, TableFormat, column_of
+from omkl.data.tables import (
+    Table,
+    Words,
+    check_width,
+    kept_as_text,
+    number_column,
+    numbers_of,
+    numeric_gaps,
+    table_of,
+)
+from omkl.data.workbooks import sheet_rows
 from omkl.errors import UserError, counted, quoted, show
 
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
 MARKS = ",;\t|"  # between columns, the likeliest first
 ENOUGH = 10  # rows that show how the numbers of a column usually are
 SAMPLE = 20  # lines that show the delimiter
+MANY_LINES = 500  # that pandas reads faster than split and float
 PART_OF_TABLE = 2**18  # values of a registered table that are in memory at once
 _SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
 _QUOTED = re.compile(r'(^|[,;\t|])[ ]*"(?:[^"]|"")*"', re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
-_TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])")
+_TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])(:[0-9.]+)?")
 _FRACTION = re.compile(r"0|0?\.[0-9]+|[1-9](?:\.[0-9]+)?[eE]-[0-9]{1,2}")
+_OF_R = "the first line has one name fewer than the rows: their first column names them, and is left out"
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
-def delimiter_of(path: Path, form: TableFormat = AS_MOST, marks: str = MARKS) -> tuple[str, int]:
+def delimiter_of(path: Path, form: TableFormat = AS_IT_IS, marks: str = MARKS) -> tuple[str, int]:
     """Return the delimiter of a user's table, and how many lines come before the table (Excel's ``sep=;``).
 
     auto: that of the ``sep=`` line; else the first of the marks that divides all of the first lines in the
@@ -62,7 +77,7 @@ def beginning(path: Path, encoding: str = "auto") -> str:
     return re.sub(r"\r\n?", "\n", text.removeprefix("\xef\xbb\xbf"))
 
 
-def guessed(text: str, marks: str = MARKS, form: TableFormat = AS_MOST) -> str | None:
+def guessed(text: str, marks: str = MARKS, form: TableFormat = AS_IT_IS) -> str | None:
     """Return the mark that divides the first lines of a text into columns, None where there is none."""
     lines = [line for line in _QUOTED.sub(r"\1", text).split("\n") if line.strip()][:SAMPLE]
     counts: dict[str, list[int]] = {}
@@ -85,28 +100,32 @@ def _without_numbers(line: str, marks: str, form: TableFormat) -> str:
     return " ".join(word if form.number(word) is None else _DECIMAL_COMMA.sub("", word) for word in words)
 
 
-def read_fields(
-    path: Path, delimiter: str, limit: int | None = None, skipped: int = 0, encoding: str = "auto"
-) -> Iterator[tuple[int, list[str]]]:
+def read_fields(path: Path, delimiter: str, limit: int | None = None) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, stripped fields) of a delimited text; ``whitespace`` splits at any run of it.
 
-    skipped: lines at the beginning that are left out. Empty lines are skipped. Raises UserError naming
-    file:line where the quoting is broken.
+    Empty lines are skipped. Raises UserError naming file:line where the quoting is broken.
     """
-    with open_text(path, limit, encoding) as file:
-        lines = itertools.islice(lines_of(file, path), skipped, None)
+    with open_text(path, limit) as file:
+        lines = lines_of(file, path)
         if delimiter == "whitespace":
-            for number, line in enumerate(lines, 1 + skipped):
+            for number, line in enumerate(lines, 1):
                 if fields := line.split():
                     yield number, fields
-            return
-        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
-        try:
-            for fields in reader:
-                if any(field.strip() for field in fields):
-                    yield reader.line_num + skipped, [field.strip() for field in fields]
-        except csv.Error as error:
-            raise UserError(f"{path}:{reader.line_num + skipped}: {error}") from error
+        else:
+            yield from _csv_rows(lines, delimiter, path)
+
+
+def _csv_rows(
+    lines: Iterable[str], delimiter: str, path: Path, before: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, stripped fields) of lines; before: lines of the file before the first one."""
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    try:
+        for fields in reader:
+            if any(field.strip() for field in fields):
+                yield reader.line_num + before, [field.strip() for field in fields]
+    except csv.Error as error:
+        raise UserError(f"{path}:{reader.line_num + before}: {error}") from error
 
 
 def open_text(path: Path, limit: int | None, encoding: str = "auto") -> io.TextIOWrapper:
@@ -219,7 +238,8 @@ def _label_column(label: str | int, width: int, path: Path) -> int | None:
 def _day_fraction(text: str, where: str) -> str:
     match = _TIME.fullmatch(text)
     if match:
-        return repr((int(match[1]) * 60 + int(match[2])) / 1440)
+        minutes = int(match[1]) * 60 + int(match[2]) + round(float((match[3] or ":0")[1:]) / 60)
+        return repr(minutes / 1440)
     if _FRACTION.fullmatch(text):  # as workbooks store it, perhaps rounded
         return repr(round(float(text) * 1440) / 1440)
     raise UserError(f"{where}: {show(text)} is not a time of day HH:MM")
@@ -266,101 +286,317 @@ def read_columns(path: Path, limit: int | None) -> Examples:
 # ------------------------------------------------------------------ users' tables
 
 
+class _Piece(NamedTuple):
+    """Some rows: the line that each ends at, and its fields, or (raw) the lines, if none holds a quote."""
+
+    lines: list[int]
+    rows: list[list[str]] | None
+    raw: list[str] | None = None
+
+    def fields(self, delimiter: str) -> list[list[str]]:
+        if self.rows is not None:
+            return self.rows
+        return [[field.strip() for field in line.split(delimiter)] for line in self.raw or ()]
+
+
+@dataclass
+class _Layout:
+    """What the first rows of a table show.
+
+    width: fields of a row    names: of its columns, the first ``width`` fields or those from ``first`` on
+    blank: columns at the end without a name and, so far, without a value    notes: on the header
+    """
+
+    names: list[str]
+    named: bool
+    width: int
+    first: int = 0
+    blank: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
 def read_delimited(
-    path: Path, form: TableFormat = AS_MOST, limit: int | None = None, marks: str = MARKS
+    path: Path,
+    form: Preparation = AS_IT_IS,
+    limit: int | None = None,
+    texts: Collection[str] = (),
+    marks: str = MARKS,
 ) -> Table:
     """Return a user's table of at most ``limit`` bytes. Raises UserError that names file and line.
 
-    marks: see `delimiter_of`
+    texts: columns that stay texts    marks: see `delimiter_of`
     """
     delimiter, skipped = delimiter_of(path, form, marks)
-    lines, rows, notes = _rows(read_fields(path, delimiter, limit, skipped, form.encoding), path)
-    names, note = _names(rows, form)
-    notes += note
-    named = names is not None
-    if len(rows) == named:
-        raise UserError(f"{path}: no examples in it")
-    names = _distinct(names, rows, path, lines, form)
-    return Table(path, _columns(names, rows[named:], form), np.array(lines[named:]), named, tuple(notes))
+
+    def pieces() -> Iterator[_Piece]:
+        return _pieces(path, delimiter, limit, skipped, form.encoding)
+
+    return _table(pieces, path, form, texts, delimiter)
+
+
+def read_workbook(
+    path: Path, form: Preparation = AS_IT_IS, limit: int | None = None, texts: Collection[str] = ()
+) -> Table:
+    """Return the table in the first sheet of a workbook."""
+    found, notes = sheet_rows(path, limit)
+    pieces = [_Piece([row for row, _ in found], [fields for _, fields in found])] if found else []
+    table = _table(lambda: pieces, path, form, texts, "")
+    return replace(table, notes=(*table.notes, *notes))
 
 
 def delimited_parts(
-    path: Path, form: TableFormat, limit: int | None, count: int, marks: str = MARKS
+    path: Path,
+    form: Preparation,
+    limit: int | None,
+    count: int,
+    texts: Collection[str] = (),
+    marks: str = MARKS,
 ) -> Iterator[Table]:
     """Yield a user's table in parts of at most that many rows; ``header=`` of the format is yes or no."""
     delimiter, skipped = delimiter_of(path, form, marks)
-    fields = read_fields(path, delimiter, limit, skipped, form.encoding)
-    names: list[str] | None = None
-    named, wide = form.header == "yes", 0
-    while taken := list(itertools.islice(fields, count + (named and names is None))):
-        lines, rows = [line for line, _ in taken], [row for _, row in taken]
-        first = names is None
-        if names is None:
-            names = _distinct(_names(rows, form)[0], rows, path, lines, form)
-            lines, rows, wide = lines[named:], rows[named:], len(names)
-        for line, row in zip(lines, rows, strict=True):
-            if (len(row) == wide + 1 and not row[-1]) or (len(row) == wide - 1 and not names[-1]):
-                row[wide:] = [""] * (wide - len(row))
-            if len(row) != wide:
-                raise UserError(f"{path}:{line}: {counted(len(row), 'column')}; the lines before have {wide}")
-        if rows or not first:
-            yield Table(path, _columns(names, rows, form), np.array(lines), named)
+    layout = None
+    for piece in _pieces(path, delimiter, limit, skipped, form.encoding, count):
+        if layout is None:
+            layout, piece = _layout(piece, path, form, delimiter)
+        if piece.lines:
+            columns, words = _columns(piece, layout, path, form, _kept(layout, form, path, texts), delimiter)
+            yield table_of(path, columns, piece.lines, form, texts, words, named=layout.named)
 
 
-def _distinct(
-    names: list[str] | None, rows: list[list[str]], path: Path, lines: list[int], form: TableFormat
-) -> list[str]:
-    """Return the names of the columns, or their numbers. Raises UserError for two that are equal."""
-    if names is None:
-        return [str(i + 1) for i in range(len(rows[0]))]
-    if len(set(names)) < len(names):
-        double = next(name for i, name in enumerate(names) if name in names[:i])
-        helps = ", or set header=no if this line is a row" if form.header == "auto" else ""
-        raise UserError(f"{path}:{lines[0]}: two columns are named {show(double)}; rename one{helps}")
-    return names
-
-
-def _columns(names: list[str], rows: list[list[str]], form: TableFormat) -> list[Column]:
-    return [
-        column_of(name, np.array(cells, object), form)
-        for name, cells in zip(names, zip(*rows, strict=True), strict=True)
-    ]
-
-
-def _rows(fields_of: Rows, path: Path) -> tuple[list[int], list[list[str]], list[str]]:
-    """Return the lines that the rows end at, the rows, and notes.
-
-    Fields that only a delimiter at the end of the lines makes are left out.
-    """
-    lines: list[int] = []
-    rows: list[list[str]] = []
-    extra = 0  # fields of each row but the first beyond its own, empty as the lines end with a delimiter
-    for line, fields in fields_of:
-        if len(rows) == 1:
-            if len(fields) == len(rows[0]) + 1 and not fields[-1]:
-                extra = 1
-            elif len(fields) == len(rows[0]) - 1 and not rows[0][-1]:
-                rows[0].pop()
-        if rows and (len(fields) != len(rows[0]) + extra or any(fields[len(rows[0]) :])):
-            raise UserError(
-                f"{path}:{line}: {counted(len(fields), 'column')}; "
-                f"the lines before have {len(rows[0]) + extra}"
-            )
-        lines.append(line)
-        rows.append(fields[: len(rows[0])] if rows else fields)
-    ends = 0
-    while rows and ends < len(rows[0]) and not any(row[-1 - ends] for row in rows):
+def _table(
+    pieces: Callable[[], Iterable[_Piece]],
+    path: Path,
+    form: Preparation,
+    texts: Collection[str],
+    delimiter: str,
+) -> Table:
+    """Return the table of these pieces; they are read again where numbers turn out to be words."""
+    as_text = set(texts)
+    while True:
+        layout, lines = None, list[int]()
+        parts: list[dict[str, np.ndarray]] = []
+        words: dict[str, Words] = {}
+        for piece in pieces():
+            if layout is None:
+                layout, piece = _layout(piece, path, form, delimiter)
+            kept = _kept(layout, form, path, as_text)
+            columns, own = _columns(piece, layout, path, form, kept, delimiter)
+            for name, found in own.items():
+                for word, row in found.items():
+                    words.setdefault(name, {}).setdefault(word, row + len(lines))
+            parts.append(columns)
+            lines += piece.lines
+        if layout is None or not lines:
+            raise UserError(f"{path}: no examples in it")
+        mixed = {name for name in layout.names if len({part[name].dtype == object for part in parts}) > 1}
+        if not mixed:
+            break
+        as_text |= mixed
+    columns = {}
+    for name in layout.names:
+        columns[name] = np.concatenate([part.pop(name) for part in parts])
+    names, ends = list(columns), 0
+    for name in names[len(names) - layout.blank :][::-1]:
+        values = columns[name]
+        if name in words or (any(values) if values.dtype == object else not np.isnan(values).all()):
+            break
+        del columns[name]
         ends += 1
-    if ends:
-        rows = [row[:-ends] for row in rows]
-    if not (ends or extra):
-        return lines, rows, []
-    what = f"the last {ends} columns have" if ends > 1 else "the last column has"
-    note = f"{what} no name and no value (the lines end with a delimiter), and left out"
-    return lines, rows, [note.replace("and left", "and are left" if ends > 1 else "and is left")]
+    if not columns:
+        raise UserError(f"{path}: no examples in it")
+    notes = layout.notes
+    if ends or layout.width > layout.first + len(layout.names):
+        what = f"the last {ends} columns have" if ends > 1 else "the last column has"
+        note = f"{what} no name and no value (the lines end with a delimiter), and left out"
+        notes = [*notes, note.replace("and left", "and are left" if ends > 1 else "and is left")]
+    index = np.array(lines)
+    return table_of(path, columns, index, form, texts, words, named=layout.named, notes=tuple(notes))
 
 
-def _names(rows: list[list[str]], form: TableFormat) -> tuple[list[str] | None, list[str]]:
+def _kept(layout: _Layout, form: Preparation, path: Path, texts: Collection[str]) -> set[str]:
+    """Return the columns that are read as texts."""
+    names = layout.names[: len(layout.names) - layout.blank]
+    label, ids = kept_as_text(names, layout.named, form, path)
+    return {*texts, *label, *ids}
+
+
+def _pieces(
+    path: Path, delimiter: str, limit: int | None, skipped: int, encoding: str, count: int = 2**17
+) -> Iterator[_Piece]:
+    """Yield the rows of a delimited text that are not empty, at most ``count`` at a time.
+
+    Raises UserError naming file:line where the quoting is broken.
+    """
+    number, blank = 1, f"{string.whitespace}\x1c\x1d\x1e\x1f{delimiter if len(delimiter) == 1 else ''}"
+    blocks = _text_blocks(path, limit, encoding)
+    for text in blocks:
+        if '"' in text and delimiter != "whitespace":  # from here on by csv, since a quoted text may be cut
+            lines = (
+                line for part in itertools.chain([text], blocks) for line in io.StringIO(part, newline="")
+            )
+            begun = max(0, skipped + 1 - number)
+            rows = _csv_rows(itertools.islice(lines, begun, None), delimiter, path, number - 1 + begun)
+            while taken := list(itertools.islice(rows, count)):
+                yield _Piece([line for line, _ in taken], [fields for _, fields in taken])
+            return
+        raw = (re.sub("\r\n?", "\n", text) if "\r" in text else text).split("\n")
+        if not raw[-1]:
+            raw.pop()
+        there = [i for i, line in enumerate(raw) if line.strip(blank)]
+        there = [i for i in there if number + i > skipped] if number <= skipped else there
+        if not text.isascii():
+            there = [i for i in there if any(map(str.strip, raw[i].split(delimiter)))]
+        for start in range(0, len(there), count):
+            places = there[start : start + count]
+            kept = [raw[i] for i in places]
+            lines_of_rows = [number + i for i in places]
+            if delimiter == "whitespace":
+                yield _Piece(lines_of_rows, [_words_of(line) for line in kept])
+            else:
+                yield _Piece(lines_of_rows, None, kept)
+        number += len(raw)
+
+
+def _words_of(line: str) -> list[str]:
+    """Return what white space separates; R writes texts in quotes."""
+    if '"' not in line:
+        return line.split()
+    return next(csv.reader([" ".join(line.split())], delimiter=" "))
+
+
+def _text_blocks(path: Path, limit: int | None, encoding: str) -> Iterator[str]:
+    """Yield a text in whole lines, some megabytes at a time, see `lines_of`."""
+    if encoding != "auto":
+        with open_text(path, limit, encoding) as file:
+            lines = lines_of(file, path)
+            while text := "".join(itertools.islice(lines, 2**15)):
+                yield text
+        return
+    for number, data in data_files.line_blocks(path, limit):
+        text = data.decode("utf-8", "surrogateescape")
+        if data_files.encoding_fault(text):
+            for line, part in enumerate(io.StringIO(text, newline=""), number):
+                if fault := data_files.encoding_fault(part, "encoding={} reads it"):
+                    raise UserError(f"{path}:{line}: {fault}")
+        yield text
+
+
+def _layout(piece: _Piece, path: Path, form: Preparation, delimiter: str) -> tuple[_Layout, _Piece]:
+    """Return what the first rows show, and those that are no header."""
+    first, *others = piece.fields(delimiter)
+    check_width(len(first), f"{path}:{piece.lines[0]}")
+    row_names = extra = 0
+    if others and len(others[0]) == len(first) + 1:
+        row_names = int(form.header != "no" and _are_row_names([row[0] for row in others]))
+        extra = int(not others[0][-1] and not row_names)
+    elif others and len(others[0]) == len(first) - 1 and not first[-1]:
+        first = first[:-1]
+    layout = _Layout([""] * len(first), True, len(first) + row_names + extra, row_names)
+    rows = [first, *_fitted(others, piece.lines[1:], layout, path)]
+    while layout.blank < len(first) and not any(row[-1 - layout.blank] for row in rows):
+        layout.blank += 1
+    trimmed = [row[: len(first) - layout.blank] for row in rows] if layout.blank else rows
+    names, layout.notes = (first, [_OF_R]) if row_names else _names(trimmed, form)
+    layout.named = names is not None
+    if names is None:
+        layout.names = [str(i + 1) for i in range(len(first))]
+    else:
+        layout.names = [*names, *(f"column {i + 1}" for i in range(len(names), len(first)))]
+    if len(set(layout.names)) < len(layout.names):
+        double = next(name for i, name in enumerate(layout.names) if name in layout.names[:i])
+        helps = ", or set header=no if this line is a row" if form.header == "auto" else ""
+        raise UserError(f"{path}:{piece.lines[0]}: two columns are named {show(double)}; rename one{helps}")
+    if layout.named:
+        raw = piece.raw and piece.raw[1:]
+        return layout, _Piece(piece.lines[1:], others, raw)
+    return layout, piece if not extra else _Piece(piece.lines, [[*first, ""], *others])
+
+
+def _are_row_names(texts: list[str]) -> bool:
+    """Whether texts are what R writes before the rows: all different, 1, 2, ... or words."""
+    if len(texts) < 2 or len(set(texts)) < len(texts):
+        return False
+    counting = texts == [str(i) for i in range(1, len(texts) + 1)]
+    return counting or all(AS_IT_IS.number(text) is None for text in texts)
+
+
+def _fitted(rows: list[list[str]], lines: list[int], layout: _Layout, path: Path) -> list[list[str]]:
+    """Return the fields of the columns. Raises UserError for a row with more or fewer of them."""
+    first, end = layout.first, layout.first + len(layout.names)
+    for line, fields in zip(lines, rows, strict=True):
+        if len(fields) != layout.width or any(fields[end:]):
+            found = counted(len(fields), "column")
+            raise UserError(f"{path}:{line}: {found}; the lines before have {layout.width}")
+    return [fields[first:end] for fields in rows] if layout.width > len(layout.names) else rows
+
+
+def _columns(
+    piece: _Piece, layout: _Layout, path: Path, form: Preparation, texts: set[str], delimiter: str
+) -> tuple[dict[str, np.ndarray], dict[str, Words]]:
+    """Return the columns of some rows, as numbers or as texts, and the words of the former."""
+    plain, raw = layout.width == len(layout.names), piece.raw
+    if (
+        raw
+        and plain
+        and len(raw) >= MANY_LINES
+        and all(line.count(delimiter) == layout.width - 1 for line in raw)
+    ):
+        columns = _parsed(raw, layout.names, form, texts, delimiter)
+    else:
+        rows = _fitted(piece.fields(delimiter), piece.lines, layout, path)
+        cells = zip(*rows, strict=True) if rows else ((),) * len(layout.names)
+        columns = {name: np.array(own, object) for name, own in zip(layout.names, cells, strict=True)}
+    words: dict[str, Words] = {}
+    for name, values in columns.items():
+        if values.dtype == object and name not in texts and (made := number_column(values, form)):
+            columns[name], own = made
+            words |= {name: own} if own else {}
+    return columns, words
+
+
+def _parsed(
+    raw: list[str], names: list[str], form: Preparation, texts: set[str], delimiter: str
+) -> dict[str, np.ndarray]:
+    """Return the columns of lines without quotes: numbers where all are plain ones, else texts."""
+    import pandas as pd
+
+    data = "\n".join(raw).encode()
+    usual: dict[str, Any] = {"sep": delimiter, "header": None, "names": range(len(names)), "index_col": False}
+    usual |= {"quoting": csv.QUOTE_NONE, "skipinitialspace": True, "skip_blank_lines": False, "engine": "c"}
+    columns: dict[str, np.ndarray] = {}
+    if tried := [i for i, name in enumerate(names) if form.is_plain and name not in texts]:
+        frame = pd.read_csv(
+            io.BytesIO(data),
+            usecols=tried,
+            keep_default_na=False,
+            na_values=[""],
+            low_memory=False,
+            **usual,
+            **_exact(),
+        )
+        gaps = numeric_gaps(form)
+        for i in tried:
+            values = frame[i].to_numpy()
+            if values.dtype.kind in "iuf" and np.isfinite(values).all() and not np.isin(values, gaps).any():
+                columns[names[i]] = values.astype(np.float64)
+    if rest := [i for i, name in enumerate(names) if name not in columns]:
+        frame = pd.read_csv(io.BytesIO(data), usecols=rest, dtype=object, na_filter=False, **usual)
+        for i in rest:
+            columns[names[i]] = np.array([text.strip() for text in frame[i]], object)
+    return {name: columns[name] for name in names}
+
+
+@cache
+def _exact() -> dict[str, Any]:
+    """Return the options with which pandas reads a number as ``float`` does; since 3.1 it does by itself."""
+    import pandas as pd
+
+    return (
+        {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+    )
+
+
+def _names(rows: list[list[str]], form: Preparation) -> tuple[list[str] | None, list[str]]:
     """Return the names that the first row gives the columns, None where it is a row of data; and notes."""
     note: list[str] = []
     is_header = form.header == "yes" and bool(rows)
@@ -371,7 +607,7 @@ def _names(rows: list[list[str]], form: TableFormat) -> tuple[list[str] | None, 
     return [re.sub(r"\s*[\r\n]+\s*", " ", name) or f"column {i + 1}" for i, name in enumerate(rows[0])], note
 
 
-def _is_header(rows: list[list[str]], form: TableFormat) -> tuple[bool, list[str]]:
+def _is_header(rows: list[list[str]], form: Preparation) -> tuple[bool, list[str]]:
     """Return whether the first row names the columns, and a note where that is not plain.
 
     It does if it has a word above numbers, or if no word of it is a value of its column. Numbers may be names
@@ -393,20 +629,26 @@ def _is_header(rows: list[list[str]], form: TableFormat) -> tuple[bool, list[str
         return not numbers, []
 
     @cache
-    def below(i: int) -> Column:
-        return column_of("", np.array([other[i] for other in rows[1:]], object), form)
+    def below(i: int) -> np.ndarray:
+        return np.array([other[i] for other in rows[1:]], object)
+
+    @cache
+    def values(i: int) -> np.ndarray | None:
+        """Return the numbers below, None where they are none or there are only gaps."""
+        found = numbers_of(below(i), form)
+        return None if found is None or np.isnan(found).all() else found
 
     if not words:
-        if not first[0] and "" not in below(0).text:  # as pandas writes an index
+        if not first[0] and "" not in below(0):  # as pandas writes an index
             return True, names
-        unlike = sum(_is_unlike(text, below(i)) for i, text in enumerate(first))
+        unlike = sum(_is_unlike(text, below(i), values(i), form) for i, text in enumerate(first))
         decided = len(rows) > ENOUGH and not _count_up(rows[1], 3) and 2 * unlike >= len(first)
         return (True, names) if decided else (False, row)
-    if any(below(i).numbers is not None and not below(i).missing.all() for i in words):
+    if any(values(i) is not None for i in words):
         return (True, names if numbers else []) if _may_be_names(numbers) else (False, row)
-    seen = sum(first[i] in below(i).text for i in words)
-    new = not seen and any(len(set(below(i).text)) < len(rows) - 1 for i in words)  # to a list of few words
-    if any(text in numbers and below(i).numbers is not None for i, text in enumerate(first)):
+    seen = sum(first[i] in below(i) for i in words)
+    new = not seen and any(len(set(below(i))) < len(rows) - 1 for i in words)  # to a list of few words
+    if any(text in numbers and numbers_of(below(i), form) is not None for i, text in enumerate(first)):
         if new and _count_up(numbers, 2):
             return True, names
         return False, row if new else []
@@ -434,12 +676,12 @@ def _count_up(texts: Sequence[str], least: int) -> bool:
     return bool((steps == steps[0]).all() and steps[0] > 0)
 
 
-def _is_unlike(text: str, column: Column) -> bool:
+def _is_unlike(text: str, texts: np.ndarray, numbers: np.ndarray | None, form: Preparation) -> bool:
     """Whether a whole number is unlike the numbers of a column: all have a point, or it is far from them."""
-    if column.numbers is None or column.missing.all() or not text:
+    if numbers is None or not text:
         return False
-    there = ~column.missing
-    if all("." in value for value in column.text[there]):
+    there = ~np.isnan(numbers)
+    if all("." in (form.plain(value) or "") for value in texts[there]):
         return True
-    low, high = column.numbers[there].min(), column.numbers[there].max()
+    low, high = numbers[there].min(), numbers[there].max()
     return bool(abs(float(text) - (low + high) / 2) > 1.5 * (high - low))

@@ -238,7 +238,14 @@ def targets(labels: np.ndarray, where: str) -> np.ndarray:
     """Return y (T,) of labels that are numbers. Raises UserError for one that is not."""
     numbers = labels
     if labels.dtype.kind != "f":
-        numbers = np.array([to_number(str(label), f"{where}: target") for label in labels])
+        texts = labels.astype(str).tolist()
+        together = "".join(texts)
+        try:
+            numbers = np.array(texts, object).astype(np.float64)
+        except ValueError:
+            together = "_"
+        if not together.isascii() or "_" in together or not np.isfinite(numbers).all():  # names the first one
+            numbers = np.array([to_number(text, f"{where}: target") for text in texts])
     if not np.isfinite(numbers).all():
         raise UserError(f"{where}: a target is not finite")
     return numbers

@@ -117,8 +117,11 @@ def dense(X: Any, labels: np.ndarray) -> Examples:
     if not isinstance(X, np.ndarray):
         indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
         return Examples(indptr, indices, X.data, labels, X.shape[1])
-    rows, columns = np.nonzero(X)
-    return csr(rows, columns, X[rows, columns], labels, X.shape[1])
+    there = X != 0.0
+    indptr = np.zeros(len(X) + 1, np.int64)
+    np.cumsum(np.count_nonzero(there, axis=1), out=indptr[1:])
+    columns = np.broadcast_to(np.arange(X.shape[1], dtype=np.int32), X.shape)
+    return Examples(indptr, columns[there], np.asarray(X[there], np.float64), labels, X.shape[1])
 
 
 def undense(examples: Examples) -> np.ndarray:

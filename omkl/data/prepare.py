@@ -15,10 +15,11 @@ from omkl.data.labels import Classes, against_rest, class_numbers, note_on, note
 from omkl.data.matlab_files import read_mat
 from omkl.data.number_streams import realised
 from omkl.data.parse import Examples, dense, joined, libsvm_parts, read_npz, undense
-from omkl.data.recipe import Preparation, Recipe, note_on_gaps, recipe_of, refuse_odd_targets
+from omkl.data.preparation import Preparation
+from omkl.data.recipe import Recipe, note_on_gaps, recipe_of, refuse_odd_targets
 from omkl.data.registry import Affine, DataEntry, Form
 from omkl.data.tables import Table
-from omkl.data.workbooks import is_workbook, workbook_rows
+from omkl.data.workbooks import is_workbook, sheet_rows
 from omkl.errors import UserError, counted
 
 
@@ -84,7 +85,7 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
 
     Raises UserError that names file, line, column and what helps.
     """
-    examples = format_of(path).read(path, preparation, size_limit())
+    examples = format_of(path).read(path, preparation, size_limit(), ())
     if isinstance(examples, Table):
         return prepared_table(examples, task, preparation)
     if examples.d == 0:
@@ -108,7 +109,7 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
     recipe, notes = recipe_of(table, preparation, task)
     X, labels, kept = recipe.apply(table)
     assert labels is not None  # the recipe was made from this table
-    rows = len(table.columns[0].text)
+    rows = len(table)
     if len(kept) < rows:
         notes.append(f"missing=drop leaves out {rows - len(kept)} of {rows} rows")
     notes += note_on_gaps(table, recipe)
@@ -121,8 +122,7 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
         classes = pair
     else:
         if task != "classification":
-            refuse_odd_targets(recipe.converted(table), recipe)
-            labels = labels.astype(str)
+            refuse_odd_targets(table, recipe)
         y, classes = _labels(labels, task, where)
     examples = dense(X, labels)
     return dataset_of(data_name(table.path), examples, y, examples.d, task, tuple(notes), classes), recipe
@@ -177,7 +177,7 @@ def _parts_without_labels(form: Form, paths: list[Path], limit: int | None) -> I
             yield from libsvm_parts(path, limit, form.index_base or 0, False)
     elif form.format == "table":
         is_book = is_workbook(paths[0])
-        rows = workbook_rows(paths[0], limit) if is_book else read_fields(paths[0], form.delimiter, limit)
+        rows = sheet_rows(paths[0], limit)[0] if is_book else read_fields(paths[0], form.delimiter, limit)
         yield from form_table_parts(form, rows, paths[0])
     elif form.format == "npz":
         yield dense(*read_npz(paths[0], limit))

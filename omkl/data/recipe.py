@@ -6,117 +6,31 @@ A recipe is made from one table and can be applied to others with the same colum
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from omkl import schema
-from omkl.data.conversions import AMOUNTS, LETTERS, Conversion, are_few, conversion, letters, words_of
+from omkl.data.conversions import LETTERS, Conversion, are_few, conversion, letters, words_of
 from omkl.data.data_files import size_limit
 from omkl.data.delimited import LONGEST_TEXT
 from omkl.data.labels import TRUTH, shortlist
-from omkl.data.tables import (
-    Column,
-    Table,
+from omkl.data.preparation import (
+    Preparation,
     TableFormat,
     column_word,
-    in_shell,
     kind_of,
+    kind_of_amounts,
+    plain_values,
     readings,
-    typed,
-    typed_setting,
 )
+from omkl.data.tables import Table, label_place
 from omkl.errors import UserError, counted, quoted, show, suggest
 
 MOST_CATEGORIES = 1000
-_CHOICES = {
-    "index_base": ("auto", 0, 1),
-    "categorical": ("auto", "onehot", "letters", "error"),
-    "dates": ("parts", "ordinal", "drop"),
-    "day_first": ("auto", "yes", "no"),
-    "qid": ("error", "drop"),
-}
-LABELS = ("label", "class", "target", "y")  # names of a label's column, without regard to case
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with a decimal point or comma
-
-
-@dataclass(frozen=True)
-class Preparation(TableFormat):
-    """What a user wants of a file, mostly of a table, beside how it is written; the defaults change nothing.
-
-    label: a column's name or number; None for the last, or for one that is called as in LABELS
-    id: columns that name the rows, left out of the features    drop: columns to leave out
-    missing: ``error``, ``drop`` the row (also for its label), or ``mean`` of the column
-    categorical: ``onehot``, ``letters`` (their codes), ``error``, or ``auto``: onehot for columns of few
-    words, others are left out
-    dates: ``parts``, ``ordinal`` (only the days since the first) or ``drop``
-    day_first: whether 3/4/2024 is in April, ``yes`` or ``no``; ``auto``: as other dates of the column show
-    scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
-    positive: the class that is +1 against all others, None: all classes as they are
-    index_base: of LIBSVM text, the index of the first column, 0 or 1; ``auto``: 0 if there is an index 0
-    qid: of LIBSVM text, whether groups of a ranking are an ``error`` or left out (``drop``)
-    """
-
-    label: str | None = None
-    id: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    missing: str = "error"
-    categorical: str = "auto"
-    dates: str = "parts"
-    day_first: str = "auto"
-    scale: str = "none"
-    positive: str | None = None
-    index_base: str | int = "auto"
-    qid: str = "error"
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "Preparation":
-        """Return the preparation of plain values, lists for tuples; keys that are not there are as usual.
-
-        Raises UserError for values that cannot be.
-        """
-        made: Preparation = schema.as_dataclass(cls, _plain(values), "the preparation of a table")
-        return made
-
-    def __post_init__(self) -> None:
-        """Raise UserError for settings that contradict each other or cannot be."""
-        super().__post_init__()
-        for key, known in _CHOICES.items():
-            if (value := getattr(self, key)) not in known:
-                *others, last = map(str, known)
-                raise UserError(f"{key}={show(value)}: must be {', '.join(others)} or {last}")
-
-    @property
-    def words(self) -> str:
-        """The settings other than the defaults, as one types them."""
-        return self.words_of(asdict(self))
-
-    def words_of(self, keys: Iterable[str]) -> str:
-        """Return those of these settings that are not the defaults, as one types them."""
-        words = []
-        for key in keys:
-            value = getattr(self, key)
-            if value == getattr(AS_IT_IS, key):
-                continue
-            if key in ("label", "id", "drop", "positive"):
-                words.append(typed_setting(key, *([value] if isinstance(value, str) else value)))
-            else:
-                words.append(
-                    f"{key}={(','.join(value) or '[]') if isinstance(value, tuple) else typed(value)}"
-                )
-        return " ".join(map(in_shell, words))
-
-
-AS_IT_IS = Preparation()
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON holds it, without what is null."""
-    if isinstance(value, Mapping):
-        return {key: _plain(own) for key, own in value.items() if own is not None}
-    return [_plain(own) for own in value] if isinstance(value, tuple | list) else value
 
 
 @dataclass
@@ -157,96 +71,110 @@ class Recipe:
         Raises UserError for a table that lacks a column, and for values that the preparation has no way with.
         """
         table = self.converted(table)
-        by_name = {column.name: column for column in table.columns}
         for name in self.columns:
-            if name not in by_name:
-                raise UserError(f"{table.path} has no column '{name}'{suggest(name, by_name)}")
-        used = [by_name[name] for name in self.columns]
-        label, drops = by_name.get(self.label), self.preparation.missing == "drop"
-        kept = np.ones(len(used[0].text), bool)
-        if label is not None and label.missing.any() and labelled and not drops:
-            row, helps = int(np.argmax(label.missing)), "" if new else ", or missing=drop leaves it out"
-            if not new and label.text[row].isalnum():
-                helps += f"; {self._na_helps(table, label.text[row])}"
-            shown = f" ({show(label.text[row])})" if label.text[row] else ""
+            if name not in table.frame:
+                raise UserError(f"{table.path} has no column '{name}'{suggest(name, table.names)}")
+        drops = self.preparation.missing == "drop"
+        labels = table.labels(self.label) if self.label in table.frame else None
+        unlabelled = np.zeros(len(table), bool) if labels is None else table.missing(self.label)
+        if labelled and unlabelled.any() and not drops:
+            row, helps = int(np.argmax(unlabelled)), "" if new else ", or missing=drop leaves it out"
+            word = table.cell(self.label, row)
+            if not new and word.isalnum():
+                helps += f"; {self._na_helps(table, word)}"
+            shown = f" ({show(word)})" if word else ""
             raise UserError(
-                f"{table.where(row)}: the label (column '{label.name}') is missing{shown}; "
+                f"{table.where(row)}: the label (column '{self.label}') is missing{shown}; "
                 f"remove the row{helps}"
             )
-        if label is not None and (long := max(map(len, label.text))) > LONGEST_TEXT:
-            row = next(i for i, text in enumerate(label.text) if len(text) == long)
+        if labels is not None and (long := max(map(len, labels))) > LONGEST_TEXT:
+            row = next(i for i, text in enumerate(labels) if len(text) == long)
             raise UserError(
                 f"{table.where(row)}: the label has {long:,} characters; at most {LONGEST_TEXT} are read"
             )
+        kept = np.ones(len(table), bool)
         if drops:
-            gaps = np.zeros(len(kept), bool)
-            for column in used:
-                if column.distinct.missing.any():
-                    gaps |= column.missing
-            kept = ~(gaps | label.missing) if label is not None and labelled else ~gaps
+            gaps = np.zeros(len(table), bool)
+            for name in self.columns:
+                gaps |= table.missing(name)
+            kept = ~(gaps | unlabelled) if labelled else ~gaps
             if not kept.any() and labelled:
                 helps = "" if new or not gaps.all() else "; missing=mean fills them in"
                 raise UserError(f"{table.path}: every row has a missing value{helps}")
-        parts = (self._numbers(column, table, new)[kept] for column in used)
+        rows = slice(None) if kept.all() else kept
+        parts = (self._numbers(name, table, new)[rows] for name in self.columns)
         X = _sparse(parts, table) if table.sparse else np.column_stack(list(parts))
-        labels = None if label is None else np.where(label.missing, "", label.text)[kept]
-        return X, labels, np.flatnonzero(kept)
+        return X, None if labels is None else labels[kept], np.flatnonzero(kept)
 
     def converted(self, table: Table) -> Table:
-        """Return the table with columns of numbers in place of dates, percentages and the like."""
-        if not self.conversions:
+        """Return the table with columns of numbers in place of dates and the like."""
+        if not self.conversions.keys() & set(table.names):
             return table
-        columns: list[Column] = []
-        for column in table.columns:
-            own = self.conversions.get(column.name)
-            columns += own.columns(column, table) if own else [column]
-        return replace(table, columns=columns)
+        import pandas as pd
+
+        columns: dict[str, Any] = {}
+        words = dict(table.words)
+        for name in table.names:
+            own = self.conversions.get(name)
+            made = own.columns(name, table) if own else {name: table.frame[name]}
+            words |= {part: table.words.get(name, {}) for part in made}
+            columns |= made
+        return replace(table, frame=pd.DataFrame(columns, table.frame.index, copy=False), words=words)
+
+    def parts_of(self, name: str) -> list[str]:
+        """Return the columns of numbers that a column becomes."""
+        own = self.conversions.get(name)
+        return [f"{name} ({part})" for part in own.parts] if own and own.parts else [name]
+
+    @property
+    def texts(self) -> set[str]:
+        """The columns of a table whose texts are needed, also where they are numbers."""
+        return {self.label, *self.categories, *self.conversions}
 
     def ids(self, table: Table) -> dict[str, np.ndarray]:
         """Return the columns that name the rows, as text (T,), those that a table has."""
-        return {column.name: column.text for column in table.columns if column.name in self.preparation.id}
+        return {name: table.text(name) for name in table.names if name in self.preparation.id}
 
     def unseen(self, table: Table, kept: np.ndarray) -> dict[str, Counter[str]]:
         """Return how often the rows kept hold categories that the recipe's own table lacks, by column."""
         found = {}
-        for column in table.columns:
-            if column.name in self.categories:
-                fold = _folding(self.categories[column.name])
-                known = set(map(fold, self.categories[column.name]))
-                there = column.text[kept[~column.missing[kept]]]
-                found[column.name] = Counter(text for text in there if fold(text) not in known)
+        for name in self.categories.keys() & set(table.names):
+            fold = _folding(self.categories[name])
+            known = set(map(fold, self.categories[name]))
+            found[name] = Counter(text for text in table.text(name)[kept] if text and fold(text) not in known)
         return found
 
-    def _numbers(self, column: Column, table: Table, new: bool) -> np.ndarray:
+    def _numbers(self, name: str, table: Table, new: bool) -> np.ndarray:
         """Return the features of one column (T, 1 or more)."""
-        name, has_gaps = column.name, column.distinct.missing.any()
+        values = table.numbers(name)
+        missing = table.missing(name) if values is None else np.isnan(values)
+        has_gaps = bool(missing.any())
         if has_gaps and self.preparation.missing == "error":
-            row = int(np.argmax(column.missing))
-            helps = "missing=mean fills it in, missing=drop leaves the row out"
-            if column.text[row].isalnum():
-                helps += f", {self._na_helps(table, column.text[row])}"
+            row = int(np.argmax(missing))
+            word, helps = table.cell(name, row), "missing=mean fills it in, missing=drop leaves the row out"
+            if word.isalnum():
+                helps += f", {self._na_helps(table, word)}"
             raise UserError(
-                f"{table.where(row)}: column '{name}' has no value ({show(column.text[row])}); "
+                f"{table.where(row)}: column '{name}' has no value ({show(word)}); "
                 f"{'write one, or remove the row' if new else helps}"
             )
         if name in self.categories:
             fold = _folding(self.categories[name])
-            known, words = (list(map(fold, texts)) for texts in (self.categories[name], column.text))
+            known, words = (list(map(fold, texts)) for texts in (self.categories[name], table.text(name)))
             return (np.array(words, object)[:, None] == np.array(known, object)).astype(float)
-        values = column.numbers
         if values is None:
-            raise UserError(_no_number(column, table, self.preparation, new))
-        _check_finite(column, table)
+            raise UserError(_no_number(name, table, new))
+        _check_finite(name, values, table)
         if has_gaps:
-            values = np.where(column.missing, self.means.get(name, math.nan), values)
-        shift, factor = self.scaling.get(name, (0.0, 1.0))
-        return ((values - shift) * factor)[:, None]
+            values = np.where(missing, self.means.get(name, math.nan), values)
+        if name in self.scaling:
+            shift, factor = self.scaling[name]
+            values = (values - shift) * factor
+        return values[:, None]
 
     def _na_helps(self, table: Table, word: str) -> str:
         """Return which setting reads a word, which is a gap now, as a word: the other gaps of the table."""
-        gaps = [column.distinct for column in table.columns if column.distinct.missing.any()]
-        there = {text for column in gaps for text in column.text[column.missing] if text}
-        others = sorted({text for text in there if text.lower() != word.lower()})
+        others = sorted(own for own in table.gap_words(table.names) if own.lower() != word.lower())
         return f"na={','.join(others) or '[]'} reads {show(word)} as a word"
 
     def to_json(self) -> dict[str, Any]:
@@ -258,7 +186,7 @@ class Recipe:
         """Return the recipe of `to_json`. Raises ValueError for anything else."""
         broken = "the recipe of its data is broken"
         try:
-            recipe: Recipe = schema.as_dataclass(cls, _plain(content), broken)
+            recipe: Recipe = schema.as_dataclass(cls, plain_values(content), broken)
         except UserError as error:
             raise ValueError(str(error)) from None
         filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()
@@ -266,9 +194,6 @@ class Recipe:
             raise ValueError(f"{broken}: {show(others[0])} is not one of its columns")
         if not recipe.columns:
             raise ValueError(f"{broken}: it has no columns")
-        if recipe.preparation.header == "auto":  # of version 0.2, which did not keep what auto had decided
-            numbered = all(name.isdecimal() and name != "0" for name in recipe.columns)  # from 1 up
-            recipe.preparation = replace(recipe.preparation, header="no" if numbered else "yes")
         return recipe
 
 
@@ -277,44 +202,45 @@ def recipe_of(
 ) -> tuple[Recipe, list[str]]:
     """Return the recipe that prepares this table, and notes on it. Raises UserError, see `Recipe.apply`."""
     chosen = choice_of(table, preparation, task)
-    own, conversions, said = table.columns[chosen.label], chosen.conversions, chosen.said
-    kept = [table.columns[i] for i in chosen.features]
-    if not kept:
+    said = chosen.said
+    if not chosen.features:
         raise UserError(f"{table.where(0)}: {_nothing_left(table, preparation, chosen)}")
-    names = tuple(table.columns[i].name for i in chosen.ids)
-    saved = replace(
-        preparation, header="yes" if table.named else "no", id=names
-    )  # what auto has decided stays
-    recipe = Recipe(saved, own.name, (), conversions=conversions)
-    used = recipe.converted(replace(table, columns=kept)).columns
-    recipe.columns = tuple(column.name for column in used)
+    names = table.names
+    saved = replace(  # what auto has decided stays
+        preparation, header="yes" if table.named else "no", id=tuple(names[i] for i in chosen.ids)
+    )
+    recipe = Recipe(saved, names[chosen.label], (), conversions=chosen.conversions)
+    used = recipe.converted(table)
+    features = [names[i] for i in chosen.features]
+    recipe.columns = tuple(part for name in features for part in recipe.parts_of(name))
     notes: list[str] = []
     wanted = () if preparation.label is None else (preparation.label,)
-    for key, names in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
-        notes += [note for name in names for note in table.note_on(name, key)]
-    for column in used:
-        if column.distinct.numbers is None or (column.distinct.truth and preparation.categorical == "onehot"):
-            asked = preparation.categorical == "onehot"
-            if asked or (preparation.categorical == "auto" and words_of(column, preparation) is not None):
-                recipe.categories[column.name] = _categories(column, table, preparation)
+    for key, own in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
+        notes += [note for name in own for note in table.note_on(name, key)]
+    onehot = preparation.categorical == "onehot"
+    for name in recipe.columns:
+        numbers = used.numbers(name)
+        if numbers is None or (onehot and used.is_truth(name)):
+            there = used.text(name)[~used.missing(name)]
+            if onehot or (preparation.categorical == "auto" and words_of(there, preparation) is not None):
+                recipe.categories[name] = _categories(name, used)
             continue
-        _check_finite(column, table)
+        _check_finite(name, numbers, used)
         if preparation.missing != "mean" and preparation.scale == "none":
             continue
-        assert column.numbers is not None
-        there = column.numbers[~column.missing]
+        there = numbers[~np.isnan(numbers)]
         if preparation.missing == "mean" and not there.size:
-            fault = f"column '{column.name}' has no value in any row, so no mean"
-            raise UserError(f"{table.path}: {fault}; {column_word('drop', column.name)} leaves it out")
+            fault = f"column '{name}' has no value in any row, so no mean"
+            raise UserError(f"{table.path}: {fault}; {column_word('drop', name)} leaves it out")
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
             if preparation.missing == "mean":
-                recipe.means[column.name] = float(np.mean(there))
+                recipe.means[name] = float(np.mean(there))
             if preparation.scale != "none" and there.size:
-                recipe.scaling[column.name] = _scaling(there, preparation.scale)
-        if not np.isfinite([recipe.means.get(column.name, 0.0), *recipe.scaling.get(column.name, ())]).all():
-            row = int(np.argmax(np.abs(np.where(column.missing, 0.0, column.numbers))))
+                recipe.scaling[name] = _scaling(there, preparation.scale)
+        if not np.isfinite([recipe.means.get(name, 0.0), *recipe.scaling.get(name, ())]).all():
+            row = int(np.nanargmax(np.abs(numbers)))
             raise UserError(
-                f"{table.where(row)}: column '{column.name}': a feature of size {column.numbers[row]:.3g} "
+                f"{table.where(row)}: column '{name}': a feature of size {numbers[row]:.3g} "
                 "makes the mean or the deviation overflow; correct the cell"
             )
     if recipe.categories:
@@ -326,12 +252,11 @@ def recipe_of(
             notes.append(f"categorical=onehot makes {made}")
     if preparation.scale != "none":
         notes.append(f"scale={preparation.scale} uses the whole file: every round knows what comes later")
-    counting = table.columns[0]
-    if counting in used and table.named and counting.name == "column 1" and counting.numbers is not None:
-        first = counting.numbers[0]
-        if first in (0, 1) and np.array_equal(counting.numbers, first + np.arange(len(counting.numbers))):
-            is_name = any(column.name == "1" for column in table.columns)
-            drop = column_word("drop", counting.name) if is_name else "drop=1"
+    if "column 1" in recipe.columns and names[0] == "column 1" and table.named:
+        counting = used.numbers("column 1")
+        up = None if counting is None else counting - np.arange(len(table))
+        if up is not None and up[0] in (0, 1) and (up == up[0]).all():
+            drop = column_word("drop", "column 1") if "1" in names else "drop=1"
             notes.append(
                 f"{table.path}: the first column has no name and counts the rows; {drop} leaves it out"
             )
@@ -356,46 +281,43 @@ class Choice(NamedTuple):
 
 def choice_of(table: Table, preparation: Preparation, task: str = "classification") -> Choice:
     """Return what becomes of each column. Raises UserError for settings that the table does not allow."""
-    label, why = _label(table, preparation)
-    own = table.columns[label]
+    names = table.names
+    label, why = label_place(names, table.named, preparation, table.path)
     ids = [table.place(name, "id") for name in preparation.id]
     left_out = {table.place(name, "drop"): "drop=" for name in preparation.drop}
     for key, places in (("drop", left_out), ("id", ids)):
         if label in places:
-            raise UserError(f"{column_word(key, own.name)}: this is the label; label=COLUMN names another")
+            raise UserError(
+                f"{column_word(key, names[label])}: this is the label; label=COLUMN names another"
+            )
     chosen = Choice(label, ids, [], left_out, {}, [why] if why else [])
     said: dict[str, list[str]] = {}
-    for place, column in enumerate(table.columns):
+    for place, name in enumerate(names):
         if place in {label, *ids, *left_out}:
             continue
-        made, what = None, ""
-        if column.distinct.numbers is None:
-            made, what = conversion(column, preparation, preparation.dates, preparation.day_first)
-            if made is None and preparation.categorical == LETTERS:
-                made = letters(column)
-                what = f"the codes of {len(made.parts)} letters, for kernels of texts such as spectrum"
-        if made and made.kind in ("a date", "a time") and preparation.dates == "drop":
+        if table.is_numeric(name):
+            chosen.features.append(place)
+            continue
+        there = table.text(name)[~table.missing(name)]
+        made, what = conversion(there, preparation.dates, preparation.day_first)
+        if made is None and preparation.categorical == LETTERS:
+            made = letters(there)
+            what = f"the codes of {len(made.parts)} letters, for kernels of texts such as spectrum"
+        if made and made.kind != LETTERS and preparation.dates == "drop":
             left_out[place], what = "dates=drop", ""
         elif made:
-            chosen.conversions[column.name] = made
-        elif column.distinct.numbers is None and preparation.categorical == "auto":
-            words = words_of(column, preparation)
-            rows = len(column.text)
-            many = words is not None and not are_few(len(words), rows)
-            if words is not None and many and not _other_notation(words, words[0], preparation):
-                left_out[place] = f"{len(words)} different words in {rows} rows are too many"
+            chosen.conversions[name] = made
+        elif preparation.categorical == "auto":
+            words = words_of(there, preparation)
+            if words and not are_few(len(words), len(table)) and not _is_odd(words, words[0], preparation):
+                left_out[place] = f"{len(words)} different words in {len(table)} rows are too many"
                 what = f"{what}; left out" if what else "left out"
                 what += f", since {left_out[place]}; categorical=onehot makes features of them"
         if place not in left_out:
             chosen.features.append(place)
         if what:
-            said.setdefault(what, []).append(f"'{column.name}'")
-    if task != "classification" and own.distinct.numbers is None:
-        made, what = conversion(own, preparation, "ordinal")
-        if made and made.kind in AMOUNTS:
-            chosen.conversions[own.name] = made
-            said.setdefault(what, []).append(f"'{own.name}'")
-    chosen.said.extend(f"{', '.join(names)}: {what}" for what, names in said.items())
+            said.setdefault(what, []).append(f"'{name}'")
+    chosen.said.extend(f"{', '.join(own)}: {what}" for what, own in said.items())
     return chosen
 
 
@@ -403,73 +325,53 @@ def _nothing_left(table: Table, preparation: Preparation, chosen: Choice) -> str
     """Return why no column is a feature, and what helps."""
     words = [place for place, why in chosen.left_out.items() if why != "drop="]
     if words:
-        text = _no_number(table.columns[words[0]], table, preparation)
-        return text.removeprefix(f"{table.where(0)}: ")
+        return _no_number(table.names[words[0]], table).removeprefix(f"{table.where(0)}: ")
     if chosen.left_out or chosen.ids:
         listing = preparation.words_of(["id", "drop"])
         return f"{listing} leaves no feature besides the label; leave out fewer columns"
-    return f"{counted(len(table.columns), 'column')}, so no features; is the delimiter right?"
+    return f"{counted(len(table.names), 'column')}, so no features; is the delimiter right?"
 
 
-def _label(table: Table, preparation: Preparation) -> tuple[int, str]:
-    """Return the place of the label's column, and how it was chosen unless the user did."""
-    if preparation.label is not None:
-        return table.place(preparation.label, "label"), ""
-    names = [column.name for column in table.columns]
-    last = len(names) - 1
-    out = {table.place(name, key) for key in ("id", "drop") for name in getattr(preparation, key)}
-    lower = [name.strip().lower() for name in names]
-    found = [lower.index(name) for name in LABELS if name in lower and lower.index(name) not in out]
-    if table.named and found and lower[last] not in LABELS:
-        return found[0], f"the label is column '{names[found[0]]}', by its name; label= names another"
-    shown = f"'{names[last]}'" if table.named else names[last]
-    return last, f"the label is column {shown}, the last; label= names another"
-
-
-def _check_finite(column: Column, table: Table) -> None:
+def _check_finite(name: str, numbers: np.ndarray, table: Table) -> None:
     """Raise UserError for a number of a column that is not finite."""
-    numbers = column.distinct.numbers
-    if numbers is None or np.isfinite(numbers[~column.distinct.missing]).all():
-        return
-    assert column.numbers is not None
-    row = int(np.argmax(~np.isfinite(column.numbers) & ~column.missing))
-    raise UserError(f"{table.where(row)}: column '{column.name}' is not finite ({show(column.text[row])})")
+    if (odd := np.isinf(numbers)).any():
+        row = int(np.argmax(odd))
+        shown = show(table.cell(name, row))
+        raise UserError(f"{table.where(row)}: column '{name}' is not finite ({shown})")
 
 
 def note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
     """Return a note on the words of the columns in use that are taken as gaps."""
-    used = {recipe.label, *recipe.columns}
-    columns = [column.distinct for column in table.columns if column.name in used]
-    words = {text for column in columns if column.missing.any() for text in column.text[column.missing]}
-    if not (shown := sorted(word for word in words if word)):
+    if not (shown := sorted(table.gap_words({recipe.label, *recipe.columns} & set(table.names)))):
         return []
     return [f"taken as missing: {shortlist(quoted(shown))}; na= says which words are"]
 
 
 def refuse_odd_targets(table: Table, recipe: Recipe) -> None:
     """Raise UserError where the label's column holds something else than numbers, with what helps."""
-    column = next(column for column in table.columns if column.name == recipe.label)
-    if column.numbers is None:
-        raise UserError(_no_number(column, table, recipe.preparation, target=True))
+    if not table.is_numeric(recipe.label):
+        raise UserError(_no_number(recipe.label, table, target=True))
 
 
-def _no_number(
-    column: Column, table: Table, form: TableFormat, new: bool = False, target: bool = False
-) -> str:
+def _no_number(name: str, table: Table, new: bool = False, target: bool = False) -> str:
     """Return what is wrong with a column that is not all numbers, and what helps.
 
     new: no setting can be changed    target: the column can neither be left out nor be categories
     """
-    there = column.text[~column.missing]
-    row, word = column.first_word(form)
-    holds = f"{table.where(row)}: column '{column.name}' holds {show(word)}"
-    drop = f"{column_word('drop', column.name)} leaves the column out"
+    form = table.form
+    there = table.text(name)[~table.missing(name)]
+    row, word = table.first_word(name)
+    holds = f"{table.where(row)}: column '{name}' holds {show(word)}"
+    drop = f"{column_word('drop', name)} leaves the column out"
     if new and readings(there, word, form):
         return f"{holds}, which is not a number in the notation of the training data; write it as there"
     if said := _other_notation(there, word, form):
         return f"{holds}, {said}"
-    if kind := kind_of(there):
-        convert = "write a number for each" if kind in ("a date", "a time") else "write the numbers alone"
+    if kind := kind_of(there) or kind_of_amounts(there, form):
+        if kind in ("a date", "a time"):
+            convert = "write a number for each"
+        else:
+            convert = "write the numbers without their sign, for example in pandas"
         return f"{holds}, {kind}; {convert}{'' if new or target else f', or {drop}'}"
     helps = f"categorical=onehot makes a feature of each value, {drop}"
     helps = "correct the cell, or remove the row" if new or target else helps
@@ -478,27 +380,34 @@ def _no_number(
     return f"{holds}, which is not a number; {helps}"
 
 
-def fault_of_words(column: Column, preparation: Preparation) -> tuple[str, str] | None:
+def fault_of_words(name: str, table: Table) -> tuple[str, str] | None:
     """Return why a column that is not all numbers stops a run, and which settings help; None if it does not.
 
     The latter is empty where the cells must be corrected.
     """
-    there, (_, word) = column.text[~column.missing], column.first_word(preparation)
-    if _other_notation(there, word, preparation):
-        return f"{show(word)} is in another notation", " or ".join(readings(there, word, preparation))
-    as_words = preparation.categorical == "auto" and words_of(column, preparation) is not None
-    if as_words or preparation.categorical == "onehot":
-        return None
-    return f"{show(word)} is no number", "categorical=onehot"
+    form = table.form
+    there, (_, word) = table.text(name)[~table.missing(name)], table.first_word(name)
+    if _other_notation(there, word, form):
+        return f"{show(word)} is in another notation", " or ".join(readings(there, word, form))
+    words = words_of(there, form)
+    kind = kind_of_amounts(there, form)
+    if kind or not (form.categorical == "onehot" or (form.categorical == "auto" and words is not None)):
+        return f"{show(word)} is {kind or 'no number'}", "" if kind else "categorical=onehot"
+    return None
 
 
-def _other_notation(texts: np.ndarray, word: str, form: TableFormat) -> str | None:
+def _other_notation(texts: Collection[str], word: str, form: TableFormat) -> str | None:
     """Return with which settings all texts are numbers, and what the word is then; None for other texts."""
     if found := readings(texts, word, form):
         return "which is " + " or ".join(f"{value} with {words}" for words, value in found.items())
     if all(_NUMBER.fullmatch(text) for text in texts):
         return "a number with a decimal comma in a column with decimal points; write all numbers in one way"
     return None
+
+
+def _is_odd(texts: list[str], word: str, form: TableFormat) -> bool:
+    """Whether texts are numbers in another notation, or with a sign, so that they are taken for no words."""
+    return bool(_other_notation(texts, word, form) or kind_of_amounts(texts, form))
 
 
 def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
@@ -522,25 +431,29 @@ def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
     return sp.coo_array((values, (rows, columns)), shape=(T, d)).tocsr()
 
 
-def _categories(column: Column, table: Table, form: TableFormat) -> tuple[str, ...]:
-    row, word = column.first_word(form)
-    if said := _other_notation(column.text[~column.missing], word, form):
-        raise UserError(f"{table.where(row)}: column '{column.name}' holds {show(word)}, {said}")
-    values = tuple(sorted(set(column.text[~column.missing])))
-    if column.distinct.truth:  # one each, in capital letters or not
+def _categories(name: str, table: Table) -> tuple[str, ...]:
+    form, texts = table.form, table.text(name)[~table.missing(name)]
+    values = tuple(sorted(set(texts)))
+    if not table.is_truth(name):
+        row, word = table.first_word(name)
+        if said := _other_notation(texts, word, form):
+            raise UserError(f"{table.where(row)}: column '{name}' holds {show(word)}, {said}")
+        if _is_odd(list(values), word, form):
+            raise UserError(_no_number(name, table))
+    else:  # one each, in capital letters or not
         lower = [value.lower() for value in values]
         values = tuple(value for i, value in enumerate(values) if lower.index(lower[i]) == i)
     if len(values) > MOST_CATEGORIES:
         raise UserError(
-            f"{table.path}: column '{column.name}' has {len(values)} different values, such as "
+            f"{table.path}: column '{name}' has {len(values)} different values, such as "
             f"{show(values[0])}; categorical=onehot takes {MOST_CATEGORIES}; "
-            f"{column_word('drop', column.name)} leaves the column out"
+            f"{column_word('drop', name)} leaves the column out"
         )
     long = next((value for value in values if len(value) > LONGEST_TEXT), None)
     if long is not None:
         raise UserError(
-            f"{table.path}: column '{column.name}' holds a text of {len(long)} characters; "
-            f"{column_word('drop', column.name)} leaves the column out"
+            f"{table.path}: column '{name}' holds a text of {len(long)} characters; "
+            f"{column_word('drop', name)} leaves the column out"
         )
     return values
 
@@ -548,10 +461,9 @@ def _categories(column: Column, table: Table, form: TableFormat) -> tuple[str, .
 def _folding(words: Sequence[str]) -> Callable[[str], str]:
     """Return what is done to texts before they are compared with the words of a column.
 
-    True and true are one, as in labels, except where a model of an older version has both.
+    True and true are one, as in labels.
     """
-    lower = {word.lower() for word in words}
-    return str.lower if len(lower) == len(words) and lower <= TRUTH.keys() else str
+    return str.lower if {word.lower() for word in words} <= TRUTH.keys() else str
 
 
 def _scaling(values: np.ndarray, kind: str) -> tuple[float, float]:

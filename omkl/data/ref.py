@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 from omkl.data import cache, data_files, registry
 from omkl.data.dataset import Dataset
 from omkl.data.formats import check_settings, data_name, format_of, read_table
+from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.prepare import prepared_table, read_file, read_registered
-from omkl.data.recipe import AS_IT_IS, Preparation, Recipe
+from omkl.data.recipe import Recipe
 from omkl.data.registry import DataEntry, Form, Link
 from omkl.data.tables import Table, of_frame
 from omkl.errors import OmklError, UserError, shown, suggest

@@ -1,5 +1,6 @@
 """What is understood of a data set: its columns, what will be done with each, and the words to change it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +10,10 @@ from omkl.config.data_choice import files
 from omkl.data.dataset import Dataset
 from omkl.data.formats import format_of
 from omkl.data.labels import shortlist
+from omkl.data.preparation import column_word
 from omkl.data.recipe import Choice, choice_of, fault_of_words
 from omkl.data.ref import DataRef, Frame, UserFile
-from omkl.data.tables import Column as DataColumn
 from omkl.data.tables import Table as DataTable
-from omkl.data.tables import column_word
 from omkl.errors import UserError, called, counted, quoted
 from omkl.reports.table import Table
 
@@ -49,9 +49,9 @@ def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
     name = "standard input" if ref.word == "-" else ref.word
     if isinstance(ref, UserFile | Frame) and (table := ref.table()) is not None:
         chosen = choice_of(table, ref.preparation, ref.task)
-        rows = [_row(place, table, chosen, ref) for place in range(len(table.columns))]
+        rows = [_row(place, table, chosen, ref) for place in range(len(table.names))]
         form = f"{format_of(ref.path).title}" if isinstance(ref, UserFile) else "a data frame"
-        title = f"{name}: {form}, {counted(len(table.columns[0].text), 'row')}"
+        title = f"{name}: {form}, {counted(len(table), 'row')}"
     else:
         rows = _of_dataset(ref.load())
         title = f"{name}: {counted(ref.T, 'row')}, {counted(ref.d, 'feature')}"
@@ -99,43 +99,47 @@ def _made(column: str, kind: str, values: str, gaps: int, use: str, words: str) 
 
 
 def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) -> Row:
-    column, preparation = table.columns[place], ref.preparation
-    own, gaps = chosen.conversions.get(column.name), int(column.missing.sum())
-    texts, counts = np.unique(column.text[~column.missing].astype(str), return_counts=True)
+    name, preparation = table.names[place], ref.preparation
+    own, missing = chosen.conversions.get(name), table.missing(name)
+    gaps, is_label = int(missing.sum()), place == chosen.label
+    numbers, is_truth = table.numbers(name), table.is_truth(name)
+    is_class = is_label and ref.task == "classification"
+    counts: Counter[str] = Counter()
+    if numbers is None or is_class or is_truth:
+        counts = Counter(table.text(name)[~missing])
     if own:
-        kind = {"a date": "dates", "a time": "times", "a percentage": "percentages"}.get(own.kind, "money")
-    elif not len(texts):
+        kind = "dates" if own.kind == "a date" else "times" if own.kind == "a time" else "words"
+    elif gaps == len(table):
         kind = "empty"
-    elif column.numbers is None:
+    elif numbers is None:
         kind = "words"
     else:
-        kind = "true, false" if column.truth else "numbers"
-    values = _values(column, texts, counts, place == chosen.label and ref.task == "classification")
+        kind = "true, false" if is_truth else "numbers"
+    values = _values(numbers, is_truth, counts, is_class)
     if own:
-        numbers = own.columns(column, table)[0].numbers
-        assert numbers is not None
-        values = f"{np.nanmin(numbers):.6g} to {np.nanmax(numbers):.6g}"
+        made = next(iter(own.columns(name, table).values()))
+        values = f"{np.nanmin(made):.6g} to {np.nanmax(made):.6g}"
         if own.kind == "a date":
-            values = f"{column.text[np.nanargmin(numbers)]} to {column.text[np.nanargmax(numbers)]}"
-    if place == chosen.label:
-        use = "label: classes" if ref.task == "classification" else "label: a number to predict"
+            texts = table.text(name)
+            values = f"{texts[np.nanargmin(made)]} to {texts[np.nanargmax(made)]}"
+    if is_label:
+        use = "label: classes" if is_class else "label: a number to predict"
         other = ", task=regression" if kind == "numbers" else ", positive=CLASS"
-        other = other if ref.task == "classification" else ""
-        return _made(column.name, kind, values, gaps, use, f"label=COLUMN{other}")
+        return _made(name, kind, values, gaps, use, f"label=COLUMN{other if is_class else ''}")
     if place in chosen.ids:
-        return _made(column.name, kind, values, gaps, "names the rows", "id=COLUMN")
+        return _made(name, kind, values, gaps, "names the rows", "id=COLUMN")
     if place in chosen.left_out:
         why = chosen.left_out[place]
         helps = {"drop=": "drop=COLUMN", "dates=drop": "dates=parts"}.get(why, "categorical=onehot")
-        return _made(column.name, kind, values, gaps, f"left out ({why.rstrip('=')})", helps)
-    use, words = "a feature", [column_word("drop", column.name)]
+        return _made(name, kind, values, gaps, f"left out ({why.rstrip('=')})", helps)
+    use, words = "a feature", [column_word("drop", name)]
     if own and own.parts:
         use = f"{len(own.parts)} features: {', '.join(own.parts)}" if own.parts[1:] else "a feature: days"
         words.append("dates=ordinal" if own.parts[1:] else "dates=parts")
-    elif (column.numbers is None or (column.truth and preparation.categorical == "onehot")) and not own:
-        different = {text.lower() for text in texts} if column.truth else texts
+    elif (numbers is None or (is_truth and preparation.categorical == "onehot")) and not own:
+        different = {text.lower() for text in counts} if is_truth else counts
         use = f"{counted(len(different), 'feature')}, one for each word"
-        if column.numbers is None and (fault := fault_of_words(column, preparation)):
+        if numbers is None and (fault := fault_of_words(name, table)):
             use = f"stops a run: {fault[0]}"
             words += filter(None, fault[1:])
         else:
@@ -147,16 +151,15 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) ->
         words = ["missing=mean", "missing=drop", *words]
     elif gaps:
         use += ", the mean in gaps" if preparation.missing == "mean" else ", rows with gaps left out"
-    return _made(column.name, kind, values, gaps, use, ", ".join(words))
+    return _made(name, kind, values, gaps, use, ", ".join(words))
 
 
-def _values(column: DataColumn, texts: np.ndarray, counts: np.ndarray, is_class: bool) -> str:
-    if not len(texts):
-        return ""
-    if column.numbers is not None and not column.truth and not (is_class and len(texts) <= 20):
-        there = column.numbers[~column.missing]
-        return f"{there.min():.6g} to {there.max():.6g}"
-    order = np.argsort(-counts, kind="stable")
-    if len(texts) > 8 and not is_class:
-        return f"{len(texts)} different: {', '.join(quoted(texts[order[:3]]))}, ..."
-    return shortlist([f"{name} ({counts[at]})" for name, at in zip(quoted(texts[order]), order, strict=True)])
+def _values(numbers: np.ndarray | None, is_truth: bool, counts: Counter[str], is_class: bool) -> str:
+    """Return what a column holds, in short: its range, or its words with their counts."""
+    if numbers is not None and not is_truth and not (is_class and len(counts) <= 20):
+        return "" if np.isnan(numbers).all() else f"{np.nanmin(numbers):.6g} to {np.nanmax(numbers):.6g}"
+    common = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    if len(common) > 8 and not is_class:
+        return f"{len(common)} different: {', '.join(quoted([text for text, _ in common[:3]]))}, ..."
+    names = quoted([text for text, _ in common])
+    return shortlist([f"{name} ({count})" for name, (_, count) in zip(names, common, strict=True)])

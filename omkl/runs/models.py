@@ -20,7 +20,8 @@ from omkl.data.dataset import MANY, Dataset, warn_of_offsets
 from omkl.data.formats import format_of, parts_of
 from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
 from omkl.data.parse import Examples, dense
-from omkl.data.recipe import Preparation, Recipe
+from omkl.data.preparation import Preparation
+from omkl.data.recipe import Recipe
 from omkl.data.tables import Table, of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, quoted, show, suggest
@@ -253,14 +254,14 @@ def _parts(
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     base = about.get("index_base", 1)
     preparation = recipe.preparation if recipe else Preparation(index_base=base, qid="drop")
-    for part in parts_of(path, preparation, size_limit(), PART, recipe is not None):
+    for part in parts_of(path, preparation, size_limit(), PART, recipe.texts if recipe else None):
         start, ids, there = doubts.rows, {}, True
         if isinstance(part, Examples):
             examples, kept, rows = part, np.arange(len(part.labels)), len(part.labels)
         else:
             assert recipe is not None
             examples, there, kept = _prepared(recipe, part, labelled, doubts)
-            ids, rows = recipe.ids(part), len(part.columns[0].text)
+            ids, rows = recipe.ids(part), len(part)
         doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
         largest = int(examples.indices.max(initial=-1)) + 1
         if largest > d:
@@ -303,10 +304,10 @@ def rows_in_memory(
             raise UserError(
                 "data: the model was trained on a table; give a frame with its columns, or a file"
             )
-        table = of_frame(X, where, recipe.preparation)
+        table = of_frame(X, where, recipe.preparation, recipe.texts)
         examples, there, kept = _prepared(recipe, table, labelled and y is None, doubts)
         labels = np.asarray(y)[kept] if y is not None else examples.labels if there else None
-        count = len(table.columns[0].text)
+        count = len(table)
     else:
         count = X.shape[0] if hasattr(X, "shape") else len(X)
         rows = from_arrays(X, np.zeros(count), name="data", task="regression")

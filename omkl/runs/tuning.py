@@ -27,8 +27,7 @@ from omkl.errors import Overflow, UserError, counted
 from omkl.runs.cells import expand
 from omkl.runs.proposals import EVEN, Point, Proposals
 from omkl.runs.runner import Outcome, run_plans
-from omkl.store.cell_measures import CellMeasures
-from omkl.store.columns import with_extra
+from omkl.store.cell_measures import CellMeasures, with_extra
 from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_on
 
 SHARE = 3  # in file order, one in three rounds is for the trials

@@ -46,10 +46,10 @@ def in_a_process(tmp_path_factory):
 EXECUTOR = """
 import sys
 from support.runner_fakes import act
-from omkl import executors
+from omkl.runs.workers import make_executor
 options = {"name": sys.argv[1], "jobs": 2}
 if __name__ == "__main__":
-    outcomes = executors.make_executor(options).run(act, [("value", i) for i in range(4)])
+    outcomes = make_executor(options).run(act, [("value", i) for i in range(4)])
     print(sorted(outcome for _, outcome in outcomes))
 """
 

@@ -128,13 +128,12 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
     ],
 )
 def test_data_set_files_with_values_of_another_kind(tmp_path, monkeypatch, old, new, said):
-    path = tmp_path / "conf" / "data" / "mine.yaml"
-    path.parent.mkdir(parents=True)
-    monkeypatch.setenv("OMKL_PATH", str(tmp_path))
-    text = (conf_folder() / "data" / "wdbc.yaml").read_text()
+    text = (conf_folder() / "data" / "wdbc.yaml").read_text(encoding="utf-8")
     assert old in text
-    path.write_text(text.replace(old, new, 1))
-    assert said in refused(registry.entry, "mine")
+    (tmp_path / "conf" / "data").mkdir(parents=True)
+    (tmp_path / "conf" / "data" / "own.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
+    monkeypatch.setenv("OMKL_PATH", str(tmp_path))
+    assert said in refused(registry.entry, "own")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,6 @@ COMMANDS = {
     "data": "data list",
     "results": "results list",
     "check": "check learners",
-    "bench": "bench --help",  # which would measure
     "compile": "compile algo=majority",
     "completion": "completion bash",
     "--help": "--help",

@@ -3,11 +3,13 @@
 import gzip
 import tracemalloc
 
+import numpy as np
 import pytest
 
 from omkl.data import arff_files, load
 from omkl.data.formats import read_table
-from omkl.data.recipe import Preparation, recipe_of
+from omkl.data.preparation import Preparation
+from omkl.data.recipe import recipe_of
 from omkl.errors import UserError
 
 HEAD = """% a comment
@@ -37,11 +39,11 @@ def path(tmp_path):
 def test_dense_rows(path):
     path.write_text(DENSE)
     table = read_table(path)
-    assert [column.name for column in table.columns] == ["size", "in cm", "colour", "day", "class"]
-    assert table.lines.tolist() == [10, 11, 14]
-    assert table.columns[1].numbers.tolist() == [2, 3.5, 0]  # an integer attribute is not truncated
-    assert table.columns[2].text.tolist() == ["red", "dark blue", "x,y"]
-    assert [column.missing.tolist() for column in table.columns[::3]] == [
+    assert table.names == ["size", "in cm", "colour", "day", "class"]
+    assert list(table.frame.index) == [10, 11, 14]
+    assert table.numbers("in cm").tolist() == [2, 3.5, 0]  # an integer attribute is not truncated
+    assert table.text("colour").tolist() == ["red", "dark blue", "x,y"]
+    assert [table.missing(name).tolist() for name in ("size", "day")] == [
         [False, True, False],
         [False, False, True],
     ]
@@ -50,17 +52,18 @@ def test_dense_rows(path):
     with pytest.raises(UserError, match=r"my\.arff:11: column 'size' has no value \('\?'\)"):
         load(str(path))
     path.with_suffix(".ARFF.gz").write_bytes(gzip.compress(DENSE.encode()))
-    assert read_table(path.with_suffix(".ARFF.gz")).lines.tolist() == [10, 11, 14]
+    assert list(read_table(path.with_suffix(".ARFF.gz")).frame.index) == [10, 11, 14]
 
 
 def test_sparse_rows(path):
     path.write_text(SPARSE)
     table = read_table(path)
     assert table.sparse
-    assert table.columns[0].text.tolist() == ["1.5", "0", "?"]
-    assert table.columns[1].numbers.tolist() == [2, 0, 0]
-    assert table.columns[2].text.tolist() == ["red", "red", "dark blue"]  # the first is not written
-    assert table.columns[4].text.tolist() == ["yes", "no", "no"]
+    assert table.cell("size", 2) == "?"
+    np.testing.assert_array_equal(table.numbers("size"), [1.5, 0, np.nan])
+    assert table.numbers("in cm").tolist() == [2, 0, 0]
+    assert table.text("colour").tolist() == ["red", "red", "dark blue"]  # the first is not written
+    assert table.text("class").tolist() == ["yes", "no", "no"]
     wanted = Preparation(drop=("day",), categorical="onehot", missing="mean")
     own, _ = recipe_of(table, wanted)
     X, labels, _ = own.apply(table)

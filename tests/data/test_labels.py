@@ -1,6 +1,5 @@
 """Labels of a user's files: what a class is, how classes are numbered, and what is not taken for a class."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -229,6 +228,3 @@ def test_true_and_false_are_one_word_each(tmp_path):
             X, _, kept = recipe.apply(table, new=True)
             assert X[:, places].tolist() == [[1, 0], [0, 1]]
             assert not recipe.unseen(table, kept)["c"]
-    old = replace(of_file.recipe, categories={"c": ("TRUE", "false", "true")})  # of an older version
-    new["c"] = ["TRUE", "true"]
-    assert old.apply(of_frame(new, Path("new")), new=True)[0][:, :3].tolist() == [[1, 0, 0], [0, 0, 1]]

@@ -82,7 +82,7 @@ def test_archives_of_several_files_and_encrypted_ones(tmp_path):
     with pytest.raises(UserError, match=r"the archive holds no file"):
         load(str(path))
     path.write_bytes(archive(**{"xl__workbook.xml": b"", "x": b""}))
-    with pytest.raises(UserError, match=r"an Excel workbook; save the sheet as CSV"):
+    with pytest.raises(UserError, match=r"an Excel workbook; name it .xlsx"):
         load(str(path))
     path.write_bytes(archive(**{"folder__": b"", "folder__a.csv": TABLE, "__MACOSX__": b""}))
     data = bytearray(archive(**{"a.csv": TABLE}))

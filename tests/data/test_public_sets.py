@@ -12,17 +12,20 @@ import json
 import subprocess
 import sys
 import zipfile
+from datetime import datetime
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.io import savemat
-from support.workbooks import xls, xlsx
+from support.workbooks import ods, xls, xlsx
 
 from omkl import data
 from omkl.data import registry
 from omkl.data.delimited import read_fields
 from omkl.data.parse import read_libsvm, read_npz, undense
+from omkl.data.recipe import Preparation
+from omkl.data.workbooks import sheet_rows
 from omkl.errors import UserError
 
 MAT = {name: f"adaraker_{name}" for name in ("air", "tom", "twitter", "energy", "har")}
@@ -328,42 +331,45 @@ def test_a_matlab_file_that_does_not_fit_is_refused(tmp_path, body, said):
         read_mat(tmp_path / "a.mat", 10**6)
 
 
-def rows_of(tmp_path, body, limit=10**6):
-    from omkl.data.workbooks import is_workbook, workbook_rows
-
-    (tmp_path / "book").write_bytes(body)
-    assert is_workbook(tmp_path / "book")
-    return list(workbook_rows(tmp_path / "book", limit))
-
-
 NUMBERS = [0.1, -3.0, 2.5, 1e300, 1 / 3, 0.07, 12345678.0, -0.29, 5e-324, 79.98611076]
+ROWS = [["a", "b & c", "y"], *([number, 2 * n, "yn"[n % 2]] for n, number in enumerate(NUMBERS))]
 
 
-def test_both_kinds_of_workbooks_give_the_stored_doubles(tmp_path):
-    for body in (xlsx([["x"], NUMBERS]), xls([["x"], NUMBERS]), xls([["x"], ["y"], NUMBERS])):
-        *_, (_, fields) = rows_of(tmp_path, body)
-        assert list(map(float, fields)) == NUMBERS
-    assert rows_of(tmp_path, xlsx([["a", "b & c"], [1, ""], ["", ""], ["", 2]], start=3)) == [
-        (3, ["a", "b & c"]),
-        (4, ["1", ""]),
-        (6, ["", "2"]),
+def test_a_workbook_is_the_table_of_its_first_sheet(tmp_path):
+    """With the stored doubles, dates as dates, and the number that Excel shows for a row."""
+    text = "\n".join(";".join(map(str, row)) for row in ROWS)
+    (tmp_path / "my.csv").write_text(text)
+    expected = data.load(str(tmp_path / "my.csv"))
+    bodies = {
+        "my.xlsx": xlsx(ROWS),
+        "a.xlsx": xlsx(ROWS, [["other"]]),
+        "my.ods": ods(ROWS),
+        "my.xls": xls(ROWS),
+    }
+    for name, body in (bodies | {"my": xlsx(ROWS), "my.xlsx.gz": gzip.compress(xls(ROWS))}).items():
+        (tmp_path / name).write_bytes(body)
+        dataset = data.load(str(tmp_path / name))
+        assert dataset.content_hash == expected.content_hash
+        assert any("the first of 2 sheets is read (Sheet1)" in note for note in dataset.notes) == (
+            name[0] == "a"
+        )
+    rows = [["d", "x", "y"], [datetime(2024, 1, 5, 6), 1, 0], ["", "", ""], [datetime(2024, 1, 6), "?", 1]]
+    (tmp_path / "my.xlsx").write_bytes(xlsx(rows, start=3))
+    wanted = data.find(str(tmp_path / "my.xlsx"), preparation=Preparation(missing="mean"))
+    assert wanted.recipe.features[:5] == [
+        f"d ({part})" for part in ("days", "month", "day", "weekday", "hour")
     ]
+    with pytest.raises(UserError, match=r"my\.xlsx:6: column 'x' has no value"):
+        data.load(str(tmp_path / "my.xlsx"))
 
 
-@pytest.mark.slow
-def test_workbooks_that_would_not_end_are_refused(tmp_path):
-    with pytest.raises(UserError, match="holds more than 1,000,000 bytes"):
-        rows_of(tmp_path, xlsx([[0] * 100] * 3000))
-    with pytest.raises(UserError, match="form a loop"):
-        rows_of(tmp_path, xls([NUMBERS], circle=True))
-    with pytest.raises(UserError, match="first sheet can be read"):
-        rows_of(tmp_path, xls([NUMBERS])[:700])
-    laughs = (
-        b'<!DOCTYPE a [<!ENTITY b "ha">]><worksheet><row r="1"><c r="A1"><v>&b;</v></c></row></worksheet>'
-    )
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("xl/workbook.xml", "<workbook/>")
-        archive.writestr("xl/worksheets/sheet1.xml", laughs)
-    with pytest.raises(UserError, match="defines a document type"):
-        rows_of(tmp_path, out.getvalue())
+def test_what_is_no_workbook_and_what_is_too_large(tmp_path):
+    path = tmp_path / "a.xlsx"
+    for body, said in (
+        (xlsx([[0] * 100] * 3000), "holds .* bytes, more than 1,000,000; set OMKL_MAX_BYTES"),
+        (xls([NUMBERS])[:700], "not a workbook whose first sheet can be read"),
+        (b"a,b\n", "not a workbook whose first sheet can be read"),
+    ):
+        path.write_bytes(body)
+        with pytest.raises(UserError, match=said):
+            sheet_rows(path, 10**6)

@@ -1,5 +1,6 @@
 """How a user's table is written: names in its first line, delimiters, numbers, gaps; what auto decides."""
 
+import json
 import random
 import shlex
 
@@ -8,12 +9,12 @@ import pytest
 
 from omkl.config import plan
 from omkl.config.data_choice import prepared_words
-from omkl.data import load
+from omkl.data import data_files, delimited, load, tables
 from omkl.data.delimited import delimiter_of
 from omkl.data.formats import format_of, read_table
+from omkl.data.preparation import Preparation, column_word
 from omkl.data.prepare import read_file
-from omkl.data.recipe import Preparation, Recipe, recipe_of
-from omkl.data.tables import column_word
+from omkl.data.recipe import Recipe, recipe_of
 from omkl.errors import UserError
 
 DRAWN = random.Random(7)
@@ -43,7 +44,7 @@ def made(path, **wanted):
 
 
 def columns(path, **wanted):
-    return [column.name for column in read_table(path, Preparation(**wanted)).columns]
+    return read_table(path, Preparation(**wanted)).names
 
 
 HEADERS = {  # first line: whether auto takes it as names, and whether a note says so
@@ -64,7 +65,7 @@ def test_whether_the_first_line_names_the_columns(path, first):
     named, noted = HEADERS[first]
     table = read_table(write(path, first))
     assert table.named == named
-    assert [column.name for column in table.columns] == (first.split(",") if named else ["1", "2", "3", "4"])
+    assert table.names == (first.split(",") if named else ["1", "2", "3", "4"])
     said = "is taken as the columns' names; header=no" if named else "is taken as a row; header=yes takes it"
     assert [said in note for note in table.notes] == ([True] if noted else [])
     assert columns(path, header="no") == ["1", "2", "3", "4"]
@@ -76,7 +77,7 @@ def test_numbers_that_may_be_names_or_a_row_are_a_row_with_a_note(path):
     counting = [[str(n + i) for i in range(4)] for n in range(1, 30)]
     for rows in (counting, ROWS[:3], [[str(n % 4), "1", "2", "3"] for n in range(20)]):
         table = read_table(write(path, "0,1,2,3", rows))
-        assert (table.named, len(table.columns[0].text)) == (False, len(rows) + 1)
+        assert (table.named, len(table)) == (False, len(rows) + 1)
         assert table.notes == (
             "the first line (0, 1, 2, 3) is taken as a row; header=yes takes it as the columns' names",
         )
@@ -85,7 +86,7 @@ def test_numbers_that_may_be_names_or_a_row_are_a_row_with_a_note(path):
 def test_words_that_are_values_of_their_columns_are_a_row(path):
     words = [[DRAWN.choice("xyz"), DRAWN.choice("abc"), DRAWN.choice(("no", "yes"))] for _ in range(30)]
     table = read_table(write(path, "", words))
-    assert (table.named, table.lines[0], len(table.columns[0].text)) == (False, 1, 30)
+    assert (table.named, table.frame.index[0], len(table)) == (False, 1, 30)
     assert "is taken as a row; header=yes takes" in table.notes[0]
     assert made(path, categorical="onehot").T == 30
     assert made(path).content_hash == made(path, categorical="onehot").content_hash  # of few words
@@ -139,7 +140,7 @@ def test_the_index_that_pandas_writes(path):
         plain = made(write(path.with_name("plain.csv"), "a,b,c,y"))
         assert made(path, drop=("column 1",)).content_hash == plain.content_hash
     path.write_text(",1,2\n,1.5,0\n,2.5,1\n")
-    assert "" in read_table(path, Preparation(header="no")).columns[0].text
+    assert read_table(path, Preparation(header="no")).missing("1").any()
 
 
 @pytest.mark.parametrize(
@@ -341,9 +342,6 @@ def test_a_recipe_reads_other_files_in_the_same_way(path, tmp_path):
     one = write(new, "0,1,2,3", ROWS[:1])  # too few rows for auto
     assert names.apply(read_table(one, names.preparation), new=True)[0].shape == (1, 3)
     old = names.to_json()
-    for key in ("header", "delimiter", "thousands", "decimal", "na", "index_base"):
-        del old["preparation"][key]
-    assert Recipe.from_json(old).preparation == Preparation(header="yes")
     for key, value in (
         ("delimiter", "ab"),
         ("delimiter", 1),
@@ -439,11 +437,11 @@ def test_settings_are_part_of_the_parsed_copy_s_name(path):
 def test_settings_of_other_kinds_of_files(tmp_path):
     libsvm = tmp_path / "my.libsvm"
     libsvm.write_text("1 1:1\n-1 1:2\n")
-    with pytest.raises(UserError, match=r"my.libsvm: header=yes delimiter=tab is for .*\.csv, \.tsv"):
+    with pytest.raises(UserError, match=r"my.libsvm: header=yes is for .* or a workbook \(.csv, .tsv, .xlsx"):
         load(str(libsvm), preparation=Preparation(header="yes", delimiter="\t", label="1"))
     with pytest.raises(
         UserError,
-        match=r"na=x label=1 is for delimited text or ARFF or JSON lines or Parquet or Feather \(\.csv",
+        match=r"na=x label=1 is for tables \(\.csv",
     ):
         load(str(libsvm), preparation=Preparation(label="1", na=("x",)))
     pytest.importorskip("pyarrow")
@@ -454,15 +452,86 @@ def test_settings_of_other_kinds_of_files(tmp_path):
     with pytest.raises(UserError, match=r"header=no is for delimited text"):
         load(str(tmp_path / "my.parquet"), preparation=Preparation(header="no"))
     table = read_table(tmp_path / "my.parquet", Preparation(na=("-999", "x"), decimal=","))
-    assert [column.missing.tolist() for column in table.columns] == [
+    assert [table.missing(name).tolist() for name in table.names] == [
         [False, True],
         [False, True],
         [False] * 2,
     ]
-    assert np.nansum(table.columns[1].numbers) == 1.5
+    assert np.nansum(table.numbers("b")) == 1.5
 
 
 def test_true_and_false_are_no_names(path):
     rows = [[f"{n}.5", ("True", "False")[n % 2]] for n in range(6)]
     assert not read_table(write(path, "", rows)).named
     assert read_table(write(path, "a,true story", rows)).named
+
+
+def test_numbers_are_those_of_float_however_the_lines_are_read(path, monkeypatch):
+    """By pandas, or by csv and float; and in blocks, of which a later one may hold the first word."""
+    texts = ["0.1", ".5", "1e-5", "+3", "-0", "1.7976931348623157e308", "5e-324", " 4.35", "9" * 30, "0.1e1"]
+    texts += [repr(DRAWN.gauss(0, 1) * 10.0 ** DRAWN.randint(-300, 300)) for _ in range(2000)]
+    rows = [[text, str(n), "" if n % 7 else "NA", f" {n % 3}", str(n % 2)] for n, text in enumerate(texts)]
+    write(path, "a,b,c,d,y", rows)
+    found = {}
+    for lines, block in ((1, 2**22), (10**9, 2**22), (1, 5000), (10**9, 5000)):
+        monkeypatch.setattr(delimited, "MANY_LINES", lines)
+        monkeypatch.setattr(data_files, "BLOCK", block)
+        table = read_table(path)
+        assert table.numbers("a").tolist() == list(map(float, texts))
+        assert (table.numbers("d")[:4].tolist(), table.words["c"]) == ([0, 1, 2, 0], {"NA": 0})
+        assert table.cell("c", 1) == ""
+        write(path.with_name("late.csv"), "a,b,c,d,y", [*rows, ["late", "7", "", "1", "0"]])
+        late = read_table(path.with_name("late.csv"))
+        assert late.text("a").tolist() == [*map(str.strip, texts), "late"]
+        assert late.where(len(rows)) == f"{path.with_name('late.csv')}:{len(rows) + 2}"
+        found[lines, block] = made(path, drop=("c",)).content_hash
+    assert len(set(found.values())) == 1
+
+
+@pytest.mark.parametrize("lines", [1, 500])
+def test_a_row_that_is_too_short_or_too_long_is_named(path, monkeypatch, lines):
+    monkeypatch.setattr(delimited, "MANY_LINES", lines)
+    for row in (["1", "2"], ["1", "2", "3", "0", "x"]):
+        write(path, "a,b,c,y", [*ROWS, row, *ROWS])
+        with pytest.raises(UserError, match=rf"my\.csv:22: {len(row)} columns; the lines before have 4"):
+            read_table(path)
+
+
+@pytest.mark.parametrize("mark", [" ", ",", "\t"])
+def test_the_names_of_rows_that_r_writes(path, mark):
+    rows = [[f'"{n}"', *row] for n, row in enumerate(ROWS, 1)]
+    write(path, "", [['"a"', '"b"', '"c"', '"y"'], *rows], mark)
+    dataset = made(path)
+    assert dataset.content_hash == made(write(path, "a,b,c,y")).content_hash
+    assert "one name fewer than the rows" in dataset.notes[0]
+
+
+def test_json_in_an_array(tmp_path):
+    rows = [{"a": float(row[0]), "b": row[1], "late": None, "y": row[3]} for row in ROWS]
+    (tmp_path / "my.json").write_text(json.dumps(rows, indent=1))
+    (tmp_path / "my.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    array, lines = (
+        load(str(tmp_path / name), preparation=Preparation(drop=("late",)))
+        for name in ("my.json", "my.jsonl")
+    )
+    assert array.content_hash == lines.content_hash
+    (tmp_path / "my.json").write_text('[{"a": NaN, "y": 0}, {"a": 1, "y": 1}]')
+    assert load(str(tmp_path / "my.json"), preparation=Preparation(missing="mean")).values.tolist() == [1, 1]
+    with pytest.raises(UserError, match=r"my\.json: row 1: column 'a' has no value"):
+        load(str(tmp_path / "my.json"))
+
+
+def test_a_forest_of_columns_is_refused_before_it_takes_memory(tmp_path, monkeypatch):
+    path = tmp_path / "my.jsonl"
+    path.write_text("".join(f'{{"key{n}": {n % 10}, "y": {n % 2}}}\n' for n in range(8000)))
+    said = (
+        r"my\.jsonl:2896: 2,897 different keys in 2,896 rows make 8,389,712 cells, more than 8,388,608; give"
+    )
+    with pytest.raises(UserError, match=said):
+        load(str(path))
+    monkeypatch.setattr(tables, "MOST_COLUMNS", 1000)
+    with pytest.raises(UserError, match=r"my\.jsonl:1000: 1,001 columns; a table may have 1,000; write wide"):
+        load(str(path))
+    (tmp_path / "my.csv").write_text("," * 2000 + "\n")
+    with pytest.raises(UserError, match=r"my\.csv: no examples|my\.csv:1: 2,001 columns"):
+        load(str(tmp_path / "my.csv"))

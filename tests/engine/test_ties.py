@@ -128,3 +128,9 @@ def test_a_block_may_have_more_doubtful_rows_than_a_tile():
     learner = new_learner("omkc_dd", pool, 2, block=block)
     learner.run(case_stream(dataset(X, np.ones(2 * block))))
     assert learner.state["E"].n_sv.tolist() == [2, 2]  # the first row of each half alone
+
+
+def test_the_error_bound_grows_with_the_coefficients():
+    for seed in range(12):
+        X, y, _ = integer_stream(seed, 60, 3, 3)
+        assert_settled(X, y, np.full(60, 1e9 / 7), 24)

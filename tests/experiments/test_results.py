@@ -180,13 +180,13 @@ def test_data_in_memory_are_data_of_a_file(form, tmp_path):
 
 
 def raw():
-    """A table as people have them: a name of each row, dates, words, percentages, gaps."""
+    """A table as people have them: a name of each row, dates, times, words, gaps."""
     X, y = noise()
     columns = {
         "id": range(len(X)),
         "day": pd.date_range("2024-01-05", periods=len(X)),
         "city": np.where(X[:, 0] > 0, "Oslo", "Rome"),
-        "share": [f"{number} %" for number in range(len(X))],
+        "share": [f"{number % 24}:30" for number in range(len(X))],
         "size": np.where(np.arange(len(X)) == 3, np.nan, 1000 * X[:, 1]),
         "label": y,
     }

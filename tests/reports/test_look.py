@@ -12,8 +12,8 @@ from omkl import look
 from omkl.cli import main
 from omkl.data import data_files
 
-TEXT = "id,when,price,home,name,size,bought\n" + "".join(
-    f"r{n},2024-01-{n + 1:02d},${n}.50,{'rented' if n % 3 else 'owned'},name {n},"
+TEXT = "id,when,clock,home,name,size,bought\n" + "".join(
+    f"r{n},2024-01-{n + 1:02d},{n % 24}:30,{'rented' if n % 3 else 'owned'},name {n},"
     f"{n / 4 if n != 7 else ''},{'no' if n % 2 else 'yes'}\n"
     for n in range(30)
 )
@@ -33,14 +33,14 @@ def test_each_column_has_a_row(path):
     assert {name: (row["kind"], row["use"]) for name, row in rows.items()} == {
         "id": ("words", "names the rows"),
         "when": ("dates", "4 features: days, month, day, weekday"),
-        "price": ("money", "a feature"),
+        "clock": ("times", "a feature"),
         "home": ("words", "2 features, one for each word"),
         "name": ("words", "left out (30 different words in 30 rows are too many)"),
         "size": ("numbers", "stops a run: gaps"),
         "bought": ("words", "label: classes"),
     }
     assert rows["when"]["values"] == "2024-01-01 to 2024-01-30"
-    assert rows["price"]["values"] == "0.5 to 29.5"
+    assert rows["clock"]["values"] == "0.5 to 23.5"
     assert rows["home"]["values"] == "rented (20), owned (10)"
     assert (rows["size"]["gaps"], rows["size"]["to change"]) == (1, "missing=mean, missing=drop, drop=size")
     assert "A run stops: my.csv:9: column 'size' has no value" in table.text()
@@ -59,6 +59,7 @@ def test_each_column_has_a_row(path):
         (["1,518", "2,518"], [], "'1,518' is in another notation", "drop=a, decimal=, or thousands=,"),
         (["1.234,5", "2.234,5"], ["categorical=onehot"], "'1.234,5' is in", "drop=a, decimal=, thousands=."),
         (["1,5", "2.5"], [], "'1,5' is in another notation", "drop=a"),
+        (["12 %", "3 %"], [], "'12 %' is a percentage", "drop=a"),
         (["1", "2", "oops", "4"], [], "'oops' is no number", "drop=a, categorical=onehot"),
         (["u", "v"], ["categorical=error"], "'u' is no number", "drop=a, categorical=onehot"),
         (

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from joblib.externals.loky import get_reusable_executor
 from support import ROOT, TESTS, runner_fakes
 from support.runner_plans import POOL, faulty, make_plan, without_time
 
@@ -23,13 +22,6 @@ from omkl.errors import OmklError, UserError
 from omkl.runs import runner
 from omkl.runs.status import failures_text
 from omkl.store.store import Store
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_workers():
-    """Workers keep the environment of the test that started them: none may serve another module."""
-    yield
-    get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
 @pytest.fixture

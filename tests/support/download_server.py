@@ -85,6 +85,6 @@ def mine(server, tmp_path, monkeypatch):
     shutil.copytree(conf_folder(), tmp_path / "conf")
     text = "\n".join(lines) + "\nforms:" + FORM.format(name="mine.t", url=f"{server.url}/f")
     (tmp_path / "conf" / "data" / "mine.yaml").write_text(text)
-    monkeypatch.setattr("omkl.conf.conf_folder", lambda: tmp_path / "conf")
+    monkeypatch.setenv("OMKL_PATH", str(tmp_path))
     assert data.registered("mine").state == "missing"
     return d

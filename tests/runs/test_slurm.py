@@ -25,7 +25,7 @@ from omkl.runs.status import status
 from omkl.store.store import Store
 
 pytest.importorskip("submitit")
-from omkl.runs import slurm, slurm_job
+from omkl.runs import slurm
 
 OPTIONS = [
     *("exec=slurm", "exec.partition=long", "exec.account=me", "exec.time=90", "exec.chunk=5", "exec.array=3"),
@@ -97,16 +97,17 @@ def test_a_job_s_pickle_names_one_function_and_holds_a_path(plan, tools):
     for path in folder.glob("*_submitted.pkl"):
         words |= {arg for _, arg, _ in pickletools.genops(path.read_bytes()) if isinstance(arg, str)}
     modules = {word for word in words if word.startswith(("omkl", "submitit"))}
-    assert modules == {"omkl.runs.slurm_job", "submitit.core.utils"}
+    assert modules == {"omkl.runs.slurm", "submitit.core.utils"}
     assert {"run_chunk", "DelayedSubmission", str(folder / "0.json")} <= words
 
 
+@pytest.mark.slow
 def test_only_what_is_neither_done_nor_queued_nor_running_is_submitted(plan, tools, monkeypatch):
     slurm.submit(plan)
     (tools / "queue").write_text("7001_0 RUNNING\n7001_1 PENDING\n1234 RUNNING\n")
     first = chunks(plan)
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
-    assert slurm_job.run_chunk(str(folder / "2.json")) == {"ran": 5, "failed": 0}
+    assert slurm.run_chunk(str(folder / "2.json")) == {"ran": 5, "failed": 0}
     rows = status(plan).rows
     assert total(rows, "cells", "done", "running", "queued", "missing") == [24, 5, 5, 5, 9]
     assert (status(plan).failed, list(rows[0])[:2]) == ([], ["data", "algo"])
@@ -124,9 +125,9 @@ DRIVER = """
 import sys
 sys.path.insert(0, {here!r})
 from support import runner_fakes
-from omkl.runs import runner, slurm_job
+from omkl.runs import runner, slurm
 runner.run_cell, runner.warm_up_once = runner_fakes.run_cell, lambda specs: None
-slurm_job.run_chunk(sys.argv[1])
+slurm.run_chunk(sys.argv[1])
 """
 
 
@@ -141,8 +142,8 @@ def job(path: Path) -> int:
 
 
 @pytest.mark.slow
-def test_a_cell_that_killed_its_job_gets_one_of_its_own_and_a_requeued_job_continues(plan, tools):
-    faults = [["value", 1], ["value", 2], ["kill", None], ["value", 4], ["raise", "no luck"]]
+def test_a_poison_cell_has_failed_and_one_at_which_a_job_ended_gets_a_job_of_its_own(plan, tools):
+    faults = [["value", 1], ["kill", None], ["kill_parent", None], ["value", 4], ["raise", "no luck"]]
     settings = tuple(
         Setting("omkc_u", {"beta": i / 10, "fault": fault}, POOL) for i, fault in enumerate(faults, 1)
     )
@@ -151,33 +152,37 @@ def test_a_cell_that_killed_its_job_gets_one_of_its_own_and_a_requeued_job_conti
     slurm.submit(plan)
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
     assert job(folder / "0.json") == -signal.SIGKILL
-    assert Store(plan.store).done(keys) == set(keys[:2])
+    assert Store(plan.store).done(keys) == set(keys[:1])
     (tools / "queue").write_text("7001 RUNNING\n")  # an array of one is a plain job
-    assert slurm.submit(plan).waiting == 3
+    assert slurm.submit(plan).waiting == 4
     (tools / "queue").write_text("")
-    assert slurm.submit(plan).cells == 3
-    assert chunks(plan)[1:] == [[keys[3], keys[4]], [keys[2]]]
+    assert slurm.submit(plan).cells == 4
+    assert sorted(map(sorted, chunks(plan)[1:])) == sorted([sorted({*keys[1:]} - {keys[1]}), [keys[1]]])
     second = max(plan.store.glob("slurm/*/jobs.json")).parent
-    (second / "0.begun").touch()  # as if it had been requeued
-    done = replace(plan, settings=settings[3:4], exec={"name": "serial"})
-    before = runner.run_plan(done).cells["provenance"][0]
+    assert job(second / "1.json") == 0  # alone
+    chunk = json.loads((second / "0.json").read_text())
+    (second / "0.json").write_text(json.dumps(chunk | {"keys": keys[3:]}))
     assert job(second / "0.json") == 0
-    assert runner.run_plan(done).cells["provenance"][0] == before  # that cell was not run again
-    assert job(second / "1.json") == -signal.SIGKILL
+    (second / "0.begun").touch()  # as if it had been requeued
+    before = dict.fromkeys(Store(plan.store).done(keys))
+    assert job(second / "0.json") == 0
     progress = status(plan)
-    assert [row[name] for row in progress.rows for name in ("done", "failed", "missing")] == [3, 1, 1]
-    assert progress.failed[0]["error"] == "ValueError: no luck"
-    assert progress.logs == [second / "7002_1_0_log.err"]
-    assert slurm.submit(plan).cells == 2  # the failed one is tried again, as everywhere
+    assert before.keys() == {keys[0], keys[3]}
+    assert [row[name] for row in progress.rows for name in ("done", "failed", "missing")] == [2, 2, 1]
+    errors = sorted(line["error"] for line in progress.failed)
+    assert errors[0] == "ValueError: no luck"
+    assert "died twice (SIGKILL)" in errors[1]
+    assert slurm.submit(plan).cells == 3  # the failed ones are tried again, as everywhere
 
 
 def test_a_chunk_whose_cells_have_changed_is_refused(plan, tools):
     slurm.submit(plan)
     write_data(plan.data[0].path, seed=7)
     with pytest.raises(OmklError, match="5 of its cells have changed since they were submitted"):
-        slurm_job.run_chunk(str(next(plan.store.glob("slurm/*/0.json"))))
+        slurm.run_chunk(str(next(plan.store.glob("slurm/*/0.json"))))
 
 
+@pytest.mark.slow
 def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys):
     words = [
         f"store={plan.store}",
@@ -189,14 +194,14 @@ def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys)
     plan = replace(plan, settings=config.plan(words).settings, yardsticks=())
     slurm.submit(plan)  # 5, 3 cells
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
-    assert slurm_job.run_chunk(str(folder / "0.json")) == {"ran": 5, "failed": 0}
+    assert slurm.run_chunk(str(folder / "0.json")) == {"ran": 5, "failed": 0}
     down = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
     (tools / "squeue").write_text(f"#!/bin/sh\necho '{down}' >&2\nexit 1\n")
     assert main(["status", *words, "--format", "json"]) == 1
     out, err = capsys.readouterr()
     assert total(json.loads(out), "done", "unknown", "missing", "cells") == [5, 3, 0, 8]
     assert err == f"omkl: squeue does not answer, so the queued and running cells are unknown: {down}\n"
-    assert slurm_job.run_chunk(str(folder / "1.json")) == {"ran": 3, "failed": 0}
+    assert slurm.run_chunk(str(folder / "1.json")) == {"ran": 3, "failed": 0}
     assert main(["status", *words, "--format", "json"]) == 0  # all are done, whatever is queued
     out, err = capsys.readouterr()
     assert (["unknown" in row for row in json.loads(out)], err) == ([False] * 2, "")

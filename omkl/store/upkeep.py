@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError, path_error
 from omkl.files import hold, locked, replacing
-from omkl.store import old_segments
-from omkl.store.lines import Extent, pieces, scan, state_of
+from omkl.store.lines import scan
 from omkl.store.store import FOLDERS, PARTS, Store, remove_ownerless, writer_lock
 
 if TYPE_CHECKING:
@@ -47,14 +46,14 @@ def alone(store: Store) -> Iterator[None]:
             for folder in FOLDERS:
                 for path in (store.path / folder).glob(PARTS):
                     path.unlink()  # whoever wrote it held the lock
-                old_segments.restored_lines(store.path, folder, [], is_alone=True)
             yield
 
 
 def _state(path: Path) -> list[int]:
     """Return what changes when the file or its content does, nothing if it has gone."""
     with contextlib.suppress(FileNotFoundError):
-        return state_of(os.stat(path))
+        status = os.stat(path)
+        return [status.st_ino, status.st_size, status.st_mtime_ns]
     return []
 
 
@@ -69,13 +68,8 @@ def rewrite_file(store: Store, path: Path, seen: list[int], removed: Collection[
     try:
         if _state(path) != seen:
             return False
-        if 0 in removed:  # a FIFO or device
-            path.unlink()
-            return True
         with open(path, "rb") as file, replacing(path) as part:
-            for number, piece in pieces(file):
-                if number not in removed:
-                    part.write(piece)
+            part.writelines(raw for number, raw in enumerate(file, 1) if number not in removed)
             empty = not part.tell()
             file.close()  # some systems cannot rename onto an open file
         if empty:
@@ -107,11 +101,11 @@ def merge(target: Store, sources: Iterable[Path]) -> Counter[str]:
         with contextlib.ExitStack() as files:  # it renames them in reverse order, the curves first
             for folder in FOLDERS:  # read the cells first: a sweep may be writing
                 file = files.enter_context(replacing(target.path / folder / name))
-                known = {_digest(line.raw) for line in target.lines(folder)}
-                for line in (line for source in stores for line in source.lines(folder)):
-                    if (digest := _digest(line.raw)) not in known:
+                known = {_digest(raw) for raw, _ in target.raw_lines(folder)}
+                for raw, _ in (pair for source in stores for pair in source.raw_lines(folder)):
+                    if (digest := _digest(raw)) not in known:
                         known.add(digest)
-                        file.write(line.raw.rstrip() + b"\n")
+                        file.write(raw.rstrip() + b"\n")
                         copied[folder] += 1
         for folder in set(FOLDERS) - copied.keys():
             (target.path / folder / name).unlink()
@@ -132,8 +126,8 @@ def prune(
 
     These are the lines of a cell that was computed again, and its failures once it has finished. With ``old``
     also the cells of learners whose revision is now higher, or whose source is another: ``sources`` holds
-    those of the learners of the user's folders. With ``torn`` also the lines that are not read, and FIFOs and
-    devices. Nothing changes unless ``really``. Files that a running sweep writes to are left alone. Raises
+    those of the learners of the user's folders. With ``torn`` also the lines that are not believed. Nothing
+    changes unless ``really``. Files that a running sweep writes to are left alone. Raises
     OmklError where the store cannot be locked, read or written.
     """
     counts: Counter[tuple[str, str]] = Counter()
@@ -144,9 +138,6 @@ def prune(
         counts[folder, UNFINISHED] += len([*(store.path / folder).glob(PARTS)])
     with alone(store) if really else contextlib.nullcontext():
         for folder in FOLDERS:
-            damaged: list[str] = []
-            old_segments.restored_lines(store.path, folder, damaged, is_alone=really, remove=really and torn)
-            counts[folder, TORN] += len(damaged) if torn else 0
             seen = {path: _state(path) for path in store.files(folder)}
             for path, lines in _spent(seen, folder, now, torn, removed_keys).items():
                 if lines and really and not rewrite_file(store, path, seen[path], lines):
@@ -171,9 +162,9 @@ def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: di
     spent: Places = {path: {} for path in paths}
     best: dict[str, tuple[tuple, Path, int]] = {}
     for path, lines in spent.items():
-        extent = Extent()
+        broken: list[int] = []
         with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
-            for line in scan(path, folder, None, extent):
+            for _, line in scan(path, folder, None, None, broken):
                 if folder == "cells" and (
                     why := _old(line.shared, *now.get(line.shared["algo"], (None, None)))
                 ):
@@ -181,7 +172,7 @@ def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: di
                 if line.key in removed:
                     lines[line.number] = removed[line.key]
                     continue
-                mine = ((line.status != "failed", *line.rank), path, line.number)
+                mine = (line.rank, path, line.number)
                 last = best.setdefault(line.key, mine)
                 if last is not mine:
                     loser, winner = (last, mine) if mine[0] >= last[0] else (mine, last)
@@ -189,7 +180,7 @@ def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: di
                     finished_since = winner[0][0] > loser[0][0]
                     spent[loser[1]][loser[2]] = SINCE_FINISHED if finished_since else SUPERSEDED
         if torn:
-            lines |= {number: TORN for number in extent.broken if number or not path.is_dir()}
+            lines |= dict.fromkeys(broken, TORN)
     return spent
 
 
@@ -197,6 +188,6 @@ def _old(shared: dict[str, Any], spec: "LearnerSpec | None", source: str | None)
     """Return why a learner of this source makes such cells no more, "" where it does."""
     if spec is None:
         return ""
-    if shared["source"] == source:
+    if shared.get("source") == source:
         return OLD if shared["revision"] < spec.revision_of(shared) else ""
-    return OTHER if source is not None and shared["source"] is not None else ""
+    return OTHER if source is not None and shared.get("source") is not None else ""
