@@ -199,35 +199,23 @@ class Forms(Target):
             b"\0\n1 2\n",
             b"\1\n1,y,3\n2,n,4\n1,?,2\n",
             b"\2\n1 2\n",
-            b"\3\nr,3,2\n1,4,7\n2,5,8\n",
-            b"\4\n1,23:59,0.5\n2,7:05,1\n",
-            b"\5\n1.5 1:1 3:2\n-2 2:1\n",
+            b"\3\n3,r,2\n1,4,7\n2,5,8\n",
+            b"\4\n1.5 1:1 3:2\n-2 2:1\n",
         ]
 
     def attempt(self, data: bytes) -> None:
-        from omkl.data.labels import class_numbers, targets
-        from omkl.data.prepare import read_form
-        from omkl.data.registry import Affine, Form
+        from omkl.data.labels import class_numbers
+        from omkl.data.parse import joined
+        from omkl.data.raw_files import READERS
 
         choice, _, data = data.partition(b"\n")
-        forms = [
-            Form("sparse_binary", label="file"),
-            Form("table", label=1, values={"y": 1.0, "n": -1.0}, missing="?"),
-            Form("table", label="file", delimiter="whitespace"),
-            Form("table", label="first", drop=(2,), header=True),
-            Form("table", label=1, times=(2,), rows=2, target=Affine(keep=(0, 9)), scale=Affine(1, 2)),
-            Form("libsvm", target=Affine(divide=3), scale=Affine()),
-        ]
-        form = forms[sum(choice) % len(forms)]
+        names = ("ones", "votes84", "labels_apart", "wdbc", "codrna_unit")
         self.path.write_bytes(data)
         labels = self.folder / "labels"
         labels.write_bytes(data[: len(data) // 2])
-        rows = read_form(form, [self.path, labels], 10**6)
+        rows = joined(list(READERS[names[sum(choice) % len(names)]]([self.path, labels], 10**6)))
         check_rows(rows, rows.labels)
-        if form.target:
-            targets(rows.labels, "here")
-        else:
-            class_numbers(rows.labels, {"1": 1, "2": -1}, "here")
+        class_numbers(rows.labels, {"1": 1, "2": -1}, "here")
 
 
 class Npz(Libsvm):
@@ -283,15 +271,17 @@ class Copy(Npz):
         from support.engine_cases import ties
 
         self.hash = ties(T=6).content_hash
-        cache.write_parsed(ties(T=6), self.path)
-        return [self.path.read_bytes()]
+        self.copy = self.folder / "copy"
+        cache.write_parsed(ties(T=6), self.copy)
+        return [(self.copy / f"{key}.npy").read_bytes() for key in ("indices", "values")]
 
     def attempt(self, data: bytes) -> None:
         from omkl.data import cache, content_hash
 
         cache._verified.clear()
-        self.path.write_bytes(data)
-        found = cache.read_parsed(self.path)
+        for key in ("indices", "values"):
+            (self.copy / f"{key}.npy").write_bytes(data)
+        found = cache.read_parsed(self.copy)
         assert content_hash(found.indptr, found.indices, found.values, found.y) == self.hash
 
 
