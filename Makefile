@@ -13,21 +13,37 @@ SUITABLE := import sys, ensurepip, venv; sys.exit(not (3, 11) <= sys.version_inf
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick check bench tables today docs clean
+.PHONY: help run test test-all test-slow test-blas test-bounds test-pages check bench tables today docs clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s%s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: $(BASE) ## a first experiment: the table of omkc_ss on wdbc, and its learning curve
 	$(BIN)/omkl run algo=omkc_ss data=wdbc $(ARGS)
 	$(BIN)/omkl figure curve algo=omkc_ss data=wdbc
 
-test: $(STAMP) ## the whole test suite (tests on real data need OMKL_DATA)
+test: $(STAMP) ## the tests (five minutes on two cores; with the real data of OMKL_DATA some more)
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
-quick: $(STAMP) ## the tests of a minute, once the learners are compiled: no slow ones, some cases of the others
-	$(BIN)/python -m pytest -n auto --dist worksteal --quick $(ARGS)
+test-all: test-slow test-blas test-bounds test-pages ## everything else too: an hour
+
+test-slow: $(STAMP) ## all tests, also kills, fuzzing, Slurm, a browser where they are installed (20 minutes)
+	$(BIN)/pip install --quiet playwright
+	OMKL_SLURM=$(if $(shell command -v slurmctld),1) $(BIN)/python -m pytest -n auto --dist worksteal --slow $(ARGS)
+
+test-blas: $(STAMP) ## the tests whose expected values come from BLAS, with its code for other processors
+	for kind in $(shell grep -qw avx512vl /proc/cpuinfo && echo Haswell SkylakeX || echo Haswell); do \
+	  OPENBLAS_CORETYPE=$$kind $(BIN)/python -m pytest -n auto --dist worksteal -m "blas and not data" $(ARGS) || exit 1; \
+	done
+
+test-bounds: $(STAMP) ## twins and contracts with every index checked: all is compiled again (5 minutes)
+	NUMBA_BOUNDSCHECK=1 OMKL_CACHE=$(abspath $(VENV))/.checked OMKL_DATA= $(BIN)/python -m pytest -n auto --dist worksteal \
+	  tests/engine/test_bounds_checked.py tests/algorithms $(ARGS)
+
+test-pages: $(STAMP) ## every command of the README and of docs prints what its page says (10 minutes)
+	$(BIN)/python scripts/check_readme.py
+	$(BIN)/python scripts/check_readme.py --examples
 
 check: $(STAMP) ## format, lint, types, and a wheel that works outside the checkout
 	$(BIN)/ruff format --check .
@@ -41,8 +57,8 @@ check: $(STAMP) ## format, lint, types, and a wheel that works outside the check
 	  sys.exit(conf_folder() != folder / 'conf' or folder.parent.name != 'installed')"
 	cd build && PYTHONPATH=installed $(abspath $(BIN))/python -m omkl list algos
 
-bench: $(BASE) ## speed of the engine on this machine
-	$(BIN)/omkl bench $(ARGS)
+bench: $(BASE) ## speed of the learners on this machine (scripts/bench.py --help)
+	$(BIN)/python scripts/bench.py $(ARGS)
 
 tables: $(STAMP) ## make the papers' tables, figures and claims again (results/*.md; needs OMKL_DATA)
 	$(BIN)/python scripts/tables.py $(ARGS)

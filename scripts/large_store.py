@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import kernel_pools, learner_spec
-from omkl.store.keys import cell_key
+from omkl.store.fields import cell_key
 from omkl.store.lines import encode_cell, encode_curve
 
 DATA, REPS, FILES = 20, 20, 10

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from omkl import executors
 from omkl.config import Plan, plan
 from omkl.learning.cell import run_cell
 from omkl.runs.cells import expand
 from omkl.runs.runner import run_plan
+from omkl.runs.workers import make_executor
 
 REPS = 20
 
@@ -91,7 +91,7 @@ def tiny_cells(tiny: Plan, jobs: int) -> dict[str, Any]:
 def memory(tiny: Plan, jobs: int) -> dict[str, Any]:
     """Return a worker's resident memory early and late in the run, for the worker that grew most."""
     seen = defaultdict(list)
-    work = executors.make_executor(tiny.exec, jobs).run(with_memory, expand(tiny))
+    work = make_executor(tiny.exec, jobs).run(with_memory, expand(tiny))
     for _, (process, size) in work:
         seen[process].append(size / 2**20)
     grown = {}

@@ -2,15 +2,16 @@
 
 Two marks are set here, so that nobody has to think of them: ``data`` where a test uses real data, ``blas``
 where its expected values come from BLAS, whose last digits depend on the processor (OPENBLAS_CORETYPE).
-``--quick`` selects tests by the marks ``slow`` and ``whole``.
+``--slow`` adds the tests that `make test` leaves out.
 """
 
 import ast
 import inspect
 import os
 import re
-import zlib
-from collections import defaultdict
+import subprocess
+import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TypeGuard
@@ -25,13 +26,29 @@ WITH_TWINS = ("test_twins.py", "test_many_classes.py")
 BLAS = re.compile(r" @ |\blinalg\b|\.dot\(|einsum|omkl\.bounds|\bSVC\b")
 
 
-QUICK_CASES = 2  # of a parametrised test
+LEFT_OUT = ("slow", "browser", "slurm_real")  # what only `make test-all` runs
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --quick."""
-    what = f"no test marked slow, and {QUICK_CASES} cases of each test, or all of one marked whole"
-    parser.addoption("--quick", action="store_true", help=what)
+    """Add --slow."""
+    parser.addoption("--slow", action="store_true", help=f"also the tests marked {', '.join(LEFT_OUT)}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before the workers of a whole run start, compile every learner once, on all cores."""
+    is_whole = config.args_source is not config.ArgsSource.ARGS and not config.option.keyword
+    if getattr(config.option, "numprocesses", None) and is_whole and not config.option.collectonly:
+        subprocess.run([sys.executable, "-m", "omkl", "compile"], check=True, stdout=subprocess.DEVNULL)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the CPU time of this process and of all that it started."""
+    with suppress(ImportError):  # not on Windows
+        import resource
+
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        seconds = sum(own.ru_utime + own.ru_stime for own in used)
+        terminalreporter.write_line(f"CPU time: {seconds / 60:.1f} minutes")
 
 
 def data_folder() -> Path | None:
@@ -78,11 +95,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Set the marks ``data`` and ``blas``, and leave out what --quick does."""
-    if config.option.quick:
-        quick = _quick(items)
-        config.hook.pytest_deselected(items=[item for item in items if item not in quick])
-        items[:] = [item for item in items if item in quick]
+    """Set the marks ``data`` and ``blas``, and leave out what only --slow runs."""
+    if not config.option.slow:
+        slow = [item for item in items if any(map(item.get_closest_marker, LEFT_OUT))]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
         if "shared_data" in item.fixturenames or params.get("data_name", "wdbc") not in MADE_HERE:
@@ -91,21 +108,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         helpers, own = _uses_blas(_oracle(item, params))
         if helpers or name in own:
             item.add_marker("blas")
-
-
-def _quick(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Return the tests of --quick. Different tests take different cases, so that they meet most learners."""
-    cases = defaultdict(list)
-    for item in items:
-        if item.get_closest_marker("slow") is None:
-            cases[item.nodeid.partition("[")[0]].append(item)
-    quick: set[pytest.Item] = set()
-    for name, own in cases.items():
-        first, count = zlib.crc32(name.encode()), len(own)
-        few = count <= QUICK_CASES or own[0].get_closest_marker("whole") is not None
-        places = range(count) if few else (first + count * k // QUICK_CASES for k in range(QUICK_CASES))
-        quick.update(own[place % count] for place in places)
-    return quick
 
 
 @pytest.hookimpl(wrapper=True)

@@ -68,6 +68,7 @@ def test_a_run_can_be_planned(text):
 WITH_BOUNDS = [text for text in COMMANDS if text.startswith("omkl bounds ")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "data_name"),
     [(text, (re.findall(r"data=(adaraker\w+|ionosphere)", text) or ["wdbc"])[0]) for text in WITH_BOUNDS],

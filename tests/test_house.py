@@ -3,12 +3,13 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import omkl
 
 PACKAGE = Path(omkl.__file__).resolve().parent
-GROUND = {"errors", "files", "paths", "schema", "seeds", "tasks"}
+GROUND = {"conf", "errors", "files", "paths", "schema", "seeds", "tasks"}
 # Imports point downwards: a folder may import itself and what stands in a line above its own.
 LAYERS = (
     {"ground"},
@@ -17,7 +18,7 @@ LAYERS = (
     {"algorithms", "config", "kernels"},
     {"store"},
     {"learning"},
-    {"estimators", "executors"},
+    {"estimators"},
     {"reports", "river", "runs", "sklearn", "testing"},
     {"theorems", "publications"},
     {"pages"},
@@ -28,9 +29,15 @@ LAYERS = (
 FORBIDDEN = {
     "algorithms": {"data", "config"},
     "config": {"engine", "algorithms"},
-    "reports": {"executors", "learning", "algorithms", "engine"},
+    "reports": {"learning", "algorithms", "engine"},
     "store": {"engine", "algorithms", "data"},
 }
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Return all nodes of a file."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def modules() -> dict[str, Path]:
@@ -54,7 +61,7 @@ def module_of(name: str) -> str:
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:
     """Yield the modules of omkl that a file imports, at the top or inside a function, with the line."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -73,14 +80,17 @@ def folder_of(module: str) -> str:
     return parts[1] if (PACKAGE / parts[1]).is_dir() else "ground"
 
 
-def arrows() -> Iterator[tuple[str, str, str]]:
-    """Yield (place, importing module, imported module) of all imports between our modules."""
+@cache
+def arrows() -> list[tuple[str, str, str]]:
+    """Return (place, importing module, imported module) of all imports between our modules."""
+    found = []
     for module, path in MODULES.items():
         if module in ("omkl", "omkl.__main__"):
             continue
         for target, line in imports(path):
             if target != module:
-                yield f"{path.relative_to(PACKAGE.parent)}:{line}", module, target
+                found.append((f"{path.relative_to(PACKAGE.parent)}:{line}", module, target))
+    return found
 
 
 RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
@@ -176,7 +186,7 @@ def test_a_circle_and_an_upward_arrow_are_found():
 
 def _text_without_encoding(path: Path) -> Iterator[int]:
     """Yield the lines of a file that open text and leave its encoding to the system."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if not isinstance(node, ast.Call) or any(own.arg in ("encoding", None) for own in node.keywords):
             continue
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("read_text", "write_text"):

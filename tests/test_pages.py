@@ -69,7 +69,7 @@ def test_a_command_of_a_page_is_valid(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("my.libsvm").write_text("1 1:1\n0 1:2\n", encoding="utf-8")
     Path("targets.csv").write_text("1,0.5\n0,0.2\n", encoding="utf-8")
-    Path("best.yaml").write_text("settings: [{learner: arow}]", encoding="utf-8")
+    Path("best.yaml").write_text("settings: [arow]", encoding="utf-8")
     words = command.words[1:]
     if ">" in words:
         words = words[: words.index(">")]
@@ -182,7 +182,6 @@ def _claims(paper: str) -> str:
 # ------------------------------------------------------------------ pages made at build time
 
 
-@pytest.mark.slow
 def test_every_learner_has_a_page_with_what_its_yaml_says():
     made = dict(learners.pages())
     for name, spec in learner_specs().items():

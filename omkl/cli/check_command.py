@@ -46,15 +46,16 @@ def _check(folders: list[Path], data: list[str], args: Namespace) -> int:
 
 def _read(folder: Path) -> None:
     """Read every file of a folder. Raises UserError for one that is wrong."""
+    from omkl import conf
     from omkl.algorithms import functions
-    from omkl.config import compose, pools
+    from omkl.config import pools
     from omkl.config.kernel_kinds import kernel_kind
     from omkl.data import registry
     from omkl.publications import read_paper
 
     def own(group: str) -> list[str]:
-        names = registry.names() if group == "data" else compose.options(group)
-        return [name for name in names if compose.file(group, name).is_relative_to(folder)]
+        names = registry.names() if group == "data" else conf.options(group)
+        return [name for name in names if conf.file(group, name).is_relative_to(folder)]
 
     functions()
     for name in own("kernel"):

@@ -145,8 +145,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     if args.kind == "sweep" and not plan.has_choice:
         say(f"nothing is swept: {_SEVERAL}")
     results = front.Results.to_draw(plan, args.kind, args.line, words, measure)
-    made = results.figure(args.kind, measure)
-    _save(made, args, args.out or figures_of(plan.store))
+    _save(results.figure(args.kind, measure), args, args.out or figures_of(plan.store))
     return OK
 
 
@@ -237,24 +236,6 @@ def report(args: Namespace, words: list[str]) -> int:
     for warning in page.warnings:
         say(f"warning: {warning}")
     say(f"wrote {path}: {size / 1e6:.1f} MB")
-    return OK
-
-
-def bench(args: Namespace, words: list[str]) -> int:
-    """Measure the engine on this machine, against np.exp and the naive twin."""
-    import json
-
-    from omkl.runs import bench
-
-    older = bench.read_earlier(args.compare) if args.compare else None  # a bad file fails before any work
-    measured = bench.measure(args.long)
-    if older is not None:
-        measured["compared"] = bench.compared(older, measured)
-    if args.format == "json":
-        emit(json.dumps(measured, indent=1) + "\n")
-    else:
-        emit(bench.measured_text(measured))
-        emit("" if older is None else "\n" + bench.compared_text(measured["compared"]))
     return OK
 
 

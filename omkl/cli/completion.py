@@ -1,7 +1,6 @@
 """``omkl completion``: the words that can come next, for the completion of bash, zsh and fish.
 
-The scripts call the command itself, with the line up to the cursor. So it must answer fast: the conf
-files are read here one by one, without the packages that check them.
+The scripts call the command itself, with the line up to the cursor.
 """
 
 import argparse
@@ -9,13 +8,13 @@ import re
 import shlex
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from omkl import conf
 from omkl.cli.messages import OK, emit
 from omkl.errors import OmklError
-from omkl.paths import conf_folder, extended, extension, extensions
+from omkl.paths import extended, extension
 from omkl.reports.figure_style import KINDS
 from omkl.tasks import MEASURES
 
@@ -147,7 +146,7 @@ def _of_action(action: argparse.Action, plain: list[str], current: str) -> Itera
         group = {"table": "tables", "figure": "figures", "claims": "claims"}[plain[0]]
         yield from ((kind, "") for kind in KINDS if group == "figures")
         for paper, title in _names("paper"):
-            items = _read("paper", paper).get(group) or {}
+            items = conf.read("paper", paper).get(group) or {}
             if group == "claims":
                 yield from ([(paper, title)] if items else [])
             else:
@@ -182,13 +181,13 @@ def _keys(plain: list[str], current: str) -> Iterator[Word]:
 
 def settings_of(command: str) -> dict[str, Any]:
     """Return the keys that a command takes, with their blocks."""
-    return _read("", "config") | (_read("", "tune") if command == "tune" else {})
+    return conf.keys() | (conf.read("", "tune") if command == "tune" else {})
 
 
 def _parts(group: str, plain: list[str]) -> dict[str, tuple[str, Any]]:
     """Return the meaning and the block of each part of a group, of the names that were chosen."""
     if group == "pool":
-        normalise: Any = sorted({_read("pool", name)["normalise"] for name, _ in _names("pool")})
+        normalise: Any = sorted({conf.read("pool", name)["normalise"] for name, _ in _names("pool")})
         block = {"domain": normalise, "help": "how kernel values are normalised"}
         return {
             "pool.normalise": (block["help"], block),
@@ -197,7 +196,7 @@ def _parts(group: str, plain: list[str]) -> dict[str, tuple[str, Any]]:
     parts: dict[str, tuple[str, Any]] = {}
     chosen = _chosen(group, plain)
     for name in chosen:
-        for part, block in _read(group, name).items():
+        for part, block in conf.read(group, name).items():
             if part != "about" and isinstance(block, dict):
                 meaning = str(block.get("help", "")), block
                 parts.setdefault(f"{group}.{part}", meaning)
@@ -208,8 +207,7 @@ def _parts(group: str, plain: list[str]) -> dict[str, tuple[str, Any]]:
 def _chosen(group: str, plain: list[str]) -> list[str]:
     """Return the known names that the line gives to a group, else those of config.yaml."""
     given = [word.partition("=")[2] for word in plain if word.startswith(f"{group}=")]
-    usual = _read("", "config")[group]["value"]
-    names = re.findall(r"\w+", given[-1]) if given else usual if isinstance(usual, list) else [usual]
+    names = re.findall(r"\w+", given[-1]) if given else [conf.usual()[group]]
     known = [name for name, _ in _names(group)]
     return [name for name in names if name in known] or ([] if not given or group == "exec" else known)
 
@@ -229,8 +227,7 @@ def _values(plain: list[str], key: str, text: str) -> Iterator[Word]:
     elif key in ("algo", "data", "pool", "exec"):
         names = _names(key)
     elif key == "yardsticks":
-        texts = {path.stem: path.read_bytes() for path in _files("algo")}
-        names = [(name, "") for name, text in texts.items() if b"yardstick: true" in text]
+        names = [(n, "") for n, own in conf.read_all("algo").items() if own["about"].get("yardstick")]
     elif key == "measure" or (key == "by" and plain[0] == "tune"):
         names = _measures()
     elif isinstance(domain, list):
@@ -240,7 +237,7 @@ def _values(plain: list[str], key: str, text: str) -> Iterator[Word]:
     elif isinstance(block.get("value"), int | float | str):
         names = [(str(block["value"]), "default")]
     if key == "algo":
-        names = [*names, *((name, text) for name, text in _read("", "groups").items())]
+        names = [*names, *((name, text) for name, text in conf.read("", "groups").items())]
     yield from ((f"{key}={before}{name}", text) for name, text in names if name not in there)
     if key in ("data", "store", "settings"):
         yield from ((f"{key}={before}{path}", "") for path, _ in _paths(text[len(before) :]))
@@ -260,32 +257,6 @@ def _paths(text: str) -> Iterator[Word]:
             yield f"{folder}/{path.name}"[0 if "/" in text else 1 :] + ("/" if path.is_dir() else ""), ""
 
 
-# ------------------------------------------------------------------ conf
-
-
-def _files(group: str) -> list[Path]:
-    """Return the files of a group's options, ours and those of the folders that extend omkl."""
-    homes = [conf_folder(), *(folder / "conf" for folder in extensions())]
-    return sorted(
-        (path for home in homes for path in (home / group).glob("*.yaml") if path.name[0] not in "._"),
-        key=lambda path: path.name,
-    )
-
-
 def _names(group: str) -> list[Word]:
     """Return the names of a group's options."""
-    return [(path.stem, "") for path in _files(group)]
-
-
-@cache
-def _read(group: str, name: str) -> dict[str, Any]:
-    """Return a conf file with the shared parts that it names."""
-    import yaml
-
-    homes = (path for path in _files(group) if path.stem == name) if group else iter(())
-    with open(next(homes, conf_folder() / group / f"{name}.yaml"), "rb") as file:
-        own = yaml.load(file, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    content: dict[str, Any] = {}
-    for part in own.pop("defaults", []):
-        content |= _read(group, part) if part != "_self_" else {}
-    return content | own
+    return [(name, "") for name in conf.options(group)]

@@ -14,7 +14,7 @@ GROUPS = {
     "papers": ("table", "claims", "bounds"),
     "models": ("fit", "predict", "update"),
     "store": ("status", "results"),
-    "tools": ("check", "bench", "compile", "completion", "help"),
+    "tools": ("check", "compile", "completion", "help"),
 }  # of the commands
 ENDS = """\
 Options: --version prints the version; --debug shows the traceback of an error.
@@ -196,15 +196,6 @@ Completes commands, options, KEY= and names: learners, data sets, pools, hyperpa
   bash   add to ~/.bashrc:                        source <(omkl completion bash)
   zsh    add to ~/.zshrc, below compinit:         source <(omkl completion zsh)
   fish   add to ~/.config/fish/config.fish:       omkl completion fish | source
-"""
-
-BENCH = """\
-Ratios within one run say more than seconds: np.exp, dgemm and memory copies are timed next to the learners.
---compare shows what changed since an earlier run: a ratio counts only if the repetitions do not overlap.
-
-examples:
-  omkl bench --format json > before.json
-  omkl bench --compare before.json
 """
 
 COMPILE = """\

@@ -121,7 +121,7 @@ def _data_line(args: Namespace, ref: "Registered") -> str:
 def results(args: Namespace, words: list[str]) -> int:
     """List, export, merge or prune stored results."""
     from omkl.reports import store_contents
-    from omkl.store import rewrite
+    from omkl.store import upkeep
     from omkl.store.store import Store
 
     folders = [word for word in words if "=" not in word] if args.action == "merge" else []
@@ -132,7 +132,7 @@ def results(args: Namespace, words: list[str]) -> int:
     if args.action == "merge":
         if not folders:
             raise UserError("omkl results merge FOLDER ...: name the stores to copy from")
-        copied = rewrite.merge(store, [given(folder, "") for folder in folders])
+        copied = upkeep.merge(store, [given(folder, "") for folder in folders])
         emit(
             f"{store.path}: {counted(copied['cells'], 'line')} of cells and "
             f"{counted(copied['curves'], 'curve')} copied\n"
@@ -156,7 +156,7 @@ def results(args: Namespace, words: list[str]) -> int:
         from omkl.learning.third_party import sources_of_others
 
         sources = sources_of_others() if args.old else {}
-        rows, busy = rewrite.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)
+        rows, busy = upkeep.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)
         if rows or args.format == "json":
             emit(Table.of(rows).render(args.format))
         for path in busy:

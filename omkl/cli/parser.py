@@ -201,13 +201,6 @@ def build_parser() -> MainParser:
 
     _add_format(command(check_command.check, "[DIR ...] ", help_texts.CHECK))
 
-    sub = command(commands.bench, "", help_texts.BENCH)
-    _add_format(sub, ("table", "json"))
-    text = "also run what takes longer: usps, a9a, 50,000 x 50, and whole runs"
-    sub.add_argument("--long", action="store_true", help=text)
-    text = "print ratios of new to old times; FILE: what an earlier `omkl bench --format json` printed"
-    sub.add_argument("--compare", type=in_path, metavar="FILE", help=text)
-
     command(commands.compile_, "[algo=LEARNER,...] ", help_texts.COMPILE)
 
     sub = command(completion.completion, "SHELL ", help_texts.COMPLETION)

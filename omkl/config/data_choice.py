@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from omkl.config.grammar import Request
+from omkl.config.request import Request
 from omkl.data.preparation import Preparation
 from omkl.errors import UserError
 

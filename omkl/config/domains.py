@@ -22,7 +22,7 @@ from functools import cache
 from typing import Any
 
 from omkl.errors import UserError, counted, show, suggest
-from omkl.schema import LARGEST_INT, Check, interval, such
+from omkl.schema import LARGEST_INT, Check, interval, one_of, such
 
 SEPARATORS = {  # by their names, which need no quotes in a shell
     "comma": ",",
@@ -41,7 +41,7 @@ _ROUNDS = re.compile(r"(\d{0,18}):(\d{0,18})", re.ASCII)
 def domain_check(form: Any) -> Check:
     """Return the check of the domain written as in a conf file. Raises ValueError when it cannot be read."""
     if isinstance(form, list) and form and all(isinstance(item, str | int | float) for item in form):
-        return lambda value: _choice(value, form)
+        return one_of(form)
     if not isinstance(form, str):
         raise ValueError(f"{show(form)} is not a domain: an interval, 'int ...', 'bool', 'kernel' or a list")
     return _parsed(form)
@@ -55,16 +55,6 @@ def _parsed(form: str) -> Check:
     check = WORDS.get(body.strip()) or interval(body.strip())
     other = None if rest == "null" else rest
     return (lambda value: other if value == other else check(value)) if rest else check
-
-
-def _choice(value: Any, choices: list) -> Any:
-    if isinstance(value, bool) and "yes" in choices:  # header=True, as Python says it
-        value = "yes" if value else "no"
-    for choice in choices:
-        if value == choice and isinstance(value, bool) == isinstance(choice, bool):
-            return choice
-    hint = suggest(value, map(str, choices)) if isinstance(value, str) else ""
-    raise ValueError(f"must be one of {', '.join(map(str, choices))}, got {show(value)}{hint}")
 
 
 def _names(value: Any) -> list[str]:

@@ -19,7 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from omkl.config import compose, domains
+from omkl import conf
+from omkl.config import domains
 from omkl.errors import UserError, show, suggest, with_article
 from omkl.paths import gram_file, kernel_file
 from omkl.schema import Check, checked
@@ -96,11 +97,9 @@ def kinds() -> list[str]:
 
     Raises UserError for a file that has the name of one of these.
     """
-    own, reserved = compose.options("kernel"), [*_native(), PRECOMPUTED, *COMBINED]
+    own, reserved = conf.options("kernel"), [*_native(), PRECOMPUTED, *COMBINED]
     for name in set(own).intersection(reserved):
-        raise UserError(
-            f"{compose.file('kernel', name)}: the kind '{name}' is one of omkl's; rename the file"
-        )
+        raise UserError(f"{conf.file('kernel', name)}: the kind '{name}' is one of omkl's; rename the file")
     return [*_native(), *own, PRECOMPUTED, *COMBINED]
 
 
@@ -116,7 +115,7 @@ def kernel_kind(name: str) -> KernelKind:
     """Return a kind that is no sum, product or given matrix. Raises UserError for a faulty file."""
     if name in _native():
         return _native()[name]
-    content = compose.read_config("kernel", [name])[name]
+    content = conf.read("kernel", name)
     if name not in _known or _known[name][0] is not content:
         _known[name] = content, _read(name, content)
     return _known[name][1]
@@ -125,7 +124,7 @@ def kernel_kind(name: str) -> KernelKind:
 def _read(name: str, content: dict) -> KernelKind:
     from omkl.config.parameters import parameters
 
-    where = compose.file("kernel", name)
+    where = conf.file("kernel", name)
     about = content.get("about")
     if not isinstance(about, dict):
         raise UserError(f"{where}: the mapping 'about' is missing")
@@ -139,7 +138,7 @@ def _read(name: str, content: dict) -> KernelKind:
 
 def source(kind: str) -> str:
     """Return what tells a folder's kernel from others of its name, empty for one of ours."""
-    if kind in _native() or compose.of_omkl("kernel", kind):
+    if kind in _native() or conf.of_omkl("kernel", kind):
         return ""
     path = kernel_file(kind)
     stat = path.stat()

@@ -5,7 +5,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from omkl.config import compose, domains, kernel_kinds
+from omkl import conf
+from omkl.config import domains, kernel_kinds
 from omkl.schema import checked
 
 PARTS = {"normalise": domains.domain_check(["none", "cosine"]), "kernels": kernel_kinds.check_kernels}
@@ -14,7 +15,7 @@ _KEYS = {"label": domains.domain_check("text"), **PARTS}
 
 def pool_names() -> list[str]:
     """Return the names of all kernel pools, sorted."""
-    return compose.options("pool")
+    return conf.options("pool")
 
 
 def pool(name: str) -> dict[str, Any]:
@@ -27,8 +28,8 @@ def pool(name: str) -> dict[str, Any]:
 
 def pools(names: Iterable[str]) -> list[dict[str, Any]]:
     """Return several pools in the order given, as ``pool`` does."""
-    names = [compose.known_option("pool", name, "kernel pool") for name in names]
-    return [_pool(name, content) for name, content in compose.read_config("pool", names).items()]
+    names = [conf.known_option("pool", name, "kernel pool") for name in names]
+    return [_pool(name, conf.read("pool", name)) for name in names]
 
 
 def kernel_pool(params: Mapping[str, Any], pool: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -60,4 +61,4 @@ def changed(pool: dict, changes: dict[str, Any], named: list[dict]) -> dict[str,
 
 
 def _pool(name: str, content: dict) -> dict[str, Any]:
-    return {"name": name, **checked(content, _KEYS, compose.file("pool", name), sorted(_KEYS))}
+    return {"name": name, **checked(content, _KEYS, conf.file("pool", name), sorted(_KEYS))}

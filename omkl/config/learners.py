@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal
 
-from omkl.config import compose, domains
+from omkl import conf
+from omkl.config import domains
 from omkl.config.kernel_kinds import AUTO, FEATURES, GAUSSIAN
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.parameters import Parameter, parameters
@@ -14,8 +15,36 @@ from omkl.paths import extensions
 from omkl.resources.resource import Resource
 from omkl.resources.state import limits
 from omkl.resources.state import parse as parse_state
-from omkl.schema import Check, checked, such
+from omkl.schema import Check, as_dataclass, checked, such
 from omkl.tasks import REPORTED, TASKS, by_task, for_task
+
+_ESTIMATOR = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+
+
+def _is_estimator(value: Any) -> bool:
+    return isinstance(value, str) and _ESTIMATOR.fullmatch(value) is not None
+
+
+def _tasks(value: Any) -> list[str]:
+    return [_task(task) for task in (value if isinstance(value, list) and value else [value])]
+
+
+def _groups(value: Any) -> list[str]:
+    names = domains.domain_check("names")(value)
+    for name in names:
+        if not conf.is_plain(name):
+            raise ValueError(f"{show(name)} is not a name of a group: letters, digits and '_'")
+        if name in learner_names():
+            raise ValueError(f"{show(name)} is a learner's name; a group needs another name")
+    return names
+
+
+def _measures(value: Any) -> list[str]:
+    return [_measure(name) for name in domains.domain_check("names")(value)]
+
+
+_task, _measure = domains.domain_check(list(TASKS)), domains.domain_check(list(REPORTED))
+Text = Annotated[str, domains.domain_check("text")]
 
 
 @dataclass(frozen=True)
@@ -52,35 +81,35 @@ class LearnerSpec:
     """
 
     name: str
-    function: str
-    label: str
-    cite: str
+    function: Text
+    label: Text
+    cite: Text
     tasks: list[str]
-    kernels: str
-    revision: int
+    kernels: Literal["pool", "own", "none"]
+    revision: Annotated[int, "[1, inf)"]
     hyperparameters: dict[str, Parameter] = field(default_factory=dict)
-    pool: str = "any"
-    classes: str = "two"
-    usual_pool: str | None = None
+    pool: Literal["any", "features", "gaussian"] = "any"
+    classes: Literal["two", "many"] = "two"
+    usual_pool: Text | None = None
     yardstick: bool = False
     in_order: bool = False
     stochastic: bool = False
     equivariant: bool = False
-    setup: str | None = None
+    setup: Text | None = None
     state: dict[str, Resource] = field(default_factory=dict)
-    measures: list[str] = field(default_factory=list)
-    degrees_of_freedom: int | None = None
+    measures: Annotated[list[str], _measures] = field(default_factory=list)
+    degrees_of_freedom: Annotated[int, "[3, inf)"] | None = None
     probabilities: bool = False
     require: list[str] = field(default_factory=list)
     only: dict[str, dict[str, list]] = field(default_factory=dict)
     refuse: list[dict[str, Any]] = field(default_factory=list)
     former: dict[str, Any] = field(default_factory=dict)
     renamed: dict[str, dict[str, str]] = field(default_factory=dict)
-    draws_as: str | None = None
-    groups: list[str] = field(default_factory=list)
-    estimator: str | None = None
+    draws_as: Text | None = None
+    groups: Annotated[list[str], _groups] = field(default_factory=list)
+    estimator: Annotated[str, such("module:Class", _is_estimator)] | None = None
     sparse: bool = False
-    average: str | None = None
+    average: Literal["fixed", "shrunk"] | None = None
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -239,7 +268,6 @@ class LearnerSpec:
 # ------------------------------------------------------------------ the files
 
 
-_ESTIMATOR = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
 
 _known: dict[str, tuple[dict, tuple, LearnerSpec]] = {}  # content, folders, what was made of it
@@ -247,7 +275,7 @@ _known: dict[str, tuple[dict, tuple, LearnerSpec]] = {}  # content, folders, wha
 
 def learner_names() -> list[str]:
     """Return the names of all learners, sorted."""
-    return compose.options("algo")
+    return conf.options("algo")
 
 
 def learner_spec(name: str) -> LearnerSpec:
@@ -272,11 +300,11 @@ def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     known_names = learner_names()
     names = known_names if names is None else list(names)
     for name in set(names).difference(known_names):
-        compose.known_option("algo", name, "learner")  # which says what is wrong
+        conf.known_option("algo", name, "learner")  # which says what is wrong
     around = tuple(extensions())  # with other folders a learner's name may be another's group
     specs = {}
-    for name, content in compose.read_config("algo", names).items():  # the same objects until a file changes
-        known = _known.get(name)
+    for name in names:
+        content, known = conf.read("algo", name), _known.get(name)  # the same content until a file changes
         if known is None or known[0] is not content or known[1] != around:
             _known[name] = known = content, around, _spec(name, content)
         specs[name] = known[2]
@@ -367,70 +395,40 @@ def _tasks_of(name: str) -> list[str]:
     return known[name].tasks if name in known else []
 
 
-def _tasks(value: Any) -> list[str]:
-    return [_task(task) for task in (value if isinstance(value, list) and value else [value])]
-
-
-def _groups(value: Any) -> list[str]:
-    names = domains.domain_check("names")(value)
-    for name in names:
-        if not compose.is_plain(name):
-            raise ValueError(f"{show(name)} is not a name of a group: letters, digits and '_'")
-        if name in learner_names():
-            raise ValueError(f"{show(name)} is a learner's name; a group needs another name")
-    return names
-
-
-def _measures(value: Any) -> list[str]:
-    return [_measure(name) for name in domains.domain_check("names")(value)]
-
-
-_task, _measure = domains.domain_check(list(TASKS)), domains.domain_check(list(REPORTED))
-_REQUIRED = ("label", "cite", "task", "revision")
-_OF_ESTIMATORS = {*_REQUIRED, "classes", "equivariant", "estimator", "sparse", "yardstick"}
-_CHECKS: dict[str, Check] = {
-    **dict.fromkeys(
-        ("function", "label", "cite", "setup", "draws_as", "usual_pool"), domains.domain_check("text")
-    ),
-    **dict.fromkeys(
-        ("yardstick", "in_order", "stochastic", "equivariant", "sparse", "probabilities"),
-        domains.domain_check("bool"),
-    ),
-    "estimator": such("module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value)),
-    "task": _tasks,
-    "groups": _groups,
-    "kernels": domains.domain_check(["pool", "own", "none"]),
-    "classes": domains.domain_check(["two", "many"]),
-    "average": domains.domain_check(["fixed", "shrunk"]),
-    "pool": domains.domain_check(["any", "features", "gaussian"]),
-    "measures": _measures,
-    "degrees_of_freedom": domains.domain_check("int [3, inf)"),
-    "revision": domains.domain_check("int [1, inf)"),
+_OF_ESTIMATORS = {
+    *("label", "cite", "task", "revision", "classes", "equivariant", "estimator", "sparse", "yardstick")
 }
 
 
 def _spec(name: str, content: dict) -> LearnerSpec:
-    where, about = compose.file("algo", name), content.get("about")
+    where, about = conf.file("algo", name), content.get("about")
     if not isinstance(about, dict):
         raise UserError(f"{where}: the mapping 'about' is missing")
     own_task = {key: value for key, value in about.items() if key == "task"}
     tasks = checked(own_task, {"task": _tasks}, where, ["task"], "about.")["task"]
     hyper = parameters(content, where, tasks, searched=True)
+    rules = _rule_checks(hyper, tasks)
+    known = {"task", *rules, *(own.name for own in fields(LearnerSpec))} - {
+        "name",
+        "tasks",
+        "hyperparameters",
+    }
+    for key in about.keys() - known:
+        raise UserError(f"{where}: unknown key {show(f'about.{key}')}{suggest(str(key), known)}")
     foreign = "estimator" in about
-    required = _REQUIRED if foreign else (*_REQUIRED, "kernels")
-    values = checked(about, _CHECKS | _rule_checks(hyper, tasks), where, required, "about.")
-    beside = "with" if foreign else "without"
-    for key in values.keys() - _OF_ESTIMATORS if foreign else values.keys() & {"sparse"}:
+    for key in about.keys() - _OF_ESTIMATORS if foreign else about.keys() & {"sparse"}:
+        beside = "with" if foreign else "without"
         raise UserError(f"{where}: 'about.{key}' is not possible {beside} 'about.estimator'")
-    tasks = values.pop("task")
     if foreign and "novelty" in tasks:
         raise UserError(f"{where}: about.task: an estimator is for classification or regression")
-    if foreign and "classification" in tasks:
-        values.setdefault("classes", "many")
-    if values.get("classes") == "many" and "classification" not in tasks:
+    values = checked({key: about[key] for key in rules if key in about}, rules, where, group="about.")
+    rest = {key: value for key, value in about.items() if key not in ("task", *values)}
+    rest |= {"classes": "many"} if foreign and "classification" in tasks and "classes" not in about else {}
+    rest = {"function": name, **({"kernels": "none"} if foreign else {}), **rest}
+    of_file = {"name": name, "tasks": tasks, "hyperparameters": hyper, **values}
+    spec: LearnerSpec = as_dataclass(LearnerSpec, rest, where, "about.", **of_file)
+    if spec.classes == "many" and "classification" not in tasks:
         raise UserError(f"{where}: about.classes: only a learner for classification can have 'many'")
-    values.setdefault("kernels", "none")
-    spec = LearnerSpec(**{"name": name, "function": name, "tasks": tasks, "hyperparameters": hyper, **values})
     own = "kernel" in hyper and hyper["kernel"].domain == "kernel"
     if (spec.kernels == "own") != own:
         raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
@@ -529,7 +527,7 @@ def groups() -> dict[str, list[str]]:
 
 def meanings() -> dict[str, str]:
     """Return what the learners of a group have in common, by its name; a user's family has none."""
-    return compose.read_config("", ["groups"])["groups"]
+    return conf.read("", "groups")
 
 
 def members(name: str) -> list[str]:

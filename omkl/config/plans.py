@@ -4,13 +4,14 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from omkl.config import compose, domains, kernel_pools
+from omkl import conf
+from omkl.config import domains, kernel_pools
 from omkl.config.data_choice import ONLINE, chosen_data, distinct
-from omkl.config.grammar import Override, Request
+from omkl.config.grammar import Override
 from omkl.config.learners import (
     LearnerSpec,
     hyperparameters,
@@ -18,9 +19,9 @@ from omkl.config.learners import (
     learner_spec,
     learner_specs,
 )
-from omkl.config.own_settings import LearnerChoice
 from omkl.config.parameters import parameters, texts
-from omkl.config.settings_text import identity
+from omkl.config.request import Request
+from omkl.config.settings import Setting
 from omkl.data.dataset import unlike_features
 from omkl.errors import UserError, counted, shown, suggest
 from omkl.paths import store_folder
@@ -30,54 +31,6 @@ if TYPE_CHECKING:
     from omkl.data import DataRef
 
 MOST_SETTINGS = 100_000
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One learner with its hyperparameters, in canonical form, on one pool (None unless it uses one).
-
-    task: of the data that it is for, where a plan has data of several tasks and the hyperparameters depend on
-    the task; None for all data
-    label: its name in tables and figures, None for the learner's    data: names of the data sets that it is
-    for, none means all    per_data: hyperparameters that the learner has for these data sets, which make no
-    learner of its own in a figure
-    scaling: ``scale`` of the features and ``target`` of a regression while its streams run, and ``delay`` of
-    the labels, where asked for
-    """
-
-    learner: str
-    params: dict[str, Any]
-    pool: dict[str, Any] | None
-    task: str | None = None
-    label: str | None = None
-    data: tuple[str, ...] = ()
-    per_data: tuple[str, ...] = ()
-    scaling: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def stored(self) -> dict[str, Any]:
-        """The hyperparameters and the scaling: what the store has as ``params``."""
-        return self.params | self.scaling
-
-    @property
-    def kernel_pool(self) -> dict[str, Any] | None:
-        """The kernels that it runs on, ``{"normalise", "kernels"}``, None for a learner without."""
-        return kernel_pools.kernel_pool(self.params, self.pool)
-
-    @property
-    def kernels(self) -> list[dict[str, Any]]:
-        """Its kernels in order, none for a learner without."""
-        pool = self.kernel_pool
-        return pool["kernels"] if pool else []
-
-    @property
-    def identity(self) -> str:
-        """What makes two settings for the same data the same."""
-        return identity(self.learner, self.stored, self.pool)
-
-    def fits(self, task: str, data: str) -> bool:
-        """Whether it is for data of this task and name."""
-        return self.task in (None, task) and (not self.data or data in self.data)
 
 
 def settings(
@@ -100,18 +53,18 @@ def settings(
         axes[name] = axes.get(name, {}) | values
     named = {ref.name: ref.word for ref in data}
     entries = [
-        Entry(spec, one, tuple(name for name, word in named.items() if one.fits(name, word)))
-        for one in request.choices(named)
+        Entry(spec, one, tuple(name for name, word in named.items() if one.is_for(name, word)))
+        for one in request.settings(named)
         for spec in meant.get(one.learner, ())
     ]
     entries = [entry for entry in entries if entry.data]
     _check_effect(request, parts, entries, named)
     grids = []
     for entry in entries:
-        spec, one = entry.spec, entry.choice
+        spec, one = entry.spec, entry.own
         values = {name: axis[spec.name] for name, axis in axes.items() if spec.name in axis}
         values |= {name: [value] for name, value in one.params.items() if (spec.name, name) not in own}
-        used = kernel_pools.pools([one.pool]) if one.pool else pools.get(spec.name, [None])
+        used = [one.pool] if one.pool else pools.get(spec.name, [None])
         shared = any(
             other is not entry and other.spec is spec and {*other.data} & {*entry.data} for other in entries
         )
@@ -133,7 +86,7 @@ class Entry(NamedTuple):
     """A learner of a plan with its own settings, and the names of the data sets that they are for."""
 
     spec: LearnerSpec
-    choice: LearnerChoice
+    own: Setting
     data: tuple[str, ...]
 
 
@@ -149,7 +102,7 @@ def _check_effect(
         raise UserError(f"{of}: no settings for data={','.join(bare)}; add learners with algo=NAME,...")
     for name, override in parts.items():
         able = [entry for entry in entries if name in entry.spec.hyperparameters]
-        if able and all(name in entry.choice.params for entry in able):
+        if able and all(name in entry.own.params for entry in able):
             raise UserError(
                 f"{override.text}: no effect, since each learner has its own {name}; "
                 f"algo.{able[0].spec.name}.{name}=VALUE sets that of one"
@@ -272,7 +225,7 @@ def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str
     fit = [task for task in tasks if task in spec.tasks] or spec.tasks[:1]
     several = len(fit) > 1 and any(map(by_task, params.values()))
     for task in fit if several else fit[:1]:
-        yield Setting(spec.name, for_task(params, task), pool, task if several else None)
+        yield Setting(spec.name, for_task(params, task), pool, task=task if several else None)
 
 
 # ------------------------------------------------------------------ plans
@@ -324,7 +277,7 @@ class Scaled:
         for word in words.keys() & spec.hyperparameters.keys():
             raise UserError(
                 f"{word}={words[word]}: {spec.name} has a hyperparameter of this name; rename it in "
-                f"{compose.file('algo', spec.name)}"
+                f"{conf.file('algo', spec.name)}"
             )
         return words
 
@@ -421,6 +374,7 @@ def plan(
     once. Raises UserError, one line, for whatever is not right.
     """
     request = Request(overrides, sweep, values)
+    request.compose()
     specs = list(learner_specs(request.names("algo", learner_names())).values())
     refs = chosen_data(request, data)
     tasks = list(dict.fromkeys(ref.task for ref in refs))
@@ -532,8 +486,8 @@ def _usual_budget(spec: LearnerSpec, request: Request) -> int:
 
 
 def _exec(request: Request) -> dict[str, Any]:
-    name = compose.known_option("exec", request.value("exec"), "executor")
-    options = parameters(compose.read_config("exec", [name])[name], compose.file("exec", name))
+    name = conf.known_option("exec", request.value("exec"), "executor")
+    options = parameters(conf.read("exec", name), conf.file("exec", name))
     values = {"name": name, **{option: own.value for option, own in options.items()}}
     for option, override in request.parts("exec").items():
         if option not in options:

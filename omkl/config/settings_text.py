@@ -1,6 +1,7 @@
 """Hyperparameters and kernels as tables and messages print them, and as the words of a command."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,6 +33,30 @@ def value_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(value_text, value))}]"
     return str(value)
+
+
+_PLAIN = re.compile(r"(?!(null|true|false|inf|nan)$)[a-z_][\w./-]*( [\w./-]+)*", re.ASCII | re.IGNORECASE)
+
+
+def is_plain_text(text: str) -> bool:
+    """Whether a text is read as itself where it is typed without quotes."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def typed(value: Any) -> str:
+    """Return a value as one types it: texts in quotes where they need them, kernels as calls."""
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', r"\"")
+        return value if is_plain_text(value) else f'"{escaped}"'
+    if isinstance(value, Mapping):
+        kind = value.get("kind")
+        sign = ":" if kind is None else "="
+        parts = [f"{name}{sign}{typed(part)}" for name, part in value.items() if name not in _UNSHOWN]
+        inner = ("," if kind is None else ", ").join(parts)
+        return f"{{{inner}}}" if kind is None else f"{kind}({inner})" if inner else str(kind)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(typed, value))}]"
+    return value_text(value)
 
 
 def params_text(params: Mapping[str, Any]) -> str:

@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from omkl import schema
+from omkl import conf, schema
 from omkl.data import number_streams, streams
 from omkl.data.data_files import LIMIT
 from omkl.data.raw_files import READERS, TWO_FILES
 from omkl.errors import UserError, show, suggest
-from omkl.paths import conf_folder, extensions, listed
+from omkl.paths import listed
 from omkl.tasks import TASKS
 
 # format: how many files it needs at least
@@ -121,25 +121,25 @@ class DataEntry:
 
 def names() -> list[str]:
     """Return the names of all registered data sets, sorted."""
-    return sorted(path.stem for path in _files())
+    return conf.options("data")
 
 
-def _files() -> list[Path]:
+def _files() -> tuple[Path, ...]:
     """Return the entries' files, ours and those of the folders that extend omkl."""
-    folders = [conf_folder(), *(folder / "conf" for folder in extensions())]
-    return [path for folder in folders for path in listed(folder / "data", "*.yaml")]
+    files = (path for folder in conf.folders("data") for path in listed(folder, "*.yaml"))
+    return tuple(path for path in files if path.name[0] not in "._")
 
 
 def is_name(spec: str) -> bool:
     """Whether ``spec`` is a registered name or alias; no file is needed for the answer."""
-    return spec in names() or spec in _aliases(tuple(_files()))
+    return spec in names() or spec in _aliases(_files())
 
 
 def entry(name: str) -> DataEntry:
     """Return the entry of a name or alias. Raises UserError with a suggestion for an unknown one."""
     files = _files()
     paths = {path.stem: path for path in files}
-    aliases = {} if name in paths else _aliases(tuple(files))
+    aliases = {} if name in paths else _aliases(files)
     if name not in paths and name not in aliases:
         raise UserError(f"unknown data set {name!r}{suggest(name, [*paths, *aliases])}; see `omkl list data`")
     return _entry(paths[name] if name in paths else paths[aliases[name]])
@@ -166,7 +166,7 @@ def _aliases(paths: tuple[Path, ...]) -> dict[str, str]:
 
 @cache
 def _entry(path: Path) -> DataEntry:
-    item: DataEntry = schema.as_dataclass(DataEntry, schema.read(path), path, name=path.stem)
+    item: DataEntry = schema.as_dataclass(DataEntry, conf.read("data", path.stem), path, name=path.stem)
     if fault := next(_faults(item), None):
         raise UserError(f"{path}: {fault}")
     return item

@@ -10,7 +10,7 @@ import numpy as np
 
 from omkl.config import Plan
 from omkl.config import plan as make_plan
-from omkl.config.grammar import Request
+from omkl.config.request import Request
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef, find
 from omkl.data.arrays import from_arrays

@@ -5,7 +5,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl.config.own_settings import LearnerChoice
+from omkl.config import Setting
 from omkl.config.settings_text import word_text
 from omkl.experiments.bounds_results import Bounds
 from omkl.experiments.call import Call
@@ -252,7 +252,7 @@ def bounds(
 
 
 def fit(
-    words: "str | LearnerChoice" = "",
+    words: "str | Setting" = "",
     data: Any = None,
     *,
     y: Any = None,
@@ -268,7 +268,7 @@ def fit(
     data, y, label, settings
         As in `run`.
     """
-    if isinstance(words, LearnerChoice) or (words and "=" not in words):
+    if isinstance(words, Setting) or (words and "=" not in words):
         words, settings = "", {"algo": words, **settings}
     return trained(Call.of(words, data, y, label, settings))
 

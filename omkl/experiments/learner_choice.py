@@ -3,20 +3,20 @@
 from dataclasses import fields
 from typing import Any
 
-from omkl.config.own_settings import LearnerChoice, choice
+from omkl.config.settings import Setting, setting
 from omkl.config.settings_text import value_text
 from omkl.experiments.shown import Shown
 from omkl.reports.table import Table
 from omkl.tasks import by_task
 
 
-class ChosenLearner(LearnerChoice, Shown):
+class ChosenLearner(Setting, Shown):
     """A learner with settings of its own, as `omkl.run(algo=[...])` takes it.
 
     In a notebook it is the table of its hyperparameters, with their values, domains and meanings.
     """
 
-    __str__ = LearnerChoice.__str__
+    __str__ = Setting.__str__
 
     def __repr__(self) -> str:
         return f"omkl.learner: {self}"
@@ -36,7 +36,7 @@ class ChosenLearner(LearnerChoice, Shown):
         spec = self.spec
         more = [f"label {self.label}"] if self.label else []
         more += [f"for {', '.join(self.data)}"] if self.data else []
-        more += [f"pool {self.pool}"] if self.pool else []
+        more += [f"pool {self.pool['name']}"] if self.pool else []
         title = f"{spec.label}, {spec.cite}; {', '.join(spec.tasks)}"
         return Table.of(rows, shared="; ".join([title, *more]))
 
@@ -60,10 +60,10 @@ def learner(name: str, *, pool: str | None = None, label: str | None = None, **p
     omkl.errors.UserError
         For an unknown learner, hyperparameter or pool, and for a value out of its domain.
     """
-    return shown(choice(name, params, pool=pool, label=label))
+    return shown(setting(name, params, pool=pool, label=label))
 
 
-def shown(own: LearnerChoice) -> ChosenLearner:
+def shown(own: Setting) -> ChosenLearner:
     """Return a choice as one that shows itself."""
     return ChosenLearner(**{field.name: getattr(own, field.name) for field in fields(own)})
 

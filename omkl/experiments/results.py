@@ -25,7 +25,7 @@ from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.table import Table
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
-from omkl.store.columns import with_extra
+from omkl.store.cell_measures import with_extra
 from omkl.store.store import Store
 from omkl.tasks import REGRET, judging_on
 

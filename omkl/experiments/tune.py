@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan, Setting, learner_spec, pool_names
-from omkl.config.own_settings import LearnerChoice, settings_yaml
+from omkl.config.settings_file import settings_yaml
 from omkl.config.settings_text import params_text, word_text
 from omkl.errors import UserError, counted, quoted
 from omkl.experiments.call import Call
@@ -63,7 +63,7 @@ class Study:
         fixed = [key.removeprefix("algo.") for key in given if key.startswith("algo.")]
         fixed += ["pool"] if any(key.partition(".")[0] == "pool" for key in given) else []
         if (learners := given.get("algo")) and "settings" not in given:
-            chosen = [one for one in learners.values if isinstance(one, LearnerChoice)]
+            chosen = [one for one in learners.values if isinstance(one, Setting)]
             fixed += [f"{one.learner}.{name}" for one in chosen for name in one.params]
             fixed += [f"{one.learner}.pool" for one in chosen if one.pool]
         plan = call.plan()
@@ -216,7 +216,7 @@ class Tuning(Shown):
         names = {axis.name for axis in axes(spec, end.task, self.study.fixed)}
         names |= spec.unusual(setting.params, end.task).keys()
         params = {name: value for name, value in setting.params.items() if name in names}
-        pool = setting.pool["name"] if setting.pool and setting.pool["name"] in pool_names() else None
+        pool = setting.pool if setting.pool and setting.pool["name"] in pool_names() else None
         return ChosenLearner(spec.name, params, pool, setting.label, (end.data.word,))
 
     # ------------------------------------------------------------------ what they are worth

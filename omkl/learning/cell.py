@@ -13,7 +13,7 @@ import numpy as np
 
 from omkl.errors import OmklError, UserError, counted
 from omkl.paths import EXTENSIONS
-from omkl.store.keys import cell_key
+from omkl.store.fields import cell_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,9 +112,10 @@ class Cell:
             "seed": self.seed,
             "permutation_seed": str(self.permutation_seed),
             "revision": self.spec.revision_of(deciding),
-            **({"source": self.source} if self.source else {}),
-            **({"rounds": list(self.rounds)} if self.rounds else {}),
-            **({"test": test, "held_out": self.test.identity} if self.test else {}),
+            "source": self.source or None,
+            "rounds": list(self.rounds) if self.rounds else None,
+            "test": test,
+            "held_out": self.test.identity if self.test else None,
         }
 
     @property

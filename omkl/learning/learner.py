@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from omkl import conf
 from omkl.algorithms import function
-from omkl.config import compose
 from omkl.engine.expansion import BLOCK, Expansion
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import UserError, show
@@ -102,7 +102,7 @@ class Learner:
         self.arguments = self._compiled_values(params)
         missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
         if missing:
-            where = compose.file("algo", spec.name)
+            where = conf.file("algo", spec.name)
             raise UserError(
                 f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
             )

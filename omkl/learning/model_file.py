@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.config import compose
+from omkl import conf
 from omkl.config.kernel_kinds import is_one
 from omkl.config.kernel_pools import PARTS
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec
@@ -117,8 +117,7 @@ def _spec(header: dict[str, Any]) -> LearnerSpec:
         raise ValueError(f"{name} is an estimator of another package, which no model holds")
     if header.get("source", "") != source(spec):
         raise UserError(
-            f"the model was made with another source of {name} than {compose.file('algo', name)}; "
-            "train it again"
+            f"the model was made with another source of {name} than {conf.file('algo', name)}; train it again"
         )
     return spec
 

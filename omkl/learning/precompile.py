@@ -13,8 +13,9 @@ from typing import IO, Any
 import numpy as np
 from tqdm import tqdm
 
+from omkl import conf
 from omkl.algorithms import function
-from omkl.config import compose, learner_spec
+from omkl.config import learner_spec
 from omkl.config.kernel_pools import kernel_pool
 from omkl.engine import by_address, numba_cache
 from omkl.engine.jit import fault_in_one_line
@@ -217,11 +218,11 @@ def _faults_as_user_errors(spec: Any) -> Iterator[None]:
     try:
         yield
     except NumbaError as error:
-        if compose.of_omkl("algo", spec.name):
+        if conf.of_omkl("algo", spec.name):
             raise
         raise UserError(fault_in_one_line(function(spec.function).py_func, str(error))) from error
     except Exception as error:
-        if compose.of_omkl("algo", spec.name) or isinstance(error, UserError):
+        if conf.of_omkl("algo", spec.name) or isinstance(error, UserError):
             raise
 
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.config import compose
+from omkl import conf
 from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.stream import Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, counted, suggest
@@ -195,7 +195,7 @@ def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, clas
 
     classes: their number; many are an error where the estimator says that it is for two
     """
-    where, target = compose.file("algo", spec.name), estimator_class(spec)
+    where, target = conf.file("algo", spec.name), estimator_class(spec)
     known = inspect.signature(target).parameters
     any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
     for name in [] if any_name else params.keys() - known.keys():
@@ -238,7 +238,7 @@ def _loaded(estimator: str, where: Path) -> Any:
 
 def estimator_class(spec: LearnerSpec) -> Any:
     """Return the class of an estimator, or the function of its folder. Raises UserError where it is not."""
-    return _loaded(str(spec.estimator), compose.file("algo", spec.name))
+    return _loaded(str(spec.estimator), conf.file("algo", spec.name))
 
 
 def code_identity(spec: LearnerSpec) -> str:
@@ -247,7 +247,7 @@ def code_identity(spec: LearnerSpec) -> str:
     This is its name and the versions of its packages: that of an installed module, or those that the folder's
     module imports, with a hash of the source then.
     """
-    where = compose.file("algo", spec.name)
+    where = conf.file("algo", spec.name)
     name = str(spec.estimator).partition(":")[0]
     parts, tops = [f"estimator {REVISION}", str(spec.estimator)], [name.partition(".")[0]]
     if own := _own_module(name, where):
@@ -300,7 +300,7 @@ def _imported(name: str, where: Path) -> ModuleType:
 
 def sources_of_others() -> dict[str, str]:
     """Return what the learners of the user's folders are made of, by learner."""
-    return {name: source(spec) for name, spec in learner_specs().items() if not compose.of_omkl("algo", name)}
+    return {name: source(spec) for name, spec in learner_specs().items() if not conf.of_omkl("algo", name)}
 
 
 def source(spec: LearnerSpec) -> str:
@@ -309,7 +309,7 @@ def source(spec: LearnerSpec) -> str:
     Of a compiled learner it is a hash of its module (with the folder's other modules if it uses any) and of
     what its YAML says about its function and state; of an estimator see `identity`.
     """
-    if compose.of_omkl("algo", spec.name):
+    if conf.of_omkl("algo", spec.name):
         return ""
     if spec.estimator:
         return code_identity(spec)
@@ -319,7 +319,7 @@ def source(spec: LearnerSpec) -> str:
     state = {name: resource.written() for name, resource in spec.state.items()}
     said = [spec.function, spec.setup, spec.draws_as, spec.kernels, state]
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
-    folder = compose.file("algo", spec.name).parents[2] / "algorithms"
+    folder = conf.file("algo", spec.name).parents[2] / "algorithms"
     for name in filter(None, (spec.function, spec.setup)):
         compiled = function(name, name == spec.function)
         module = Path(getattr(compiled, "py_func", compiled).__code__.co_filename)

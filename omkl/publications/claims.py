@@ -23,8 +23,7 @@ from omkl.reports.results_table import failed, incomplete
 from omkl.reports.rows import Row
 from omkl.reports.summary import ALPHA, LEAST_COMMON, not_worse, paired_ps
 from omkl.reports.table import Table
-from omkl.store.cell_measures import CellMeasures
-from omkl.store.columns import with_extra
+from omkl.store.cell_measures import CellMeasures, with_extra
 from omkl.store.store import Store
 from omkl.tasks import MEASURES
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from omkl.config import compose
+from omkl import conf
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError, show, shown, suggest
 from omkl.reports.figure_style import KINDS as FIGURE_KINDS
@@ -121,14 +121,14 @@ class Paper:
 
 def paper_names() -> list[str]:
     """Return the names of all papers, sorted."""
-    return compose.options("paper")
+    return conf.options("paper")
 
 
 def read_paper(name: str) -> Paper:
     """Return a paper. Raises UserError for an unknown name or a faulty file."""
-    compose.known_option("paper", name, "paper")
-    content = compose.read_config("paper", [name])[name]
-    check_paper(content, str(compose.file("paper", name)))
+    conf.known_option("paper", name, "paper")
+    content = conf.read("paper", name)
+    check_paper(content, str(conf.file("paper", name)))
     runs = {key: Run(key, paper=name, **_given(parts)) for key, parts in (content.get("runs") or {}).items()}
 
     left_out = {run.name for run in runs.values() if run.folder and not _known(run)}
@@ -160,7 +160,7 @@ def read_paper(name: str) -> Paper:
 
 
 def _known(run: Run) -> bool:
-    return set(as_list(run.words["algo"])) <= set(compose.options("algo"))
+    return set(as_list(run.words["algo"])) <= set(conf.options("algo"))
 
 
 def _given(parts: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,22 +1,24 @@
-"""Runs whose learners are tuned first: the rule is in conf/paper, the settings that won in conf/tuned.
+"""Runs whose learners are tuned first: the rule is in conf/paper, what won in results/PAPER/tuned.yaml.
 
     tune: {passes: 2, longest: 30, seconds: 20, fewest: 3}
 
 Keys are those of conf/tune.yaml, and two that cut the passes that are reported: they take at most ``seconds``
-of each learner on each data set together, but there are at least ``fewest``. conf/tuned/PAPER.yaml has for
-each run, data set and learner the hyperparameters that differ from the run's, the passes that are reported,
+of each learner on each data set together, but there are at least ``fewest``. The file of winners has for each
+run, data set and learner the hyperparameters that differ from the run's, the passes that are reported,
 and what tells whether the winner still counts.
 """
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from omkl import conf
 from omkl.config import (
     Plan,
     Setting,
-    compose,
     domains,
     kernel_pools,
     learner_names,
@@ -37,7 +39,7 @@ CUTS = {"seconds": ("(0, inf) or null", None), "fewest": ("int [1, inf)", 1)}  #
 
 
 class TunedSetting(NamedTuple):
-    """What conf/tuned says of a learner on a data set; reps: passes to report, None for all.
+    """What won for a learner on a data set; reps: passes to report, None for all.
 
     ranges: a hash of what was searched, None in old files    pool: its name, where it is not the usual one
     """
@@ -51,9 +53,7 @@ class TunedSetting(NamedTuple):
 
 def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
     """Return the winners of a run by data set and learner; none where it is not tuned yet."""
-    if run.paper not in compose.options("tuned"):
-        return {}
-    content = compose.read_config("tuned", [run.paper])[run.paper].get(run.name, {})
+    content = _winners(run.paper).get(run.name, {})
     return {
         (data, learner): TunedSetting(
             own["params"], own.get("reps"), own["revision"], own.get("ranges"), own.get("pool")
@@ -61,6 +61,24 @@ def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
         for data, learners in content.items()
         for learner, own in learners.items()
     }
+
+
+def winners_file(paper: str) -> Path:
+    """Return the file of a paper's winners: in results/PAPER beside the conf folder that has the paper."""
+    return conf.file("paper", paper).parents[2] / "results" / paper / "tuned.yaml"
+
+
+def _winners(paper: str) -> dict[str, Any]:
+    path = winners_file(paper)
+    if not path.is_file():
+        return {}
+    stat = path.stat()
+    return _read(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(4)
+def _read(path: Path, *changed: int) -> dict[str, Any]:
+    return conf.read_yaml(path)
 
 
 def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
@@ -131,7 +149,7 @@ def tuning_rule(run: Run) -> "tuple[Rule, dict[str, Any]]":
     """Return a run's rule, and how its passes are cut. Raises UserError for a wrong key or value."""
     from omkl.runs.tuning import known, rule_from
 
-    where, given = f"{compose.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
+    where, given = f"{conf.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
     keys = [*known(), *CUTS]
     for key in given.keys() - set(keys):
         raise UserError(f"{where}: unknown key '{key}'{suggest(key, keys)}")
@@ -221,7 +239,7 @@ def _held(step: Step, plans: "Mapping[str, Plan]") -> list[Plan]:
 
 
 def tune_step(step: Step, **how: Any) -> "list[Tuned]":
-    """Run the races of a step and keep the winners in conf/tuned/PAPER.yaml; how: of ``run_plans``."""
+    """Run the races of a step and keep the winners; how: of ``run_plans``."""
     from omkl.runs.tuning import run_races
 
     ends, _ = run_races(step.races, **how)
@@ -233,9 +251,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
     import yaml
 
     paper = step.run.paper
-    path = compose.file("paper", paper).parents[1] / "tuned" / f"{paper}.yaml"
-    content = compose.read_config("tuned", [paper])[paper] if path.is_file() else {}
-    content = {run: dict(sets) for run, sets in content.items()}
+    content = {run: dict(sets) for run, sets in _winners(paper).items()}
     own = content.setdefault(step.run.name, {})
     learners = dict(own.get(step.data.name, {}))
     for end in ends:
@@ -250,7 +266,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
         } | ({"pool": pool} if pool != usual else {})
     own[step.data.name] = learners
     head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
-    write_text(path, head + yaml.safe_dump(content, sort_keys=False, width=1000))
+    write_text(winners_file(paper), head + yaml.safe_dump(content, sort_keys=False, width=1000))
 
 
 def _reps(end: "Tuned", cuts: Mapping[str, Any]) -> int:

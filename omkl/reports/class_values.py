@@ -1,6 +1,6 @@
 """What each class of a data set has in a row of a table: its name, its error, its F1.
 
-The counts of a cell are those of `omkl.store.columns.hits_of`: right, whole, taken (C,).
+The counts of a cell are those of `omkl.store.cell_measures.hits_of`: right, whole, taken (C,).
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ import numpy as np
 from omkl.errors import counted
 from omkl.reports.captions import n_cells, some
 from omkl.reports.rows import Parts, alike
-from omkl.store.columns import with_extra
+from omkl.store.cell_measures import with_extra
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config import compose
+from omkl import conf
 from omkl.config.settings_text import SCALING, params_text, value_text
 from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
@@ -504,9 +504,9 @@ def _stale(expected: ReportPlan) -> list[str]:
 
 def _folder(learner: str) -> str:
     """Return the option that names the folder of a learner of the user's, "" for one of ours."""
-    if compose.of_omkl("algo", learner):
+    if conf.of_omkl("algo", learner):
         return ""
-    folder = compose.file("algo", learner).parents[2]
+    folder = conf.file("algo", learner).parents[2]
     return f" --with {shlex.quote(str(folder))}"
 
 

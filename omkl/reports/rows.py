@@ -11,7 +11,7 @@ import numpy as np
 from omkl.config.data_choice import prepared_words
 from omkl.config.settings_text import SCALING, identity, params_text
 from omkl.data.preparation import in_shell
-from omkl.store.columns import with_extra
+from omkl.store.cell_measures import with_extra
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:

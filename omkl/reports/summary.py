@@ -16,8 +16,7 @@ from omkl.reports.measures import cost_of, deciding, learners_of, measure_of
 from omkl.reports.origin import Origins
 from omkl.reports.rows import Parts, ReportPlan, Row, by_count, rows_of, shown_params
 from omkl.reports.table_cells import MISSING
-from omkl.store.cell_measures import CellMeasures
-from omkl.store.columns import no_collection, with_extra
+from omkl.store.cell_measures import CellMeasures, no_collection, with_extra
 from omkl.store.fields import AVERAGED
 from omkl.tasks import MEASURES, Measure
 

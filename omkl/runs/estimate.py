@@ -6,12 +6,13 @@ the same data or on others; the cost model alone. The range widens in the same o
 """
 
 import json
-import math
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from omkl.config import Plan, learner_spec
 from omkl.config.kernel_pools import kernel_pool
@@ -49,14 +50,6 @@ class Guess(NamedTuple):
     least: float
     most: float
 
-    def plus(self, other: "Guess") -> "Guess":
-        """The sum; ranges add, as errors of one kind go one way."""
-        return Guess(*(a + b for a, b in zip(self, other, strict=True)))
-
-    def times(self, factor: float) -> "Guess":
-        """The multiple."""
-        return Guess(*(part * factor for part in self))
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -85,36 +78,39 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
     cells = by_key([cell for plan in plans for cell in _cells(plan, assumed)])
     with Store(plans[0].store) as store:
         done = set() if fresh else store.done(cells)
-        known = _Rates(store, list(cells.values()))
+        known = _Known(store, list(cells.values()))
     missing = [cell for key, cell in cells.items() if key not in done]
-    refs = {id(cell.data): cell.data for cell in missing}
-    absent = {at for at, ref in refs.items() if ref.to_be_downloaded}
+    absent = {id(cell.data) for cell in missing if cell.data.to_be_downloaded}
     check_data([cell for cell in missing if id(cell.data) not in absent])
-    rows, work, most_memory = [], Guess(0.0, 0.0, 0.0), Guess(0.0, 0.0, 0.0)
     groups: dict[str, list[Cell]] = defaultdict(list)  # the repetitions of each row, in the plan's order
     for cell in cells.values():
-        groups[known.which(cell)].append(cell)
+        what = (cell.spec.name, cell.data.content_hash, cell.params, cell.pool, cell.rounds)
+        groups[known.identity(*what, {**cell.spec.former, **cell.scaling})].append(cell)
+    rows, work, memory = [], np.zeros(3), np.zeros(3)
     names = data_names(cells.values())
-    for own in groups.values():
+    for identity, own in groups.items():
         left = sum(cell.key not in done for cell in own)
-        basis, each = known.seconds(own[0])
+        basis, each = known.seconds(identity, own[0])
         if left:
-            work = work.plus(each.plus(Guess(CELL, CELL / 2, CELL * 2)).times(left))
-            most_memory = max(most_memory, known.bytes(own[0]), key=lambda guess: guess.about)
+            work += (each + _around(CELL, 2)) * left
+            memory = max(memory, known.bytes(own[0]), key=lambda guess: guess[0])
         rows.append({"data": names[own[0].data.content_hash], **_row(own, left, each, basis)})
     executor = executor_for(plans[0], missing, jobs) if plans[0].exec["name"] != "slurm" else None
     processes = max(1, min(executor.workers if executor else plans[0].exec["parallel"], len(missing)))
     compiling = not_compiled((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
-    time = work.times(1 / processes)
+    time = work / processes
     if missing:
-        start = START + (WORKERS if executor and executor.name != "serial" else 0.0)
-        time = time.plus(Guess(start, start / 2, start * 2))
+        time += _around(START + (WORKERS if executor and executor.name != "serial" else 0.0), 2)
         new = bool(compiling) and not any((numba_cache.base() / "ready").glob("*"))
-        compiled = COMPILE * len(compiling) + ENGINE * new
-        time = time.plus(Guess(compiled, compiled / 3, compiled * 3))
+        time += _around(COMPILE * len(compiling) + ENGINE * new, 3)
     slower = max(1.0, (_load() + processes) / provenance.cores())  # other processes take their share
-    time = Guess(time.about * slower, time.least, time.most * slower)
-    return Estimate(rows, time, most_memory, processes, compiling, assumed)
+    time *= [slower, 1.0, slower]
+    return Estimate(rows, Guess(*time.tolist()), Guess(*memory.tolist()), processes, compiling, assumed)
+
+
+def _around(number: float, factor: float) -> np.ndarray:
+    """Return a number, and what is that many times less and more."""
+    return np.array([number, number / factor, number * factor])
 
 
 def _load() -> float:
@@ -131,7 +127,7 @@ def _cells(plan: Plan, assumed: list[str]) -> Iterator[Cell]:
         yield from expand(plan, budgets=defaultdict(lambda: UNKNOWN_BUDGET))
 
 
-def _row(cells: list[Cell], left: int, each: Guess, basis: str) -> dict[str, Any]:
+def _row(cells: list[Cell], left: int, each: np.ndarray, basis: str) -> dict[str, Any]:
     first = cells[0]
     pool = f" pool={first.pool['name']}" if first.pool else ""
     unusual = first.spec.unusual(first.planned, first.data.task)
@@ -141,88 +137,73 @@ def _row(cells: list[Cell], left: int, each: Guess, basis: str) -> dict[str, Any
         "cells": len(cells),
         "done": len(cells) - left,
         "to run": left,
-        "seconds each": each.about,
-        "least": each.least,
-        "most": each.most,
+        **dict(zip(("seconds each", "least", "most"), each.tolist(), strict=True)),
         "from": basis,
     }
 
 
-class _Rates:
-    """What the store says of these learners: seconds, their ratio to the cost model, and vectors stored."""
+class _Known:
+    """What the store says of these learners.
+
+    same: seconds by what makes cells the same but for their repetition    ratios: seconds over those of the
+    cost model, and kept: vectors stored over examples, both by learner and data
+    """
 
     def __init__(self, store: Store, cells: list[Cell]) -> None:
-        self.same: dict[str, list[float]] = defaultdict(list)
-        self.ratios: dict[tuple[str, str], list[float]] = defaultdict(list)
-        self.kept: dict[tuple[str, str], list[float]] = defaultdict(list)
-        self._memo: dict[tuple, str] = {}  # cells share their params and pool objects
+        self.same, self.ratios, self.kept = (defaultdict[Any, list[float]](list) for _ in range(3))
+        self._identities: dict[tuple, str] = {}  # of cells and lines that share their params and pool objects
         costs: dict[str, float | None] = {}
-        learners = {cell.spec.name for cell in cells}
-        nnz = {cell.data.content_hash: cell.data.nnz / cell.data.T for cell in cells}  # of a row
-        # kept, so that the ids above stay those of one object
-        self._lines = store.cells(columns=_TIMED, where={"algo": learners})
-        for line in self._lines.to_dict("records"):
+        per_row = {cell.data.content_hash: cell.data.nnz / cell.data.T for cell in cells}
+        # kept, so that each id stays that of one object
+        self._lines = store.cells(columns=_TIMED, where={"algo": {cell.spec.name for cell in cells}})
+        for line in self._lines[self._lines["seconds"] > 0].to_dict("records"):
             learner, data, T = line["algo"], line["data_hash"], line["T"]
-            if not line["seconds"] > 0:
-                continue
             pool = line["pool_spec"] if isinstance(line["pool_spec"], dict) else None
-            which = self._which(learner, data, line["params"], pool, line["rounds"])
-            if which not in costs:
+            same = self.identity(learner, data, line["params"], pool, line["rounds"])
+            if same not in costs:
                 entry = registry.entry_of(line["data"], data)
-                each = nnz.get(data, entry.nnz / entry.T if entry and entry.nnz else None)
-                known = None if each is None else round(each * T)
-                costs[which] = _cost(learner, line["params"], pool, T, known)
-            self.same[which].append(line["seconds"])
+                each = per_row.get(data, entry.nnz / entry.T if entry and entry.nnz else None)
+                costs[same] = _cost(learner, line["params"], pool, T, round(each * T) if each else None)
+            self.same[same].append(line["seconds"])
             self.kept[learner, data].append((line["n_sv_union"] or 0) / T)
-            if cost := costs[which]:
+            if cost := costs[same]:
                 self.ratios[learner, data].append(line["seconds"] / cost)
 
-    def which(self, cell: Cell) -> str:
-        """Return what makes two cells the same but for their repetition."""
-        scaling = repr(cell.scaling)
-        memo = (cell.spec.name, cell.data.content_hash, id(cell.params), scaling, id(cell.pool), cell.rounds)
-        if memo not in self._memo:
-            params = cell.setting["params"]
-            self._memo[memo] = _text(cell.spec.name, cell.data.content_hash, params, cell.pool, cell.rounds)
-        return self._memo[memo]
+    def identity(self, learner: str, data: str, params: Any, pool: Any, rounds: Any, more: Any = None) -> str:
+        """Return what makes two cells the same but for their repetition; more: besides params."""
+        which = (learner, data, id(params), id(pool), str(rounds), repr(more))
+        if which not in self._identities:
+            kernels = pool and (pool["normalise"], pool["kernels"])
+            part = list(rounds) if isinstance(rounds, list | tuple) else None
+            text = json.dumps([learner, data, {**(more or {}), **params}, kernels, part], sort_keys=True)
+            self._identities[which] = text
+        return self._identities[which]
 
-    def _which(self, learner: str, data: str, params: Any, pool: Any, rounds: Any) -> str:
-        memo = (learner, data, id(params), id(pool), str(rounds))
-        if memo not in self._memo:
-            self._memo[memo] = _text(learner, data, params, pool, rounds)
-        return self._memo[memo]
-
-    def seconds(self, cell: Cell) -> tuple[str, Guess]:
-        """Return what is known of a cell, as one of RANGES, and its seconds."""
+    def seconds(self, identity: str, cell: Cell) -> tuple[str, np.ndarray]:
+        """Return what is known of a cell, as one of RANGES, and its seconds with their range."""
         learner, data = cell.spec.name, cell.data.content_hash
-        if seconds := self.same.get(self.which(cell)):
-            return _guess("same cells", seconds)
-        if ratios := self.ratios.get((learner, data)):
-            return _guess("same learner and data", [ratio * cell.cost for ratio in ratios])
         others = [ratio for (name, _), own in self.ratios.items() if name == learner for ratio in own]
-        if others:
-            return _guess("same learner", [ratio * cell.cost for ratio in others])
-        return _guess("cost model", [cell.cost])
+        sources = {
+            "same cells": (self.same.get(identity), 1.0),
+            "same learner and data": (self.ratios.get((learner, data)), cell.cost),
+            "same learner": (others, cell.cost),
+            "cost model": ([1.0], cell.cost),
+        }
+        basis, (values, cost) = next((name, source) for name, source in sources.items() if source[0])
+        seconds, (low, high) = np.array(values) * cost, RANGES[basis]
+        about = np.exp(np.log(seconds).mean())
+        return basis, np.array([about, low * seconds.min(), high * seconds.max()])
 
-    def bytes(self, cell: Cell) -> Guess:
-        """Return the bytes of a process that runs a cell."""
+    def bytes(self, cell: Cell) -> np.ndarray:
+        """Return the bytes of a process that runs a cell, with their range."""
         data = cell.data
         size = 16 * data.T + 12 * data.nnz  # see Dataset
         setup = Setup(cell.params, cell.kernel_pool, data.d, block=cell.block or 0, classes=data.n_classes)
         fixed, stored = bytes_stored(cell.spec.state, setup, data.T, data.nnz)
-        shares = self.kept.get((cell.spec.name, cell.data.content_hash), [0.0, 1.0])
+        shares = self.kept.get((cell.spec.name, data.content_hash), [0.0, 1.0])
+        least = 0.8 * PROCESS + fixed + stored * min(shares)
         about = PROCESS + size + fixed + stored * sum(shares) / len(shares)
-        return Guess(
-            about, 0.8 * PROCESS + fixed + stored * min(shares), 1.4 * (PROCESS + size + fixed + 2 * stored)
-        )
-
-
-def _text(
-    learner: str, data: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None, rounds: Any
-) -> str:
-    kernels = pool and (pool["normalise"], pool["kernels"])
-    part = list(rounds) if isinstance(rounds, list | tuple) else None
-    return json.dumps([learner, data, params, kernels, part], sort_keys=True)
+        return np.array([about, least, 1.4 * (PROCESS + size + fixed + 2 * stored)])
 
 
 def _cost(
@@ -233,10 +214,3 @@ def _cost(
     if nnz is None or params.keys() - spec.former.keys() - set(SCALING) != spec.hyperparameters.keys():
         return None
     return cost_of(spec, Setup(params, kernel_pool(params, pool)), T, nnz)
-
-
-def _guess(basis: str, values: Iterable[float]) -> tuple[str, Guess]:
-    values = list(values)
-    about = math.exp(sum(map(math.log, values)) / len(values))
-    low, high = RANGES[basis]
-    return basis, Guess(about, low * min(values), high * max(values))

@@ -1,25 +1,21 @@
 """Two runs on one store at once take over each other's finished cells.
 
 Before a cell begins, but not for every tiny one, a run reads the new lines of the files that others write:
-those that a living writer holds the lock of, and those that came or changed since this run began. A run that
-finds living writers begins its cells in an order of its own, since in the same order they would all compute
-the same cell at the same time.
+those that have changed since it began. A run that finds living writers begins its cells in an order of its
+own, since in the same order they would all compute the same cell at the same time.
 """
 
-import contextlib
 import os
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from omkl.errors import counted
 from omkl.learning.cell import Cell
-from omkl.store.lines import Extent, scan
-from omkl.store.query import LINES
-from omkl.store.store import writer_lock
+from omkl.store.lines import Memo, parse_line
+from omkl.store.store import writers
 
 TAKEN = "taken"  # what a job returns whose cell another run has finished
 LOOK = 0.1  # seconds between looks, and more where a look takes long
@@ -28,20 +24,19 @@ Item = TypeVar("Item")
 
 
 class Others:
-    """The cells that other writers of a store have finished, as far as it has been looked at.
+    """The cells that other writers of a store have finished since this run began.
 
     own: the name of this run's own file    since: when it began, as of time.time()
     """
 
     def __init__(self, store: Path, own: str, since: float) -> None:
-        self._store, self._since = store, since
+        self._folder, self._own, self._since = store / "cells", own, since
         self._finished: set[str] = set()
-        self._read: dict[str, Extent] = {}  # by name of the file
-        self._known = {own}  # files that need no further thought
+        self._read: dict[str, int] = {}  # how many bytes of each file
         self._due = 0.0
 
     def finished(self, key: str) -> bool:
-        """Whether another writer has finished a cell since it began to write."""
+        """Whether another writer has finished a cell."""
         if time.monotonic() >= self._due:
             began = time.monotonic()
             self._look()
@@ -50,34 +45,24 @@ class Others:
         return key in self._finished
 
     def _look(self) -> None:
-        living = set(writers(self._store))
-        for name in files(self._store, self._known):
-            if name in living or _changed(self._store / "cells" / name) >= self._since:
-                self._read[name] = Extent()
-            self._known.add(name)
-        for name, extent in self._read.items():
-            with contextlib.suppress(OSError):  # it stayed empty and was removed
-                lines = scan(self._store / "cells" / name, "cells", None, extent)
-                self._finished.update(line.key for line in lines if line.status == "ok")
-
-
-def files(store: Path, known: set[str]) -> list[str]:
-    """Return the names of the files of lines in a store but for those that are known."""
-    with os.scandir(store / "cells") as entries:
-        return [one.name for one in entries if one.name.endswith(LINES) and one.name not in known]
-
-
-def _changed(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
-def writers(store: Path) -> list[str]:
-    """Return the names of the files that runs write to, or did when they were killed."""
-    suffix = writer_lock(store, "").name
-    return [path.name.removesuffix(suffix) for path in (store / "locks").glob(f"*.jsonl{suffix}")]
+        memo: Memo = {}
+        with os.scandir(self._folder) as entries:
+            names = [one.name for one in entries if one.name.endswith(".jsonl") and one.name != self._own]
+        for name in names:
+            path, begin = self._folder / name, self._read.get(name, 0)
+            try:
+                status = path.stat()
+                if status.st_mtime < self._since or status.st_size <= begin:
+                    continue
+                with path.open("rb") as file:
+                    file.seek(begin)
+                    new = file.read()
+            except OSError:  # it stayed empty and was removed
+                continue
+            end = new.rfind(b"\n") + 1  # the last line may be in the middle of being written
+            self._read[name] = begin + end
+            lines = (parse_line(raw, "cells", memo) for raw in new[:end].splitlines())
+            self._finished.update(line.key for line in lines if line and line.status == "ok")
 
 
 def in_own_order(cells: list[Item], store: Path, own: str) -> list[Item]:
@@ -93,9 +78,3 @@ _others: Callable[..., Others] = cache(Others)  # of this process
 def unless_finished(store: Path, own: str, since: float, run: Callable[[Cell], Any], cell: Cell) -> Any:
     """Run a cell, or return TAKEN where another writer of the store has finished it; see `Others`."""
     return TAKEN if _others(store, own, since).finished(cell.key) else run(cell)
-
-
-def taken_text(keys: Sequence[str]) -> str:
-    """Return what to say of the cells that were not run."""
-    count = counted(len(keys), "cell")
-    return f"another run on the same store finished {count} meanwhile; they were not run again"

@@ -1,6 +1,7 @@
 """The bar of a run: it moves with the rounds inside a cell, and counts work that is estimated, not cells."""
 
 import sys
+import tempfile
 import threading
 import warnings
 from contextlib import ExitStack
@@ -8,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from omkl.executors import leftovers
 from omkl.learning import progress_file
 from omkl.learning.cell import Cell
 
@@ -56,8 +56,8 @@ class Bar:
         self.cells = cells
         self._folder: Path | None = None
         if not (self._bar.disable or remote):
-            self._folder = folder = self._stack.enter_context(leftovers.scratch()) / "rounds"
-            folder.mkdir()
+            scratch = tempfile.TemporaryDirectory(prefix="omkl-", ignore_cleanup_errors=True)
+            self._folder = folder = Path(self._stack.enter_context(scratch))
             self.cells = [replace(cell, board=folder, number=n) for n, cell in enumerate(cells)]
         self._places = {id(cell): number for number, cell in enumerate(self.cells)}
 

@@ -9,19 +9,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from omkl import executors
 from omkl.config import Plan
 from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError, counted
-from omkl.executors import Executor, Failure, leftovers
 from omkl.learning.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
 from omkl.resources.state import may_share
 from omkl.runs.cells import check_data, expand, older_keys
-from omkl.runs.others import TAKEN, in_own_order, taken_text, unless_finished
+from omkl.runs.others import TAKEN, in_own_order, unless_finished
 from omkl.runs.progress import Bar
+from omkl.runs.workers import Executor, Failure, make_executor
 from omkl.store import provenance
-from omkl.store.fields import KEYED, OBJECTS
-from omkl.store.keys import dumps
+from omkl.store.fields import KEYED, OBJECTS, dumps
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
@@ -77,11 +75,11 @@ def run_plans(
     fail_fast: the first cell that fails ends the run. trials: cells of which only the error counts: no curves
     are stored, and one that overflowed is not run again. columns: of the cells returned, as of `Store.cells`.
 
-    Of runs on one store at the same time each leaves out what the others finish. A cell that fails is
-    recorded and the run continues. Ctrl-C ends the run with what is finished; the same plan continues from
-    there. A learner whose size a budget is to match runs first. Raises UserError before
-    any work for data that cannot be read or do not fit a learner, OmklError when the store cannot be read or
-    written, or when a learner that is to be matched fails.
+    Before a cell begins, the store is looked into once more, so that of runs on one store at the same time
+    each leaves out what the others have finished. A cell that fails is recorded and the run continues. Ctrl-C
+    ends the run with what is finished; the same plan continues from there. A learner whose size a budget is
+    to match runs first. Raises UserError before any work for data that cannot be read or do not fit a
+    learner, OmklError when the store cannot be read or written, or when a learner to be matched fails.
     """
     began = time.perf_counter()
     to_match = partial(run_plan, jobs=jobs, progress=progress)
@@ -90,7 +88,8 @@ def run_plans(
     distinct = by_key(cells)
     now = time.time()
     with Store(plan.store) as store:
-        done = set() if fresh else store.done(distinct)
+        stored = store.cells(distinct, columns and ("key", *columns))
+        done = set() if fresh else set(stored["key"])
         if trials and not fresh:
             done |= overflowed(store, distinct)
         missing = [cell for key, cell in distinct.items() if key not in done]
@@ -124,8 +123,11 @@ def run_plans(
                 interrupted = True
         done |= set(taken)
         if taken and progress:
-            print(taken_text(taken), file=sys.stderr, flush=True)
-        table = table_of(store, cells, columns)
+            said = f"another run on the same store finished {counted(len(taken), 'cell')} meanwhile"
+            print(f"{said}; they were not run again", file=sys.stderr, flush=True)
+        if missing:
+            stored = store.cells(distinct, columns and ("key", *columns))
+        table = in_order(stored, cells)
         older = older_keys(distinct.values())
         stale: Counter[tuple[str, int | str]] = Counter(older[key] for key in store.done(older))
         stale += other_sources(store, distinct)
@@ -161,11 +163,12 @@ def in_turn(cells: list[Cell], workers: int) -> list[Cell]:
 
 
 def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
-    """Return the executor of a plan; a small amount of work runs in this process."""
-    executor = executors.make_executor(plan.exec, jobs)
-    small = len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
-    if executor.name == "loky" and (small or executor.workers == 1):
-        return executors.make_executor({"name": "serial", "threads": executor.threads})
+    """Return the executor of a plan; a small amount of work of omkl's own learners runs in this process."""
+    executor = make_executor(plan.exec, jobs)
+    small = executor.workers == 1 or len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
+    safe = not any(cell.source for cell in missing)  # a user's learner may crash the process that runs it
+    if executor.name == "loky" and small and safe:
+        return make_executor({"name": "serial", "threads": executor.threads})
     return executor
 
 
@@ -220,7 +223,6 @@ def run_cells(
     since: a cell that another run on the store has finished since then (as of time.time()) is not run; its
     line has the status TAKEN, and no figures.
     """
-    leftovers.remove_leftovers()
     if not executor.remote:
         warm_up_once((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
         compile_kernels(cell.kernel_pool for cell in missing)
@@ -264,12 +266,18 @@ def table_of(store: Store, cells: list[Cell], columns: Sequence[str] | None = No
     """Return the finished ones of these cells in their order, one row each, under the names of the plan.
 
     columns: as of `Store.cells`; the keys are among them
+    """
+    return in_order(store.cells({cell.key for cell in cells}, columns and ("key", *columns)), cells)
+
+
+def in_order(stored: "pd.DataFrame", cells: list[Cell]) -> "pd.DataFrame":
+    """Return stored cells in the order of these, as of ``table_of``.
+
     A result may have been stored under another name of the same data or pool, for another base seed that led
     to the same order, or with the number of a budget that the plan gives as another learner's size.
     """
     import pandas as pd
 
-    stored = store.cells({cell.key for cell in cells}, columns and ("key", *columns))
     place = {key: number for number, key in enumerate(stored["key"])}
     finished = [cell for cell in cells if cell.key in place]
     table = stored.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)

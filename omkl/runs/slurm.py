@@ -1,12 +1,13 @@
 """Slurm, through submitit: job arrays of chunks of cells, which write to the store themselves.
 
-Cells that are queued or running are not submitted again. A job that ended without all
-its cells does not run again by itself: the next call submits what is missing. submitit pickles one function
-and a path for each job, nothing else; the cells are plain data in the file at that path.
+Cells that are queued or running are not submitted again. A job that ended without all its cells (its time
+was up, or it was cancelled) does not run again by itself: the next call submits what is missing, and the cell
+at which such a job ended in a job of its own. submitit pickles one function and a path for each job, nothing
+else; the cells are plain data in the file at that path.
 
 With exec.cluster=local the jobs are processes of this machine. submitit's inherit the terminal, pipes and
 process group of the process that starts them. So a separate process starts them, in a session and with a log
-of its own: ``python -m omkl.runs.slurm FOLDER``.
+of its own.
 
 A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store. It holds a chunk per job (``0.json``: what to
 run, and the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and
@@ -15,11 +16,10 @@ may run twice, which costs time and changes nothing. squeue says whether a job i
 """
 
 import getpass
-import io
 import json
 import os
-import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -31,20 +31,25 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from omkl.config import Plan
+from omkl.config import Plan, Setting
+from omkl.data import from_json
 from omkl.errors import OmklError, UserError
 from omkl.files import locked, replacing
 from omkl.learning.cell import Cell
 from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
 from omkl.runs import held_out
 from omkl.runs.cells import check_data, expand
-from omkl.runs.runner import by_key
-from omkl.runs.slurm_job import SAME, begun, run_chunk
-from omkl.store.keys import dumps
-from omkl.store.lines import LONGEST, open_regular
+from omkl.runs.runner import by_key, run_cells
+from omkl.runs.workers import Loky
+from omkl.store.fields import dumps
 from omkl.store.store import Store, StoreWarning
 
+FOLDER = "slurm"  # in the store
+UNKNOWN = "unknown"
+WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT")
+SAME = ("order", "seed", "block")  # of a plan, the same for all of its cells
 _OPTIONS, _LOG = "options.json", "jobs.log"  # of local jobs, in the folder of the submission
+_START = "import sys; from omkl.runs.slurm import start; start(sys.argv[1])"
 
 
 @dataclass(frozen=True)
@@ -88,8 +93,7 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
         folder.mkdir(parents=True)
         chunks = _chunks(plan, missing, suspects)
         for number, keys in enumerate(chunks):
-            chunk = {"store": str(plan.store.resolve()), "fresh": fresh}
-            chunk |= {"cpus": cpus, "threads": threads}
+            chunk = {"store": str(plan.store.resolve()), "fresh": fresh, "cpus": cpus, "threads": threads}
             chunk |= {"parts": _described(plan, [missing[key] for key in keys]), "keys": keys}
             write_content(folder / f"{number}.json", chunk)
         start = _send_locally if plan.exec["cluster"] == "local" else _send
@@ -128,6 +132,59 @@ def _described(plan: Plan, cells: list[Cell]) -> list[dict[str, Any]]:
             }
         )
     return parts
+
+
+def _plan(part: dict[str, Any]) -> Plan:
+    """Return the plan of a part of a chunk, see `_described`."""
+    return Plan(
+        settings=tuple(
+            Setting(one["algo"], one["params"], one["pool"], scaling=one["scaling"])
+            for one in part["settings"]
+        ),
+        data=(from_json(part),),
+        reps=part["reps"],
+        store=Path(),
+        exec={},
+        yardsticks=(),
+        swept=(),
+        rounds=part["rounds"],
+        test=part["test"],
+        **{name: part[name] for name in SAME},
+    )
+
+
+def run_chunk(path: str) -> dict[str, int]:
+    """Run the cells of a chunk and store each at once. Returns how many ran and how many failed.
+
+    The job computes in workers, so a cell that kills its process has failed, and the others are computed. A
+    job that was begun before (it was requeued) leaves out the cells that are in the store already.
+    """
+    # submitit's handlers raise inside the running cell, which would look like its failure. Being stopped is
+    # harmless: finished cells are in the store, and the next call submits the rest.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    chunk = json.loads(Path(path).read_text(encoding="utf-8"))
+    again = begun(Path(path)).exists()
+    begun(Path(path)).touch()
+    known = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part))])
+    if unknown := [key for key in chunk["keys"] if key not in known]:
+        have = "has" if len(unknown) == 1 else "have"
+        raise OmklError(
+            f"{path}: {len(unknown)} of its cells {have} changed since they were submitted (data or "
+            "learners); submit them again"
+        )
+    with Store(chunk["store"]) as store:
+        done = store.done(chunk["keys"]) if again and not chunk["fresh"] else set()
+        todo = [known[key] for key in chunk["keys"] if key not in done]
+        executor = Loky(max(1, chunk["cpus"] // chunk["threads"]), chunk["threads"])
+        executor.name = "slurm"
+        lines = [line["status"] for line in run_cells(todo, executor, store, len(todo), progress=False)]
+    return {"ran": len(lines), "failed": lines.count("failed")}
+
+
+def begun(chunk: Path) -> Path:
+    """Return the file that says that a chunk's job has begun."""
+    return chunk.with_suffix(".begun")
 
 
 # ------------------------------------------------------------------ the queue
@@ -190,7 +247,7 @@ def _environment(cluster: str) -> list[str]:
 def _send_locally(options: dict[str, Any], folder: Path, count: int) -> list[str]:
     """Start the jobs of a submission's chunks in a process of their own; as `_send`, which it calls."""
     write_content(folder / _OPTIONS, {"options": options, "count": count})
-    command = [sys.executable, "-m", "omkl.runs.slurm", str(folder)]
+    command = [sys.executable, "-c", _START, str(folder)]
     with open(folder / _LOG, "ab") as log, safe_children():
         null = subprocess.DEVNULL
         done = subprocess.run(
@@ -202,14 +259,16 @@ def _send_locally(options: dict[str, Any], folder: Path, count: int) -> list[str
     return json.loads((folder / "jobs.json").read_text(encoding="utf-8"))["jobs"]
 
 
+def start(folder: str) -> None:
+    """Start the local jobs of a submission, in the process of their own."""
+    submission = json.loads(Path(folder, _OPTIONS).read_text(encoding="utf-8"))
+    try:
+        _send(submission["options"], Path(folder), submission["count"])
+    except OmklError as error:
+        sys.exit(str(error))
+
+
 # ------------------------------------------------------------------ the jobs of a store
-
-
-FOLDER = "slurm"  # in the store
-UNKNOWN = "unknown"
-CLUSTERS = ("slurm", "local")
-JOB, KEY = re.compile(r"[0-9]+(_[0-9]+)?"), re.compile(r"[0-9a-f]{64}")
-WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT")
 
 
 def look(store: Path) -> tuple[dict[str, str], str]:
@@ -258,32 +317,21 @@ def write_content(path: Path, content: dict[str, Any]) -> None:
 def _submissions(store: Path) -> Iterator[tuple[Path, str, list[str]]]:
     """Yield folder, cluster and job ids (of chunk 0, 1, ...) of each submission, oldest first."""
     for path in sorted((store / FOLDER).glob("*/jobs.json")):
-        content = _read(path)
-        jobs = _texts(path, content.get("jobs") if content.get("cluster") in CLUSTERS else None, JOB)
-        if jobs is not None:
-            yield path.parent, content["cluster"], jobs
+        if content := _read(path):
+            yield path.parent, content["cluster"], content["jobs"]
 
 
 def _keys(chunk: Path) -> list[str]:
-    return _texts(chunk, _read(chunk).get("keys"), KEY) or []
+    return _read(chunk).get("keys", [])
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Return the content of a file of a submission, nothing where it cannot be read."""
+    """Return the content of a file of a submission, nothing and a warning where it cannot be read."""
     try:
-        with open_regular(path) or io.BytesIO() as file:
-            content = json.loads(file.read(LONGEST))
-    except (OSError, ValueError, RecursionError):
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        warnings.warn(f"skipped an unreadable file of the store: {path}", StoreWarning, stacklevel=2)
         return {}
-    return content if isinstance(content, dict) else {}
-
-
-def _texts(path: Path, values: Any, form: re.Pattern[str]) -> list[str] | None:
-    """Return the values of a file if they are texts of this form, else None, with a warning."""
-    if isinstance(values, list) and all(isinstance(v, str) and form.fullmatch(v) for v in values):
-        return values
-    warnings.warn(f"skipped an unreadable file of the store: {path}", StoreWarning, stacklevel=2)
-    return None
 
 
 def _squeue() -> tuple[dict[str, str], str]:
@@ -310,11 +358,3 @@ def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:
     lines = [line.split(None, 2) for line in answer.splitlines()]
     here = str(folder.resolve())
     return {job: "running" for job, state, words in lines if not state.startswith("Z") and here in words}
-
-
-if __name__ == "__main__":
-    submission = json.loads(Path(sys.argv[1], _OPTIONS).read_text(encoding="utf-8"))
-    try:
-        _send(submission["options"], Path(sys.argv[1]), submission["count"])
-    except OmklError as error:
-        sys.exit(str(error))

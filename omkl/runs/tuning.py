@@ -15,8 +15,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from omkl import seeds
-from omkl.config import Plan, Setting, compose, grammar, kernel_pools, learner_spec
+from omkl import conf, seeds
+from omkl.config import Plan, Setting, grammar, kernel_pools, learner_spec
 from omkl.config.domains import rounds_of
 from omkl.config.learners import LearnerSpec
 from omkl.config.parameters import Form, Parameter, Widths, parameters
@@ -27,8 +27,7 @@ from omkl.errors import Overflow, UserError, counted
 from omkl.runs.cells import expand
 from omkl.runs.proposals import EVEN, Point, Proposals
 from omkl.runs.runner import Outcome, run_plans
-from omkl.store.cell_measures import CellMeasures
-from omkl.store.columns import with_extra
+from omkl.store.cell_measures import CellMeasures, with_extra
 from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_on
 
 SHARE = 3  # in file order, one in three rounds is for the trials
@@ -66,7 +65,7 @@ class Rule:
 
 def known() -> dict[str, Parameter]:
     """Return the keys of a rule, from conf/tune.yaml."""
-    return parameters(compose.read_config("", ["tune"])["tune"], compose.file("", "tune"))
+    return parameters(conf.read("", "tune"), conf.file("", "tune"))
 
 
 def rule_from(values: Mapping[str, Any]) -> Rule:
@@ -89,7 +88,7 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
         if len(override.values) != 1:
             raise UserError(f"{override.text}: {key} takes one value, got {len(override.values)}")
         values[key] = override.checked(keys[key].check)[0]
-    values["pools"] = tuple(compose.known_option("pool", name, "kernel pool") for name in values["pools"])
+    values["pools"] = tuple(conf.known_option("pool", name, "kernel pool") for name in values["pools"])
     return Rule(**values), [word for word in words if word not in own]
 
 

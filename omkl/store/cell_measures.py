@@ -1,7 +1,10 @@
-"""Measures of stored cells: those that a line holds, and those that follow from its confusion matrix."""
+"""What tables need of stored cells: their measures, and what follows from their lists and provenance."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import contextlib
+import gc
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +14,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TOGETHER = 2**20  # counts in memory at once
-_FIELDS = {"mistake_pct": "mistake_rate", "mse_e3": "mse"} | {own.name: name for name, own in STORED.items()}
+_MEASURED = {"mistake_pct": "mistake_rate", "mse_e3": "mse"} | {
+    own.name: name for name, own in STORED.items()
+}
 
 
 class CellMeasures:
@@ -32,7 +37,7 @@ class CellMeasures:
             if MEASURES[name].of == "counts":
                 self._made |= self._of_counts()
             else:
-                own = self.column(_FIELDS.get(name, "mse"))
+                own = self.column(_MEASURED.get(name, "mse"))
                 self._made[name] = np.sqrt(own) if MEASURES[name].root else own
         return self._made[name]
 
@@ -68,3 +73,72 @@ def _counts(hits: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         places = np.flatnonzero(sizes == size)
         for some in np.array_split(places, len(places) * size // (8 * _TOGETHER) + 1):
             yield some, np.frombuffer(b"".join(hits[some]), "<i8").reshape(len(some), 3, -1)
+
+
+# -------------------------------------------------------------------- of lists and provenance
+
+
+def hits_of(stored: Any) -> bytes | None:
+    """Return (3, C) int64: of each class how many of its examples are taken for it, how many it has, and how
+    many are taken for it; of the last -1 where the matrix was cut. None without a matrix.
+
+    That is all that tables need of a confusion matrix (omkl.data.confusion).
+    """
+    if isinstance(stored, dict):
+        right, whole, taken = ([0] * stored["classes"] for _ in range(3))
+        for true, predicted, count in zip(stored["true"], stored["predicted"], stored["counts"], strict=True):
+            whole[true] += count
+            right[true] += count if true == predicted else 0
+            taken[predicted] += count
+        taken = [-1] * len(taken) if -1 in stored["predicted"] else taken
+    elif isinstance(stored, list):
+        right, whole = [row[at] for at, row in enumerate(stored)], [sum(row) for row in stored]
+        taken = [sum(column) for column in zip(*stored, strict=True)]
+    else:
+        return None
+    return struct.pack(f"<{3 * len(right)}q", *right, *whole, *taken)
+
+
+def _heaviest(weights: Any) -> int | None:
+    """Return the place of the first of the largest weights, None without weights."""
+    sizes = list(map(abs, weights)) if isinstance(weights, list) else None
+    return sizes.index(max(sizes)) if sizes else None
+
+
+def _part(name: str) -> Callable[[Any], Any]:
+    return lambda provenance: provenance.get(name) if isinstance(provenance, dict) else None
+
+
+# columns that are made of one field of a cell: the field, and the function of its value
+EXTRA: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "origin": ("provenance", lambda provenance: provenance if isinstance(provenance, dict) else None),
+    "load": ("provenance", _part("load")),
+    "date": ("provenance", lambda provenance: str(_part("time")(provenance) or "")[:10]),
+    "n_weights": ("weights", lambda weights: len(weights) if isinstance(weights, list) else None),
+    "heaviest": ("weights", _heaviest),
+    "hits": ("confusion", hits_of),
+}
+
+
+def with_extra(cells: "pd.DataFrame") -> "pd.DataFrame":
+    """Return cells with all columns, as of `Store.cells` without ``columns``, with those of EXTRA too."""
+    if not set(EXTRA).isdisjoint(cells):
+        return cells
+    none = [None] * len(cells)
+    made = {
+        name: np.fromiter(map(make, cells.get(field, none)), object, len(cells))
+        for name, (field, make) in EXTRA.items()
+    }
+    return cells.assign(**made)
+
+
+@contextlib.contextmanager
+def no_collection() -> Iterator[None]:
+    """Stop the cyclic garbage collector: it would take much of the time of making many objects."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

@@ -3,6 +3,9 @@
 A new figure is one entry here, and the function in omkl/learning/one_pass.py that computes it.
 """
 
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,18 +13,18 @@ from omkl.tasks import STORED
 
 NOTHING = type(None)
 TEXT, WHOLE, NUMBER = (str,), (int,), (int, float)
-ANY: Any = object()
+MAYBE_WHOLE, MAYBE_NUMBER = (int, NOTHING), (int, float, NOTHING)
 
 
 @dataclass(frozen=True)
 class Field:
     """A field of a cell's line.
 
-    name: in the line, and of the column    types: that its JSON may have    meaning, unit: for a reader
-    figure: measured, in place of known before the cell runs    shared: by the cells of one setting on one
-    data set, which a line says last    key: its name in what the cell's key is a hash of, "" where results do
-    not depend on it    usual: the value that this leaves out    always: whether a
-    finished cell has it    mean: what its mean over the repetitions is called, and times what it is, or None
+    name: in the line, and of the column    types: that its JSON may have; a field that may be null may be
+    missing    meaning, unit: for a reader    figure: measured, in place of known before the cell runs
+    shared: by the cells of one setting on one data set, which a line says last    key: its name in what the
+    cell's key is a hash of, "" where results do not depend on it    mean: what its mean over the repetitions
+    is called, and times what it is, or None
     """
 
     name: str
@@ -31,8 +34,6 @@ class Field:
     figure: bool = False
     shared: bool = False
     key: str = ""
-    usual: Any = ANY
-    always: bool = True
     mean: tuple[str, float] | None = None
 
     @property
@@ -58,7 +59,7 @@ FIELDS = (
     _setting("pool_spec", (dict, NOTHING), "its kernels, and how they are normalised", key="pool"),
     _setting("data", TEXT, "name of the data set"),
     _setting("data_hash", TEXT, "hash of its content", key="data"),
-    _setting("task", TEXT, "its task", key="task", usual="classification"),
+    _setting("task", TEXT, "its task", key="task"),
     _setting("order", TEXT, "how its rows are ordered", key="order"),
     Field("rep", WHOLE, "repetition, from 0"),
     _setting("seed", WHOLE, "base seed of the repetitions"),
@@ -72,25 +73,23 @@ FIELDS = (
     _setting("T", WHOLE, "rounds of the pass", figure=True),
     _figure(
         "mistakes",
-        (int, NOTHING),
+        MAYBE_WHOLE,
         "rounds with a mistake; of novelty detection those flagged",
         mean=("mistakes", 1.0),
     ),
-    _figure("mistake_rate", (int, float, NOTHING), "mistakes / T", mean=("mistake_pct", 100.0)),
+    _figure("mistake_rate", MAYBE_NUMBER, "mistakes / T", mean=("mistake_pct", 100.0)),
     _figure(
         "mse",
-        (int, float, NOTHING),
+        MAYBE_NUMBER,
         "mean squared error of a regression",
         mean=("mse_e3", 1000.0),
-        always=False,
     ),
     _figure("n_sv_sum", WHOLE, "support vectors, summed over the kernels", mean=("n_sv_sum", 1.0)),
     _figure("n_sv_union", WHOLE, "distinct examples stored", mean=("n_sv_union", 1.0)),
     _figure(
         "n_sv_combined",
-        WHOLE,
+        MAYBE_WHOLE,
         "support vectors that the last prediction combined",
-        always=False,
         mean=("n_sv_combined", 1.0),
     ),
     _figure("n_sv_per_kernel", (list,), "support vectors of each kernel"),
@@ -99,35 +98,30 @@ FIELDS = (
     _setting("m", WHOLE, "kernels", figure=True),
     _figure("seconds", NUMBER, "of the learner, one thread", "s", mean=("seconds", 1.0)),
     _setting("provenance", (dict,), "what made the cell: versions, commit, machine, workers, time, load"),
-    _setting("source", (str, NOTHING), "hash of a folder's learner", key="source", usual=None, always=False),
+    _setting("source", (str, NOTHING), "hash of a folder's learner", key="source"),
     _setting(
         "rounds",
         (list, NOTHING),
         "first round and the one after the last, of a part",
         key="rounds",
-        usual=None,
-        always=False,
     ),
-    _setting("test", (str, NOTHING), "what is held out: a data set, or a share", usual=None, always=False),
+    _setting("test", (str, NOTHING), "what is held out: a data set, or a share"),
     _setting(
         "held_out",
         (list, str, NOTHING),
         "the first of these rounds and the one after the last, or the hash of the data set",
         key="held_out",
-        usual=None,
-        always=False,
     ),
     _figure(
         "memory",
-        WHOLE,
+        MAYBE_WHOLE,
         "of the learner, its stream and its trace",
         "bytes",
-        always=False,
         mean=("memory_mib", 2.0**-20),
     ),
-    _figure("confusion", (list, dict, NOTHING), "rounds of each true and predicted class", always=False),
+    _figure("confusion", (list, dict, NOTHING), "rounds of each true and predicted class"),
     *(
-        _figure(name, NUMBER, own.meaning, own.unit, always=False, mean=(own.name, own.scale))
+        _figure(name, MAYBE_NUMBER, own.meaning, own.unit, mean=(own.name, own.scale))
         for name, own in STORED.items()
     ),
 )
@@ -136,3 +130,22 @@ SHARED = tuple(field.name for field in FIELDS if field.shared)
 OBJECTS = tuple(field.name for field in FIELDS if field.is_object)
 KEYED = tuple(field for field in FIELDS if field.key)
 AVERAGED = {field.name: field.mean for field in FIELDS if field.mean}
+
+
+def cell_key(setting: Mapping[str, Any]) -> str:
+    """Return a cell's key: the hex sha256 of canonical JSON of the fields that its result depends on.
+
+    setting: those fields, by their names in a line; null where one is missing. Where a cell ran never counts,
+    nor do the names of its pool and its data. Canonical: keys sorted, no white space, floats as ``repr``
+    prints them. A float and an int of the same value differ (1.0, 1): the configuration has already given
+    every value its declared type. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
+    """
+    parts = {field.key: setting.get(field.name) for field in KEYED}
+    if pool := parts["pool"]:
+        parts["pool"] = {"normalise": pool["normalise"], "kernels": pool["kernels"]}
+    return hashlib.sha256(dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def dumps(value: Any, sort_keys: bool = False) -> str:
+    """Return compact JSON. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold."""
+    return json.dumps(value, sort_keys=sort_keys, separators=(",", ":"), allow_nan=False)

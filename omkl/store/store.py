@@ -3,10 +3,10 @@
 A store is a folder. ``cells/*.jsonl`` holds one line per cell that finished or failed. ``curves/*.jsonl``
 holds its learning curve, written first, so that a cell's line implies its curve. Every writer (process) has
 files of its own, so that two runs at once never touch each other's lines. While it lives it holds a lock of
-the files' name in ``locks/``, so that no prune touches them (see rewrite.py). A line is one ``write``, so a
+the files' name in ``locks/``, so that no prune touches them (see upkeep.py). A line is one ``write``, so a
 kill at any moment costs at most the line being written. ``fsync`` follows at most once a second, so a power
-cut costs the cells of the last second, or what the system had not written yet. What a line must say to be
-read is in lines.py and validation.py; how it is read, in query.py.
+cut costs the cells of the last second, or what the system had not written yet. How a line looks, and when it
+is believed, is in lines.py.
 """
 
 import contextlib
@@ -16,27 +16,18 @@ import stat
 import time
 import uuid
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.errors import path_error
+from omkl.errors import UserError, path_error
 from omkl.files import Lock, hold, remove_unused, sync_folder
-from omkl.store.columns import (
-    KEPT,
-    among,
-    as_row,
-    has_any,
-    newest,
-    no_collection,
-    table_of_rows,
-    whole_table,
-    with_extra,
-)
-from omkl.store.lines import Line, encode_cell, encode_curve
-from omkl.store.query import Reading, line_files
+from omkl.store.cell_measures import EXTRA, no_collection
+from omkl.store.fields import NAMES, OBJECTS, SHARED
+from omkl.store.lines import Line, earlier_version, encode_cell, encode_curve, scan
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,17 +181,18 @@ class Store:
     def done(self, keys: Iterable[str]) -> set[str]:
         """Return those of the keys that have finished. A failed cell is not done."""
         keys = set(keys)
-        with self._reading("cells") as reading, no_collection():
-            columns = reading.columns((), keys)
-            good = has_any(columns["status"], ["ok"])
-            good[good] = among(columns["key"][good], keys)
-            return {key.tobytes().hex() for key in columns["key"][good]}
+        return {line.key for line in self.lines("cells", keys, "ok")} if keys else set()
 
     def failed(self, keys: Iterable[str] | None = None) -> list[dict[str, Any]]:
         """Return the newest failed line of each key that has no finished line."""
-        failed = list(newest_lines(self.lines("cells", keys, "failed")))
-        done = self.done(line.key for line in failed) if failed else ()
-        return [as_row(line) for line in failed if line.key not in done]
+        failed = newest_lines(self.lines("cells", keys, "failed"))
+        done = self.done(failed)
+        empty = dict.fromkeys(NAMES)
+        return [
+            {**empty, **line.shared, **line.own, "provenance": line.provenance}
+            for key, line in failed.items()
+            if key not in done
+        ]
 
     def cells(
         self,
@@ -210,59 +202,65 @@ class Store:
     ) -> "pd.DataFrame":
         """Return the newest finished line of each key (all keys when None), one row each.
 
-        columns: names of columns, when None NAMES and whatever else the lines hold; also those of EXTRA. A
-        few columns of many cells take a small part of the time and memory of all, unless one of them is a
-        list or not among NAMES and EXTRA. where: the values to keep, by column, of those that cells share,
-        such as "algo" and "data".
+        columns: names of columns, of NAMES (all of these when None) and EXTRA; few take less time and memory.
+        where: the values to keep, by column, of those that cells share, such as "algo" and "data".
         ``params``, ``pool_spec`` and the lists in a row may be the same objects as in other rows: do not
         change them in place.
         """
-        keys, names = None if keys is None else set(keys), list(dict.fromkeys(columns or ()))
+        names = list(dict.fromkeys(NAMES if columns is None else columns))
+        made: dict[str, list[Any]] = {name: [] for name in names}
+        latest: dict[str, tuple[tuple, int]] = {}  # rank and row of each key
+        lines: Iterator[Line] = self.lines("cells", keys, "ok")
+        if where:
+            chosen = where.items()
+            lines = (line for line in lines if all(line.shared[name] in values for name, values in chosen))
+        count = 0
         with no_collection():
-            if columns is None or not set(names) <= set(KEPT):
-                lines = self.lines("cells", keys, "ok")
-                table = whole_table(
-                    line
-                    for line in lines
-                    if all(line.shared.get(name) in values for name, values in where.items())
-                )
-                if columns is None:
-                    return table
-                table = with_extra(table)
-                return table.assign(**dict.fromkeys(set(names) - set(table)))[names]
-            with self._reading("cells") as reading:
-                made = reading.columns([*names, *where], keys)
-                good = has_any(made["status"], ["ok"])
-                for name, values in where.items():
-                    good &= has_any(made[name], values)
-                if keys is not None:
-                    good[good] = among(made["key"][good], keys)
-                return table_of_rows(made, newest(made, np.flatnonzero(good)), names)
+            while batch := list(islice(lines, _BATCH)):
+                for row, line in enumerate(batch, count):
+                    rank, known = line.rank, latest.get(line.key)
+                    if known is None or rank >= known[0]:
+                        latest[line.key] = rank, row
+                for name, values in made.items():
+                    values += _GETTERS[name](batch)
+                count += len(batch)
+            if len(latest) < count:
+                rows = [row for _, row in latest.values()]
+                made = {name: [values[row] for row in rows] for name, values in made.items()}
+            return _table(made)
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""
-        return {line.key: line.own["curve"] for line in newest_lines(self.lines("curves", keys))}
+        return {key: line.own["curve"] for key, line in newest_lines(self.lines("curves", keys)).items()}
 
     def lines(
         self, folder: str, keys: Iterable[str] | None = None, status: str | None = None
     ) -> Iterator[Line]:
         """Yield the sound lines of "cells" or "curves" that have these keys (all when None).
 
-        status: "ok" or "failed", of the cells; None for both. Raises OmklError when the store cannot be read.
-        Warns of each broken line once.
+        status: "ok" or "failed", of the cells; None for both. Raises as ``raw_lines`` does.
         """
-        with self._reading(folder) as reading:
-            yield from reading.lines(None if keys is None else set(keys), status)
+        return (line for _, line in self.raw_lines(folder, keys, status))
 
-    @contextlib.contextmanager
-    def _reading(self, folder: str) -> Iterator[Reading]:
-        """Read once; turn an OSError into an OmklError, and warn once of each line that cannot be read."""
+    def raw_lines(
+        self, folder: str, keys: Iterable[str] | None = None, status: str | None = None
+    ) -> Iterator[tuple[bytes, Line]]:
+        """As ``lines``, each line also as it is in its file.
+
+        Raises OmklError when the store cannot be read, UserError when an earlier version wrote it. Warns of
+        each line that is not believed, once.
+        """
+        wanted = None if keys is None else {key.encode() for key in keys}
+        new: list[str] = []
         try:
-            reading = Reading(self.path, folder)
-            yield reading
+            for path in self.files(folder):
+                broken: list[int] = []
+                with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
+                    yield from scan(path, folder, wanted, status, broken)
+                new += [f"{path}:{number}" for number in broken]
         except OSError as error:
             raise path_error(f"read the store {self.path}", error) from error
-        new = [place for place in dict.fromkeys(reading.broken) if place not in self._reported]
+        new = [place for place in new if place not in self._reported]
         if new:
             self._reported.update(new)
             more = f" and {len(new) - 3} more" if len(new) > 3 else ""
@@ -270,22 +268,67 @@ class Store:
             warnings.warn(text, StoreWarning, stacklevel=4)
 
     def files(self, folder: str) -> list[Path]:
-        """Return the line files of "cells" or "curves", by name."""
-        return line_files(self.path / folder)
+        """Return the line files of "cells" or "curves", by name; UserError for an earlier version's."""
+        try:
+            paths = sorted(path for path in (self.path / folder).iterdir() if path.name[0] != ".")
+        except FileNotFoundError:
+            return []
+        if segment := next((path for path in paths if path.suffix == ".parquet"), None):
+            raise UserError(earlier_version(segment))
+        return [path for path in paths if path.suffix == ".jsonl" and path.is_file()]
 
 
-def newest_lines(lines: Iterable[Line]) -> Iterable[Line]:
+def _getter(name: str) -> Callable[[list[Line]], list[Any]]:
+    """Return what makes the values of a column, of NAMES or EXTRA, of some lines."""
+    if name in SHARED:
+        return lambda lines: [line.shared.get(name) for line in lines]
+    if name in EXTRA:
+        field, make = EXTRA[name]
+        return lambda lines: [make(line.own.get(field)) for line in lines]
+    return lambda lines: [line.own.get(name) for line in lines]
+
+
+_GETTERS: dict[str, Callable[[list[Line]], list[Any]]] = {
+    **{name: _getter(name) for name in (*NAMES, *EXTRA)},
+    "provenance": lambda lines: [line.provenance for line in lines],
+    "origin": lambda lines: [line.shared["provenance"] for line in lines],  # the same object in many rows
+    "load": lambda lines: [line.own.get("load") for line in lines],
+    "date": lambda lines: [line.time[:10] for line in lines],
+}
+_OBJECTS = {*OBJECTS, "origin", "date", "hits"}
+_BATCH = 2**10  # lines held at a time, beside the values of their columns
+
+
+def _table(columns: dict[str, list[Any]]) -> "pd.DataFrame":
+    import pandas as pd
+
+    made: dict[str, Any] = {}
+    for name, values in columns.items():
+        if name in _OBJECTS:  # pandas need not look for types where there are only objects
+            made[name] = pd.Series(values, dtype=object)
+        else:
+            array = np.array(values)
+            made[name] = values if array.dtype == object else array
+    return pd.DataFrame(made, columns=list(columns), copy=False)
+
+
+def newest_lines(lines: Iterable[Line]) -> dict[str, Line]:
     """Return the newest line of each key."""
     latest: dict[str, Line] = {}
     for line in lines:
         if line.key not in latest or line.rank >= latest[line.key].rank:
             latest[line.key] = line
-    return latest.values()
+    return latest
 
 
 def writer_lock(store: Path, name: str) -> Path:
     """Return the lock file that the writer of ``cells/NAME`` and ``curves/NAME`` holds."""
     return store / "locks" / f"{name}.lock"
+
+
+def writers(store: Path) -> list[str]:
+    """Return the names of the files that runs write to, or did when they were killed."""
+    return [path.name.removesuffix(".lock") for path in (store / "locks").glob("*.jsonl.lock")]
 
 
 def remove_ownerless(store: Path) -> None:

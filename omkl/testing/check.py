@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.config import LearnerSpec, compose, learner_names, learner_spec, learner_specs
+from omkl import conf
+from omkl.config import LearnerSpec, learner_names, learner_spec, learner_specs
 from omkl.data import compact, find, registry
 from omkl.data.orders import order as data_order
 from omkl.errors import OmklError, UserError
@@ -41,7 +42,7 @@ class Finding(NamedTuple):
 def learners(folder: Path) -> dict[str, LearnerSpec]:
     """Return the learners of a folder of OMKL_PATH by name. Raises UserError for a faulty file."""
     own = folder / "conf" / "algo"
-    return learner_specs([name for name in learner_names() if compose.file("algo", name).parent == own])
+    return learner_specs([name for name in learner_names() if conf.file("algo", name).parent == own])
 
 
 def twins_in(folder: Path) -> tuple[dict[str, twins.Twin], list[ModuleType]]:
@@ -89,7 +90,7 @@ def _of_kernels(folder: Path, known: Mapping[str, twins.Twin], data: Iterable[st
     if not names:
         return
     own = folder / "conf" / "data"
-    words = [*data, *(name for name in registry.names() if compose.file("data", name).parent == own)]
+    words = [*data, *(name for name in registry.names() if conf.file("data", name).parent == own)]
     sets = {word: compact(find(word).load()) for word in words}
     if (root := kernel_check.reference()) is not None:
         known = {**twins_in(root)[0], **known}

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from omkl.config import compose, learner_names, learner_spec
+from omkl import conf
+from omkl.config import learner_names, learner_spec
 from omkl.config.kernel_kinds import KernelKind, check_kernel, kernel_kind
 from omkl.data.dataset import Dataset
 from omkl.engine.called_kernels import PRODUCTS, arguments_of, function_of, prepare_kernels
@@ -31,7 +32,7 @@ Check = Callable[[], Any]
 def kernels_of(folder: Path) -> list[str]:
     """Return the kinds of kernels of a folder of OMKL_PATH."""
     own = folder / "conf" / "kernel"
-    return [name for name in compose.options("kernel") if compose.file("kernel", name).parent == own]
+    return [name for name in conf.options("kernel") if conf.file("kernel", name).parent == own]
 
 
 def checks_of(

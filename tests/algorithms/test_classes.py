@@ -16,7 +16,7 @@ from omkl.errors import OmklError, UserError
 from omkl.learning import Learner, run_pass
 from omkl.reports.rows import ReportPlan, rows_of
 from omkl.runs.cells import expand
-from omkl.store.keys import cell_key
+from omkl.store.fields import cell_key
 from omkl.tasks import by_task
 
 BY_TASK = [name for name in learner_names() if any(map(by_task, learner_spec(name).defaults.values()))]
@@ -116,7 +116,7 @@ def test_keys_of_regression_are_those_of_the_values(tmp_path):
             "pool_spec": None,
             "data_hash": cell.data.content_hash,
             "order": "permuted",
-            "permutation_seed": cell.permutation_seed,
+            "permutation_seed": str(cell.permutation_seed),
             "revision": learner_spec("rff").revision,
             "task": "regression",
         }

@@ -13,8 +13,6 @@ from support import ROOT, TESTS
 from omkl.config import learner_names
 from omkl.engine.eigen import eigh, orthonormal, times
 
-pytestmark = pytest.mark.slow
-
 FIGURES = """
 import sys
 sys.path[:0] = {path!r}
@@ -43,6 +41,7 @@ def kernels_of_this_processor() -> list[str]:
     return ["Nehalem", "SkylakeX" if "avx512vl" in flags else "Haswell" if "avx2" in flags else "Sandybridge"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the names are of x86's processors")
 def test_every_learner_gives_the_same_bits_whatever_the_processor():
     program = FIGURES.format(path=[str(TESTS), str(ROOT)])

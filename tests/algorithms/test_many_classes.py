@@ -53,6 +53,8 @@ OPTIONS = [
     ("raker", {"loss": "hinge", "step": "sqrt", "lam": 0.01}),
     ("raker", {"loss": "squared", "features": "iid", "D": 7}),
     ("rff", {"loss": "hinge", "eta": 0.3}),
+    ("krls_t", {"lam": 0.9, "budget": 12, "kernel": GAUSSIAN}),
+    ("krls_t_pool", {"lam": 0.9, "budget": 12}),
 ]
 
 
@@ -79,7 +81,6 @@ def test_every_learner_for_many_classes_has_a_twin():
     assert {learner_spec(name).function for name in NAMES} == set(MANY)
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize("stream", STREAMS)
 @pytest.mark.parametrize("name", NAMES)
 def test_learner_equals_its_twin(name, stream):

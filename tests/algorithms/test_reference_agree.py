@@ -196,9 +196,8 @@ def test_arow_diagonal_is_full_where_features_do_not_meet():
     assert diagonal.mistakes.tolist() == full.mistakes.tolist()
 
 
-@pytest.mark.slow
 def test_every_twin_leaves_its_inputs_alone_and_reports_consistently():
-    X, y = stream(T=60)
+    X, y = stream(T=40)
     X0, y0 = X.copy(), y.copy()
     for name, twin in TWINS.items():
         spec = learner_spec(name) if name in learner_names() else learner_spec("omkc_dd")

@@ -19,8 +19,6 @@ from reference import (
     perceptron_u,
 )
 
-pytestmark = pytest.mark.slow
-
 PAPER16 = [
     *({"kind": "gaussian", "sigma": 2.0**k} for k in range(-6, 7)),
     *({"kind": "polynomial", "degree": p, "scale": 1.0, "coef0": 0.0} for p in (1, 2, 3)),
@@ -83,11 +81,13 @@ def test_wdbc():
     assert rate(passes(majority, X, y, (), 4)) == pytest.approx(100 * 212 / 569, abs=2.0)
 
 
+@pytest.mark.slow
 def test_sonar_scale(shared_data):
     X, y = libsvm(shared_data, "sonar_scale")
     assert rate(passes(omkc_dd, X, y, PAPER16, 4, beta=0.8)) == pytest.approx(23.7, abs=2.0)
 
 
+@pytest.mark.slow
 def test_german_and_the_published_slip(shared_data):
     """BOMKL Table 1 (beta 0.99): U 35.37, DD 31.05 with 6912 vectors; SD 34.80 with 5725 (the slip)."""
     X, y = libsvm(shared_data, "german.numer_scale")
@@ -105,6 +105,7 @@ def test_german_and_the_published_slip(shared_data):
     assert vectors(correct) < 5500
 
 
+@pytest.mark.slow
 def test_a9a_perceptron_in_file_order(shared_data):
     """Exact: exp(-0.01 ||x - x'||^2) stores 6887 vectors."""
     X, y = libsvm(shared_data, "a9a")
@@ -112,6 +113,7 @@ def test_a9a_perceptron_in_file_order(shared_data):
     assert len(result.stored) == result.mistakes.sum() == 6887
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.environ.get("OMKL_SLOW") != "1", reason="about 70 s: set OMKL_SLOW=1")
 def test_a9a_omkc_dd_in_file_order(shared_data):
     """Exact: 6208 mistakes at beta = 0.99."""

@@ -20,7 +20,6 @@ def faults(capsys):
     }
 
 
-@pytest.mark.slow
 def test_check_of_the_readme_s_learner(place, capsys):
     files = {
         name.removeprefix("omkl/"): text for name, text in page_examples().items() if "conf/data" not in name
@@ -72,7 +71,6 @@ def beside(place, wrong):
     tiny(place / "mine", **second, **{"conf/algo/second.yaml": YAML})
 
 
-@pytest.mark.slow
 def test_an_exception_of_a_learner_stops_no_other(place, capsys):
     beside(place, TINY.replace("f = 0.0", "f = 1.0 / (stream.values[0] - stream.values[0])"))
     found = faults(capsys)
@@ -83,7 +81,6 @@ def test_an_exception_of_a_learner_stops_no_other(place, capsys):
     assert {row["algo"]: row["reps"] for row in made["summary"]} == {"second": 0, "tiny": 2}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "line", "said"),
     [
@@ -106,7 +103,6 @@ def test_a_compile_error_has_its_line_and_stops_no_other(place, capsys, wrong, l
     assert "<source elided>" not in text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

@@ -19,8 +19,6 @@ from omkl.learning.compiled import cold, version
 from omkl.paths import SAFE, safe_children
 from omkl.runs import slurm
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def mark(place, monkeypatch):
@@ -48,14 +46,15 @@ def in_a_process(tmp_path_factory):
 EXECUTOR = """
 import sys
 from support.runner_fakes import act
-from omkl import executors
+from omkl.runs.workers import make_executor
 options = {"name": sys.argv[1], "jobs": 2}
 if __name__ == "__main__":
-    outcomes = executors.make_executor(options).run(act, [("value", i) for i in range(4)])
+    outcomes = make_executor(options).run(act, [("value", i) for i in range(4)])
     print(sorted(outcome for _, outcome in outcomes))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["loky", "dask"])
 def test_workers(mark, name, in_a_process):
     """With them start the resource trackers of joblib and of multiprocessing, and dask's nannies."""
@@ -66,6 +65,7 @@ def test_workers(mark, name, in_a_process):
     assert not mark.exists(), mark.read_text()
 
 
+@pytest.mark.slow
 def test_the_process_that_helps_to_compile(mark, place, monkeypatch):
     setting = (learner_spec("majority"), learner_spec("majority").defaults, False)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(place / "compiled"))
@@ -79,6 +79,7 @@ def test_the_process_that_helps_to_compile(mark, place, monkeypatch):
     assert not mark.exists(), mark.read_text()
 
 
+@pytest.mark.slow
 def test_local_jobs(mark, place, capsys):
     pytest.importorskip("submitit")
 

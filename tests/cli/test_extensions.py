@@ -74,7 +74,6 @@ def test_another_source_has_cells_of_its_own(place, capsys):
     assert len(lines()) == 3
 
 
-@pytest.mark.slow
 def test_a_yaml_s_state_and_revision_are_part_of_the_key(place):
     tiny(place / "one")
     tiny(place / "two", **{"conf/algo/tiny.yaml": YAML.replace("[d]}", "[d], fill: 0.01}")})
@@ -225,7 +224,6 @@ def test_the_second_process_compiles_nothing(place):
     assert second == first
 
 
-@pytest.mark.slow
 def test_workers_see_the_folder(place, monkeypatch):
     tiny(place / "mine")
     monkeypatch.setattr(omkl.runs.runner, "SMALL_WORK", 0.0)

@@ -112,7 +112,6 @@ from omkl.errors import counted
         ("data fetch wdbc", ["'fetch'", "get"]),
         ("data get", ["name the data sets"]),
         ("data path wbdc", ["unknown data set 'wbdc'", "did you mean 'wdbc'"]),
-        ("bench x", ["bench takes no 'x'"]),
         ("compile data=wdbc", ["compile takes no 'data=wdbc'", "algo=omkc_ss"]),
         ("compile algo=omkc_sss", ["omkc_sss", "did you mean 'omkc_ss'"]),
     ],

@@ -133,15 +133,3 @@ def test_without_locks_of_the_system_a_killed_writer_s_lock_is_broken(tmp_path, 
         [sys.executable, "-c", code, path], env=bare, capture_output=True, text=True, timeout=100
     )
     assert after.stdout == "held\n", after.stderr
-
-
-def test_bench_says_that_the_memory_is_unknown(monkeypatch):
-    from omkl.runs import bench
-
-    monkeypatch.setitem(sys.modules, "resource", None)
-    assert bench._peak_mib() is None
-    counts = dict.fromkeys(("T", "n_sv_union", "m", "mistakes"), 1)
-    speeds = dict.fromkeys(("seconds", "evals_per_second", "exp_per_second", "evals_per_exp"), 1.0)
-    naive = {"ratio": 1.0, "T": 1, "naive_seconds": 1.0, "seconds": 1.0}
-    text = bench.measured_text({"data": "toy", "naive": naive, "peak_mib": None} | counts | speeds)
-    assert "peak memory         unknown\n" in text

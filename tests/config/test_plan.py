@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from omkl import conf
 from omkl.config import learner_names, learner_spec, learner_specs, learners, plan, pool, pool_names, resolved
 from omkl.data import from_arrays, of_dataset
 from omkl.errors import UserError
@@ -211,9 +212,7 @@ def test_a_program_with_its_own_hydra_keeps_it(tmp_path):
     with initialize_config_dir(str(tmp_path), version_base="1.3"):
         mine = GlobalHydra.instance().hydra
         assert learner_spec("omkc_dd").name == "omkc_dd"
-        from omkl.config import compose as ours
-
-        ours._cache.clear()
+        conf._read.clear()
         assert plan([]).settings
         assert GlobalHydra.instance().hydra is mine
         assert compose("mine")["answer"] == 42

@@ -41,6 +41,7 @@ def tree(folder):
     return {path: path.read_bytes() for path in paths}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("kind", PACKERS)
 def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
@@ -124,6 +125,7 @@ def test_of_an_archive_only_the_named_member_is_read_and_links_are_text(server, 
     assert not os.path.exists("/tmp/omkl-evil")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["bomb", "method", "crc", "encrypted", "lzma"])
 def test_a_bad_member_leaves_nothing(server, tmp_path, damage):
     content = bytearray(archive_of(x=bytes(10**7) if damage == "bomb" else BODY))
@@ -197,6 +199,7 @@ DRIPPING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", DRIPPING)
 def test_a_server_that_stalls_or_drips_is_given_up(tmp_path, monkeypatch, how):
     monkeypatch.setenv("OMKL_TIMEOUT", "0.15")

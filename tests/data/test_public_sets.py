@@ -178,6 +178,7 @@ def test_susy_30k_from_a_sparse_matlab_array(shared_data, serve):
     got("susy_30k")
 
 
+@pytest.mark.slow
 def test_spam_corpus_has_a_line_of_numbers_for_each_mail(serve, server, monkeypatch, tmp_path):
     rng = np.random.default_rng(1)
     X, y = (rng.random((120, 39916)) < 0.01).astype(int), (rng.random(120) < 0.3).astype(int)

@@ -240,13 +240,13 @@ forms:
         ("positive_share: 0.5", "classes: [a, b]", "three or more different classes"),
         ("positive_share: 0.5\n", "", "missing positive_share .of two classes. or classes"),
         ("title: t", "title: [", "malformed YAML"),
-        ("title: t", "title: t\ntitle: u", "malformed YAML: a key is given twice"),
+        ("title: t", "title: t\ntitle: u", "malformed YAML: the key 'title' is given twice"),
     ],
 )
 def test_yaml_is_read_strictly(tmp_path, monkeypatch, old, new, message):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "mine.yaml").write_text(GOOD.replace(old, new, 1) if old else GOOD)
-    monkeypatch.setattr(registry, "conf_folder", lambda: tmp_path)
+    monkeypatch.setattr("omkl.conf.conf_folder", lambda: tmp_path)
     if message is None:
         assert registry.entry("mine").forms[0].labels == {"-1": -1, "1": 1}
         return

@@ -20,6 +20,7 @@ from omkl.paths import extended
 from omkl.testing.kernel_contract import check_sums, settings, streams
 
 CALLED = [kind.name for kind in kernel_kinds() if kind.name not in KINDS]
+NORMALISED = ("tanimoto", "intersection")  # of products and of rows: normalising is the same code for all
 GAUSSIANS = {
     "by_products": """
 import math
@@ -60,8 +61,16 @@ def usual(name, d):
     return check_kernel({"kind": name, **{own: list(1.0 + np.arange(d)) for own in kernel_kind(name).lists}})
 
 
-@pytest.mark.parametrize("normalise", ["none", "cosine"])
-@pytest.mark.parametrize("name", CALLED)
+@pytest.mark.parametrize(
+    ("name", "normalise"),
+    [
+        (name, normalise)
+        if normalise == "none" or name in NORMALISED
+        else pytest.param(name, normalise, marks=pytest.mark.slow)
+        for name in CALLED
+        for normalise in ("none", "cosine")
+    ],
+)
 def test_sums_are_the_plain_ones_to_the_bit(name, normalise):
     counts = check_sums(
         lambda d: list(settings(usual(name, d), check_kernel)), normalise, kernel_kind(name).negative
@@ -103,7 +112,7 @@ def test_a_matrix_of_values_and_those_of_vectors_with_themselves(name):
 
 
 LEARNERS = [spec.name for spec in learner_specs().values() if spec.kernels != "none" and spec.pool == "any"]
-QUICK = ("omkc_dd", "bomkc_spa", "bomkc_projectron", "norma", "perceptron")
+OF_EACH_FAMILY = ("omkc_dd", "bomkc_spa", "bomkc_projectron", "norma", "perceptron")
 
 
 def few(data, T=150):
@@ -113,7 +122,8 @@ def few(data, T=150):
 
 @pytest.mark.parametrize("own", GAUSSIANS)
 @pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in LEARNERS]
+    "name",
+    [name if name in OF_EACH_FAMILY else pytest.param(name, marks=pytest.mark.slow) for name in LEARNERS],
 )
 def test_a_gaussian_of_a_folder_makes_the_mistakes_of_the_engine_s(name, own, folder):
     spec, data = learner_spec(name), few(wdbc())

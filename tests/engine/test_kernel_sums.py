@@ -11,6 +11,8 @@ from omkl.engine.open_block import n_rows
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 
+pytestmark = pytest.mark.slow
+
 N, ROWS, D = 100, 75, 6
 NARROW = {"kernels": [{"kind": "gaussian", "sigma": 4.0 / 2**k} for k in range(12)]}  # some vanish
 MANY = {"kernels": [{"kind": "gaussian", "gamma": 0.1 * k} for k in range(1, 71)]}  # more than bits

@@ -12,6 +12,8 @@ from omkl.learning import learner
 from omkl.resources.resource import Setup
 from omkl.resources.size import pass_seconds
 
+pytestmark = pytest.mark.slow
+
 LINEAR = {"kernel": {"kind": "linear"}}
 
 

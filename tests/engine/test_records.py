@@ -64,7 +64,6 @@ def test_every_kind_of_field_is_read():
     assert has(outer(absent=np.zeros(1))) == (True, False)
 
 
-@pytest.mark.slow
 def test_strides_and_other_types_are_read():
     every_second = np.arange(24.0).reshape(4, 6)[::2, ::2]
     assert values(outer(matrix=every_second))[3:5] == [16, 6]

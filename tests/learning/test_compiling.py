@@ -16,6 +16,8 @@ from omkl.engine import by_address, numba_cache
 from omkl.learning import compiled, precompile
 from omkl.learning.compiled import cold, engine_marks, mark_engine, turns, version
 
+pytestmark = pytest.mark.slow
+
 COMPILER = """
 import sys, time
 from omkl.learning.compiled import cold, turns
@@ -33,7 +35,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "compiled"
 
 
-@pytest.mark.slow
 def test_of_two_processes_each_compiles_what_the_other_does_not(folder, tmp_path):
     names = ["omkc_dd", "omkc_ss", "alma"]
     with open(tmp_path / "log", "ab") as log:

@@ -13,8 +13,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from support.engine_cases import case_stream
-from support.fuzzing import finding
-from support.fuzzing_models import Models, about_of, content, forged, trained
+from support.forged_models import Models, about_of, content, forged, trained
 
 import omkl.data
 from omkl.algorithms import function
@@ -335,9 +334,8 @@ def test_a_small_file_never_takes_the_memory_that_its_header_asks_for(tmp_path, 
 
 @pytest.mark.slow
 def test_forged_models_are_refused_in_one_line_or_predict_and_learn(tmp_path):
-    """A few of what `scripts/fuzz.py --target models` tries by the thousand."""
     target, rng = Models(tmp_path), random.Random(4)
-    findings = [finding(target, target.make(rng)) for _ in range(250)]
+    findings = [target.finding(target.make(rng)) for _ in range(250)]
     assert [text for text in findings if text] == []
 
 

@@ -81,7 +81,6 @@ def test_an_estimator_is_as_it_was_after_rows_that_were_refused(name):
     assert np.array_equal(model.predict(X), before)
 
 
-@pytest.mark.slow
 def test_threads_that_ask_at_once_get_the_same_answers_and_change_nothing():
     model = omkl.sklearn.OmkcSsClassifier(random_state=0).fit(X, SIGN)  # it draws a kernel for each row
     bits, expected = pickle.dumps(model), model.predict(X)

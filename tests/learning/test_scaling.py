@@ -23,8 +23,8 @@ from omkl.learning.scaling import Scaling
 from omkl.pages.runs import store_page
 from omkl.reports.store_contents import contents
 from omkl.runs.cells import expand
-from omkl.store import rewrite
-from omkl.store.keys import cell_key
+from omkl.store import upkeep
+from omkl.store.fields import cell_key
 from omkl.store.store import Store
 from omkl.testing.cases import case_stream, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
@@ -378,8 +378,8 @@ def test_cells_that_were_wrong_are_not_taken_for_new_ones(tmp_path, monkeypatch,
     assert sorted(row["revision"] for row in contents(store)) == ["1", "1 (now 2)", "2"]
     said = store_page(store, (), (), "").warnings
     assert any("1 cell of revision 1 of lasvm in the store is not used" in str(one) for one in said)
-    found = rewrite.prune(store, old=True, torn=False, really=True)[0]
-    assert {row["what"]: row["lines"] for row in found if row["folder"] == "cells"} == {rewrite.OLD: 1}
+    found = upkeep.prune(store, old=True, torn=False, really=True)[0]
+    assert {row["what"]: row["lines"] for row in found if row["folder"] == "cells"} == {upkeep.OLD: 1}
     assert sorted(row["revision"] for row in contents(Store(tmp_path))) == ["1", "2"]
 
 

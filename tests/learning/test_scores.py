@@ -10,11 +10,8 @@ from omkl.config import learner_spec, pool
 from omkl.config.kernel_pools import kernel_pool
 from omkl.learning import scores, warm_up
 from omkl.learning.one_pass import run_pass
-from omkl.store.cell_measures import CellMeasures
-from omkl.store.columns import with_extra
+from omkl.store.cell_measures import CellMeasures, with_extra
 from omkl.tasks import BINS
-
-pytestmark = pytest.mark.whole
 
 
 def passed(name, dataset, T=300):

@@ -80,7 +80,6 @@ def in_order(data, seed=1, rep=0):
     return matrix_of(data)[order], data.y[order]
 
 
-@pytest.mark.slow
 def test_a_row_beside_ours_on_the_same_permutations(capsys):
     from sklearn.linear_model import SGDClassifier
 
@@ -119,7 +118,6 @@ def test_river_predicts_then_learns(capsys):
     assert made["cells"][0]["mistakes"] == mistakes
 
 
-@pytest.mark.slow
 def test_many_classes(capsys):
     from river.tree import HoeffdingTreeClassifier
     from sklearn.linear_model import SGDClassifier
@@ -215,7 +213,6 @@ def test_an_estimator_s_own_seed_is_the_learner_s():
     assert (first.seed, other.seed) == (3, 4)
 
 
-@pytest.mark.slow
 def test_check(capsys):
     assert main(["check", "--format", "json"]) == 1  # two labels in a row say nothing about the next
     rows = json.loads(capsys.readouterr().out)

@@ -22,8 +22,6 @@ from omkl.publications.selection import work_of
 from omkl.reports.rows import identity
 from omkl.runs import runner
 
-pytestmark = pytest.mark.slow
-
 WORDS = ["algo=omkc_dd,omkc_ss", "data=wdbc", "reps=2", "store=store"]
 SWEEP = ["algo=omkc_dd,omkc_sd", "data=wdbc", "algo.beta=0.3,0.5,0.9", "algo.delta=0.01,0.1", "reps=2"]
 
@@ -172,6 +170,7 @@ def paper_text(paper, selection, plans):
     return document(paper_page(paper, selection, f"omkl report {paper.name}"))
 
 
+@pytest.mark.slow
 def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_stored():
     paper, selection = read_paper("omkc"), Selection(reps=1, data=("wdbc",), words=("store=store",))
     items = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]

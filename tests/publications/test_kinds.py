@@ -11,7 +11,6 @@ import warnings
 import pytest
 
 from omkl.cli import main
-from omkl.config import compose
 from omkl.errors import UserError
 from omkl.paths import conf_folder
 from omkl.publications import Selection, find_item, paper_names, paper_tables, read_paper
@@ -68,7 +67,7 @@ ITEMS["digest"] = "mine/digest"
 def conf(tmp_path, monkeypatch):
     """A conf folder of the test's own, with a paper ``mine``."""
     folder = shutil.copytree(conf_folder(), tmp_path / "conf")
-    monkeypatch.setattr(compose, "conf_folder", lambda: folder)
+    monkeypatch.setattr("omkl.conf.conf_folder", lambda: folder)
     (folder / "paper" / "mine.yaml").write_text(PAPER)
     return folder
 

@@ -17,8 +17,6 @@ from omkl.publications.page import write_page
 from omkl.publications.selection import work_of
 from omkl.runs.runner import stored_plans
 
-pytestmark = pytest.mark.slow
-
 PAPERS = pytest.mark.parametrize("name", paper_names())
 GERMAN = pytest.mark.usefixtures("shared_data")
 
@@ -259,6 +257,7 @@ def test_sizes_that_are_not_known_are_dashes_and_empty_in_csv(capsys):
         assert all(text in out.replace("kdd08", "", 1) for text in unknown)
 
 
+@pytest.mark.slow
 def test_a_page_holds_every_table_figure_and_claim(tmp_path):
     paper, written = read_paper("omkc"), []
     selection = Selection(reps=2, data=("wdbc",), words=(f"store={tmp_path}", "exec=serial"))

@@ -42,7 +42,6 @@ def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data)
 
 
 # A page of tuned learners reads their data.
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [name for name in paper_names() if read_paper(name).claims and not tuned_runs(read_paper(name))]
 )

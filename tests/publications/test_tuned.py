@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from omkl.cli import main
-from omkl.config import compose, learner_spec
+from omkl.config import learner_spec
 from omkl.errors import UserError
 from omkl.paths import conf_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper, tuned
@@ -14,7 +14,7 @@ from omkl.publications.claims import check_claims
 from omkl.publications.page import about_numbers
 from omkl.publications.paper_tables import make_table
 from omkl.publications.selection import tuned_plans, work_of
-from omkl.publications.tuned import older, settings_of, steps, tuned_runs, tuning_rule
+from omkl.publications.tuned import older, settings_of, steps, tuned_runs, tuning_rule, winners_file
 
 PAGE = """
 title: A page
@@ -42,8 +42,8 @@ claims:
 def conf(tmp_path, monkeypatch):
     """A conf folder of the test's own, with a page ``mine``."""
     folder = shutil.copytree(conf_folder(), tmp_path / "conf")
-    shutil.rmtree(folder / "tuned", ignore_errors=True)
-    monkeypatch.setattr(compose, "conf_folder", lambda: folder)
+    (tmp_path / "results" / "mine").mkdir(parents=True)
+    monkeypatch.setattr("omkl.conf.conf_folder", lambda: folder)
     monkeypatch.setenv("OMKL_STORE", str(tmp_path / "store"))
     (folder / "paper" / "mine.yaml").write_text(PAGE)
     return folder
@@ -54,13 +54,12 @@ def text_of(fmt="markdown"):
     return made.text(fmt)
 
 
-@pytest.mark.slow
 def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys, monkeypatch):
     with pytest.raises(UserError, match=r"arow on wdbc is not tuned yet; `omkl tune mine`"):
         text_of()
     assert main(["tune", "mine", "-q"]) == 0
     assert capsys.readouterr().out.startswith("wdbc, first: 2 learners tuned")
-    kept = yaml.safe_load((conf / "tuned" / "mine.yaml").read_text())["first"]
+    kept = yaml.safe_load(winners_file("mine").read_text())["first"]
     assert kept.keys() == {"wdbc", "drift"}
     assert kept["wdbc"]["arow"].keys() == {"params", "reps", "revision", "ranges"}
     text = text_of()
@@ -86,8 +85,7 @@ def test_winners_are_used_and_those_of_another_revision_are_not(conf):
     revision = learner_spec("arow").revision
     won = {"params": {"r": 0.5}, "reps": 2, "revision": revision}
     majority = {"params": {}, "reps": 9, "revision": 1}
-    (conf / "tuned").mkdir()
-    file = conf / "tuned" / "mine.yaml"
+    file = winners_file("mine")
     file.write_text(yaml.safe_dump({"first": {"wdbc": {"arow": won, "majority": majority}}}))
     paper, item = find_item("tables", "mine/1")
     run = tuned_runs(paper)[0]
@@ -126,8 +124,7 @@ def test_a_page_says_which_learners_were_tuned_in_other_ranges(conf):
     own = {"params": {}, "revision": learner_spec("arow").revision, "ranges": "00000000"}
     old = {name: value for name, value in own.items() if name != "ranges"}
     kept = {"first": {"wdbc": {"arow": own, "gone": own}, "drift": {"arow": old}}}
-    (conf / "tuned").mkdir()
-    (conf / "tuned" / "mine.yaml").write_text(yaml.safe_dump(kept))
+    winners_file("mine").write_text(yaml.safe_dump(kept))
     said = "have changed since they were tuned: arow on wdbc. `omkl tune mine --fresh` tunes all again."
     assert said in " ".join(about_numbers(read_paper("mine"))[1])
 

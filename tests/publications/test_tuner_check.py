@@ -3,8 +3,9 @@
 import pytest
 import yaml
 
+from omkl import conf
 from omkl.cli import main
-from omkl.config import compose, learner_spec
+from omkl.config import learner_spec
 from omkl.publications import Selection, read_paper
 from omkl.publications.page import write_page
 from omkl.publications.selection import tuned_plans
@@ -29,14 +30,14 @@ def page(tmp_path, monkeypatch):
     folder = tmp_path / "conf"
     for group in ("algo", "data", "pool", "paper", "exec", "kernel"):
         (folder / group).mkdir(parents=True)
-    real = compose.conf_folder()
+    real = conf.conf_folder()
     for path in [*real.glob("*.yaml"), *real.glob("*/*.yaml")]:
-        if path.parent.name not in ("paper", "tuned"):
+        if path.parent.name != "paper":
             target = folder / path.relative_to(real)
             target.parent.mkdir(exist_ok=True)
             target.write_text(path.read_text())
     (folder / "paper" / "mine.yaml").write_text(PAGE)
-    (folder / "tuned").mkdir()
+    (tmp_path / "results" / "mine").mkdir(parents=True)
     kernel = {"kind": "gaussian"}
     won = {
         "alma": {"params": {"kernel": {**kernel, "sigma": 0.01}}},
@@ -46,8 +47,8 @@ def page(tmp_path, monkeypatch):
         "arow": {"params": {}},
     }
     known = {name: {**own, "revision": learner_spec(name).revision} for name, own in won.items()}
-    (folder / "tuned" / "mine.yaml").write_text(yaml.safe_dump({"first": {"wdbc": known}}))
-    monkeypatch.setattr(compose, "conf_folder", lambda: folder)
+    (tmp_path / "results" / "mine" / "tuned.yaml").write_text(yaml.safe_dump({"first": {"wdbc": known}}))
+    monkeypatch.setattr("omkl.conf.conf_folder", lambda: folder)
     monkeypatch.setenv("OMKL_STORE", str(tmp_path / "store"))
     paper = read_paper("mine")
     return paper, tuned_plans(paper, Selection())

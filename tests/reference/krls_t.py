@@ -53,8 +53,8 @@ class Tracker:
             self.mu = self.mu[rest]
 
     def coefficients(self):
-        """K^-1 mu (n, C)."""
-        return np.linalg.solve(self.K, self.mu) if self.held else self.mu
+        """K^-1 mu (n, C), forgotten once more as the next round begins."""
+        return np.linalg.solve(self.K, math.sqrt(self.lam) * self.mu) if self.held else self.mu
 
 
 def surprise(target, mean, s2):

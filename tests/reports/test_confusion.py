@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from support.reports_cells import cell, expected, frame, report, setting, strict, summarise
-from support.results_lines import line
 
 from omkl.data import confusion
 from omkl.errors import UserError
@@ -12,8 +11,7 @@ from omkl.reports.drawing import draw
 from omkl.reports.figure_style import FigureStyle, in_style
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import ReportPlan, rows_of
-from omkl.store.columns import hits_of
-from omkl.store.lines import encode_cell
+from omkl.store.cell_measures import hits_of
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 
@@ -52,15 +50,6 @@ def test_counts_are_those_of_the_rounds(C):
     errors = errors_of(stored)
     assert np.isnan(errors[0])
     assert errors[1] == pytest.approx(np.mean(predicted[true == 1] != 1))
-    encode_cell(line(T=600, mistakes=30, confusion=stored))
-    for wrong in (
-        stored[:-1] if isinstance(stored, list) else {**stored, "classes": 2},
-        3,
-        [[1, 2]],
-        [[600.0]],
-    ):
-        with pytest.raises(ValueError, match="wrong type or range"):
-            encode_cell(line(T=600, mistakes=30, confusion=wrong))
 
 
 def test_of_many_confusions_the_largest_are_kept(monkeypatch):
@@ -72,7 +61,6 @@ def test_of_many_confusions_the_largest_are_kept(monkeypatch):
     assert np.count_nonzero(counts[:, :-1] - np.diag(np.diagonal(counts))) == 100
     assert counts.sum() == 3000
     np.testing.assert_array_equal(errors_of(stored), errors_of(whole))
-    encode_cell(line(T=3000, mistakes=30, confusion=stored))
 
 
 def test_errors_of_classes_are_a_column_on_request_and_in_json():

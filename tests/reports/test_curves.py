@@ -179,7 +179,6 @@ def test_where_the_users_axis_holds_all_lines_nothing_is_named_and_no_axis_broke
 # -------------------------------------------------------------------- files
 
 
-@pytest.mark.slow
 def test_files_carry_the_command_and_are_the_same_each_time(tmp_path, studied):
     from PIL import Image
 
@@ -214,7 +213,6 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path, studied):
         curve_figure(*studied, tmp_path / "file" / "figure", expected=EXPECTED)
 
 
-@pytest.mark.slow
 def test_a_name_with_dots_keeps_them(tmp_path, studied):
     files = curve_figure(*studied, tmp_path / "beta0.5", expected=EXPECTED)
     assert [file.name for file in files] == ["beta0.5.png", "beta0.5.pdf"]

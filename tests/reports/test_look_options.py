@@ -59,7 +59,6 @@ def test_lines_beyond_the_wanted_axis_are_named():
     assert FigureStyle(ylim=(0.0, 1.0)).words() == " --ylim 0:1"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 5])
 def test_a_paper_figure_has_its_width_and_readable_text_inside(count):
     data = {f"set{n}": 200 for n in range(count)}
@@ -87,7 +86,6 @@ def test_the_look_ends_with_its_block():
     assert draw_curves(table_of((DD,)), title="kept").get_suptitle() == "kept"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
 def test_the_same_paper_figure_has_the_same_bytes(tmp_path, suffix):
     cells, curves = study(NINE, {"wdbc": 100}, 2)

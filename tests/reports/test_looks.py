@@ -226,7 +226,6 @@ def test_a_complete_figure_has_no_warning():
     assert shortfall_of(table_of((DD, SS), 3)) == []
 
 
-@pytest.mark.slow
 def test_a_warning_of_many_lines_is_short():
     cells, curves = study(NINE, {f"set{n}": 40 for n in range(9)}, 2)
     cells = cells[cells["rep"] == 0].reset_index(drop=True)

@@ -208,7 +208,6 @@ def test_panels_of_other_measures_have_their_own_labels_and_scales(tmp_path):
 # -------------------------------------------------------------------- times
 
 
-@pytest.mark.slow
 def test_bars_are_shares_of_the_slowest_and_a_missing_time_is_a_dash(tmp_path):
     table = pd.DataFrame(
         [("x", "slow", 8.0), ("x", "quick", 2.0), ("y", "slow", 0.5)],

@@ -29,7 +29,7 @@ class Rare:
 
 # One model of each kind of state meets all of river's checks and streams, the others one check in three, in
 # turn, with the first rows of a stream of two classes: all models share one class, and a round in Python
-# costs more than all that is compiled.
+# costs more than all that is compiled. One model of each task is not slow.
 OF_EACH_STATE = (
     "OmkcDdClassifier",
     "BomkcSpaClassifier",
@@ -37,10 +37,12 @@ OF_EACH_STATE = (
     "NormaNoveltyDetector",
     "ArowClassifier",
 )
+OF_EACH_TASK = ("OmkcDdClassifier", "RakerRegressor", "NormaNoveltyDetector")
+CHECKED = [name if name in OF_EACH_TASK else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
 MOST_ROWS, FIRST_ROWS = 50, 12
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CHECKED)
 def test_river_s_own_checks(name, monkeypatch):
     monkeypatch.setattr(datasets, "CreditCard", Rare)
     streams, whole = checks._yield_datasets, name in OF_EACH_STATE

@@ -17,8 +17,7 @@ from omkl.learning.scaling import Scaling
 from omkl.runs.cells import expand
 from omkl.runs.held_out import absolute
 from omkl.runs.runner import run_plan
-from omkl.runs.slurm import _described
-from omkl.runs.slurm_job import _plan
+from omkl.runs.slurm import _described, _plan
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 2.0}
 

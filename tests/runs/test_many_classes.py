@@ -86,3 +86,38 @@ def test_a_model_of_three_classes(capsys, algo):
         file.write("1,2,xyz\n")
     assert omkl_("update", "m.omkl", "new.csv") == 2
     assert "label 'xyz'; the model knows high, low and mid" in capsys.readouterr().err
+
+
+def test_a_tie_of_three_classes_is_a_mistake(capsys):
+    assert omkl_("fit", "algo=perceptron", "data=my.csv", "order=file", "--out", "m.omkl") == 0
+    Path("tie.csv").write_text("a,b,kind\n0,0,high\n0,0,low\n0,0,mid\n", encoding="utf-8")
+    capsys.readouterr()
+    assert omkl_("predict", "m.omkl", "tie.csv") == 0
+    out, err = capsys.readouterr()
+    assert [float(row["score"]) for row in csv.DictReader(out.splitlines())] == [0, 0, 0]
+    assert "3 mistakes on 3 rows" in err  # whichever class it names
+
+
+@pytest.mark.parametrize("words", [("positive=low",), ()], ids=["two", "three"])
+def test_the_class_predicted_has_the_largest_score(capsys, words):
+    assert omkl_("fit", "algo=omkc_dd", "data=my.csv", *words, "order=file", "--out", "m.omkl") == 0
+    capsys.readouterr()
+    assert omkl_("predict", "m.omkl", "new.csv", "--scores") == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    classes = ["other", "low"] if words else ["high", "low", "mid"]
+    for row in rows:
+        assert row["label"] == max(classes, key=lambda name: float(row[f"score {name}"]))
+    assert len({row["label"] for row in rows}) == len(classes)
+
+
+def test_the_class_predicted_before_the_labels_come_is_counted(capsys):
+    """With delay=, a batch is predicted with what was learnt before it: of the first one, nothing."""
+    words = ["algo=perceptron", "data=my.csv", "reps=1", "yardsticks=[]", "exec=serial", "--format", "json"]
+    assert omkl_("run", *words, "delay=100") == 0
+    (cell,) = json.loads(capsys.readouterr().out)["cells"]
+    counts = np.array(cell["confusion"])
+    assert cell["mistakes"] == counts.sum() == counts[:, 0].sum() == 100  # ties, of which the first is named
+    assert omkl_("run", *words, "delay=20") == 0
+    (cell,) = json.loads(capsys.readouterr().out)["cells"]
+    counts = np.array(cell["confusion"])
+    assert cell["mistakes"] - 20 <= counts.sum() - np.trace(counts) <= cell["mistakes"]

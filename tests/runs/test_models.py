@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from support.fuzzing_models import content, forged
+from support.forged_models import content, forged
 
 import omkl.data
 from omkl.cli import main

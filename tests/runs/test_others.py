@@ -8,9 +8,9 @@ from support import runner_fakes
 from support.results_lines import line
 from support.runner_plans import make_plan, without_time
 
-from omkl.executors.serial import Serial
 from omkl.runs import others, runner
 from omkl.runs.others import Others, in_own_order
+from omkl.runs.workers import Serial
 from omkl.store.lines import encode_cell
 from omkl.store.store import Store
 
@@ -62,7 +62,7 @@ def test_what_others_write_is_read_line_by_line(tmp_path):
     own.open()
     (tmp_path / "cells" / "old.jsonl").write_bytes(encode_cell(line(4)))
     os.utime(tmp_path / "cells" / "old.jsonl", (1e9, 1e9))  # it was seen when the run began
-    watch = Others(tmp_path, own.name, 2e9)
+    watch = Others(tmp_path, own.name, 1.5e9)
     watch._due = -1.0
     keys = [line(number)["key"] for number in range(5)]
 
@@ -85,6 +85,9 @@ def test_what_others_write_is_read_line_by_line(tmp_path):
     other.append(line(4))
     other.close()
     assert finished() == [False, True, False, True, True]
+    forged = encode_cell(line(2)).replace(b'"mistakes":30', b'"mistakes":3')
+    (tmp_path / "cells" / "merged.jsonl").write_bytes(forged)
+    assert not finished()[2]
     own.close()
 
 

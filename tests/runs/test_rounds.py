@@ -8,7 +8,6 @@ from omkl.config.domains import rounds_of
 from omkl.errors import UserError
 from omkl.runs.cells import expand
 from omkl.runs.runner import run_plan
-from omkl.store.keys import cell_key
 from omkl.store.store import Store
 
 
@@ -61,21 +60,6 @@ def test_more_rounds_than_there_are_are_said(tmp_path, capsys):
     assert main(["run", *words]) == 0
     assert capsys.readouterr().out.count("fewer than rounds=") == 1
     assert plan(words).about_data == ("wdbc has 569 examples, fewer than rounds=0:600 asks for",)
-
-
-def test_a_key_without_rounds_is_what_it_was():
-    setting = {
-        "algo": "a",
-        "params": {},
-        "data_hash": "h",
-        "order": "file",
-        "revision": 1,
-        "permutation_seed": 1,
-    }
-    before = cell_key(setting)
-    assert before == "4755575375407ab235d2b521a559b3b8e590c02d5703b3cad49e2b1fd2e6442e"  # of version 0.2.0
-    assert cell_key({**setting, "rounds": None}) == before
-    assert cell_key({**setting, "rounds": [0, 5]}) != before
 
 
 def test_what_may_be_written():

@@ -12,26 +12,17 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from joblib.externals.loky import get_reusable_executor
 from support import runner_fakes
 from support.runner_plans import POOL, make_plan, without_time
 
-from omkl import config, executors
+from omkl import config
 from omkl.config import Plan, Setting, learner_spec
 from omkl.data import find, ref
-from omkl.executors.loky import Loky
-from omkl.executors.serial import Serial
 from omkl.learning import progress_file
 from omkl.runs import cells, runner
 from omkl.runs.progress import Bar
+from omkl.runs.workers import Loky, Serial, attempt
 from omkl.store.store import Store
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_workers():
-    """Workers keep the environment of the test that started them: none may serve another module."""
-    yield
-    get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
 @pytest.fixture
@@ -90,7 +81,7 @@ def test_nothing_depends_on_the_workers_or_the_order_of_finishing(plan, workers,
     assert os.getpid() not in (parallel.cells["seconds"] * 1e6).round()  # the fake's seconds are its pid
 
     def backwards(self, function, jobs):
-        yield from ((job, executors.attempt(function, job)) for job in reversed(list(jobs)))
+        yield from ((job, attempt(function, job)) for job in reversed(list(jobs)))
 
     monkeypatch.setattr(Serial, "run", backwards)
     last_first = runner.run_plan(replace(plan, store=tmp_path / "backwards"), jobs=1)
@@ -160,7 +151,7 @@ def test_cheapest_cells_come_first_and_the_table_has_the_plans_order(plan):
             return super().run(function, jobs)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("omkl.executors.serial.Serial", Watching)
+        patch.setattr("omkl.runs.workers.Serial", Watching)
         outcome = runner.run_plan(replace(plan, data=plan.data[::-1], reps=1), jobs=1)
     assert [name for name, algo in seen if algo != "majority"] == ["one", "one", "two", "two"]
     assert seen.index(("two", "majority")) < seen.index(("two", "omkc_ss"))
@@ -209,11 +200,11 @@ def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
 
 
 @pytest.mark.slow
-def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tmp_path):
+def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tmp_path, monkeypatch):
     cells = runner.expand(plan)
     job = cells[0]
     assert len(pickle.dumps(job.data)) < 1000  # so the data are not in the job
-    get_reusable_executor().shutdown(kill_workers=True)  # workers that have not opened it yet
+    monkeypatch.setattr("omkl.runs.workers._idle", [])  # workers that have not opened it yet
     ref._open.clear()
     other = next(cell.data for cell in cells if cell.data.name == "two")
     wrong = replace(job, data=ref.Parsed("one", job.data.task, "one", job.data.content_hash, other.copy))
@@ -230,9 +221,7 @@ def test_no_bar_where_stderr_is_no_terminal(plan, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.slow
 def test_real_learners_give_the_same_with_one_worker_and_two(tmp_path, monkeypatch):
-    get_reusable_executor().shutdown(wait=True, kill_workers=True)  # those of the fakes' environment
     plan = config.plan(["algo=omkc_ss,perceptron_star", "data=wdbc", "reps=3", f"store={tmp_path / 'a'}"])
     serial = runner.run_plan(plan, jobs=1)
     monkeypatch.setattr(runner, "SMALL_WORK", -1.0)

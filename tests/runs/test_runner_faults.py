@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from joblib.externals.loky import get_reusable_executor
 from support import ROOT, TESTS, runner_fakes
 from support.runner_plans import POOL, faulty, make_plan, without_time
 
@@ -23,15 +22,6 @@ from omkl.errors import OmklError, UserError
 from omkl.runs import runner
 from omkl.runs.status import failures_text
 from omkl.store.store import Store
-
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_workers():
-    """Workers keep the environment of the test that started them: none may serve another module."""
-    yield
-    get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
 @pytest.fixture
@@ -65,19 +55,21 @@ def test_a_failed_cell_is_recorded_excluded_and_tried_again(plan, fault, message
     assert (again.ran, again.reused, len(again.failed)) == (2, 6, 2)
 
 
+@pytest.mark.slow
 def test_a_poison_cell_fails_and_the_others_finish(plan, workers):
     outcome = runner.run_plan(faulty(replace(plan, data=plan.data[:1]), "kill", None), jobs=2)
     assert len(outcome.cells) == 3
     assert ["SIGKILL" in line["error"] for line in outcome.failed] == [True]
 
 
+@pytest.mark.slow
 def test_a_worker_killed_once_changes_nothing(plan, workers, tmp_path):
     outcome = runner.run_plan(faulty(plan, "kill_once", str(tmp_path / "killed")), jobs=2)
     assert (tmp_path / "killed").exists()
     assert (outcome.failed, len(outcome.cells)) == ([], 8)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_fail_fast_ends_the_run_at_the_first_failure_and_keeps_what_is_finished(plan, workers, jobs):
     faults = ["value", "value", "raise", "raise", *["spin"] * 8]
     slow = [
@@ -142,6 +134,7 @@ print(outcome.interrupted, len(outcome.cells), len(outcome.failed), flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "jobs"), [("loky", 1), ("loky", 2), ("dask", 2)])
 def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_continues(plan, tmp_path, monkeypatch, name, jobs):
     slow = [Setting("omkc_u", {"beta": i / 100, "fault": ["spin", 0.15]}, POOL) for i in range(1, 90)]
@@ -169,6 +162,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_continues(plan, tmp_pat
     assert (rest.reused, rest.ran, len(rest.cells)) == (int(cells), 90 - int(cells), 90)
 
 
+@pytest.mark.slow
 def test_data_that_could_not_be_cached_travel_with_the_job(plan, workers, tmp_path):
     expected = runner.run_plan(replace(plan, store=tmp_path / "cached"), jobs=1).cells
     (tmp_path / "file").touch()
@@ -200,7 +194,7 @@ def test_a_store_that_cannot_be_written_is_known_before_any_work(plan, tmp_path,
         runner.run_plan(replace(plan, store=tmp_path / "file" / "store"), jobs=1)
 
 
-def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_is_finished(plan, workers, monkeypatch):
+def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_is_finished(plan, monkeypatch):
     append, calls = Store.append, []
 
     def full(self, line, curve=None):
@@ -211,6 +205,6 @@ def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_is_finished(plan, work
 
     monkeypatch.setattr(Store, "append", full)
     with pytest.raises(OmklError, match="No space left"):
-        runner.run_plan(plan, jobs=2)
+        runner.run_plan(plan, jobs=1)
     rest = runner.run_plan(plan, jobs=1)
     assert (rest.reused, rest.ran) == (4, 20)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 from support.runner_plans import write_data
 
 import omkl.data
@@ -85,6 +86,34 @@ def test_fewer_settings_run_on_longer_prefixes_of_permutations_that_are_not_repo
     assert end.trials == 9
     assert end.failed == sum(setting.params["r"] > 100 for setting in race.trials) > 0
     assert race.trials[0].params == {"r": 10.0}
+
+
+def test_a_trial_that_lost_a_permutation_is_not_judged(ran, words, monkeypatch):
+    (race,), _ = started(words)
+    best = min(race.trials, key=lambda setting: abs(math.log10(setting.params["r"] / 30)))
+    honest = runner.run_cell
+
+    def run_cell(job):
+        if job.params == best.params and job.rep == 1:
+            raise Overflow("the prediction of round 3 overflowed")
+        return honest(job)
+
+    monkeypatch.setattr(runner, "run_cell", run_cell)
+    (end,), _ = run_races([race], jobs=1, progress=False)
+    others = [setting for setting in race.trials if setting != best]
+    assert end.setting == min(others, key=lambda setting: abs(math.log10(setting.params["r"] / 30)))
+    assert end.failed == 1 + sum(setting.params["r"] > 100 for setting in others)
+
+
+def test_widths_are_sought_around_the_median_distance_of_the_rounds_that_count(words, tmp_path):
+    X = np.random.default_rng(0).normal(size=(T, 2))
+    X[: T // 2] *= 100
+    lines = [f"{'+1' if i % 3 else '-1'} 1:{a!r} 2:{b!r}\n" for i, (a, b) in enumerate(X.tolist())]
+    (tmp_path / "far.libsvm").write_text("".join(lines))
+    own = ["algo=norma", f"data={tmp_path / 'far.libsvm'}", "trials=2", "order=file"]
+    for rounds, rows in (([], X), ([f"rounds={T // 2}:{T}"], X[T // 2 :])):
+        (race,), _ = started([*own, *rounds])
+        assert race.space.middle == pytest.approx(np.median(pdist(rows)))
 
 
 def test_a_race_continues_and_overflows_are_not_tried_again(ran, words):

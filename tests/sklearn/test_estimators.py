@@ -65,7 +65,9 @@ def test_every_learner_has_an_estimator_for_each_of_its_tasks():
         assert name in dir(omkl.sklearn)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [name if name in IN_FULL else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
+)
 def test_scikit_learn_s_own_checks(name):
     """All checks of one estimator of each kind of state and task, of the others one check in eight, in turn:
     all estimators share one class.

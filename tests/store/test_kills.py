@@ -104,5 +104,4 @@ def test_readers_writers_and_prunes_killed_at_random_moments_lose_nothing_and_re
     killed = json.loads(done.stdout)
     assert sum(killed["kills"].values()) >= 10 * KILLS
     assert killed["checks"]
-    assert list((tmp_path / "cache" / "stores").glob("*.npz"))
     print(killed)

@@ -13,7 +13,7 @@ from support.results_lines import line, read_quietly
 
 from omkl.errors import OmklError
 from omkl.files import hold, locked
-from omkl.store import rewrite
+from omkl.store import upkeep
 from omkl.store.store import Store
 
 DAYS = [f"2026-01-0{day}T00:00:00.000000+00:00" for day in (1, 2, 3)]
@@ -40,15 +40,15 @@ def assert_whole(store: Store, cells: int = 120) -> None:
 # The first process stops between its scan and its first rewrite until it gets a line on stdin.
 STOPS = """
 import sys
-from omkl.store import rewrite
+from omkl.store import upkeep
 from omkl.cli import main
-real, answers = rewrite.rewrite_file, []
+real, answers = upkeep.rewrite_file, []
 def rewrites(*args):
     if not answers:
         print("scanned", flush=True)
         answers.append(sys.stdin.readline())
     return real(*args)
-rewrite.rewrite_file = rewrites
+upkeep.rewrite_file = rewrites
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -91,7 +91,7 @@ def test_two_prunes_at_once_lose_no_cell_in_any_of_a_dozen_trials(tmp_path):
                 try:
                     os.close(go)
                     os.read(ready, 1)  # both begin when the parent closes its end
-                    rewrite.prune(Store(store.path), old=False, torn=True, really=True)
+                    upkeep.prune(Store(store.path), old=False, torn=True, really=True)
                     code = 0
                 finally:
                     os._exit(code)
@@ -105,7 +105,7 @@ def test_two_prunes_at_once_lose_no_cell_in_any_of_a_dozen_trials(tmp_path):
 
 def test_a_file_that_changed_since_the_scan_is_left_alone(tmp_path, monkeypatch):
     store = fill(tmp_path / "s")
-    spent = rewrite._spent
+    spent = upkeep._spent
 
     def and_then_someone_writes(*args):
         removed = spent(*args)
@@ -113,8 +113,8 @@ def test_a_file_that_changed_since_the_scan_is_left_alone(tmp_path, monkeypatch)
             path.write_bytes(b"\n" + path.read_bytes())
         return removed
 
-    monkeypatch.setattr(rewrite, "_spent", and_then_someone_writes)
-    _, busy = rewrite.prune(store, old=False, torn=False, really=True)
+    monkeypatch.setattr(upkeep, "_spent", and_then_someone_writes)
+    _, busy = upkeep.prune(store, old=False, torn=False, really=True)
     assert set(busy) >= set(store.files("cells"))
     assert_whole(store)
 
@@ -158,6 +158,7 @@ def left_in(store):
     return [*(store / "locks").glob("*.jsonl.lock"), *(path for path in store.glob("*/.*.part"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["run", "merge", "prune"])
 def test_what_killed_writers_and_merges_left_is_removed_by_the_next_command(tmp_path, command, monkeypatch):
     store, other = tmp_path / "s", fill(tmp_path / "other", 3)
@@ -167,8 +168,8 @@ def test_what_killed_writers_and_merges_left_is_removed_by_the_next_command(tmp_
         os.kill(os.getpid(), signal.SIGKILL)
 
     def merges():
-        monkeypatch.setattr(rewrite, "_digest", dies)
-        rewrite.merge(Store(store), [other.path])
+        monkeypatch.setattr(upkeep, "_digest", dies)
+        upkeep.merge(Store(store), [other.path])
 
     assert len(left_in(store)) == 1  # the writer's lock
     killed(merges)
@@ -182,9 +183,9 @@ def test_what_killed_writers_and_merges_left_is_removed_by_the_next_command(tmp_
             with Store(store) as another:
                 another.open()
         if command == "merge":
-            rewrite.merge(Store(store), [other.path])
+            upkeep.merge(Store(store), [other.path])
         if command == "prune":
-            _, busy = rewrite.prune(Store(store), old=False, torn=False, really=True)
+            _, busy = upkeep.prune(Store(store), old=False, torn=False, really=True)
             assert busy == []
         assert len(left_in(store)) == 1
         living.append(line(3))
@@ -199,7 +200,7 @@ def test_a_full_disk_under_merge_advises_no_other_folder(tmp_path, monkeypatch):
 
     monkeypatch.setattr("omkl.files._new_part", full)
     with pytest.raises(OmklError, match=r"No space left on device\. Nothing is lost\. Make room") as error:
-        rewrite.merge(store, [other.path])
+        upkeep.merge(store, [other.path])
     assert "store=" not in str(error.value)
     assert_whole(store, 3)
 
@@ -213,11 +214,12 @@ def test_a_store_that_cannot_be_locked_can_be_written_but_not_pruned(tmp_path, m
     with Store(tmp_path) as store:
         store.append(line(1))
     with pytest.raises(OmklError, match=r"cannot lock the store .*: No locks available"):
-        rewrite.prune(store, old=False, torn=False, really=True)
-    rewrite.prune(store, old=False, torn=False, really=False)
+        upkeep.prune(store, old=False, torn=False, really=True)
+    upkeep.prune(store, old=False, torn=False, really=False)
     assert len(read_quietly(store)) == 1
 
 
+@pytest.mark.slow
 def test_what_a_killed_save_left_is_removed_by_the_next_of_the_same_file(tmp_path):
     from omkl.files import replacing
 

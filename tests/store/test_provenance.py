@@ -70,7 +70,6 @@ def test_what_is_collected_can_be_stored():
     assert len(stamp["time"]) == 32  # of fixed width, so that times sort as text
 
 
-@pytest.mark.slow
 def test_what_decides_results_follows_every_source_but_those_that_show(tmp_path, monkeypatch):
     package = Path(omkl.__file__).parent
     copy = tmp_path / "omkl"

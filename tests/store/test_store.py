@@ -8,8 +8,9 @@ import orjson
 import pytest
 from support.results_lines import cell_files, line, read_quietly
 
-from omkl.store.fields import NAMES
-from omkl.store.keys import cell_key
+from omkl.runs.runner import _stored
+from omkl.store.cell_measures import EXTRA, with_extra
+from omkl.store.fields import NAMES, cell_key
 from omkl.store.lines import encode_cell
 from omkl.store.store import Store
 
@@ -18,13 +19,13 @@ def test_what_is_written_is_read_back(tmp_path):
     curve = {"t": [50, 100], "mistakes": [20, 30], "weights": None}
     with Store(tmp_path / "new" / "store") as store:
         store.append(line(1), curve)
-        store.append(line(2, skill=0.125))
+        store.append(line(2, auc=0.125))
     again = Store(tmp_path / "new" / "store")
     cells = read_quietly(again)
-    assert list(cells.columns) == [*NAMES, "skill"]
+    assert list(cells.columns) == [*NAMES]
     for row, written in zip(cells.to_dict("records"), [line(1), line(2)], strict=True):
         assert {name: row[name] for name in written} == written
-    assert cells["skill"].isna().tolist() == [True, False]
+    assert cells["auc"].isna().tolist() == [True, False]
     assert again.curves([line(1)["key"], line(2)["key"]]) == {line(1)["key"]: curve}
     assert again.done([line(n)["key"] for n in (1, 2, 3)]) == {line(1)["key"], line(2)["key"]}
     assert again.cells([line(2)["key"]])["rep"].tolist() == [2]
@@ -38,14 +39,6 @@ def test_an_empty_or_missing_store_has_the_same_columns(tmp_path):
     with store:
         store.open()
     assert cell_files(store) == []  # nor does opening without a line leave files
-
-
-def test_numpy_values_are_written_as_numbers(tmp_path):
-    with Store(tmp_path) as store:
-        store.append(line(1, weights=np.array([0.5, 0.5]), mistakes=np.int64(3)), {"t": np.arange(2)})
-    row = store.cells().iloc[0]
-    assert (row["weights"], row["mistakes"]) == ([0.5, 0.5], 3)
-    assert store.curves() == {line(1)["key"]: {"t": [0, 1]}}
 
 
 def test_the_latest_finished_line_of_a_key_counts(tmp_path):
@@ -77,16 +70,67 @@ def test_a_failed_cell_is_never_done(tmp_path):
     assert store.failed() == []
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf"), np.array([1.0, np.nan]), object()])
-def test_what_is_no_number_is_refused_and_leaves_nothing(tmp_path, bad):
+REFUSED = {
+    "weights": [[float("nan")], [float("inf")], [object()], np.array([1.0]), 3, "1"],
+    "mistakes": [np.int64(3), 30.0, True, "30", [30]],
+    "seconds": [None, "1", True, float("nan")],
+    "n_sv_per_kernel": [None, 3, {}],
+    "T": [None, 100.0, "100"],
+    "params": [None, 3, [1]],
+    "algo": [None, 3],
+    "status": ["maybe", None],
+    "key": [None],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_table_of_fields_does_not_allow_is_refused_and_leaves_nothing(tmp_path, name):
     with Store(tmp_path) as store:
         store.append(line(1))
+        for bad in REFUSED[name]:
+            with pytest.raises((ValueError, TypeError), match=f"{name} must be|JSON"):
+                store.append(line(2) | {name: bad})
         with pytest.raises((ValueError, TypeError)):
-            store.append(line(2, weights=bad))
-        with pytest.raises((ValueError, TypeError)):
-            store.append(line(2), {"weights": bad})
+            store.append(line(2), {"t": [float("nan")]})
+        with pytest.raises(ValueError, match="error must be str, got None"):
+            store.append(line(2, "failed") | {"error": None})
         store.append(line(3))
     assert read_quietly(store)["rep"].tolist() == [1, 3]
+
+
+def test_what_a_learner_returns_wrong_is_a_failed_cell(tmp_path):
+    with Store(tmp_path) as store:
+        base = {k: v for k, v in line(1, "failed").items() if k not in ("status", "error")}
+        figures = {k: v for k, v in line(1).items() if k not in base}
+        stored = _stored(store, base, figures | {"mistakes": 3.0}, curves=True)
+    said = "its figures cannot be stored: mistakes must be int, got 3.0"
+    assert (stored["status"], stored["error"]) == ("failed", said)
+    assert len(store.failed()) == 1
+
+
+def test_a_selection_of_columns_and_rows(tmp_path):
+    with Store(tmp_path) as store:
+        store.append(line(1, weights=[-3, 0.5], confusion=[[60, 10], [20, 10]]))
+        store.append(line(2, seconds=1, weights=None))
+        store.append(line(3, data="other"))
+    cells = store.cells(
+        where={"data": ["toy"]}, columns=["rep", "seconds", "n_weights", "heaviest", "load", "date"]
+    )
+    assert cells.to_dict("list") == {
+        "rep": [1, 2],
+        "seconds": [0.25, 1.0],
+        "n_weights": [2, pytest.approx(np.nan, nan_ok=True)],
+        "heaviest": [0, pytest.approx(np.nan, nan_ok=True)],
+        "load": [0.5, 0.5],
+        "date": ["2026-01-01"] * 2,
+    }
+    assert store.cells(columns=["rep"], where={"data": ["other"]})["rep"].tolist() == [3]
+    few, whole = store.cells(columns=[*EXTRA, "params"]), with_extra(store.cells())
+    assert few["params"][0] is few["params"][1]
+    assert few["origin"][0] is few["origin"][1]
+    for name in set(EXTRA) - {"origin"}:
+        assert few[name].isna().equals(whole[name].isna())
+        assert few[name].dropna().tolist() == whole[name].dropna().tolist()
 
 
 KEY_PARTS = {
@@ -95,7 +139,8 @@ KEY_PARTS = {
     "pool_spec": {"name": "p", "normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 2.0}]},
     "data_hash": "ab" * 32,
     "order": "permuted",
-    "permutation_seed": 2**127 + 1,
+    "task": "classification",
+    "permutation_seed": str(2**127 + 1),
     "revision": 1,
 }
 
@@ -118,7 +163,11 @@ def test_the_key_names_what_the_result_depends_on_and_nothing_else():
         {"pool_spec": {**pool, "kernels": [{"kind": "gaussian", "sigma": 2.5}]}},
         {"data_hash": "cd" * 32},
         {"order": "file"},
-        {"permutation_seed": 2**127},
+        {"permutation_seed": str(2**127)},
+        {"task": "regression"},
+        {"rounds": [0, 5]},
+        {"held_out": [5, 9]},
+        {"source": "x"},
         {"revision": 2},
     ]
     assert len({cell_key({**KEY_PARTS, **change}) for change in other} | {key}) == len(other) + 1
@@ -127,9 +176,12 @@ def test_the_key_names_what_the_result_depends_on_and_nothing_else():
 def test_the_key_is_the_same_on_every_machine():
     # sha256 of the canonical text, written out here by hand
     text = (
-        '{"algo":"omkc_ss","data":"' + "ab" * 32 + '","order":"permuted","params":{"beta":0.3,"delta":0.01},'
-        '"permutation_seed":"170141183460469231731687303715884105729","pool":{"kernels":[{"kind":"gaussian",'
-        '"sigma":2.0}],"normalise":"none"},"revision":1,"schema":1}'
+        '{"algo":"omkc_ss","data":"'
+        + "ab" * 32
+        + '","held_out":null,"order":"permuted","params":{"beta":0.3,'
+        '"delta":0.01},"permutation_seed":"170141183460469231731687303715884105729","pool":{"kernels":[{"kind":'
+        '"gaussian","sigma":2.0}],"normalise":"none"},"revision":1,"rounds":null,"source":null,'
+        '"task":"classification"}'
     )
     assert cell_key(KEY_PARTS) == hashlib.sha256(text.encode()).hexdigest()
 

@@ -19,7 +19,7 @@ from omkl.cli import main
 from omkl.config import learner_spec
 from omkl.errors import OmklError, UserError
 from omkl.reports import store_contents
-from omkl.store import rewrite
+from omkl.store import upkeep
 from omkl.store.store import Store, StoreWarning
 
 EARLY, LATE = (f"2026-01-0{day}T00:00:00.000000+00:00" for day in (1, 2))
@@ -34,9 +34,7 @@ def fill(path: Path, *lines: dict) -> Store:
 
 
 def content(store: Store) -> list[bytes]:
-    return sorted(
-        raw for folder in rewrite.FOLDERS for path in store.files(folder) for raw in path.open("rb")
-    )
+    return sorted(raw for folder in upkeep.FOLDERS for path in store.files(folder) for raw in path.open("rb"))
 
 
 # -------------------------------------------------------------------- list and export
@@ -126,7 +124,7 @@ def test_merge_copies_what_is_missing_and_the_newest_counts(tmp_path):
     (torn,) = cell_files(Store(tmp_path / "b"))
     torn.write_bytes(torn.read_bytes() + b'{"key":"00')
     with pytest.warns(StoreWarning, match=rf"{torn.name}:3$"):
-        copied = rewrite.merge(target, [tmp_path / "a", tmp_path / "b"])
+        copied = upkeep.merge(target, [tmp_path / "a", tmp_path / "b"])
     assert copied == {"cells": 4, "curves": 3}  # of cell 1 the two machines have the same line
     assert sorted(zip(read_quietly(target)["rep"], target.cells()["mistakes"], strict=True)) == [
         *((1, 11), (2, 20), (4, 30)),
@@ -135,7 +133,7 @@ def test_merge_copies_what_is_missing_and_the_newest_counts(tmp_path):
     assert [failed["rep"] for failed in target.failed()] == [3]
     before = content(target)
     with pytest.warns(StoreWarning):
-        assert not rewrite.merge(target, [tmp_path / "b", tmp_path / "a"])
+        assert not upkeep.merge(target, [tmp_path / "b", tmp_path / "a"])
     assert content(target) == before
     assert len(cell_files(target)) == 2  # nor is an empty file left
 
@@ -147,7 +145,7 @@ def test_merge_refuses_what_is_no_other_store(tmp_path):
         (tmp_path / "s", "the store itself"),
     ):
         with pytest.raises(UserError, match=message):
-            rewrite.merge(store, [source])
+            upkeep.merge(store, [source])
 
 
 @pytest.mark.parametrize("when", range(8))
@@ -165,16 +163,16 @@ def test_a_merge_that_is_interrupted_spoils_nothing_and_goes_on(tmp_path, monkey
     monkeypatch.setattr(os, "replace", lambda *args: fails(replace, *args))
     monkeypatch.setattr(os, "fsync", lambda *args: fails(fsync, *args))
     if when in (0, 7):
-        rewrite.merge(target, [tmp_path / "a"])
+        upkeep.merge(target, [tmp_path / "a"])
     else:
         with pytest.raises(OmklError, match="No space left"):
-            rewrite.merge(target, [tmp_path / "a"])
+            upkeep.merge(target, [tmp_path / "a"])
     cells = set(read_quietly(target)["key"])
     assert line(1)["key"] in cells
     assert cells <= target.curves().keys()  # a cell implies its curve
     assert not list(tmp_path.rglob(".*.part"))
     calls[:] = [None] * 10
-    rewrite.merge(target, [tmp_path / "a"])
+    upkeep.merge(target, [tmp_path / "a"])
     assert sorted(read_quietly(target)["rep"]) == [1, 2, 3]
 
 
@@ -204,7 +202,7 @@ def test_prune_removes_what_no_table_uses(tmp_path, capsys):
     now = read_quietly(store).sort_values("key", ignore_index=True), store.failed(), store.curves()
     pd.testing.assert_frame_equal(now[0], was[0])
     assert now[1:] == was[1:]
-    assert rewrite.prune(store, old=True, torn=True, really=True) == ([], [])
+    assert upkeep.prune(store, old=True, torn=True, really=True) == ([], [])
     capsys.readouterr()
     assert main(["results", "prune", f"store={tmp_path}", "--old"]) == 0
     assert capsys.readouterr() == ("", f"omkl: {tmp_path} holds no such lines; there is nothing to remove\n")
@@ -213,8 +211,8 @@ def test_prune_removes_what_no_table_uses(tmp_path, capsys):
 def test_prune_old_removes_cells_of_older_revisions_with_their_curves(tmp_path):
     now = learner_spec("omkc_dd").revision
     store = fill(tmp_path, line(1, revision=now - 1), line(2, revision=now), line(3, algo="gone", revision=0))
-    rows, _ = rewrite.prune(store, old=True, torn=False, really=True)
-    assert rows == [{"folder": folder, "what": rewrite.OLD, "lines": 1} for folder in ("cells", "curves")]
+    rows, _ = upkeep.prune(store, old=True, torn=False, really=True)
+    assert rows == [{"folder": folder, "what": upkeep.OLD, "lines": 1} for folder in ("cells", "curves")]
     assert sorted(read_quietly(store)["rep"]) == [2, 3]
     assert len(store.curves()) == 2
 
@@ -252,7 +250,7 @@ def test_a_prune_killed_at_any_moment_loses_nothing(tmp_path):
     for delay in (0.0, 0.001, 0.002, 0.004, 0.006, 0.008, 0.012, 0.016, 0.03):
         child = os.fork()
         if child == 0:
-            rewrite.prune(store, old=False, torn=False, really=True)
+            upkeep.prune(store, old=False, torn=False, really=True)
             os._exit(0)
         time.sleep(delay)
         os.kill(child, signal.SIGKILL)
@@ -260,7 +258,7 @@ def test_a_prune_killed_at_any_moment_loses_nothing(tmp_path):
         assert sorted(read_quietly(store)["rep"]) == list(range(300))
         assert len(store.curves()) == 300
     assert killed
-    rewrite.prune(store, old=False, torn=False, really=True)
+    upkeep.prune(store, old=False, torn=False, really=True)
     assert len(content(store)) == 600
     assert not list(tmp_path.rglob(".*.part"))
 

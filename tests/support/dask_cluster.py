@@ -8,8 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from omkl import executors
 from omkl.engine import numba_cache
+from omkl.runs.workers import make_executor
 from support import ROOT, TESTS
 from support.runner_fakes import act
 
@@ -17,11 +17,10 @@ from support.runner_fakes import act
 class Cluster:
     """A scheduler, and workers as they are added.
 
-    options: of both    failures: deaths of its worker after which a job has failed, less one
+    failures: deaths of its worker after which a job has failed, less one
     """
 
-    def __init__(self, folder: Path, *options: str, protocol: str = "tcp", failures: int = 1) -> None:
-        self.both = options
+    def __init__(self, folder: Path, failures: int = 1) -> None:
         self.folder, self.file, self.workers = folder, folder / "scheduler.json", []
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("OMKL_")}
         self.environment = inherited | {
@@ -30,7 +29,7 @@ class Cluster:
             "NUMBA_CACHE_DIR": str(numba_cache.compiled_folder()),  # but compiling takes too long for a test
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(failures),
         }
-        place = ("--protocol", protocol, "--host", "127.0.0.1", "--port", "0")
+        place = ("--host", "127.0.0.1", "--port", "0")
         self.scheduler = self._start("scheduler", *place, "--no-show")
         # The scheduler creates its file, then fills it.
         while self.scheduler.poll() is None and not (
@@ -39,28 +38,18 @@ class Cluster:
             time.sleep(0.1)
         self.address = json.loads(self.file.read_text())["address"]
 
-    def _start(self, what: str, *options: str, package: Path | None = None) -> subprocess.Popen:
-        command = [sys.executable, "-m", "dask", what, *options, *self.both, "--no-dashboard"]
-        environment = dict(self.environment)
-        if package is not None:
-            environment["PYTHONPATH"] = f"{package}{os.pathsep}{environment['PYTHONPATH']}"
+    def _start(self, what: str, *options: str) -> subprocess.Popen:
+        command = [sys.executable, "-m", "dask", what, *options, "--no-dashboard"]
         command += ["--scheduler-file", str(self.file)]
         with open(self.folder / "log", "ab") as log:
             return subprocess.Popen(
-                command, cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True
+                command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, start_new_session=True
             )
 
-    def restart(self) -> None:
-        """Kill the scheduler and start one at the same address."""
-        self.scheduler.kill()
-        self.scheduler.wait()
-        place = ("--host", "127.0.0.1", "--port", self.address.rpartition(":")[2])
-        self.scheduler = self._start("scheduler", *place, "--no-show")
-
-    def add_worker(self, *options: str, package: Path | None = None) -> subprocess.Popen:
-        """Start a worker; package: a folder with the omkl that it imports, in place of this one."""
+    def add_worker(self, *options: str) -> subprocess.Popen:
+        """Start a worker."""
         options = ("--nthreads", "1", "--local-directory", str(self.folder), *(options or ("--no-nanny",)))
-        self.workers.append(self._start("worker", *options, package=package))
+        self.workers.append(self._start("worker", *options))
         return self.workers[-1]
 
     def wait_for(self, count: int) -> None:
@@ -74,7 +63,7 @@ class Cluster:
 
     def run(self, jobs: list, wait: float = 600.0) -> list:
         """Run jobs of `act` on this cluster."""
-        return list(executors.make_executor(self.options(wait)).run(act, jobs))
+        return list(make_executor(self.options(wait)).run(act, jobs))
 
     def __enter__(self) -> "Cluster":
         return self

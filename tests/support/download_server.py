@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from omkl import data
-from omkl.data import fetch, registry
+from omkl.data import fetch
 
 BODY = b"".join(b"%+d 1:%d 2:0.5\n" % (1 if i % 3 else -1, i) for i in range(1, 4001))
 
@@ -83,6 +83,6 @@ def mine(server, tmp_path, monkeypatch):
     (tmp_path / "conf" / "data").mkdir(parents=True)
     text = "\n".join(lines) + "\nforms:" + FORM.format(name="mine.t", url=f"{server.url}/f")
     (tmp_path / "conf" / "data" / "mine.yaml").write_text(text)
-    monkeypatch.setattr(registry, "conf_folder", lambda: tmp_path / "conf")
+    monkeypatch.setenv("OMKL_PATH", str(tmp_path))
     assert data.registered("mine").state == "missing"
     return d

@@ -27,28 +27,28 @@ def act(job: tuple[str, Any]) -> Any:
         raise SystemExit(argument)
     if what == "kill":
         _kill()
-    if what == "kill_marked":  # ("kill_marked", path): the file tells others that it has begun
-        Path(argument).touch()
-        _kill()
-    if what == "kill_once_told":  # when the file with ".now" is there
-        while not Path(f"{argument}.now").exists():
-            time.sleep(0.01)
-        what = "kill_once"
+    if what == "stay":  # for ever, after its process's number is in the file
+        Path(argument).write_text(f"{os.getpid()}\n")
+        what, argument = "spin", 10**6
+    if what == "kill_parent":
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)  # until the worker has noticed
+    if what == "leave":
+        os._exit(argument)
     if what == "kill_once":
         marker = Path(argument)
         if not marker.exists():
             marker.touch()
             _kill()
         return "survived"
-    if what == "await":
-        while not Path(argument).exists():
-            time.sleep(0.2)
     if what == "spin":  # busy, as compiled code is; by this process's own clock, not the machine's
         end = time.process_time() + argument * SPIN
         while time.process_time() < end:
             sum(range(1000))
     if what == "pid":
         return os.getpid()
+    if what == "environment":
+        return os.environ.get(argument)
     if what == "threads":
         return {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS")}
     if what == "count":  # one more byte in the file for every time this job begins

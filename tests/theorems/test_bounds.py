@@ -10,9 +10,13 @@ from omkl.cli import main
 from omkl.config import learner_specs
 from omkl.theorems.evaluation import function_of
 
-pytestmark = pytest.mark.slow
-
 REPS = 4  # of a learner that draws random numbers
+
+
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 LEARNERS = (
     "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
     "bomkc_spa,perceptron,perceptron_u"
@@ -40,7 +44,7 @@ def test_no_count_exceeds_its_bound(data_name, capsys, request):
     words = (
         f"algo={LEARNERS}",
         f"data={data_name}",
-        "reps=3",
+        "reps=2",
         "pool=paper16_cosine",
         "algo.R=1",
         "algo.delta=0.5",
@@ -54,7 +58,7 @@ def test_no_count_exceeds_its_bound(data_name, capsys, request):
         if row["bound"] is None:
             assert row["theorem"] in ("Lu et al., Lemma 1", *second_forms), row
             continue
-        assert row["reps"] == 3
+        assert row["reps"] == 2
         # a theorem on a stochastic learner speaks of its expectation
         observed = row["mean"] if specs[row["learner"]].stochastic else row["max"]
         assert 0 < observed <= row["bound"], row
@@ -78,7 +82,7 @@ def test_no_count_exceeds_its_bound_with_raw_polynomials(data_name, capsys, requ
 
 
 @pytest.mark.parametrize("data_name", ["wdbc", "votes84"])
-@pytest.mark.parametrize(("alpha", "eta"), [(0.5, 0.1), (1.0, 0.4), (0.2, 0.02)])
+@pytest.mark.parametrize(("alpha", "eta"), [(0.5, 0.1), slow(1.0, 0.4), slow(0.2, 0.02)])
 def test_spa_obeys_the_second_forms_and_one_kernel_its_lemma(data_name, alpha, eta, capsys, request):
     if data_name != "wdbc":
         request.getfixturevalue("shared_data")
@@ -129,6 +133,7 @@ def test_norma_obeys_its_bounds_for_any_parameters(step, capsys):
     assert applied == (5 if step == "sqrt" else 9)
 
 
+@pytest.mark.slow
 def test_moving_targets_and_averaged_hypotheses_obey_their_bounds(capsys, tmp_path):
     words = ["data=drift", "order=file", "reps=2", "algo.lam=0.05", "algo.eta=0.3", f"store={tmp_path}"]
     rows = bounds(capsys, "algo=norma", "algo.kernel={kind:gaussian,sigma:0.7}", *words)

@@ -62,7 +62,6 @@ def dual_optimum(K, y, gap=1e-7):
     raise AssertionError(f"the gap is still {primal - dual:g} of {dual:g}")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pool", ["paper16_cosine", "paper16"])
 def test_g_is_the_minimum(pool):
     data = sample()

@@ -129,7 +129,7 @@ def of_rows(k, X, z):
 
 def letters(x):
     """The letters of a text: the values of a row that are not 0."""
-    return [v for v in x if v != 0]
+    return x[x != 0].tolist()
 
 
 def shared_runs(text, other, k):

@@ -1,0 +1,336 @@
+"""The conf folders: their YAML files, and what Hydra composes of them.
+
+conf/config.yaml has the keys of every command, and a defaults list of what it is composed with: a learner, a
+data set, a pool and an executor. A command composes it once with those that it names, each in a package of
+its own (``+algo@algo.alma=alma``). The folders of OMKL_PATH are on Hydra's search path; their files may have
+defaults lists and interpolations.
+
+In a file a value is what the same text is as a word of a command: ``1e3`` is a number, ``1:50``, ``yes`` and
+``012`` are texts. What lists the files of a group reads them as they are, without Hydra, which takes 20 ms
+for each; only a file with something to compose is composed there, too.
+"""
+
+import re
+import threading
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from omkl.errors import UserError, show, shown, suggest
+from omkl.paths import conf_folder, extensions, listed
+
+GROUPS = ("algo", "data", "pool", "exec")  # that a command composes
+EXTENDED = ("algo", "data", "kernel", "pool", "paper")  # what a folder of OMKL_PATH may add to
+MOST_LISTED = 12  # names that a message lists; of more it names the command that does
+_LISTS = {"algo": "algos", "pool": "pools", "data": "data"}  # what `omkl list` calls a group
+_NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+
+# ------------------------------------------------------------------ files
+
+LARGEST = 2**20  # bytes
+DEEPEST = 30  # levels of nesting
+MOST = 30_000  # keys, values and items, aliases replaced; results/today/tuned.yaml has half as many
+_SCALARS = {  # as Hydra's grammar of words reads them, see hydra/grammar/OverrideLexer.g4
+    "null": r"~|null|",
+    "bool": r"true|false",
+    "int": r"[-+]?(0|[1-9](_?\d)*)",
+    "float": r"[-+]?((0|[1-9](_?\d)*)(\.|(?=e))|(0|[1-9](_?\d)*)?\.\d(_?\d)*)(e[-+]?\d(_?\d)*)?",
+    "float ": r"[-+]?(inf|nan)",
+    "merge": r"<<",
+}
+
+
+@cache
+def loader() -> Any:
+    """Return PyYAML's safe loader with the scalars of words, and without a key twice."""
+    import yaml
+
+    # PyYAML may have been built without libyaml's parser, which is ten times as fast
+    safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(safe):
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys: set[str] = set()
+            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+                if key.value in keys and key.value != "<<":
+                    fault = f"the key {show(key.value)} is given twice"
+                    raise yaml.constructor.ConstructorError(None, None, fault, key.start_mark)
+                keys.add(key.value)
+            return super().construct_mapping(node, deep=deep)
+
+    forms = {kind: re.compile(f"(?:{form})$", re.ASCII | re.IGNORECASE) for kind, form in _SCALARS.items()}
+    Loader.yaml_implicit_resolvers = {
+        None: [(f"tag:yaml.org,2002:{kind.strip()}", form) for kind, form in forms.items()]
+    }
+    return Loader
+
+
+def read_yaml(path: Path) -> Any:
+    """Return the content of a file of plain YAML. Raises UserError with file and line for another."""
+    import yaml
+
+    try:
+        with open(path, "rb") as file:
+            text = file.read(LARGEST + 1)
+        if len(text) > LARGEST:
+            raise UserError(f"{path}: larger than {LARGEST:,} bytes")
+        content = yaml.load(text.decode(), Loader=loader())
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 text: {error}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # such as a number of 5000 digits
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        problem = getattr(error, "problem", None) or getattr(error, "context", None) or str(error)
+        line = f":{mark.line + 1}" if mark else ""
+        raise UserError(f"{path}{line}: malformed YAML: {' '.join(problem.split())}") from error
+    _check_size(content, path)
+    return content
+
+
+def _check_size(content: Any, path: Path) -> None:
+    """Raise UserError for a content that has grown: nine levels of aliases are a billion items."""
+    waiting, count = [(content, 1)], 0
+    while waiting:
+        value, depth = waiting.pop()
+        count += 1
+        parts = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        count += len(parts) * isinstance(value, dict)  # the keys
+        if depth > DEEPEST or count > MOST:
+            what = (
+                f"nested more than {DEEPEST} levels deep"
+                if depth > DEEPEST
+                else f"more than {MOST:,} keys, values and items, counting what aliases (*) stand for"
+            )
+            raise UserError(f"{path}: {what}")
+        waiting += [(part, depth + 1) for part in parts]
+
+
+def _mapping(path: Path) -> dict[str, Any]:
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: must be a mapping of keys to values, got {show(content)}")
+    return content
+
+
+# ------------------------------------------------------------------ groups
+
+
+def folders(group: str) -> list[Path]:
+    """Return the folders of a group's files: ours, and those of the folders that extend omkl."""
+    extended = [folder / "conf" / group for folder in extensions()] if group in EXTENDED else []
+    return [conf_folder() / group, *extended]
+
+
+_names: dict[str, tuple[list[tuple[Path, ...]], list[str]]] = {}  # by group: its files, its options' names
+
+
+def options(group: str) -> list[str]:
+    """Return the names of a group's options, sorted. A file whose name starts with ``_`` is a shared part.
+
+    Raises UserError for a file whose name is not a plain word.
+    """
+    homes = [listed(home, "*.yaml") for home in folders(group)]
+    known = _names.get(group)
+    if known is None or list(map(id, known[0])) != list(map(id, homes)):
+        own = [path for home in homes for path in home if path.name[0] not in "._"]
+        for path in own:
+            if not is_plain(path.stem):
+                raise UserError(f"{path}: the name must be letters, digits and '_', and start with a letter")
+        known = _names[group] = homes, sorted(path.stem for path in own)
+    return list(known[1])
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is letters, digits and ``_``, and starts with a letter."""
+    return _NAME.fullmatch(name) is not None
+
+
+def file(group: str, name: str) -> Path:
+    """Return the file of a group's option; the group "" is the conf folder itself."""
+    paths = [folder / f"{name}.yaml" for folder in folders(group)]
+    return next((path for path in paths if path.is_file()), paths[0])
+
+
+def of_omkl(group: str, name: str) -> bool:
+    """Whether a group's option is one of ours, not one of a folder that extends omkl."""
+    return file(group, name).is_relative_to(conf_folder())
+
+
+def known_option(group: str, name: str, what: str) -> str:
+    """Return the name if the group has it, else raise UserError with the nearest one."""
+    known = options(group)
+    if name in known:
+        return name
+    own = "; one of your own needs its folder: --with DIR" if group in EXTENDED and not extensions() else ""
+    few = len(known) <= MOST_LISTED or group not in _LISTS
+    names = f"known: {', '.join(known) or 'none'}" if few else f"`omkl list {_LISTS[group]}` lists them"
+    hint = suggest(name, known, most=3 if group == "algo" else 1) or f"; {names}{own}"
+    raise UserError(f"{shown(f'{group}={name}')}: unknown {what}{hint}")
+
+
+# ------------------------------------------------------------------ what the files hold
+
+_State = tuple[int, int] | None
+_read: dict[Path, tuple[dict[Path, _State], bool, dict]] = {}  # by file: states, whether composed, content
+
+
+def read(group: str, name: str) -> dict[str, Any]:
+    """Return the content of a group's option; of the group "", of a file such as conf/tune.yaml.
+
+    Contents are the same objects until a file changes. Raises UserError, naming the file, for a faulty one.
+    """
+    path = file(group, name)
+    if _is_fresh(path):
+        return _read[path][2]
+    content = _mapping(path)
+    if group and _has_references(content):
+        return compose({group: [name]})[group][name]
+    _read[path] = {path: _state(path)}, False, content
+    return content
+
+
+def read_all(group: str) -> dict[str, dict[str, Any]]:
+    """Return the content of all options of a group, by name, sorted."""
+    return {name: read(group, name) for name in options(group)}
+
+
+def usual() -> dict[str, str]:
+    """Return the option of each group that the defaults list of conf/config.yaml names."""
+    entries = read("", "config").get("defaults", [])
+    return {group: name for entry in entries if isinstance(entry, dict) for group, name in entry.items()}
+
+
+def keys() -> dict[str, Any]:
+    """Return the block of each key of a command: value, domain and help."""
+    config = read("", "config")
+    names = {
+        group: {"value": usual()[group], "domain": "text" if group == "exec" else "names", "help": meaning}
+        for group, meaning in config["choices"].items()
+    }
+    return names | {key: own for key, own in config.items() if key not in ("defaults", "choices", *names)}
+
+
+def _state(path: Path) -> _State:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _is_fresh(path: Path) -> bool:
+    return path in _read and all(_state(part) == state for part, state in _read[path][0].items())
+
+
+def _has_references(value: Any) -> bool:
+    """Whether there is something to compose: a defaults list, or an interpolation at any depth."""
+    if isinstance(value, dict):
+        return "defaults" in value or any(map(_has_references, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_references, value))
+    return isinstance(value, str) and "${" in value
+
+
+# ------------------------------------------------------------------ Hydra
+
+_lock = threading.RLock()  # Hydra's state is global
+_loaded: dict[Path, _State] = {}  # the files of the last composition
+
+
+def compose(wanted: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+    """Return conf/config.yaml with these options, by group and name, as Hydra composes them.
+
+    Raises UserError that names the file that cannot be composed.
+    """
+    named = {group: list(dict.fromkeys(names)) for group, names in wanted.items()}
+    with _lock:
+        try:
+            composed = _composed(named)
+        except UserError:
+            pairs = [(group, name) for group, names in named.items() for name in names]
+            for group, name in pairs if len(pairs) > 1 else ():
+                _composed({group: [name]})  # which says what file is at fault
+            raise
+        states = dict(_loaded)
+        for group, names in named.items():
+            for name, content in composed.get(group, {}).items():
+                if name not in names:
+                    continue
+                if not isinstance(content, dict):
+                    raise UserError(f"{file(group, name)}: must be a mapping of keys to values")
+                path = file(group, name)
+                known = _read.get(path)
+                if known and known[2] == content:
+                    composed[group][name] = content = known[2]  # the same object, of which specs are made
+                _read[path] = states, True, content
+        return composed
+
+
+def is_composed(group: str, name: str) -> bool:
+    """Whether Hydra has composed an option whose files have not changed since."""
+    path = file(group, name)
+    return _is_fresh(path) and _read[path][1]
+
+
+def _composed(wanted: Mapping[str, list[str]]) -> dict[str, Any]:
+    import hydra
+    from hydra._internal.hydra import Hydra
+    from hydra._internal.utils import create_config_search_path
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    _register()
+    words = [f"~{group}" for group in usual()]
+    words += [f'+{group}@{group}.{name}="{name}"' for group, names in wanted.items() for name in names]
+    outer = GlobalHydra.instance().hydra
+    GlobalHydra.instance().clear()  # a program around us may have initialised its own
+    _loaded.clear()
+    try:
+        hydra.version.setbase("1.3")
+        places = create_config_search_path(f"omkl://{conf_folder()}")  # as initialize_config_dir does
+        for folder in extensions():
+            places.prepend("omkl", f"omkl://{folder / 'conf'}", anchor="schema")
+        Hydra.create_main_hydra2("omkl", places)
+        made = OmegaConf.to_container(hydra.compose("config", words), resolve=True, throw_on_missing=True)
+    except (HydraException, OmegaConfBaseException, OSError, ValueError) as error:
+        paths = [file(group, name) for group, names in wanted.items() for name in names]
+        where = paths[0] if len(paths) == 1 else file("", "config")
+        text = one_line(error.__cause__ or error) or type(error).__name__
+        raise UserError(f"{where}: cannot be composed: {text}") from error
+    finally:
+        GlobalHydra.instance().hydra = outer
+    assert isinstance(made, dict)
+    return {str(key): value for key, value in made.items()}
+
+
+@cache
+def _register() -> None:
+    """Make Hydra read the files of search paths ``omkl://FOLDER`` as `read_yaml` does."""
+    from hydra._internal.core_plugins.file_config_source import FileConfigSource
+    from hydra.core.plugins import Plugins
+    from hydra.plugins.config_source import ConfigResult
+    from omegaconf import OmegaConf
+
+    class ConfSource(FileConfigSource):
+        @staticmethod
+        def scheme() -> str:
+            return "omkl"
+
+        def load_config(self, config_path: str) -> ConfigResult:
+            path = Path(self.path) / self._normalize_file_name(config_path)
+            _loaded[path] = _state(path)
+            content = OmegaConf.create(_mapping(path))
+            header = self._get_header_dict(path.read_text(encoding="utf-8")[:512])
+            return ConfigResult(config=content, path=self.full_path(), provider=self.provider, header=header)
+
+    Plugins.instance().register(ConfSource)
+
+
+def one_line(error: object) -> str:
+    """Return an exception's text as one line, without the advice that Hydra appends."""
+    lines = (line.strip() for line in str(error).splitlines())
+    return " ".join(line for line in lines if line and not line.startswith("See http"))[:300]

@@ -1,0 +1,248 @@
+"""Workers of a dask cluster, through Client.submit.
+
+joblib's own dask backend waits forever for a job that always kills its worker; here it becomes a Failure.
+"""
+
+import asyncio
+import logging
+import socket
+import threading
+import warnings
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from ssl import SSLError
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from omkl.data.cache import ARRAYS
+from omkl.data.dataset import Dataset
+from omkl.data.ref import keep
+from omkl.errors import OmklError, UserError
+from omkl.learning.cell import Cell, detach
+from omkl.paths import safe_children
+from omkl.runs.workers import Failure, Function, Outcomes, attempt, ctrl_c_blocked, error_line
+from omkl.store import provenance
+
+LOOK = 1.0  # seconds without a result between questions to the scheduler
+GRACE = 0.5  # seconds for dask's own error, which says more than a timeout
+AHEAD = 64  # jobs the scheduler holds beyond one per core: more only costs it memory
+LOGS = ("distributed", "tornado", "asyncio")
+DIED = (
+    "the dask workers that ran it died, the last one while it ran nothing else: "
+    "out of memory, or a crash in compiled code"
+)
+
+
+class Dask:
+    """Jobs on a dask cluster: at ``address``, or made here with ``jobs`` workers and ended after the run.
+
+    Data go to a cluster at an address as separate tasks, that a worker's first job fetches once. Workers made
+    here map the parsed copy. When a worker dies, the scheduler reruns its jobs. One whose workers died too
+    often (``allowed-failures``) runs again alone, and is a Failure if they die there too.
+    ``wait``: seconds without answer or worker before OmklError.
+    """
+
+    name = "dask"
+
+    def __init__(
+        self, address: str | None = None, jobs: int | None = None, wait: float = 60.0, threads: int = 1
+    ) -> None:
+        try:
+            import distributed  # noqa: F401
+        except ImportError:
+            raise UserError("exec=dask needs the package distributed: pip install 'omkl[dask]'") from None
+        self.address, self.wait, self.threads = address, wait, threads
+        self.remote = address is not None
+        # a remote worker computes one at a time
+        self.workers = 1 if self.remote else jobs or max(1, provenance.cores() // threads)
+
+    def run(self, function: Function, jobs: Iterable[Any]) -> Outcomes:
+        """Yield (job, result or Failure) as they finish.
+
+        Raises UserError for an invalid address, OmklError when the cluster cannot be reached, disappears, has
+        no workers, or has workers that cannot run the function.
+        """
+        suspects: list[Any] = []
+        with _quiet(), ExitStack() as stack:
+            client = stack.enter_context(self._client(stack))
+            ahead = AHEAD + sum(client.nthreads().values())
+            for job, outcome in self._outcomes(client, function, jobs, ahead):
+                if outcome is None:
+                    suspects.append(job)
+                else:
+                    yield job, outcome
+            for job, outcome in self._outcomes(client, function, suspects, 1):
+                yield job, Failure(DIED) if outcome is None else outcome
+
+    def _outcomes(self, client: Any, function: Function, jobs: Iterable[Any], ahead: int) -> Outcomes:
+        """Yield (job, its result or Failure, or None where its workers died), ``ahead`` jobs at a time."""
+        from distributed import KilledWorker
+
+        waiting, data = iter(jobs), dict[str, Any]()
+        sent: dict[Future[Any], tuple[Any, Any]] = {}  # job and dask's future by that of the result's arrival
+        while True:
+            for job in islice(waiting, ahead - len(sent)):
+                future = self._submit(client, function, job, data)
+                # as_completed would wait forever for a result that was lost with its worker and fails again
+                arrival = client.gather(future, asynchronous=True)
+                sent[asyncio.run_coroutine_threadsafe(arrival, client.loop.asyncio_loop)] = job, future
+            if not sent:
+                return
+            for arrived in self._arrived(client, sent):
+                job, future = sent.pop(arrived)
+                try:
+                    outcome = arrived.result()
+                except KilledWorker:
+                    data.clear()  # it may have been the data that died too often: they are sent again
+                    outcome = None
+                except (Exception, asyncio.CancelledError) as error:
+                    if future.status != "error":  # all are cancelled when the scheduler is gone
+                        raise self._lost() from error
+                    what = str(error) if isinstance(error, OmklError) else error_line(error)
+                    raise OmklError(f"a dask worker cannot run cells: {what}") from error
+                yield job, outcome
+
+    def _submit(self, client: Any, function: Function, job: Any, data: dict[str, Any]) -> Any:
+        """Return dask's future of a job; data: futures by content hash, to which its own are added."""
+        bare, dataset = job, None
+        if isinstance(job, Cell) and (self.remote or job.data.copy is None):
+            if (digest := job.data.content_hash) not in data:
+                data[digest] = client.submit(_given, detach(job)[1], pure=False)
+            bare, dataset = detach(job)[0], data[digest]
+        return client.submit(work, function, bare, dataset, provenance.deciding(), pure=False)
+
+    def _arrived(self, client: Any, results: Iterable[Future[Any]]) -> set[Future[Any]]:
+        """Wait for a result. Raises OmklError where the scheduler is gone or silent, or without workers."""
+        idle = 0.0
+        while True:
+            done, _ = wait(results, LOOK, FIRST_COMPLETED)
+            if done:
+                return done
+            try:
+                workers = client.sync(client.scheduler.ncores, callback_timeout=self.wait)
+            except TimeoutError:
+                silent = f"has not answered for {self.wait:g} s"
+                raise _ended(f"the dask scheduler at {self.address} {silent}") from None
+            except OSError as error:
+                raise self._lost() from error
+            if client.status != "running":
+                raise self._lost()
+            idle = 0.0 if workers else idle + LOOK
+            if idle >= self.wait:
+                raise _ended(f"the cluster has had no dask worker for {self.wait:g} s", "start workers and ")
+
+    def _lost(self) -> OmklError:
+        return _ended(f"the connection to the dask scheduler at {self.address or 'this machine'} was lost")
+
+    def _client(self, stack: ExitStack) -> Any:
+        """Return a client of the cluster at the address, or of one made here that ends with the stack."""
+        import dask
+        from distributed import Client, LocalCluster
+        from distributed.comm import get_address_host_port
+
+        class Ours(Client):
+            def __del__(self) -> None:
+                """Print nothing about a client that was never complete; the others are closed."""
+
+        if self.address is not None:
+            try:
+                get_address_host_port(self.address)
+            except (ValueError, TypeError) as error:
+                what = f"not an address such as tcp://host:8786: {error}"
+                raise UserError(f"exec.address={self.address}: {what}") from error
+            made: Future[Any] = Future()
+
+            def make() -> None:
+                try:
+                    made.set_result(Ours(self.address, timeout=self.wait, set_as_default=False))
+                except Exception as error:
+                    made.set_exception(error)
+
+            threading.Thread(target=make, daemon=True).start()  # a silent server would block it forever
+            try:
+                return made.result(self.wait + GRACE)
+            except (ValueError, TypeError, FileNotFoundError, SSLError) as error:
+                what = "certificates are named in dask's own configuration, see docs/security.md"
+                raise UserError(f"exec.address={self.address}: {error_line(error)}; {what}") from error
+            except OSError as error:  # also TimeoutError
+                text = " ".join(str(error.__cause__ or error).split())[:300]
+                none = f"no dask scheduler answers within {self.wait:g} s"
+                raise OmklError(f"exec.address={self.address}: {none}{text and f': {text}'}") from error
+        stack.enter_context(safe_children())  # also those that replace dead ones
+        # A cell whose worker died twice runs alone, and a worker is started again however often it dies.
+        settings = {"scheduler.allowed-failures": 1, "deploy.lost-worker-timeout": "1 day"}
+        stack.enter_context(dask.config.set({f"distributed.{name}": own for name, own in settings.items()}))
+        how = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "memory_limit": 0}
+        try:
+            with ctrl_c_blocked():
+                cluster = LocalCluster(n_workers=self.workers, silence_logs=logging.CRITICAL, **how)
+                stack.enter_context(cluster)
+            return Client(cluster, set_as_default=False)
+        except Exception as error:  # of many kinds, by what was killed and when
+            why = f"the workers of exec=dask did not start: {error_line(error)}"
+            raise OmklError(f"{why}; run the same command again, or use exec=loky") from error
+
+
+def _ended(why: str, remedy: str = "") -> OmklError:
+    return OmklError(f"{why}. The finished cells are safe; {remedy}run the same command again to continue")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the library's messages off the terminal: the important ones become errors of ours."""
+    names = [name for name in logging.root.manager.loggerDict if name.startswith(LOGS)]
+    levels = {logger: logger.level for logger in map(logging.getLogger, names)}
+    try:
+        for logger in levels:
+            logger.setLevel(logging.CRITICAL + 1)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=UserWarning, module="distributed")
+            yield
+    finally:
+        for logger, level in levels.items():
+            logger.setLevel(level)
+
+
+# ------------------------------------------------------------------ in the workers
+
+_one_at_a_time = threading.Lock()  # cells hold the interpreter, whatever threads a worker has
+_pools = cache(ThreadpoolController)
+
+
+def _given(dataset: Dataset) -> Dataset:
+    """Return the data: as a task, unlike a scattered value, they survive the death of their worker."""
+    return dataset
+
+
+def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[str, str]) -> Any:
+    """Run one job in a worker, with data that came with it or were fetched before.
+
+    deciding: the command's `omkl.store.provenance.deciding`. Raises OmklError where it differs here.
+    """
+    here = provenance.deciding()
+    differ = "; ".join(
+        f"{name} {here.get(name, 'unknown')} there, {deciding.get(name, 'unknown')} here"
+        for name in deciding | here
+        if deciding.get(name) != here.get(name)
+    )
+    if differ:
+        raise OmklError(
+            f"the versions on {socket.gethostname()} differ: {differ}; "
+            "install the same versions on both machines and restart the worker"
+        )
+    with _one_at_a_time, _pools().limit(limits=1):
+        if dataset is not None:  # arrays from the network may be read-only: compiled code takes writable ones
+            arrays = {name: np.require(getattr(dataset, name), requirements="W") for name in ARRAYS}
+            keep(replace(dataset, **arrays))
+        outcome = attempt(function, job)
+    own = provenance.collect("dask", 1) | provenance.stamp()
+    own = {name: own[name] for name in ("versions", "commit", "dirty", "host", "cpu", "cores", "load")}
+    if isinstance(outcome, Failure):
+        return replace(outcome, provenance=own)
+    return outcome | {"provenance": own} if isinstance(outcome, dict) else outcome
