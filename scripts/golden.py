@@ -214,7 +214,6 @@ licence: "CC0"
 forms:
 - format: table
   files: [odd.csv]
-  header: 1
   labels: {0: -1, 1: 1}
 """,
     "own/conf/data/rare.yaml": """title: "Rare"
@@ -227,7 +226,6 @@ licence: "CC0"
 forms:
 - format: table
   files: [odd.csv]
-  header: 1
 """,
 }
 

@@ -5,7 +5,6 @@ import io
 import itertools
 import re
 import string
-from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -17,9 +16,7 @@ import numpy as np
 from omkl.data import data_files
 from omkl.data.data_files import open_binary
 from omkl.data.labels import TRUTH, shortlist
-from omkl.data.parse import LARGEST_INDEX, LONGEST_INDEX, Examples, csr, dense, to_number
 from omkl.data.preparation import AS_IT_IS, Preparation, TableFormat
-from omkl.data.registry import Form
 from omkl.data.tables import (
     Table,
     Words,
@@ -100,21 +97,6 @@ def _without_numbers(line: str, marks: str, form: TableFormat) -> str:
     return " ".join(word if form.number(word) is None else _DECIMAL_COMMA.sub("", word) for word in words)
 
 
-def read_fields(path: Path, delimiter: str, limit: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, stripped fields) of a delimited text; ``whitespace`` splits at any run of it.
-
-    Empty lines are skipped. Raises UserError naming file:line where the quoting is broken.
-    """
-    with open_text(path, limit) as file:
-        lines = lines_of(file, path)
-        if delimiter == "whitespace":
-            for number, line in enumerate(lines, 1):
-                if fields := line.split():
-                    yield number, fields
-        else:
-            yield from _csv_rows(lines, delimiter, path)
-
-
 def _csv_rows(
     lines: Iterable[str], delimiter: str, path: Path, before: int = 0
 ) -> Iterator[tuple[int, list[str]]]:
@@ -156,134 +138,6 @@ def lines_of(file: IO[str], path: Path) -> Iterator[str]:
         if fault := data_files.encoding_fault(line, "encoding={} reads it"):
             raise UserError(f"{path}:{number}: {fault}")
         yield line
-
-
-def form_table_parts(form: Form, rows: Rows, path: Path) -> Iterator[Examples]:
-    """Yield the examples of a table's rows, PART_OF_TABLE values at a time.
-
-    Raises UserError with the line of ``path`` and the column.
-    """
-    numbers, lines, labels = array("d"), array("q"), []
-    words = {word: repr(value) for word, value in (form.values or {}).items()}
-    skipped, count, width, label, kept = 0, 0, 0, None, []
-    for line, fields in rows:
-        where = f"{path}:{line}"
-        if skipped < form.header:
-            skipped += 1
-            continue
-        if width == 0:
-            width = len(fields)
-            label = _label_column(form.label, width, path)
-            kept = [i for i in range(width) if i != label and i + 1 not in form.drop]
-            if not kept:
-                found = counted(width, "column")
-                raise UserError(f"{where}: {found}, so no features; is the delimiter {form.delimiter!r}?")
-        if count == form.rows:
-            break
-        if len(fields) != width:
-            raise UserError(f"{where}: {counted(len(fields), 'column')}; the lines before have {width}")
-        features = [fields[i] for i in kept]
-        if form.missing is not None and form.missing in features:
-            continue
-        if words:
-            features = [words.get(field, field) for field in features]
-        for column in form.times:
-            if column - 1 in kept:
-                i = kept.index(column - 1)
-                features[i] = _day_fraction(features[i], where)
-        try:
-            if "_" in "".join(features):
-                raise ValueError("float() would read 1_000")
-            numbers.extend(map(float, features))
-        except ValueError:
-            for i, field in zip(kept, features, strict=True):
-                to_number(field, f"{where}: column {i + 1}")
-            raise
-        lines.append(line)
-        count += 1
-        if label is not None:
-            if not fields[label]:
-                raise UserError(f"{where}: the label (column {label + 1}) is empty")
-            labels.append(_checked_label(fields[label], where))
-        if len(numbers) >= PART_OF_TABLE:
-            yield _table_part(numbers, lines, labels, kept, path)
-            numbers, lines, labels = array("d"), array("q"), []
-    if not count:
-        raise UserError(f"{path}: no examples in it")
-    if lines:
-        yield _table_part(numbers, lines, labels, kept, path)
-
-
-def _table_part(
-    numbers: "array[float]", lines: "array[int]", labels: list[str], kept: list[int], path: Path
-) -> Examples:
-    X = np.frombuffer(numbers, dtype=np.float64).reshape(len(lines), len(kept))
-    bad = np.argwhere(~np.isfinite(X))
-    if len(bad):
-        raise UserError(f"{path}:{lines[bad[0, 0]]}: column {kept[bad[0, 1]] + 1} is not finite")
-    return dense(X, np.array(labels) if labels else np.full(len(lines), ""))
-
-
-def _label_column(label: str | int, width: int, path: Path) -> int | None:
-    """Return the label's column from 0, None where the labels have a file of their own."""
-    if label == "file":
-        return None
-    column = {"first": 1, "last": width}.get(str(label), label)
-    if not isinstance(column, int) or not 1 <= column <= width:
-        found = counted(width, "column")
-        raise UserError(f"{path}: the label should be column {label}, but the file has {found}")
-    return column - 1
-
-
-def _day_fraction(text: str, where: str) -> str:
-    match = _TIME.fullmatch(text)
-    if match:
-        minutes = int(match[1]) * 60 + int(match[2]) + round(float((match[3] or ":0")[1:]) / 60)
-        return repr(minutes / 1440)
-    if _FRACTION.fullmatch(text):  # as workbooks store it, perhaps rounded
-        return repr(round(float(text) * 1440) / 1440)
-    raise UserError(f"{where}: {show(text)} is not a time of day HH:MM")
-
-
-def _checked_label(text: str, where: str) -> str:
-    if len(text) > LONGEST_TEXT:
-        raise UserError(f"{where}: the label has {len(text):,} characters; at most {LONGEST_TEXT} are read")
-    return text
-
-
-def read_labels(path: Path, limit: int | None) -> np.ndarray:
-    """Return the labels of a file that has one in each line."""
-    labels = []
-    for line, fields in read_fields(path, "whitespace", limit):
-        if len(fields) != 1:
-            raise UserError(
-                f"{path}:{line}: {counted(len(fields), 'word')}; a label file has one label per line"
-            )
-        labels.append(_checked_label(fields[0], f"{path}:{line}"))
-    return np.array(labels)
-
-
-def read_columns(path: Path, limit: int | None) -> Examples:
-    """Return the examples of lines that list the columns (from 1, ascending) which are 1; without labels."""
-    counts, columns = array("q"), array("q")
-    for line, fields in read_fields(path, "whitespace", limit):
-        bad = next((field for field in fields if not (field.isascii() and field.isdecimal())), None)
-        if bad is not None:
-            raise UserError(f"{path}:{line}: {show(bad)} is not a column number")
-        row = [int(field) if len(field) <= LONGEST_INDEX else LARGEST_INDEX + 1 for field in fields]
-        if max(row) > LARGEST_INDEX:
-            raise UserError(f"{path}:{line}: a column number is above {LARGEST_INDEX}")
-        if any(b <= a for a, b in itertools.pairwise([0, *row])):
-            raise UserError(f"{path}:{line}: column numbers must start at 1 and ascend")
-        columns.extend(row)
-        counts.append(len(row))
-    if not counts:
-        raise UserError(f"{path}: no examples in it")
-    rows, indices = np.repeat(np.arange(len(counts)), counts), np.frombuffer(columns, np.int64)
-    return csr(rows, indices - 1, np.ones(len(rows)), np.empty(len(counts)), int(indices.max()))
-
-
-# ------------------------------------------------------------------ users' tables
 
 
 class _Piece(NamedTuple):

@@ -139,7 +139,7 @@ def _fast_block(data: bytes, least: int) -> _Block | None:
     if not all(map(_ROW.fullmatch, lines)):
         return None
     counts = np.array([line.count(b":") for line in lines], dtype=np.int64)
-    numbers = _numbers(b" ".join(lines).replace(b":", b" "), len(lines) + 2 * int(counts.sum()))
+    numbers = plain_numbers(b" ".join(lines).replace(b":", b" "), len(lines) + 2 * int(counts.sum()))
     if numbers is None or not np.isfinite(numbers).all():
         return None
     place = np.cumsum(2 * counts + 1) - (2 * counts + 1)  # of each row's label
@@ -152,7 +152,7 @@ def _fast_block(data: bytes, least: int) -> _Block | None:
     return numbers[place], counts, indices.astype(np.int64), values
 
 
-def _numbers(data: bytes, count: int) -> np.ndarray | None:
+def plain_numbers(data: bytes, count: int) -> np.ndarray | None:
     """Return the ``count`` numbers of the text, or None if any part of it is something else."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)  # numpy < 2.3 warns and returns the numbers before

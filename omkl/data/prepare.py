@@ -8,38 +8,34 @@ import numpy as np
 
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.delimited import form_table_parts, read_columns, read_fields, read_labels
 from omkl.data.formats import data_name, format_of
-from omkl.data.gathered import Gathered
 from omkl.data.labels import Classes, against_rest, class_numbers, note_on, note_on_alike, targets
 from omkl.data.matlab_files import read_mat
 from omkl.data.number_streams import realised
-from omkl.data.parse import Examples, dense, joined, libsvm_parts, read_npz, undense
+from omkl.data.parse import Examples, dense, joined, libsvm_parts, read_npz
 from omkl.data.preparation import Preparation
+from omkl.data.raw_files import READERS
 from omkl.data.recipe import Recipe, note_on_gaps, recipe_of, refuse_odd_targets
-from omkl.data.registry import Affine, DataEntry, Form
+from omkl.data.registry import DataEntry, Form
 from omkl.data.tables import Table
-from omkl.data.workbooks import is_workbook, sheet_rows
-from omkl.errors import UserError, counted
+from omkl.errors import UserError
 
 
 def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Dataset:
     """Return the registered set in the files of a form. Raises UserError if they have other content.
 
-    The source is read in parts, so that the memory is that of one part; see `Gathered`.
+    The source is read in parts, so that no text and no dense rows are in memory as a whole.
     """
     where = " + ".join(str(path) for path in paths) or f"the {form.format} data of {item.name}"
     limit = size_limit(item.size_limit(form))
-    whole = form.target or form.scale or form.unit
-    parts = [read_form(form, paths, limit)] if whole else source_parts(form, list(paths), limit)
-    rows = Gathered()
-    for part in parts:
+    rows = []
+    for part in source_parts(form, list(paths), limit):
         if item.task == "classification":
             y, _ = class_numbers(part.labels, form.labels, where)
         else:
             y = targets(part.labels, where)
-        rows.add(part._replace(labels=y))
-    examples, notes = rows.examples(), item.notes_on_content
+        rows.append(part._replace(labels=y))
+    examples, notes = joined(rows), item.notes_on_content
     dataset = dataset_of(item.name, examples, examples.labels, item.d, item.task, notes, registered=True)
     dataset = replace(dataset, classes=item.classes)
     columns = int(examples.indices.max(initial=-1)) + 1
@@ -128,67 +124,24 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
     return dataset_of(data_name(table.path), examples, y, examples.d, task, tuple(notes), classes), recipe
 
 
-def read_form(form: Form, paths: Sequence[Path], limit: int | None = None) -> Examples:
-    """Return the examples of a form's files, labels as in the source, or changed as ``target`` says.
+def source_parts(form: Form, paths: list[Path], limit: int | None) -> Iterator[Examples]:
+    """Yield the examples of a form's files in parts, with labels as in the source.
 
     Raises UserError for bad content, and for a file that holds more than ``limit`` bytes.
     """
-    examples = joined(list(source_parts(form, list(paths), limit)))
-    if not (form.target or form.scale or form.unit):
-        return examples
-    if 8 * len(examples.labels) * examples.d > size_limit(limit):
-        raise UserError(f"{paths[0]}: {len(examples.labels)} rows of {examples.d} columns are too many")
-    X, labels = undense(examples), examples.labels
-    if form.unit:
-        least, spread = X.min(axis=0), np.ptp(X, axis=0)
-        X = (X - least) / np.where(spread > 0, spread, 1.0)
-    if form.target or form.scale:
-        target, scale = form.target or Affine(), form.scale or Affine()
-        labels = targets(labels, str(paths[0]))
-        if target.keep:
-            kept = (target.keep[0] <= labels) & (labels <= target.keep[1])
-            if not kept.any():
-                raise UserError(f"{paths[0]}: no example has a target in {list(target.keep)}")
-            X, labels = X[kept], labels[kept]
-        X, labels = scale(X), target(labels)
-    return dense(X, labels)
-
-
-def source_parts(form: Form, paths: list[Path], limit: int | None) -> Iterator[Examples]:
-    """Yield the examples of a form's files in parts, with labels as in the source. Raises UserError."""
-    parts = _parts_without_labels(form, paths, limit)
-    if form.label != "file":
-        yield from parts
-        return
-    labels = read_labels(paths[1], limit)
-    begin = 0
-    for part in parts:
-        end = begin + len(part.labels)
-        if end <= len(labels):
-            yield part._replace(labels=labels[begin:end])
-        begin = end
-    if len(labels) != begin:
-        raise UserError(f"{paths[1]}: {counted(len(labels), 'label')} for the {begin} rows of {paths[0]}")
-
-
-def _parts_without_labels(form: Form, paths: list[Path], limit: int | None) -> Iterator[Examples]:
     if form.format == "libsvm":
         for path in paths:
-            yield from libsvm_parts(path, limit, form.index_base or 0, False)
-    elif form.format == "table":
-        is_book = is_workbook(paths[0])
-        rows = sheet_rows(paths[0], limit)[0] if is_book else read_fields(paths[0], form.delimiter, limit)
-        yield from form_table_parts(form, rows, paths[0])
+            yield from libsvm_parts(path, limit, form.index_base, False)
     elif form.format == "npz":
         yield dense(*read_npz(paths[0], limit))
     elif form.format == "mat":
         yield read_mat(paths[0], limit)
-    elif form.format == "sparse_binary":
-        yield read_columns(paths[0], limit)
     elif form.format == "stream":
         yield realised(form.dataset, 1)
-    else:
+    elif form.format == "sklearn":
         from sklearn import datasets
 
         X, y = getattr(datasets, f"load_{form.dataset}")(return_X_y=True)
         yield dense(X, y.astype(np.float64))
+    else:
+        yield from READERS[form.format](paths, limit)

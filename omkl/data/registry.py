@@ -10,17 +10,18 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import numpy as np
-
 from omkl import conf, schema
 from omkl.data import number_streams, streams
 from omkl.data.data_files import LIMIT
+from omkl.data.raw_files import READERS, TWO_FILES
 from omkl.errors import UserError, show, suggest
 from omkl.paths import listed
 from omkl.tasks import TASKS
 
 # format: how many files it needs at least
-FORMATS = {"libsvm": 1, "table": 1, "sparse_binary": 2, "npz": 1, "mat": 1, "sklearn": 0, "stream": 0}
+FORMATS = {"libsvm": 1, "npz": 1, "mat": 1, "sklearn": 0, "stream": 0} | {
+    name: 2 if name in TWO_FILES else 1 for name in READERS
+}
 # format: the data sets it can give
 EMBEDDED = {
     "sklearn": ("breast_cancer", "digits", "iris", "wine"),
@@ -50,34 +51,13 @@ class DataFile:
 
 
 @dataclass(frozen=True)
-class Affine:
-    """(raw + add) / divide; rows with a raw value outside ``keep`` (both ends included) are left out."""
-
-    add: float = 0.0
-    divide: float = 1.0
-    keep: tuple[float, float] | None = None
-
-    def __call__(self, raw: np.ndarray) -> np.ndarray:
-        """Return the changed numbers, of any shape."""
-        return (raw + self.add) / self.divide
-
-
-@dataclass(frozen=True)
 class Form:
-    """One format of a set, and the steps from there to rows and labels.
+    """One format of a set.
 
-    format: libsvm (files one after the other) | table (delimited text, or a workbook's first sheet)
-        | sparse_binary (a line lists the columns that are 1) | npz (arrays X and y) | mat (MATLAB's X, y)
-        | sklearn (the copy that scikit-learn embeds) | stream (made from a seed)
+    format: libsvm (files one after the other) | npz (arrays X and y) | mat (MATLAB's X, y) | sklearn
+        (embedded there) | stream (made from a seed) | a function of `omkl.data.raw_files`
     labels: source label -> +1 or -1, or 0, 1, ... of more classes; other labels are errors. None: the labels
         are numbers, kept as they are
-    label: column of the label: first | last | number from 1 | file (the second file holds one label per line)
-    delimiter: one character, or "whitespace"   drop: columns left out, from 1   values: words -> numbers
-    missing: rows with this mark in a kept feature are left out   rows: only the first ones of the file
-    header: whether the first line is left out, or how many are
-    times: columns with a time of day, HH:MM or a fraction of the day, read as that fraction to the minute
-    unit: each feature is brought to [0, 1] by its own least and largest value
-    target: applied to the labels, as numbers   scale: applied to all features
     dataset: the name of the embedded or made set
     index_base: the index of the first column in LIBSVM text, 0 or 1
     """
@@ -85,19 +65,8 @@ class Form:
     format: str
     files: tuple[DataFile, ...] = ()
     labels: dict[str, int] | None = None
-    label: str | int = "last"
-    delimiter: str = ","
-    drop: tuple[int, ...] = ()
-    values: dict[str, float] | None = None
-    missing: str | None = None
-    header: bool | int = False
     dataset: str = ""
-    rows: int | None = None
-    times: tuple[int, ...] = ()
-    unit: bool = False
-    target: Affine | None = None
-    scale: Affine | None = None
-    index_base: int | None = 1
+    index_base: int = 1
 
 
 @dataclass(frozen=True)
@@ -145,9 +114,8 @@ class DataEntry:
 
     def size_limit(self, form: Form) -> int:
         """Return how many bytes a file of this form may hold: generous for the declared size."""
-        sparse = form.format in ("libsvm", "sparse_binary", "mat") and self.nnz is not None
-        rows = form.rows or self.T * (2 if form.target else 1)  # a form may leave rows out
-        numbers = (self.nnz or 0) + self.T if sparse else rows * (self.d + 8)
+        sparse = form.format in ("libsvm", "ones", "mat") and self.nnz is not None
+        numbers = (self.nnz or 0) + self.T if sparse else 2 * self.T * (self.d + 8)  # some rows are left out
         return min(2**20 + 64 * numbers, LIMIT)
 
 
@@ -229,19 +197,12 @@ def _form_faults(form: Form, classes: bool, count: int) -> Iterator[str]:
     if form.format not in FORMATS:
         yield f"format: {show(form.format)}{suggest(form.format, FORMATS)}; one of {', '.join(FORMATS)}"
         return
-    needed = 2 if form.label == "file" else FORMATS[form.format]
-    if len(form.files) < needed:
-        yield f"files: {needed} needed for format {form.format}"
+    if len(form.files) < FORMATS[form.format]:
+        yield f"files: {FORMATS[form.format]} needed for format {form.format}"
     if form.format in EMBEDDED and form.dataset not in EMBEDDED[form.format]:
         yield f"dataset: {show(form.dataset)}; one of {', '.join(EMBEDDED[form.format])}"
     if form.index_base not in (0, 1):
         yield f"index_base: {show(form.index_base)} should be 0 or 1"
-    if form.rows is not None and form.rows < 1:
-        yield f"rows: {form.rows} should be at least 1"
-    if form.delimiter != "whitespace" and (len(form.delimiter) != 1 or form.delimiter in '\r\n" '):
-        yield f"delimiter: {show(form.delimiter)}; 'whitespace' or one character"
-    if form.label not in ("first", "last", "file") and not (isinstance(form.label, int) and form.label > 0):
-        yield f"label: {show(form.label)}; first, last, file, or a column number from 1"
     if classes and form.labels is None:
         yield "missing labels"
     elif not classes and form.labels:
@@ -249,8 +210,6 @@ def _form_faults(form: Form, classes: bool, count: int) -> Iterator[str]:
     elif classes and set((form.labels or {}).values()) != numbers:
         wanted = "-1 and 1" if count == 2 else f"0 to {count - 1}"
         yield f"labels: should map the source's labels to {wanted}"
-    if any(change and change.divide == 0 for change in (form.target, form.scale)):
-        yield "target, scale: divide must not be 0"
     for file in form.files:
         if not _is_plain(file.name):
             yield f"files: {show(file.name)} should be a plain file name"

@@ -9,7 +9,7 @@ from support.results_lines import line, sealed
 
 from omkl import data
 from omkl.config import plan
-from omkl.data import cache, parse, prepare, registry
+from omkl.data import parse, raw_files, registry
 from omkl.errors import OmklError, UserError
 from omkl.paths import conf_folder
 from omkl.store.store import Store, StoreWarning
@@ -37,8 +37,8 @@ def refused(call, *args):
 def test_column_numbers_out_of_range(tmp_path, cells, said):
     path = tmp_path / "columns"
     path.write_bytes(b"1 3\n" + cells + b"\n")
-    assert f"{path}:2: " in refused(prepare.read_form, registry.Form("sparse_binary"), [path])
-    assert said in refused(prepare.read_form, registry.Form("sparse_binary"), [path])
+    assert f"{path}:2: " in refused(list, raw_files.ones([path], None))
+    assert said in refused(list, raw_files.ones([path], None))
 
 
 def test_an_index_of_thousands_of_digits(tmp_path):
@@ -79,8 +79,6 @@ def test_npy_headers_that_lie(tmp_path, header):
         for name in ("X.npy", "y.npy", "meta.npy"):
             archive.writestr(name, b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text + bytes(16))
     assert f"{path}: " in refused(data.load, str(path))
-    with pytest.raises(OmklError, match="not a readable parsed copy"):
-        cache.read_parsed(path)
 
 
 def test_an_archive_of_an_unknown_kind(tmp_path):

@@ -45,7 +45,7 @@ def test_each_column_has_a_row(path):
     assert (rows["size"]["gaps"], rows["size"]["to change"]) == (1, "missing=mean, missing=drop, drop=size")
     assert "A run stops: my.csv:9: column 'size' has no value" in table.text()
     right = look(path, id=["id"], missing="mean", label="bought", dates="drop", categorical="onehot")
-    assert "A run gets 30 rows with 34 features." in right.text()
+    assert "A run gets 30 rows with 33 features." in right.text()
     assert "left out (dates=drop)" in right.text()
     assert "<td" in right._repr_html_()
     target = look(path, ["label=size", "task=regression", "missing=drop"]).records[5]
