@@ -78,7 +78,9 @@ def write_parsed(dataset: Dataset, path: Path) -> Path | None:
                 np.save(
                     Path(made, f"{key}.npy"), np.asarray(getattr(dataset, key), dtype), allow_pickle=False
                 )
-            Path(made, "meta.json").write_text(json.dumps({key: getattr(dataset, key) for key in keys}))
+            Path(made, "meta.json").write_text(
+                json.dumps({key: getattr(dataset, key) for key in keys}), encoding="utf-8"
+            )
             os.chmod(made, 0o755)  # as other folders of the cache
             with contextlib.suppress(FileExistsError):
                 os.rename(made, path)
@@ -93,7 +95,7 @@ def read_parsed(path: Path) -> Dataset:
     Raises OmklError when the copy is missing, torn or changed.
     """
     with decoding(path, "not a readable parsed copy", OmklError):
-        meta: dict[str, Any] = json.loads(Path(path, "meta.json").read_text())
+        meta: dict[str, Any] = json.loads(Path(path, "meta.json").read_text(encoding="utf-8"))
         files = [Path(path, f"{key}.npy") for key in ARRAYS]
         states = [
             (str(file), own.st_ino, own.st_size, own.st_ctime_ns) for file in files for own in [file.stat()]
