@@ -388,7 +388,7 @@ def _columns(
     piece: _Piece, layout: _Layout, path: Path, form: Preparation, texts: set[str], delimiter: str
 ) -> tuple[dict[str, np.ndarray], dict[str, Words]]:
     """Return the columns of some rows, as numbers or as texts, and the words of the former."""
-    plain, raw = layout.width == len(layout.names), piece.raw
+    plain, raw = layout.width == len(layout.names) and delimiter.isascii(), piece.raw
     if (
         raw
         and plain

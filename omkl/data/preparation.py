@@ -174,25 +174,16 @@ def readings(texts: Iterable[str], example: str, form: TableFormat) -> dict[str,
 
     Empty where no setting makes them numbers, such as for words.
     """
-    found: dict[str, str] = {}
-    for other, plain in readings_of(texts, example):
-        words = [f"decimal={other.decimal}"] if other.decimal != form.decimal else []
-        words += [f"thousands={typed(other.thousands)}"] if other.thousands != form.thousands else []
-        found[" ".join(words)] = plain
-    return found
-
-
-def readings_of(texts: Iterable[str], example: str) -> list[tuple[TableFormat, str]]:
-    """Return the formats in which all texts are numbers, each with what it makes of one of them."""
     texts = list(texts)
-    found: list[tuple[TableFormat, str]] = []
+    found: dict[str, str] = {}
     for thousands, decimal in ((None, "."), (None, ","), (",", "."), (".", ","), *_RARE):
         other = TableFormat(thousands=thousands, decimal=decimal)
         plain = other.plain(example)
-        if plain is None or any(plain == known for _, known in found):
+        if plain is None or plain in found.values() or any(other.number(text) is None for text in texts):
             continue
-        if all(other.number(text) is not None for text in texts):
-            found.append((other, plain))
+        words = [f"decimal={decimal}"] if decimal != form.decimal else []
+        words += [f"thousands={typed(thousands)}"] if thousands != form.thousands else []
+        found[" ".join(words)] = plain
     return found
 
 

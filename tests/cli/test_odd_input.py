@@ -56,8 +56,10 @@ def test_endless_labels_and_lines(tmp_path, monkeypatch):
     path.write_bytes(b'1,a\n2,"b\nc"\n3,d\n')
     assert r"'b\nc' -> 1" in data.load(str(path)).notes[1]
     monkeypatch.setattr(data.data_files, "LONGEST_LINE", 100)
-    path.write_bytes(b"1,a\n2,b\n" + b"1" * 500 + b",a\n")
-    assert f"{path}:3: the line is longer than 100" in refused(data.load, str(path))
+    monkeypatch.setattr(data.data_files, "BLOCK", 10)
+    for mark in (b",", b" "):
+        path.write_bytes(b"1,a\n2,b\n".replace(b",", mark) + b"1" + mark * 500)
+        assert f"{path}:3: the line is longer than 100" in refused(data.load, str(path))
 
 
 HEADERS = {
@@ -106,8 +108,13 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
     ("old", "new", "said"),
     [
         ("format: libsvm", "format: [libsvm]", "format: must be text, got ['libsvm']"),
-        ("files:\n      - wdbc\n", "files: 3\n", "files: must be a list, got 3"),
+        ("files:\n", "dataset: 3\n    files:\n", "dataset: must be text, got 3"),
         ("labels: {-1: -1, 1: 1}", "labels: {-1: [1], 1: 1}", "labels: -1: must be a whole number, got [1]"),
+        (
+            "labels: {-1: -1, 1: 1}",
+            "labels: {-1: -1, 1: 1}\n    index_base: 2",
+            "index_base: 2 should be 0 or 1",
+        ),
         ("- https://archive.ics", "- https://[", "should begin with https://"),
         ("title:", "day: 2001-99-99\ntitle:", "unknown key 'day'"),
         ("title:", "\x07title:", "malformed YAML"),

@@ -417,7 +417,6 @@ def test_the_words_of_cells_of_older_versions(path):
         (["delimiter=x"], "this character cannot separate columns"),
         (["decimal=;"], "must be a point or a comma"),
         (["thousands=."], r"thousands=\.: the decimal sign is the same; add decimal=,"),
-        (["na=a,,b"], "must be words"),
         (["index_base=0"], r"my\.csv: index_base=0 is for LIBSVM text"),
     ],
 )
