@@ -1,14 +1,12 @@
 """A real HTTP server on loopback that misbehaves as told, and a registered data set that it serves."""
 
 import http.server
-import shutil
 import threading
 
 import pytest
 
 from omkl import data
 from omkl.data import fetch
-from omkl.paths import conf_folder
 
 BODY = b"".join(b"%+d 1:%d 2:0.5\n" % (1 if i % 3 else -1, i) for i in range(1, 4001))
 
@@ -82,7 +80,7 @@ def mine(server, tmp_path, monkeypatch):
     d = data.load(str(tmp_path / "given"))
     lines = ["title: t", "description: d", "task: classification", f"T: {d.T}", "d: 2", f"nnz: {d.nnz}"]
     lines += ["positive_share: 0.5", f'content_hash: "{d.content_hash}"', "source: s", "licence: l"]
-    shutil.copytree(conf_folder(), tmp_path / "conf")
+    (tmp_path / "conf" / "data").mkdir(parents=True)
     text = "\n".join(lines) + "\nforms:" + FORM.format(name="mine.t", url=f"{server.url}/f")
     (tmp_path / "conf" / "data" / "mine.yaml").write_text(text)
     monkeypatch.setenv("OMKL_PATH", str(tmp_path))
