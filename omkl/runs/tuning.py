@@ -217,11 +217,11 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
         medians: dict[tuple, float] = {}  # by the scaling: learners of one plan share them
 
         def median(
-            setting: Setting, data: DataRef = data, start: int = start, known: dict = medians
+            setting: Setting, data: DataRef = data, rows: range = range(start, first), known: dict = medians
         ) -> float:
             key = tuple(sorted(setting.scaling.items()))
             if key not in known:
-                known[key] = median_distance(data, setting, start)
+                known[key] = median_distance(data, setting, rows)
             return known[key]
 
         for setting in plan.settings:
@@ -470,10 +470,10 @@ def draw(space: Space, rule: Rule, seed: int) -> list[tuple[Point | None, Settin
     return list(drawn.values())[: rule.trials]
 
 
-def median_distance(data: DataRef, setting: Setting, start: int = 0) -> float:
+def median_distance(data: DataRef, setting: Setting, of: range | None = None) -> float:
     """Return the median distance of the first rows of a data set, scaled as the setting scales them.
 
-    1 where it is 0. No label is looked at. start: the row to begin with
+    1 where it is 0. No label is looked at. of: the rows that may be looked at, all by default
     """
     import numpy as np
     from scipy.sparse import csr_array
@@ -483,7 +483,7 @@ def median_distance(data: DataRef, setting: Setting, start: int = 0) -> float:
     from omkl.learning.scaling import Scaling
 
     dataset = compact(data.load())
-    rows = np.arange(start, min(start + FIRST, dataset.T))
+    rows = np.array((of or range(dataset.T))[:FIRST])
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows, dataset.n_classes)
     scaling = Scaling.of(setting.scaling, dataset)
     scaled = scaling.scaled(stream, True)[0] if scaling else stream

@@ -15,7 +15,7 @@ import omkl.data
 from omkl.cli import main
 from omkl.config import plan as make_plan
 from omkl.errors import Overflow, UserError
-from omkl.runs import runner
+from omkl.runs import runner, tuning
 from omkl.runs.runner import run_plan
 from omkl.runs.tuning import assumed, parts, races, rule_of, run_races
 from omkl.seeds import tuning_seed
@@ -111,7 +111,11 @@ def test_widths_are_sought_around_the_median_distance_of_the_rounds_that_count(w
     lines = [f"{'+1' if i % 3 else '-1'} 1:{a!r} 2:{b!r}\n" for i, (a, b) in enumerate(X.tolist())]
     (tmp_path / "far.libsvm").write_text("".join(lines))
     own = ["algo=norma", f"data={tmp_path / 'far.libsvm'}", "trials=2", "order=file"]
-    for rounds, rows in (([], X), ([f"rounds={T // 2}:{T}"], X[T // 2 :])):
+    half = T // 2  # in file order the trials see the first part of the rounds
+    for rounds, rows in (
+        ([], X[: T // tuning.SHARE]),
+        ([f"rounds={half}:{T}"], X[half : half + (T - half) // tuning.SHARE]),
+    ):
         (race,), _ = started([*own, *rounds])
         assert race.space.middle == pytest.approx(np.median(pdist(rows)))
 
