@@ -34,6 +34,7 @@ LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the l
 MARKS = ",;\t|"  # between columns, the likeliest first
 ENOUGH = 10  # rows that show how the numbers of a column usually are
 SAMPLE = 20  # lines that show the delimiter
+FEWEST_LINES = 200  # that are read at a time, unless they are long
 MANY_LINES = 500  # that pandas reads faster than split and float
 PART_OF_TABLE = 2**18  # values of a registered table that are in memory at once
 _SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
@@ -326,13 +327,21 @@ def _text_blocks(path: Path, limit: int | None, encoding: str) -> Iterator[str]:
             while text := "".join(itertools.islice(lines, 2**15)):
                 yield text
         return
+    texts: list[str] = []
+    count = size = 0
     for number, data in data_files.line_blocks(path, limit):
         text = data.decode("utf-8", "surrogateescape")
         if data_files.encoding_fault(text):
             for line, part in enumerate(io.StringIO(text, newline=""), number):
                 if fault := data_files.encoding_fault(part, "encoding={} reads it"):
                     raise UserError(f"{path}:{line}: {fault}")
-        yield text
+        texts.append(text)
+        count, size = count + text.count("\n"), size + len(data)
+        if count >= FEWEST_LINES or size >= 16 * data_files.BLOCK:  # few rows of 100,000 columns go together
+            yield "".join(texts)
+            texts, count, size = [], 0, 0
+    if texts:
+        yield "".join(texts)
 
 
 def _layout(piece: _Piece, path: Path, form: Preparation, delimiter: str) -> tuple[_Layout, _Piece]:
