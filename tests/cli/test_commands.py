@@ -320,7 +320,7 @@ def test_data_list_path_get_verify_of_a_set_without_files(place, monkeypatch, ca
     assert main(["data", "get", name]) == 0
     assert capsys.readouterr().out == got
     assert main(["data", "path", name]) == 0
-    assert Path(capsys.readouterr().out.strip()).is_file()
+    assert Path(capsys.readouterr().out.strip()).exists()
 
 
 def test_data_continues_past_a_set_that_is_missing(place, monkeypatch, capsys):
