@@ -211,7 +211,8 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         return tuple(_plain(key, item, word) for item in value.list)
     if isinstance(value, Sweep):
         raise refused("an interval has infinitely many values; write range(start,stop,step) or a list")
-    return (_plain(key, value, word),)
+    plain = _plain(key, value, word)
+    return tuple(plain) if key == "algo" and isinstance(plain, list) and plain else (plain,)
 
 
 def _texts(text: str) -> tuple[str, ...]:
@@ -276,6 +277,12 @@ def _parser() -> Any:
 
 def _learner(call: _Call, word: str) -> Any:
     """Return a learner with settings of its own; a label such as ``OMKC(D,D)`` is a text."""
+    from hydra.core.override_parser.types import Sweep
+
+    for name in (name for name, value in call.kwargs.items() if isinstance(value, Sweep)):
+        raise UserError(
+            f"{shown(word)}: {name} takes one value here; algo.{call.name}.{name}=... takes several"
+        )
     given = {name: _plain(f"algo.{name}", value, word) for name, value in call.kwargs.items()}
     if call.args or not given:
         if given:

@@ -54,6 +54,8 @@ def test_the_learner_s_name_goes_before_own_settings_and_these_before_plain_keys
     made = plan([file])
     assert [own["beta"] for own in params(made, "omkc_dd")] == [0.5]
     assert [own["beta"] for own in params(made, "omkc_dd", "svmguide3")] == [0.9]
+    made = plan(["algo=[omkc_dd,alma(C=2)]", "data=wdbc"])
+    assert [own.learner for own in made.settings] == ["omkc_dd", "alma"]
     swept = plan(["algo=omkc_dd,omkc_ss", "algo.omkc_dd.beta=0.5,0.9", "data=wdbc"], sweep=True)
     assert (len(swept.settings), swept.swept) == (3, ("algo.omkc_dd.beta",))
 
@@ -166,6 +168,8 @@ def test_lists_in_a_settings_file_are_lists_of_words(tmp_path):
         ("algo=alma(C=1) algo.C=2", "algo.C=2: no effect, since each learner has its own C"),
         ("algo=alma(C=-1)", r"algo.alma.C: must be a number > 0, got -1"),
         ("algo=alma(C=1,C=2)", "each key once"),
+        ("algo=omkc_dd(beta=choice(0.1,0.5))", "beta takes one value here"),
+        ("algo=omkc_dd(beta=0.1,0.5)", "write the settings of a learner as NAME"),
         ("algo=alma(D=1)", "algo=alma has no hyperparameter 'D'; it has kernel, alpha, C"),
         ("algo=alma(pool=gauss3)", "algo=alma uses no kernel pool"),
         ("algo=omkc_dd(pool=gauss33)", r"unknown kernel pool \(did you mean 'gauss3'"),
