@@ -139,6 +139,8 @@ def _parse_word(word: str) -> Override:
     key, equals, text = word.partition("=")
     if key in LISTS and text.endswith(","):
         raise UserError(f"{shown(word)}: ends with a comma; write a list without spaces, as in {key}=a,b")
+    if key in LISTS and ",," in re.sub(_QUOTED, "''", f",{text}"):
+        raise UserError(f"{shown(word)}: a name is missing before a comma; write a list as in {key}=a,b")
     if word == "=":
         raise UserError(f"{shown(word)}: write no spaces around the sign, as in algo=omkc_ss")
     if not equals:
