@@ -42,6 +42,7 @@ _QUOTED = re.compile(r'(^|[,;\t|])[ ]*"(?:[^"]|"")*"', re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])(:[0-9.]+)?")
 _FRACTION = re.compile(r"0|0?\.[0-9]+|[1-9](?:\.[0-9]+)?[eE]-[0-9]{1,2}")
+_IN_GENERAL = AS_IT_IS, TableFormat(decimal=","), TableFormat(thousands=",")
 _OF_R = "the first line has one name fewer than the rows: their first column names them, and is left out"
 Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
@@ -263,7 +264,7 @@ def _table(
     if ends or layout.width > layout.first + len(layout.names):
         what = f"the last {ends} columns have" if ends > 1 else "the last column has"
         note = f"{what} no name and no value (the lines end with a delimiter), and left out"
-        notes = [*notes, note.replace("and left", "and are left" if ends > 1 else "and is left")]
+        notes = [note.replace("and left", "and are left" if ends > 1 else "and is left"), *notes]
     index = np.array(lines)
     return table_of(path, columns, index, form, texts, words, named=layout.named, notes=tuple(notes))
 
@@ -350,8 +351,9 @@ def _layout(piece: _Piece, path: Path, form: Preparation, delimiter: str) -> tup
     check_width(len(first), f"{path}:{piece.lines[0]}")
     row_names = extra = 0
     if others and len(others[0]) == len(first) + 1:
-        row_names = int(form.header != "no" and _are_row_names([row[0] for row in others]))
-        extra = int(not others[0][-1] and not row_names)
+        extra = int(not any(row[-1] for row in others))  # the lines end with a delimiter
+        row_names = int(not extra and form.header != "no" and _are_row_names([row[0] for row in others]))
+        extra = extra or int(not others[0][-1] and not row_names)
     elif others and len(others[0]) == len(first) - 1 and not first[-1]:
         first = first[:-1]
     layout = _Layout([""] * len(first), True, len(first) + row_names + extra, row_names)
@@ -380,7 +382,7 @@ def _are_row_names(texts: list[str]) -> bool:
     if len(texts) < 2 or len(set(texts)) < len(texts):
         return False
     counting = texts == [str(i) for i in range(1, len(texts) + 1)]
-    return counting or all(AS_IT_IS.number(text) is None for text in texts)
+    return counting or not any(form.number(text) is not None for text in texts for form in _IN_GENERAL)
 
 
 def _fitted(rows: list[list[str]], lines: list[int], layout: _Layout, path: Path) -> list[list[str]]:

@@ -96,13 +96,12 @@ class TableFormat:
         return frozenset(MISSING if self.na is None else ("", *(word.lower() for word in self.na)))
 
     def number(self, text: str) -> float | None:
-        """Return the number that a text is in this format, None for other text."""
+        """Return the number that a text is in this format, nan and inf included, None for other text."""
         plain = self.plain(text)
         try:
-            number = None if plain is None or "_" in plain else float(plain)  # float() would read 1_000
+            return None if plain is None or "_" in plain else float(plain)  # float() would read 1_000
         except ValueError:
             return None
-        return None if number != number else number
 
     def plain(self, text: str) -> str | None:
         """Return a number's text with a decimal point and without thousands; None for what is no number."""

@@ -348,9 +348,10 @@ def note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
 
 
 def refuse_odd_targets(table: Table, recipe: Recipe) -> None:
-    """Raise UserError where the label's column holds something else than numbers, with what helps."""
-    if not table.is_numeric(recipe.label):
+    """Raise UserError where the label's column holds something else than finite numbers, with what helps."""
+    if (numbers := table.numbers(recipe.label)) is None:
         raise UserError(_no_number(recipe.label, table, target=True))
+    _check_finite(recipe.label, numbers, table)
 
 
 def _no_number(name: str, table: Table, new: bool = False, target: bool = False) -> str:

@@ -194,7 +194,7 @@ def numeric_gaps(form: TableFormat) -> list[float]:
 
 
 def _numbers(texts: np.ndarray, form: TableFormat) -> np.ndarray | None:
-    """Return texts without gaps as numbers, None where one is none."""
+    """Return texts without gaps as numbers, None where one is none; nan is inf here, since it is no gap."""
     if not form.is_plain:
         plain = [form.plain(text) for text in texts]
         if None in plain:
@@ -204,7 +204,8 @@ def _numbers(texts: np.ndarray, form: TableFormat) -> np.ndarray | None:
         numbers = texts.astype(np.float64)
     except ValueError:
         return None
-    return None if np.isnan(numbers).any() or any("_" in text for text in texts) else numbers
+    numbers[np.isnan(numbers)] = np.inf
+    return None if any("_" in text for text in texts) else numbers
 
 
 def numbers_of(texts: np.ndarray, form: TableFormat) -> np.ndarray | None:

@@ -505,6 +505,27 @@ def test_the_names_of_rows_that_r_writes(path, mark):
     assert "one name fewer than the rows" in dataset.notes[0]
 
 
+@pytest.mark.parametrize("cell", ["{}", "{},5", "t{}"])
+def test_a_delimiter_at_the_ends_of_the_rows_is_no_name_of_rows(path, cell):
+    rows = [[cell.format(n), *row] for n, row in enumerate(ROWS, 1)]
+    wanted = {"id": ("n",), "label": "y"}
+    names = made(write(path, "n,a,b,c,y", [[*row, ""] for row in rows], ";"), **wanted)
+    assert names.content_hash == made(write(path, "n,a,b,c,y", rows, ";"), **wanted).content_hash
+
+
+def test_decimal_commas_name_no_rows(path):
+    write(path, "a,b,c,y", [[f"{n},5", *row] for n, row in enumerate(ROWS, 1)], ";")
+    with pytest.raises(UserError, match=r"my\.csv:2: 5 columns; the lines before have 4"):
+        made(path)
+
+
+@pytest.mark.parametrize(("task", "label"), [("classification", "y"), ("regression", "a")])
+def test_nan_that_is_no_gap_is_a_number_and_no_category(path, task, label):
+    write(path, "a,y", [["1", "0"], ["NaN", "1"], ["NaN", "0"]])
+    with pytest.raises(UserError, match=r"my\.csv:3: column 'a' is not finite \('NaN'\)"):
+        read_file(path, task, Preparation(na=("-999",), label=label))
+
+
 def test_json_in_an_array(tmp_path):
     rows = [{"a": float(row[0]), "b": row[1], "late": None, "y": row[3]} for row in ROWS]
     (tmp_path / "my.json").write_text(json.dumps(rows, indent=1))

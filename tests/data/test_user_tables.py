@@ -167,6 +167,7 @@ def test_what_is_wrong_is_named(path, wanted, said):
     [
         ("a,b\n1,2\n3\n", r"my\.csv:3: 1 column; the lines before have 2"),
         ("a,b\n1,yes\ninf,no\n", r"my\.csv:3: column 'a' is not finite \('inf'\)"),
+        ("a,b\n\n1,yes\n+nan,no\n", r"my\.csv:4: column 'a' is not finite \('\+nan'\)"),
         ("a,b\n1,yes\n1_0,no\n", r"my\.csv:3: column 'a' holds '1_0', which is not a number"),
         (
             "a,b\n1,yes\n2,\n",
