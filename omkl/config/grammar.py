@@ -16,7 +16,7 @@ from omkl import conf
 from omkl.config import domains
 from omkl.config.learners import members
 from omkl.config.settings import RESERVED, Setting, setting
-from omkl.config.settings_text import word_text
+from omkl.config.settings_text import quoted, word_text
 from omkl.errors import UserError, shown
 from omkl.schema import Check
 
@@ -34,6 +34,10 @@ _AS_WRITTEN = re.compile(r"[-+]?[\d._]+(e[-+]?\d+)?|true|false", re.IGNORECASE) 
 _NAME = re.compile(r"[\w.-]+( [\w.-]+)*")
 _QUOTED = r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'"""
 _BEYOND_ASCII = re.compile(rf"{_QUOTED}|(?:\w+ )*\w*?(?![\x00-\x7f])\w+(?: \w+)*")
+# the label of a setting is a text as it is written, to the comma or bracket after it: OMKC(D,D), 0.10
+_LABEL = re.compile(
+    rf"""{_QUOTED}|\b(?P<key>label\s*=\s*)(?P<text>(?![\s"'])(?:[^()\[\]{{}},]|\([^()]*\)|\[[^\[\]]*\]|{{[^{{}}]*}})+)"""
+)
 _FORM = "; write the settings of a learner as NAME(KEY=VALUE,...), each key once"
 
 
@@ -129,7 +133,7 @@ def of_values(values: Mapping[str, Any]) -> dict[str, Override]:
         if key == "pool.kernels" and several and not all(isinstance(item, (list, tuple)) for item in value):
             several = False
         for item in value if several else [value]:
-            is_text = isinstance(item, str) and (key == "algo" or item.startswith("glob("))
+            is_text = isinstance(item, str) and item.strip() and (key == "algo" or item.startswith("glob("))
             items += _values(key, item, word_text(key, item)) if is_text else [item]
         overrides[key] = Override(key, tuple(items), word_text(key, value))
     return overrides
@@ -170,6 +174,8 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         return (None if text == "null" else _unquoted(text) if whole else text,)
     if key == "na" and text != "[]":  # words such as #N/A
         return _texts(text[1:-1] if re.fullmatch(r"\[.*\]", text) else text)
+    if key == "algo":
+        text = _LABEL.sub(_label_in_quotes, text)
     if name := _twice(text):
         raise UserError(f"{shown(word)}: '{name}' is given twice{_FORM if key == 'algo' else ''}")
     from hydra.core.override_parser.types import ChoiceSweep, Glob, RangeSweep, Sweep
@@ -179,7 +185,8 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         return UserError(f"{shown(word)}: {reason}")
 
     try:
-        value = _parser().parse_rule(_BEYOND_ASCII.sub(_in_quotes, text), "value")
+        # as a whole override: the rule of a value alone leaves out what follows one, as in reps=1=2
+        value = _parser().parse_override(f"{key}={_BEYOND_ASCII.sub(_in_quotes, text)}")._value
     except (HydraException, ValueError, RecursionError) as error:
         if key == "data":  # a path with characters that the grammar keeps for itself
             return _texts(text)
@@ -191,6 +198,8 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
             raise refused(_FORM.removeprefix("; ")) from None
         reason = "nested too deeply" if isinstance(error, RecursionError) else shown(conf.one_line(error))
         cure = f"quote a text with special characters: {shown(shlex.quote(_with_quotes(key, text)))}"
+        if key == "algo" and "(" in text:
+            cure = "write a learner as NAME(KEY=VALUE,...), and texts with special characters in quotes"
         if any(text.count(left) > text.count(right) for left, right in ("()", "[]", "{}")):
             reason, cure = "a bracket is not closed", "close it"
         raise refused(f"cannot be read ({reason}); {cure}") from None
@@ -231,12 +240,13 @@ def _in_quotes(found: re.Match[str]) -> str:
     return found[0] if found[0][0] in "\"'" else f'"{found[0]}"'
 
 
+def _label_in_quotes(found: re.Match[str]) -> str:
+    return found[0] if found["text"] is None else found["key"] + quoted(found["text"].rstrip())
+
+
 def _with_quotes(key: str, text: str) -> str:
     """Return a word that cannot be read as one may write it instead."""
-    if key == "algo" and "(" in text:
-        return 'algo=NAME(label="a text")'
-    escaped = text.replace("\\", "\\\\").replace('"', r"\"").split(",")
-    return f"{key}=" + ",".join(part if _NAME.fullmatch(part) else f'"{part}"' for part in escaped)
+    return f"{key}=" + ",".join(part if _NAME.fullmatch(part) else quoted(part) for part in text.split(","))
 
 
 def _twice(text: str) -> str | None:
@@ -279,11 +289,11 @@ def _parser() -> Any:
 
 def _learner(call: _Call, word: str) -> Any:
     """Return a learner with settings of its own; a label such as ``OMKC(D,D)`` is a text."""
-    from hydra.core.override_parser.types import Sweep
+    from hydra.core.override_parser.types import Glob, Sweep
 
-    for name in (name for name, value in call.kwargs.items() if isinstance(value, Sweep)):
+    if many := next((name for name, value in call.kwargs.items() if isinstance(value, Sweep | Glob)), None):
         raise UserError(
-            f"{shown(word)}: {name} takes one value here; algo.{call.name}.{name}=... takes several"
+            f"{shown(word)}: {many} takes one value here; `omkl sweep` takes algo.{call.name}.{many}="
         )
     given = {name: _plain(f"algo.{name}", value, word) for name, value in call.kwargs.items()}
     if call.args or not given:
@@ -291,7 +301,8 @@ def _learner(call: _Call, word: str) -> Any:
             raise UserError(f"{shown(word)}{_FORM.replace(';', ':', 1)}")
         return f"{call.name}({','.join(map(str, call.args))})"
     more: dict[str, Any] = {name: given.pop(name) for name in RESERVED if name in given}
-    more |= {name: str(more[name]) for name in ("label", "pool") if name in more}
+    if "pool" in more:
+        more["pool"] = word_text("", more["pool"])[1:]
     if "data" in more:
         names = more["data"] if isinstance(more["data"], list) else [more["data"]]
         more["data"] = [str(name) for name in names]

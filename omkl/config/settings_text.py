@@ -43,11 +43,16 @@ def is_plain_text(text: str) -> bool:
     return _PLAIN.fullmatch(text) is not None
 
 
+def quoted(text: str) -> str:
+    """Return a text in quotes, as Hydra reads it: a backslash is one, except before a quote."""
+    escaped = re.sub(r'(\\*)("|$)', lambda found: found[1] * 2 + ('\\"' if found[2] else ""), text)
+    return f'"{escaped}"'
+
+
 def typed(value: Any) -> str:
     """Return a value as one types it: texts in quotes where they need them, kernels as calls."""
     if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', r"\"")
-        return value if is_plain_text(value) else f'"{escaped}"'
+        return value if is_plain_text(value) else quoted(value)
     if isinstance(value, Mapping):
         kind = value.get("kind")
         sign = ":" if kind is None else "="

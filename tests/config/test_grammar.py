@@ -53,10 +53,24 @@ def test_an_existing_file_is_a_path_whatever_its_name(tmp_path):
     assert values(f"data={path}") == [str(path)]
 
 
+@pytest.mark.parametrize(
+    "label", ["OMKC(D,D) slow", "0.10", "1e3", "null", "[1,2]", "{a:1}", "a = b", "it's", "~x", "\\3", "a\\"]
+)
+def test_a_label_is_the_text_that_is_written(label):
+    word = f"omkc_dd(beta=0.9,label={label})"
+    for words in (f"algo={word}", f"algo={word},arow", f"algo=omkc_dd(label={label} ,beta=0.9)"):
+        own = values(words)[0]
+        assert (own.label, own.params) == (label, {"beta": 0.9})
+        assert values(f"algo={own}") == [own]
+
+
 def test_glob_matches_known_names():
     (pattern,) = values("algo=glob(omkc_*)")
     assert isinstance(pattern, Pattern)
     assert pattern.names(["omkc_dd", "arow", "omkc_ss"]) == ["omkc_dd", "omkc_ss"]
+
+
+AFTER_A_VALUE = ("reps=1=2", "seed=1]", "algo.beta=0.5)", "order=file}", "pool=[gauss3]x", "seed={a:1}2")
 
 
 @pytest.mark.parametrize(
@@ -88,6 +102,14 @@ def test_glob_matches_known_names():
         (["algo.beta=range(0,inf,1)"], "must be finite"),
         (["algo.beta=interval(0,1)"], "an interval has infinitely many values"),
         (["algo.beta=" + "[" * 4000], "cannot be read"),
+        *(([word], "cannot be read") for word in AFTER_A_VALUE),
+        (["algo=omkc_dd(beta=0.5)(x=1)"], "write a learner as NAME(KEY=VALUE,...)"),
+        (["algo=omkc_dd(beta=)"], "write a learner as NAME(KEY=VALUE,...)"),
+        (
+            ["algo=omkc_dd(beta=range(1,4))"],
+            "beta takes one value here; `omkl sweep` takes algo.omkc_dd.beta=",
+        ),
+        (["algo=omkc_dd(pool=[a,b])"], "pool=a,b: unknown kernel pool"),
         (["seed=" + "9" * 5000], "cannot be read"),
     ],
 )

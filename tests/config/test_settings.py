@@ -92,6 +92,7 @@ LABELS = ('my "arow", 2', "it's", "a\\", 'a\\"b', "1e3", "null", "k=v (x) #1: [y
                 'my "arow", 2',
                 "it's",
                 "a\\",
+                "\\3 a\\b",
                 'a\\"b',
                 "1e3",
                 "null",
