@@ -62,7 +62,7 @@ def offered(monkeypatch):
         ("omkl run index_base=", ["index_base=auto", "index_base=0", "index_base=1"]),
         ("omkl run exec=dask exec.w", ["exec.wait="]),
         ("omkl run pool.normalise=c", ["pool.normalise=cosine"]),
-        ("omkl run yardsticks=[arow,maj", ["yardsticks=\\[arow,majority"]),
+        ('omkl run "yardsticks=[arow,maj', ["yardsticks=[arow,majority"]),
         ("omkl run --sort ", ["mistakes", "seconds", "sv"]),
         ("omkl run --by au", ["auc"]),
         ("omkl tune by=log", ["by=log_loss"]),
