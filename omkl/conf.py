@@ -202,14 +202,15 @@ def usual() -> dict[str, str]:
     return {group: name for entry in entries if isinstance(entry, dict) for group, name in entry.items()}
 
 
-def keys() -> dict[str, Any]:
-    """Return the block of each key of a command: value, domain and help."""
+def keys(command: str = "") -> dict[str, Any]:
+    """Return the block of each key of a command: value, domain and help; tune has more than the others."""
     config = read("", "config")
     names = {
         group: {"value": usual()[group], "domain": "text" if group == "exec" else "names", "help": meaning}
         for group, meaning in config["choices"].items()
     }
-    return names | {key: own for key, own in config.items() if key not in ("defaults", "choices", *names)}
+    own = {key: block for key, block in config.items() if key not in ("defaults", "choices", *names)}
+    return names | own | (read("", "tune") if command == "tune" else {})
 
 
 def _state(path: Path) -> _State:

@@ -6,6 +6,7 @@ are what the commands do.
 
 import atexit
 import gc
+import os
 import re
 import shlex
 import sys
@@ -14,8 +15,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+from omkl import conf
 from omkl.cli import numba_internals
-from omkl.cli.completion import settings_of
 from omkl.cli.messages import (
     FAILED,
     INTERRUPTED,
@@ -40,6 +41,11 @@ def command() -> int:
     """Run the command of this process, which ends with it, and return its exit code."""
     fill_closed()
     seldom_collect()
+    if "_ARGCOMPLETE" in os.environ:  # a shell completes a line
+        from omkl.cli.completion import complete
+
+        parser = build_parser()
+        complete(parser, parser.commands.values())
     return main()
 
 
@@ -138,7 +144,7 @@ def _refuse_options_as_words(args: Namespace, words: list[str]) -> None:
     for word in words:
         key, equals, value = word.partition("=")
         action = options.get(key.replace("_", "-"))
-        if not equals or action is None or key in settings_of(args.command):
+        if not equals or action is None or key in conf.keys(args.command):
             continue
         name = action.option_strings[0]
         given = f"{name} {value or 'VALUE'}" if action.nargs != 0 else name

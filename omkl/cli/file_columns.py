@@ -18,15 +18,13 @@ _PLAIN = re.compile(  # needs no quotes in a setting
 )
 
 
-def columns_of(words: list[str]) -> list[str]:
-    """Return the names of the columns of the file of ``data=`` or ``data look``, as typed in a shell.
+def columns_of(given: dict[str, str]) -> list[str]:
+    """Return the names of the columns of the file of ``data=``, given as one of these settings.
 
     They are in the first line, of ARFF in the first 64 KiB. None where the file has no names, or is neither
     text nor text compressed with gz, bz2 or xz. A name that a setting would have to quote is left out.
     """
-    given = {key: value for key, _, value in (word.partition("=") for word in words)}
-    file = words[2] if words[:2] == ["data", "look"] and len(words) > 2 else given.get("data", "")
-    path = Path(file).expanduser()
+    path = Path(given.get("data", "")).expanduser()
     if given.get("header") == "no" or not path.is_file():
         return []
     with OPENED.get(path.suffix, open)(path, "rb") as opened:
@@ -34,7 +32,7 @@ def columns_of(words: list[str]) -> list[str]:
     text = head.decode(given.get("encoding", "auto").replace("auto", "utf-8"), "replace")
     lines = [line for line in text.removeprefix("\ufeff").splitlines() if line.strip()]
     names = (name.strip() for name in _names(lines, given.get("delimiter", "auto")))
-    return [name.replace(" ", "\\ ") for name in names if _PLAIN.fullmatch(name)]
+    return [name for name in names if _PLAIN.fullmatch(name)]
 
 
 def _names(lines: list[str], delimiter: str) -> list[str]:

@@ -13,7 +13,6 @@ from omkl import __version__
 from omkl.cli import (
     check_command,
     commands,
-    completion,
     help_texts,
     listing,
     model_commands,
@@ -203,11 +202,8 @@ def build_parser() -> MainParser:
 
     command(commands.compile_, "[algo=LEARNER,...] ", help_texts.COMPILE)
 
-    sub = command(completion.completion, "SHELL ", help_texts.COMPLETION)
-    _add_choice(sub, "shell", completion.SCRIPTS)
-    for name in ("typed", "breaks"):  # what the script gives: the line up to the cursor
-        sub.add_argument(name, nargs="?", help=argparse.SUPPRESS)
-    sub.set_defaults(parsers=subparsers.choices)
+    sub = command(completion, "SHELL ", help_texts.COMPLETION)
+    _add_choice(sub, "shell", ("bash", "zsh", "fish"))
 
     sub = command(help_, "[COMMAND] ")
     text = "such as run (default: all commands)"
@@ -219,6 +215,14 @@ def build_parser() -> MainParser:
 def help_(args: argparse.Namespace, words: list[str]) -> int:
     """Print the help of a command, or of all commands."""
     emit((args.main.commands[args.topic] if args.topic else args.main).format_help())
+    return OK
+
+
+def completion(args: argparse.Namespace, words: list[str]) -> int:
+    """Print the script that completes omkl's words in a shell."""
+    from omkl.cli.completion import script
+
+    emit(script(args.shell))
     return OK
 
 

@@ -1,14 +1,18 @@
 """Completion: the words offered, and really completed in the shells that are here, without slow imports."""
 
 import gzip
+import io
+import os
 import shutil
 import subprocess
 import sys
 
+import argcomplete
 import pytest
 from support import ROOT
 
-from omkl.cli.completion import SCRIPTS, candidates
+from omkl.cli import main
+from omkl.cli.completion import complete
 from omkl.cli.file_columns import MARKS
 from omkl.cli.help_texts import KEYS
 from omkl.cli.parser import build_parser
@@ -18,11 +22,24 @@ from omkl.config.domains import SEPARATORS
 from omkl.config.learners import groups
 from omkl.data import registry
 
-PARSERS = build_parser().parse_args(["completion", "bash"]).parsers
 
+@pytest.fixture
+def offered(monkeypatch):
+    """Return a function that gives what can come next on a line, as bash with these word breaks gets it."""
+    monkeypatch.setattr(argcomplete.CompletionFinder, "_init_debug_stream", lambda self: None)  # opens fd 9
+    monkeypatch.setattr(argcomplete.io, "debug_stream", io.StringIO())
 
-def offered(line: str) -> list[str]:
-    return [word for word, _ in candidates(line, PARSERS)]
+    def words(line: str, breaks: str = "") -> list[str]:
+        for name, value in (("COMP_LINE", line), ("COMP_POINT", str(len(line))), ("_ARGCOMPLETE", "1")):
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("_ARGCOMPLETE_COMP_WORDBREAKS", breaks)
+        written, codes = io.StringIO(), []
+        parser = build_parser()
+        complete(parser, parser.commands.values(), output_stream=written, exit_method=codes.append)
+        assert codes == [0]
+        return [word.removesuffix(" ") for word in written.getvalue().split("\013") if word]
+
+    return words
 
 
 @pytest.mark.parametrize(
@@ -45,7 +62,7 @@ def offered(line: str) -> list[str]:
         ("omkl run index_base=", ["index_base=auto", "index_base=0", "index_base=1"]),
         ("omkl run exec=dask exec.w", ["exec.wait="]),
         ("omkl run pool.normalise=c", ["pool.normalise=cosine"]),
-        ("omkl run yardsticks=[arow,maj", ["yardsticks=[arow,majority"]),
+        ('omkl run "yardsticks=[arow,maj', ["yardsticks=[arow,majority"]),
         ("omkl run --sort ", ["mistakes", "seconds", "sv"]),
         ("omkl run --by au", ["auc"]),
         ("omkl tune by=log", ["by=log_loss"]),
@@ -64,27 +81,49 @@ def offered(line: str) -> list[str]:
         ("omkl figure cur", ["curve"]),
         ("omkl data path svmguide3", ["svmguide3", "svmguide3_t"]),
         ("omkl nonsense ", []),
-        ("omkl run 'algo=", []),
+        ("omkl run 'algo=omkc_ss", ["algo=omkc_ss", "algo=omkc_sspa"]),
+        ("omkl run -j 2 algo=omkc_ss", ["algo=omkc_ss", "algo=omkc_sspa"]),
+        ("omkl run algo=omkc_sd -j 2 --fresh algo.sampling=", ["algo.sampling=max", "algo.sampling=sum"]),
+        ("omkl run data=wdbc --sort ", ["mistakes", "seconds", "sv"]),
+        ("omkl run data=wdbc -j ", []),
+        ("omkl figure curve --out x.pdf measure=rm", ["measure=rmse"]),
+        ("omkl --debug ru", ["run"]),
+        ("omkl tune pools=gauss13,paper16_", ["pools=gauss13,paper16_cosine"]),
+        ("omkl completion f", ["fish"]),
     ],
 )
-def test_words_that_can_come_next(line, words):
+def test_words_that_can_come_next(line, words, offered):
     assert offered(line) == words
 
 
-def test_all_names_are_offered():
+def test_a_word_is_cut_where_bash_breaks_it(offered):
+    assert offered("omkl run algo=omkc_dd,omkc_sd", "=:") == ["omkc_dd,omkc_sd", "omkc_dd,omkc_sdpa"]
+    assert offered("omkl run --format=m", "=:") == ["markdown"]
+
+
+def test_nothing_is_offered_where_a_file_is_at_fault(offered, tmp_path):
+    (tmp_path / "conf" / "algo").mkdir(parents=True)
+    assert "algo=omkc_ss" in offered(f"omkl run --with {tmp_path} algo=omkc_s")
+    (tmp_path / "conf" / "algo" / "mine.yaml").write_text("beta: {value: 1\n")
+    assert offered(f"omkl run --with {tmp_path} algo=mi") == ["algo=mine"]
+    assert offered(f"omkl run --with {tmp_path} algo=mine algo.") == []
+    assert offered(f"omkl run --with {tmp_path}/none algo=mi") == []
+
+
+def test_all_names_are_offered(offered):
     assert set(offered("omkl list ")) >= {"algos", "groups", "papers"}
     names = {word.removeprefix("algo=") for word in offered("omkl run algo=")}
     assert names == {*learner_names(), *groups()}
     assert {f"data={name}" for name in registry.names()} <= set(offered("omkl run data="))
 
 
-def test_settings_of_files_are_offered_and_in_the_help():
+def test_settings_of_files_are_offered_and_in_the_help(offered):
     names = {word.removesuffix("=") for word in offered("omkl run ")}
     assert names >= {*PREPARATION, "task"}
     assert all(f" {name}=" in KEYS for name in (*PREPARATION, "task"))
 
 
-def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch):
+def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch, offered):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "my.csv").touch()
@@ -92,6 +131,7 @@ def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch):
     assert offered("omkl run data=./su") == ["data=./sub/"]
     assert offered("omkl run data=sub/") == ["data=sub/my.csv"]
     assert offered("omkl predict mod") == ["model.omkl"]
+    assert offered("omkl check su") == ["sub/"]
     assert offered("omkl predict model.omkl sub/m") == ["sub/my.csv"]
 
 
@@ -108,7 +148,7 @@ def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch):
         ("my.jsonl", b'{"age": 1, "home town": "x", "repaid": true}\n'),
     ],
 )
-def test_columns_of_a_file_are_offered(name, content, tmp_path, monkeypatch):
+def test_columns_of_a_file_are_offered(name, content, tmp_path, monkeypatch, offered):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(content)
     names = ["age", "home\\ town", "repaid"]
@@ -125,23 +165,26 @@ def test_separators_have_the_names_of_the_settings():
     assert MARKS.items() <= SEPARATORS.items()
 
 
-def test_it_imports_nothing_slow():
-    code = (
-        "import sys; from omkl.cli import main\n"
-        "main(['completion', 'bash', 'omkl run algo=omkc_ss algo.sampling=', '=:'])\n"
-        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+def test_it_imports_nothing_slow(tmp_path):
+    line = "omkl run algo=omkc_ss algo.sampling="
+    asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line))}
+    asked["_ARGCOMPLETE_STDOUT_FILENAME"] = str(tmp_path / "words")
+    command = [sys.executable, "-X", "importtime", "-m", "omkl"]
+    done = subprocess.run(
+        command, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | asked, check=True
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert done.stdout.split() == ["max", "sum"]
-    assert not {"numpy", "hydra", "tqdm"} & set(done.stderr.split())
+    assert (tmp_path / "words").read_text().split("\013") == ["algo.sampling=max", "algo.sampling=sum"]
+    imported = {row.rpartition("|")[2].strip() for row in done.stderr.splitlines()}
+    assert "argcomplete" in imported
+    assert not {"numpy", "hydra", "tqdm"} & imported
 
 
 BASH = """
 source <(omkl completion bash)
 complete -p omkl
-for COMP_LINE in 'omkl ru' 'omkl run algo=omkc_dd,omkc_s' 'omkl run algo.beta=0.1 algo.sampling=m'; do
+for COMP_LINE in 'omkl ru' 'omkl run algo=omkc_dd,omkc_s' 'omkl run algo.beta=0.1 -j 2 algo.sampling=m'; do
     COMP_POINT=${#COMP_LINE} COMPREPLY=()
-    _omkl omkl
+    _python_argcomplete omkl
     echo "${COMPREPLY[*]}"
 done
 """
@@ -156,7 +199,7 @@ zmodload zsh/zpty
 zpty shell TERM=dumb zsh -f -i
 zpty -w shell "bindkey -e; autoload -U compinit; compinit -D -u; source <(omkl completion zsh); print REA''DY"
 zpty -r -m shell line '*READY*'
-zpty -w -n shell $'omkl run algo.sampling=m\t\C-aecho \n'
+zpty -w -n shell $'true && A=b omkl run -j 2 algo.sampling=m\t\C-aecho \n'
 zpty -r -m shell line '*sampling=max*'
 print -r -- "$line"
 """
@@ -183,8 +226,12 @@ def shell(tmp_path, monkeypatch):
 
 def test_bash_completes(shell):
     registered, *found = shell("bash", BASH)
-    assert registered.endswith("-F _omkl omkl")
-    assert found == ["run", "omkc_dd,omkc_sd omkc_dd,omkc_sdpa omkc_dd,omkc_ss omkc_dd,omkc_sspa", "max"]
+    assert registered.endswith("-F _python_argcomplete omkl")
+    assert [words.rstrip() for words in found] == [
+        "run",
+        "omkc_dd,omkc_sd omkc_dd,omkc_sdpa omkc_dd,omkc_ss omkc_dd,omkc_sspa",
+        "max",
+    ]
 
 
 def test_fish_completes(shell):
@@ -194,12 +241,15 @@ def test_fish_completes(shell):
 
 
 def test_zsh_completes(shell):
-    assert "omkl run algo.sampling=max" in " ".join(shell("zsh", ZSH))
+    assert "omkl run -j 2 algo.sampling=max" in " ".join(shell("zsh", ZSH))
 
 
 def test_each_shell_has_a_script(capsys):
-    from omkl.cli import main
-
-    for name in SCRIPTS:
+    scripts = {}
+    for name in ("bash", "zsh", "fish"):
         assert main(["completion", name]) == 0
-        assert f"completion {name}" in capsys.readouterr().out
+        scripts[name] = capsys.readouterr().out
+        assert "_ARGCOMPLETE" in scripts[name]
+    assert "[=/:.]$ ]]" in scripts["bash"]  # algo.omkc_dd. gets no space
+    assert "[=/:.] ]]" in scripts["zsh"]
+    assert not {"$BUFFER", "$CURSOR"} & set(scripts["zsh"].split('"'))  # omkl's own words are completed
