@@ -208,8 +208,10 @@ def _submit(function: Function, job: Any) -> tuple[_Worker, Future[Any]]:
                 continue
         if worker.environment["parent"] == environment["parent"]:
             worker.pool.shutdown(wait=True, kill_workers=True)
-    pool = ProcessPoolExecutor(1, timeout=IDLE, env=ONE_THREAD, initializer=_settle, initargs=(os.getpid(),))
-    with safe_children(), ctrl_c_blocked():
+    with safe_children(), ctrl_c_blocked():  # the pool itself starts a resource tracker
+        pool = ProcessPoolExecutor(
+            1, timeout=IDLE, env=ONE_THREAD, initializer=_settle, initargs=(os.getpid(),)
+        )
         worker = _Worker(environment, pool, pool.submit(os.getpid))
         return worker, pool.submit(attempt, function, job)
 
