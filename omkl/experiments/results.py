@@ -209,12 +209,8 @@ class Results(Shown):
 
     def report_table(self, options: TableOptions = USUAL) -> Table:
         """Return the table for readers; options: order of the rows, and columns."""
-        make, summary = sweep_table if self.is_sweep else run_table, self.table
-        if {"p_holm", "+p_holm"} & set(options.columns):
-            from omkl.reports.comparison import holm_ps
-
-            summary = summary.assign(p_holm=holm_ps(self.rows, summary, self.cells))
-        return make(summary, self.cells, self.expected, options)
+        make = sweep_table if self.is_sweep else run_table
+        return make(self.table, self.cells, self.expected, options)
 
     # ------------------------------------------------------------------ as figures
 
@@ -230,7 +226,7 @@ class Results(Shown):
         if measure is not None and kind != "curve":
             return self.by(measure).figure(kind)
         measure = measure and measure_named(measure).name
-        cells = self._with_confusion() if kind == "confusion" else self.cells
+        cells = self._whole() if kind == "confusion" else self.cells
         stored: Mapping[str, Mapping[str, Any]] = self._curves() if kind == "curve" else {}
         stored = self._with_regret(stored) if measure == REGRET else stored
         measures = PAIR if measure is None else (measure,)
@@ -297,7 +293,7 @@ class Results(Shown):
         plans = [part.plan for part in self.parts]
         if len({plan.store for plan in plans}) > 1:
             raise UserError("a page shows one store; bring the cells together with `omkl results merge`")
-        page = results_page(self._with_confusion(), self.expected, plans, self.expected.command, self.rows)
+        page = results_page(self._whole(), self.expected, plans, self.expected.command, self.rows)
         write_html(page, target)
         return target
 
@@ -313,12 +309,11 @@ class Results(Shown):
         cells = {cell.key: cell for part in self.parts for cell in expand(part.plan)}
         return {key: regret_curve(cells[key], curve) for key, curve in curves.items()}
 
-    def _with_confusion(self) -> "pd.DataFrame":
-        """Return the cells with confusion matrices, which tables do not need."""
-        if all("confusion" in part.outcome.cells for part in self.parts):
+    def _whole(self) -> "pd.DataFrame":
+        """Return the cells with all that is stored of them, such as confusion matrices and revisions."""
+        if all({"confusion", "revision"} <= set(part.outcome.cells) for part in self.parts):
             return self.cells
-        columns = (*READ, "confusion")
-        return _joined([table_of(Store(part.plan.store), expand(part.plan), columns) for part in self.parts])
+        return _joined([table_of(Store(part.plan.store), expand(part.plan)) for part in self.parts])
 
 
 def _joined(tables: "list[pd.DataFrame]") -> "pd.DataFrame":

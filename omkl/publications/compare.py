@@ -13,7 +13,8 @@ from omkl.paths import extensions, published_folder
 from omkl.publications.paper import Item, Paper, Run, as_list
 from omkl.publications.selection import Work
 from omkl.reports.rows import ReportPlan, Row, identities, identity, rounds_text
-from omkl.reports.summary import ALPHA, summary_of_rows
+from omkl.reports.statistics import ALPHA, welch
+from omkl.reports.summary import summary_of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,10 +58,7 @@ class Value:
             return nan
         if not (std or self.std):
             return float(bool(self.agrees(ours)))
-        from scipy.stats import ttest_ind_from_stats
-
-        numbers = (ours, std, reps, self.mean, self.std, published_reps)
-        return float(ttest_ind_from_stats(*numbers, equal_var=False).pvalue)
+        return welch(ours, std, reps, self.mean, self.std, published_reps)
 
 
 @cache

@@ -15,7 +15,7 @@ from omkl.reports import results_table
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of
 from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, number, word_of
-from omkl.reports.summary import grid_table
+from omkl.reports.summary import INNER, grid_table
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 from omkl.tasks import MEASURES
@@ -99,7 +99,7 @@ def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
 
 def _flat(compared: Compared) -> "pd.DataFrame":
     """Return the rows as their CSV holds them."""
-    return compared.summary.drop(columns=["shown", "per_data"])
+    return compared.summary.drop(columns=[*INNER, "per_data"])
 
 
 def _with_refs(summary: "pd.DataFrame", rows: Sequence[TableRow]) -> list[TableRow]:

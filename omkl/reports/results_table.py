@@ -19,12 +19,8 @@ from omkl.reports.class_values import MOST_NAMED, WORST, classes_text
 from omkl.reports.measures import best_of, costs_in, measure_of
 from omkl.reports.origin import made_with, origin_warnings
 from omkl.reports.rows import ReportPlan, rounds_text
-from omkl.reports.summary import (
-    LEAST_COMMON,
-    at_boundaries,
-    axes_of,
-    summary_of,
-)
+from omkl.reports.statistics import LEAST_COMMON
+from omkl.reports.summary import INNER, at_boundaries, axes_of, summary_of
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Rule, Spread, TableRow
 from omkl.tasks import MEASURES, OF_CLASSES, OF_PAPERS, TASK_ERROR, Measure, measures_of
@@ -368,7 +364,7 @@ def swept_names(summary: "pd.DataFrame", expected: ReportPlan) -> list[str]:
 
 def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFrame":
     """Return a summary as its CSV holds it; swept: hyperparameters that get columns of their own."""
-    table = summary.drop(columns="shown")
+    table = summary.drop(columns=list(INNER))
     for name in swept:
         values = [params.get(name) for params in table["params"]]
         table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
