@@ -35,7 +35,6 @@ CLASSES, NUMBERS = ("classification",), ("regression",)
 FADING = 0.999  # of the weight of a round in each later one
 OF_CLASSES = {  # columns with a value of each class: header
     "class_errors": "class errors %",
-    "recall": "recall",
     "f1": "F1",
 }
 BINS = 15  # of the expected calibration error

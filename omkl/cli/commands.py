@@ -89,7 +89,7 @@ def tune(args: Namespace, words: list[str]) -> int:
     made = study.run(fresh=args.fresh, **how)
     if made.ends or not made.interrupted:
         emit(made.render(args.format))
-    if args.out and made.settings:
+    if args.out and made.ends:
         say_written([made.save(args.out)])
     return end_races(made.interrupted, made.failed)
 
@@ -99,7 +99,6 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
     from omkl.publications import Selection, read_paper
     from omkl.publications.selection import tuned_plans
     from omkl.publications.tuned import planned, tune_page
-    from omkl.publications.tuner_check import checks, run_checks
 
     paper = read_paper(name)
     plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words), dry=args.dry_run))
@@ -108,11 +107,8 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
             f"{name}: no run of conf/paper/{name}.yaml has a tune: block, or none of its data are available"
         )
     if args.dry_run:
-        return dry_run([*planned(paper, plans), *checks(paper, plans)], args)
+        return dry_run(planned(paper, plans), args)
     interrupted, broken = tune_page(paper, plans, args.fresh, lambda line: emit(f"{line}\n"), **how)
-    if not interrupted:
-        interrupted, failed = run_checks(paper, plans, **how)
-        broken += failed
     return end_races(interrupted, broken)
 
 

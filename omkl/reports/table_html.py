@@ -6,7 +6,7 @@ The tree is made of elements whose texts the standard library escapes, so no nam
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
+from omkl.reports.table_cells import MARK_NAMES, MISSING, Column, Spread, TableRow
 
 Element = ElementTree.Element
 Terms = Sequence[tuple[str, str]]
@@ -77,6 +77,7 @@ def below(paragraphs: Sequence[str], notes: Sequence[str], terms: Terms, which: 
         items = [element("li", {"id": f"{which}-note-{number}"}, text) for number, text in numbered]
         made.append(element("ol", {"class": "notes"}, *items))
     if terms:
+        terms = [(MARK_NAMES["text"].get(name, name), text) for name, text in terms]
         pairs = [part for name, text in terms for part in (element("dt", {}, name), element("dd", {}, text))]
         summary = element("summary", {}, "what the columns mean")
         made.append(element("details", {}, summary, element("dl", {}, *pairs)))
@@ -128,7 +129,7 @@ def _row(
             kind, cell = f"{kind} again", cell if which else ""
         kind += " long" if len(str(cell)) > LONG and column.align == "left" else ""
         refs = _refs(row, notes, which) if column.name == "verdict" else []
-        own = _cell(cell, column, row.marked, widths[at] if widths else (0, 0))
+        own = _cell(cell, widths[at] if widths else (0, 0))
         cells.append(element("td", {"class": kind}, *own, *refs))
     about = {"class": " ".join(kinds)}
     about |= {"data-group": row.group, "data-row": str(place)} if which else {}
@@ -145,15 +146,15 @@ def _widths(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[tuple[i
     ]
 
 
-def _cell(cell: str | Spread, column: Column, marked: bool, widths: tuple[int, int]) -> list[Element | str]:
+def _cell(cell: str | Spread, widths: tuple[int, int]) -> list[Element | str]:
     """Return the parts of a cell; widths: of the column's means and deviations, filled with blanks."""
     if not isinstance(cell, Spread):
         return [cell]
     if cell.mean == MISSING:
         return [MISSING]
-    mark = "* " if column.marks and marked else ""
+    mark = {"best": "* ", "near": "~ "}.get(cell.mark, "")
     mean, std = cell.mean.rjust(widths[0], "\u2007"), cell.std.rjust(widths[1], "\u2007")
-    parts: list[Element | str] = [element("b" if mark else "span", {}, f"{mark}{mean}")]
+    parts: list[Element | str] = [element("b" if cell.mark == "best" else "span", {}, f"{mark}{mean}")]
     return [*parts, element("small", {}, f" ± {std}") if cell.varies else ""]
 
 
