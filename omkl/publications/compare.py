@@ -52,6 +52,12 @@ class Value:
             return None
         return bool(abs(ours - self.mean) <= (WITHIN * self.std or self.step * (1.0 + 1e-9)))
 
+    def verdict(self, ours: float, std: float, reps: int, published_reps: int) -> str:
+        """Return AGREES, CLOSE or DIFFERS: not rejected by Welch's test, rejected but near, not near."""
+        if not self.is_near(ours):
+            return DIFFERS
+        return CLOSE if self.welch_p(ours, std, reps, published_reps) < ALPHA else AGREES
+
     def welch_p(self, ours: float, std: float, reps: int, published_reps: int) -> float:
         """Return the two-sided p-value of Welch's t-test of the two means.
 
@@ -233,7 +239,7 @@ def _add_published(
             columns = (f"{name}_{part}" for part in COLUMNS)
             record |= {key: nan if part is None else part for key, part in zip(columns, parts, strict=True)}
             if value and value.std is not None and mean == mean and name in DECIDING:
-                own = DIFFERS if not value.is_near(mean) else CLOSE if p < ALPHA else AGREES
+                own = value.verdict(mean, float(ours[f"{name}_std"]), ours["reps"], reps)
                 close |= own == CLOSE
                 out += [name] if own == DIFFERS else []
                 compared.verdicts += [] if run.extra else [own]

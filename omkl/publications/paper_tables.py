@@ -32,8 +32,8 @@ _PUBLISHED = [
     ("diff", "ours minus published, in published standard deviations; of seconds the ratio published / ours"),
     (
         VERDICTS,
-        "= mistakes and #SV agree with the published (Welch's t-test, 5 %), ≈ they do not, but are within two "
-        "published standard deviations, ≠ further away",
+        "= mistakes and #SV lie within two published standard deviations, and Welch's t-test (5 %) does not "
+        "reject them, ≈ it does, ≠ they lie further away",
     ),
 ]
 _WITHOUT = "no sd"
@@ -205,8 +205,7 @@ def _agreement(compared: Compared) -> list[str]:
     near, agreeing = whole - compared.verdicts.count(DIFFERS), compared.verdicts.count(AGREES)
     return [
         f"{near} of {whole} published values (mistakes and #SV of the paper's rows) lie within two published "
-        f"standard deviations; by Welch's t-test at 5 %, not corrected for their number, {agreeing} of "
-        "these agree."
+        f"standard deviations. By Welch's t-test (5 %, not corrected) {agreeing} of these agree."
     ]
 
 

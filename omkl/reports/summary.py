@@ -3,6 +3,7 @@
 And its rows placed on the grid of a sweep.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 3  # values of a grid: of fewer, each is at its boundary
-_TOGETHER = 2**22  # counts of rows and kernels that are in memory at once
 READ = (  # the columns of cells that a table needs, and of its notes
     *("data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
     *(
@@ -290,46 +290,23 @@ def top_kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> list[str]:
     kernels itself.
     """
     names = [MISSING] * count
-    counts, best = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
-    alone = np.isnan(counts)
-    counts = np.where(alone, 1, counts)
-    best = np.where(alone | np.isnan(best), 0, best).astype(int)
-    kinds, of = _kernels(parts, count, cells)
-    sizes, most = np.array([*map(len, kinds)]), max(1, *map(len, kinds))
-    same = np.array([[*map(texts.index, texts), *[0] * (most - len(texts))] for texts in kinds])
-    for own, places in parts:
-        for some in np.array_split(np.arange(len(own)), len(own) * most // _TOGETHER + 1):
-            kind, line = of[own[some], None], np.arange(len(some))[:, None]
-            good = (counts[places[some]] == sizes[kind]) & (sizes[kind] > 0)
-            won = same[kind, np.where(good, best[places[some]], 0)]
-            tally = np.bincount((line * most + won)[good], minlength=len(some) * most).reshape(-1, most)
-            wins = np.where(good, np.take_along_axis(tally, won, 1), 0)
-            first = won[line[:, 0], wins.argmax(axis=1)]
-            made = (own[some], kind[:, 0], first, wins.max(axis=1), good.sum(axis=1))
-            for at, texts, kernel, wins_of, whole in zip(*(one.tolist() for one in made), strict=True):
-                if wins_of:
-                    names[at] = kinds[texts][kernel] + (f" {wins_of}/{whole}" if wins_of < whole else "")
-    return names
-
-
-def _kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> tuple[list[tuple[str, ...]], np.ndarray]:
-    """Return the texts of the kernels of each kind of row, and each row's kind (R,)."""
+    n_weights, heaviest = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
     params, pools = cells["params"].to_numpy(), cells["pool_spec"].to_numpy()
-    kinds: dict[tuple[str, ...], int] = {(): 0}
-    known: dict[int, tuple[int, Any]] = {}  # with the kernels, whose id then stays theirs
-    of = np.zeros(count, int)
+    texts: dict[tuple[int, int], list[str]] = {}  # cells share these objects
     for own, places in parts:
-        first = places[:, 0]
-        for at, settings, spec in zip(
-            own.tolist(), params[first].tolist(), pools[first].tolist(), strict=True
-        ):
-            pool = kernel_pool(settings, spec if isinstance(spec, dict) else None)
-            kernels = pool["kernels"] if pool else None
-            if id(kernels) not in known:
-                kind = kinds.setdefault(tuple(map(_kernel_text, kernels or ())), len(kinds))
-                known[id(kernels)] = kind, kernels
-            of[at] = known[id(kernels)][0]
-    return list(kinds), of
+        for at, row in zip(own.tolist(), places.tolist(), strict=True):
+            settings, spec = params[row[0]], pools[row[0]]
+            which = id(settings), id(spec)
+            if which not in texts:
+                pool = kernel_pool(settings, spec if isinstance(spec, dict) else None)
+                texts[which] = [*map(_kernel_text, pool["kernels"])] if pool else []
+            # a learner with one kernel has no weights
+            sizes = np.where(np.isnan(n_weights[row]), 1, n_weights[row])
+            best = np.nan_to_num(heaviest[row])[sizes == len(texts[which])].astype(int)
+            if best.size:
+                name, wins = Counter(texts[which][kernel] for kernel in best.tolist()).most_common(1)[0]
+                names[at] = name + (f" {wins}/{best.size}" if wins < best.size else "")
+    return names
 
 
 def _kernel_text(kernel: Mapping[str, Any]) -> str:
