@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import LearnerSpec, learner_specs
 from omkl.config.learners import members
 from omkl.config.settings_text import params_text
-from omkl.errors import UserError
+from omkl.errors import UserError, counted
 from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows, published_lines
 from omkl.publications.paper import Item, Paper, Run, as_list
 from omkl.publications.selection import Selection, Work, work_of
@@ -86,7 +86,9 @@ def _table(compared: Compared, own: Table, name: str, flat: "pd.DataFrame", **mo
     """Return a table with the paper's title and notes; name: of its records in JSON."""
     about: dict[str, Any] = {"title": compared.title, "notes": compared.notes}
     about |= {"command": compared.expected.command}
-    about |= {"about": compared.expected.about_data, "reps": sorted({*compared.summary["reps"]} - {0})}
+    done = sorted({*compared.summary["reps"]} - {0})
+    about |= {"about": compared.expected.about_data, "reps": done}
+    about |= {"shared": counted(done[0], "repetition") if len(done) == 1 else ""}
     about |= {"warnings": warnings_of(compared), "records": {name: flat}, "flat": lambda: flat}
     return replace(own, **about | more)
 

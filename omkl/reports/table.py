@@ -288,7 +288,9 @@ def _explained(tables: Sequence[Table]) -> list[tuple[str, str]]:
         " ".join(filter(None, (headers.get(name.rpartition("_")[0]), header)))
         for name, header in gone.items()
     ]
-    return terms + ([("not shown", f"{', '.join(names)}: --wide shows all columns")] if names else [])
+    return terms + (
+        [("not shown", f"{', '.join(names)}: no room; --wide shows all columns")] if names else []
+    )
 
 
 # -------------------------------------------------------------------- Markdown
@@ -392,11 +394,10 @@ def _comments(texts: Sequence[str]) -> str:
 def _caption(table: Table) -> str:
     """Return one sentence: the title, or what the rows are."""
     title = re.sub(r"^(?:Table|Figure) [\w.]+: ", "", table.title).rstrip(".")
-    if title:
-        return escape(title[0].upper() + title[1:]) + "."
     names = list(dict.fromkeys(row.group for row in table.rows if row.group))
     where = " and ".join([", ".join(names[:-1]), *names[-1:]] if names[1:] else names)
     where = where if len(names) <= FEW else f"{len(names)} data sets"
+    title = title or f"online learners{f' on {where}' if where else ''}"
     varies = any(isinstance(cell, Spread) and cell.varies for row in table.rows for cell in row.cells)
     what = "means and standard deviations" if varies else "means"
     if list(table.reps) == [1]:
@@ -404,7 +405,7 @@ def _caption(table: Table) -> str:
     elif table.reps:
         ends = dict.fromkeys((table.reps[0], table.reps[-1]))
         what += f" over {' to '.join(map(str, ends))} repetitions"
-    return escape(f"Online learners{f' on {where}' if where else ''}: {what}.")
+    return escape(f"{title[0].upper()}{title[1:]}: {what}.")
 
 
 def _label(table: Table, place: int) -> str:

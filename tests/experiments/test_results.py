@@ -366,9 +366,9 @@ def test_results_are_compared_by_any_measure_in_tables_figures_and_pages(ran, tm
     assert table.loc["majority", "auc_mean"] < 0.6 < learners["auc_mean"].min()
     assert not table.loc["majority", "marked"]
     command = ["run", *WORDS.split(), f"store={store}", "-q", "--by", "auc", "--sort", "mistakes"]
-    assert main([*command, "--columns", "learner,auc,kappa,recall,f1"]) == 0
+    assert main([*command, "--columns", "learner,auc,kappa,f1"]) == 0
     head, _, *rows = capsys.readouterr().out.splitlines()[2:]
-    assert head.split() == ["learner", "AUC", "κ", "recall", "F1"]
+    assert head.split() == ["learner", "AUC", "κ", "F1"]
     first, second = (row.split()[2 if "*" in row else 1] for row in rows[:2])
     assert float(first) == pytest.approx(learners["auc_mean"].max(), abs=1e-4)
     assert float(first) > float(second)

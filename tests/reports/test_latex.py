@@ -55,7 +55,7 @@ def test_caption_label_note_and_comments():
     assert "labels" not in body
     assert re.search(r"\\begin\{tabular\}\{l\w*r@\{\\,\$\\pm\$\\,\}r", body)
     two = TABLES["titled"]().render("latex")
-    assert r"\caption{Four learners.}" in two
+    assert r"\caption{Four learners: means and standard deviations over 5 repetitions.}" in two
     assert len(set(re.findall(r"\\label\{(.*?)\}", two))) == 2
     first = re.search(r"\\label\{(.*?)\}", two)[1]
     assert two.count(rf"Marks as in Table~\ref{{{first}}}.") == 1

@@ -333,7 +333,7 @@ def test_html_is_well_formed_without_scripts_and_has_marks_and_notes():
     assert table._repr_html_() == table.html()
     spreads = {len(cell) for row in body for cell in row if "±" in cell and "*" not in cell and "." in cell}
     assert len(spreads) <= 2  # one width for each column, so that the ± are below one another
-    assert "paired t-test" in text
+    assert "fewest mistakes" in text
     assert "a <title>" in "".join(tree.itertext())
 
 
