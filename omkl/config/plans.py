@@ -22,6 +22,7 @@ from omkl.config.learners import (
 from omkl.config.parameters import parameters, texts
 from omkl.config.request import Request
 from omkl.config.settings import Setting
+from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
 from omkl.errors import UserError, counted, shown, suggest
 from omkl.paths import store_folder
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from omkl.data import DataRef
 
 MOST_SETTINGS = 100_000
+MOST_NAMED = 5  # learners in a note
 
 
 def settings(
@@ -320,6 +322,27 @@ class Plan:
             if (own := [setting for setting in self.settings if setting.fits(ref.task, ref.name)])
         )
 
+    def reps_of(self, spec: LearnerSpec, ref: "DataRef") -> int:
+        """Return how many repetitions of a learner there are on a data set: 1 where all would be equal."""
+        return distinct_reps(self.reps, self.order, spec.draws, ref.name, ref.content_hash)
+
+    def _equal(self) -> list[str]:
+        """Return a note on the learners of which one repetition stands for all."""
+        names = []
+        for setting in (*self.settings, *self.yardsticks):
+            spec = learner_spec(setting.learner)
+            fitting = [r for r in self.data if setting.fits(r.task, r.name) and r.task in spec.tasks]
+            names += [spec.name for ref in fitting if self.reps_of(spec, ref) < self.reps]
+        if not names:
+            return []
+        names = list(dict.fromkeys(names))
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        draw, their = ("draws", "its") if len(names) == 1 else ("draw", "their")
+        return [
+            f"order=file: {', '.join(names[:MOST_NAMED])}{more} {draw} nothing, so {their} {self.reps} "
+            "repetitions would be equal: 1 is run"
+        ]
+
     def _unscaled(self, ref: "DataRef") -> list[str]:
         """Return notes where the user's own targets or features need scaling, and nothing scales them."""
         if ref.is_registered:
@@ -355,7 +378,7 @@ class Plan:
                 notes.append(
                     f"{ref.name} has {counted(ref.T, 'example')}, fewer than rounds={self.rounds} asks for"
                 )
-        return tuple(notes)
+        return (*notes, *self._equal())
 
 
 def plan(

@@ -57,6 +57,7 @@ def expand(
 ) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
+    Where the repetitions of a learner would be equal, it has one (`Plan.reps_of`).
     A yardstick that does not fit the task or classes of a data set is left out. Where a budget is to match a
     learner's size, ``run`` (``run_plan``) runs the missing cells of that learner; without it they must be in
     the store. budgets: in place of those sizes. Raises UserError for data that do not fit a learner, for
@@ -96,7 +97,7 @@ def expand(
                     f"kernel than data={data.name} has examples, T = {data.T}; choose at most that"
                 )
             cost = cost_of(spec, Setup(params, setting.kernel_pool, classes=data.n_classes), T, nnz)
-            for rep, seed in enumerate(seeds):
+            for rep, seed in enumerate(seeds[: plan.reps_of(spec, data)]):
                 cell = Cell(
                     spec=spec,
                     params=params,

@@ -234,7 +234,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             given = replace(setting, params=for_task(setting.params, data.task))
             space = space_of(given, data, fixed, rule, median)
             points, trials = zip(*draw(space, rule, plan.seed), strict=True)
-            alike = plan.order == "file" and plan.reps == 1 and not spec.stochastic
+            alike = plan.reps_of(spec, data) == 1 and plan.order == "file" and not spec.stochastic
             base = replace(
                 plan,
                 settings=trials,
