@@ -51,9 +51,7 @@ def cost_of(spec: LearnerSpec, setup: Setup, T: int, nnz: int) -> float:
 
 
 def expand(
-    plan: Plan,
-    run: Callable[[Plan], Any] | None = None,
-    budgets: Mapping[tuple[str, str], int] | None = None,
+    plan: Plan, run: Callable[[Plan], Any] | None = None, budgets: Mapping[tuple[str, str], int] | None = None
 ) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
