@@ -3,7 +3,7 @@
 import itertools
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -326,22 +326,15 @@ class Plan:
         """Return how many repetitions of a learner there are on a data set: 1 where all would be equal."""
         return distinct_reps(self.reps, self.order, spec.draws, ref.name, ref.content_hash)
 
-    def _equal(self) -> list[str]:
-        """Return a note on the learners of which one repetition stands for all."""
+    @property
+    def repeated_once(self) -> list[str]:
+        """The learners of which one repetition is run where several are asked for, see `reps_of`."""
         names = []
         for setting in (*self.settings, *self.yardsticks):
             spec = learner_spec(setting.learner)
             fitting = [r for r in self.data if setting.fits(r.task, r.name) and r.task in spec.tasks]
             names += [spec.name for ref in fitting if self.reps_of(spec, ref) < self.reps]
-        if not names:
-            return []
-        names = list(dict.fromkeys(names))
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        draw, their = ("draws", "its") if len(names) == 1 else ("draw", "their")
-        return [
-            f"order=file: {', '.join(names[:MOST_NAMED])}{more} {draw} nothing, so {their} {self.reps} "
-            "repetitions would be equal: 1 is run"
-        ]
+        return list(dict.fromkeys(names))
 
     def _unscaled(self, ref: "DataRef") -> list[str]:
         """Return notes where the user's own targets or features need scaling, and nothing scales them."""
@@ -378,7 +371,23 @@ class Plan:
                 notes.append(
                     f"{ref.name} has {counted(ref.T, 'example')}, fewer than rounds={self.rounds} asks for"
                 )
-        return (*notes, *self._equal())
+        return (*notes, *equal_repetitions([self]))
+
+
+def equal_repetitions(plans: Iterable[Plan]) -> list[str]:
+    """Return notes on the learners of plans of which one repetition stands for all."""
+    by_reps: dict[int, dict[str, None]] = {}
+    for made in plans:
+        by_reps.setdefault(made.reps, {}).update(dict.fromkeys(made.repeated_once))
+    notes = []
+    for reps, names in ((reps, list(names)) for reps, names in by_reps.items() if names):
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        draw, their = ("draws", "its") if len(names) == 1 else ("draw", "their")
+        notes.append(
+            f"order=file: {', '.join(names[:MOST_NAMED])}{more} {draw} nothing, so {their} {reps} "
+            "repetitions would be equal: 1 is run"
+        )
+    return notes
 
 
 def plan(

@@ -8,6 +8,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import domains, learner_specs
+from omkl.config.plans import equal_repetitions
 from omkl.errors import UserError, show, suggest
 from omkl.paths import extensions, published_folder
 from omkl.publications.paper import Item, Paper, Run, as_list
@@ -130,6 +131,7 @@ def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", comma
         failed=tuple(outcome.failed),
         swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
         command=command,
+        about_data=tuple(equal_repetitions(work.plans)),
         by=str(item.options.get("by", "")),
     )
     pairs = _rows(work, outcome.cells, expected)

@@ -58,6 +58,13 @@ def test_repetitions_that_would_be_equal_are_one(learner, more, reps, words):
     assert bool(made.about_data) == (reps == 1)
 
 
+def test_of_many_learners_some_are_named():
+    made = plan(["algo=arow,perceptron,omkc_dd,alma,norma,avp,omkc_ss", "data=wdbc", "order=file", "reps=2"])
+    assert made.about_data[-1].startswith(
+        "order=file: arow, perceptron, omkc_dd, alma, norma and 3 more draw nothing, so their 2 repetitions"
+    )
+
+
 def test_another_package_may_draw_what_it_does_not_say():
     assert not learner_spec("arow").draws
     assert learner_spec("omkc_ss").draws
@@ -119,7 +126,11 @@ def test_a_table_of_a_paper_and_its_claims(tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_PATH", str(tmp_path))
     paper, item = find_item("tables", "mine/1")
     work = work_of(paper, [item], Selection(words=(f"store={tmp_path / 'store'}", "exec=serial")))
-    made = compare_rows(paper, item, work, work.run(progress=False)).summary
+    compared = compare_rows(paper, item, work, work.run(progress=False))
+    one = "order=file: arow draws nothing, so its 2 repetitions would be equal: 1 is run"
+    both = "order=file: arow, majority draw nothing, so their 6 repetitions would be equal: 1 is run"
+    assert sorted(compared.expected.about_data) == sorted([one, both])
+    made = compared.summary
     assert dict(zip(made["algo"], made["asked"], strict=True)) == {"arow": 1, "omkc_ss": 6, "majority": 1}
     assert made["complete"].all()
     assert dict(zip(made["algo"], made["common"], strict=True)) == dict.fromkeys(made["algo"], 6)
