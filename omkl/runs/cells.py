@@ -164,11 +164,6 @@ def check_data(cells: Collection[Cell]) -> None:
             ) from None
 
 
-def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int | str]]:
-    """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
-    return {key: (cell.spec.name, old) for cell in cells for key, old in cell.older_keys().items()}
-
-
 # ------------------------------------------------------------------ budgets that match a size
 
 
