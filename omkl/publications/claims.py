@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper, as_list, needed_share
@@ -118,9 +119,10 @@ class ClaimRows:
     def common(self, left: Row, right: Row) -> tuple[list[int], list[int]]:
         """Return the places of both rows' cells of the permutations that both have run, in one order.
 
-        Of a permutation that a row has twice, the first cell counts. None of passes in file order.
+        Of a permutation that a row has twice, the first cell counts. None of passes in file order, but of a
+        generated stream, of which each is another realisation.
         """
-        if "file" in (left.order, right.order):
+        if any(is_one_order(row.order, row.data) for row in (left, right)):
             return [], []
         seeds = self.cells["permutation_seed"].tolist()
         ours, theirs = ({seeds[at]: at for at in reversed(row.cells)} for row in (left, right))

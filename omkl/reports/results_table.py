@@ -12,6 +12,7 @@ import numpy as np
 
 from omkl import conf
 from omkl.config.settings_text import SCALING, params_text, value_text
+from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
@@ -417,7 +418,8 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
     if _lacks_test(summary) and errors:
         few = f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set"
         one = "passes in file order, which are of one permutation"
-        in_file = set(summary.loc[summary["reps"] > 0, "order"]) == {"file"}
+        done = summary[summary["reps"] > 0]
+        in_file = all(map(is_one_order, done["order"], done["data"]))
         terms.append((NO_TEST, f"{one if in_file else few}; they have no mark"))
     won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
     few = f"; of more than {MOST_NAMED} classes the {WORST} largest"

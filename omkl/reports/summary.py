@@ -11,6 +11,7 @@ import numpy as np
 
 from omkl.config.kernel_pools import kernel_pool
 from omkl.config.settings_text import params_text, value_text
+from omkl.data.orders import is_one_order
 from omkl.reports import origin
 from omkl.reports.class_values import of_classes
 from omkl.reports.measures import cost_of, deciding, learners_of, measure_of
@@ -79,8 +80,9 @@ def summary_of(cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
     it, of a novelty detection none. ``marked``: the best, and every row not worse than it by a paired
     two-sided t-test at 0.05 over the permutations that both have run (``common``, ``p_value``). With fewer
     than LEAST_COMMON of them there is no test and no mark, nor where they differ by the same amount in each.
-    Passes in file order are of one permutation. Learners and yardsticks compete, so that a reader sees where
-    a yardstick wins. Rows compete within one data set and order, over all pools and hyperparameters.
+    Passes in file order are of one permutation, but of a generated stream each is another realisation.
+    Learners and yardsticks compete, so that a reader sees where a yardstick wins. Rows compete within one
+    data set and order, over all pools and hyperparameters.
     ``ranked``: the measure, less is better, over the permutations that all complete rows of the data set have
     run.
     """
@@ -225,8 +227,12 @@ class Tested:
         import pandas as pd
 
         self._cells, self._of_cells = cells, of_cells or CellMeasures(cells)
-        seeds = cells["permutation_seed"]  # passes in file order are of one permutation
-        known, texts = pd.factorize(seeds.where(cells["order"] != "file", "").to_numpy())
+        seeds, in_file = cells["permutation_seed"], (cells["order"] == "file").to_numpy()
+        if in_file.any():
+            pairs = list(zip(cells["data"][in_file], cells["data_hash"][in_file], strict=True))
+            one = {pair: is_one_order("file", *pair) for pair in set(pairs)}
+            in_file[in_file] = [one[pair] for pair in pairs]
+        known, texts = pd.factorize(seeds.mask(in_file, "").to_numpy())
         names = [str(text) for text in texts]
         # by name; a cell without a seed has that of number -1, the last
         ranks = np.array([*np.argsort(np.argsort(np.array(names, str))), len(names)], int)
