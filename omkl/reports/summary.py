@@ -227,7 +227,7 @@ class Tested:
         import pandas as pd
 
         self._cells, self._of_cells = cells, of_cells or CellMeasures(cells)
-        seeds, in_file = cells["permutation_seed"], (cells["order"] == "file").to_numpy()
+        seeds, in_file = cells["permutation_seed"], (cells["order"] == "file").to_numpy(copy=True)
         if in_file.any():
             pairs = list(zip(cells["data"][in_file], cells["data_hash"][in_file], strict=True))
             one = {pair: is_one_order("file", *pair) for pair in set(pairs)}
