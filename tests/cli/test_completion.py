@@ -12,10 +12,8 @@ import pytest
 from support import ROOT
 
 from omkl.cli import main
-from omkl.cli.completion import complete
-from omkl.cli.file_columns import MARKS
-from omkl.cli.help_texts import KEYS
-from omkl.cli.parser import build_parser
+from omkl.cli.completion import MARKS, complete
+from omkl.cli.parser import KEYS, build_parser
 from omkl.config import learner_names
 from omkl.config.data_choice import PREPARATION
 from omkl.config.domains import SEPARATORS

@@ -56,9 +56,7 @@ STREAMS = pytest.mark.parametrize("stream", [wdbc_numbers, switching, adversary]
 
 
 def cells_of(X, y, algo, *words, reps=1):
-    call = Call.of(
-        f"algo={algo} reps={reps} yardsticks=[] {' '.join(words)}", X, y, None, {"task": "regression"}
-    )
+    call = Call.of(f"algo={algo} reps={reps} yardsticks=[] {' '.join(words)}", X, y, task="regression")
     return expand(call.plan())
 
 
