@@ -301,7 +301,7 @@ def test_a_theorem_that_does_not_apply_gives_its_reasons(algo, words, reason):
 def test_classes_have_no_regret_of_least_squares():
     made = omkl.bounds("algo=raker reps=1", data="wdbc", progress=False)
     assert made.table["bound"].isna().all()
-    assert "loss=logistic" in made.rows[0]["notes"][0]
+    assert "loss=logistic" in made.table["notes"][0]
 
 
 # ------------------------------------------------------------------ the command
