@@ -30,6 +30,7 @@ from numba.core.errors import NumbaError
 from omkl.engine.by_address import Entry, array_at, call, entry
 from omkl.engine.jit import compiled, compiled_without_refcounts, fault_in_one_line
 from omkl.engine.kernels import CALLED, KINDS, constants, value
+from omkl.engine.numba_cache import hash_of, sources
 from omkl.errors import UserError
 from omkl.paths import gram_file, kernel_file
 
@@ -161,7 +162,7 @@ class _Expression:
         form, names = arguments_of(function, path)
         own = f"f{len(self.functions)}"
         self.functions[own] = numba.njit(function)
-        self.sources.append(path.read_bytes())
+        self.sources.append(hash_of(sources(path)).encode())
         self.paths[own] = path
         given = []
         for name in names:
