@@ -90,10 +90,7 @@ class Model(Copied):
 
     def _current(self) -> Learner:
         """Return the learner, with the hyperparameters that have been set since it began."""
-        if "_given" in self.__dict__:
-            follow(self, self._model)
-        else:  # a pickle of an older version
-            self._given = self._get_params()  # type: ignore[attr-defined]
+        follow(self, self._model)
         return self._model
 
     def _learn(self, x: Mapping[Hashable, Any], y: float, classes: int = 2) -> Row:
