@@ -1,4 +1,4 @@
-"""Threads that use a learner while another one teaches it see it between two calls; a forked child answers."""
+"""Threads that use a learner while another one teaches it see it between two calls; a child answers."""
 
 import copy
 import multiprocessing
