@@ -20,7 +20,7 @@ from omkl.errors import UserError, show
 from omkl.learning import guards
 from omkl.learning.guards import ctrl_c_later
 from omkl.learning.kernel_data import Needs
-from omkl.learning.overflow import growth
+from omkl.learning.overflow import growth, kernel_faults
 from omkl.learning.scaling import Scaling, Units, in_units
 from omkl.learning.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
@@ -170,7 +170,7 @@ class Learner:
                 first = int(self.scaling.seen[0])
             while stop < stream.T:
                 start, stop = stop, min((stop // step + 1) * step, stream.T)
-                with ctrl_c_later():
+                with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
                     stop, used = self._run_part(stream, trace, start, stop, learn, first, rng)
                     used += self._rescaled(given, trace, start, stop, learn, units)
                     if progress is not None:
