@@ -29,8 +29,7 @@ def _check(folders: list[Path], data: list[str], args: Namespace) -> int:
     rows = []
     for folder in folders:
         for finding in findings(folder, data):
-            result = "failed" if finding.fault else "ok"
-            rows.append({"name": finding.name, "check": finding.check, "result": result})
+            rows.append({"name": finding.name, "check": finding.check, "result": finding.result})
             rows[-1]["what differs first"] = finding.fault
     if not rows:
         say(f"no learners and no kernels in {', '.join(map(str, folders))}; all other files are in order")
