@@ -19,6 +19,8 @@ from omkl.learning.model import Rows, noted_scores, probabilities, score
 from omkl.learning.one_pass import choose_kernels
 from omkl.learning.scaling import Scaling
 
+FEW = 100  # rows by which a kernel should not be chosen
+
 
 def make_learner(
     spec: LearnerSpec,
@@ -48,6 +50,13 @@ def make_learner(
     except (UserError, ValueError) as error:
         raise ValueError(_named(name, error)) from None
     if spec.setup and chosen is not None:
+        if stream.T < FEW:
+            warnings.warn(
+                f"{name} chooses its kernel by the first rows that it is given, which are {stream.T}; give "
+                f"the first partial_fit at least {FEW}",
+                UserWarning,
+                stacklevel=6,
+            )
         rows = scaling.scaled(stream, True)[0] if scaling else stream
         chosen = choose_kernels(spec, params, chosen, d, rows, seed, classes=classes)
     warm_up_once([(spec, params, classes)])

@@ -72,7 +72,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
 
     Raises as ``expand``, ``check_data`` and the store do.
     """
-    from omkl.learning.compiled import missing as not_compiled
+    from omkl.learning.precompile import missing as not_compiled
 
     assumed: list[str] = []
     cells = by_key([cell for plan in plans for cell in _cells(plan, assumed)])

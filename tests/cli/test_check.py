@@ -1,6 +1,7 @@
 """`omkl check` of a folder: what it finds, and where; faulty learners stop no others."""
 
 import json
+import re
 
 import pytest
 from support.extension import TINY, TWIN, YAML, page_examples, tiny, write
@@ -42,14 +43,21 @@ def test_check_names_the_first_round_that_differs(place, capsys):
     assert int(failed["twin: wdbc"].split()[1].rstrip(":")) > 31
 
 
-def test_check_finds_a_broken_contract_and_a_missing_twin(place, capsys):
+def test_check_finds_a_broken_contract_of_a_learner_without_a_twin(place, capsys):
     source = TINY.replace("f = 0.0", "f = 1e-3 * t")  # the round counts from the start of each part
     tiny(place / "mine", source)
     (place / "mine/tests/reference/small.py").unlink()
     assert main(["check", "mine", "--format", "json"]) == 1
-    failed = {row["check"] for row in json.loads(capsys.readouterr().out) if row["result"] == "failed"}
-    assert {"twin", "a pass in parts"} <= failed
-    assert "same seed, same result" not in failed
+    results = {row["check"]: row["result"] for row in json.loads(capsys.readouterr().out)}
+    assert (results["a pass in parts"], results["same seed, same result"]) == ("failed", "ok")
+    assert results["twin"] == "no twin: not compared"
+
+
+def test_a_learner_without_a_twin_is_not_compared_and_that_is_no_fault(place, capsys):
+    tiny(place / "mine")
+    (place / "mine/tests/reference/small.py").unlink()
+    assert main(["check", "mine"]) == 0
+    assert re.search(r"tiny +twin +no twin: not compared", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize(
