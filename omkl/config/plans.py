@@ -9,19 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl import conf
-from omkl.config import domains, kernel_pools
-from omkl.config.data_choice import ONLINE, chosen_data, distinct
-from omkl.config.grammar import Override
-from omkl.config.learners import (
-    LearnerSpec,
-    hyperparameters,
-    learner_names,
-    learner_spec,
-    learner_specs,
-)
+from omkl.config import kernel_kinds
+from omkl.config.learners import LearnerSpec, hyperparameters, learner_names, learner_spec, learner_specs
 from omkl.config.parameters import parameters, texts
-from omkl.config.request import Request
-from omkl.config.settings import Setting
+from omkl.config.request import ONLINE, Request, chosen_data, distinct
+from omkl.config.words import Override, Setting
 from omkl.data.dataset import unlike_features
 from omkl.errors import UserError, counted, shown, suggest
 from omkl.paths import store_folder
@@ -40,10 +32,9 @@ def settings(
 
     A key with the learner's name goes before the learner's own settings, these before a plain key.
     """
-    meant, parts = _learners(request, specs)
-    specs = list({spec.name: spec for some in meant.values() for spec in some}.values())
-    own = request.parts_of_learners([spec.name for spec in specs])
-    parts = {name: word for name, word in parts.items() if not any(word is one for one in own.values())}
+    by_name = {spec.name: spec for spec in specs}
+    own = request.parts_of_learners(by_name)
+    parts = {name: word for name, word in request.parts("algo").items() if word not in own.values()}
     axes = {name: _axis(name, override, specs) for name, override in parts.items()}
     pools, swept = _pools(request, specs)
     swept += [f"algo.{name}" for name, axis in axes.items() if max(map(len, axis.values())) > 1]
@@ -53,9 +44,11 @@ def settings(
         axes[name] = axes.get(name, {}) | values
     named = {ref.name: ref.word for ref in data}
     entries = [
-        Entry(spec, one, tuple(name for name, word in named.items() if one.is_for(name, word)))
+        Entry(
+            by_name[one.learner], one, tuple(name for name, word in named.items() if one.is_for(name, word))
+        )
         for one in request.settings(named)
-        for spec in meant.get(one.learner, ())
+        if one.learner in by_name
     ]
     entries = [entry for entry in entries if entry.data]
     _check_effect(request, parts, entries, named)
@@ -130,33 +123,6 @@ def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]
     return tuple(setting for setting in own if (setting.identity, setting.task) not in taken)
 
 
-def _learners(
-    request: Request, specs: list[LearnerSpec]
-) -> tuple[dict[str, list[LearnerSpec]], dict[str, Override]]:
-    """Return the learners that each name means, and the words about their hyperparameters.
-
-    A former hyperparameter that chose between learners (``variant`` of adaraker) still does, with a warning.
-    """
-    parts = request.parts("algo")
-    meant: dict[str, list[LearnerSpec]] = {}
-    for spec in specs:
-        names = [spec.name]
-        for old in spec.renamed.keys() & parts.keys():
-            check = domains.domain_check(list(spec.renamed[old]))
-            names = [spec.renamed[old][value] for value in parts[old].checked(check)]
-            warnings.warn(
-                f"algo={spec.name} {parts[old].text} is now algo={','.join(names)}; "
-                f"{spec.name} no longer has the hyperparameter '{old}'",
-                stacklevel=2,
-            )
-        meant[spec.name] = list(learner_specs(names).values())
-    chosen = {spec.name: spec for some in meant.values() for spec in some}
-    known = {name for spec in chosen.values() for name in spec.hyperparameters}
-    dropped = {old for spec in specs for old in spec.renamed}
-    dropped |= {name for spec in specs for name in spec.hyperparameters if spec.name not in chosen}
-    return meant, {name: word for name, word in parts.items() if name in known or name not in dropped}
-
-
 def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, list[Any]]:
     """Return a hyperparameter's values for each learner that has it, by learner."""
     axis = {}
@@ -185,16 +151,16 @@ def _pools(request: Request, specs: list[LearnerSpec]) -> tuple[dict[str, list[d
             own = "; its kernel is algo.kernel" if any(spec.kernels == "own" for spec in specs) else ""
             raise UserError(f"{override.text}: algo={names} uses no kernel pool{own}")
         return {}, []
-    requested = request.names("pool", kernel_pools.pool_names())
-    changes = {part: override.checked(kernel_pools.PARTS[part]) for part, override in parts.items()}
+    requested = request.names("pool", kernel_kinds.pool_names())
+    changes = {part: override.checked(kernel_kinds.PARTS[part]) for part, override in parts.items()}
     choices = [dict(zip(changes, values, strict=True)) for values in itertools.product(*changes.values())]
-    named = kernel_pools.pools(kernel_pools.pool_names()) if changes else []
+    named = kernel_kinds.pools(kernel_kinds.pool_names()) if changes else []
     chosen = {}
     for spec in users:
         usual = [spec.usual_pool] if spec.usual_pool and not given else requested
-        bases = kernel_pools.pools(usual)
+        bases = kernel_kinds.pools(usual)
         chosen[spec.name] = [
-            kernel_pools.changed(base, choice, named) for base in bases for choice in choices
+            kernel_kinds.changed(base, choice, named) for base in bases for choice in choices
         ]
     return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
 
@@ -374,7 +340,6 @@ def plan(
     once. Raises UserError, one line, for whatever is not right.
     """
     request = Request(overrides, sweep, values)
-    request.compose()
     specs = list(learner_specs(request.names("algo", learner_names())).values())
     refs = chosen_data(request, data)
     tasks = list(dict.fromkeys(ref.task for ref in refs))
@@ -455,8 +420,8 @@ def _suitable(
     """
     most, least = max(data, key=lambda own: own.n_classes), min(data, key=lambda own: own.T)
     named = request.named_learners()
-    given = request.names("pool", kernel_pools.pool_names()) if "pool" in request.given else []
-    kinds = {kernel["kind"] for pool in kernel_pools.pools(given) for kernel in pool["kernels"]}
+    given = request.names("pool", kernel_kinds.pool_names()) if "pool" in request.given else []
+    kinds = {kernel["kind"] for pool in kernel_kinds.pools(given) for kernel in pool["kernels"]}
     reasons: dict[str, list[LearnerSpec]] = {}
     for spec in specs:
         if spec.name not in named and not set(spec.tasks) & set(tasks):

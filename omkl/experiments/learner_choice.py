@@ -3,8 +3,8 @@
 from dataclasses import fields
 from typing import Any
 
-from omkl.config.settings import Setting, setting
 from omkl.config.settings_text import value_text
+from omkl.config.words import Setting, setting
 from omkl.experiments.shown import Shown
 from omkl.reports.table import Table
 from omkl.tasks import by_task

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan, learner_names, learner_spec, pool, pool_names
-from omkl.config.data_choice import prepared_words
+from omkl.config.request import prepared_words
 from omkl.config.settings_text import SCALING, kernels_text, params_text, word_text
 from omkl.data import DataRef, registry
 from omkl.reports import origin

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.data_choice import prepared_words
+from omkl.config.request import prepared_words
 from omkl.config.settings_text import SCALING, identity, params_text
 from omkl.data.preparation import in_shell
 from omkl.store.cell_measures import with_extra

@@ -83,11 +83,6 @@ def test_a_learner_can_build_on_a_shared_part(conf):
         ("beta.domain", "0 to 1", "beta: '0 to 1' is not a domain"),
         ("about.domains", {"beta": "(0, 1)"}, "unknown key 'about.domains'"),
         ("about.former", {"beta": 1}, "former: must be a mapping of names that are not hyperparameters"),
-        (
-            "about.renamed",
-            {"beta": {"a": "b"}},
-            "about.renamed: must be a mapping of a former hyperparameter",
-        ),
         ("about.revision", "first", "about.revision: must be a whole number ≥ 1, got 'first'"),
         (
             "about.kernels",

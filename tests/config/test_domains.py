@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omkl import schema
-from omkl.config import domains
 from omkl.config.kernel_kinds import check_kernel, check_kernels, kernel_kind
 from omkl.engine.kernels import EITHER, KINDS, constants
+from omkl.schema import domain_check
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -31,7 +31,7 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
     ],
 )
 def test_domains_accept_and_refuse(form, good, bad):
-    check = domains.domain_check(form)
+    check = domain_check(form)
     for value in good:
         check(value)
     for value in bad:
@@ -44,11 +44,11 @@ def test_domains_accept_and_refuse(form, good, bad):
 )
 def test_a_domain_that_cannot_be_read_is_refused(form):
     with pytest.raises(ValueError, match=r"domain|could not convert"):
-        domains.domain_check(form)
+        domain_check(form)
 
 
 def test_an_int_becomes_a_float_where_the_domain_is_one_of_floats():
-    assert repr(domains.domain_check("(0, inf)")(3)) == "3.0"
+    assert repr(domain_check("(0, inf)")(3)) == "3.0"
 
 
 @given(FINITE)

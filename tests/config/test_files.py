@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from omkl import conf
 from omkl.config import learner_spec, plan, resolved
-from omkl.config.grammar import parse_words
+from omkl.config.words import parse_words
 from omkl.errors import UserError
 
 VALUES = {  # what YAML 1.1 reads otherwise is a text or a number as in a word

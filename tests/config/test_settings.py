@@ -3,9 +3,8 @@
 import pytest
 
 from omkl.config import plan
-from omkl.config.grammar import learner_setting
-from omkl.config.settings import setting
-from omkl.config.settings_file import settings_yaml
+from omkl.config.request import settings_yaml
+from omkl.config.words import learner_setting, setting
 from omkl.errors import UserError
 from omkl.runs.cells import expand
 

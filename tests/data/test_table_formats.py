@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from omkl.config import plan
-from omkl.config.data_choice import prepared_words
+from omkl.config.request import prepared_words
 from omkl.data import data_files, delimited, load, tables
 from omkl.data.delimited import delimiter_of
 from omkl.data.formats import format_of, read_table
