@@ -187,9 +187,7 @@ def _budget(value: Any) -> int | dict[str, Any]:
 
 _column = such("a name or a number", lambda value: _is_word(value) and not isinstance(value, float), str)
 
-DOMAINS: dict[
-    str, Check
-] = {  # config/kernel_kinds.py adds "kernel" and "kernels"
+DOMAINS: dict[str, Check] = {  # config/kernel_kinds.py adds "kernel" and "kernels"
     "bool": such("true or false", lambda value: isinstance(value, bool)),
     "text": such("text", lambda value: isinstance(value, str) and value),
     "names": such(

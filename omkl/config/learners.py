@@ -37,64 +37,41 @@ def _groups(value: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class LearnerSpec:
-    """A learner as conf/algo/NAME.yaml describes it.
-
-    hyperparameters: each with its default, domain and meaning, by name
-    label, cite: for tables    revision: part of every cell's key
-    function: name in omkl.algorithms, where it is not the learner's
-    tasks: of the data that it runs on (``task`` in the file, one or a list)
-    kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
-    pool: which kernels a pool (or its own kernel) may be: ``any``, ``gaussian`` alone, or those with random
-    ``features`` in closed form
-    classes: ``many`` where it is defined for more than two classes, else ``two``
-    usual_pool: its pool where none is given
-    yardstick: printed below the learners    in_order: as a yardstick only where rows come in their own order
-    stochastic: draws random numbers of its own
-    equivariant: of a regression, its predictions of the targets a + c y are a + c times those of y
-    setup: function that chooses its kernels from the pool, or None    state: its resources by name
-    measures: what it reports in every round of a regression, of omkl.tasks.REPORTED
-    degrees_of_freedom: where the density whose NLPD that is is Student's t, None where it is normal
-    probabilities: whether its scores are: of two classes that of +1 less 1/2, of more that of each
-    require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
-    only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
-    refuse: combinations of values that it has no rule for: ``[{name: value, other: value}, ...]``
-    former: hyperparameters that it no longer has, with their values, in the keys of its cells
-    draws_as: the learner whose random numbers it draws, where not its own
-    groups: families that ``algo=GROUP`` means, beside those that follow from the rest (`groups`)
-    estimator: ``module:Class`` of scikit-learn's or river's kind in place of a function; the hyperparameters
-    are its arguments    sparse: it is given the non-zero features of a row only
-    average: what becomes of the terms of its expansion, for the averaged hypothesis: ``fixed``, they never
-    change, or ``shrunk``, by 1 - eta_t lam in each round
-    """
+    """A learner as conf/algo/NAME.yaml describes it: its hyperparameters, and the entries of ``about``."""
 
     name: str
-    function: Text
-    label: Text
+    function: Text  # in omkl.algorithms, where it has not the learner's name
+    label: Text  # label and cite: for tables
     cite: Text
-    tasks: list[str]
-    kernels: Literal["pool", "own", "none"]
-    revision: Annotated[int, "[1, inf)"]
+    tasks: list[str]  # of the data that it runs on; ``task`` in the file, one or a list
+    kernels: Literal["pool", "own", "none"]  # it runs on pool=..., or on its hyperparameter ``kernel``
+    revision: Annotated[int, "[1, inf)"]  # part of every cell's key
     hyperparameters: dict[str, Parameter] = field(default_factory=dict)
+    # Which kernels its pool or its own kernel may be: Gaussian, or those with random features in closed form
     pool: Literal["any", "features", "gaussian"] = "any"
-    classes: Literal["two", "many"] = "two"
-    usual_pool: Text | None = None
-    yardstick: bool = False
-    in_order: bool = False
-    stochastic: bool = False
-    equivariant: bool = False
-    setup: Text | None = None
+    classes: Literal["two", "many"] = "two"  # for which it is defined
+    usual_pool: Text | None = None  # its pool where none is given
+    yardstick: bool = False  # printed below the learners
+    in_order: bool = False  # as a yardstick only where rows come in their own order
+    stochastic: bool = False  # draws random numbers of its own
+    equivariant: bool = False  # its predictions of the targets a + c y are a + c times those of y
+    setup: Text | None = None  # function that chooses its kernels from the pool
     state: dict[str, Resource] = field(default_factory=dict)
-    measures: Annotated[list[str], _all_of(REPORTED)] = field(default_factory=list)
-    degrees_of_freedom: Annotated[int, "[3, inf)"] | None = None
-    probabilities: bool = False
+    measures: Annotated[list[str], _all_of(REPORTED)] = field(default_factory=list)  # of each round
+    degrees_of_freedom: Annotated[int, "[3, inf)"] | None = None  # of Student's t, whose NLPD it reports
+    probabilities: bool = False  # its scores are: of two classes that of +1 less 1/2, of more that of each
+    # What must hold between hyperparameters: ``alpha <= beta``, ``eta * lam < 1``
     require: list[str] = field(default_factory=list)
-    only: dict[str, dict[str, list]] = field(default_factory=dict)
-    refuse: list[dict[str, Any]] = field(default_factory=list)
-    former: dict[str, Any] = field(default_factory=dict)
-    draws_as: Text | None = None
+    only: dict[str, dict[str, list]] = field(default_factory=dict)  # values allowed, by task and name
+    refuse: list[dict[str, Any]] = field(default_factory=list)  # combinations of values without a rule
+    former: dict[str, Any] = field(default_factory=dict)  # hyperparameters of old, in the keys of its cells
+    draws_as: Text | None = None  # the learner whose random numbers it draws, where not its own
+    # Families that algo=GROUP means, beside those that follow from the rest, see `groups`
     groups: Annotated[list[str], _groups] = field(default_factory=list)
+    # ``module:Class`` of scikit-learn's or river's kind in place of a function, with these arguments
     estimator: Annotated[str, _is_estimator] | None = None
-    sparse: bool = False
+    sparse: bool = False  # the estimator is given the non-zero features of a row only
+    # What becomes of its expansion's terms: they stay, or shrink by 1 - eta_t lam in each round
     average: Literal["fixed", "shrunk"] | None = None
 
     @property

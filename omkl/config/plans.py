@@ -34,45 +34,31 @@ def settings(
     """
     by_name = {spec.name: spec for spec in specs}
     own = request.parts_of_learners(by_name)
-    parts = {name: word for name, word in request.parts("algo").items() if word not in own.values()}
-    axes = {name: _axis(name, override, specs) for name, override in parts.items()}
+    plain = {name: word for name, word in request.parts("algo").items() if word not in own.values()}
     pools, swept = _pools(request, specs)
-    swept += [f"algo.{name}" for name, axis in axes.items() if max(map(len, axis.values())) > 1]
-    for (learner, name), override in own.items():
-        values = _axis(name, override, [spec for spec in specs if spec.name == learner])
-        swept += [override.key] if len(values[learner]) > 1 else []
-        axes[name] = axes.get(name, {}) | values
+    axes: dict[str, dict[str, list[Any]]] = {spec.name: {} for spec in specs}
+    for (learner, name), word in {**{("", name): word for name, word in plain.items()}, **own}.items():
+        found = _axis(name, word, [by_name[learner]] if learner else specs)
+        swept += [word.key] if max(map(len, found.values())) > 1 else []
+        for known, values in found.items():
+            axes[known][name] = values
     named = {ref.name: ref.word for ref in data}
     entries = [
-        Entry(
-            by_name[one.learner], one, tuple(name for name, word in named.items() if one.is_for(name, word))
-        )
+        Entry(by_name[one.learner], one, sets)
         for one in request.settings(named)
         if one.learner in by_name
+        and (sets := tuple(name for name, word in named.items() if one.is_for(name, word)))
     ]
-    entries = [entry for entry in entries if entry.data]
-    _check_effect(request, parts, entries, named)
-    grids = []
-    for entry in entries:
-        spec, one = entry.spec, entry.own
-        values = {name: axis[spec.name] for name, axis in axes.items() if spec.name in axis}
-        values |= {name: [value] for name, value in one.params.items() if (spec.name, name) not in own}
-        used = [one.pool] if one.pool else pools.get(spec.name, [None])
-        shared = any(
-            other is not entry and other.spec is spec and {*other.data} & {*entry.data} for other in entries
-        )
-        more = {"label": one.label, "data": entry.data if one.data else ()}
-        more["per_data"] = tuple(one.params) if one.data and not shared else ()
-        grids.append((spec, used, values, more))
-    distinct: dict[tuple, Setting] = {}
+    _check_effect(request, plain, entries, named)
     tasks = list(dict.fromkeys(ref.task for ref in data))
-    for setting in _grid(grids, tasks):
-        same = setting.identity, setting.task, setting.label
-        known = distinct.setdefault(same, setting)
-        if known is not setting:  # the same settings, of another data set
-            sets = (*known.data, *setting.data) if known.data and setting.data else ()
-            distinct[same] = replace(known, data=tuple(dict.fromkeys(sets)))
-    return tuple(distinct.values()), swept
+    made: dict[tuple, Setting] = {}
+    for setting in _grid(entries, axes, own, pools, tasks):
+        known_one = made.setdefault((setting.identity, setting.task, setting.label), setting)
+        if known_one is not setting:  # the same settings, of another data set
+            sets = (*known_one.data, *setting.data) if known_one.data and setting.data else ()
+            more = replace(known_one, data=tuple(dict.fromkeys(sets)))
+            made[setting.identity, setting.task, setting.label] = more
+    return tuple(made.values()), swept
 
 
 class Entry(NamedTuple):
@@ -83,21 +69,54 @@ class Entry(NamedTuple):
     data: tuple[str, ...]
 
 
-def _check_effect(
-    request: Request,
-    parts: Mapping[str, Override],
+def _grid(
     entries: list[Entry],
-    named: Mapping[str, str],
+    axes: Mapping[str, Mapping[str, list[Any]]],
+    own: Mapping[tuple[str, str], Override],
+    pools: Mapping[str, list[dict]],
+    tasks: list[str],
+) -> Iterator[Setting]:
+    """Yield of each entry its pools (for a learner that uses one) × the values of its hyperparameters.
+
+    axes: values by learner and hyperparameter    own: the words about one learner
+    """
+    grids = []
+    for spec, one, _ in entries:
+        fixed = {name: [value] for name, value in one.params.items() if (spec.name, name) not in own}
+        used = [one.pool] if one.pool else pools.get(spec.name, [None])
+        grids.append((used, {**axes[spec.name], **fixed}))
+    total = sum(len(used) * math.prod(map(len, values.values())) for used, values in grids)
+    if total > MOST_SETTINGS:
+        raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
+    for entry, (used, values) in zip(entries, grids, strict=True):
+        spec, one, sets = entry
+        alone = not any(
+            other is not entry and other.spec is spec and {*other.data} & {*sets} for other in entries
+        )
+        more: dict[str, Any] = {"label": one.label, "data": sets if one.data else ()}
+        more["per_data"] = tuple(one.params) if one.data and alone else ()
+        for pool in used:
+            if pool:
+                spec.check_pool(pool)
+            for choice in itertools.product(*values.values()):
+                params = {**spec.defaults, **dict(zip(values, choice, strict=True))}
+                for setting in _by_task(spec, params, pool, tasks):
+                    spec.check_together(setting.params)
+                    yield replace(setting, **more)
+
+
+def _check_effect(
+    request: Request, plain: Mapping[str, Override], entries: list[Entry], named: Mapping[str, str]
 ) -> None:
     """Raise UserError for a plain key that no learner takes, and for a data set that has no learner."""
     if bare := [word for name, word in named.items() if not any(name in entry.data for entry in entries)]:
         of = f"settings={request.file.path}" if request.file else request.given["algo"].text
         raise UserError(f"{of}: no settings for data={','.join(bare)}; add learners with algo=NAME,...")
-    for name, override in parts.items():
+    for name, word in plain.items():
         able = [entry for entry in entries if name in entry.spec.hyperparameters]
         if able and all(name in entry.own.params for entry in able):
             raise UserError(
-                f"{override.text}: no effect, since each learner has its own {name}; "
+                f"{word.text}: no effect, since each learner has its own {name}; "
                 f"algo.{able[0].spec.name}.{name}=VALUE sets that of one"
             )
 
@@ -163,27 +182,6 @@ def _pools(request: Request, specs: list[LearnerSpec]) -> tuple[dict[str, list[d
             kernel_kinds.changed(base, choice, named) for base in bases for choice in choices
         ]
     return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
-
-
-def _grid(
-    grids: list[tuple[LearnerSpec, list[Any], dict[str, list[Any]], dict[str, Any]]], tasks: list[str]
-) -> Iterator[Setting]:
-    """Yield pools (for learners that use one) × values of the hyperparameters, of each of several grids.
-
-    The last part of a grid holds further fields of its settings.
-    """
-    total = sum(len(used) * math.prod(map(len, own.values())) for _, used, own, _ in grids)
-    if total > MOST_SETTINGS:
-        raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
-    for spec, used, own, more in grids:
-        for pool in used:
-            if pool:
-                spec.check_pool(pool)
-            for values in itertools.product(*own.values()):
-                params = {**spec.defaults, **dict(zip(own, values, strict=True))}
-                for setting in _by_task(spec, params, pool, tasks):
-                    spec.check_together(setting.params)
-                    yield replace(setting, **more)
 
 
 def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str]) -> Iterator[Setting]:

@@ -12,7 +12,6 @@ keys such as algo.beta=0.9, and keys with the learner's name, algo.omkc_dd.beta=
 """
 
 import json
-import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -284,11 +283,6 @@ class Request:
 
 PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
 ONLINE = ("online", "online_minmax")  # scale= while the stream runs; the others are of a file as a whole
-
-
-def prepared_words(text: str) -> list[str]:
-    """Return the words of a preparation that cells hold as one types them, without the shell's quotes."""
-    return shlex.split(text)
 
 
 def files(
