@@ -351,9 +351,7 @@ def check(args: Namespace, words: list[str]) -> int:
     failed = sum(bool(finding.fault) for finding in found)
     rows = []
     for finding in found:
-        rows.append(
-            {"name": finding.name, "check": finding.check, "result": "failed" if finding.fault else "ok"}
-        )
+        rows.append({"name": finding.name, "check": finding.check, "result": finding.result})
         if failed or args.format != "table":
             rows[-1]["what differs first"] = finding.fault
     emit(Table.of(rows).render(args.format))

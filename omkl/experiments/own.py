@@ -12,8 +12,8 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from omkl.config.kernel_kinds import check_kernel
-from omkl.config.settings import Setting, setting
 from omkl.config.settings_text import value_text
+from omkl.config.words import Setting, setting
 from omkl.errors import UserError, show
 from omkl.experiments.lists import of_tasks
 from omkl.experiments.results import Shown

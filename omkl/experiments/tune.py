@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan, Setting, learner_spec, pool_names
-from omkl.config.settings_file import settings_yaml
+from omkl.config.request import settings_yaml
 from omkl.config.settings_text import params_text, word_text
 from omkl.errors import UserError, counted, quoted
 from omkl.experiments.call import Call

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.kernel_pools import kernel_pool
+from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.settings_text import params_text, value_text
 from omkl.reports import origin
 from omkl.reports.class_values import of_classes
