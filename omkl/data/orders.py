@@ -146,6 +146,22 @@ def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
     return numbers - 1
 
 
+def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
+    """Return the first round and the one after the last that ``rounds`` selects of T; None for all of them.
+
+    data: the name of the data set. Raises UserError where it has none of these rounds.
+    """
+    if rounds is None:
+        return None
+    start, _, stop = rounds.partition(":")
+    chosen = int(start), min(int(stop or T), T)
+    if chosen[0] >= T:
+        raise UserError(
+            f"rounds={rounds}: data={data} has {counted(T, 'example')}; choose rounds within these"
+        )
+    return chosen if chosen != (0, T) else None
+
+
 def has_authors(name: str) -> bool:
     """Whether the authors' permutations of a registered data set are here."""
     permutations = registry.entry(name).permutations if registry.is_name(name) else None

@@ -7,8 +7,9 @@ from functools import cache
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from omkl.config import domains, learner_specs
+from omkl.config import learner_specs
 from omkl.config.plans import equal_repetitions
+from omkl.data.orders import rounds_of
 from omkl.errors import UserError, show, suggest
 from omkl.paths import extensions, published_folder
 from omkl.publications.paper import Item, Paper, Run, as_list
@@ -176,7 +177,7 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple
             data = ref.name
             task = tasks.get(data)
             task = task if isinstance(task, str) else "classification"
-            part = domains.rounds_of(plan.rounds, ref.T, ref.word) if plan.rounds else None
+            part = rounds_of(plan.rounds, ref.T, ref.word) if plan.rounds else None
             rounds = ":".join(map(str, part)) if part else ""
             for setting in plan.yardsticks if is_yardstick else plan.settings:
                 key = (data, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))

@@ -1,6 +1,7 @@
 """From cells to rows: what a report should hold, which cells make one row, the rows' order and names."""
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.data_choice import prepared_words
 from omkl.config.settings_text import SCALING, identity, params_text
 from omkl.data import distinct_reps
 from omkl.data.preparation import in_shell
@@ -317,7 +317,7 @@ def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, st
     do not have, else the hash.
     """
     words = {
-        which: prepared_words(str(entry.get("prepared", ""))) if isinstance(entry, dict) else []
+        which: shlex.split(str(entry.get("prepared", ""))) if isinstance(entry, dict) else []
         for which, entry in entries.items()
     }
     marks: dict[tuple[str, str], str] = {}

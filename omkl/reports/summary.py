@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.kernel_pools import kernel_pool
+from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.settings_text import params_text, value_text
 from omkl.data.orders import is_one_order
 from omkl.reports import origin

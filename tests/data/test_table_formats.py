@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from omkl.config import plan
-from omkl.config.data_choice import prepared_words
 from omkl.data import data_files, delimited, load, tables
 from omkl.data.delimited import delimiter_of
 from omkl.data.formats import format_of, read_table
@@ -398,15 +397,9 @@ def test_what_is_printed_of_a_column_can_be_typed(path, name):
         Preparation(positive=name),
     ):
         words = shlex.split(wanted.words)
-        assert prepared_words(wanted.words) == words
+        assert shlex.split(wanted.words) == words
         assert plan([f"data={write(path, 'a,b,c,y')}", "algo=arow", *words]).data[0].preparation == wanted
     assert shlex.split(column_word("label", name)) == shlex.split(Preparation(label=name).words)
-
-
-def test_the_words_of_cells_of_older_versions(path):
-    """Which had no quotes."""
-    for words in (["label=mean radius", "drop=z", "na=[]"], ["label=it's", "scale=minmax"]):
-        assert prepared_words(" ".join(words)) == words
 
 
 @pytest.mark.parametrize(
