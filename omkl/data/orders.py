@@ -8,9 +8,7 @@ import numpy as np
 
 from omkl.data import registry, streams
 from omkl.data.data_files import find_in, open_binary, search_folders
-from omkl.data.dataset import Dataset
-from omkl.data.number_streams import EVERY, generate_numbers, realised
-from omkl.data.prepare import dataset_of
+from omkl.data.dataset import Dataset, dataset_of
 from omkl.errors import UserError, counted, suggest
 from omkl.seeds import permutation_seed
 
@@ -52,28 +50,33 @@ def order_seed(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -
     return order(data, kind, base_seed, rep)[1]
 
 
+def _stream(data: "DataRef | Dataset") -> str | None:
+    """Return the name of a generated stream, None of other data."""
+    item = registry.entry_of(data.name, data.content_hash)
+    return item.forms[0].dataset if item and item.forms[0].format == "stream" else None
+
+
 def realisation(dataset: Dataset, rep: int) -> Dataset:
     """Return the data of repetition ``rep`` (from 0) in file order: a stream's realisation of seed rep + 1.
 
     Data that are not a registered stream are returned as they are. A stream's registered content is seed 1's.
     """
-    item = registry.entry_of(dataset.name, dataset.content_hash)
-    if rep == 0 or item is None or item.forms[0].format != "stream":
+    name = _stream(dataset)
+    if rep == 0 or name is None:
         return dataset
-    examples = realised(item.forms[0].dataset, rep + 1)
+    examples, item = streams.realised(name, rep + 1)[0], registry.entry(dataset.name)
     return dataset_of(item.name, examples, examples.labels, item.d, item.task, item.notes, registered=True)
 
 
 def known_centres(data: "DataRef", kind: str, rep: int) -> tuple[int, np.ndarray] | None:
-    """Return the trials between two changes of a generated stream of two classes, and `streams.centres`.
+    """Return the trials between two changes of a generated stream of two classes, and its means.
 
     None where nobody knows them: other data, and rows in another order than they came.
     """
-    item = registry.entry_of(data.name, data.content_hash)
-    if kind != "file" or item is None or item.forms[0].format != "stream":
+    name = _stream(data)
+    if kind != "file" or name is None or name in streams.NUMBERS:
         return None
-    name = item.forms[0].dataset
-    return (streams.EVERY[name], streams.centres(name, rep + 1)) if name in streams.EVERY else None
+    return streams.EVERY[name], streams.realised(name, rep + 1)[1]
 
 
 def known_targets(data: "DataRef", kind: str, rep: int) -> np.ndarray | None:
@@ -81,10 +84,8 @@ def known_targets(data: "DataRef", kind: str, rep: int) -> np.ndarray | None:
 
     None where nobody knows them: all data but the generated streams of a regression.
     """
-    item = registry.entry_of(data.name, data.content_hash)
-    if item is None or item.forms[0].format != "stream" or item.forms[0].dataset not in EVERY:
-        return None
-    return generate_numbers(item.forms[0].dataset, rep + 1 if kind == "file" else 1)[1]
+    name = _stream(data)
+    return streams.realised(name, rep + 1 if kind == "file" else 1)[1] if name in streams.NUMBERS else None
 
 
 def _blocks(data: "Dataset | DataRef") -> str:

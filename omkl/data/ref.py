@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from omkl.data import cache, data_files, registry
-from omkl.data.dataset import Dataset
+from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.formats import check_settings, data_name, format_of, read_table
+from omkl.data.labels import y_of
 from omkl.data.preparation import AS_IT_IS, Preparation
-from omkl.data.prepare import prepared_table, read_file, read_registered
-from omkl.data.recipe import Recipe
+from omkl.data.raw_files import read_registered
+from omkl.data.recipe import Recipe, prepared_table
 from omkl.data.registry import DataEntry, Form, Link
 from omkl.data.tables import Table, of_frame
 from omkl.errors import OmklError, UserError, shown, suggest
@@ -162,6 +163,23 @@ def from_json(content: Mapping[str, Any]) -> DataRef:
 
 
 # ------------------------------------------------------------------ a file, and data in memory
+
+
+def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset, Recipe | None]:
+    """Return the data set of a user's file, and of a table the recipe that prepares others like it.
+
+    Raises UserError that names file, line, column and what helps.
+    """
+    (found,) = format_of(path).read(path, preparation, data_files.size_limit(), None, ())
+    if isinstance(found, Table):
+        dataset, recipe = prepared_table(found, task, preparation)
+        return replace(dataset, name=data_name(path)), recipe
+    if found.d == 0:
+        raise UserError(f"{path}: no features in any example")
+    y, classes = y_of(found.labels, task, str(path))
+    counted = "an index is 0, so the columns count from 0 (index_base=0)"
+    notes = (counted,) if preparation.index_base == "auto" and found.base == 0 else ()
+    return dataset_of(data_name(path), found, y, found.d, task, notes, classes), None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

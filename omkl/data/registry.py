@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Annotated, Literal
 
 from omkl import conf, schema
-from omkl.data import number_streams, streams
+from omkl.data import streams
 from omkl.data.data_files import LIMIT
 from omkl.data.raw_files import READERS, TWO_FILES
 from omkl.errors import UserError, show, suggest
 from omkl.paths import listed
+from omkl.schema import one_of, such
 from omkl.tasks import TASKS
 
 # format: how many files it needs at least
@@ -25,9 +26,9 @@ FORMATS = {"libsvm": 1, "npz": 1, "mat": 1, "sklearn": 0, "stream": 0} | {
 # format: the data sets it can give
 EMBEDDED = {
     "sklearn": ("breast_cancer", "digits", "iris", "wine"),
-    "stream": (*streams.EVERY, *number_streams.EVERY),
+    "stream": tuple(streams.EVERY),
 }
-_SHA256 = re.compile("[0-9a-f]{64}")
+_Digest = Annotated[str, such("64 hexadecimal digits", re.compile("[0-9a-f]{64}").fullmatch)]
 UNVERIFIED = (
     "not verified: no content hash is registered, because no copy was available; only the numbers of "
     "examples and features are compared"
@@ -62,11 +63,11 @@ class Form:
     index_base: the index of the first column in LIBSVM text, 0 or 1
     """
 
-    format: str
+    format: Annotated[str, one_of(FORMATS)]
     files: tuple[DataFile, ...] = ()
     labels: dict[str, int] | None = None
     dataset: str = ""
-    index_base: int = 1
+    index_base: Literal[0, 1] = 1
 
 
 @dataclass(frozen=True)
@@ -81,14 +82,14 @@ class DataEntry:
     name: str
     title: str
     description: str
-    task: str
+    task: Annotated[str, one_of(TASKS)]
     T: int
     d: int
     source: str
     licence: str
     forms: tuple[Form, ...]
     nnz: int | None = None
-    content_hash: str | None = None
+    content_hash: _Digest | None = None
     positive_share: float | None = None
     classes: tuple[str, ...] | None = None
     permutations: str | None = None
@@ -173,56 +174,27 @@ def _entry(path: Path) -> DataEntry:
 
 
 def _faults(item: DataEntry) -> Iterator[str]:
-    """Yield the faults of an entry whose types are right."""
-    classes = item.task == "classification"
-    if item.task not in TASKS:
-        yield f"task: {show(item.task)}{suggest(item.task, TASKS)}; one of {', '.join(TASKS)}"
+    """Yield the faults of an entry whose values are right one by one."""
+    classes, known = item.task == "classification", item.content_hash is not None
     if item.classes is not None and not (classes and 2 < len(set(item.classes)) == len(item.classes)):
         yield "classes: should name three or more different classes of a classification"
-    known = item.content_hash is not None
     if classes and (item.positive_share is None) == (item.classes is None) and (known or item.classes):
         yield "missing positive_share (of two classes) or classes (the names of more)"
     if known != (item.nnz is not None):
         yield "nnz and content_hash: give both, or neither where no copy of the data is available"
-    if item.content_hash is not None and not _SHA256.fullmatch(item.content_hash):
-        yield "content_hash: should be 64 hexadecimal digits"
     if not item.forms:
         yield "forms: at least one is needed"
+    numbers = {-1, 1} if item.n_classes == 2 else set(range(item.n_classes))
     for number, form in enumerate(item.forms, 1):
-        yield from (f"forms[{number}]: {fault}" for fault in _form_faults(form, classes, item.n_classes))
-
-
-def _form_faults(form: Form, classes: bool, count: int) -> Iterator[str]:
-    numbers = {-1, 1} if count == 2 else set(range(count))
-    if form.format not in FORMATS:
-        yield f"format: {show(form.format)}{suggest(form.format, FORMATS)}; one of {', '.join(FORMATS)}"
-        return
-    if len(form.files) < FORMATS[form.format]:
-        yield f"files: {FORMATS[form.format]} needed for format {form.format}"
-    if form.format in EMBEDDED and form.dataset not in EMBEDDED[form.format]:
-        yield f"dataset: {show(form.dataset)}; one of {', '.join(EMBEDDED[form.format])}"
-    if form.index_base not in (0, 1):
-        yield f"index_base: {show(form.index_base)} should be 0 or 1"
-    if classes and form.labels is None:
-        yield "missing labels"
-    elif not classes and form.labels:
-        yield "labels: only classification has classes to map"
-    elif classes and set((form.labels or {}).values()) != numbers:
-        wanted = "-1 and 1" if count == 2 else f"0 to {count - 1}"
-        yield f"labels: should map the source's labels to {wanted}"
-    for file in form.files:
-        if not _is_plain(file.name):
-            yield f"files: {show(file.name)} should be a plain file name"
-        for link in file.urls:
-            try:
-                scheme = urlsplit(link.url).scheme
-            except ValueError:  # such as http://[
-                scheme = ""
-            if scheme not in ("http", "https"):
-                yield f"urls: {show(link.url)} should begin with https:// or http://"
-            if link.member is not None and not all(map(_is_plain, link.member.split("/"))):
-                yield f"urls: member {show(link.member)} leaves the archive"
-
-
-def _is_plain(name: str) -> bool:
-    return name not in ("", ".", "..") and not set(name) & set("/\\:\0")
+        where, needed = f"forms[{number}]: ", FORMATS[form.format]
+        if len(form.files) < needed:
+            yield f"{where}files: {needed} needed for format {form.format}"
+        if form.format in EMBEDDED and form.dataset not in EMBEDDED[form.format]:
+            yield f"{where}dataset: {show(form.dataset)}; one of {', '.join(EMBEDDED[form.format])}"
+        if classes and form.labels is None:
+            yield f"{where}missing labels"
+        elif not classes and form.labels:
+            yield f"{where}labels: only classification has classes to map"
+        elif classes and set((form.labels or {}).values()) != numbers:
+            wanted = "-1 and 1" if item.n_classes == 2 else f"0 to {item.n_classes - 1}"
+            yield f"{where}labels: should map the source's labels to {wanted}"
