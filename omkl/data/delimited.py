@@ -143,7 +143,7 @@ def read_delimited(
         )
         if count is not None:
             for layout, columns, lines, words in parts:
-                if lines:
+                if len(lines):
                     yield table_of(path, columns, lines, form, layout.texts, words, named=layout.named)
             return
         found = list(parts)  # read again where what seemed to be numbers turns out to be words
@@ -165,7 +165,7 @@ def of_rows(
     return _whole(path, list(_parts(pieces, path, form, texts, "")), form)
 
 
-_Part = tuple[_Layout, dict[str, np.ndarray], list[int], dict[str, Words]]
+_Part = tuple[_Layout, dict[str, np.ndarray], np.ndarray, dict[str, Words]]
 
 
 def _parts(
@@ -183,7 +183,7 @@ def _parts(
 
 def _whole(path: Path, parts: list[_Part], form: Preparation) -> Table:
     """Return the table of these parts, without columns at the end that have neither a name nor a value."""
-    index = np.array([line for _, _, lines, _ in parts for line in lines], np.int64)
+    index = np.concatenate([np.empty(0, np.int64), *(lines for _, _, lines, _ in parts)])
     if not len(index):
         raise UserError(f"{path}: no examples in it")
     layout, begin, words = parts[0][0], 0, dict[str, Words]()
@@ -303,7 +303,7 @@ def _fitted(rows: list[list[str]], lines: list[int], layout: _Layout, path: Path
 
 def _columns(
     piece: _Piece, layout: _Layout, path: Path, form: Preparation, delimiter: str
-) -> tuple[dict[str, np.ndarray], list[int], dict[str, Words]]:
+) -> tuple[dict[str, np.ndarray], np.ndarray, dict[str, Words]]:
     """Return the columns of some rows, as numbers or as texts, their lines, and the words of the former."""
     plain, raw = layout.width == len(layout.names) and delimiter.isascii(), piece.raw
     if (
@@ -322,7 +322,7 @@ def _columns(
         if values.dtype == object and name not in layout.texts and (made := number_column(values, form)):
             columns[name], own = made
             words |= {name: own} if own else {}
-    return columns, piece.lines, words
+    return columns, np.array(piece.lines, np.int64), words
 
 
 def _parsed(raw: list[str], layout: _Layout, form: Preparation, delimiter: str) -> dict[str, np.ndarray]:
@@ -332,25 +332,23 @@ def _parsed(raw: list[str], layout: _Layout, form: Preparation, delimiter: str) 
     data, names = "\n".join(raw).encode(), layout.names
     usual: dict[str, Any] = {"sep": delimiter, "header": None, "names": range(len(names)), "index_col": False}
     usual |= {"quoting": csv.QUOTE_NONE, "skipinitialspace": True, "skip_blank_lines": False, "engine": "c"}
-    usual |= {"keep_default_na": False, "low_memory": False}
-    texts = {i: object for i, name in enumerate(names) if name in layout.texts or not form.is_plain}
-    frame = pd.read_csv(io.BytesIO(data), dtype=texts, na_values=[""], **usual, **_exact())
-    gaps, columns, again = numeric_gaps(form), dict[str, np.ndarray](), list[int]()
-    for i, name in enumerate(names):
-        values = frame[i].array
-        if values.dtype.kind not in "iufb":
-            columns[name] = np.array(
-                [text.strip() if isinstance(text, str) else "" for text in values], object
-            )
-            continue
-        numbers = np.asarray(values)
-        if values.dtype.kind == "b" or not np.isfinite(numbers).all() or np.isin(numbers, gaps).any():
-            again.append(i)  # their texts matter
-        columns[name] = numbers.astype(np.float64)
-    if again:
-        frame = pd.read_csv(io.BytesIO(data), usecols=again, dtype=object, na_filter=False, **usual)
-        columns |= {names[i]: np.array([text.strip() for text in frame[i]], object) for i in again}
-    return columns
+    columns: dict[str, np.ndarray] = {}
+    first = raw[0].split(delimiter)  # a column that begins with a word is none of plain numbers
+    tried = [
+        i for i, name in enumerate(names) if name not in layout.texts and form.number(first[i]) is not None
+    ]
+    if tried and form.is_plain:
+        more = {"keep_default_na": False, "na_values": [""], "low_memory": False, **_exact()}
+        frame = pd.read_csv(io.BytesIO(data), usecols=tried, **usual, **more)
+        gaps = numeric_gaps(form)
+        for i in tried:
+            values = frame[i].to_numpy()
+            if values.dtype.kind in "iuf" and np.isfinite(values).all() and not np.isin(values, gaps).any():
+                columns[names[i]] = values.astype(np.float64)
+    if rest := [i for i, name in enumerate(names) if name not in columns]:
+        frame = pd.read_csv(io.BytesIO(data), usecols=rest, dtype=object, na_filter=False, **usual)
+        columns |= {names[i]: np.array([text.strip() for text in frame[i]], object) for i in rest}
+    return {name: columns[name] for name in names}
 
 
 @cache

@@ -124,7 +124,8 @@ def dense(X: Any, labels: np.ndarray) -> Examples:
     indptr = np.zeros(len(X) + 1, np.int64)
     np.cumsum(np.count_nonzero(there, axis=1), out=indptr[1:])
     columns = np.broadcast_to(np.arange(X.shape[1], dtype=np.int32), X.shape)
-    return Examples(indptr, columns[there], np.asarray(X[there], np.float64), labels, X.shape[1])
+    values = X.reshape(-1) if there.all() else X[there]  # a copy of all of X takes memory
+    return Examples(indptr, columns[there], np.asarray(values, np.float64), labels, X.shape[1])
 
 
 def undense(examples: Examples) -> np.ndarray:
