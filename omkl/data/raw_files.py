@@ -6,18 +6,16 @@ with labels as the source writes them. It raises UserError with the line of what
 
 import itertools
 from array import array
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from omkl.data.data_files import line_blocks, size_limit
-from omkl.data.dataset import Dataset, dataset_of
+from omkl.data.data_files import line_blocks
 from omkl.data.delimited import read_delimited
 from omkl.data.formats import is_workbook, read_workbook, sheet_rows
-from omkl.data.labels import class_numbers, targets
+from omkl.data.labels import targets
 from omkl.data.parse import (
     LARGEST_INDEX,
     LONGEST_INDEX,
@@ -34,12 +32,8 @@ from omkl.data.parse import (
 )
 from omkl.data.preparation import Preparation
 from omkl.data.recipe import recipe_of
-from omkl.data.streams import realised
 from omkl.data.tables import check_width
 from omkl.errors import UserError, counted, show
-
-if TYPE_CHECKING:
-    from omkl.data.registry import DataEntry, Form
 
 Parts = Iterator[Examples]
 Reader = Callable[[list[Path], int | None], Parts]
@@ -262,62 +256,3 @@ def _label_lines(path: Path, limit: int | None) -> Iterator[tuple[str, str]]:
             found = counted(len(words), "word")
             raise UserError(f"{path}:{number}: {found}; a label file has one label per line")
         yield words[0], f"{path}:{number}: label"
-
-
-# ------------------------------------------------------------------ a registered set
-
-
-def read_registered(item: "DataEntry", form: "Form", paths: Sequence[Path]) -> Dataset:
-    """Return the registered set in the files of a form. Raises UserError if they have other content.
-
-    The source is read in parts, so that no text and no dense rows are in memory as a whole.
-    """
-    where = " + ".join(str(path) for path in paths) or f"the {form.format} data of {item.name}"
-    limit = size_limit(item.size_limit(form))
-    rows = []
-    for part in source_parts(form, list(paths), limit):
-        if item.task == "classification":
-            y, _ = class_numbers(part.labels, form.labels, where)
-        else:
-            y = targets(part.labels, where)
-        rows.append(part._replace(labels=y))
-    examples, notes = joined(rows), item.notes_on_content
-    dataset = dataset_of(item.name, examples, examples.labels, item.d, item.task, notes, registered=True)
-    dataset = replace(dataset, classes=item.classes)
-    columns = int(examples.indices.max(initial=-1)) + 1
-    if item.content_hash is None:
-        same = (dataset.T, columns) == (item.T, item.d)
-    else:
-        same = dataset.content_hash == item.content_hash and columns <= item.d
-    if not same:
-        two = item.task == "classification" and item.classes is None
-        share = f", {dataset.positive_share:.6f} positive" if two else ""
-        raise UserError(
-            f"{where}: not the registered content of {item.name}: "
-            f"expected {item.content_hash or 'any hash'} (T={item.T}, d={item.d}), "
-            f"got {dataset.content_hash} (T={dataset.T}, d={columns}{share})"
-        )
-    return dataset
-
-
-def source_parts(form: "Form", paths: list[Path], limit: int | None) -> Iterator[Examples]:
-    """Yield the examples of a form's files in parts, with labels as in the source.
-
-    Raises UserError for bad content, and for a file that holds more than ``limit`` bytes.
-    """
-    if form.format == "libsvm":
-        for path in paths:
-            yield from libsvm_parts(path, limit, form.index_base, False)
-    elif form.format == "npz":
-        yield dense(*read_npz(paths[0], limit))
-    elif form.format == "mat":
-        yield read_mat(paths[0], limit)
-    elif form.format == "stream":
-        yield realised(form.dataset, 1)[0]
-    elif form.format == "sklearn":
-        from sklearn import datasets
-
-        X, y = getattr(datasets, f"load_{form.dataset}")(return_X_y=True)
-        yield dense(X, y.astype(np.float64))
-    else:
-        yield from READERS[form.format](paths, limit)

@@ -4,15 +4,20 @@ A set may have several formats: each is a Form, with the steps from its files to
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
+
 from omkl import conf, schema
 from omkl.data import streams
-from omkl.data.data_files import LIMIT
+from omkl.data.data_files import LIMIT, size_limit
+from omkl.data.dataset import Dataset, dataset_of
+from omkl.data.labels import class_numbers, targets
+from omkl.data.parse import Examples, dense, joined, libsvm_parts, read_mat, read_npz
 from omkl.data.raw_files import READERS, TWO_FILES
 from omkl.errors import UserError, show, suggest
 from omkl.paths import listed
@@ -28,6 +33,9 @@ EMBEDDED = {
     "sklearn": ("breast_cancer", "digits", "iris", "wine"),
     "stream": tuple(streams.EVERY),
 }
+_Address = Annotated[
+    str, such("an address with https:// or http://", re.compile(r"https?://[\w.-]+(:\d+)?(/.*)?").fullmatch)
+]
 _Digest = Annotated[str, such("64 hexadecimal digits", re.compile("[0-9a-f]{64}").fullmatch)]
 UNVERIFIED = (
     "not verified: no content hash is registered, because no copy was available; only the numbers of "
@@ -39,7 +47,7 @@ UNVERIFIED = (
 class Link:
     """Where a file is downloaded from; ``member`` is its name inside a .zip archive, in whichever folder."""
 
-    url: str
+    url: _Address
     member: str | None = None
 
 
@@ -198,3 +206,62 @@ def _faults(item: DataEntry) -> Iterator[str]:
         elif classes and set((form.labels or {}).values()) != numbers:
             wanted = "-1 and 1" if item.n_classes == 2 else f"0 to {item.n_classes - 1}"
             yield f"{where}labels: should map the source's labels to {wanted}"
+
+
+# ------------------------------------------------------------------ reading one
+
+
+def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Dataset:
+    """Return the registered set in the files of a form. Raises UserError if they have other content.
+
+    The source is read in parts, so that no text and no dense rows are in memory as a whole.
+    """
+    where = " + ".join(str(path) for path in paths) or f"the {form.format} data of {item.name}"
+    limit = size_limit(item.size_limit(form))
+    rows = []
+    for part in source_parts(form, list(paths), limit):
+        if item.task == "classification":
+            y, _ = class_numbers(part.labels, form.labels, where)
+        else:
+            y = targets(part.labels, where)
+        rows.append(part._replace(labels=y))
+    examples, notes = joined(rows), item.notes_on_content
+    dataset = dataset_of(item.name, examples, examples.labels, item.d, item.task, notes, registered=True)
+    dataset = replace(dataset, classes=item.classes)
+    columns = int(examples.indices.max(initial=-1)) + 1
+    if item.content_hash is None:
+        same = (dataset.T, columns) == (item.T, item.d)
+    else:
+        same = dataset.content_hash == item.content_hash and columns <= item.d
+    if not same:
+        two = item.task == "classification" and item.classes is None
+        share = f", {dataset.positive_share:.6f} positive" if two else ""
+        raise UserError(
+            f"{where}: not the registered content of {item.name}: "
+            f"expected {item.content_hash or 'any hash'} (T={item.T}, d={item.d}), "
+            f"got {dataset.content_hash} (T={dataset.T}, d={columns}{share})"
+        )
+    return dataset
+
+
+def source_parts(form: Form, paths: list[Path], limit: int | None) -> Iterator[Examples]:
+    """Yield the examples of a form's files in parts, with labels as in the source.
+
+    Raises UserError for bad content, and for a file that holds more than ``limit`` bytes.
+    """
+    if form.format == "libsvm":
+        for path in paths:
+            yield from libsvm_parts(path, limit, form.index_base, False)
+    elif form.format == "npz":
+        yield dense(*read_npz(paths[0], limit))
+    elif form.format == "mat":
+        yield read_mat(paths[0], limit)
+    elif form.format == "stream":
+        yield streams.realised(form.dataset, 1)[0]
+    elif form.format == "sklearn":
+        from sklearn import datasets
+
+        X, y = getattr(datasets, f"load_{form.dataset}")(return_X_y=True)
+        yield dense(X, y.astype(np.float64))
+    else:
+        yield from READERS[form.format](paths, limit)

@@ -188,11 +188,10 @@ def test_spam_corpus_has_a_line_of_numbers_for_each_mail(serve, server, monkeypa
     with pytest.raises(UserError, match=r"not the registered content of spam_corpus.* got \w+ \(T=120, d=39"):
         data.registered("spam_corpus").get()
     form = registry.entry("spam_corpus").forms[-1]
-    from omkl.data import raw_files
 
     for name, text in (("spam.data", lines), ("spam.labels", "\n".join(map(str, y)))):
         (tmp_path / name).write_text(text)
-    parts = list(raw_files.source_parts(form, [tmp_path / "spam.data", tmp_path / "spam.labels"], 10**9))
+    parts = list(registry.source_parts(form, [tmp_path / "spam.data", tmp_path / "spam.labels"], 10**9))
     assert len(parts) > 1
     assert max(len(part.labels) for part in parts) * 39916 < 2**22  # never dense as a whole
     assert np.array_equal(np.vstack([undense(part) for part in parts]), X[:, : parts[0].d])

@@ -233,6 +233,7 @@ forms:
         ("    labels: {-1: -1, 1: 1}", "", r"forms\[1\]: missing labels"),
         ("format: libsvm", "format: libsvm\n    scale: {divide: 2}", "unknown key 'scale'"),
         ("libsvm", "libsmv", r"format: must be one of .*, got 'libsmv' \(did you mean 'libsvm'\?\)"),
+        ("https://example.org/f", "file:///etc/passwd", "must be an address with https://"),
         ("{-1: -1, 1: 1}", "{-1: -1, 1: 2}", "map the source's labels to -1 and 1"),
         ("{-1: -1, 1: 1}", "{-1: -1, 1: true}", "labels: 1: must be a whole number, got true"),
         ("format: libsvm", "format: labels_apart", "files: 2 needed for format labels_apart"),
