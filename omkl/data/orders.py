@@ -50,10 +50,21 @@ def order_seed(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -
     return order(data, kind, base_seed, rep)[1]
 
 
-def _stream(data: "DataRef | Dataset") -> str | None:
-    """Return the name of a generated stream, None of other data."""
-    item = registry.entry_of(data.name, data.content_hash)
-    return item.forms[0].dataset if item and item.forms[0].format == "stream" else None
+def distinct_reps(reps: int, kind: str, draws: bool, name: str, content: str | None = None) -> int:
+    """Return how many of these repetitions differ: one in file order, of a learner that draws nothing.
+
+    A generated stream has another realisation for each. content: hash of the data, None for those of the name
+    """
+    return 1 if kind == "file" and not draws and _stream(name, content) is None else reps
+
+
+def _stream(name: str, content: str | None) -> registry.DataEntry | None:
+    """Return the entry of a registered stream that is generated, None for other data."""
+    if content is None:
+        item = registry.entry(name) if registry.is_name(name) else None
+    else:
+        item = registry.entry_of(name, content)
+    return item if item and item.forms[0].format == "stream" else None
 
 
 def realisation(dataset: Dataset, rep: int) -> Dataset:
@@ -61,10 +72,10 @@ def realisation(dataset: Dataset, rep: int) -> Dataset:
 
     Data that are not a registered stream are returned as they are. A stream's registered content is seed 1's.
     """
-    name = _stream(dataset)
-    if rep == 0 or name is None:
+    item = _stream(dataset.name, dataset.content_hash)
+    if rep == 0 or item is None:
         return dataset
-    examples, item = streams.realised(name, rep + 1)[0], registry.entry(dataset.name)
+    examples = streams.realised(item.forms[0].dataset, rep + 1)[0]
     return dataset_of(item.name, examples, examples.labels, item.d, item.task, item.notes, registered=True)
 
 
@@ -73,9 +84,10 @@ def known_centres(data: "DataRef", kind: str, rep: int) -> tuple[int, np.ndarray
 
     None where nobody knows them: other data, and rows in another order than they came.
     """
-    name = _stream(data)
-    if kind != "file" or name is None or name in streams.NUMBERS:
+    item = _stream(data.name, data.content_hash)
+    if kind != "file" or item is None or item.forms[0].dataset in streams.NUMBERS:
         return None
+    name = item.forms[0].dataset
     return streams.EVERY[name], streams.realised(name, rep + 1)[1]
 
 
@@ -84,8 +96,10 @@ def known_targets(data: "DataRef", kind: str, rep: int) -> np.ndarray | None:
 
     None where nobody knows them: all data but the generated streams of a regression.
     """
-    name = _stream(data)
-    return streams.realised(name, rep + 1 if kind == "file" else 1)[1] if name in streams.NUMBERS else None
+    item = _stream(data.name, data.content_hash)
+    if item is None or item.forms[0].dataset not in streams.NUMBERS:
+        return None
+    return streams.realised(item.forms[0].dataset, rep + 1 if kind == "file" else 1)[1]
 
 
 def _blocks(data: "Dataset | DataRef") -> str:
@@ -123,6 +137,22 @@ def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
             f"the rows of {dataset.name}"
         )
     return numbers - 1
+
+
+def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
+    """Return the first round and the one after the last that ``rounds`` selects of T; None for all of them.
+
+    data: the name of the data set. Raises UserError where it has none of these rounds.
+    """
+    if rounds is None:
+        return None
+    start, _, stop = rounds.partition(":")
+    chosen = int(start), min(int(stop or T), T)
+    if chosen[0] >= T:
+        raise UserError(
+            f"rounds={rounds}: data={data} has {counted(T, 'example')}; choose rounds within these"
+        )
+    return chosen if chosen != (0, T) else None
 
 
 def has_authors(name: str) -> bool:

@@ -21,7 +21,7 @@ _CHOICES = {
     "qid": ("error", "drop"),
 }
 _GROUPING = {" ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}  # in all the forms that programs write
-_PLAIN = re.compile(  # texts that a setting need not quote: omkl.config.grammar reads them as they are
+_PLAIN = re.compile(  # texts that a setting need not quote: omkl.config.words reads them as they are
     r"(?!(?:null|true|false|inf|nan)\Z)[^\W\d_]\w*(?: \w+)*|0|[1-9][0-9]{0,17}", re.IGNORECASE
 )
 _PLAIN_CLASS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|true|false", re.IGNORECASE)

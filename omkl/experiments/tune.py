@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan, Setting, learner_spec, pool_names
-from omkl.config.settings_file import settings_yaml
+from omkl.config.request import settings_yaml
 from omkl.config.settings_text import params_text, word_text
 from omkl.errors import UserError, counted, quoted
 from omkl.experiments.call import Call
-from omkl.experiments.learner_choice import ChosenLearner
-from omkl.experiments.results import Results, run_call
-from omkl.experiments.shown import Shown
+from omkl.experiments.own import ChosenLearner
+from omkl.experiments.results import Results, Shown, run_call
 from omkl.files import write_text
 from omkl.paths import extensions
 from omkl.reports.results_table import digits_of, spread
@@ -176,7 +175,7 @@ class Tuning(Shown):
             chosen = [self._choice(end) for end in ends if end.place is not None]
             values = {**self._words(("store", "exec")), "rounds": rounds, **changes}
             how = {key: values.pop(key) for key in ("jobs", "fresh", "progress") if key in values}
-            call = Call.of("", data, None, None, {"algo": chosen, **values})
+            call = Call.of("", data, algo=chosen, **values)
             made.append(run_call(call, **how))
         return _sum(made)
 

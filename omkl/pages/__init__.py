@@ -3,7 +3,6 @@
 runs.run_page       the page of a plan: its table, sweep, learning curves, ranks
 papers.paper_page   the page of a paper          stores.store_page   of everything that a store holds
 document.document   a page as HTML; web/ has its style sheet and scripts
-serve.serve         the page of a run that has not ended, on this machine only
 
 A page is made of the rows, notes and points of omkl.reports and omkl.publications. It reads the store and
 runs nothing.

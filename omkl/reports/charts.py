@@ -135,7 +135,9 @@ def learning_curves(
     if not tables and lacking:
         raise lacking
     palette = [line for row, line in named if row.cells and not row.is_yardstick]
-    missing = captions.shortfall((line, row.data, len(row.cells), row.planned) for row, line in named)
+    missing = captions.shortfall(
+        (line, row.data, row.order, len(row.cells), row.planned) for row, line in named
+    )
     if "name" not in more:
         table = next(iter(tables.values()))
         drawn = learners_of(table)["algo"].tolist() or table["algo"].tolist()
@@ -553,7 +555,7 @@ def confusion(
     sets = list(dict.fromkeys(row.data for row, _, _ in made))
     text = captions.basis(max(len(row.cells) for row, _, _ in made), [row.order for row, _, _ in made])
     cut = any(view.cut.any() for _, _, view in made)
-    done = [(line, row.data, len(row.cells), row.planned) for row, line, _ in made]
+    done = [(line, row.data, row.order, len(row.cells), row.planned) for row, line, _ in made]
     return Figure(
         name or file_stem("confusion", [row.learner for row, _, _ in made], sets),
         panels,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.config.data_choice import files
+from omkl.config.request import files
 from omkl.data.columns import DATE, LETTERS, TIME, fault_of_words
 from omkl.data.dataset import Dataset
 from omkl.data.formats import format_of

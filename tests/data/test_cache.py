@@ -9,7 +9,7 @@ import pytest
 
 from omkl import data
 from omkl.cli import main
-from omkl.config.data_choice import distinct
+from omkl.config.request import distinct
 from omkl.data import cache, from_arrays, of_dataset, ref
 from omkl.errors import OmklError
 

@@ -207,7 +207,6 @@ def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_
         (["--all", "algoo=arow"], "did you mean 'algo'?"),
         (["--quick", "algo=arow", "data=wdbc"], "--quick is for a paper's report"),
         (["algo=arow", "data=wdbc"], "holds none of the"),
-        (["algo=arow", "data=wdbc", "--serve", "--out", "x.html"], "leave out --out"),
     ],
 )
 def test_mistakes_end_with_one_line(words, said, capsys):
