@@ -10,8 +10,8 @@ import pytest
 import omkl
 from omkl.cli import main
 from omkl.data import find
-from omkl.data.arrays import from_arrays
-from omkl.data.recipe import Preparation
+from omkl.data import from_arrays
+from omkl.data.preparation import Preparation
 from omkl.errors import UserError
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import ReportPlan

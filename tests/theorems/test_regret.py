@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 import omkl
 from omkl.cli import main
 from omkl.config import learner_spec, plan
-from omkl.data import number_streams
+from omkl.data import streams
 from omkl.errors import UserError
 from omkl.experiments.call import Call
 from omkl.runs.cells import expand
@@ -40,7 +40,7 @@ def wdbc_numbers():
 
 
 def switching():
-    examples, _ = number_streams.generate_numbers("switch_numbers", 1)
+    examples, _ = streams.realised("switch_numbers", 1)
     rows = slice(1000 - T // 2, 1000 + T // 2)
     return examples.values.reshape(-1, 2)[rows], examples.labels[rows]
 
@@ -318,7 +318,7 @@ def test_regret_beside_its_bounds_on_streams_with_known_targets(capsys):
         assert row["settings"] == ""
     path = rows[-1]
     assert path["theorem"].endswith("Theorem 4")
-    examples, known = number_streams.generate_numbers("switch_numbers", 1)
+    examples, known = streams.realised("switch_numbers", 1)
     cell = expand(plan([*words[1:4], "algo=adaraker", "yardsticks=[]"]))[0]
     total = np.square(examples.labels - Repetition(cell).scores).sum()
     assert path["mean"] == pytest.approx(total - np.square(examples.labels - known).sum())
