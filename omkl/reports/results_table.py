@@ -416,11 +416,13 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
             ("near", f"not significantly worse (paired t-test over the same {each}, two-sided, 5 %){odd}")
         )
     if _lacks_test(summary) and errors:
-        few = f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set"
-        one = "passes in file order, which are of one permutation"
+        few = (
+            f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set have no mark"
+        )
+        one = "in file order there is one permutation, so that nothing is tested or marked"
         done = summary[summary["reps"] > 0]
         in_file = all(map(is_one_order, done["order"], done["data"]))
-        terms.append((NO_TEST, f"{one if in_file else few}; they have no mark"))
+        terms.append((NO_TEST, one if in_file else few))
     won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
     few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
     meanings = {

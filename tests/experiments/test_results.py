@@ -9,8 +9,7 @@ import pytest
 
 import omkl
 from omkl.cli import main
-from omkl.data import find
-from omkl.data import from_arrays
+from omkl.data import find, from_arrays
 from omkl.data.preparation import Preparation
 from omkl.errors import UserError
 from omkl.reports.results_table import TableOptions

@@ -169,7 +169,7 @@ def test_a_table_of_one_order_speaks_of_no_permutations():
     cells = frame(*repetitions(DD, [4, 6, 5, 5, 5], order="file"), *repetitions(SS, [4, 6], order="file"))
     text = " ".join(report(cells, expected((DD, SS), reps=5, yardsticks=())).split())
     assert "standard deviation over the repetitions" in text
-    assert "no test passes in file order, which are of one permutation; they have no mark" in text
+    assert "no test in file order there is one permutation, so that nothing is tested or marked" in text
     assert "t-test" not in text
 
 

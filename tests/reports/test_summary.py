@@ -246,7 +246,7 @@ def test_two_data_sets_of_one_name_are_distinguished():
     ("prepared", "marks"),
     [
         (("drop=id", "drop=id scale=minmax"), ("", " (scale=minmax)")),
-        (("label=a b", "label=c missing=mean"), (" ('label=a b')", " (label=c missing=mean)")),
+        (("'label=a b'", "label=c missing=mean"), (" ('label=a b')", " (label=c missing=mean)")),
         (("'label=\"a, b\"'", "label=c"), (" ('label=\"a, b\"')", " (label=c)")),
         (("drop=id", "drop=id"), (" (aaaaaa)", " (bbbbbb)")),
     ],

@@ -142,10 +142,7 @@ def test_below_five_permutations_one_line_says_that_there_is_no_test(fmt):
     text = report(frame(*cells), expected((DD, SS), reps=4, yardsticks=()), fmt)
     plain = " ".join(text.split())
     assert plain.count("no test") == 1
-    assert (
-        "rows that share fewer than 5 permutations with the best row of the data set; they have no mark"
-        in plain
-    )
+    assert "rows that share fewer than 5 permutations with the best row of the data set have no mark" in plain
     for mark in ("*  ", "* 1", "**1", r"\textbf", "t-test", "fewest"):
         assert mark not in text
     cells += [cell(DD, 4, 100), cell(YARDSTICKS[0], 0, 300), *repetitions(U, [101, 101, 102, 101, 100])]
