@@ -228,7 +228,8 @@ class Tested:
 
         self._cells, self._of_cells = cells, of_cells or CellMeasures(cells)
         seeds, in_file = cells["permutation_seed"], (cells["order"] == "file").to_numpy(copy=True)
-        if in_file.any():
+        if in_file.any():  # a stream as it came and permuted has one seed, and two orders
+            seeds = seeds.mask(in_file, "file " + seeds.astype(str))
             pairs = list(zip(cells["data"][in_file], cells["data_hash"][in_file], strict=True))
             one = {pair: is_one_order("file", *pair) for pair in set(pairs)}
             in_file[in_file] = [one[pair] for pair in pairs]
