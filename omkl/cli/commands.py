@@ -5,22 +5,21 @@ docstring is its help. What is slow to import is imported when it is used (``fro
 start fast.
 """
 
-import contextlib
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from omkl import experiments as front
 from omkl.cli.messages import FAILED, OK, emit, end, end_races, say, say_failed, say_written
 from omkl.errors import UserError, counted
-from omkl.reports.figure_style import KINDS, FigureStyle, in_style
+from omkl.figures.style import KINDS, FigureStyle, in_style
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from omkl.config import Plan
+    from omkl.figures.style import Figure
     from omkl.publications import Selection
-    from omkl.reports.figures import Figure
     from omkl.reports.limits import Limit
 
 _SEVERAL = "give a key several values, such as algo.beta=0.2,0.5,0.8"
@@ -207,30 +206,16 @@ def status(args: Namespace, words: list[str]) -> int:
 
 
 def report(args: Namespace, words: list[str]) -> int:
-    """Write a report for the browser: one file with tables and figures of stored cells, or serve it."""
+    """Write a report for the browser: one file with tables and figures of stored cells."""
     papers, settings = [word for word in words if "=" not in word], [word for word in words if "=" in word]
     for option in ("reps", "data", "algo", "quick", "full"):
         if getattr(args, option) and not papers:
             raise UserError(f"--{option} is for a paper's report; others take KEY=VALUE words")
     if args.by and (papers or args.all):
         raise UserError("--by is for a report of KEY=VALUE words")
-    own: dict[str, Any] = {"everything": args.all, "progress": args.serve, "by": args.by}
+    own: dict[str, Any] = {"everything": args.all, "by": args.by}
     own |= {"selection": selected(args, settings)} if papers and not args.all else {}
     source = front.PageSource.of(words, args.line, **own)
-    if args.serve:
-        from omkl.pages.document import document
-        from omkl.pages.serve import Pages, Server, store_state
-
-        if args.out:
-            raise UserError("--serve writes no file; leave out --out")
-        pages = Pages(source.make, lambda: store_state(source.store))
-        document(pages.now()[1])  # so that a mistake is said here
-        with Server(pages, args.port) as server:
-            emit(f"{server.address}\n")
-            say("open this address in a browser on this machine; Ctrl-C stops the server")
-            with contextlib.suppress(KeyboardInterrupt):
-                server.serve_forever()
-        return OK
     page = source.make()
     path, size = source.write(page, args.out)
     for warning in page.warnings:
@@ -313,21 +298,21 @@ def _look(args: Namespace) -> FigureStyle:
 
 
 def _save(figure: "Figure", args: Namespace, out: str) -> None:
-    from omkl.reports import drawing
-
     with in_style(_look(args)):
-        say_written(drawing.write_files(figure, out))
+        say_written(figure.write(out))
     _say_about(figure)
 
 
 def _say_about(figure: "Figure") -> None:
     """Print what a picture does not hold: warnings about its lines, and its tests in numbers."""
-    from omkl.reports.comparison import in_numbers
+    from omkl.reports.comparison import comparison
 
+    if figure.instead:
+        say(figure.instead)
     for warning in figure.warnings:
         say(f"warning: {warning}")
-    for table in in_numbers(figure):
-        emit(table.render())
+    if figure.ranks:
+        emit(comparison(figure.ranks).render())
 
 
 def figures_of(store: "Path") -> str:

@@ -132,16 +132,14 @@ examples:
   omkl show model.omkl
 """
 REPORT = """\
-Writes one HTML file with sortable tables, interactive figures, data sets, commands and the origin of what
-the store holds. It runs nothing: rows that lack repetitions are named at the top. It needs plotly:
-pip install 'omkl[report]'.
+Writes one HTML file with sortable tables, figures, data sets, commands and the origin of what the store
+holds. It runs nothing: rows that lack repetitions are named at the top.
 
 examples:
   omkl report algo=omkc_ss,omkc_dd data=wdbc --out report.html
   omkl report algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'      a sweep
   omkl report bomkl                     a paper, with the published values
   omkl report --all data=wdbc           everything that the store holds on a data set
-  omkl report --serve algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'    follows a run, in a browser here
 """
 LIST = """\
 Without a KIND, the kinds are listed.

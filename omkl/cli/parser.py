@@ -20,8 +20,8 @@ from omkl.cli import (
 from omkl.cli.messages import OK, emit
 from omkl.errors import UserError, suggest
 from omkl.experiments.lists import KINDS as LISTS
+from omkl.figures.style import KINDS, STYLES, UNITS, inches, y_limits
 from omkl.paths import conf_folder, documentation, extension, in_path, out_path
-from omkl.reports.figure_style import KINDS, STYLES, UNITS, inches, y_limits
 from omkl.reports.table import FORMATS
 
 SORTS = ("mistakes", "seconds", "sv")
@@ -132,9 +132,6 @@ def build_parser() -> MainParser:
     sub.add_argument("--all", action="store_true", help="everything that the store holds")
     text = "file (.html) or folder to write to (default: figures/local in the store)"
     sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
-    text = "serve the page on this machine, and refresh it while a run writes to the store"
-    sub.add_argument("--serve", action="store_true", help=text)
-    sub.add_argument("--port", type=_port, default=0, metavar="N", help="for --serve (default: a free port)")
     _add_selection(sub)
 
     sub = command(commands.table, f"NAME {settings}", help_texts.PAPER)
@@ -283,11 +280,11 @@ def _add_look(parser: Parser, out: str) -> None:
     parser.add_argument("--out", type=out_path, metavar="PATH", help=out)
     text = f"width of the figure, such as 3.3in ({', '.join(UNITS)}); text keeps its size"
     parser.add_argument("--width", type=inches, metavar="W", help=text)
-    text = "look of the figure; paper: serifs, finer lines, 300 dpi (default: %(default)s)"
+    text = "look of the figure; paper: serifs, 300 dpi (default: %(default)s)"
     parser.add_argument("--style", choices=STYLES, default=STYLES[0], help=text)
-    text = "limits of the y axis, as in 10:30; lines that end beyond them are named above the panel"
+    text = "limits of the y axis, as in 10:30"
     parser.add_argument("--ylim", type=y_limits, metavar="LOW:HIGH", help=text)
-    text = "no title in the figure, where LaTeX sets the caption"
+    text = "no title and no line below the figure, where LaTeX sets the caption"
     parser.add_argument("--no-title", action="store_true", help=text)
 
 
@@ -339,7 +336,3 @@ def _count(text: str, most: int = 999_999) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 7) or not 1 <= int(text) <= most:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {most}, got {text!r}")
     return int(text)
-
-
-def _port(text: str) -> int:
-    return _count(text, 65_535)

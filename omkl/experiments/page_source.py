@@ -12,7 +12,7 @@ from omkl.publications import Selection, paper_names, read_paper
 from omkl.tasks import judging_on
 
 if TYPE_CHECKING:
-    from omkl.pages.document import Page
+    from omkl.pages.sections import Page
 
 FILTERS = ("store", "algo", "data")
 
@@ -32,12 +32,11 @@ class PageSource:
         *,
         everything: bool = False,
         selection: Selection | None = None,
-        progress: bool = False,
         by: str = "",
     ) -> "PageSource":
         """Return the source that words name: a paper, settings, or everything that the store holds.
 
-        selection: of a paper, its words set from here    progress: with the numbers of cells that are done
+        selection: of a paper, its words set from here
         by: the measure by which rows are compared, "" for the error
         Raises UserError for words that name nothing.
         """
@@ -62,7 +61,7 @@ class PageSource:
         plan = Call(list(settings)).plan(sweep=True)
         if by:
             judging_on(by, [ref.task for ref in plan.data])
-        return cls(lambda: run_page(plan, settings, command, by=by, progress=progress), plan.store)
+        return cls(lambda: run_page(plan, settings, command, by=by), plan.store)
 
     @classmethod
     def _of_store(cls, settings: list[str], command: str) -> "PageSource":
@@ -95,7 +94,7 @@ class PageSource:
 
         out: the file, or a folder; else a folder of the store
         """
-        from omkl.pages.document import write_html
+        from omkl.pages.html import write_html
 
         path = self._target(out, page.name)
         return path, write_html(page, path)

@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError
-from omkl.pages.document import Page, Section
+from omkl.figures.style import Figure
 from omkl.pages.page_tables import plain_table, with_details
-from omkl.pages.runs import CURVES, origin_sections, page_curves
+from omkl.pages.runs import origin_sections, page_curves
+from omkl.pages.sections import Page, Section
 from omkl.publications.claims import claims_of
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.page import about_numbers
@@ -14,8 +15,7 @@ from omkl.publications.paper import Item, Paper
 from omkl.publications.paper_figures import paper_figure, selected
 from omkl.publications.paper_tables import KINDS, best_warnings, digest, sizes, warnings_of
 from omkl.publications.selection import Selection, work_of
-from omkl.reports.comparison import in_numbers
-from omkl.reports.figures import Figure
+from omkl.reports.comparison import comparison
 from omkl.reports.measures import ERROR
 from omkl.reports.table import Table
 from omkl.runs.runner import stored_plans
@@ -110,7 +110,12 @@ class _Parts:
             return Section(item.titled(), texts=[f"Not drawn: {error}."])
         if drawn is None:
             return Section(shown.title, texts=["The store holds no curves of it."])
-        return Section(shown.title, [replace(drawn, command=command), *in_numbers(drawn)])
+        if drawn.ranks is None:
+            return Section(shown.title, [replace(drawn, command=command)])
+        table = comparison(drawn.ranks)
+        if drawn.instead:
+            return Section(shown.title, [table], [drawn.instead])
+        return Section(shown.title, [replace(drawn, command=command), table])
 
     def _drawn(self, shown: Compared, name: str) -> Figure | None:
         if shown.item.kind == "curves":
@@ -118,10 +123,8 @@ class _Parts:
         return paper_figure(shown, name)
 
     def _curves(self, shown: Compared, name: str, first: str = ERROR) -> Figure | None:
-        rows, names = shown.rows, (first, *CURVES)
-        return page_curves(
-            shown.cells, self.curves, shown.expected, rows, shown.summary, name=name, names=names
-        )
+        rows = shown.rows
+        return page_curves(shown.cells, self.curves, shown.expected, rows, name=name, names=(first,))
 
     def claims(self) -> Section:
         made = claims_of(self.paper, self.selection, self.outcome, lenient=True)

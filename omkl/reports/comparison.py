@@ -15,7 +15,6 @@ from omkl.reports.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.reports.figures import Figure
     from omkl.reports.rows import Row
 
 SAMPLES = 50_000  # of the posterior: three digits of a probability
@@ -72,12 +71,6 @@ def comparison(ranks: Ranks, first: str = "") -> Table:
     own = f"{first} (rank {ranks.average[first]:.2f})"
     title = f"{own} against each of the others, over {len(scaled)} data sets"
     return Table.of(records, shown, title=title, terms=_TERMS)
-
-
-def in_numbers(figure: "Figure") -> list[Table]:
-    """Return the tables that say in numbers what a figure of ranks shows, none of another figure."""
-    views = [view for panel in figure.panels for view in panel.views]
-    return [comparison(view) for view in views if isinstance(view, Ranks)]
 
 
 def signed_rank(differences: np.ndarray) -> tuple[float, float, float]:
