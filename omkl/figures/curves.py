@@ -24,6 +24,7 @@ FEW_BANDS = 4  # learners of a panel up to which each has a band; the bands of m
 FIRST = 10  # a rate over fewer examples is not drawn: it varies too much
 SETTLED = 0.05  # the share of a stream after which the axis of a rate must show every curve
 MOST_PAIRS = style.MOST_PANELS // 2  # data sets up to which two measures are drawn
+MOST_JAGGED = 5  # lines of a rate in windows
 Tables = Mapping[str, "pd.DataFrame"]
 
 
@@ -136,18 +137,18 @@ def _chosen_lines(table: "pd.DataFrame", measure: str) -> tuple[list[str], str]:
     """Return the lines that are drawn, at most MOST_LINES, and a sentence where there are more.
 
     They are the best of a rate, by the average rank of the last values; else the first. Learners go before
-    yardsticks.
+    yardsticks. Rates in windows go up and down, so fewer can be told apart, and their means are ranked.
     """
+    known = measure_in(table) if measure == ERROR else measure_named(measure)
     lines = list(dict.fromkeys(table["line"]))
     own = [line for line in lines if line in set(learners_of(table)["line"])]
-    most = style.MOST_LINES
+    most = MOST_JAGGED if known.windowed else style.MOST_LINES
     if len(own) <= most:
         return own + [line for line in lines if line not in own][: most - len(own)], ""
     if _kind(measure) != "rate":
         return own[:most], f"drawn: the first {most} of {len(own)} learners"
-    last = table[table["line"].isin(own)].groupby(["data", "line"], sort=False)[f"{measure}_mean"].last()
-    sign = measure_in(table).sign if measure == ERROR else measure_named(measure).sign
-    ranks = (sign * last).groupby(level="data").rank().groupby(level="line").mean()
+    values = table[table["line"].isin(own)].groupby(["data", "line"], sort=False)[f"{measure}_mean"]
+    ranks = (known.sign * (values.mean() if known.windowed else values.last())).groupby(level="data").rank().groupby(level="line").mean()
     kept = set(ranks.sort_values(kind="stable").index[:most])
     return [line for line in own if line in kept], f"drawn: the {most} best of {len(own)} learners"
 

@@ -93,6 +93,12 @@ def test_twelve_panels_and_ten_lines_at_most_and_the_rest_is_named():
     assert set(legend(drawn)) == {name.replace("beta", "β") for name in best}
 
 
+def test_of_jagged_lines_five_are_drawn_the_best_on_average():
+    figure = made(MANY, {"wdbc": 400}, 1, names=("windowed_pct",))
+    assert len(figure.draw().axes[0].get_lines()) == 5
+    assert "drawn: the 5 best of 14 learners" in figure.note
+
+
 def test_a_palette_keeps_a_learners_colour():
     cells, stored = study((DD, SS), {"wdbc": 60}, 1)
     table = mean_curves(cells, stored, expected((DD, SS), reps=1, yardsticks=()), ("mistakes",))
