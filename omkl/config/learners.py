@@ -117,6 +117,11 @@ class LearnerSpec:
         return {name: parameter.value for name, parameter in self.hyperparameters.items()}
 
     @property
+    def draws(self) -> bool:
+        """Whether its passes over one stream may differ: it draws numbers, or is another package's."""
+        return self.stochastic or self.estimator is not None
+
+    @property
     def budget(self) -> str | None:
         """The hyperparameter that says how many vectors each kernel may store, None without."""
         return next((name for name, own in self.hyperparameters.items() if own.domain == "budget"), None)

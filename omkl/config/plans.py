@@ -3,7 +3,7 @@
 import itertools
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +22,7 @@ from omkl.config.learners import (
 from omkl.config.parameters import parameters, texts
 from omkl.config.request import Request
 from omkl.config.settings import Setting
+from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
 from omkl.errors import UserError, counted, shown, suggest
 from omkl.paths import store_folder
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from omkl.data import DataRef
 
 MOST_SETTINGS = 100_000
+MOST_NAMED = 5  # learners in a note
 
 
 def settings(
@@ -320,6 +322,20 @@ class Plan:
             if (own := [setting for setting in self.settings if setting.fits(ref.task, ref.name)])
         )
 
+    def reps_of(self, spec: LearnerSpec, ref: "DataRef") -> int:
+        """Return how many repetitions of a learner there are on a data set: 1 where all would be equal."""
+        return distinct_reps(self.reps, self.order, spec.draws, ref.name, ref.content_hash)
+
+    @property
+    def repeated_once(self) -> list[str]:
+        """The learners of which one repetition is run where several are asked for, see `reps_of`."""
+        names = []
+        for setting in (*self.settings, *self.yardsticks):
+            spec = learner_spec(setting.learner)
+            fitting = [r for r in self.data if setting.fits(r.task, r.name) and r.task in spec.tasks]
+            names += [spec.name for ref in fitting if self.reps_of(spec, ref) < self.reps]
+        return list(dict.fromkeys(names))
+
     def _unscaled(self, ref: "DataRef") -> list[str]:
         """Return notes where the user's own targets or features need scaling, and nothing scales them."""
         if ref.is_registered:
@@ -355,7 +371,23 @@ class Plan:
                 notes.append(
                     f"{ref.name} has {counted(ref.T, 'example')}, fewer than rounds={self.rounds} asks for"
                 )
-        return tuple(notes)
+        return (*notes, *equal_repetitions([self]))
+
+
+def equal_repetitions(plans: Iterable[Plan]) -> list[str]:
+    """Return notes on the learners of plans of which one repetition stands for all."""
+    by_reps: dict[int, dict[str, None]] = {}
+    for made in plans:
+        by_reps.setdefault(made.reps, {}).update(dict.fromkeys(made.repeated_once))
+    notes = []
+    for reps, names in ((reps, list(names)) for reps, names in by_reps.items() if names):
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        draw, their = ("draws", "its") if len(names) == 1 else ("draw", "their")
+        notes.append(
+            f"order=file: {', '.join(names[:MOST_NAMED])}{more} {draw} nothing, so {their} {reps} "
+            "repetitions would be equal: 1 is run"
+        )
+    return notes
 
 
 def plan(

@@ -52,13 +52,30 @@ def order_seed(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -
     return order(data, kind, base_seed, rep)[1]
 
 
+def distinct_reps(reps: int, kind: str, draws: bool, name: str, content: str | None = None) -> int:
+    """Return how many of these repetitions differ: one in file order, of a learner that draws nothing.
+
+    A generated stream has another realisation for each. content: hash of the data, None for those of the name
+    """
+    return 1 if kind == "file" and not draws and _stream(name, content) is None else reps
+
+
+def _stream(name: str, content: str | None) -> registry.DataEntry | None:
+    """Return the entry of a registered stream that is generated, None for other data."""
+    if content is None:
+        item = registry.entry(name) if registry.is_name(name) else None
+    else:
+        item = registry.entry_of(name, content)
+    return item if item and item.forms[0].format == "stream" else None
+
+
 def realisation(dataset: Dataset, rep: int) -> Dataset:
     """Return the data of repetition ``rep`` (from 0) in file order: a stream's realisation of seed rep + 1.
 
     Data that are not a registered stream are returned as they are. A stream's registered content is seed 1's.
     """
-    item = registry.entry_of(dataset.name, dataset.content_hash)
-    if rep == 0 or item is None or item.forms[0].format != "stream":
+    item = _stream(dataset.name, dataset.content_hash)
+    if rep == 0 or item is None:
         return dataset
     examples = realised(item.forms[0].dataset, rep + 1)
     return dataset_of(item.name, examples, examples.labels, item.d, item.task, item.notes, registered=True)
@@ -69,8 +86,8 @@ def known_centres(data: "DataRef", kind: str, rep: int) -> tuple[int, np.ndarray
 
     None where nobody knows them: other data, and rows in another order than they came.
     """
-    item = registry.entry_of(data.name, data.content_hash)
-    if kind != "file" or item is None or item.forms[0].format != "stream":
+    item = _stream(data.name, data.content_hash)
+    if kind != "file" or item is None:
         return None
     name = item.forms[0].dataset
     return (streams.EVERY[name], streams.centres(name, rep + 1)) if name in streams.EVERY else None
@@ -81,8 +98,8 @@ def known_targets(data: "DataRef", kind: str, rep: int) -> np.ndarray | None:
 
     None where nobody knows them: all data but the generated streams of a regression.
     """
-    item = registry.entry_of(data.name, data.content_hash)
-    if item is None or item.forms[0].format != "stream" or item.forms[0].dataset not in EVERY:
+    item = _stream(data.name, data.content_hash)
+    if item is None or item.forms[0].dataset not in EVERY:
         return None
     return generate_numbers(item.forms[0].dataset, rep + 1 if kind == "file" else 1)[1]
 

@@ -53,7 +53,9 @@ def learning_curves(
     if not tables and lacking:
         raise lacking
     palette = [line for row, line in named if row.cells and not row.is_yardstick]
-    missing = captions.shortfall((line, row.data, len(row.cells), row.planned) for row, line in named)
+    missing = captions.shortfall(
+        (line, row.data, row.order, len(row.cells), row.planned) for row, line in named
+    )
     return curves(tables, palette=palette, warnings=missing, **{"command": expected.command, **more})
 
 
@@ -148,7 +150,13 @@ def _chosen_lines(table: "pd.DataFrame", measure: str) -> tuple[list[str], str]:
     if _kind(measure) != "rate":
         return own[:most], f"drawn: the first {most} of {len(own)} learners"
     values = table[table["line"].isin(own)].groupby(["data", "line"], sort=False)[f"{measure}_mean"]
-    ranks = (known.sign * (values.mean() if known.windowed else values.last())).groupby(level="data").rank().groupby(level="line").mean()
+    ranks = (
+        (known.sign * (values.mean() if known.windowed else values.last()))
+        .groupby(level="data")
+        .rank()
+        .groupby(level="line")
+        .mean()
+    )
     kept = set(ranks.sort_values(kind="stable").index[:most])
     return [line for line in own if line in kept], f"drawn: the {most} best of {len(own)} learners"
 

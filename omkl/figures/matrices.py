@@ -83,7 +83,9 @@ def confusion(
         "the rarest of the confusions are not drawn" if any(own.cut.any() for own in drawn) else "",
         left_out,
     )
-    warnings = captions.shortfall((own.line, row.data, len(row.cells), row.planned) for row, own in made)
+    warnings = captions.shortfall(
+        (own.line, row.data, row.order, len(row.cells), row.planned) for row, own in made
+    )
     title = sets[0] if len(sets) == 1 else ""
     return Figure(name, lambda: _draw(drawn), len(drawn), title, text, warnings, expected.command)
 

@@ -102,10 +102,15 @@ class ClaimRows:
     def differences(self, left: Row, right: Row, values: np.ndarray) -> np.ndarray:
         """Return left's values minus right's (n,), over the n permutations that both have run.
 
-        values: of each cell (N,); of a permutation that a row has twice, the first cell counts
+        values: of each cell (N,); of a permutation that a row has twice, the first cell counts. One
+        repetition that stands for all is compared with each of the other row's
         """
         seeds = self.cells["permutation_seed"].tolist()
         ours, theirs = ({seeds[at]: values[at] for at in reversed(row.cells)} for row in (left, right))
+        if left.stands_for_all:
+            ours = dict.fromkeys(theirs, values[left.cells[0]])
+        elif right.stands_for_all:
+            theirs = dict.fromkeys(ours, values[right.cells[0]])
         return np.array([ours[seed] - theirs[seed] for seed in ours if seed in theirs], float)
 
     def kernel_values(self, label: str, size: str) -> float:

@@ -8,6 +8,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import domains, learner_specs
+from omkl.config.plans import equal_repetitions
 from omkl.errors import UserError, show, suggest
 from omkl.paths import extensions, published_folder
 from omkl.publications.paper import Item, Paper, Run, as_list
@@ -130,6 +131,7 @@ def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", comma
         failed=tuple(outcome.failed),
         swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
         command=command,
+        about_data=tuple(equal_repetitions(work.plans)),
         by=str(item.options.get("by", "")),
     )
     pairs = _rows(work, outcome.cells, expected)
@@ -174,15 +176,15 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple
             rounds = ":".join(map(str, part)) if part else ""
             for setting in plan.yardsticks if is_yardstick else plan.settings:
                 key = (data, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
-                known = table.get(key)
-                if known and (is_yardstick or known[0].planned >= plan.reps):
+                known, asked = table.get(key), plan.reps_of(expected.specs[setting.learner], ref)
+                if known and (is_yardstick or known[0].planned >= asked):
                     continue
                 alien = is_yardstick and task not in expected.tasks(setting.learner)
                 if alien or not setting.fits(ref.task, ref.name):
                     continue
                 row = Row.of(setting, work.stands_in.get(ref.word, data), plan.order, is_yardstick, task)
-                row.cells = [at for rep, at in sorted(places.get(key, {}).items()) if rep < plan.reps]
-                row.planned = plan.reps
+                row.cells = [at for rep, at in sorted(places.get(key, {}).items()) if rep < asked]
+                row.planned, row.equal = asked, asked < plan.reps
                 if not is_yardstick:
                     row.label, row.per_data = run.labels.get(setting.learner), run.per_data_params
                     if run.tune is not None:  # its hyperparameters make no learner of its own

@@ -148,7 +148,7 @@ def violations(paper: Paper, plans: Mapping[str, Plan]) -> tuple[int, list[Viola
 
 def _compared(tuned: list[Plan], others: list[Plan]) -> tuple[int, list[Violation]]:
     from omkl.reports.measures import deciding
-    from omkl.reports.rows import ReportPlan, by_count, rows_of
+    from omkl.reports.rows import ReportPlan, rows_of
     from omkl.reports.summary import ALPHA, LEAST_COMMON, READ, Tested, paired_ps, summary_of_rows
     from omkl.runs.runner import stored_plans
 
@@ -166,7 +166,7 @@ def _compared(tuned: list[Plan], others: list[Plan]) -> tuple[int, list[Violatio
             continue
         best = at[row.learner]
         measure = deciding(row, cells, expected)
-        for _, differences in tested.differences(by_count([row]), rows[best], measure):
+        for _, differences in tested.differences([row], rows[best], measure):
             if differences.shape[1] < LEAST_COMMON:
                 continue
             count += 1

@@ -39,19 +39,25 @@ def basis(reps: int, orders: Iterable[str]) -> str:
     return f"mean over {reps} {_PLURAL.get(known[0], '') if len(known) == 1 else repetitions_of(known)}"
 
 
-def shortfall(lines: Iterable[tuple[str, str, int, int]]) -> list[str]:
+def shortfall(lines: Iterable[tuple[str, str, str, int, int]]) -> list[str]:
     """Return warnings about lines with fewer repetitions than expected, or than others have.
 
-    lines: (name, data set, repetitions done, repetitions expected).
+    In file order one repetition stands for all of a learner that draws nothing.
+
+    lines: (name, data set, order, repetitions done, repetitions expected).
     """
     lines = list(dict.fromkeys(lines))
-    most = max((done for _, _, done, _ in lines), default=0)
-    missing = [f"{name} on {data} {done} of {of}" for name, data, done, of in lines if done < of]
-    fewer = [f"{name} on {data} {done}" for name, data, done, of in lines if of <= done < most]
+    most = max((done for *_, done, _ in lines), default=0)
+    missing = [f"{name} on {data} {done} of {of}" for name, data, _, done, of in lines if done < of]
+    fewer = [
+        f"{name} on {data} {done}"
+        for name, data, order, done, of in lines
+        if of <= done < most and (order, of) != ("file", 1)
+    ]
     warnings = [f"INCOMPLETE, repetitions done: {some(missing, '; ')}"] if missing else []
     return warnings + ([f"unequal repetitions: {some(fewer, '; ')}, the most {most}"] if fewer else [])
 
 
 def shortfall_of(table: "pd.DataFrame") -> list[str]:
-    """Return the warnings of a table with the columns line, data, reps and asked."""
-    return shortfall(table[["line", "data", "reps", "asked"]].itertuples(index=False, name=None))
+    """Return the warnings of a table with the columns line, data, order, reps and asked."""
+    return shortfall(table[["line", "data", "order", "reps", "asked"]].itertuples(index=False, name=None))

@@ -10,6 +10,7 @@ import numpy as np
 
 from omkl.config.data_choice import prepared_words
 from omkl.config.settings_text import SCALING, identity, params_text
+from omkl.data import distinct_reps
 from omkl.data.preparation import in_shell
 from omkl.store.cell_measures import with_extra
 from omkl.tasks import for_task
@@ -28,8 +29,9 @@ _READ += ["rounds", "test", "held_out"]
 class ReportPlan:
     """The rows that a report should have, and where they come from.
 
-    reps, seed: repetitions of each row, and the base of their seeds    settings, yardsticks: objects with
-    ``learner``, ``params``, ``stored``, ``pool`` (omkl.config.Setting), in the order of the rows
+    reps, seed: repetitions of each row, and the base of their seeds    order: of the stream
+    settings, yardsticks: objects with ``learner``, ``params``, ``stored``, ``pool`` (omkl.config.Setting), in
+    the order of the rows
     data: names or paths of the data sets, in order    specs: LearnerSpec by learner name
     failed: lines of failed cells
     stale: number of cells of older revisions in the store by (learner, revision); for another source of a
@@ -57,6 +59,7 @@ class ReportPlan:
     by: str = ""
     store: Path | None = None
     seed: int | None = None
+    order: str = ""
 
     @classmethod
     def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "ReportPlan":
@@ -82,6 +85,7 @@ class ReportPlan:
             },
             store=plan.store,
             seed=plan.seed,
+            order=plan.order,
         )
 
     def tasks(self, learner: str) -> list[str]:
@@ -99,6 +103,7 @@ class Row:
 
     data: the printed name of the data set    task: its task    order: of the stream    pool: name or None
     cells: positions in the DataFrame, none when nothing has finished    planned: repetitions it should have
+    equal: whether one repetition stands for all, since they would be equal (`omkl.data.distinct_reps`)
     label: printed in place of the learner's name
     per_data: hyperparameters that are chosen for each data set, which make no learner of its own in a figure
     """
@@ -112,8 +117,14 @@ class Row:
     task: str = "classification"
     cells: list[int] = field(default_factory=list)
     planned: int = 0
+    equal: bool = False
     label: str | None = None
     per_data: tuple[str, ...] = ()
+
+    @property
+    def stands_for_all(self) -> bool:
+        """Whether its one cell has the figures of all repetitions that others have."""
+        return self.equal and len(self.cells) == 1
 
     @classmethod
     def of(cls, setting: Any, data: str, order: str, is_yardstick: bool, task: str) -> "Row":
@@ -295,8 +306,12 @@ def _found(cells: "pd.DataFrame", expected: ReportPlan) -> tuple[Table, list[Gro
         return ranks[group], row.is_yardstick, first, row.learner, row.pool or "", same
 
     most = max((len(row.cells) for row in table.values()), default=0)
-    for row in table.values():
-        row.planned = most if expected.reps is None else expected.reps
+    asked = most if expected.reps is None else expected.reps
+    for (group, _), row in table.items():
+        spec = expected.specs.get(row.learner)
+        how = (spec is None or spec.draws, group[0], group[1])
+        row.equal = distinct_reps(2, group[2] or expected.order, *how) == 1
+        row.planned = min(asked, max(1, len(row.cells))) if row.equal else asked
     return dict(sorted(table.items(), key=place)), groups
 
 

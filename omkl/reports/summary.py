@@ -3,7 +3,7 @@
 And its rows placed on the grid of a sweep.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from omkl.reports import origin
 from omkl.reports.class_values import of_classes
 from omkl.reports.measures import cost_of, deciding, learners_of, measure_of
 from omkl.reports.origin import Origins
-from omkl.reports.rows import Parts, ReportPlan, Row, by_count, rows_of, shown_params
+from omkl.reports.rows import Parts, ReportPlan, Row, by_count, divided, rows_of, shown_params
 from omkl.reports.table_cells import MISSING
 from omkl.store.cell_measures import CellMeasures, no_collection, with_extra
 from omkl.store.fields import AVERAGED
@@ -175,12 +175,11 @@ Differences = Iterator[tuple[np.ndarray, np.ndarray]]
 def against_best(
     rows: list[Row], summary: Mapping[str, Any], tested: "Tested"
 ) -> Iterator[tuple[np.ndarray, np.ndarray, Differences]]:
-    """Yield of each data set the numbers of its best rows and of all rows, and `Tested.differences` of all.
+    """Yield of each data set the numbers of its best rows and of all rows, and the differences of all.
 
-    The best have the best mean; of several, the differences are from the one with most repetitions. summary:
-    of these rows, or its columns
+    These are as of `Tested.differences`. The best have the best mean; of several, the differences are from
+    the one with most repetitions. summary: of these rows, or its columns
     """
-    parts = by_count(rows)
     by_data: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
         if row.cells:
@@ -193,10 +192,8 @@ def against_best(
             continue
         lowest = competing[errors == np.nanmin(errors)]
         best = max((rows[at] for at in lowest.tolist()), key=lambda row: len(row.cells))
-        own_parts = [
-            (own[some], places[some]) for own, places in parts if (some := np.isin(own, competing)).any()
-        ]
-        yield lowest, competing, tested.differences(own_parts, best, measure)
+        differences = tested.differences([rows[at] for at in competing.tolist()], best, measure)
+        yield lowest, competing, ((competing[own], less) for own, less in differences)
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
@@ -225,31 +222,42 @@ class Tested:
         self._count, self._seeds = len(ranks), ranks[known]
         self._errors: dict[str, np.ndarray] = {}
 
-    def _of(self, places: np.ndarray, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
-        """Return the permutations of cells (R, n), each row's ascending, and the errors in them."""
+    def _of(self, cells: np.ndarray, on: np.ndarray, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
+        """Return the errors of cells (R, n) by permutation, ascending in each row, and the permutations.
+
+        on: the cells whose permutations they are
+        """
         column = measure.tested  # counts, not rates: their differences are exact, equal is equal
         if measure.name not in self._errors:
             own = self._cells[column].to_numpy().astype(float) if column else self._of_cells.of(measure.name)
             self._errors[measure.name] = measure.sign * own
-        seeds, errors = self._seeds[places], self._errors[measure.name][places]
+        seeds, errors = self._seeds[on], self._errors[measure.name][cells]
         if (np.diff(seeds, axis=1) >= 0).all():
-            return seeds, errors
+            return errors, seeds
         order = np.argsort(seeds, axis=1, kind="stable")
-        return np.take_along_axis(seeds, order, 1), np.take_along_axis(errors, order, 1)
+        return np.take_along_axis(errors, order, 1), np.take_along_axis(seeds, order, 1)
 
-    def differences(
-        self, parts: Parts, other: Row, measure: Measure
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def differences(self, rows: Sequence[Row], other: Row, measure: Measure) -> Differences:
         """Yield numbers (R,) of rows, and their errors minus those of another row (R, n).
 
-        Over the n permutations that both have run, of a permutation the first cell; n may be 0.
+        Over the n permutations that both have run, of a permutation the first cell; n may be 0. A row of
+        which one repetition stands for all has its error on each permutation that any of these has run.
         """
-        (seeds,), (theirs,) = self._of(np.array([other.cells]), measure)
+        longest = max((row.cells for row in (*rows, other)), key=len)
+
+        def cells_of(row: Row) -> tuple[list[int], list[int]]:
+            return (row.cells * len(longest), longest) if row.stands_for_all else (row.cells, row.cells)
+
+        cells, on = np.array([cells_of(other)]).transpose(1, 0, 2)
+        (theirs,), (seeds,) = self._of(cells, on, measure)
         known, first = np.unique(seeds, return_index=True)
         at = np.full(self._count, -1)
         at[known] = first
-        for own, places in parts:
-            seeds, errors = self._of(places, measure)
+        every = [cells_of(row) for row in rows]
+        sizes, of = np.unique([len(cells) for cells, _ in every], return_inverse=True)
+        for own in divided(of, len(sizes)):
+            pairs = np.array([every[row] for row in own.tolist()], int)
+            errors, seeds = self._of(pairs[:, 0], pairs[:, 1], measure)
             common = (at[seeds] >= 0) & (np.diff(seeds, axis=1, prepend=-1) > 0)
             less, counts = errors - theirs[at[seeds]], common.sum(axis=1)
             for count in np.unique(counts).tolist():

@@ -51,12 +51,11 @@ def cost_of(spec: LearnerSpec, setup: Setup, T: int, nnz: int) -> float:
 
 
 def expand(
-    plan: Plan,
-    run: Callable[[Plan], Any] | None = None,
-    budgets: Mapping[tuple[str, str], int] | None = None,
+    plan: Plan, run: Callable[[Plan], Any] | None = None, budgets: Mapping[tuple[str, str], int] | None = None
 ) -> list[Cell]:
     """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
 
+    Where the repetitions of a learner would be equal, it has one (`Plan.reps_of`).
     A yardstick that does not fit the task or classes of a data set is left out. Where a budget is to match a
     learner's size, ``run`` (``run_plan``) runs the missing cells of that learner; without it they must be in
     the store. budgets: in place of those sizes. Raises UserError for data that do not fit a learner, for
@@ -96,7 +95,7 @@ def expand(
                     f"kernel than data={data.name} has examples, T = {data.T}; choose at most that"
                 )
             cost = cost_of(spec, Setup(params, setting.kernel_pool, classes=data.n_classes), T, nnz)
-            for rep, seed in enumerate(seeds):
+            for rep, seed in enumerate(seeds[: plan.reps_of(spec, data)]):
                 cell = Cell(
                     spec=spec,
                     params=params,
@@ -163,11 +162,6 @@ def check_data(cells: Collection[Cell]) -> None:
             raise UserError(
                 f"data={dataset.name}: {error} (algo={cell.spec.name}); scale the features{other}"
             ) from None
-
-
-def older_keys(cells: Iterable[Cell]) -> dict[str, tuple[str, int | str]]:
-    """Return the keys that cells had under older revisions of their learners: learner and revision by key."""
-    return {key: (cell.spec.name, old) for cell in cells for key, old in cell.older_keys().items()}
 
 
 # ------------------------------------------------------------------ budgets that match a size

@@ -7,10 +7,11 @@ import asyncio
 import logging
 import socket
 import threading
+import time
 import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -31,6 +32,7 @@ from omkl.store import provenance
 
 LOOK = 1.0  # seconds without a result between questions to the scheduler
 GRACE = 0.5  # seconds for dask's own error, which says more than a timeout
+CLOSING = 30.0  # seconds that the end of a cluster made here may take
 AHEAD = 64  # jobs the scheduler holds beyond one per core: more only costs it memory
 LOGS = ("distributed", "tornado", "asyncio")
 DIED = (
@@ -43,9 +45,9 @@ class Dask:
     """Jobs on a dask cluster: at ``address``, or made here with ``jobs`` workers and ended after the run.
 
     Data go to a cluster at an address as separate tasks, that a worker's first job fetches once. Workers made
-    here map the parsed copy. When a worker dies, the scheduler reruns its jobs. One whose workers died too
-    often (``allowed-failures``) runs again alone, and is a Failure if they die there too.
-    ``wait``: seconds without answer or worker before OmklError.
+    here map the parsed copy. A job whose workers died too often (``allowed-failures``; made here, once) runs
+    again alone, and is a Failure if they die there too. ``wait``: seconds without answer or worker before
+    OmklError.
     """
 
     name = "dask"
@@ -119,7 +121,7 @@ class Dask:
 
     def _arrived(self, client: Any, results: Iterable[Future[Any]]) -> set[Future[Any]]:
         """Wait for a result. Raises OmklError where the scheduler is gone or silent, or without workers."""
-        idle = 0.0
+        seen = time.monotonic()
         while True:
             done, _ = wait(results, LOOK, FIRST_COMPLETED)
             if done:
@@ -133,8 +135,8 @@ class Dask:
                 raise self._lost() from error
             if client.status != "running":
                 raise self._lost()
-            idle = 0.0 if workers else idle + LOOK
-            if idle >= self.wait:
+            seen = time.monotonic() if workers else seen
+            if time.monotonic() - seen >= self.wait:
                 raise _ended(f"the cluster has had no dask worker for {self.wait:g} s", "start workers and ")
 
     def _lost(self) -> OmklError:
@@ -175,18 +177,24 @@ class Dask:
                 none = f"no dask scheduler answers within {self.wait:g} s"
                 raise OmklError(f"exec.address={self.address}: {none}{text and f': {text}'}") from error
         stack.enter_context(safe_children())  # also those that replace dead ones
-        # A cell whose worker died twice runs alone, and a worker is started again however often it dies.
-        settings = {"scheduler.allowed-failures": 1, "deploy.lost-worker-timeout": "1 day"}
+        # Each death costs the start of a worker. One is started again however often it dies.
+        settings = {"scheduler.allowed-failures": 0, "deploy.lost-worker-timeout": "1 day"}
         stack.enter_context(dask.config.set({f"distributed.{name}": own for name, own in settings.items()}))
         how = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "memory_limit": 0}
         try:
             with ctrl_c_blocked():
                 cluster = LocalCluster(n_workers=self.workers, silence_logs=logging.CRITICAL, **how)
-                stack.enter_context(cluster)
+                stack.callback(_close, cluster)
             return Client(cluster, set_as_default=False)
         except Exception as error:  # of many kinds, by what was killed and when
             why = f"the workers of exec=dask did not start: {error_line(error)}"
             raise OmklError(f"{why}; run the same command again, or use exec=loky") from error
+
+
+def _close(cluster: Any) -> None:
+    """End a cluster made here; one that waits for a worker that only starts is left to the end of Python."""
+    with suppress(TimeoutError):
+        cluster.close(timeout=CLOSING)
 
 
 def _ended(why: str, remedy: str = "") -> OmklError:

@@ -80,21 +80,32 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
         done = set() if fresh else store.done(cells)
         known = _Known(store, list(cells.values()))
     missing = [cell for key, cell in cells.items() if key not in done]
-    absent = {id(cell.data) for cell in missing if cell.data.to_be_downloaded}
-    check_data([cell for cell in missing if id(cell.data) not in absent])
+    check_data([cell for cell in missing if not cell.data.to_be_downloaded])
     groups: dict[str, list[Cell]] = defaultdict(list)  # the repetitions of each row, in the plan's order
     for cell in cells.values():
-        what = (cell.spec.name, cell.data.content_hash, cell.params, cell.pool, cell.rounds)
-        groups[known.identity(*what, {**cell.spec.former, **cell.scaling})].append(cell)
+        groups[_same(cell.setting)].append(cell)
     rows, work, memory = [], np.zeros(3), np.zeros(3)
     names = data_names(cells.values())
-    for identity, own in groups.items():
-        left = sum(cell.key not in done for cell in own)
-        basis, each = known.seconds(identity, own[0])
+    for same, own in groups.items():
+        first, left = own[0], sum(cell.key not in done for cell in own)
+        basis, each = known.seconds(same, first)
         if left:
             work += (each + _around(CELL, 2)) * left
-            memory = max(memory, known.bytes(own[0]), key=lambda guess: guess[0])
-        rows.append({"data": names[own[0].data.content_hash], **_row(own, left, each, basis)})
+            memory = max(memory, known.bytes(first), key=lambda guess: guess[0])
+        pool = f" pool={first.pool['name']}" if first.pool else ""
+        unusual = first.spec.unusual(first.planned, first.data.task)
+        rows.append(
+            {
+                "data": names[first.data.content_hash],
+                "algo": first.spec.name,
+                "settings": f"{params_text(unusual)}{pool}".strip(),
+                "cells": len(own),
+                "done": len(own) - left,
+                "to run": left,
+                **dict(zip(("seconds each", "least", "most"), each.tolist(), strict=True)),
+                "from": basis,
+            }
+        )
     executor = executor_for(plans[0], missing, jobs) if plans[0].exec["name"] != "slurm" else None
     processes = max(1, min(executor.workers if executor else plans[0].exec["parallel"], len(missing)))
     compiling = not_compiled((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
@@ -127,64 +138,43 @@ def _cells(plan: Plan, assumed: list[str]) -> Iterator[Cell]:
         yield from expand(plan, budgets=defaultdict(lambda: UNKNOWN_BUDGET))
 
 
-def _row(cells: list[Cell], left: int, each: np.ndarray, basis: str) -> dict[str, Any]:
-    first = cells[0]
-    pool = f" pool={first.pool['name']}" if first.pool else ""
-    unusual = first.spec.unusual(first.planned, first.data.task)
-    return {
-        "algo": first.spec.name,
-        "settings": f"{params_text(unusual)}{pool}".strip(),
-        "cells": len(cells),
-        "done": len(cells) - left,
-        "to run": left,
-        **dict(zip(("seconds each", "least", "most"), each.tolist(), strict=True)),
-        "from": basis,
-    }
+def _same(line: Mapping[str, Any]) -> str:
+    """Return what is the same in all repetitions of a cell; line: its fields, as in the store."""
+    pool, part = line["pool_spec"], line["rounds"]
+    kernels = [pool["normalise"], pool["kernels"]] if isinstance(pool, dict) else None
+    rounds = part if isinstance(part, list) else None
+    return json.dumps([line["algo"], line["data_hash"], line["params"], kernels, rounds], sort_keys=True)
 
 
 class _Known:
     """What the store says of these learners.
 
-    same: seconds by what makes cells the same but for their repetition    ratios: seconds over those of the
-    cost model, and kept: vectors stored over examples, both by learner and data
+    same: seconds by what is the same in all repetitions    ratios: seconds over those of the cost model, and
+    kept: vectors stored over examples, both by learner and data
     """
 
     def __init__(self, store: Store, cells: list[Cell]) -> None:
         self.same, self.ratios, self.kept = (defaultdict[Any, list[float]](list) for _ in range(3))
-        self._identities: dict[tuple, str] = {}  # of cells and lines that share their params and pool objects
         costs: dict[str, float | None] = {}
         per_row = {cell.data.content_hash: cell.data.nnz / cell.data.T for cell in cells}
-        # kept, so that each id stays that of one object
-        self._lines = store.cells(columns=_TIMED, where={"algo": {cell.spec.name for cell in cells}})
-        for line in self._lines[self._lines["seconds"] > 0].to_dict("records"):
-            learner, data, T = line["algo"], line["data_hash"], line["T"]
-            pool = line["pool_spec"] if isinstance(line["pool_spec"], dict) else None
-            same = self.identity(learner, data, line["params"], pool, line["rounds"])
+        lines = store.cells(columns=_TIMED, where={"algo": {cell.spec.name for cell in cells}})
+        for line in lines[lines["seconds"] > 0].to_dict("records"):
+            which, T, same = (line["algo"], line["data_hash"]), line["T"], _same(line)
             if same not in costs:
-                entry = registry.entry_of(line["data"], data)
-                each = per_row.get(data, entry.nnz / entry.T if entry and entry.nnz else None)
-                costs[same] = _cost(learner, line["params"], pool, T, round(each * T) if each else None)
+                entry = registry.entry_of(line["data"], line["data_hash"])
+                each = per_row.get(line["data_hash"], entry.nnz / entry.T if entry and entry.nnz else None)
+                costs[same] = _cost(line, round(each * T) if each else None)
             self.same[same].append(line["seconds"])
-            self.kept[learner, data].append((line["n_sv_union"] or 0) / T)
+            self.kept[which].append((line["n_sv_union"] or 0) / T)
             if cost := costs[same]:
-                self.ratios[learner, data].append(line["seconds"] / cost)
+                self.ratios[which].append(line["seconds"] / cost)
 
-    def identity(self, learner: str, data: str, params: Any, pool: Any, rounds: Any, more: Any = None) -> str:
-        """Return what makes two cells the same but for their repetition; more: besides params."""
-        which = (learner, data, id(params), id(pool), str(rounds), repr(more))
-        if which not in self._identities:
-            kernels = pool and (pool["normalise"], pool["kernels"])
-            part = list(rounds) if isinstance(rounds, list | tuple) else None
-            text = json.dumps([learner, data, {**(more or {}), **params}, kernels, part], sort_keys=True)
-            self._identities[which] = text
-        return self._identities[which]
-
-    def seconds(self, identity: str, cell: Cell) -> tuple[str, np.ndarray]:
+    def seconds(self, same: str, cell: Cell) -> tuple[str, np.ndarray]:
         """Return what is known of a cell, as one of RANGES, and its seconds with their range."""
         learner, data = cell.spec.name, cell.data.content_hash
         others = [ratio for (name, _), own in self.ratios.items() if name == learner for ratio in own]
         sources = {
-            "same cells": (self.same.get(identity), 1.0),
+            "same cells": (self.same.get(same), 1.0),
             "same learner and data": (self.ratios.get((learner, data)), cell.cost),
             "same learner": (others, cell.cost),
             "cost model": ([1.0], cell.cost),
@@ -206,11 +196,10 @@ class _Known:
         return np.array([about, least, 1.4 * (PROCESS + size + fixed + 2 * stored)])
 
 
-def _cost(
-    learner: str, params: Mapping[str, Any], pool: dict | None, T: int, nnz: int | None
-) -> float | None:
+def _cost(line: Mapping[str, Any], nnz: int | None) -> float | None:
     """Return the cost of a stored cell, None where its data or hyperparameters are not known any more."""
-    spec = learner_spec(learner)
+    spec, params, pool = learner_spec(line["algo"]), line["params"], line["pool_spec"]
     if nnz is None or params.keys() - spec.former.keys() - set(SCALING) != spec.hyperparameters.keys():
         return None
-    return cost_of(spec, Setup(params, kernel_pool(params, pool)), T, nnz)
+    pool = kernel_pool(params, pool if isinstance(pool, dict) else None)
+    return cost_of(spec, Setup(params, pool), line["T"], nnz)

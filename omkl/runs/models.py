@@ -236,43 +236,38 @@ def rows_like(
     if not path.is_file():
         hint = "; name a file, not a data set" if str(path) in omkl.data.registry.names() else ""
         raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}{hint}")
-    if not about.get("recipe") and format_of(path).is_table:
+    recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
+    if not recipe and format_of(path).is_table:
         known = about.get("data") or "other data"
         raise UserError(f"{path} is a table; the model was trained on {known}, not on one")
     doubts.path = path
-    return _parts(about, d, path, labelled, doubts, check)
+    preparation = Preparation(index_base=about.get("index_base", 1), qid="drop")
+    texts = None
+    if recipe:
+        preparation, texts = recipe.preparation, recipe.texts
 
+    def parts() -> Iterator[Rows]:
+        for part in parts_of(path, preparation, size_limit(), PART, texts):
+            start, ids, there = doubts.rows, {}, True
+            if isinstance(part, Examples):
+                examples, kept, rows = part, np.arange(len(part.labels)), len(part.labels)
+            else:
+                assert recipe is not None
+                examples, there, kept = _prepared(recipe, part, labelled, doubts)
+                ids, rows = recipe.ids(part), len(part)
+            doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
+            largest = int(examples.indices.max(initial=-1)) + 1
+            if largest > d:
+                raise UserError(f"{path}: column {largest}; the model has {counted(d, 'feature')}")
+            check(examples, doubts.kept)
+            if labelled and not there:
+                name = recipe.label if recipe else ""
+                raise UserError(f"{path}: no column '{name}' with the labels to learn from")
+            y = _labels(examples.labels, about, path, labelled, doubts) if there else None
+            own = examples.indptr, examples.indices, examples.values
+            yield Rows(*own, y, start + kept + 1, start + 1, start + rows + 1, ids)
 
-def _parts(
-    about: dict[str, Any],
-    d: int,
-    path: Path,
-    labelled: bool,
-    doubts: Doubts,
-    check: Callable[[Examples, int], None],
-) -> Iterator[Rows]:
-    recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
-    base = about.get("index_base", 1)
-    preparation = recipe.preparation if recipe else Preparation(index_base=base, qid="drop")
-    for part in parts_of(path, preparation, size_limit(), PART, recipe.texts if recipe else None):
-        start, ids, there = doubts.rows, {}, True
-        if isinstance(part, Examples):
-            examples, kept, rows = part, np.arange(len(part.labels)), len(part.labels)
-        else:
-            assert recipe is not None
-            examples, there, kept = _prepared(recipe, part, labelled, doubts)
-            ids, rows = recipe.ids(part), len(part)
-        doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
-        largest = int(examples.indices.max(initial=-1)) + 1
-        if largest > d:
-            raise UserError(f"{path}: column {largest}; the model has {counted(d, 'feature')}")
-        check(examples, doubts.kept)
-        if labelled and not there:
-            name = recipe.label if recipe else ""
-            raise UserError(f"{path}: no column '{name}' with the labels to learn from")
-        y = _labels(examples.labels, about, path, labelled, doubts) if there else None
-        own = examples.indptr, examples.indices, examples.values
-        yield Rows(*own, y, start + kept + 1, start + 1, start + rows + 1, ids)
+    return parts()
 
 
 def _prepared(
@@ -500,17 +495,12 @@ def described(model: Model) -> dict[str, Any]:
     if E is not None:
         shown["support_vectors"] = {"distinct": int(E.size[0]), "per_kernel": [int(n) for n in E.n_sv]}
     if learner.pool is not None:
-        weights = learner.weights
         shown["normalise"] = learner.pool["normalise"]
-        shown["kernels"] = [
-            dict(kernel)
-            | (
-                {}
-                if weights is None or len(weights) != learner.m
-                else {"weight": round(float(weights[i]), 6)}
-            )
-            for i, kernel in enumerate(learner.pool["kernels"])
-        ]
+        shown["kernels"] = [dict(kernel) for kernel in learner.pool["kernels"]]
+        weights = learner.weights
+        if weights is not None and len(weights) == learner.m:
+            for kernel, weight in zip(shown["kernels"], weights, strict=True):
+                kernel["weight"] = round(float(weight), 6)
     if learner.scaling is not None:
         shown["scaling"] = learner.scaling.words
     recipe: Mapping[str, Any] | None = about.get("recipe")

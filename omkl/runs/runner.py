@@ -14,7 +14,7 @@ from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError, counted
 from omkl.learning.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
 from omkl.resources.state import may_share
-from omkl.runs.cells import check_data, expand, older_keys
+from omkl.runs.cells import check_data, expand
 from omkl.runs.others import TAKEN, in_own_order, unless_finished
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Executor, Failure, make_executor
@@ -128,9 +128,7 @@ def run_plans(
         if missing:
             stored = store.cells(distinct, columns and ("key", *columns))
         table = in_order(stored, cells)
-        older = older_keys(distinct.values())
-        stale: Counter[tuple[str, int | str]] = Counter(older[key] for key in store.done(older))
-        stale += other_sources(store, distinct)
+        stale = stale_cells(store, distinct)
     return Outcome(
         cells=table,
         failed=[failed[key] for key in distinct if key in failed],
@@ -139,7 +137,7 @@ def run_plans(
         reused=sum(cell.key in done for cell in cells),
         seconds=time.perf_counter() - began,
         interrupted=interrupted,
-        stale=dict(stale),
+        stale=stale,
     )
 
 
@@ -191,8 +189,14 @@ def by_key(cells: list[Cell]) -> dict[str, Cell]:
     return distinct
 
 
-def other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str, int | str]]:
-    """Count stored cells like these that another source of the same learner of a folder has made."""
+def stale_cells(store: Store, cells: Mapping[str, Cell]) -> dict[tuple[str, int | str], int]:
+    """Count stored cells like these of older revisions, and of other sources of a folder's learners."""
+    keys = [(cell.spec.name, cell.older_keys()) for cell in cells.values()]
+    older = {key: (name, old) for name, own in keys for key, old in own.items()}
+    return dict(Counter(older[key] for key in store.done(older)) + _other_sources(store, cells))
+
+
+def _other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str, int | str]]:
     names = [field.name for field in KEYED if field.name not in ("source", "revision")]
     foreign = [cell.setting for cell in cells.values() if cell.source]
     wanted = {dumps([line.get(name) for name in names], sort_keys=True) for line in foreign}
@@ -310,8 +314,6 @@ def stored_plans(plans: list[Plan], columns: Sequence[str] | None = None) -> tup
             cells += expand(replace(plan, settings=known))
     distinct, store = by_key(cells), Store(plans[0].store)
     table, failed = table_of(store, cells, columns), store.failed(distinct)
-    older = older_keys(distinct.values())
-    stale = Counter(older[key] for key in store.done(older)) if older else {}
-    seconds = time.perf_counter() - began
-    outcome = Outcome(table, failed, len(cells), 0, len(table), seconds, interrupted=False, stale=dict(stale))
+    stale, seconds = stale_cells(store, distinct), time.perf_counter() - began
+    outcome = Outcome(table, failed, len(cells), 0, len(table), seconds, interrupted=False, stale=stale)
     return outcome, list(dict.fromkeys(warnings))

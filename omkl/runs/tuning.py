@@ -13,6 +13,7 @@ import contextlib
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from omkl import conf, seeds
@@ -25,7 +26,6 @@ from omkl.data import DataRef
 from omkl.data.dataset import compact
 from omkl.errors import Overflow, UserError, counted
 from omkl.runs.cells import expand
-from omkl.runs.proposals import EVEN, Point, Proposals
 from omkl.runs.runner import Outcome, run_plans
 from omkl.store.cell_measures import CellMeasures, with_extra
 from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_on
@@ -33,7 +33,12 @@ from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_
 SHARE = 3  # in file order, one in three rounds is for the trials
 SMALL_PASSES = 4  # at least, on a small stream
 FIRST = 500  # rows whose median distance is the unit of a kernel's width
+EVEN = 10  # trials that are spread evenly before the first proposal of sampler=tpe, the given one among them
+BATCH = 5  # settings that are proposed together
+_ATTEMPTS = 40  # points drawn for each setting: two may round to one, or break a rule of the learner
+_PROPOSED = 20  # the same of proposals
 _WORST = math.inf
+Point = tuple[float, ...]  # of the unit cube
 
 
 @dataclass(frozen=True)
@@ -92,14 +97,7 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
     return Rule(**values), [word for word in words if word not in own]
 
 
-class Score(NamedTuple):
-    """A trial on a rung: its mean error (infinite where it failed), and the seconds of a pass.
-
-    Of a measure of which more is better, the error is that less.
-    """
-
-    error: float
-    seconds: float
+# ------------------------------------------------------------------ races
 
 
 @dataclass(frozen=True)
@@ -129,30 +127,13 @@ class Race:
         """Return the plan of some trials, by place, on a rung."""
         return replace(self.rungs[rung], settings=tuple(self.trials[place] for place in sorted(places)))
 
-    def going_on(self, scores: list[dict[int, Score]]) -> list[int]:
-        """Return the places of the trials that go on to the next rung; scores: of the rungs that ran."""
-        rung = len(scores)
-        able = [place for place in scores[-1] if self._able(place, scores[-1], rung - 1)]
-        count = max(1, len(self.trials) // self.rule.eta**rung)
-        best = sorted(able, key=lambda place: (scores[-1][place].error, place))[:count]
-        if best and rung + 1 == len(self.rungs):
-            seen = max(at for at, own in enumerate(scores) if 0 in own)
-            best += [0] if self._able(0, scores[seen], seen, rung) else []
-        return sorted(set(best))
-
-    def _able(self, place: int, scores: dict[int, Score], seen: int, rung: int = 0) -> bool:
-        """Whether a trial that did so on the rung ``seen`` may run on a later one (0: on the next)."""
-        longest, score = self.rule.longest or _WORST, scores[place]
-        ahead = self.lengths[rung or seen + 1] / self.lengths[seen]
-        return score.error < _WORST and score.seconds * ahead**2 <= longest  # quadratic at most
-
 
 @dataclass(frozen=True)
 class Tuned:
     """The end of a race.
 
     place: of the best trial, None where every one failed    error: its mean on the last rung that ran
-    rung: that rung, from 0    pass_seconds: of its pass there    trials: distinct settings    failed: of them
+    rung: that rung, from 0    pass_seconds: of its pass there    failed: how many trials failed
     seconds: of the learner in all passes of the race
     """
 
@@ -161,7 +142,6 @@ class Tuned:
     error: float
     rung: int
     pass_seconds: float
-    trials: int
     failed: int
     seconds: float
 
@@ -174,6 +154,11 @@ class Tuned:
     def task(self) -> str:
         """The task of the data."""
         return self.data.task
+
+    @property
+    def trials(self) -> int:
+        """How many settings raced."""
+        return len(self.race.trials)
 
     @property
     def setting(self) -> Setting:
@@ -213,42 +198,32 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             raise UserError(
                 f"data={data} is for novelty detection: there is no error by which settings could be chosen"
             )
-        (start, first), held = parts(plan, data)
-        medians: dict[tuple, float] = {}  # by the scaling: learners of one plan share them
-
-        def median(
-            setting: Setting, data: DataRef = data, rows: range = range(start, first), known: dict = medians
-        ) -> float:
-            key = tuple(sorted(setting.scaling.items()))
-            if key not in known:
-                known[key] = median_distance(data, setting, rows)
-            return known[key]
-
+        if rule.by:
+            judging_on(rule.by, [data.task])
+        (start, stop), held = parts(plan, data)
+        lengths = tuple(rule.lengths(stop - start))
+        # learners of one plan share what is scaled alike
+        median = cache(lambda scaling, data=data, of=range(start, stop): median_distance(data, scaling, of))
         for setting in plan.settings:
             if not setting.fits(data.task, data.name):
                 continue
             spec = learner_spec(setting.learner)
-            if rule.by:
-                judging_on(rule.by, [data.task])
             spec.check_data(setting.params, data.task, data.word)
             given = replace(setting, params=for_task(setting.params, data.task))
             space = space_of(given, data, fixed, rule, median)
             points, trials = zip(*draw(space, rule, plan.seed), strict=True)
-            alike = plan.order == "file" and plan.reps == 1 and not spec.stochastic
+            alike = plan.order == "file" and plan.reps_of(spec, data) == 1 and not spec.stochastic
+            own = replace(plan, data=(data,), yardsticks=(), swept=())
             base = replace(
-                plan,
+                own,
                 settings=trials,
-                data=(data,),
-                reps=1 if alike else rule.passes_on(first - start),
+                reps=1 if alike else rule.passes_on(stop - start),
                 seed=seeds.tuning_seed(plan.seed),
                 order="file" if plan.order == "file" else "permuted",
-                yardsticks=(),
-                swept=(),
             )
-            lengths = tuple(rule.lengths(first - start))
             rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
-            own = replace(plan, settings=trials[:1], data=(data,), yardsticks=(), swept=(), rounds=held)
-            made.append(Race(trials, rungs, lengths, own, rule, space, points))
+            reported = replace(own, settings=trials[:1], rounds=held)
+            made.append(Race(trials, rungs, lengths, reported, rule, space, points))
     return made
 
 
@@ -258,7 +233,7 @@ def run_races(chosen: list[Race], **how: Any) -> tuple[list[Tuned], list[dict[st
 
     how: jobs, fresh ... of ``run_plans``. Raises KeyboardInterrupt on Ctrl-C: the same races continue then.
     """
-    states = [_State(race) for race in chosen]
+    states = [_State(race, race.rule.sampler == "tpe") for race in chosen]
     broken: dict[str, dict[str, Any]] = {}
     while active := [state for state in states if state.places]:
         outcome = run_plans([state.plan for state in active], trials=True, **how)
@@ -272,14 +247,34 @@ def run_races(chosen: list[Race], **how: Any) -> tuple[list[Tuned], list[dict[st
     return [state.end() for state in states], list(broken.values())
 
 
+def assumed(chosen: list[Race], reported: int = 1) -> list[Plan]:
+    """Return the plans of races in which the first trials always win, and what is reported of each then."""
+    plans = [replace(race.held, settings=race.trials[:reported]) for race in chosen]
+    for state in (_State(race, proposing=False) for race in chosen):
+        while state.places:
+            plans.append(state.plan)
+            state.advance({place: Score(float(place), 0.0) for place in state.places})
+    return plans
+
+
+class Score(NamedTuple):
+    """A trial on a rung: its mean error (infinite where it failed), and the seconds of a pass.
+
+    Of a measure of which more is better, the error is that less.
+    """
+
+    error: float
+    seconds: float
+
+
 class _State:
     """How far a race is: the rung, the trials on it by place, and the scores of each rung before."""
 
-    def __init__(self, race: Race) -> None:
+    def __init__(self, race: Race, proposing: bool) -> None:
         self.race, self.rung = race, 0
-        self.proposals: Proposals | None = None
-        if race.rule.sampler == "tpe" and len(race.trials) > EVEN:
-            self.proposals = Proposals(race.space, seeds.tuning_seed(race.held.seed))
+        self.proposals: _Proposals | None = None
+        if proposing and len(race.trials) > EVEN:
+            self.proposals = _Proposals(race.space, seeds.tuning_seed(race.held.seed))
             self.race = replace(race, trials=race.trials[:EVEN], points=race.points[:EVEN])
         self.places: list[int] = list(range(len(self.race.trials)))
         if len(race.trials) == 1:  # nothing to choose
@@ -292,22 +287,21 @@ class _State:
         return self.race.plan(self.rung, self.places)
 
     def advance(self, scores: dict[int, Score]) -> None:
-        if self.proposals and self._propose(self.proposals, scores):
+        """Choose the trials that run next; scores: of those that ran."""
+        if self.proposals and not self.rung and self._propose(self.proposals, scores):
             return
         self.scores.append(scores)
         last = self.rung + 1 == len(self.race.rungs)
-        self.places = [] if last else self.race.going_on(self.scores)
+        self.places = [] if last else self._going_on()
         self.rung += bool(self.places)
 
-    def _propose(self, proposals: Proposals, scores: dict[int, Score]) -> bool:
+    def _propose(self, proposals: "_Proposals", scores: dict[int, Score]) -> bool:
         """Add further trials to the first rung, of which these scores are; whether there are any."""
-        if self.rung:
-            return False
         race = self.race
         for place, score in scores.items():
             proposals.tell(race.points[place], score.error)
         known = {setting.identity for setting in race.trials}
-        fresh = proposals.ask(min(proposals.BATCH, race.rule.trials - len(race.trials)), known)
+        fresh = proposals.ask(min(BATCH, race.rule.trials - len(race.trials)), known)
         if not fresh:
             scores.update(self.first)
             return False
@@ -317,14 +311,31 @@ class _State:
         self.race = replace(race, trials=(*race.trials, *trials), points=(*race.points, *points))
         return True
 
+    def _going_on(self) -> list[int]:
+        """Return the places of the trials that go on to the next rung."""
+        race, rung, scores = self.race, len(self.scores), self.scores[-1]
+        able = [place for place in scores if self._able(place, rung - 1, rung)]
+        count = max(1, len(race.trials) // race.rule.eta**rung)
+        best = sorted(able, key=lambda place: (scores[place].error, place))[:count]
+        if best and rung + 1 == len(race.rungs):
+            seen = max(at for at, own in enumerate(self.scores) if 0 in own)
+            best += [0] if self._able(0, seen, rung) else []
+        return sorted(set(best))
+
+    def _able(self, place: int, seen: int, rung: int) -> bool:
+        """Whether a trial that did so on the rung ``seen`` may run on a later one."""
+        score, longest = self.scores[seen][place], self.race.rule.longest or _WORST
+        ahead = self.race.lengths[rung] / self.race.lengths[seen]
+        return score.error < _WORST and score.seconds * ahead**2 <= longest  # quadratic at most
+
     def end(self) -> Tuned:
+        """Return the best trial of the last rung."""
         reps = self.race.rungs[0].reps
-        best = min(self.scores[-1].items(), key=lambda item: (item[1].error, item[0]))
-        failed = {place for scores in self.scores for place, own in scores.items() if own.error == _WORST}
+        place, best = min(self.scores[-1].items(), key=lambda item: (item[1].error, item[0]))
+        failed = {at for scores in self.scores for at, own in scores.items() if own.error == _WORST}
         seconds = sum(own.seconds * reps for scores in self.scores for own in scores.values())
-        place = best[0] if best[1].error < _WORST else None
-        trials = len(self.race.trials)
-        return Tuned(self.race, place, *best[1][:1], self.rung, best[1].seconds, trials, len(failed), seconds)
+        found = place if best.error < _WORST else None
+        return Tuned(self.race, found, best.error, self.rung, best.seconds, len(failed), seconds)
 
 
 def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]]:
@@ -347,23 +358,7 @@ def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]
         yield scores
 
 
-def assumed(chosen: list[Race], reported: int = 1) -> list[Plan]:
-    """Return the plans of races in which the first trials always win, and what is reported of each then."""
-    plans = [replace(race.held, settings=race.trials[:reported]) for race in chosen]
-    for race in chosen:
-        scores: list[dict[int, Score]] = []
-        places = list(range(len(race.trials)))
-        for rung in range(len(race.rungs)) if len(places) > 1 else [len(race.rungs) - 1]:
-            plans.append(race.plan(rung, places))
-            scores.append({place: Score(float(place), 0.0) for place in places})
-            places = race.going_on(scores) if rung + 1 < len(race.rungs) else []
-    return plans
-
-
 # ------------------------------------------------------------------ the settings that race
-
-
-_ATTEMPTS = 40  # points drawn for each setting: two may round to one, or break a rule of the learner
 
 
 class Axis(NamedTuple):
@@ -436,21 +431,24 @@ class Space:
         return replace(self.first, params=params, pool=self.pools[last] if self.pools else self.first.pool)
 
 
+Scaled = tuple[tuple[str, Any], ...]  # the words of Setting.scaling
+
+
 def space_of(
     first: Setting,
     data: DataRef,
     fixed: Collection[str],
     rule: Rule,
-    median: Callable[[Setting], float] | None = None,
+    median: Callable[[Scaled], float] | None = None,
 ) -> Space:
     """Return where the settings of a learner are looked for.
 
-    median: the median distance of the rows that the trials begin with, as a setting scales them; None is
-    that of the first rows
+    median: the median distance of the rows that the trials begin with; None is that of the first rows
     """
     searched = tuple(axes(learner_spec(first.learner), data.task, fixed))
-    has_width = any(isinstance(axis.form, Widths) for axis in searched)
-    middle = (median(first) if median else median_distance(data, first)) if has_width else 1.0
+    scaling, middle = tuple(first.scaling.items()), 1.0
+    if any(isinstance(axis.form, Widths) for axis in searched):
+        middle = median(scaling) if median else median_distance(data, scaling)
     return Space(first, searched, tuple(pools_to_try(first, rule, fixed)), middle)
 
 
@@ -460,18 +458,24 @@ def draw(space: Space, rule: Rule, seed: int) -> list[tuple[Point | None, Settin
     They are fewer than the rule's trials where the space has no more. The points are those of a scrambled
     Halton sequence, so that more trials begin with those of fewer. seed: of the scrambling
     """
+    import numpy as np
+    from scipy.stats.qmc import Halton  # a second to import
+
     drawn: dict[str, tuple[Point | None, Setting]] = {space.first.identity: (None, space.first)}
-    count = space.dimensions
-    for point in _points(count, rule.trials * _ATTEMPTS, seeds.derive("search", seed, space.first.learner)):
-        if not count or len(drawn) >= rule.trials:
-            break
-        if made := space.at(point):
-            drawn.setdefault(made.identity, (point, made))
+    if space.dimensions:
+        rng = np.random.default_rng(seeds.derive("search", seed, space.first.learner))
+        sequence = Halton(space.dimensions, scramble=True, seed=rng)
+        for _ in range(rule.trials * _ATTEMPTS):
+            if len(drawn) >= rule.trials:
+                break
+            point = tuple(sequence.random(1)[0].tolist())
+            if made := space.at(point):
+                drawn.setdefault(made.identity, (point, made))
     return list(drawn.values())[: rule.trials]
 
 
-def median_distance(data: DataRef, setting: Setting, of: range | None = None) -> float:
-    """Return the median distance of the first rows of a data set, scaled as the setting scales them.
+def median_distance(data: DataRef, scaling: Scaled, of: range | None = None) -> float:
+    """Return the median distance of the first rows of a data set, scaled as a setting scales them.
 
     1 where it is 0. No label is looked at. of: the rows that may be looked at, all by default
     """
@@ -485,19 +489,62 @@ def median_distance(data: DataRef, setting: Setting, of: range | None = None) ->
     dataset = compact(data.load())
     rows = np.array((of or range(dataset.T))[:FIRST])
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows, dataset.n_classes)
-    scaling = Scaling.of(setting.scaling, dataset)
-    scaled = scaling.scaled(stream, True)[0] if scaling else stream
+    words = Scaling.of(dict(scaling), dataset)
+    scaled = words.scaled(stream, True)[0] if words else stream
     shape = len(scaled.indptr) - 1, dataset.d
     X = csr_array((scaled.values, scaled.indices, scaled.indptr), shape=shape)[scaled.order]
     distances = pdist(X[:, np.unique(X.indices)].toarray()) if X.nnz and len(rows) > 1 else np.zeros(1)
     return float(np.median(distances)) or 1.0
 
 
-def _points(dimensions: int, most: int, seed: int) -> Iterator[Point]:
-    """Yield points of the unit cube of this many dimensions, at most so many."""
-    import numpy as np
-    from scipy.stats.qmc import Halton  # a second to import
+class _Proposals:
+    """Settings proposed after those before, by Optuna's tree-structured Parzen estimator.
 
-    sequence = Halton(max(dimensions, 1), scramble=True, seed=np.random.default_rng(seed))
-    for _ in range(most):
-        yield tuple(sequence.random(1)[0].tolist())
+    Source: Bergstra et al. (2011), Algorithms for hyper-parameter optimization. A failed trial counts as the
+    worst that has been seen.
+    """
+
+    def __init__(self, space: Space, seed: int) -> None:
+        """Raises UserError where Optuna is not installed. seed: of the estimator"""
+        try:
+            import optuna
+        except ModuleNotFoundError:
+            raise UserError("sampler=tpe needs Optuna: pip install 'omkl[tpe]'") from None
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        with_liar: dict[str, Any] = {"multivariate": True, "constant_liar": True}
+        self._optuna, self._space, self._worst = optuna, space, 0.0
+        self._asked: dict[Point, Any] = {}
+        sampler = optuna.samplers.TPESampler(seed=seed % 2**32, n_startup_trials=EVEN - 1, **with_liar)
+        self._study = optuna.create_study(sampler=sampler)
+        names = map(str, range(space.dimensions))
+        self._cube: dict[str, Any] = dict.fromkeys(names, optuna.distributions.FloatDistribution(0.0, 1.0))
+
+    def tell(self, point: Point | None, error: float) -> None:
+        """Add what a trial at a point has brought; without a point nothing is added."""
+        if point is None:
+            return
+        if math.isfinite(error):
+            self._worst = max(self._worst, error)
+        value = error if math.isfinite(error) else self._worst
+        if (trial := self._asked.pop(point, None)) is not None:
+            self._study.tell(trial, value)
+            return
+        params = dict(zip(self._cube, point, strict=True))
+        done = self._optuna.trial.create_trial(params=params, distributions=self._cube, value=value)
+        self._study.add_trial(done)
+
+    def ask(self, count: int, known: Collection[str]) -> list[tuple[Point, Setting]]:
+        """Return up to so many settings with their points, none of them known (by its identity)."""
+        made: dict[str, tuple[Point, Setting]] = {}
+        for _ in range(max(count, 0) * _PROPOSED):
+            if len(made) >= count:
+                break
+            trial = self._study.ask(self._cube)
+            point = tuple(trial.params[name] for name in self._cube)
+            setting = self._space.at(point)
+            if setting is None or setting.identity in known or setting.identity in made:
+                self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+                continue
+            self._asked[point] = trial
+            made[setting.identity] = (point, setting)
+        return list(made.values())

@@ -199,8 +199,7 @@ def _submit(function: Function, job: Any) -> tuple[_Worker, Future[Any]]:
     from joblib.externals.loky import ProcessPoolExecutor
 
     environment = {**os.environ, "parent": str(os.getpid())}  # a fork inherits pools that it cannot use
-    while _idle:
-        worker = _idle.pop()
+    while worker := _take_idle():
         if worker.environment == environment:
             try:
                 return worker, worker.pool.submit(attempt, function, job)
@@ -214,6 +213,14 @@ def _submit(function: Function, job: Any) -> tuple[_Worker, Future[Any]]:
         )
         worker = _Worker(environment, pool, pool.submit(os.getpid))
         return worker, pool.submit(attempt, function, job)
+
+
+def _take_idle() -> _Worker | None:
+    """Return an idle worker, None where there is none; another thread may take one at the same time."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        return None
 
 
 def _settle(parent: int) -> None:

@@ -63,12 +63,7 @@ FIELDS = (
     _setting("order", TEXT, "how its rows are ordered", key="order"),
     Field("rep", WHOLE, "repetition, from 0"),
     _setting("seed", WHOLE, "base seed of the repetitions"),
-    Field(
-        "permutation_seed",
-        TEXT,
-        "seed of the permutation, a whole number",
-        key="permutation_seed",
-    ),
+    Field("permutation_seed", TEXT, "seed of the permutation, a whole number", key="permutation_seed"),
     _setting("revision", WHOLE, "of the learner", key="revision"),
     _setting("T", WHOLE, "rounds of the pass", figure=True),
     _figure(
@@ -78,12 +73,7 @@ FIELDS = (
         mean=("mistakes", 1.0),
     ),
     _figure("mistake_rate", MAYBE_NUMBER, "mistakes / T", mean=("mistake_pct", 100.0)),
-    _figure(
-        "mse",
-        MAYBE_NUMBER,
-        "mean squared error of a regression",
-        mean=("mse_e3", 1000.0),
-    ),
+    _figure("mse", MAYBE_NUMBER, "mean squared error of a regression", mean=("mse_e3", 1000.0)),
     _figure("n_sv_sum", WHOLE, "support vectors, summed over the kernels", mean=("n_sv_sum", 1.0)),
     _figure("n_sv_union", WHOLE, "distinct examples stored", mean=("n_sv_union", 1.0)),
     _figure(
@@ -99,12 +89,7 @@ FIELDS = (
     _figure("seconds", NUMBER, "of the learner, one thread", "s", mean=("seconds", 1.0)),
     _setting("provenance", (dict,), "what made the cell: versions, commit, machine, workers, time, load"),
     _setting("source", (str, NOTHING), "hash of a folder's learner", key="source"),
-    _setting(
-        "rounds",
-        (list, NOTHING),
-        "first round and the one after the last, of a part",
-        key="rounds",
-    ),
+    _setting("rounds", (list, NOTHING), "first round and the one after the last, of a part", key="rounds"),
     _setting("test", (str, NOTHING), "what is held out: a data set, or a share"),
     _setting(
         "held_out",

@@ -169,10 +169,5 @@ def parse_line(raw: bytes, kind: str, memo: Memo, file: str = "", number: int = 
         if wrong_field(own, _OWN[status]):
             return None
         return Line(own["key"], status, own.get("time") or "", own, shared, file, number)
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-    ):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None  # no line of ours, although its checksum is right

@@ -89,7 +89,7 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
             params = next(iter(own.values())).params  # with numbers for what a data set decides
             for bound in bound_of(case, **{key: params[key] for key in names}):
                 row = _row(spec, setting, ref.task, bound, _observed(bound, finished), case)
-                evaluated.append({"data": dataset.name} | row | {"asked": plan.reps})
+                evaluated.append({"data": dataset.name} | row | {"asked": len(own)})
     return evaluated
 
 

@@ -129,11 +129,11 @@ def test_a_learner_chooses_among_pools_that_it_can_use_unless_one_is_given():
 def test_widths_are_multiples_of_the_median_distance_of_the_data_as_scaled():
     first = setting(learner_spec("alma"))
     near, far = rows(), rows(size=1000.0)
-    assert median_distance(far, first) == pytest.approx(1000 * median_distance(near, first))
-    scaled = replace(first, scaling={"scale": "online"})
+    assert median_distance(far, ()) == pytest.approx(1000 * median_distance(near, ()))
+    scaled = (("scale", "online"),)
     assert median_distance(far, scaled) == pytest.approx(median_distance(near, scaled))
     distances = scipy.spatial.distance.pdist(near.load().values.reshape(-1, 4))
-    assert median_distance(near, first) == pytest.approx(np.median(distances))
+    assert median_distance(near, ()) == pytest.approx(np.median(distances))
     own = [one.params["kernel"]["sigma"] for one in draw(first, near, (), rule(9), 1)[1:]]
     other = [one.params["kernel"]["sigma"] for one in draw(first, far, (), rule(9), 1)[1:]]
     assert other == pytest.approx([1000 * sigma for sigma in own], rel=0.01)

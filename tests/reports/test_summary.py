@@ -20,7 +20,7 @@ from support.reports_cells import (
 )
 
 from omkl.config.settings_text import value_text
-from omkl.reports.rows import Row, by_count
+from omkl.reports.rows import Row
 from omkl.reports.summary import Tested as Paired
 from omkl.reports.summary import not_worse, paired_ps, summary_of
 from omkl.tasks import MEASURES
@@ -230,12 +230,12 @@ def test_a_test_takes_the_permutations_that_both_have_run_each_once():
     ]
     made = [
         (own.tolist(), less.tolist())
-        for own, less in tested.differences(by_count(rows), rows[1], MEASURES["mistake_pct"])
+        for own, less in tested.differences(rows, rows[1], MEASURES["mistake_pct"])
     ]
     assert made == [([2, 4], [[], []]), ([3], [[]]), ([0], [[18.0, 9.0]]), ([1], [[0.0, 0.0, 0.0]])]
-    assert [
-        less.tolist() for _, less in tested.differences(by_count(rows[4:]), rows[3], MEASURES["mistake_pct"])
-    ] == [[[3.0]]]  # without a seed
+    assert [less.tolist() for _, less in tested.differences(rows[4:], rows[3], MEASURES["mistake_pct"])] == [
+        [[3.0]]
+    ]  # without a seed
 
 
 # -------------------------------------------------------------------- rows

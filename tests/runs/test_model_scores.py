@@ -162,10 +162,7 @@ def test_a_row_alone_scores_as_within_a_file(tmp_path, rows, capsys, task, scale
     prepared = [f"scale={scale}", "missing=mean", "categorical=onehot"]
     head, *lines = (tmp_path / f"{task}_all.csv").read_text().splitlines()
     words = [f"{('red', 'blue', 'green')[n % 3]},{line}" for n, line in enumerate(lines)]
-    words[3], words[125] = (
-        "red,,0.1,5," + words[3].split(",")[4],
-        "red,,0.1,5," + words[125].split(",")[4],
-    )
+    words[3], words[125] = ("red,,0.1,5," + words[3].split(",")[4], "red,,0.1,5," + words[125].split(",")[4])
     for name, part in (("my", words[:120]), ("new", words[120:140])):
         (tmp_path / f"{name}.csv").write_text(f"colour,{head}\n" + "\n".join(part) + "\n")
     omkl_("fit", *WORDS[task], *prepared, "data=my.csv", "order=file", "--out", "m.omkl")

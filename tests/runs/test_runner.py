@@ -1,6 +1,7 @@
 """The runner: only missing cells run, each is stored at once, and nothing depends on where it ran."""
 
 import io
+import itertools
 import json
 import os
 import pickle
@@ -42,13 +43,8 @@ def test_every_cell_runs_once_and_has_its_place(plan):
     assert (outcome.requested, outcome.ran, outcome.reused, outcome.failed) == (24, 24, 0, [])
     assert not outcome.interrupted
     cells = outcome.cells
-    expected = [
-        (data, algo, rep)
-        for data in ("one", "two")
-        for algo in ("omkc_dd", "omkc_ss", "majority")
-        for rep in range(4)
-    ]
-    assert list(zip(cells["data"], cells["algo"], cells["rep"], strict=True)) == expected
+    expected = itertools.product(("one", "two"), ("omkc_dd", "omkc_ss", "majority"), range(4))
+    assert list(zip(cells["data"], cells["algo"], cells["rep"], strict=True)) == list(expected)
     assert cells["key"].is_unique
     assert cells["T"].tolist() == [30] * 12 + [50] * 12
     # every learner saw the same permutation in a repetition
@@ -56,17 +52,8 @@ def test_every_cell_runs_once_and_has_its_place(plan):
     assert cells["permutation_seed"].nunique() == 8
     assert cells["pool"].fillna("").tolist() == (["two"] * 8 + [""] * 4) * 2
     origin = cells["provenance"][0]
-    assert set(origin) >= {
-        "time",
-        "load",
-        "versions",
-        "commit",
-        "dirty",
-        "host",
-        "cpu",
-        "cores",
-        "backend",
-        "jobs",
+    assert origin.keys() >= {
+        *["time", "load", "versions", "commit", "dirty", "host", "cpu", "cores", "backend", "jobs"]
     }
     assert (origin["backend"], origin["jobs"]) == ("serial", 1)
     curves = Store(plan.store).curves(cells["key"])
@@ -90,25 +77,24 @@ def test_nothing_depends_on_the_workers_or_the_order_of_finishing(plan, workers,
 
 
 def test_only_what_is_missing_runs(plan, tmp_path):
-    first = runner.run_plan(replace(plan, reps=2), jobs=1)
-    assert (first.ran, first.reused) == (12, 0)
-    again = runner.run_plan(plan, jobs=1)
-    assert (again.requested, again.ran, again.reused) == (24, 12, 12)
-    third = runner.run_plan(plan, jobs=1)
-    assert (third.ran, third.reused) == (0, 24)
-    pd.testing.assert_frame_equal(third.cells, again.cells)
+    def ran(plan, **how):
+        outcome = runner.run_plan(plan, jobs=1, **how)
+        return (outcome.requested, outcome.ran, outcome.reused), outcome.cells
+
+    assert ran(replace(plan, reps=2))[0] == (12, 12, 0)
+    counts, again = ran(plan)
+    assert counts == (24, 12, 12)
+    counts, third = ran(plan)
+    assert counts == (24, 0, 24)
+    pd.testing.assert_frame_equal(third, again)
+    assert ran(replace(plan, settings=(*plan.settings, *plan.yardsticks)))[0] == (24, 0, 24)  # once
     wider = replace(plan, settings=(*plan.settings, Setting("omkc_dd", {"beta": 0.9}, POOL)))
-    assert runner.run_plan(wider, jobs=1).ran == 8
-    whole = runner.run_plan(replace(plan, store=tmp_path / "whole"), jobs=1)
-    pd.testing.assert_frame_equal(without_time(whole.cells), without_time(third.cells))
-
-
-def test_fresh_runs_all_again_and_the_new_results_count(plan):
-    old = runner.run_plan(plan, jobs=1).cells
-    outcome = runner.run_plan(plan, jobs=1, fresh=True)
-    assert (outcome.ran, outcome.reused) == (24, 0)
-    assert len(outcome.cells) == 24
-    times = [[row["time"] for row in cells["provenance"]] for cells in (old, outcome.cells)]
+    assert ran(wider)[0] == (32, 8, 24)
+    _, whole = ran(replace(plan, store=tmp_path / "whole"))
+    pd.testing.assert_frame_equal(without_time(whole), without_time(third))
+    counts, new = ran(plan, fresh=True)  # all again, and the new results count
+    assert (counts, len(new)) == ((24, 24, 0), 24)
+    times = [[row["time"] for row in cells["provenance"]] for cells in (third, new)]
     assert max(times[0]) < min(times[1])
 
 
@@ -123,12 +109,6 @@ def test_another_revision_does_not_reuse(plan, monkeypatch):
     assert (outcome.ran, outcome.reused) == (16, 8)
     assert outcome.stale == {(name, now[name]): 8 for name in ("omkc_dd", "omkc_ss")}
     assert set(outcome.cells["revision"]) == {now["omkc_dd"] + 2, now["majority"]}
-
-
-def test_a_yardstick_that_is_also_a_setting_runs_once(plan):
-    both = replace(plan, settings=(*plan.settings, *plan.yardsticks))
-    outcome = runner.run_plan(both, jobs=1)
-    assert (outcome.requested, outcome.ran, len(outcome.cells)) == (24, 24, 24)
 
 
 def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_under_the_new_names(plan, tmp_path):

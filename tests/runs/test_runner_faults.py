@@ -56,17 +56,14 @@ def test_a_failed_cell_is_recorded_excluded_and_tried_again(plan, fault, message
 
 
 @pytest.mark.slow
-def test_a_poison_cell_fails_and_the_others_finish(plan, workers):
-    outcome = runner.run_plan(faulty(replace(plan, data=plan.data[:1]), "kill", None), jobs=2)
-    assert len(outcome.cells) == 3
-    assert ["SIGKILL" in line["error"] for line in outcome.failed] == [True]
-
-
-@pytest.mark.slow
-def test_a_worker_killed_once_changes_nothing(plan, workers, tmp_path):
-    outcome = runner.run_plan(faulty(plan, "kill_once", str(tmp_path / "killed")), jobs=2)
-    assert (tmp_path / "killed").exists()
-    assert (outcome.failed, len(outcome.cells)) == ([], 8)
+@pytest.mark.parametrize(("fault", "done"), [("kill", 6), ("kill_once", 8)])
+def test_a_cell_that_kills_its_worker_fails_alone_and_one_that_did_once_does_not(
+    plan, workers, tmp_path, fault, done
+):
+    outcome = runner.run_plan(faulty(plan, fault, str(tmp_path / "killed")), jobs=2)
+    assert len(outcome.cells) == done
+    assert ["SIGKILL" in line["error"] for line in outcome.failed] == [True] * (8 - done)
+    assert (tmp_path / "killed").exists() == (fault == "kill_once")
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
@@ -173,7 +170,9 @@ def test_data_that_could_not_be_cached_travel_with_the_job(plan, workers, tmp_pa
     pd.testing.assert_frame_equal(without_time(outcome.cells), without_time(expected))
 
 
-def test_bad_input_is_refused_before_any_work(plan, tmp_path):
+def test_bad_input_is_refused_before_any_work(plan, tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "run_cell", lambda job: pytest.fail("a cell ran"))
+    (tmp_path / "file").touch()
     (tmp_path / "bad.libsvm").write_text("+1 1:nan\n")
     bad = find(str(tmp_path / "bad.libsvm"))
     for wrong, jobs, message in (
@@ -181,17 +180,11 @@ def test_bad_input_is_refused_before_any_work(plan, tmp_path):
         ({"order": "authors"}, 1, "authors"),
         ({}, 0, "jobs=0"),
         ({"exec": {"name": "lokky"}}, 1, "lokky"),
+        ({"store": tmp_path / "file" / "store"}, 1, r"cannot .* the store"),
     ):
-        with pytest.raises(UserError, match=message):
+        with pytest.raises(OmklError if "store" in wrong else UserError, match=message):
             runner.run_plan(replace(plan, **wrong), jobs=jobs)
     assert not plan.store.exists()
-
-
-def test_a_store_that_cannot_be_written_is_known_before_any_work(plan, tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    monkeypatch.setattr(runner, "run_cell", lambda job: pytest.fail("a cell ran"))
-    with pytest.raises(OmklError, match=r"cannot .* the store"):
-        runner.run_plan(replace(plan, store=tmp_path / "file" / "store"), jobs=1)
 
 
 def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_is_finished(plan, monkeypatch):

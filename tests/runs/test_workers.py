@@ -88,6 +88,17 @@ def test_workers_serve_the_next_run_until_the_environment_changes(monkeypatch):
     assert "yes" in seen()
 
 
+def test_an_idle_worker_that_another_thread_takes_first_is_replaced(monkeypatch):
+    class Emptied(list):
+        """It looks as if it held a worker."""
+
+        def __bool__(self):
+            return True
+
+    monkeypatch.setattr(workers, "_idle", Emptied())
+    assert dict(Loky(1).run(act, [("value", 1)])) == {("value", 1): 1}
+
+
 def test_one_thread_each():
     assert dict(Loky(2).run(act, [("threads", 0)])) == {
         ("threads", 0): {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}

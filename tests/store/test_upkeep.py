@@ -127,7 +127,7 @@ def test_merge_copies_what_is_missing_and_the_newest_counts(tmp_path):
         copied = upkeep.merge(target, [tmp_path / "a", tmp_path / "b"])
     assert copied == {"cells": 4, "curves": 3}  # of cell 1 the two machines have the same line
     assert sorted(zip(read_quietly(target)["rep"], target.cells()["mistakes"], strict=True)) == [
-        *((1, 11), (2, 20), (4, 30)),
+        *((1, 11), (2, 20), (4, 30))
     ]
     assert len(target.curves()) == 3
     assert [failed["rep"] for failed in target.failed()] == [3]

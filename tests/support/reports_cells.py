@@ -27,6 +27,8 @@ LINEAR = {"kind": "linear"}
 class Spec(SimpleNamespace):
     """Takes the place of omkl.config.LearnerSpec."""
 
+    draws = True
+
     def unusual(self, params: dict, task: str) -> dict:
         return {name: value for name, value in params.items() if value != self.defaults.get(name)}
 
