@@ -29,8 +29,8 @@ import numpy as np
 
 import omkl.data
 from omkl.config import learner_spec, pool
-from omkl.config.kernel_pools import kernel_pool
-from omkl.data.recipe import Preparation
+from omkl.config.kernel_kinds import kernel_pool
+from omkl.data.preparation import Preparation
 from omkl.engine.stream import Stream, make_stream, part
 from omkl.errors import OmklError, UserError
 from omkl.learning import Learner, warm_up

@@ -62,7 +62,7 @@ def test_a_command_names_what_there_is(text):
 
 @pytest.mark.parametrize("text", [text for text in COMMANDS if text.startswith("omkl run ")])
 def test_a_run_can_be_planned(text):
-    assert Call.of(text.removeprefix("omkl run "), None, None, None, {}).plan().settings
+    assert Call.of(text.removeprefix("omkl run ")).plan().settings
 
 
 WITH_BOUNDS = [text for text in COMMANDS if text.startswith("omkl bounds ")]

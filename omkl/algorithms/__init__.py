@@ -7,16 +7,16 @@ as ours are, and may use ours and each other.
 import importlib
 import pkgutil
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from omkl import engine
-from omkl.engine import numba_cache
 from omkl.errors import UserError, suggest
 from omkl.paths import extensions
 
 _added: list[str] = []  # to __path__
+_one_at_a_time = threading.RLock()  # the first calls of a process may come from several threads
 
 
 def functions() -> dict[str, Any]:
@@ -26,9 +26,7 @@ def functions() -> dict[str, Any]:
     """
     known: dict[str, Any] = {}
     homes: dict[str, ModuleType] = {}
-    _extend()
-    for module_info in pkgutil.iter_modules(__path__):
-        module = _known(module_info) or _imported(module_info)
+    for module in _modules():
         for name, value in vars(module).items():
             here = getattr(getattr(value, "py_func", value), "__module__", None) == module.__name__
             if name.startswith("_") or not callable(value) or not here:
@@ -38,6 +36,12 @@ def functions() -> dict[str, Any]:
                 raise UserError(f"learner function '{name}' is defined twice in omkl.algorithms: {both}")
             known[name], homes[name] = value, module
     return known
+
+
+def _modules() -> list[ModuleType]:
+    with _one_at_a_time:
+        _extend()
+        return [_known(each) or _imported(each) for each in pkgutil.iter_modules(__path__)]
 
 
 def _extend() -> None:
@@ -55,14 +59,11 @@ def _known(module_info: pkgutil.ModuleInfo) -> ModuleType | None:
 
 
 def _imported(module_info: pkgutil.ModuleInfo) -> ModuleType:
-    for helper in pkgutil.iter_modules(engine.__path__):
-        importlib.import_module(f"{engine.__name__}.{helper.name}")  # not in the folder of who uses it first
     finder: Any = module_info.module_finder
     path, name = Path(finder.path, f"{module_info.name}.py"), f"{__name__}.{module_info.name}"
     sys.modules.pop(name, None)
     try:
-        with numba_cache.apart(path):
-            return importlib.import_module(name)
+        return importlib.import_module(name)
     except (Exception, SystemExit) as error:
         if finder.path not in _added:
             raise

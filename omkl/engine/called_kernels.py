@@ -8,7 +8,8 @@ indices, values, other_indices, other_values          their non-zeros, columns a
 
 It is compiled once into a loop over the rows of a block, with the functions of its parts where it is a sum or
 a product, and kept on disk under a hash of their sources. No learner and no other code of the engine depends
-on it. Nothing is assumed of its values: each is the function's own, and a sum of them is the plain one.
+on it. Of its values it is assumed that they are finite, and no more: each is the function's own, and a sum of
+them is the plain one. Another value raises FloatingPointError with the kind, both row numbers and the value.
 """
 
 import hashlib
@@ -30,6 +31,7 @@ from numba.core.errors import NumbaError
 from omkl.engine.by_address import Entry, array_at, call, entry
 from omkl.engine.jit import compiled, compiled_without_refcounts, fault_in_one_line
 from omkl.engine.kernels import CALLED, KINDS, constants, value
+from omkl.engine.numba_cache import hash_of, sources
 from omkl.errors import UserError
 from omkl.paths import gram_file, kernel_file
 
@@ -57,6 +59,8 @@ def {name}(address, count, dot, norm2, row_norm2, row, indices, values, rows, st
         other_indices = columns[starts[r] : starts[r + 1]]
         other_values = theirs[starts[r] : starts[r + 1]]
         k = pair_{name}(numbers, {pair})
+        if not math.isfinite(k):
+            raise FloatingPointError("{kind}", row, rows[r], k)
         {divided}
         out[r] = k
 """
@@ -65,6 +69,8 @@ _DIVIDED = """square = mine * pair_{name}(
             numbers, other_norm2, other_norm2, other_norm2, other_row, other_row,
             other_indices, other_values, other_indices, other_values
         )
+        if not math.isfinite(square):
+            raise FloatingPointError("{kind}", other_row, other_row, square)
         k = k / math.sqrt(square) if square > 0.0 else 0.0"""
 
 
@@ -161,7 +167,7 @@ class _Expression:
         form, names = arguments_of(function, path)
         own = f"f{len(self.functions)}"
         self.functions[own] = numba.njit(function)
-        self.sources.append(path.read_bytes())
+        self.sources.append(hash_of(sources(path)).encode())
         self.paths[own] = path
         given = []
         for name in names:
@@ -195,7 +201,8 @@ def called(kernel: Mapping[str, Any], cosine: bool) -> tuple[Entry, np.ndarray]:
     own = _Expression(kernel)
     parts: dict[str, Any] = {"pair": ", ".join(_PAIR), "expression": own.text, "name": "NAME"}
     parts["own"] = _OWN.format(name="NAME") if cosine else ""
-    parts["divided"] = _DIVIDED.format(name="NAME") if cosine else ""
+    parts["divided"] = _DIVIDED.format(name="NAME", kind=kernel["kind"]) if cosine else ""
+    parts["kind"] = kernel["kind"]
     text = _LOOP.format(**parts)
     digest = hashlib.sha256(b"\0".join([text.encode(), *own.sources])).hexdigest()[:16]
     name = f"loop_{digest}"

@@ -1,57 +1,96 @@
-"""Numba's files of compiled code: in folders named by a hash of the sources, each with a checksum at its end.
+"""Where numba keeps compiled code: in folders that are named by a hash of the sources.
 
-Numba's own cache looks only at the caller's file: edit a helper, and the old code would run. With the
-engine's hash in the folder's name it cannot. A module of learners has a folder of its own in there, named by
-its own hash: one learner edited or added leaves the others compiled. Import this before numba.
+Numba's own cache looks only at the caller's file: edit a helper, and the old code would run. With a hash of
+all sources in the folder's name it cannot. The engine's sources name the folder of all; any other module has
+a folder in there, named by its own source and those that it imports, so that one learner edited or added
+leaves the others compiled. Installed packages are not looked at. Import this before numba.
 
-The checksum is compared before a file is loaded. A damaged file could load wrong machine code, and crash. It
-is deleted, and numba compiles what was in it again. Numba itself stops reading where its own data end.
-
-Nothing needs the files: where they cannot be written, each process compiles for itself. Numba would look for
-another folder then, beside the sources, whose name has no hash of the engine.
+Nothing needs the files: where they cannot be written, each process compiles for itself.
 """
 
 import hashlib
-import io
+import importlib.util
 import os
+import pickle
+import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from omkl.errors import UserError
 from omkl.files import hold
 from omkl.paths import cache_folder
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_MARK = b"omkl sealed "
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE
+)
 _ROOM = 2**20  # bytes: what a learner's files need at least
-_reported = False
 _lost = ""  # why this process could not save something
 
 
-def _sources(folder: str) -> list[Path]:
-    return sorted((_PACKAGE / folder).glob("*.py"))
+def sources(module: Path) -> list[Path]:
+    """Return the files of a module and of all that it imports, but for the engine and installed packages."""
+    found: dict[Path, None] = {}
+    left = [module]
+    while left:
+        path = left.pop()
+        if path not in found and path.is_file():
+            found[path] = None
+            left += _imported(path)
+    return sorted(found)
 
 
-def stands_alone(module: Path) -> bool:
-    """Whether a module of learners uses no other one."""
-    text = module.read_bytes()
-    return b"omkl.algorithms" not in text and b"from ." not in text
+def _imported(path: Path) -> Iterator[Path]:
+    """Yield the files of what a file imports; of a package, or of ``from . import``, all of the folder."""
+    for dots, name, names in _IMPORT.findall(path.read_bytes()):
+        if dots:
+            folder = path.parents[len(dots) - 1]
+            own = folder.joinpath(*name.decode().split("."))
+            yield from (
+                [own.with_suffix(".py")] if own.with_suffix(".py").is_file() else sorted(own.rglob("*.py"))
+            )
+            continue
+        for each in re.split(rb"[, \t]+", names) if names else [name]:
+            yield from _module_files(each.decode())
 
 
-def _hash(paths: Iterable[Path]) -> str:
+def _module_files(name: str) -> list[Path]:
+    """Return the source of an imported module, or all of its package; empty of what need not be looked at."""
+    top, _, rest = name.partition(".")
+    if top == "omkl":
+        if rest.partition(".")[0] != "algorithms":
+            return []
+        places = map(Path, importlib.import_module("omkl.algorithms").__path__)
+        return [path for place in places for path in place.glob(f"{rest.partition('.')[2] or '*'}.py")]
+    if top in sys.stdlib_module_names:
+        return []
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):  # importing it will tell
+        return []
+    if spec is None:
+        return []
+    folders = list(map(Path, spec.submodule_search_locations or ()))
+    if any(part in ("site-packages", "dist-packages") for part in Path(spec.origin or folders[0]).parts):
+        return []
+    return [path for folder in folders for path in sorted(folder.rglob("*.py"))] or [Path(str(spec.origin))]
+
+
+def hash_of(paths: Iterable[Path]) -> str:
+    """Return a hash of these files' names and contents."""
     digest = hashlib.sha256()
     for path in paths:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
 def compiled_folder() -> Path:
     """The folder of compiled code for the engine as it is now."""
-    return cache_folder() / "numba" / _hash(_sources("engine"))
+    return cache_folder() / "numba" / hash_of(sorted((_PACKAGE / "engine").glob("*.py")))
 
 
 def base() -> Path:
@@ -59,8 +98,15 @@ def base() -> Path:
     return Path(os.environ.get("NUMBA_CACHE_DIR") or compiled_folder())
 
 
+def module_folder(module: Path) -> Path:
+    """The folder for what is compiled of a module: of the engine's the base, of any other one in there."""
+    if module.parent == _PACKAGE / "engine":
+        return base()
+    return base() / f"{module.stem}-{hash_of(sources(module))}"
+
+
 def unusable() -> str:
-    """Return why that folder cannot keep what is compiled, empty where it can."""
+    """Return why the folder cannot keep what is compiled, empty where it can."""
     folder = base()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -74,68 +120,6 @@ def unusable() -> str:
 def lost() -> str:
     """Return why something that this process compiled could not be kept, empty where all was."""
     return _lost
-
-
-def module_folder(module: Path) -> Path:
-    """The folder in there for a module of learners as it is now, with all others if it uses another."""
-    others = dict.fromkeys([*_sources("algorithms"), *sorted(module.parent.glob("*.py"))])
-    return base() / f"{module.stem}-{_hash([module] if stands_alone(module) else others)}"
-
-
-def folder_of(compiled: Any) -> Path:
-    """The folder of a learner's compiled function."""
-    return module_folder(Path(compiled.py_func.__code__.co_filename))
-
-
-@contextmanager
-def apart(module: Path) -> Iterator[None]:
-    """Give what is compiled in a module that is imported meanwhile the module's own folder."""
-    before = _settings.CACHE_DIR
-    _settings.CACHE_DIR = str(module_folder(module))
-    try:
-        yield
-    finally:
-        _settings.CACHE_DIR = before
-
-
-def has(compiled: Any) -> bool:
-    """Whether the cache holds some version of a compiled function."""
-    name = compiled.py_func.__name__
-    return any(folder_of(compiled).rglob(f"*.{name}-*.nbi"))
-
-
-def _seal(path: Path, content: bytes) -> bytes:
-    """Return what ends a file: it holds for this name, so that no file can stand for another."""
-    name = f"{path.parent.name}/{path.name}\n".encode()
-    return _MARK + hashlib.sha256(name + content).digest()
-
-
-def _file_is_intact(path: Path) -> bool:
-    """Whether a file is as it was written. One that is not is deleted; the first of a process is reported."""
-    global _reported
-    try:
-        content = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return True  # nothing wrong would be loaded
-    except OSError:
-        content = b""
-    end = len(content) - len(_MARK) - hashlib.sha256().digest_size
-    if end > 0 and content[end:] == _seal(path, content[:end]):
-        return True
-    with suppress(OSError):
-        path.unlink()
-    if not _reported:
-        _reported = True
-        text = f"omkl: warning: {path}: the compiled code is damaged; it is deleted and compiled again"
-        print(text, file=sys.stderr, flush=True)
-    return False
-
-
-def intact(compiled: Any) -> bool:
-    """Whether nothing that the cache holds of a compiled function is damaged; what is has been deleted."""
-    folder = compiled.stats.cache_path  # None of a function that is not to be cached
-    paths = Path(folder).glob(f"*.{compiled.py_func.__name__}-*.nb?") if folder else []
-    return not [path for path in paths if not _file_is_intact(path)]
 
 
 if "NUMBA_CACHE_DIR" not in os.environ:
@@ -152,29 +136,30 @@ _caching: Any = caching
 _InOneFolder: Any = getattr(caching, "UserProvidedCacheLocator", None) or _caching._UserProvidedCacheLocator
 
 
-class InOurFolder(_InOneFolder):
-    """The place of the files of omkl's functions and of learners of a folder, writable or not."""
+class BySources(_InOneFolder):
+    """The place of the files of what a source file compiles, writable or not."""
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        own: str = self.get_suitable_cache_subpath(py_file)
+        self._cache_path = str(module_folder(Path(py_file)) / own)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        """Return the place of a function, None for those of other packages."""
-        ours = Path(py_file).is_relative_to(_PACKAGE) or Path(_settings.CACHE_DIR) != base()  # see `apart`
-        return cls(py_func, py_file) if ours else None
+        """Return the place of a function of a file, None for one of a notebook or an installed package."""
+        path = Path(py_file)
+        ours = path.is_relative_to(_PACKAGE) or not {"site-packages", "dist-packages"} & set(path.parts)
+        return cls(py_func, py_file) if ours and path.is_file() else None
 
     def ensure_cache_path(self) -> None:
         """Do nothing: saving makes the folder."""
 
 
-_caching.CompileResultCacheImpl._locator_classes.insert(0, InOurFolder)
+_caching.CompileResultCacheImpl._locator_classes.insert(0, BySources)
 
 
-class SealedFiles(caching.IndexDataCacheFile):
-    """The index and the data of one compiled function; those of other packages stay as numba has them."""
-
-    def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
-        super().__init__(cache_path, filename_base, source_stamp)
-        folder = Path(cache_path)
-        self.sealed = folder.name.startswith(("engine_", "algorithms_"))
+class SharedFiles(caching.IndexDataCacheFile):
+    """The index and the data of one compiled function, which several processes may write."""
 
     def save(self, key: Any, data: Any) -> None:
         """Save as numba does, but one process at a time: two would give two versions of a helper one name.
@@ -182,9 +167,6 @@ class SealedFiles(caching.IndexDataCacheFile):
         What cannot be saved is noted (see `lost`), and nothing more is tried.
         """
         global _lost
-        if not self.sealed:
-            super().save(key, data)
-            return
         if _lost:
             return
         with ExitStack() as stack:
@@ -199,27 +181,14 @@ class SealedFiles(caching.IndexDataCacheFile):
                 _lost = f"{base()}: {error.strerror or error}"
 
     def _load_index(self) -> dict:
-        if self.sealed and not _file_is_intact(Path(self._index_path)):
-            return {}
         try:
             return super()._load_index()
-        except OSError:  # a folder that cannot be read
+        except (
+            OSError,
+            EOFError,
+            pickle.UnpicklingError,
+        ):  # cannot be read, or was cut off when the machine died
             return {}
 
-    def _load_data(self, name: str) -> Any:
-        if self.sealed and not _file_is_intact(Path(self._data_path(name))):
-            raise FileNotFoundError(name)  # then numba compiles it
-        return super()._load_data(name)
 
-    @contextmanager
-    def _open_for_write(self, filepath: str) -> Iterator[IO[bytes]]:
-        with super()._open_for_write(filepath) as file:
-            if not self.sealed:
-                yield file
-                return
-            written = io.BytesIO()
-            yield written
-            file.write(written.getvalue() + _seal(Path(filepath), written.getvalue()))
-
-
-_caching.IndexDataCacheFile = SealedFiles  # numba's caches look it up there
+_caching.IndexDataCacheFile = SharedFiles  # numba's caches look it up there

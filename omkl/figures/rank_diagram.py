@@ -17,33 +17,6 @@ _ROW = 0.17  # inches, of a label in the diagram; everything below the scale is 
 _BETWEEN = 0.45  # rows between bars
 
 
-def says_nothing(made: Ranks) -> str:
-    """Return why there is no diagram, "" where there is one: no difference of ranks could be significant."""
-    n, k = made.each.shape
-    if made.cd < _last_rank(made) - 1:
-        return ""
-    own = f"the {len(made.drawn)} best of {k} learners" if len(made.drawn) < k else f"{k} learners"
-    return (
-        f"no diagram of ranks: only average ranks more than {made.cd:.2f} apart differ significantly "
-        f"(Nemenyi, {100 * made.alpha:g} %), and those of {own} on {n} data sets do not"
-    )
-
-
-def _last_rank(made: Ranks) -> int:
-    """Return the end of the diagram's scale, which begins at 1."""
-    return max(len(made.drawn), int(np.ceil(max(made.drawn.values()))))
-
-
-def maximal_groups(made: Ranks) -> list[tuple[str, ...]]:
-    """Return the groups of learners that are drawn, those that no other holds, of two or more."""
-    own = sorted(made.drawn_groups, key=lambda group: -len(group))
-    kept: list[tuple[str, ...]] = []
-    for group in own:
-        if not any(set(group) <= set(other) for other in kept):
-            kept.append(group)
-    return sorted(kept, key=lambda group: made.average[group[0]])
-
-
 def ranks(made: Ranks, *, name: str = "ranks", **more: Any) -> Figure:
     """Return the diagram of average ranks, of the best of many learners; or the sentence in its place."""
     # In the order of the table, so that colours are those of the learners' curves.
@@ -54,12 +27,17 @@ def ranks(made: Ranks, *, name: str = "ranks", **more: Any) -> Figure:
         made.caption(),
         f"left out: {left_out}" if left_out else "",
         fewer if len(made.drawn) < len(made.average) else "",
-        "bars join learners whose ranks do not differ significantly" if maximal_groups(made) else "",
+        "bars join learners whose ranks do not differ significantly" if made.drawn_groups else "",
     )
     styles = line_styles(learners, [line for line in made.yardsticks if line in made.drawn])
-    nothing = says_nothing(made)
+    nothing = "" if made.tells and made.cd < _last_rank(made) - 1 else made.sentence()
     make = (lambda: _sentence(nothing)) if nothing else (lambda: _diagram(made, styles))
     return Figure(name, make, note="" if nothing else text, ranks=made, instead=nothing, **more)
+
+
+def _last_rank(made: Ranks) -> int:
+    """Return the end of the diagram's scale, which begins at 1."""
+    return max(len(made.drawn), int(np.ceil(max(made.drawn.values()))))
 
 
 def _sentence(text: str) -> "Drawn":
@@ -82,7 +60,7 @@ def _diagram(made: Ranks, styles: dict[str, LineStyle]) -> "Drawn":
     """
     from matplotlib.figure import Figure as Drawn
 
-    names, groups = list(made.drawn), maximal_groups(made)
+    names, groups = list(made.drawn), made.drawn_groups
     half = (len(names) + 1) // 2
     k = _last_rank(made)
     deep = 0.9 + _BETWEEN * len(groups)  # rows from the scale to the first label

@@ -21,27 +21,29 @@ from omkl.learning.scaling import Scaling
 _LEAST_LOG = -650.0  # of what is left of the oldest term: below it, coefficients underflow
 
 
-def measured(learner: Any, learnt: Stream, test: Stream, task: str) -> dict[str, float]:
+def measured(learner: Any, learnt: Stream, test: Stream, task: str, delay: int = 1) -> dict[str, float]:
     """Return the error of the last hypothesis on test rows, and that of the averaged one, where it is known.
 
-    learner: a Learner, or an Estimator of another package, after it has learnt a whole stream
+    learner: a Learner, or an Estimator of another package, after it has learnt a whole stream, whose labels
+    came in batches of ``delay`` rounds
     Keys: test_rate and averaged_rate, shares of mistakes; of a regression test_rmse and averaged_rmse.
     Raises Overflow where predictions do.
     """
     own = isinstance(learner, Learner)
     kind = "rmse" if task == "regression" else "rate"
     figures = {f"test_{kind}": _error(learner, test, kind)}
-    if own and (other := of(learner, learnt)) is not None:
+    if own and (other := of(learner, learnt, delay)) is not None:
         figures[f"averaged_{kind}"] = _error(other, test, kind)
     return figures
 
 
-def of(learner: Learner, learnt: Stream) -> Learner | None:
+def of(learner: Learner, learnt: Stream, delay: int = 1) -> Learner | None:
     """Return a learner with the averaged coefficients, None where they are not known.
 
     They are not where terms leave (a window), where an offset is learnt beside them, and where the oldest
     terms have shrunk to nothing. Where targets are scaled online, f_t is in the targets' units, those before
-    round t: place_t + width_t times what the learner computes.
+    round t: place_t + width_t times what the learner computes. Where labels come in batches, f_t is what was
+    learnt before the batch of round t.
     """
     kind, name = learner.spec.average, learner.stores
     if kind is None or name is None or learner.resources[name].record != "Expansion":
@@ -50,6 +52,7 @@ def of(learner: Learner, learnt: Stream) -> Learner | None:
         return None
     header, arrays = pack(learner)
     born, width = arrays[f"{name}.origin"], np.ones(learnt.T)
+    predicted_by = np.arange(learnt.T) // delay * delay  # the round before which f_t was learnt
     scaling = learner.scaling
     if scaling is None or not scaling.scale:  # else scaled rows are numbered by their rounds
         place = np.zeros(int(learnt.order.max(initial=0)) + 1, np.int64)
@@ -58,9 +61,10 @@ def of(learner: Learner, learnt: Stream) -> Learner | None:
     if scaling is not None and scaling.target == "online":
         units = Scaling(0, target="online").scaled(learnt, True)[1]
         assert units is not None
-        width = units.width
+        width = units.width[predicted_by]
         header = header | {"scaling": scaling.header() | {"target": "standard"}}  # whose units are fixed
-        arrays = arrays | {".targets": np.array([1.0, units.place.mean(), 1.0])}
+        arrays = arrays | {".targets": np.array([1.0, units.place[predicted_by].mean(), 1.0])}
+    width = np.bincount(predicted_by, width, learnt.T)  # of all rounds that a hypothesis predicted
     # the hypotheses that have the term of a round, weighed: those of the rounds after it
     counted = np.append(np.cumsum(width[:0:-1])[::-1], 0.0)
     A = arrays[f"{name}.A"]

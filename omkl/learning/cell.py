@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import threading
 import warnings
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -120,8 +121,8 @@ class Cell:
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
-        """The kernels that the learner runs on, see `omkl.config.kernel_pools.kernel_pool`."""
-        from omkl.config.kernel_pools import kernel_pool
+        """The kernels that the learner runs on, see `omkl.config.kernel_kinds.kernel_pool`."""
+        from omkl.config.kernel_kinds import kernel_pool
 
         return kernel_pool(self.params, self.pool)
 
@@ -212,6 +213,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
 # ------------------------------------------------------------------ what a process does once
 
 _warm: set[tuple] = set()
+_one_at_a_time = threading.RLock()  # the first calls of a process may come from several threads
 
 
 def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
@@ -220,19 +222,19 @@ def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
     settings: as of `omkl.learning.warm_up`.
     """
     from omkl.learning import precompile
-    from omkl.learning.compiled import setting
     from omkl.resources.state import absent
 
-    cold: dict[tuple, Sequence[Any]] = {}
-    for own in settings:
-        spec, params, many = setting(own)
-        arguments = repr(params) if spec.estimator else ""  # which are checked with it
-        which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
-        if which not in _warm:
-            cold.setdefault(which, own)
-    if cold:
-        precompile.warm_up(list(cold.values()))
-        _warm.update(cold)
+    with _one_at_a_time:
+        cold: dict[tuple, Sequence[Any]] = {}
+        for own in settings:
+            spec, params, many = precompile.setting(own)
+            arguments = repr(params) if spec.estimator else ""  # which are checked with it
+            which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
+            if which not in _warm:
+                cold.setdefault(which, own)
+        if cold:
+            precompile.warm_up(list(cold.values()))
+            _warm.update(cold)
 
 
 def compile_kernels(pools: "Iterable[dict[str, Any] | None]") -> None:

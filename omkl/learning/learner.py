@@ -20,7 +20,7 @@ from omkl.errors import UserError, show
 from omkl.learning import guards
 from omkl.learning.guards import ctrl_c_later
 from omkl.learning.kernel_data import Needs
-from omkl.learning.overflow import growth
+from omkl.learning.overflow import growth, kernel_faults
 from omkl.learning.scaling import Scaling, Units, in_units
 from omkl.learning.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
@@ -29,7 +29,6 @@ from omkl.resources.saved_state import load
 from omkl.resources.state import absent, grow_part, make, make_room, widen
 
 CURVE_POINTS = 100
-LONGEST_PART = 0.25  # seconds, about, of a part of `run` without `on_part`: a fork waits for its end
 
 
 @cache
@@ -112,7 +111,6 @@ class Learner:
     def renew_locks(self) -> None:
         """Begin with locks that nobody holds, and with threads: a new learner, or one in a forked child."""
         self.lock = threading.RLock()  # held by whoever reads or changes the learner, for a whole call
-        self.part = threading.RLock()  # held while its state is between two rounds, see omkl.learning.guards
         self._threads = Threads(self._threads.count)
 
     def change(self, params: dict, where: str | None = None, argument: Callable[[str], str] = str) -> None:
@@ -123,7 +121,7 @@ class Learner:
         `LearnerSpec.checked`, which checks them.
         """
         params = self.spec.checked(params, where, argument)
-        with self.lock, self.part:
+        with self.lock:
             for name, value in params.items():
                 if value != self.params[name] and not self._may_change(name):
                     raise cannot_change(where or f"algo={self.spec.name}", argument(name), self.params[name])
@@ -145,7 +143,7 @@ class Learner:
     ) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
 
-        The stream is cut into parts of whole blocks, so that Ctrl-C works and a fork need not wait long.
+        The stream is cut into parts of whole blocks, so that Ctrl-C works.
         ``on_part(t)`` is called with the number of rounds done, at most 100 times. progress: the record
         (`omkl.learning.model.Progress`) of the stream that this one continues; each part is added to it, and
         stored vectors are numbered from its beginning. Scaled rows are numbered by their rounds since the
@@ -163,19 +161,16 @@ class Learner:
             self.needs.check(
                 stream, progress is not None or (self.scaling is not None and bool(self.needs.grams))
             )
-            with self.part:
-                make_room(self.resources, self.state, Setup(self.params), stream, learn)
+            make_room(self.resources, self.state, Setup(self.params), stream, learn)
             step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
-            most, first, stop = step if on_part else self._cut, 0, 0
+            first, stop = 0, 0
             if progress is not None:
                 first = progress.rounds
             elif learn and self.scaling is not None and self.scaling.scale:
                 first = int(self.scaling.seen[0])
             while stop < stream.T:
-                start, began = stop, time.monotonic()
-                stop = min((start // step + 1) * step, start + most, stream.T)
-                guards.give_way()
-                with self.part, ctrl_c_later():
+                start, stop = stop, min((stop // step + 1) * step, stream.T)
+                with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
                     stop, used = self._run_part(stream, trace, start, stop, learn, first, rng)
                     used += self._rescaled(given, trace, start, stop, learn, units)
                     if progress is not None:
@@ -183,12 +178,6 @@ class Learner:
                 seconds += used
                 if on_part is not None and (stop % step == 0 or stop == stream.T):
                     on_part(stop)
-                if on_part is None:
-                    took = time.monotonic() - began
-                    if took > LONGEST_PART:
-                        most = max(most // (2 * self._cut), 1) * self._cut
-                    elif took < LONGEST_PART / 4:
-                        most = min(2 * most, step)
             return trace, seconds
 
     def _run_part(
@@ -283,7 +272,7 @@ class Learner:
         Predictions for rows without the new features stay as they are. The frequencies of random features are
         drawn for the new columns as for a set of that many.
         """
-        with self.lock, self.part:
+        with self.lock:
             if d > self.d:
                 self.needs = Needs(self.pool["kernels"] if self.pool is not None else [], d)
                 setup = Setup(self.params, self.pool, d, self.state["rng"], classes=self.classes)

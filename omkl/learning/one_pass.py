@@ -8,7 +8,7 @@ import numpy as np
 
 from omkl import seeds
 from omkl.algorithms import function
-from omkl.config.kernel_pools import kernel_pool
+from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.learners import LearnerSpec, check_classes
 from omkl.data import confusion
 from omkl.data.dataset import compact
@@ -105,7 +105,7 @@ def run_pass(
         other = compact(test[0])
         columns = other.indptr, other.indices, other.values, other.y
         held_out = make_stream(*columns, test[1], dataset.n_classes)
-        figures |= averaged.measured(learner, stream, held_out, dataset.task)
+        figures |= averaged.measured(learner, stream, held_out, dataset.task, delay)
     if on_end is not None:
         on_end(learner, trace)
     return figures

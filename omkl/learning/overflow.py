@@ -1,12 +1,13 @@
 """Which features are too large for a learner: no kernel value, nor a sum of them, may overflow."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from omkl.errors import Overflow
+from omkl.errors import OmklError, Overflow
 
 MOST_DIGITS = 300.0  # before the decimal point, of kernel values summed over the rounds: NaN must never arise
 LARGEST_TARGET = 1e150  # of a regression, whose squared errors must be finite
@@ -70,6 +71,24 @@ def check_scores(score: np.ndarray, first: int = 0, what: str = "round") -> None
 def check_sums(sums: np.ndarray, first: int = 0) -> None:
     """Raise Overflow with the first round after which a sum (T,) of errors is no finite number."""
     _check(~np.isfinite(sums), first)
+
+
+@contextmanager
+def kernel_faults(order: np.ndarray, first: int = 0) -> Iterator[None]:
+    """Turn the error for a kernel's value that is not finite into an OmklError, with its round.
+
+    order (T,): the row number of each round; first: how many rounds came before. The round is that of the
+    later one of the two rows.
+    """
+    try:
+        yield
+    except FloatingPointError as error:
+        kind, row, other, value = error.args
+        places = np.flatnonzero(np.isin(order, [row, other]))
+        where = f"in round {first + int(places[-1]) + 1}" if places.size else "of two stored rows"
+        raise OmklError(
+            f"the kernel {kind} gives {value:g} {where}: its values must be finite numbers; mend its function"
+        ) from error
 
 
 def check_arrays(arrays: Mapping[str, np.ndarray]) -> None:

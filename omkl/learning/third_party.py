@@ -28,6 +28,7 @@ import numpy as np
 
 from omkl import conf
 from omkl.config.learners import LearnerSpec, learner_specs
+from omkl.engine.numba_cache import hash_of, sources
 from omkl.engine.stream import Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, counted, suggest
 from omkl.learning.scaling import Scaling, in_units
@@ -251,9 +252,9 @@ def code_identity(spec: LearnerSpec) -> str:
     name = str(spec.estimator).partition(":")[0]
     parts, tops = [f"estimator {REVISION}", str(spec.estimator)], [name.partition(".")[0]]
     if own := _own_module(name, where):
-        sources = sorted(own.parent.glob("*.py")) if b"from ." in own.read_bytes() else [own]
-        parts.append(hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:32])
-        tops = [top for path in sources for top in _imports(path)]
+        files = sources(own)
+        parts.append(hash_of(files))
+        tops = [top for path in files for top in _imports(path)]
     names = {each for top in tops for each in _distributions().get(top, [])}
     return "; ".join([*parts, *(f"{each} {importlib.metadata.version(each)}" for each in sorted(names))])
 
@@ -306,15 +307,14 @@ def sources_of_others() -> dict[str, str]:
 def source(spec: LearnerSpec) -> str:
     """Return what tells a folder's learner from others of its name, empty for one of ours.
 
-    Of a compiled learner it is a hash of its module (with the folder's other modules if it uses any) and of
-    what its YAML says about its function and state; of an estimator see `identity`.
+    Of a compiled learner it is a hash of its module, of those that this imports, and of what its YAML says
+    about its function and state; of an estimator see `code_identity`.
     """
     if conf.of_omkl("algo", spec.name):
         return ""
     if spec.estimator:
         return code_identity(spec)
     from omkl.algorithms import function
-    from omkl.engine.numba_cache import stands_alone
 
     state = {name: resource.written() for name, resource in spec.state.items()}
     said = [spec.function, spec.setup, spec.draws_as, spec.kernels, state]
@@ -324,7 +324,5 @@ def source(spec: LearnerSpec) -> str:
         compiled = function(name, name == spec.function)
         module = Path(getattr(compiled, "py_func", compiled).__code__.co_filename)
         if module.parent == folder:  # a function of ours has a revision
-            parts = [module] if stands_alone(module) else sorted(folder.glob("*.py"))
-            for path in parts:
-                digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+            digest.update(hash_of(sources(module)).encode())
     return digest.hexdigest()

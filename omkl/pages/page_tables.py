@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan, learner_names, learner_spec, pool, pool_names
-from omkl.config.data_choice import prepared_words
 from omkl.config.settings_text import SCALING, kernels_text, params_text, word_text
 from omkl.data import DataRef, registry
 from omkl.errors import counted
@@ -131,7 +130,7 @@ def _prepared(first: Mapping[str, Any]) -> list[str]:
     provenance = first.get("provenance")
     text = provenance.get("prepared", "") if isinstance(provenance, dict) else ""
     task = [f"task={first['task']}"] if first["task"] != "classification" else []
-    return [*task, *prepared_words(text)]
+    return [*task, *shlex.split(text)]
 
 
 # -------------------------------------------------------------------- data sets, origin

@@ -12,9 +12,8 @@ from omkl.publications.claims import check_claims
 from omkl.publications.paper import FEW, Paper, Run, as_list, enumerated
 from omkl.publications.paper_figures import print_item
 from omkl.publications.paper_tables import TableResult, make_table
-from omkl.publications.selection import Selection, tuned_plans
+from omkl.publications.selection import Selection
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
-from omkl.publications.tuner_check import check_text
 from omkl.reports.comparison import comparison
 
 if TYPE_CHECKING:
@@ -126,8 +125,6 @@ def write_page(
         parts.append(text + numbers)
     if paper.claims:
         parts.append(f"## Claims\n\n{save('claims', check_claims(paper, selection, **how))}")
-    if tuned_runs(paper) and (checked := check_text(paper, tuned_plans(paper, selection))):
-        parts.append(f"## The tuner's check\n\n{checked}")
     head = [f"# {paper.title}", paper.cite, *answers, _origin(paper, outcomes)]
     if about := about_numbers(paper):
         lines = (f"{place}. {text}" for place, text in enumerate(about[1], 1))
@@ -138,7 +135,7 @@ def write_page(
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    return f"{text[:1].upper()}{text[1:]}." if text and not text.endswith(".") else text
 
 
 def _commands(runs: Iterable[Run]) -> str:

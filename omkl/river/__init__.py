@@ -15,13 +15,13 @@ _BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor
 
 
 def names() -> list[str]:
-    """Return the names of all models."""
-    return list(estimator_specs())
+    """Return the names of all models: learners that choose their kernel by the first rows are none."""
+    return [name for name, (spec, _) in estimator_specs().items() if not spec.setup]
 
 
 @cache
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or name not in estimator_specs():
+    if name.startswith("_") or name not in names():
         raise no_such_estimator(__name__, name)
     return make_class(name, _BASES, __name__, seed="seed", of_classes={"classes": CLASSES})
 

@@ -5,6 +5,7 @@ counts as 0. Values that are not numbers are refused.
 """
 
 import math
+import re
 import secrets
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import nullcontext
@@ -32,7 +33,7 @@ Row = tuple[list[int], list[float], float]  # columns, values, and label, class 
 
 
 class _Columns:
-    """The columns of the names, in the order in which they came; new ones of one row by their text."""
+    """The columns of the names, in the order in which they came; new ones of a row by `_by_number`."""
 
     def __init__(self) -> None:
         self.of: dict[Hashable, int] = {}
@@ -43,11 +44,17 @@ class _Columns:
         numbers = {name: _number(name, value) for name, value in x.items()}
         if not of.keys() >= x.keys():
             of = of if learn else dict(of)
-            for name in sorted(x.keys() - of.keys(), key=str):
+            for name in sorted(x.keys() - of.keys(), key=_by_number):
                 of[name] = len(of)
         pairs = sorted((of[name], value) for name, value in numbers.items())
         kept = [(column, value) for column, value in pairs if value != 0]
         return [column for column, _ in kept], [value for _, value in kept], len(of)
+
+
+def _by_number(name: Hashable) -> list[tuple[int, str]]:
+    """Sort x2 before x10, as arrays have them; a row's own order may not matter, as river's checks ask."""
+    parts = re.split(r"(\d+)", str(name))
+    return [(int(part) if part.isdecimal() else -1, part) for part in parts]
 
 
 def _mapping(x: Any) -> dict[Hashable, Any]:
@@ -90,10 +97,7 @@ class Model(Copied):
 
     def _current(self) -> Learner:
         """Return the learner, with the hyperparameters that have been set since it began."""
-        if "_given" in self.__dict__:
-            follow(self, self._model)
-        else:  # a pickle of an older version
-            self._given = self._get_params()  # type: ignore[attr-defined]
+        follow(self, self._model)
         return self._model
 
     def _learn(self, x: Mapping[Hashable, Any], y: float, classes: int = 2) -> Row:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl.config import Plan, learner_spec
-from omkl.config.kernel_pools import kernel_pool
+from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.settings_text import SCALING, params_text
 from omkl.data import registry
 from omkl.engine import numba_cache
@@ -72,7 +72,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
 
     Raises as ``expand``, ``check_data`` and the store do.
     """
-    from omkl.learning.compiled import missing as not_compiled
+    from omkl.learning.precompile import missing as not_compiled
 
     assumed: list[str] = []
     cells = by_key([cell for plan in plans for cell in _cells(plan, assumed)])

@@ -129,10 +129,7 @@ class OnlineLearner(Copied, BaseEstimator):
         """Return the learner, with the hyperparameters that have been set since it began."""
         model: Learner = self._model
         with model.lock:
-            if "_given" in self.__dict__:
-                follow(self, model)
-            else:  # a pickle of an older version
-                self._given = self.get_params(deep=False)
+            follow(self, model)
         return model
 
     def _scores(self, X: Any) -> np.ndarray:

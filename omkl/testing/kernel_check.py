@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import scipy.sparse as sp
 
@@ -23,6 +24,7 @@ from omkl.testing.cases import clouds, dataset, matrix_of
 from omkl.testing.kernel_contract import check_sums, settings, streams
 
 MOST_ROWS = 300  # of a data set of the user's
+FEW_ROWS = 40  # where each pair is a call
 # Learners that sum kernel values in each of the engine's ways: all stored vectors; budgets, Gram matrices.
 LEARNERS = ("omkc_dd", "bomkc_projectron", "perceptron")
 _NEGATIVE = 1e-10  # share of the largest eigenvalue below which a negative one is rounding, for each row
@@ -44,9 +46,10 @@ def checks_of(
     """
     kind = kernel_kind(name)
     yield "compiles", partial(prepare_kernels, [_usual(kind, 1)], "none")
-    yield "compiled as written", partial(_as_written, kind)
     sets = {f"random vectors, {what}": X for what, X in streams(negative=kind.negative).items()}
     sets |= {f"data={word}": matrix_of(own)[:MOST_ROWS] for word, own in data.items()}
+    yield "indices within bounds", partial(_within_bounds, kind, list(sets.values()))
+    yield "compiled as written", partial(_as_written, kind)
     for what, X in sets.items():
         yield f"finite, symmetric: {what}", partial(_symmetric, kind, X)
     for what, X in sets.items():
@@ -81,19 +84,34 @@ def _matrix(kind: KernelKind, X: np.ndarray) -> np.ndarray:
     return kernel_matrix(make_pool([_of(kind, X)]), 0, sp.csr_matrix(X), every, every)
 
 
-def _as_written(kind: KernelKind) -> None:
-    """The compiled function gives what Python does with the same text."""
-    function = function_of(kind.name)
-    form, names = arguments_of(function, "")
-    X = streams(negative=kind.negative)["random"][:12]
-    kernel, K = _usual(kind, X.shape[1]), None
+def _values(kind: KernelKind, X: np.ndarray, compiled: Callable = lambda own: own) -> np.ndarray:
+    """Return the values (n, n) of the kind's own function of rows (n, d), one by one."""
+    own = function_of(kind.name)
+    form, names = arguments_of(own, "")
+    kernel, function = _usual(kind, X.shape[1]), compiled(own)
     given = [np.array(kernel[name]) if isinstance(kernel[name], list) else kernel[name] for name in names]
-    every = np.arange(len(X))
-    K = kernel_matrix(make_pool([kernel]), 0, sp.csr_matrix(X), every, every)
+    K = np.zeros((len(X), len(X)))
     for s, x in enumerate(X):
         for t, z in enumerate(X):
             rows = [part for v in (x, z) for part in (np.flatnonzero(v).astype(np.int32), v[v != 0])]
-            value = function(*((x @ z, x @ x, z @ z) if form == PRODUCTS else rows), *given)
+            K[s, t] = function(*((x @ z, x @ x, z @ z) if form == PRODUCTS else rows), *given)
+    return K
+
+
+def _within_bounds(kind: KernelKind, sets: list[np.ndarray]) -> None:
+    """No index of an array is out of its bounds, where compiled code would read other memory, or crash."""
+    for X in sets:
+        _values(kind, X[:FEW_ROWS], numba.njit(boundscheck=True))
+
+
+def _as_written(kind: KernelKind) -> None:
+    """The compiled function gives what Python does with the same text."""
+    X = streams(negative=kind.negative)["random"][:12]
+    values, every = _values(kind, X), np.arange(len(X))
+    K = kernel_matrix(make_pool([_usual(kind, X.shape[1])]), 0, sp.csr_matrix(X), every, every)
+    for s in every:
+        for t in every:
+            value = float(values[s, t])
             assert np.isclose(K[s, t], value, rtol=1e-9, atol=1e-12), (
                 f"compiled, the kernel of two vectors is {K[s, t]!r}, and {value!r} in Python"
             )

@@ -1,8 +1,7 @@
 """The right-hand sides of the papers' theorems, for the settings of a run.
 
-A bound is one function with the name of the learner's function, in the module here that has the name of the
-learner's module in omkl.algorithms; no list is edited. It takes a `Case` and the hyperparameters that it
-names, and returns one `Bound` per theorem.
+A bound is one function with the name of the learner's function, in any module here; no list is edited. It
+takes a `Case` and the hyperparameters that it names, and returns one `Bound` per theorem.
 """
 
 from omkl.theorems.case import Bound, Case

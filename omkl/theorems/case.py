@@ -114,12 +114,12 @@ class Case:
         """
 
         def f_of(lam: float) -> tuple[float, Fit]:
-            f, mixed = self.batch.mixture(lam)
+            f, mixed = self.batch.mixed(lam)
             self.used.append(f)
             return float(mixed.norms2[mixed.u > 0.0].max()), f
 
         value, lam = _in_ball(f_of, R, 1.0)
-        return value, tuple(self.batch.mixture(lam)[1].u.tolist())
+        return value, tuple(self.batch.mixed(lam)[1].u.tolist())
 
     def least(self, value: Callable[[int], float]) -> tuple[float, int]:
         """Return the smallest value over the kernels i, and its i."""

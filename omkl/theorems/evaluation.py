@@ -1,7 +1,8 @@
 """The table of ``omkl bounds``: for every learner and data set its theorems next to what was observed."""
 
-import importlib.util
+import importlib
 import inspect
+import pkgutil
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -47,14 +48,15 @@ def function_of(spec: "LearnerSpec") -> Callable[..., list[Bound]] | None:
 
     None as well for a learner whose kernel is chosen while it runs: which kernel is not known here.
     """
-    from omkl.algorithms import function
-
-    if spec.estimator:
+    if spec.estimator or spec.setup:
         return None
-    module = function(spec.function).py_func.__module__.rpartition(".")[2]
-    if spec.setup or not importlib.util.find_spec(f"omkl.theorems.{module}"):
-        return None
-    return getattr(importlib.import_module(f"omkl.theorems.{module}"), spec.function, None)
+    folder = importlib.import_module("omkl.theorems")
+    for found in pkgutil.iter_modules(folder.__path__):
+        module = importlib.import_module(f"omkl.theorems.{found.name}")
+        bound = getattr(module, spec.function, None)
+        if inspect.isfunction(bound) and "case" in inspect.signature(bound).parameters:
+            return bound
+    return None
 
 
 def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict[str, Any]]:

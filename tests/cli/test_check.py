@@ -1,6 +1,7 @@
 """`omkl check` of a folder: what it finds, and where; faulty learners stop no others."""
 
 import json
+import re
 
 import pytest
 from support.extension import TINY, TWIN, YAML, page_examples, tiny, write
@@ -42,26 +43,35 @@ def test_check_names_the_first_round_that_differs(place, capsys):
     assert int(failed["twin: wdbc"].split()[1].rstrip(":")) > 31
 
 
-def test_check_finds_a_broken_contract_and_a_missing_twin(place, capsys):
+def test_check_finds_a_broken_contract_of_a_learner_without_a_twin(place, capsys):
     source = TINY.replace("f = 0.0", "f = 1e-3 * t")  # the round counts from the start of each part
     tiny(place / "mine", source)
     (place / "mine/tests/reference/small.py").unlink()
     assert main(["check", "mine", "--format", "json"]) == 1
-    failed = {row["check"] for row in json.loads(capsys.readouterr().out) if row["result"] == "failed"}
-    assert {"twin", "a pass in parts"} <= failed
-    assert "same seed, same result" not in failed
+    results = {row["check"]: row["result"] for row in json.loads(capsys.readouterr().out)}
+    assert (results["a pass in parts"], results["same seed, same result"]) == ("failed", "ok")
+    assert results["twin"] == "no twin: not compared"
 
 
-def test_check_of_a_folder_that_is_wrong(place, capsys):
-    tiny(place / "one", **{"tests/reference/small.py": "import nosuch"})
+def test_a_learner_without_a_twin_is_not_compared_and_that_is_no_fault(place, capsys):
+    tiny(place / "mine")
+    (place / "mine/tests/reference/small.py").unlink()
+    assert main(["check", "mine"]) == 0
+    assert re.search(r"tiny +twin +no twin: not compared", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("tests/reference/small.py", "import nosuch", ": cannot be imported"),
+        ("tests/reference/kernels.py", "", ": the name is taken"),
+        ("conf/pool/p.yaml", "label: x\nnormalise: none\nkernels: []\n", ""),
+    ],
+)
+def test_check_of_a_folder_that_is_wrong(place, capsys, name, text, said):
+    tiny(place / "one", **{name: text})
     assert main(["check", "one"]) == 2
-    assert f"{place}/one/tests/reference/small.py: cannot be imported" in capsys.readouterr().err
-    tiny(place / "two", **{"tests/reference/kernels.py": ""})
-    assert main(["check", "two"]) == 2
-    assert f"{place}/two/tests/reference/kernels.py: the name is taken" in capsys.readouterr().err
-    write(place / "three", {"conf/pool/p.yaml": "label: x\nnormalise: none\nkernels: []\n"})
-    assert main(["check", "three"]) == 2
-    assert f"{place}/three/conf/pool/p.yaml" in capsys.readouterr().err
+    assert f"{place}/one/{name}{said}" in capsys.readouterr().err
 
 
 def beside(place, wrong):

@@ -15,7 +15,6 @@ from omkl import __main__
 from omkl.cli import main
 from omkl.config import learner_spec
 from omkl.learning import precompile
-from omkl.learning.compiled import cold, version
 from omkl.paths import SAFE, safe_children
 from omkl.runs import slurm
 
@@ -67,15 +66,14 @@ def test_workers(mark, name, in_a_process):
 
 @pytest.mark.slow
 def test_the_process_that_helps_to_compile(mark, place, monkeypatch):
-    setting = (learner_spec("majority"), learner_spec("majority").defaults, False)
+    spec, started = learner_spec("majority"), subprocess.Popen
+    processes = []
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(place / "compiled"))
-    monkeypatch.setattr(precompile, "_helpers", lambda settings: 1)
-    with precompile._company([setting]) as helped:
-        assert helped
-        end = time.monotonic() + 120
-        while cold([version(*setting)]):
-            assert time.monotonic() < end
-            time.sleep(0.05)
+    monkeypatch.setattr("joblib.cpu_count", lambda: 2)
+    start = lambda *words, **how: processes.append(started(*words, **how)) or processes[-1]  # noqa: E731
+    monkeypatch.setattr(precompile.subprocess, "Popen", start)
+    with precompile._helped([(spec, spec.defaults, False)]):
+        assert [process.wait(120) for process in processes] == [0]
     assert not mark.exists(), mark.read_text()
 
 

@@ -14,7 +14,7 @@ from omkl.engine.called_kernels import called
 from omkl.engine.kernel_matrix import kernel_matrix, self_values
 from omkl.engine.kernels import KINDS
 from omkl.engine.pool import make_pool
-from omkl.errors import UserError
+from omkl.errors import OmklError, UserError
 from omkl.learning import run_pass
 from omkl.paths import extended
 from omkl.testing.kernel_contract import check_sums, settings, streams
@@ -293,3 +293,22 @@ def test_the_signature_of_every_kernel_fits_its_conf():
         _, names = arguments_of(function_of(name), "")
         assert names == list(kernel_kind(name).parameters)
         assert inspect.getdoc(function_of(name))
+
+
+@pytest.mark.parametrize("cosine", [False, True])
+@pytest.mark.parametrize(("value", "said"), [("math.nan", "nan"), ("math.inf", "inf"), ("-math.inf", "-inf")])
+def test_a_value_that_is_no_number_fails_with_the_kernel_and_the_round(folder, cosine, value, said):
+    """Whatever the learner: comparisons would swallow it."""
+    text = GAUSSIANS["by_products"].replace("return", f"return {value} if 4.0 in (norm2, other_norm2) else")
+    (folder / "kernels" / "by_products.py").write_text(text)
+    data = clouds(T=40)
+    data.values[data.indptr[29] : data.indptr[30]] = [2.0] + [0.0] * (data.indptr[30] - data.indptr[29] - 1)
+    kernels = [{"kind": "gaussian", "sigma": 1.0}, {"kind": "by_products", "sigma": 1.0}]
+    pool = {"normalise": "cosine" if cosine else "none", "kernels": kernels}
+    for name in ("omkc_dd", "omkc_ss", "bomkc_rbp", "auto"):
+        spec = learner_spec(name)
+        if spec.kernels == "pool":
+            with pytest.raises(
+                OmklError, match=rf"^the kernel by_products gives {said} in round 30: its values"
+            ):
+                run_pass(spec, spec.usual("classification"), pool, data, np.arange(data.T), 1)

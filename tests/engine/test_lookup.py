@@ -88,46 +88,69 @@ def test_a_name_defined_twice_is_an_error(added_module):
         functions()
 
 
-@pytest.mark.slow
-def test_the_folders_follow_every_source_of_compiled_code(tmp_path, monkeypatch):
-    copy = tmp_path / "omkl"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """A copy of the package, which the folders are named by."""
+    shutil.copytree(PACKAGE, tmp_path / "omkl", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    original = numba_cache.compiled_folder()
-    monkeypatch.setattr(numba_cache, "_PACKAGE", copy)
-    assert numba_cache.compiled_folder() == original  # not the place
-    learners = sorted(copy.glob("algorithms/[!_]*.py"))
-    for path in learners:
-        before = {each: numba_cache.module_folder(each) for each in learners}
-        path.write_text(path.read_text() + "\n# changed\n")
-        assert numba_cache.compiled_folder() == original
-        after = {each: numba_cache.module_folder(each) for each in learners}
-        assert [each for each in learners if after[each] != before[each]] == [path]
-    folders = {original}
-    for path in sorted(copy.glob("engine/*.py")):
+    monkeypatch.setattr(numba_cache, "_PACKAGE", tmp_path / "omkl")
+    return tmp_path / "omkl"
+
+
+def test_the_folders_follow_every_source_of_compiled_code(copied):
+    folders = {numba_cache.compiled_folder()}
+    for path in sorted(copied.glob("engine/*.py")):
         path.write_text(path.read_text() + "\n# changed\n")
         folders.add(numba_cache.compiled_folder())
-        assert numba_cache.module_folder(learners[0]).parent == numba_cache.compiled_folder()
-    assert len(folders) == 1 + len([*copy.glob("engine/*.py")])
-    (copy / "engine" / "another.py").write_text("")
-    assert numba_cache.compiled_folder() not in folders
+    (copied / "engine" / "another.py").write_text("")
+    folders.add(numba_cache.compiled_folder())
+    assert len(folders) == 1 + len([*copied.glob("engine/*.py")])
 
 
-def test_a_module_of_learners_that_uses_another_follows_all(tmp_path, monkeypatch):
-    copy = tmp_path / "omkl"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(numba_cache, "_PACKAGE", copy)
-    mine = copy / "algorithms" / "mine.py"
-    for line in ("from omkl.algorithms.omkc import omkc_dd\n", "from .omkc import omkc_dd\n"):
-        mine.write_text(line)
-        before = numba_cache.module_folder(mine)
-        (copy / "algorithms" / "omkc.py").write_text(line)
-        assert numba_cache.module_folder(mine) != before
+def test_a_module_of_learners_has_a_folder_of_its_own(copied):
+    learners = sorted(copied.glob("algorithms/[!_]*.py"))
+    before = {each: numba_cache.module_folder(each) for each in learners}
+    assert {folder.parent for folder in before.values()} == {numba_cache.compiled_folder()}
+    learners[0].write_text(learners[0].read_text() + "\n# changed\n")
+    after = {each: numba_cache.module_folder(each) for each in learners}
+    assert [each for each in learners if after[each] != before[each]] == learners[:1]
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("import math\nimport numpy as np\nfrom numba import njit\n", []),
+        ("from omkl.engine.experts import vote\n", []),
+        ("from omkl.algorithms.omkc import omkc_dd\n", ["omkc.py"]),
+        ("from omkl.algorithms import omkc\n", ["omkc.py", "om2.py"]),
+        ("from .steps import step\n", ["algorithms/steps.py", "deeper.py"]),
+        ("from . import steps\n", ["algorithms/mine.py", "algorithms/steps.py", "deeper.py"]),
+        ("from . import (\n    steps,\n)\n", ["algorithms/steps.py"]),
+        ("def learner():\n    import math, deeper\n", ["deeper.py"]),
+        ("import parts.one\n", ["parts/__init__.py", "parts/one.py", "parts/two.py"]),
+        ("from parts import two as one\n", ["parts/one.py"]),
+        ("import there_is_none\n", []),
+    ],
+)
+def test_a_module_s_sources_are_its_own_and_those_of_all_that_it_imports(tmp_path, monkeypatch, text, others):
+    (tmp_path / "algorithms").mkdir()
+    (tmp_path / "parts").mkdir()
+    for name in ("parts/__init__.py", "parts/one.py", "parts/two.py", "deeper.py"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "algorithms/steps.py").write_text("import deeper\n")
+    (tmp_path / "algorithms/mine.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = [str(path) for path in numba_cache.sources(tmp_path / "algorithms/mine.py")]
+    assert str(tmp_path / "algorithms/mine.py") in found
+    assert all(any(path.endswith(other) for path in found) for other in others)
+    assert (len(found) == 1) is not bool(set(others) - {"algorithms/mine.py"})
 
 
 def test_compiled_learners_lie_in_their_module_s_folder_and_the_engine_beside_them():
-    files = {name: Path(function(name)._cache.cache_path).parent for name in ("omkc_dd", "norma", "arow")}
-    assert files == {name: numba_cache.folder_of(function(name)) for name in files}
+    for name in ("omkc_dd", "norma", "arow"):
+        compiled = function(name)
+        own = numba_cache.module_folder(Path(compiled.py_func.__code__.co_filename))
+        assert Path(compiled._cache.cache_path).parent == own
     for helper in (kernel_descent.descend, expansion.add, experts.discount):
         assert Path(helper._cache.cache_path).parent == numba_cache.base()
 
@@ -233,13 +256,24 @@ def test_an_edited_learner_is_compiled_again_and_the_engine_is_not(tmp_path, in_
     assert {path.name.split(".")[0] for path in second.keys() - first.keys()} == {"mine"}
 
 
-def test_has_finds_a_function_on_disk(tmp_path, monkeypatch):
-    learner = function("omkc_dd")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    folder = numba_cache.folder_of(learner) / "algorithms_0"
-    folder.mkdir(parents=True)
-    assert not numba_cache.has(learner)
-    (folder / "omkc.omkc_ddpa-160.py311.nbi").touch()
-    assert not numba_cache.has(learner)
-    (folder / "omkc.omkc_dd-28.py311.nbi").touch()
-    assert numba_cache.has(learner)
+@pytest.mark.slow
+@pytest.mark.parametrize("content", [b"", b"garbage" * 1000])
+def test_an_index_that_was_cut_off_is_made_again(tmp_path, in_a_copy, content):
+    assert in_a_copy(TRY) == 1.0
+    for path in tmp_path.glob("cache/numba/**/*.nbi"):
+        path.write_bytes(content)
+    assert in_a_copy(TRY) == 1.0
+    assert all(path.read_bytes() != content for path in tmp_path.glob("cache/numba/**/*mean_vote*.nbi"))
+
+
+@pytest.mark.slow
+def test_what_installed_packages_compile_is_kept_where_numba_keeps_it(tmp_path, monkeypatch):
+    (tmp_path / "site-packages").mkdir()
+    theirs = "from numba import njit\n\n@njit(cache=True)\ndef double(x):\n    return x + x\n"
+    (tmp_path / "site-packages" / "theirs.py").write_text(theirs)
+    code = "import omkl.engine, theirs; print(theirs.double(2), theirs.double._cache.cache_path)"
+    kept = {**os.environ, "PYTHONPATH": str(tmp_path / "site-packages"), "OMKL_CACHE": str(tmp_path / "c")}
+    kept.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True, check=True)
+    number, place = done.stdout.split()
+    assert (number, Path(place).name.startswith("site-packages_")) == ("4", True)

@@ -11,7 +11,7 @@ import omkl
 from omkl.cli import main
 from omkl.engine.sparse_rows import next_pair
 from omkl.errors import UserError
-from omkl.experiments.own_kernel import text_of
+from omkl.experiments.own import text_of
 from omkl.paths import EXTENSIONS
 
 SHIFT = 1.0
@@ -110,6 +110,23 @@ def test_another_function_of_the_name_takes_its_place(place):
         check(first)
     assert os.environ[EXTENSIONS].count("cauchy-") == 1
     assert omkl.kernel(cauchy, sigma=2.0)["source"] == first["source"]
+
+
+def test_omkl_check_finds_an_index_out_of_bounds_and_stops_there(place, capsys):
+    """Compiled without bounds, the process may read any memory, or end without a word."""
+    text = (
+        "def far(indices, values, other_indices, other_values):\n    return values[other_values.size + 9]\n"
+    )
+    for name, own in {"kernels/far.py": text, "conf/kernel/far.yaml": "about: {formula: x}\n"}.items():
+        (place / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / "mine" / name).write_text(own)
+    assert main(["check", "mine", "--format", "json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["check"], row["result"]) for row in rows] == [
+        ("compiles", "ok"),
+        ("indices within bounds", "failed"),
+    ]
+    assert "index is out of bounds" in rows[1]["what differs first"]
 
 
 @pytest.mark.slow

@@ -59,7 +59,7 @@ def test_tuned_learners_are_compared_with_their_defaults_and_the_yardsticks(tune
     text = str(best)
     head = next(line for line in text.splitlines() if line.startswith("data "))
     assert " ".join(head.split()) == (
-        "data learner best setting default mistake % #SV union seconds reps trials tuning s"
+        "data learner best setting default mistake % #SV seconds trials tuning s"
     )
     assert "Majority class" in text
     assert "rule: 4 trials of 4 passes of the whole stream" in text

@@ -10,7 +10,7 @@ from omkl.data import confusion as counted
 from omkl.errors import UserError
 from omkl.figures.costs import costs_of, front, pareto, times
 from omkl.figures.matrices import Pictures, confusion, pictures
-from omkl.figures.rank_diagram import maximal_groups, ranks
+from omkl.figures.rank_diagram import ranks
 from omkl.figures.style import MOST_LINES, FigureStyle, in_style
 from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
 from omkl.reports.rows import ReportPlan
@@ -180,7 +180,7 @@ def test_labels_of_the_diagram_do_not_overlap(k):
         assert box.x1 <= drawn.bbox.width
         assert box.y1 <= drawn.bbox.height
     assert "left out: x: not finished by y" in figure.note
-    groups = maximal_groups(made)
+    groups = made.drawn_groups
     bars = [line.get_xdata() for line in drawn.axes[0].get_lines() if line.get_linewidth() == 3]
     assert len(bars) == len(groups)
     for ends, group in zip(bars, groups, strict=True):
@@ -192,10 +192,10 @@ def test_labels_of_the_diagram_do_not_overlap(k):
 def test_where_no_difference_can_be_significant_a_sentence_takes_the_diagrams_place(tmp_path):
     figure = ranks(ranks_of(pd.DataFrame([[1.0, 2.0, 3.0]] * 2, columns=list("abc"))))
     assert figure.ranks.cd > 2
-    assert figure.instead.startswith("no diagram of ranks: only average ranks more than 2.34 apart differ")
+    assert figure.instead.startswith("Average ranks over 2 data sets: a 1.00, b 2.00, c 3.00.")
     assert figure.write(tmp_path / "x.png") == []
     assert not list(tmp_path.iterdir())
-    assert "no diagram" in figure.draw().texts[0].get_text()
+    assert "too few sets" in " ".join(figure.draw().texts[0].get_text().split())
 
 
 # -------------------------------------------------------------------- confusion matrices, pictures

@@ -1,31 +1,25 @@
-"""Each version is compiled by one process, several at a time, and what has been compiled needs no lock."""
+"""What a pass runs is compiled before its clock starts: by one process, which others help."""
 
 import io
 import json
 import os
 import subprocess
 import sys
-from contextlib import closing
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from support import ROOT
 
+import omkl.learning.cell
 from omkl.algorithms import functions
-from omkl.config import learner_spec, learner_specs
+from omkl.config import learner_names, learner_spec, learner_specs
 from omkl.engine import by_address, numba_cache
-from omkl.learning import compiled, precompile
-from omkl.learning.compiled import cold, engine_marks, mark_engine, turns, version
+from omkl.learning import precompile
+from omkl.learning.learner import compiled_value
+from omkl.learning.precompile import missing, setting, version, warm_up
 
 pytestmark = pytest.mark.slow
-
-COMPILER = """
-import sys, time
-from omkl.learning.compiled import cold, turns
-for name in turns(sys.argv[1:]):
-    if cold([name]):
-        print(name, flush=True)
-        time.sleep(0.3)
-"""
 
 
 @pytest.fixture
@@ -35,70 +29,63 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "compiled"
 
 
-def test_of_two_processes_each_compiles_what_the_other_does_not(folder, tmp_path):
-    names = ["omkc_dd", "omkc_ss", "alma"]
-    with open(tmp_path / "log", "ab") as log:
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-c", COMPILER, *order],
-                stdout=log,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
-            )
-            for order in (names, names[::-1])
-        ]
-        assert [process.wait() for process in processes] == [0, 0]
-    assert sorted((tmp_path / "log").read_text().split()) == sorted(names)
-    assert cold(names) == []
-
-
-@pytest.mark.parametrize("helped", [False, True])
-def test_only_who_waits_for_another_command_is_told_so(folder, monkeypatch, capsys, helped):
-    answers = iter([None, compiled.NONE])  # another process has the lock, then it is free
-    monkeypatch.setattr(compiled, "_take", lambda version, wait=False: next(answers))
-    assert list(turns(["omkc_dd"], helped)) == ["omkc_dd"]
-    assert capsys.readouterr().err.startswith("waiting: another process") is not helped
-
-
-def test_what_another_process_compiles_comes_last_and_is_waited_for(folder, capsys):
-    with closing(turns(["omkc_dd"])) as mine:
-        assert next(mine) == "omkc_dd"
-        theirs = turns(["omkc_dd", "omkc_ss"])
-        assert next(theirs) == "omkc_ss"
-        list(mine)
-    assert list(theirs) == ["omkc_dd"]
-    assert capsys.readouterr().err == ""
-
-
-def test_what_has_been_compiled_needs_no_lock(folder):
-    list(turns(["omkc_dd"]))
-    (folder / "locks" / "omkc_dd").unlink()
-    assert cold(["omkc_dd", "omkc_ss"]) == ["omkc_ss"]
-    assert not (folder / "locks" / "omkc_dd").exists()
-
-
-def test_what_was_not_compiled_to_the_end_is_not_marked(folder):
-    with closing(turns(["omkc_dd"])) as names:
-        assert next(names) == "omkc_dd"  # and then Ctrl-C
-    assert cold(["omkc_dd"]) == ["omkc_dd"]
-    assert list(turns(["omkc_dd"])) == ["omkc_dd"]  # its lock is free
-
-
-def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
-    assert list(turns(["omkc_dd", "omkc_ss"])) == ["omkc_dd", "omkc_ss"]
-
-
 def settings(*names):
     return [(learner_spec(name), learner_spec(name).defaults, False) for name in names]
 
 
-def test_a_second_process_compiles_from_the_other_end(folder):
-    written = [[spec.name, params, many] for spec, params, many in settings("majority", "last_value")]
-    precompile._accompany(json.dumps({"share": 0.5, "settings": written}))
-    assert cold(version(*own) for own in settings("majority", "last_value")) == []
-    assert numba_cache.base() == folder
+def test_what_is_compiled_is_marked_and_not_announced_again(folder, capsys):
+    majority = settings("majority")
+    assert missing(majority) == ["majority"]
+    warm_up(majority)
+    assert missing(majority) == []
+    assert capsys.readouterr().err == "compiling majority (once; kept on disk) ...\n"
+    warm_up(majority)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_was_not_compiled_to_the_end_is_not_marked(folder, monkeypatch):
+    def interrupted(*setting):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(precompile, "_load", interrupted)
+    monkeypatch.setattr(precompile, "_helped", lambda new: io.StringIO())
+    with pytest.raises(KeyboardInterrupt):
+        warm_up(settings("majority"))
+    assert missing(settings("majority")) == ["majority"]
+
+
+def test_a_version_has_a_mark_of_its_own(folder):
+    """A window is one, and so are more than two classes."""
+    spec = learner_spec("norma")
+    given = [(spec, spec.defaults), (spec, {**spec.defaults, "tau": 50}), (spec, {**spec.defaults, "tau": 9})]
+    versions = [version(*setting(own)) for own in given]
+    assert versions == ["norma-without_B", "norma-without_E", "norma-without_E"]
+    assert version(learner_spec("omkc_dd"), {"beta": 0.5}) == "omkc_dd"
+    assert version(learner_spec("omkc_dd"), {"beta": 0.5}, many=True) == "omkc_dd-many"
+    assert len({precompile._mark(name) for name in versions}) == 2
+    precompile._compile(versions[1], setting(given[1]))
+    assert [bool(missing([own])) for own in given] == [True, False, False]
+
+
+def test_two_commands_compile_one_after_the_other(tmp_path):
+    code = "from omkl.learning.precompile import *; s = learner_spec('majority'); warm_up([(s, s.defaults)])"
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
+    environment |= {"OMKL_CACHE": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code]
+    both = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [process.communicate()[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert sum(text.count("compiling majority") for text in said) == 1
+    assert sum(text.count("waiting: another process is compiling the learners") for text in said) <= 1
+
+
+def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path, monkeypatch, started):
+    functions()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
+    with pytest.warns(UserWarning, match=r"compiled code is not kept, so later runs .*Not a directory"):
+        warm_up(settings("majority"))
+    assert started == []
 
 
 @pytest.fixture
@@ -111,39 +98,15 @@ def started(monkeypatch):
     return processes
 
 
-def test_helpers_are_there_for_a_long_list_and_for_a_new_engine(folder, started):
-    without, with_vectors = settings("majority"), settings("omkc_dd")
-    with precompile._company(without):
-        assert len(started) == 0
-    with precompile._company(without * 12):
-        assert len(started) == 2
-    with precompile._company(with_vectors):
-        assert len(started) == 4
-    mark_engine(with_vectors[0][0], False)
-    with precompile._company(settings("omkc_ss")):
-        assert len(started) == 4
-    with precompile._company(settings("bomkc_rbp")):  # has another kind of record
-        assert len(started) == 6
-    with precompile._company([(*with_vectors[0][:2], True)]):  # of more than two classes
-        assert len(started) == 8
-
-
-def test_one_process_at_a_time_has_helpers(folder, started):
-    with precompile._company(settings("omkc_dd")), precompile._company(settings("omkc_dd")):
-        assert len(started) == 2
-
-
-def test_a_folder_that_cannot_be_written_has_no_helpers(tmp_path, monkeypatch, started):
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "below"))
-    with precompile._company(settings("omkc_dd")):
-        assert started == []
-
-
-def test_helpers_are_limited_by_memory(folder, monkeypatch, started):
-    monkeypatch.setattr(precompile, "memory", lambda: 1.5 * 2**30)
-    with precompile._company(settings("omkc_dd")):
-        assert len(started) == 1
+@pytest.mark.parametrize(
+    ("versions", "room", "helpers"), [(1, 9e9, 1), (7, 9e9, 2), (99, 9e9, 2), (99, 1.5e9, 1)]
+)
+def test_helpers_follow_the_work_the_cores_and_the_memory(
+    folder, monkeypatch, started, versions, room, helpers
+):
+    monkeypatch.setattr(precompile, "memory", lambda: room)
+    with precompile._helped(settings("majority") * versions):
+        assert len(started) == helpers
 
 
 def test_where_no_process_can_be_started_there_are_no_helpers(folder, monkeypatch, started):
@@ -151,26 +114,28 @@ def test_where_no_process_can_be_started_there_are_no_helpers(folder, monkeypatc
         raise BlockingIOError("no more processes")
 
     monkeypatch.setattr(precompile.subprocess, "Popen", refused)
-    with precompile._company(settings("omkc_dd")):
+    with precompile._helped(settings("omkc_dd")):
         pass
     monkeypatch.setattr(sys, "executable", None)
-    with precompile._company(settings("omkc_dd")):
+    with precompile._helped(settings("omkc_dd")):
         pass
 
 
-def test_a_helper_that_fails_is_heard(folder, tmp_path, monkeypatch):
-    helper, processes, popen = tmp_path / "helper", [], subprocess.Popen
-    helper.write_text("#!/bin/sh\necho first >&2; echo no luck >&2; exit 3\n")
-    helper.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(helper))
-    monkeypatch.setattr(precompile, "_helpers", lambda settings: 1)
-    start = lambda *words, **how: processes.append(popen(*words, **how)) or processes[-1]  # noqa: E731
-    monkeypatch.setattr(precompile.subprocess, "Popen", start)
+def test_a_helper_that_fails_is_heard(folder, monkeypatch, started):
+    monkeypatch.setattr(Idle, "code", 3)
     with (
-        pytest.warns(UserWarning, match="^a process that helps to compile has failed: no luck$"),
-        precompile._company(settings("majority")),
+        pytest.warns(UserWarning, match="^a process that helped to compile has ended with code 3$"),
+        precompile._helped(settings("majority")),
     ):
-        processes[0].wait()
+        pass
+
+
+def test_a_helper_compiles_all_but_the_first(folder, monkeypatch):
+    monkeypatch.setattr(by_address, "_first", 0.0)
+    written = [[spec.name, params, many] for spec, params, many in settings("last_value", "majority")]
+    precompile._help(json.dumps({"share": 0.5, "settings": written}))
+    assert missing(settings("majority", "last_value")) == ["last_value"]
+    assert numba_cache.base() == folder
 
 
 @pytest.fixture
@@ -187,7 +152,7 @@ def test_a_helper_makes_the_entries_that_a_learner_calls(entries):
         if not spec.estimator:
             entries.clear()
             precompile._make(spec, spec.usual(spec.tasks[0]), False)
-            assert bool(entries) == bool(engine_marks(spec, False)), spec.name
+            assert bool(entries) == any(each.record for each in spec.state.values()), spec.name
 
 
 def test_helpers_begin_with_other_entries(entries):
@@ -203,14 +168,162 @@ def test_helpers_begin_with_other_entries(entries):
 class Idle:
     """Stands for a process that has ended already."""
 
+    code = 0
+
     def __init__(self):
         self.stdin = io.StringIO()
 
     def wait(self):
-        return 0
+        return self.code
 
     def poll(self):
-        return 0
+        return self.code
 
     def kill(self):
         pass
+
+
+def test_the_notice_names_the_learners(capsys):
+    names = [f"learner{number}" for number in range(10)]
+    for some in ([*names[:2], names[1]], names):
+        with precompile._announced(some, "once; kept on disk"):
+            pass
+    few, many = capsys.readouterr().err.splitlines()
+    assert few == "compiling learner0, learner1 (once; kept on disk) ..."
+    assert many.startswith("compiling learner0, ")
+    assert "learner7 and 2 more (once" in many
+
+
+# In a process of its own, where nothing has been compiled yet, or loaded.
+PROBE = """
+import dataclasses, json, re, sys
+import numpy as np
+from support.engine_cases import COSINE, MIXED, clouds, fitting
+from omkl.algorithms import function
+from omkl.config import learner_names, learner_spec
+from omkl.errors import UserError
+from omkl.learning import run_pass, warm_up
+
+KERNELS = [
+    {"kind": "gaussian", "sigma": 1},
+    {"kind": "gaussian", "gamma": 0.5},
+    {"kind": "laplacian", "sigma": 2.0},
+    {"kind": "polynomial", "degree": 2, "scale": 0.5, "coef0": 1.0},
+    {"kind": "linear"},
+]
+
+def values(domain, spec):
+    if isinstance(domain, list):
+        return domain
+    if domain == "bool":
+        return [True, False]
+    if domain == "kernel":
+        return [k for k in KERNELS if spec.fits(k["kind"])]
+    if domain == "budget":
+        return [5, 9]
+    low, high = re.search(r"[(\\[](\\S+), (\\S+?)[)\\]]", domain).groups()
+    some = [3] if domain.startswith("int") else [0.5, 1] if float(high) > 1 or "1]" in domain else [0.5]
+    if float(low) >= 1 and not domain.startswith("int"):
+        some = [1.5]
+    return some + [None] * domain.endswith("null")
+
+def possible(spec, params, task):
+    try:
+        spec.check_data(spec.checked(params), task, "")
+    except UserError:
+        return False
+    return True
+
+def settings(spec, usual, task):
+    yield usual
+    for name, own in spec.hyperparameters.items():
+        for value in values(own.domain, spec):
+            params = {**usual, name: value}
+            if params not in [usual] and possible(spec, params, task):
+                yield params
+
+late, tried = [], 0
+for name in learner_names():
+    spec = learner_spec(name)
+    compiled = function(spec.function)
+    for task in spec.tasks:
+        data = dataclasses.replace(clouds(T=40), task=task)
+        usual = spec.usual(task)
+        if "budget" in usual:
+            usual["budget"] = 6
+        if "levels" in usual:
+            usual["levels"] = 4
+        for params in settings(spec, usual, task):
+            for pool in [MIXED, COSINE] if spec.kernels == "pool" and params == usual else [MIXED]:
+                warm_up([(spec, params)])
+                before = set(compiled.signatures)
+                given = fitting(spec, pool) if spec.kernels == "pool" else None
+                block = 7 if params == usual else None
+                run_pass(spec, params, given, data, np.arange(data.T), 1, block=block)
+                tried += 1
+                if set(compiled.signatures) != before:
+                    late.append([name, task, params])
+print(json.dumps([tried, late]))
+"""
+
+
+def test_no_first_pass_of_any_learner_and_setting_compiles():
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.returncode == 0, done.stderr
+    tried, compiled_late = json.loads(done.stdout.splitlines()[-1])
+    assert tried > 4 * len(learner_names())
+    assert compiled_late == []
+
+
+def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
+    """By the command before its workers start, and by a worker before its cell."""
+    spec, seen = learner_spec("norma"), []
+    monkeypatch.setattr(omkl.learning.cell, "_warm", set())
+    monkeypatch.setattr(precompile, "warm_up", seen.append)
+    monkeypatch.setattr(omkl.learning.cell, "check_memory", lambda job: None)
+    data = SimpleNamespace(n_classes=2, load=lambda: 1 / 0)  # which are not needed
+    windows = [None, None, 50, 7, None]
+    for tau in windows:
+        job = SimpleNamespace(spec=spec, params={**spec.defaults, "tau": tau}, source="", data=data)
+        with pytest.raises(ZeroDivisionError):
+            omkl.learning.cell.run_cell(job)
+    assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None], [50]]
+    seen.clear()
+    monkeypatch.setattr(omkl.learning.cell, "_warm", set())
+    omkl.learning.cell.warm_up_once((spec, {**spec.defaults, "tau": tau}) for tau in windows)
+    assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None, 50]]
+
+
+def test_a_hyperparameter_has_the_type_of_its_domain():
+    for value in (1, 1.0, 0.5, None):
+        assert isinstance(compiled_value(value, "(0, inf) or null", {}), float)
+        assert isinstance(compiled_value(value, "int [1, inf) or null", {}), float)
+    assert isinstance(compiled_value(np.int64(3), "int [1, inf)", {}), int)
+    assert compiled_value("sqrt", ["constant", "sqrt"], {"constant": 0, "sqrt": 1}) == 1
+    assert compiled_value(True, "bool", {}) is True
+
+
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+import omkl
+call = lambda seed: omkl.run(
+    algo="arow", data="wdbc", reps=1, seed=seed, yardsticks=[], progress=False, store=f"s{seed}"
+)
+with ThreadPoolExecutor(4) as pool:
+    print([found.table.mistake_pct_mean[0] for found in pool.map(call, range(1, 5))] == [
+        call(seed).table.mistake_pct_mean[0] for seed in range(1, 5)
+    ])
+"""
+
+
+def test_the_first_calls_of_a_process_may_come_from_several_threads(tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", THREADS]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr

@@ -83,6 +83,23 @@ def test_progressive_validation_counts_the_mistakes_of_one_pass(name):
     assert (count, count - round(metric.get() * count)) == (len(stream) - 1, later)
 
 
+def test_random_features_are_those_of_an_array_with_these_columns():
+    """x2 comes before x10."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 12)), rng.normal(size=200)
+    model, estimator = omkl.river.RakerRegressor(seed=3), omkl.sklearn.RakerRegressor(random_state=3)
+    estimator.fit(X, y)
+    for x, target in zip(X, y, strict=True):
+        model.learn_one({f"x{j}": value for j, value in enumerate(x)}, target)
+    assert model.predict_one({f"x{j}": value for j, value in enumerate(X[0])}) == estimator.predict(X[:1])[0]
+
+
+def test_a_learner_that_chooses_its_kernel_by_many_rows_is_no_river_model():
+    assert "PerceptronStarClassifier" not in omkl.river.names()
+    with pytest.raises(AttributeError, match="no estimator 'PerceptronStarClassifier'"):
+        omkl.river.PerceptronStarClassifier  # noqa: B018
+
+
 def test_names_that_come_and_go():
     model = omkl.river.OmkcDdClassifier()
     for x, y in [({"a": 1.0}, True), ({"b": 2.0, "c": 1.0}, False), ({"a": 1.0, "z": 0.5}, True)] * 5:

@@ -18,7 +18,7 @@ from omkl.runs.estimate import estimate
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
     """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
-    monkeypatch.setattr("omkl.learning.compiled.missing", lambda settings: [])
+    monkeypatch.setattr("omkl.learning.precompile.missing", lambda settings: [])
     return make_plan(tmp_path, monkeypatch)
 
 

@@ -8,7 +8,7 @@ from support.engine_cases import case_stream, clouds, dataset, matrix_of, new_le
 
 import omkl.data
 from omkl.cli import main
-from omkl.config import domains, learner_spec, plan
+from omkl.config import learner_spec, plan
 from omkl.engine.stream import part
 from omkl.errors import UserError
 from omkl.learning import Learner, averaged, run_pass
@@ -18,6 +18,7 @@ from omkl.runs.cells import expand
 from omkl.runs.held_out import absolute
 from omkl.runs.runner import run_plan
 from omkl.runs.slurm import _described, _plan
+from omkl.schema import domain_check
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 2.0}
 
@@ -37,13 +38,14 @@ def ran(tmp_path):
 # ------------------------------------------------------------------ the averaged hypothesis
 
 
-def mean_scores(name, data, test, **over):
-    """(1/T) sum_t f_t of test rows, round by round."""
+def mean_scores(name, data, test, delay=1, **over):
+    """(1/T) sum_t f_t of test rows, batch by batch."""
     learner, stream = new_learner(name, None, data.d, rounds=data.T, **over), case_stream(data)
     total = np.zeros(test.T)
-    for t in range(stream.T):
-        total += learner.run(test, learn=False)[0].score
-        learner.run(part(stream, t, t + 1))
+    for t in range(0, stream.T, delay):
+        batch = part(stream, t, min(t + delay, stream.T))
+        total += batch.T * learner.run(test, learn=False)[0].score
+        learner.run(batch)
     return total / stream.T
 
 
@@ -59,12 +61,13 @@ AVERAGED = [
 ]
 
 
+@pytest.mark.parametrize("delay", [1, 7, 120, 500])
 @pytest.mark.parametrize(("name", "over"), AVERAGED)
-def test_the_averaged_hypothesis_is_the_mean_of_all(name, over):
+def test_the_averaged_hypothesis_is_the_mean_of_those_that_predicted(name, over, delay):
     data, test = clouds(T=120), case_stream(clouds(T=40, seed=5))
     learner, _ = one_pass(name, data, rounds=data.T, **over)
-    other = averaged.of(learner, case_stream(data))
-    expected = mean_scores(name, data, test, **over)
+    other = averaged.of(learner, case_stream(data), delay)
+    expected = mean_scores(name, data, test, delay, **over)
     np.testing.assert_allclose(other.run(test, learn=False)[0].score, expected, rtol=1e-9, atol=1e-12)
     assert np.abs(expected - learner.run(test, learn=False)[0].score).max() > 1e-3  # it is another one
 
@@ -73,10 +76,12 @@ def test_the_averaged_hypothesis_is_the_mean_of_all(name, over):
     ("name", "over", "words"),
     [
         ("perceptron", {}, {"scale": "online"}),
-        ("norma", {"lam": 0.1}, {"scale": "online_minmax", "delay": 7}),
+        ("norma", {"lam": 0.1}, {"scale": "online_minmax"}),
+        ("norma", {"lam": 0.1}, {"scale": "online", "delay": 9}),
         ("okr", {"lam": 0.0}, {"target": "online"}),
         ("norma_regression", {"lam": 0.1, "eta": 0.2}, {"scale": "online", "target": "online"}),
         ("norma_regression", {"lam": 0.1, "eta": 0.2}, {"scale": "online", "target": "standard"}),
+        ("norma_regression", {"lam": 0.1, "eta": 0.2}, {"target": "online", "delay": 9}),
     ],
 )
 def test_the_averaged_hypothesis_of_a_scaled_stream_is_the_mean_of_all(name, over, words):
@@ -93,17 +98,19 @@ def test_the_averaged_hypothesis_of_a_scaled_stream_is_the_mean_of_all(name, ove
     learner = Learner(spec, spec.checked(params), pool, data.d, 1, rounds=70, scaling=Scaling.of(words, data))
     last = ends[0].scaling
     total = np.zeros(30)
-    for t in range(70):
+    delay = words.get("delay", 1)
+    for t in range(0, 70, delay):
+        batch = part(stream, t, min(t + delay, 70))
         now = learner.scaling.rows, learner.scaling.seen
         learner.scaling.rows, learner.scaling.seen = last.rows, last.seen  # new rows are scaled as at the end
-        total += learner.run(tested, learn=False)[0].score
+        total += batch.T * learner.run(tested, learn=False)[0].score
         learner.scaling.rows, learner.scaling.seen = now
-        learner.run(part(stream, t, t + 1))
+        learner.run(batch)
     kind = "rmse" if numbers else "rate"
     errors = np.square(total / 70 - tested.y) if numbers else total * tested.y <= 0
     mean = np.sqrt(errors.mean()) if numbers else errors.mean()
     assert figures[f"averaged_{kind}"] == pytest.approx(mean, rel=1e-9)
-    scores = averaged.of(ends[0], stream).run(tested, learn=False)[0].score
+    scores = averaged.of(ends[0], stream, delay).run(tested, learn=False)[0].score
     np.testing.assert_allclose(scores, total / 70, rtol=1e-9, atol=1e-12)
 
 
@@ -251,7 +258,7 @@ def test_the_user_is_told(tmp_path, capsys):
 
 
 def test_the_domain():
-    check = domains.domain_check("test or null")
+    check = domain_check("test or null")
     assert [check(value) for value in (0.25, "usps_test", None)] == [0.25, "usps_test", None]
     for value in (0, 1, 0.0, 1.0, -0.2, True, [0.2], ""):
         with pytest.raises(ValueError, match="must be a share"):

@@ -111,6 +111,7 @@ def run_cell(job: Any) -> dict[str, Any]:
     fakes = {name: types.ModuleType(f"omkl.learning.{name}") for name in ("one_pass", "precompile")}
     fakes["one_pass"].run_pass = run_pass
     fakes["precompile"].warm_up = lambda settings: None
+    fakes["precompile"].setting = lambda own: (own[0], own[1], False)
     with ExitStack() as stack:
         stack.enter_context(mock.patch.dict(sys.modules, {fake.__name__: fake for fake in fakes.values()}))
         for name, fake in fakes.items():

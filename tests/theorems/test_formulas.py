@@ -11,21 +11,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from omkl.theorems.batch import Fit
+from omkl.theorems.batch import Fit, Mixture
 from omkl.theorems.case import VECTORS, Case
-from omkl.theorems.norma import norma
-from omkl.theorems.omkc import omkc_dd, omkc_ds, omkc_sd
-from omkl.theorems.omkl import (
+from omkl.theorems.mistakes import (
+    bomkc_spa,
+    omkc_dd,
+    omkc_ds,
+    omkc_sd,
     omklo_da,
     omklo_sua,
     omklp_da1_doubling,
     omklp_da2,
     omklp_mua,
     omklp_sua,
+    perceptron,
+    perceptron_u,
 )
-from omkl.theorems.perceptron import perceptron, perceptron_u
-from omkl.theorems.solver import Mixture
-from omkl.theorems.spa import bomkc_spa
+from omkl.theorems.norma import norma
 
 T, LOG = 60, math.log
 
@@ -52,7 +54,7 @@ class Known:
     def fit(self, i, lam):
         return min(self.fits[i], key=lambda f: lam * f.norm2 + 2.0 * f.loss)
 
-    def mixture(self, lam):
+    def mixed(self, lam):
         """Of one kernel: the best one."""
         i = min(range(self.m), key=lambda i: lam * self.fit(i, lam).norm2 + 2.0 * self.fit(i, lam).loss)
         f, u = self.fit(i, lam), np.eye(self.m)[i]

@@ -13,12 +13,11 @@ from sklearn.datasets import load_breast_cancer
 import omkl
 from omkl.cli import main
 from omkl.config import learner_spec, plan
-from omkl.data import number_streams
+from omkl.data import streams
 from omkl.errors import UserError
 from omkl.experiments.call import Call
 from omkl.runs.cells import expand
-from omkl.theorems import adaraker as on_adaraker
-from omkl.theorems import raker as on_raker
+from omkl.theorems import regret as limits_of
 from omkl.theorems.batch import Batch
 from omkl.theorems.case import Case
 from omkl.theorems.evaluation import function_of
@@ -41,7 +40,7 @@ def wdbc_numbers():
 
 
 def switching():
-    examples, _ = number_streams.generate_numbers("switch_numbers", 1)
+    examples, _ = streams.realised("switch_numbers", 1)
     rows = slice(1000 - T // 2, 1000 + T // 2)
     return examples.values.reshape(-1, 2)[rows], examples.labels[rows]
 
@@ -56,9 +55,7 @@ STREAMS = pytest.mark.parametrize("stream", [wdbc_numbers, switching, adversary]
 
 
 def cells_of(X, y, algo, *words, reps=1):
-    call = Call.of(
-        f"algo={algo} reps={reps} yardsticks=[] {' '.join(words)}", X, y, None, {"task": "regression"}
-    )
+    call = Call.of(f"algo={algo} reps={reps} yardsticks=[] {' '.join(words)}", X, y, task="regression")
     return expand(call.plan())
 
 
@@ -205,7 +202,7 @@ def test_the_best_function_of_a_kernels_space():
     by_hand = math.log(3) / 0.2 + 0.2 * T + 0.2 * moved**2 * T / 2 + error * steep * T * norm1
     assert bound.value == pytest.approx(by_hand + (1 + error) * norm1**2 * (1 / 0.4 + 0.1 * T / 2))
     sigma2 = 1 / (2 * kernels[i]["gamma"])
-    sure = on_raker.likely_error(30, 2, sigma2)
+    sure = limits_of.likely_error(30, 2, sigma2)
     assert 256 * 2 / sigma2 / sure**2 * math.exp(-30 * sure**2 / 16) == pytest.approx(0.05)
     printed = math.log(3) / 0.2 + 0.2 * T + 0.2 * steep**2 * T / 2 + sure * steep * T * norm1
     assert bound.printed == pytest.approx(printed + (1 + sure) * norm1**2 / 0.4)
@@ -215,7 +212,7 @@ def test_a_part_of_the_rows_makes_the_function():
     X, y = switching()
     cells = cells_of(X, y, "raker", "target=none")
     case = Case(Batch(cells[0].data.load(), cells[0].kernel_pool, 40), runs=(Repetition(cells[0]),))
-    bound = on_raker.raker(case, 0.5, "constant", 0.01, "squared", 50)[1]
+    bound = limits_of.raker(case, 0.5, "constant", 0.01, "squared", 50)[1]
     assert "f from 40 of 150 examples (--rows)" in bound.notes
     assert bound.observed[0] <= bound.value
 
@@ -224,11 +221,11 @@ def test_intervals_cover_each_round_once():
     for first in range(1, 40):
         for last in range(first, 40):
             covered = []
-            for start, level in on_adaraker.covering(first, last):
+            for start, level in limits_of.covering(first, last):
                 assert start % 2**level == 0
                 covered += range(start, start + 2**level)
             assert covered == list(range(first, last + 1))
-            assert len(on_adaraker.covering(first, last)) <= 2 * (last - first + 1).bit_length()
+            assert len(limits_of.covering(first, last)) <= 2 * (last - first + 1).bit_length()
 
 
 @STREAMS
@@ -239,7 +236,7 @@ def test_adaraker_obeys_its_bounds_on_every_interval(stream, eta0):
     rng = np.random.default_rng(2)
     for run in case.runs:
         rounds = run.rounds
-        limits = on_adaraker.Limits(rounds, 3, eta0, 0.01)
+        limits = limits_of.Limits(rounds, 3, eta0, 0.01)
         for _ in range(60):
             start, stop = sorted(map(int, rng.choice(T + 1, 2, replace=False)))
             limit, regret, *_ = limits.regret(start, stop)
@@ -258,7 +255,7 @@ def test_adaraker_obeys_its_bounds_on_every_interval(stream, eta0):
     for bound in (whole, quarter, sixteenth):
         assert all(seen <= most for seen, most in zip(bound.observed, bound.values, strict=True)), bound
     assert whole.values == pytest.approx(
-        [on_adaraker.Limits(run.rounds, 3, eta0, 0.01).regret(0, T)[0] for run in case.runs]
+        [limits_of.Limits(run.rounds, 3, eta0, 0.01).regret(0, T)[0] for run in case.runs]
     )
     assert path.value is None
     assert "drift_numbers" in path.notes[0]
@@ -273,7 +270,7 @@ def test_the_limit_of_one_interval():
     eta, begun = 2 / 8, sum(127 // 2**j for j in range(7))
     value = 1 + math.log(begun) / eta + math.log(3) / eta + best.norm2 / (2 * eta)
     value += 0.1 * 64 / 2 * best.norm2 + eta * L**2 * 64 / 2 + eta * 64
-    assert on_adaraker.Limits(run.rounds, 3, 2.0, 0.1).regret(63, 127)[0] == pytest.approx(value)
+    assert limits_of.Limits(run.rounds, 3, 2.0, 0.1).regret(63, 127)[0] == pytest.approx(value)
 
 
 # ------------------------------------------------------------------ where they do not apply
@@ -303,7 +300,7 @@ def test_a_theorem_that_does_not_apply_gives_its_reasons(algo, words, reason):
 def test_classes_have_no_regret_of_least_squares():
     made = omkl.bounds("algo=raker reps=1", data="wdbc", progress=False)
     assert made.table["bound"].isna().all()
-    assert "loss=logistic" in made.rows[0]["notes"][0]
+    assert "loss=logistic" in made.table["notes"][0]
 
 
 # ------------------------------------------------------------------ the command
@@ -321,7 +318,7 @@ def test_regret_beside_its_bounds_on_streams_with_known_targets(capsys):
         assert row["settings"] == ""
     path = rows[-1]
     assert path["theorem"].endswith("Theorem 4")
-    examples, known = number_streams.generate_numbers("switch_numbers", 1)
+    examples, known = streams.realised("switch_numbers", 1)
     cell = expand(plan([*words[1:4], "algo=adaraker", "yardsticks=[]"]))[0]
     total = np.square(examples.labels - Repetition(cell).scores).sum()
     assert path["mean"] == pytest.approx(total - np.square(examples.labels - known).sum())

@@ -13,11 +13,18 @@ from omkl.algorithms import function
 from omkl.config import pools
 from omkl.theorems.batch import MEAN, Batch
 from omkl.theorems.case import Case
-from omkl.theorems.moving import _target
-from omkl.theorems.norma import _slow, h, margin_errors, norma, norma_growing, norma_logistic, tuned
-from omkl.theorems.omkc import omkc_dd, omkc_ds, omkc_sd
-from omkl.theorems.omkl import omklo_da, omklo_sua, omklp_da1_doubling, omklp_da2, omklp_sua
-from omkl.theorems.spa import bomkc_spa
+from omkl.theorems.mistakes import (
+    bomkc_spa,
+    omkc_dd,
+    omkc_ds,
+    omkc_sd,
+    omklo_da,
+    omklo_sua,
+    omklp_da1_doubling,
+    omklp_da2,
+    omklp_sua,
+)
+from omkl.theorems.norma import _slow, _target, h, margin_errors, norma, norma_growing, norma_logistic, tuned
 
 GAUSSIAN = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
 SPA = {"alpha": 1.0, "beta": 3.0, "eta": 0.1, "gamma": 0.99, "discount": "hinge", "predict": "current"}
@@ -94,7 +101,7 @@ def test_batch_multiple_kernel_learning_is_the_least_of_all_mixtures(lam):
     batch = case(data, THREE).batch
     rows = pool_rows(data.values.reshape(-1, 3), THREE["kernels"], "none")
     K = np.array([rows(t) for t in range(data.T)]).transpose(1, 0, 2)
-    f, mixed = batch.mixture(lam)
+    f, mixed = batch.mixed(lam)
     found = lam * f.norm2 + 2.0 * f.loss
     steps = np.linspace(0.0, 1.0, 11)
     grid = [np.array([a, b, 1.0 - a - b]) for a in steps for b in steps if a + b <= 1.0 + 1e-9]
@@ -127,10 +134,10 @@ def test_a_mixture_within_a_ball():
         single, mixed = omklo_da(run, 0.99, R) if R < 10.0 else (None, None)
         if mixed:
             assert mixed.value <= single.value
-    assert value == pytest.approx(run.batch.mixture(1.0)[0].norm2 + 2.0 * run.batch.mixture(1.0)[0].loss)
+    assert value == pytest.approx(run.batch.mixed(1.0)[0].norm2 + 2.0 * run.batch.mixed(1.0)[0].loss)
     part = case(sample(T=200), rows=40)
-    assert part.batch.mixture(1.0)[0].margins.size == 200
-    assert part.batch.mixture(1.0)[0].gap is None
+    assert part.batch.mixed(1.0)[0].margins.size == 200
+    assert part.batch.mixed(1.0)[0].gap is None
 
 
 def test_the_mean_kernel_is_the_mean():

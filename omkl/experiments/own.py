@@ -1,4 +1,4 @@
-"""`omkl.kernel`: a kernel that is a Python function, as a folder that extends omkl holds it."""
+"""`omkl.learner` and `omkl.kernel`: a learner with settings of its own, and a Python function as a kernel."""
 
 import ast
 import hashlib
@@ -7,16 +7,82 @@ import json
 import os
 import textwrap
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import fields
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from omkl.config.kernel_kinds import check_kernel
+from omkl.config.settings_text import value_text
+from omkl.config.words import Setting, setting
 from omkl.errors import UserError, show
+from omkl.experiments.lists import of_tasks
+from omkl.experiments.results import Shown
 from omkl.files import replacing
 from omkl.paths import EXTENSIONS, cache_folder, extensions
+from omkl.reports.table import Table
 
 _FOLDER = "own-kernels"  # in the cache
+
+
+class ChosenLearner(Setting, Shown):
+    """A learner with settings of its own, as `omkl.run(algo=[...])` takes it.
+
+    In a notebook it is the table of its hyperparameters, with their values, domains and meanings.
+    """
+
+    __str__ = Setting.__str__
+
+    def __repr__(self) -> str:
+        return f"omkl.learner: {self}"
+
+    def report_table(self) -> Table:
+        """Return the table of the hyperparameters."""
+        rows = [
+            {
+                "hyperparameter": name,
+                "value": of_tasks(self.params.get(name, own.value)),
+                "default": of_tasks(own.value),
+                "domain": _domain(own.domain),
+                "meaning": own.help,
+            }
+            for name, own in self.spec.hyperparameters.items()
+        ]
+        spec = self.spec
+        more = [f"label {self.label}"] if self.label else []
+        more += [f"for {', '.join(self.data)}"] if self.data else []
+        more += [f"pool {self.pool['name']}"] if self.pool else []
+        title = f"{spec.label}, {spec.cite}; {', '.join(spec.tasks)}"
+        return Table.of(rows, shared="; ".join([title, *more]))
+
+
+def learner(name: str, *, pool: str | None = None, label: str | None = None, **params: Any) -> ChosenLearner:
+    """Return a learner with settings of its own.
+
+    Parameters
+    ----------
+    name
+        The learner's name or label, such as ``"alma"`` or ``"OMKC(D,D)"``; `learners` lists all.
+    pool
+        The name of its pool of kernels, for a learner that runs on one.
+    label
+        Its name in tables and figures.
+    params
+        Hyperparameters by name, such as ``C=1.0``; a kernel as ``"gaussian(sigma=2)"`` or as a mapping.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For an unknown learner, hyperparameter or pool, and for a value out of its domain.
+    """
+    own = setting(name, params, pool=pool, label=label)
+    return ChosenLearner(**{field.name: getattr(own, field.name) for field in fields(own)})
+
+
+def _domain(domain: Any) -> str:
+    return ", ".join(map(value_text, domain)) if isinstance(domain, list) else str(domain)
+
+
+# ------------------------------------------------------------------ kernels
 
 
 class OwnKernel(dict):
@@ -85,14 +151,11 @@ def kernel(
         if not (folder / path).is_file():
             with replacing(folder / path) as file:
                 file.write(written.encode())
-    others = [str(other) for other in extensions() if not _is_of(other, name)]
+    earlier = [other for other in extensions() if other.parent.name == _FOLDER]
+    earlier = [other for other in earlier if other.name.rpartition("-")[0] == name]  # of this name
+    others = [str(other) for other in extensions() if other not in earlier]
     os.environ[EXTENSIONS] = os.pathsep.join([*others, str(folder)])
     return _checked({"kind": name})
-
-
-def _is_of(folder: Path, name: str) -> bool:
-    """Whether a folder is that of an earlier function of this name."""
-    return folder.parent.name == _FOLDER and folder.name.rpartition("-")[0] == name
 
 
 def _checked(given: dict[str, Any]) -> OwnKernel:
@@ -131,11 +194,8 @@ def _definition(function: str, name: str, value: Any) -> str:
     if isinstance(value, ModuleType):
         return f"import {value.__name__} as {name}"
     home, own = getattr(value, "__module__", None), getattr(value, "__name__", None)
-    if (
-        own
-        and home not in (None, "__main__")
-        and (isinstance(value, BuiltinFunctionType) or hasattr(value, "py_func"))
-    ):
+    is_compiled = isinstance(value, BuiltinFunctionType) or hasattr(value, "py_func")
+    if own and home not in (None, "__main__") and is_compiled:
         return f"from {home} import {own} as {name}"
     if isinstance(value, bool | int | float):
         return f"{name} = {value!r}"

@@ -2,9 +2,15 @@
 
 Of each learner the default runs with widths of the kernel that the races of other learners on the data set
 found (their quartiles), or with the pools that they chose. A tuned row that is significantly worse than one
-of these is a violation: its race missed a setting that was easy to find.
+of these is a violation: its race missed a setting that was easy to find. The p-values are corrected for all
+comparisons of the page (Holm).
+
+    python scripts/tuner_check.py today             run what is missing, and list the violations
+    python scripts/tuner_check.py today --stored    of what the store holds
 """
 
+import argparse
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,9 +20,13 @@ import numpy as np
 from omkl.config import Plan, Setting, learner_spec
 from omkl.config.parameters import Widths
 from omkl.config.settings_text import params_text
-from omkl.errors import UserError
+from omkl.errors import OmklError, UserError, counted
+from omkl.publications import Selection, read_paper
 from omkl.publications.paper import Paper, Run
+from omkl.publications.selection import tuned_plans
 from omkl.publications.tuned import fixed_in, split_tuned, tuned_runs
+from omkl.reports.statistics import ALPHA, LEAST_COMMON, holm, paired_t
+from omkl.runs.runner import run_plans
 from omkl.runs.tuning import axes
 
 if TYPE_CHECKING:
@@ -29,7 +39,8 @@ SHARES = (0.25, 0.5, 0.75)  # quantiles of the widths that others found
 class Violation:
     """A tuned row that is significantly worse than a default with what another learner's race found.
 
-    error, other: means by the measure of the rows    what: the width or the pool    p: of the paired t-test
+    error, other: means by the measure of the rows    what: the width or the pool    p: of the paired t-test,
+    corrected
     """
 
     data: str
@@ -38,6 +49,7 @@ class Violation:
     other: float
     what: str
     p: float
+    is_worse: bool
 
     def __str__(self) -> str:
         return (
@@ -118,38 +130,25 @@ def checks(paper: Paper, plans: Mapping[str, Plan]) -> list[Plan]:
     ]
 
 
-def run_checks(paper: Paper, plans: Mapping[str, Plan], **how: Any) -> tuple[bool, list[dict[str, Any]]]:
-    """Run the missing cells of the check; return whether Ctrl-C ended it, and the lines of cells that failed.
-
-    how: of ``run_plans``
-    """
-    from omkl.runs.runner import run_plans
-
-    if not (own := checks(paper, plans)):
-        return False, []
-    outcome = run_plans(own, **how)
-    return outcome.interrupted, outcome.failed
-
-
 def violations(paper: Paper, plans: Mapping[str, Plan]) -> tuple[int, list[Violation]]:
     """Return how many comparisons the store holds, and the violations; nothing runs."""
-    count = 0
     found: list[Violation] = []
     runs = {run.name: run for run in tuned_runs(paper) if not run.folder}
     for name, plan in plans.items():
         for data in plan.data if name in runs else ():
             tuned = split_tuned(runs[name], replace(plan, data=(data,)))[0]
-            others = borrowed(runs[name], plan, data)
-            if tuned and others:
-                more, own = _compared(tuned, others)
-                count, found = count + more, found + own
-    return count, found
+            if tuned and (others := borrowed(runs[name], plan, data)):
+                found += _compared(tuned, others)
+    corrected = holm(np.array([own.p for own in found])).tolist()
+    made = [replace(own, p=p) for own, p in zip(found, corrected, strict=True)]
+    return len(made), [own for own in made if own.p < ALPHA and own.is_worse]
 
 
-def _compared(tuned: list[Plan], others: list[Plan]) -> tuple[int, list[Violation]]:
+def _compared(tuned: list[Plan], others: list[Plan]) -> list[Violation]:
+    """Return each comparison of a tuned row with a default, whether or not it is a violation."""
     from omkl.reports.measures import deciding
-    from omkl.reports.rows import ReportPlan, rows_of
-    from omkl.reports.summary import ALPHA, LEAST_COMMON, READ, Tested, paired_ps, summary_of_rows
+    from omkl.reports.rows import ReportPlan, by_count, rows_of
+    from omkl.reports.summary import READ, Tested, summary_of_rows
     from omkl.runs.runner import stored_plans
 
     cells = stored_plans([*tuned, *others], READ)[0].cells
@@ -159,24 +158,22 @@ def _compared(tuned: list[Plan], others: list[Plan]) -> tuple[int, list[Violatio
     means = summary_of_rows(rows, cells, expected).to_dict("records")
     mine = {setting.learner: setting for plan in tuned for setting in plan.settings}
     at = {row.learner: i for i, row in enumerate(rows) if _is(row, mine.get(row.learner))}
-    tested, count = Tested(cells), 0
+    tested = Tested(cells)
     found: list[Violation] = []
     for i, row in enumerate(rows):
         if row.learner not in at or at[row.learner] == i:
             continue
         best = at[row.learner]
         measure = deciding(row, cells, expected)
-        for _, differences in tested.differences([row], rows[best], measure):
+        for _, differences in tested.differences(by_count([row]), rows[best], measure):
             if differences.shape[1] < LEAST_COMMON:
                 continue
-            count += 1
-            p = float(paired_ps(differences)[0])
-            if p < ALPHA and differences.mean() < 0:
-                error, other = (float(means[own][f"{measure.name}_mean"]) for own in (best, i))
-                spec = learner_spec(row.learner)
-                text = params_text(spec.unusual(row.params, row.task)) or f"pool {row.pool}"
-                found.append(Violation(row.data, spec.label, error, other, text, p))
-    return count, found
+            error, other = (float(means[own][f"{measure.name}_mean"]) for own in (best, i))
+            spec = learner_spec(row.learner)
+            text = params_text(spec.unusual(row.params, row.task)) or f"pool {row.pool}"
+            p, is_worse = float(paired_t(differences)[0]), bool(differences.mean() < 0)
+            found.append(Violation(row.data, spec.label, error, other, text, p, is_worse))
+    return found
 
 
 def _is(row: Any, setting: Setting | None) -> bool:
@@ -185,20 +182,32 @@ def _is(row: Any, setting: Setting | None) -> bool:
     return setting is not None and (row.params, row.pool) == (setting.stored, pool)
 
 
-def check_text(paper: Paper, plans: Mapping[str, Plan]) -> str:
-    """Return what the check found, as Markdown; empty where the store holds none of its cells."""
-    count, found = violations(paper, plans)
-    if not count:
-        return ""
-    about = (
-        "The default of each learner was run with the widths that the races of others found (their "
-        "quartiles), or the pools that they chose. "
+def main() -> int:
+    """Run the check of a page, print what it finds, and return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    if not found:
-        return f"{about}Of {count} comparisons none shows a tuned row that is significantly worse.\n"
-    lines = "\n".join(f"* {violation}" for violation in found)
-    said = (
-        f"Of {count} comparisons {len(found)} {'shows' if len(found) == 1 else 'show'} a tuned row that is "
-        "significantly worse (paired t-test, 5 %):"
-    )
-    return f"{about}{said}\n\n{lines}\n"
+    parser.add_argument("page", help="such as today")
+    parser.add_argument("--data", default="", help="only these data sets, separated by commas")
+    parser.add_argument("--stored", action="store_true", help="run nothing")
+    parser.add_argument("-j", "--jobs", type=int, help="worker processes (default: one per core)")
+    parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="such as store=DIR")
+    args = parser.parse_args()
+    try:
+        paper = read_paper(args.page)
+        data = tuple(filter(None, args.data.split(",")))
+        plans = tuned_plans(paper, Selection(data=data, words=tuple(args.words)))
+        own = checks(paper, plans)
+        if own and not args.stored:
+            run_plans(own, jobs=args.jobs)
+        count, found = violations(paper, plans)
+    except OmklError as error:
+        print(f"tuner_check: {error}", file=sys.stderr)
+        return error.exit_code
+    print(*found, sep="\n", end="\n" * bool(found))
+    print(f"{counted(count, 'comparison')}, {len(found)} with a tuned row that is significantly worse")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,34 +1,147 @@
-"""The words of the command line: KEY=VALUE, with Hydra's override grammar for values and lists of values."""
+"""What is said in words: a learner with settings of its own, and the KEY=VALUE words of a command.
+
+A `Setting` is said as ``omkc_dd(beta=0.9, label=slow)``, on the command line and as a line of a settings
+file; `omkl.learner` gives the same object, and a plan completes it. Values and lists of values are those of
+Hydra's override grammar.
+"""
 
 import fnmatch
 import math
 import os
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from omkl import conf
-from omkl.config import domains
-from omkl.config.learners import members
-from omkl.config.settings import RESERVED, Setting, setting
-from omkl.config.settings_text import quoted, word_text
-from omkl.errors import UserError, shown
-from omkl.schema import Check
+from omkl.config.kernel_kinds import kernel_pool
+from omkl.config.kernel_kinds import pool as pool_named
+from omkl.config.learners import LearnerSpec, learner_of, learner_spec, members
+from omkl.config.settings_text import identity, quoted, typed, word_text
+from omkl.errors import UserError, show, shown
+from omkl.schema import Check, domain_check
+
+# ------------------------------------------------------------------ a learner with settings
+
+RESERVED = ("pool", "label", "data")  # arguments of a setting that are no hyperparameters
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A learner with its hyperparameters, in canonical form.
+
+    params: those that are given; in a plan all of them    pool: its kernel pool, None where it uses none or,
+    before the plan, its usual one    label: its name in tables and figures, None for the learner's
+    data: names of the data sets that it is for, none means all
+
+    A plan adds the rest. task: of the data that it is for, where a plan has data of several tasks and the
+    hyperparameters depend on the task; None for all data    per_data: hyperparameters that it has for these
+    data sets, which make no learner of its own in a figure    scaling: ``scale`` of the features and
+    ``target`` of a regression while its streams run, and ``delay`` of the labels, where asked for
+    """
+
+    learner: str
+    params: dict[str, Any] = field(default_factory=dict)
+    pool: dict[str, Any] | None = None
+    label: str | None = None
+    data: tuple[str, ...] = ()
+    task: str | None = None
+    per_data: tuple[str, ...] = ()
+    scaling: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return the word of the command line."""
+        parts: dict[str, Any] = dict(self.params)
+        parts |= {"pool": self.pool["name"]} if self.pool else {}
+        parts |= {"label": self.label} if self.label else {}
+        parts |= {"data": self.data[0] if len(self.data) == 1 else list(self.data)} if self.data else {}
+        inner = ", ".join(f"{name}={typed(value)}" for name, value in parts.items())
+        return f"{self.learner}({inner})" if inner else self.learner
+
+    @property
+    def spec(self) -> LearnerSpec:
+        """What its file in conf/algo says."""
+        return learner_spec(self.learner)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The hyperparameters and the scaling: what the store has as ``params``."""
+        return self.params | self.scaling
+
+    @property
+    def kernel_pool(self) -> dict[str, Any] | None:
+        """The kernels that it runs on, ``{"normalise", "kernels"}``, None for a learner without."""
+        return kernel_pool(self.params, self.pool)
+
+    @property
+    def kernels(self) -> list[dict[str, Any]]:
+        """Its kernels in order, none for a learner without."""
+        pool = self.kernel_pool
+        return pool["kernels"] if pool else []
+
+    @property
+    def identity(self) -> str:
+        """What makes two settings for the same data the same."""
+        return identity(self.learner, self.stored, self.pool)
+
+    def fits(self, task: str, data: str) -> bool:
+        """Whether it is for data of this task and name."""
+        return self.task in (None, task) and (not self.data or data in self.data)
+
+    def is_for(self, data: str, word: str) -> bool:
+        """Whether it is for a data set of this name, which the user calls so."""
+        return not self.data or bool({data, word} & {*self.data, *map(_named, self.data)})
+
+
+def _named(data: str) -> str:
+    """Return the name of a data set that is given as a name, an alias or a path."""
+    from omkl.data import registry
+    from omkl.data.formats import data_name
+
+    return registry.entry(data).name if registry.is_name(data) else data_name(Path(data))
+
+
+def setting(
+    learner: str,
+    params: Mapping[str, Any],
+    *,
+    pool: str | None = None,
+    label: str | None = None,
+    data: Iterable[str] = (),
+) -> Setting:
+    """Return a learner with settings of its own, checked and in canonical form.
+
+    Raises UserError for an unknown learner, hyperparameter or pool, and for a value out of its domain.
+    """
+    name = learner_of(learner)
+    spec, values = learner_spec(name), {}
+    for key, value in params.items():
+        own = spec.hyperparameters.get(key)
+        if own is None:
+            raise UserError(f"algo={name} has no hyperparameter '{key}'{spec.nearest(key, RESERVED)}")
+        plain = value.tolist() if hasattr(value, "tolist") else value
+        try:
+            values[key] = spec.check_of(key)(list(plain) if isinstance(plain, tuple) else plain)
+        except ValueError as error:
+            raise UserError(f"algo.{name}.{key}: {error} ({own.help})") from None
+    kernels = pool_named(pool) if pool is not None else None
+    if kernels and spec.kernels != "pool":
+        raise UserError(f"algo={name} uses no kernel pool; leave out pool={pool}")
+    if label is not None and not (isinstance(label, str) and label.strip() and label.isprintable()):
+        raise UserError(f"algo={name}: label must be a text of one line, got {show(label)}")
+    return Setting(name, values, kernels, label, tuple(data))
+
+
+# ------------------------------------------------------------------ words
 
 MOST_VALUES = 100_000
 LISTS = ("algo", "data", "pool", "yardsticks", "drop", "id", "na")  # keys that take a list in every command
-AS_TEXT = (
-    "delimiter",
-    "thousands",
-    "decimal",
-    "store",
-    "settings",
-)  # keys whose value is a text as it is written
+AS_TEXT = ("delimiter", "thousands", "decimal", "store", "settings")  # keys with a text as it is written
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _AS_WRITTEN = re.compile(r"[-+]?[\d._]+(e[-+]?\d+)?|true|false", re.IGNORECASE)  # 2.10 is not 2.1 as a class
 _NAME = re.compile(r"[\w.-]+( [\w.-]+)*")
@@ -98,7 +211,7 @@ class Override:
             elif isinstance(value, Setting):
                 more = [value.learner]
             else:
-                (more,) = Override(self.key, (value,), self.text).checked(domains.domain_check("names"))
+                (more,) = Override(self.key, (value,), self.text).checked(domain_check("names"))
             names |= dict.fromkeys(more)
         return list(names)
 
@@ -141,28 +254,35 @@ def of_values(values: Mapping[str, Any]) -> dict[str, Override]:
 
 def _parse_word(word: str) -> Override:
     key, equals, text = word.partition("=")
-    if key in LISTS and text.endswith(","):
-        raise UserError(f"{shown(word)}: ends with a comma; write a list without spaces, as in {key}=a,b")
-    if key in LISTS and ",," in re.sub(_QUOTED, "''", f",{text}"):
-        raise UserError(f"{shown(word)}: a name is missing before a comma; write a list as in {key}=a,b")
-    if word == "=":
-        raise UserError(f"{shown(word)}: write no spaces around the sign, as in algo=omkc_ss")
-    if not equals:
-        near = {group: get_close_matches(word, conf.options(group), 1, 0.8) for group in LISTS[:3]}
-        meant = next((f" (did you mean '{group}={names[0]}'?)" for group, names in near.items() if names), "")
-        hint = meant or ", such as data=wdbc or algo.beta=0.9"
-        raise UserError(f"{shown(word)}: settings are KEY=VALUE words{hint}")
-    if key[:1] in ("+", "~"):
-        raise UserError(f"{shown(word)}: keys are set, never added or removed; write KEY=VALUE")
-    if "${" in word or "_target_" in word:
-        raise UserError(f"{shown(word)}: interpolations and _target_ are refused; write the value itself")
-    if not _KEY.fullmatch(key):
-        raise UserError(f"{shown(word)}: the key must be words such as data or algo.beta")
-    if not text.strip():
-        raise UserError(f"{shown(word)}: the value is missing; write {key}=VALUE without spaces")
+    for is_so, fault in (
+        (text.endswith(",") and key in LISTS, "ends with a comma; write a list without spaces, as in {}=a,b"),
+        (
+            key in LISTS and ",," in re.sub(_QUOTED, "''", f",{text}"),
+            "a name is missing before a comma; write a list as in {}=a,b",
+        ),
+        (word == "=", "write no spaces around the sign, as in algo=omkc_ss"),
+        (not equals, f"settings are KEY=VALUE words{_meant(word)}"),
+        (key[:1] in ("+", "~"), "keys are set, never added or removed; write KEY=VALUE"),
+        (
+            "${" in word or "_target_" in word,
+            "interpolations and _target_ are refused; write the value itself",
+        ),
+        (not _KEY.fullmatch(key), "the key must be words such as data or algo.beta"),
+        (not text.strip(), "the value is missing; write {}=VALUE without spaces"),
+    ):
+        if is_so:
+            raise UserError(f"{shown(word)}: {fault.format(key)}")
     if key == "data" and os.path.isfile(os.path.expanduser(text)):
         return Override(key, (text,), shown(word))
     return Override(key, _values(key, text, word), shown(word))
+
+
+def _meant(word: str) -> str:
+    """Return the hint for a word without a sign."""
+    for group in LISTS[:3] if "=" not in word else ():
+        for name in get_close_matches(word, conf.options(group), 1, 0.8):
+            return f" (did you mean '{group}={name}'?)"
+    return ", such as data=wdbc or algo.beta=0.9"
 
 
 def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
