@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.cli.output import FAILED, OK, emit, end, end_run, say, say_failed, say_written
 from omkl.errors import UserError, counted
+from omkl.figures.style import KINDS, FigureStyle, in_style
 from omkl.paths import extended, extension, extensions
-from omkl.reports.figure_style import KINDS, FigureStyle, in_style
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from omkl.config import Plan
+    from omkl.figures.style import Figure
     from omkl.publications import Paper, Selection
     from omkl.publications.paper import Item
-    from omkl.reports.figures import Figure
     from omkl.runs.runner import Outcome
 
 _SEVERAL = "give a key several values, such as algo.beta=0.2,0.5,0.8"
@@ -287,9 +287,8 @@ def status(args: Namespace, words: list[str]) -> int:
 def report(args: Namespace, words: list[str]) -> int:
     """Write a report for the browser: one file with tables and figures of stored cells.
 
-    Writes one HTML file with sortable tables, interactive figures, data sets, commands and the origin of what
-    the store holds. It runs nothing: rows that lack repetitions are named at the top. It needs plotly:
-    pip install 'omkl[report]'.
+    Writes one HTML file with sortable tables, figures, data sets, commands and the origin of what the store
+    holds. It runs nothing: rows that lack repetitions are named at the top.
 
     examples:
       omkl report algo=omkc_ss,omkc_dd data=wdbc --out report.html
@@ -477,18 +476,18 @@ def _look(args: Namespace) -> FigureStyle:
 
 def _save(figure: "Figure", args: Namespace, plan: "Plan") -> None:
     """Write a figure where the options say, else into the store."""
-    from omkl.reports import drawing
-
     with in_style(_look(args)):
-        say_written(drawing.write_files(figure, args.out or f"{plan.store / 'figures' / 'local'}/"))
+        say_written(figure.write(args.out or f"{plan.store / 'figures' / 'local'}/"))
     _say_about(figure)
 
 
 def _say_about(figure: "Figure") -> None:
     """Print what a picture does not hold: warnings about its lines, and its tests in numbers."""
-    from omkl.reports.comparison import in_numbers
+    from omkl.reports.comparison import comparison
 
+    if figure.instead:
+        say(figure.instead)
     for warning in figure.warnings:
         say(f"warning: {warning}")
-    for table in in_numbers(figure):
-        emit(table.render())
+    if figure.ranks:
+        emit(comparison(figure.ranks).render())

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawn
 
-    from omkl.reports.figures import Figure
+    from omkl.figures.style import Figure
 
 
 class Shown(ABC):
@@ -254,12 +254,12 @@ class Results(Shown):
     # ------------------------------------------------------------------ as figures
 
     def figure(self, kind: str, measure: str | None = None) -> "Figure":
-        """Return a figure as data: curve, confusion, sweep, times or ranks.
+        """Return a figure, to draw or write: curve, confusion, sweep, times or ranks.
 
         measure: of a curve, such as ``n_sv_sum``, else one by which learners are compared; None is the error.
         Raises UserError where there is nothing to draw.
         """
-        from omkl.reports import charts
+        from omkl.figures.kinds import figure_named
         from omkl.reports.measures import PAIR, measure_named
 
         if measure is not None and kind != "curve":
@@ -269,7 +269,7 @@ class Results(Shown):
         stored: Mapping[str, Mapping[str, Any]] = self._curves() if kind == "curve" else {}
         stored = self._with_regret(stored) if measure == REGRET else stored
         measures = PAIR if measure is None else (measure,)
-        return charts.figure_named(kind, cells, stored, self.expected, measures, self.rows)
+        return figure_named(kind, cells, stored, self.expected, measures, self.rows)
 
     def curve(self, measure: str | None = None) -> "Drawn":
         """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples."""
@@ -309,22 +309,20 @@ class Results(Shown):
 
     def pareto(self, cost: str = "time") -> "Drawn":
         """Draw error against a cost (``time``, ``size``, ``memory``), and the front that no learner beats."""
+        from omkl.figures.costs import costs_of, pareto
         from omkl.publications.paper_tables import with_costs
-        from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table
 
         table = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
-        return drawing.draw(charts.pareto(charts.costs_of(table, cost), cost))
+        return pareto(costs_of(table, cost), cost).draw()
 
     def _drawn(self, kind: str, measure: str | None = None) -> "Drawn":
-        from omkl.reports import drawing
-
-        return drawing.draw(self.figure(kind, measure))
+        return self.figure(kind, measure).draw()
 
     def report(self, path: str | Path) -> Path:
         """Write a page for the browser, one file with tables and figures, and return its path."""
         from omkl.experiments.report import page_path
-        from omkl.pages.document import write_html
+        from omkl.pages.html import write_html
         from omkl.pages.runs import results_page
 
         target = page_path(path)

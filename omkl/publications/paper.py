@@ -9,7 +9,7 @@ from typing import Any
 from omkl import conf
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError, show, shown, suggest
-from omkl.reports.figure_style import KINDS as FIGURE_KINDS
+from omkl.figures.style import KINDS as FIGURE_KINDS
 from omkl.schema import Check, checked, such
 from omkl.tasks import judging, measure_column
 

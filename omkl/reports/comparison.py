@@ -4,14 +4,9 @@ Average ranks and Nemenyi's test (`omkl.reports.ranks`) depend on which other le
 these do not.
 """
 
-from typing import TYPE_CHECKING
-
 from omkl.reports.ranks import Ranks
 from omkl.reports.statistics import bayesian_signed_rank, holm, signed_rank
 from omkl.reports.table import Table
-
-if TYPE_CHECKING:
-    from omkl.reports.figures import Figure
 
 _TERMS = [
     ("rank", "average over the data sets, 1 for the best of each"),
@@ -63,9 +58,3 @@ def comparison(ranks: Ranks, first: str = "") -> Table:
     own = f"{first} (rank {ranks.average[first]:.2f})"
     title = f"{own} against each of the others, over {len(scaled)} data sets"
     return Table.of(records, shown, title=title, terms=_TERMS)
-
-
-def in_numbers(figure: "Figure") -> list[Table]:
-    """Return the tables that say in numbers what a figure of ranks shows, none of another figure."""
-    views = [view for panel in figure.panels for view in panel.views]
-    return [comparison(view) for view in views if isinstance(view, Ranks)]

@@ -29,7 +29,7 @@ from omkl.reports.table_cells import (
     width_of,
     widths_of,
 )
-from omkl.reports.table_html import STYLE, Element, below, element, grid, written
+from omkl.reports.table_html import html_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,15 +162,7 @@ class Table:
 
     def html(self) -> str:
         """Return HTML without scripts, readable on a dark and on a light page."""
-        parts: list[Element | str] = [element("style", {}, STYLE)]
-        parts += [element("p", {}, self.shared)] if self.shared else []
-        for one in (self, *self.also):
-            parts += [element("p", {}, element("b", {}, one.title))] if one.title else []
-            parts.append(grid(one.columns, one.rows, one.terms, one.notes))
-        parts += [element("p", {}, text) for text in self.about]
-        parts += [element("p", {}, f"! {warning}") for warning in self.warnings]
-        more = below([*self.findings, *self.below], self.notes, self.terms)
-        return written(element("div", {"class": "omkl-table"}, *parts, *more))
+        return html_of(self)
 
     _repr_html_ = html
 

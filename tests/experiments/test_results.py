@@ -230,7 +230,7 @@ def test_a_sweep_has_its_best_settings_and_a_map(tmp_path):
     )
     assert len(made.table) == 4 + 3
     assert "best setting per data set and learner" in str(made)
-    assert made.figure("sweep").panels
+    assert made.figure("sweep").panels == 1
     assert made.heatmap().axes
 
 
@@ -370,11 +370,16 @@ def test_a_figure_of_a_sweep_shows_any_measure_with_its_best_ringed(tmp_path):
     swept = omkl.sweep(
         "algo=omkc_ss data=wdbc reps=2 exec=serial algo.beta=0.2,0.5,0.8", store=str(tmp_path), progress=False
     )
-    (panel,) = swept.figure("sweep", "kappa").panels
-    (lines,) = panel.views
-    assert (lines.label, lines.sign, "largest κ" in lines.ring) == ("κ", -1.0, True)
-    (own,) = (line for line in lines.lines if not line.is_level)
-    np.testing.assert_allclose(own.mean, swept.table["kappa_mean"][:3])
+    figure = swept.figure("sweep", "kappa")
+    (axes,) = figure.draw().axes
+    assert (axes.get_ylabel(), "ring: largest κ" in figure.note) == ("κ", True)
+    own, ring = (
+        line
+        for line in axes.get_lines()
+        if line.get_color() == axes.get_lines()[0].get_color() or line.get_markersize() == 8
+    )
+    np.testing.assert_allclose(own.get_ydata(), swept.table["kappa_mean"][:3])
+    assert ring.get_ydata()[0] == swept.table["kappa_mean"][:3].max()
     with pytest.raises(UserError, match="has no curve"):
         swept.figure("curve", "kappa")
 

@@ -7,8 +7,8 @@ from scipy.stats import wilcoxon
 
 import omkl
 from omkl.errors import UserError
-from omkl.reports.charts import ranks as ranks_figure
-from omkl.reports.comparison import comparison, in_numbers
+from omkl.figures.rank_diagram import ranks as ranks_figure
+from omkl.reports.comparison import comparison
 from omkl.reports.ranks import DRAWN, ranks_of
 from omkl.reports.statistics import holm
 from omkl.tasks import MEASURES
@@ -52,10 +52,9 @@ def test_a_diagram_has_the_ten_best_and_the_table_all():
     figure = ranks_figure(made)
     assert list(made.drawn) == list(made.average)[:DRAWN]
     assert all(set(group) <= set(made.drawn) for group in made.drawn_groups)
-    assert set(figure.styles) == set(made.drawn)
-    (table,) = in_numbers(figure)
+    table = comparison(figure.ranks)
     assert len(table.rows) == len(made.average) - 1
-    assert f"drawn: the {DRAWN} best" in " ".join(figure.more)
+    assert f"drawn: the {DRAWN} best" in figure.note
 
 
 def test_what_is_practically_equal_goes_by_the_unit_of_a_measure():

@@ -3,13 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from support.drawn import draw_ranks
-from support.reports_cells import YARDSTICKS, expected, frame, repetitions, setting
+from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, setting
 
 from omkl.errors import UserError
-from omkl.reports import charts
-from omkl.reports.drawing import write_files
 from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
 from omkl.reports.summary import summary_of
 
@@ -111,39 +107,48 @@ def test_too_few_to_rank_is_an_error_with_the_reason():
         average_ranks(summary[~summary["is_yardstick"]])
 
 
-@pytest.mark.parametrize("k", [3, 8, 16])
-def test_labels_of_the_diagram_do_not_overlap(k):
-    rng = np.random.default_rng(k)
-    names = [f"OMKC(D,{number}), paper16_cosine" for number in range(k)]
-    ranks = ranks_of(pd.DataFrame(rng.normal(size=(12, k)), columns=names), left_out=["x: not finished by y"])
-    figure = draw_ranks(ranks, title="a title")
-    FigureCanvasAgg(figure).draw()
-    texts = [*figure.axes[0].texts, figure._supxlabel, figure._suptitle]
-    boxes = [text.get_window_extent() for text in texts if text.get_text()]
-    assert len(boxes) == 2 * min(k, DRAWN) + 3  # ranks on the scale, learners, CD, caption, title
-    for number, box in enumerate(boxes):
-        assert not any(box.overlaps(other) for other in boxes[:number])
-        assert box.x0 >= 0
-        assert box.x1 <= figure.bbox.width
-        assert box.y0 >= 0
-        assert box.y1 <= figure.bbox.height
+def matched(budgets: dict[str, int]) -> pd.DataFrame:
+    """Three learners, of which one has another budget on each data set."""
+    cells, settings = [], []
+    for place, (data, beta) in enumerate(budgets.items()):
+        own = setting("omkc_dd", beta=beta)
+        settings.append(own)
+        for which, count in ((own, 10 + place), (SS, 20), (U, 30)):
+            cells += repetitions(which, [count], data)
+    summary = summary_of(frame(*cells), expected((*settings, SS, U), (), 1, yardsticks=()))
+    return summary[summary["reps"] > 0]
 
 
-def test_the_diagram_has_the_best_at_the_left_and_a_bar_per_group():
-    ranks = ranks_of(DEMSAR, alpha=0.1)
-    axes = draw_ranks(ranks).axes[0]
-    low, high = axes.get_xlim()
-    assert low < high
-    legs = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 3]
-    assert legs == list(ranks.average.values())
-    bars = [line.get_xdata() for line in axes.get_lines() if line.get_linewidth() > 3]
-    assert len(bars) == 2
-    for ends, group in zip(bars, ranks.groups, strict=True):
-        assert ends[0] == pytest.approx(ranks.average[group[0]], abs=0.03)
-        assert ends[1] == pytest.approx(ranks.average[group[-1]], abs=0.03)
+def test_a_hyperparameter_that_is_chosen_per_data_set_makes_no_learner_of_its_own():
+    summary = matched({"a": 0.1, "b": 0.2, "c": 0.3})
+    with pytest.raises(UserError, match="5 learners have finished 0 data sets"):
+        average_ranks(summary)
+    summary["per_data"] = [("beta",) if algo == "omkc_dd" else () for algo in summary["algo"]]
+    ranks = average_ranks(summary)
+    assert ranks.average == {"OMKC(D,D)": 1.0, "OMKC(S,S)": 2.0, "OMKC(U)": 3.0}
+    assert ranks.left_out == ()
 
 
-def test_the_diagram_is_written_with_the_command(tmp_path):
-    files = write_files(charts.ranks(ranks_of(DEMSAR), command="omkl figure omkc/ranks"), tmp_path)
-    assert [file.suffix for file in files] == [".png", ".pdf"]
-    assert b"/Subject (omkl figure omkc/ranks)" in files[1].read_bytes()
+def test_what_was_not_finished_is_reported_in_a_few_lines():
+    summary = matched({f"set{n}": n / 100 for n in range(1, 41)})
+    with pytest.raises(UserError) as error:
+        average_ranks(summary)
+    assert len(str(error.value)) < 500
+    assert str(error.value).count(" and 36 more") == 3
+
+
+def test_a_learner_is_ranked_by_one_row():
+    summary = matched({"a": 0.1, "b": 0.2})
+    twice = pd.concat([summary, summary[summary["algo"] == "omkc_u"]])
+    with pytest.raises(UserError, match=r"'OMKC\(U\)' has two rows on a"):
+        average_ranks(twice)
+
+
+def test_the_ranks_of_a_regression_are_those_of_its_error():
+    cells = [
+        cell(which, 0, 5, data, task="regression", mse=mse)
+        for data in "ab"
+        for which, mse in ((DD, 0.1), (SS, 0.2), (U, 0.3))
+    ]
+    summary = summary_of(frame(*cells), expected((DD, SS, U), ("a", "b"), 1, yardsticks=()))
+    assert "(1: least RMSE)" in average_ranks(summary).caption()

@@ -1,5 +1,5 @@
 "use strict";
-// Tables: sort by a column, filter rows, open a row's details, save as CSV, copy commands.
+// Tables: sort by a column, filter rows, open a row's details, save as CSV; copy commands; light and dark.
 
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -11,19 +11,13 @@ function element(tag, attributes = {}, ...parts) {
   return made;
 }
 
-function button(text, does, attributes = {}) {
-  const made = element("button", { type: "button", ...attributes }, text);
-  made.addEventListener("click", does);
-  return made;
-}
-
 function save(name, content) {
-  const url = typeof content === "string" ? content : URL.createObjectURL(content);
+  const url = URL.createObjectURL(content);
   const link = element("a", { href: url, download: name });
   document.body.append(link);
   link.click();
   link.remove();
-  if (url !== content) setTimeout(() => URL.revokeObjectURL(url), 10000);
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
 async function copy(text, from) {
@@ -64,11 +58,19 @@ function setUpTable(box, entry) {
   const body = $("tbody", box);
   const rows = [...body.rows]; // in the order of the report
   const details = new Map();
+  const seen = () => { // a narrow screen names a data set above the first row of each run of its rows
+    let last = null;
+    for (const row of $$("tr:not(.detail)", body).filter((row) => !row.hidden)) {
+      row.classList.toggle("same-group", row.dataset.group === last);
+      last = row.dataset.group;
+    }
+  };
   const place = (order) => {
     for (const row of order) {
       body.append(row);
       if (details.has(row)) body.append(details.get(row));
     }
+    seen();
   };
 
   for (const sort of $$("th .sort", box)) {
@@ -102,6 +104,7 @@ function setUpTable(box, entry) {
     box.classList.toggle("filtered", shown < rows.length);
     const noun = rows.length === 1 ? "row" : "rows";
     count.textContent = (shown < rows.length ? `${shown} of ` : "") + `${rows.length} ${noun}`;
+    seen();
   };
   filter.addEventListener("input", apply);
   group.addEventListener("input", apply);
@@ -109,8 +112,7 @@ function setUpTable(box, entry) {
 
   for (const row of rows) {
     const more = $("button.more", row);
-    if (!more) continue;
-    more.addEventListener("click", () => {
+    more?.addEventListener("click", () => {
       const open = !details.has(row);
       more.setAttribute("aria-expanded", String(open));
       if (!open) {
@@ -131,10 +133,32 @@ function setUpTable(box, entry) {
 function detailOf(about, columns) {
   const list = element("dl");
   for (const [name, text] of about) {
-    const shown = name === "command" ? element("code", {}, text) : text;
-    const own = element("dd", {}, shown);
+    const own = element("dd", {}, name === "command" ? element("code", {}, text) : text);
     if (name === "command") own.append(" ", element("button", { type: "button", class: "copy" }, "copy"));
     list.append(element("dt", {}, name), own);
   }
   return element("tr", { class: "detail" }, element("td", { colspan: columns }, list));
 }
+
+async function unpack(id) {
+  const bytes = Uint8Array.from(atob($(`#${id}`).textContent), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+document.addEventListener("click", (event) => {
+  const pressed = event.target.closest("button");
+  if (pressed?.classList.contains("copy")) copy($("code", pressed.parentElement).textContent, pressed);
+  if (pressed?.classList.contains("theme")) {
+    const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+    document.documentElement.dataset.theme = dark ? "light" : "dark";
+  }
+});
+addEventListener("beforeprint", () => $$("details").forEach((one) => (one.open = true)));
+
+document.documentElement.classList.add("js");
+$("nav details").open = matchMedia("(min-width: 60rem)").matches; // it would fill a phone's screen
+unpack("data").then((tables) => {
+  for (const [id, entry] of Object.entries(tables)) setUpTable($(`#${id}`), entry);
+  document.documentElement.dataset.ready = "1";
+});
