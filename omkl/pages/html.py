@@ -30,7 +30,9 @@ WIDE = 5.5  # inches of a figure from which on a narrow screen scrolls it
 
 def document(page: Page) -> str:
     """Return the page as HTML."""
-    from markupsafe import Markup
+    from jinja2.utils import markupsafe
+
+    Markup = markupsafe.Markup
 
     tables: dict[str, Any] = {}
     for place, section in enumerate(page.sections, 1):
