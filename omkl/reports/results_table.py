@@ -419,7 +419,7 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
         few = (
             f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set have no mark"
         )
-        one = "in file order there is one permutation, so that nothing is tested or marked"
+        one = "all repetitions have one order, so that nothing is tested or marked"
         done = summary[summary["reps"] > 0]
         in_file = all(map(is_one_order, done["order"], done["data"]))
         terms.append((NO_TEST, one if in_file else few))

@@ -118,7 +118,7 @@ def test_a_table_of_one_order_speaks_of_no_permutations():
     cells = frame(*repetitions(DD, [4, 6, 5, 5, 5], order="file"), *repetitions(SS, [4, 6], order="file"))
     text = " ".join(report(cells, expected((DD, SS), reps=5, yardsticks=())).split())
     assert "standard deviation over the repetitions" in text
-    assert "in file order there is one permutation, so that nothing is tested" in text
+    assert "all repetitions have one order, so that nothing is tested" in text
     assert "permutation" not in text
 
 
