@@ -104,7 +104,9 @@ class Paper:
 
     unavailable: data sets that are not available here, by name: ``{title, how}``    published: stem of the
     CSV with its numbers, or None    published_reps: repetitions that these are means of, None where it is
-    not said    deviations: differences from the paper, with reasons, for results/NAME.md
+    not said    instead: of a paper that prints no numbers, what stands in for them
+    answer: what a reader takes home: why values differ, or what is surprising
+    deviations: differences from the paper, with reasons
     """
 
     name: str
@@ -117,6 +119,8 @@ class Paper:
     figures: Mapping[str, Item]
     claims: Mapping[str, Item]
     deviations: tuple[str, ...]
+    answer: tuple[str, ...] = ()
+    instead: str = ""
 
 
 def paper_names() -> list[str]:
@@ -156,6 +160,8 @@ def read_paper(name: str) -> Paper:
         figures=items("figures"),
         claims=items("claims"),
         deviations=tuple(content.get("deviations") or ()),
+        answer=tuple(content.get("answer") or ()),
+        instead=content.get("instead") or "",
     )
 
 
@@ -241,6 +247,7 @@ NAMED_MAPPINGS = such("names, each with keys and values", _all(dict, _is_mapping
 NAMED_TEXTS = such("names, each with a text", _all(dict, lambda text: isinstance(text, str)))
 
 PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "published_reps": COUNT, "deviations": TEXTS}
+PAPER |= {"answer": TEXTS, "instead": TEXT}
 PAPER |= dict.fromkeys(("unavailable", "runs", "tables", "figures", "claims"), NAMED_MAPPINGS)
 UNAVAILABLE = {"title": TEXT, "how": TEXT}
 RUN = {"words": MAPPING, "per_data": NAMED_MAPPINGS, "extra": FLAG, "tune": MAPPING, "folder": TEXT}
