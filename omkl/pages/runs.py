@@ -168,6 +168,7 @@ def origin_sections(cells: "pd.DataFrame", plans: list[Plan]) -> list[Section]:
     """Return the sections on the data sets and on where the cells come from."""
     if cells.empty:
         return []
+    cells = cells.drop_duplicates("key")  # two runs of a paper may share some
     time = f"{counted(len(cells), 'cell')}; learner time of all together {cells['seconds'].sum():.0f} s"
     return [
         Section("Data sets", [data_sets(cells, plans)], origin=True),

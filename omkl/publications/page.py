@@ -116,7 +116,7 @@ def _rules(runs: list[Run]) -> list[str]:
 
 def _reps(run: Run) -> tuple[int, float | None, int]:
     cuts = tuning_rule(run)[1]
-    return int(run.words.get("reps", 1)), cuts["seconds"], cuts["fewest"]
+    return int(run.words.get("reps", 1)), cuts.seconds, cuts.fewest
 
 
 def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, list[Run]]]:

@@ -206,7 +206,7 @@ def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_
         assert (tmp_path / "omkc" / f"figure-{number}.png").stat().st_size > 5000
         assert f"(omkc/figure-{number}.png)" in markdown
     top, closed = markdown.split("<details><summary>where the numbers come from")
-    assert re.match(rf"# {paper.title}\n\n{re.escape(paper.cite)}\n\n\d+ of 31 claims hold, ", top)
+    assert re.match(rf"# {paper.title}\n\n{re.escape(paper.cite)}\n\n\d+ of 31 claims hold", top)
     assert page.answer[0] in html.unescape(text)
     for command in ("`omkl table omkc/3 --reps 1 --data wdbc", "`omkl run ", "commit abc"):
         assert command in closed
