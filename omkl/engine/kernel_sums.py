@@ -232,7 +232,8 @@ def add_ladder(E, start, last, first, picked, chosen, low, rows, K):
             _add_4(zeros(_ROWS), E, start, last, first, chosen, K, q, r, low + r)
             r += _ROWS
         if r < rows:
-            _add_4(zeros(LANES), E, start, last, first, chosen, K, q, r, low + r)
+            for one in range(q, q + 4):
+                _add_1(zeros(LANES), E, start, last, first, chosen, K, one, r, low + r)
         q += 4
     while q < picked:
         r = 0

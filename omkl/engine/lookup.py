@@ -203,16 +203,17 @@ def sum_looked_up(E, tables, low, high):
         return
     split, L = tables.distances.shape[1], tables.kernel.size
     rows, n = whole_lanes(high) - low, E.size[0]
-    sums, sizes, a = np.zeros((rows, L)), np.zeros((rows, L)), np.zeros((_TOGETHER, L))
-    near, product = np.empty((_TOGETHER, rows), np.int32), np.empty((_TOGETHER, rows), np.int32)
-    dots, row_norm2 = np.empty((_TOGETHER, rows)), E.open.row_norm2[low : low + rows]
+    J = min(_TOGETHER, n)
+    sums, sizes, a = np.zeros((rows, L)), np.zeros((rows, L)), np.zeros((J, L))
+    near, product = np.empty((J, rows), np.int32), np.empty((J, rows), np.int32)
+    dots, row_norm2 = np.empty((J, rows)), E.open.row_norm2[low : low + rows]
     bits = _block_bits(E, tables, E.open.rows, low, rows)
     distances, products = tables.distances.reshape(-1), tables.products.reshape(-1)
     like, first = zeros(LANES), 0
     while first < n:
-        count = min(_TOGETHER, n - first)
+        count = min(J, n - first)
         _products(E, E.open.rows, bits, low, first, count, dots)
-        _lines(E.norm2[first:], row_norm2, dots, (split, L - split), count, near, product)
+        _lines(E.norm2[first:], row_norm2, dots, split, L - split, count, near, product)
         for lane in range(0, L, LANES):
             if not _coefficients(tables.kernel, E.A, first, count, lane, a):
                 continue
@@ -252,7 +253,8 @@ def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
         x = lane_of(E.open, block, row_of[last] if in_lists(E.open) else low + last)
         _plain_row(E, tables, x, bits[:, last], row_of[last], start, wanted)
         return
-    sums, a, row_norm2 = np.zeros((rows, split)), np.zeros((_TOGETHER, split)), np.zeros(rows)
+    J = min(_TOGETHER, n - start)
+    sums, a, row_norm2 = np.zeros((rows, split)), np.zeros((J, split)), np.zeros(rows)
     some = np.zeros(E.f.size, np.bool_)
     for q in range(row_of.size):
         row_norm2[q] = E.open.row_norm2[row_of[q]]
@@ -260,13 +262,13 @@ def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
             if wanted[i, row_of[q]]:
                 some[i] = True
                 sums[q, tables.lane[i]] = E.exact[i, row_of[q]]
-    near, product = np.empty((_TOGETHER, rows), np.int32), np.empty((_TOGETHER, rows), np.int32)
-    dots = np.empty((_TOGETHER, rows))
+    near, product = np.empty((J, rows), np.int32), np.empty((J, rows), np.int32)
+    dots = np.empty((J, rows))
     like, plain, first = zeros(LANES), tables.plain.reshape(-1), start
     while first < n:
-        count = min(_TOGETHER, n - first)
+        count = min(J, n - first)
         _products(E, block, bits, low, first, count, dots)
-        _lines(E.norm2[first:], row_norm2, dots, (split, 0), count, near, product)
+        _lines(E.norm2[first:], row_norm2, dots, split, 0, count, near, product)
         for lane in range(0, split, LANES):
             if not _any_of(tables.kernel, some, lane):
                 continue
@@ -324,12 +326,11 @@ def _coefficients(kernel, A, first, count, lane, a):
 
 
 @compiled_without_refcounts
-def _lines(norm2, row_norm2, dots, widths, count, near, product):
+def _lines(norm2, row_norm2, dots, wide, narrow, count, near, product):
     """near, product (J, R) int32: where each pair's lines in the two tables begin.
 
     Rows that only fill up the lanes may hold anything; for them too it must be a line.
     """
-    wide, narrow = widths
     for j in range(count):
         own, dot, line, other = norm2[j], dots[j], near[j], product[j]
         for r in range(row_norm2.size):
@@ -346,9 +347,9 @@ def _block_bits(E, tables, block, low, rows):
     words, n = E.bits.shape[1], E.size[0]
     counts = E.open.slot.size <= WORD * words and 2 * words * n <= E.indptr[n]
     if tables is None or tables.block[0] != BINARY or not counts:
-        return np.zeros((0, rows), np.uint64)
+        words = 0
     bits = np.zeros((words, rows), np.uint64)
-    for s in range(E.open.rounds[COLUMNS]):
+    for s in range(E.open.rounds[COLUMNS] if words else 0):
         column = E.open.columns[s]
         line, word, one = block[s + 1], bits[column // WORD], np.uint64(1) << np.uint64(column % WORD)
         for r in range(rows):

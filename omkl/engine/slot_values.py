@@ -156,24 +156,18 @@ def _transpose_square(like, tile, i, at, K, r, s):
     c, d = load(like, tile, (i + 2, at)), load(like, tile, (i + 3, at))
     e, f = load(like, tile, (i + 4, at)), load(like, tile, (i + 5, at))
     g, h = load(like, tile, (i + 6, at)), load(like, tile, (i + 7, at))
-    (a, e), (b, f), (c, g), (d, h) = (
-        exchanged(a, e, 4),
-        exchanged(b, f, 4),
-        exchanged(c, g, 4),
-        exchanged(d, h, 4),
-    )
-    (a, c), (b, d), (e, g), (f, h) = (
-        exchanged(a, c, 2),
-        exchanged(b, d, 2),
-        exchanged(e, g, 2),
-        exchanged(f, h, 2),
-    )
-    (a, b), (c, d), (e, f), (g, h) = (
-        exchanged(a, b, 1),
-        exchanged(c, d, 1),
-        exchanged(e, f, 1),
-        exchanged(g, h, 1),
-    )
+    a, e = exchanged(a, e, 4)
+    b, f = exchanged(b, f, 4)
+    c, g = exchanged(c, g, 4)
+    d, h = exchanged(d, h, 4)
+    a, c = exchanged(a, c, 2)
+    b, d = exchanged(b, d, 2)
+    e, g = exchanged(e, g, 2)
+    f, h = exchanged(f, h, 2)
+    a, b = exchanged(a, b, 1)
+    c, d = exchanged(c, d, 1)
+    e, f = exchanged(e, f, 1)
+    g, h = exchanged(g, h, 1)
     store(a, K, (r, s, i))
     store(b, K, (r + 1, s, i))
     store(c, K, (r + 2, s, i))
