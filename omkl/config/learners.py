@@ -96,7 +96,7 @@ class LearnerSpec:
         omkl.store.fields
 
         It is one more where cells of the learner's revision may be wrong, whatever the learner. Under
-        scale=online and online_minmax these are delay= of LaSVM (rows took each other's numbers) and kernels
+        scale=online these are delay= of LaSVM (rows took each other's numbers) and kernels
         with ``scales: auto`` (ranges of unscaled features). Under target=online it is NLPD. Under both these
         are averaged hypotheses, and test= and delay= of other packages' estimators.
         """
