@@ -1,4 +1,4 @@
-"""Kernels that the engine calls by address: those of omkl/kernels and of a user's folder, and Gram matrices.
+"""Kernels that the engine calls by address: further ones, those of a folder, and Gram matrices.
 
 A kernel is a function in a file of its name, whose first arguments say what it is a function of, and whose
 others are its parameters:
