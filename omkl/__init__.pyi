@@ -10,12 +10,12 @@ from .experiments.calls import run as run
 from .experiments.calls import sweep as sweep
 from .experiments.calls import table as table
 from .experiments.calls import tune as tune
-from .experiments.learner_choice import learner as learner
 from .experiments.lists import datasets as datasets
 from .experiments.lists import learners as learners
 from .experiments.lists import papers as papers
 from .experiments.lists import pools as pools
-from .experiments.own_kernel import kernel as kernel
+from .experiments.own import kernel as kernel
+from .experiments.own import learner as learner
 from .experiments.results import Results as Results
 from .experiments.trained_model import Model as Model
 from .experiments.tune import Tuning as Tuning

@@ -1,18 +1,17 @@
 """The conf folders: their YAML files, and what Hydra composes of them.
 
-conf/config.yaml has the keys of every command, and a defaults list of what it is composed with: a learner, a
-data set, a pool and an executor. A command composes it once with those that it names, each in a package of
-its own (``+algo@algo.alma=alma``). The folders of OMKL_PATH are on Hydra's search path; their files may have
-defaults lists and interpolations.
+conf/config.yaml has the keys of every command, and a defaults list: the usual learner, data set, pool and
+executor. A file that has something to compose, a defaults list or an interpolation, is composed with
+config.yaml, in a package of its own (``+algo@algo.slow=slow``). Of every other one Hydra would make what it
+holds, in 20 ms, so that it is only read. The folders of OMKL_PATH are on Hydra's search path.
 
 In a file a value is what the same text is as a word of a command: ``1e3`` is a number, ``1:50``, ``yes`` and
-``012`` are texts. What lists the files of a group reads them as they are, without Hydra, which takes 20 ms
-for each; only a file with something to compose is composed there, too.
+``012`` are texts.
 """
 
 import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from typing import Any
 from omkl.errors import UserError, show, shown, suggest
 from omkl.paths import conf_folder, extensions, listed
 
-GROUPS = ("algo", "data", "pool", "exec")  # that a command composes
+GROUPS = ("algo", "data", "pool", "exec")  # of what a command names
 EXTENDED = ("algo", "data", "kernel", "pool", "paper")  # what a folder of OMKL_PATH may add to
 MOST_LISTED = 12  # names that a message lists; of more it names the command that does
 _LISTS = {"algo": "algos", "pool": "pools", "data": "data"}  # what `omkl list` calls a group
@@ -173,7 +172,8 @@ def known_option(group: str, name: str, what: str) -> str:
 # ------------------------------------------------------------------ what the files hold
 
 _State = tuple[int, int] | None
-_read: dict[Path, tuple[dict[Path, _State], bool, dict]] = {}  # by file: states, whether composed, content
+_read: dict[Path, tuple[dict[Path, _State], dict[str, Any]]] = {}  # by file: states of what it is made of
+_made: dict[tuple[str, str], tuple[dict[str, Any], list[Path], Any]] = {}  # of a content and folders
 
 
 def read(group: str, name: str) -> dict[str, Any]:
@@ -182,18 +182,27 @@ def read(group: str, name: str) -> dict[str, Any]:
     Contents are the same objects until a file changes. Raises UserError, naming the file, for a faulty one.
     """
     path = file(group, name)
-    if _is_fresh(path):
-        return _read[path][2]
-    content = _mapping(path)
-    if group and _has_references(content):
-        return compose({group: [name]})[group][name]
-    _read[path] = {path: _state(path)}, False, content
-    return content
+    known = _read.get(path)
+    if known is None or any(_state(part) != state for part, state in known[0].items()):
+        states = {path: _state(path)}
+        content = _mapping(path)
+        if group and _has_references(content):
+            content, states = _composed(group, name)
+        _read[path] = known = states, content
+    return known[1]
 
 
 def read_all(group: str) -> dict[str, dict[str, Any]]:
     """Return the content of all options of a group, by name, sorted."""
     return {name: read(group, name) for name in options(group)}
+
+
+def made_of(group: str, name: str, make: Callable[[str, dict[str, Any]], Any]) -> Any:
+    """Return what ``make`` makes of an option's name and content, once until a file or OMKL_PATH changes."""
+    content, around, known = read(group, name), extensions(), _made.get((group, name))
+    if known is None or known[0] is not content or known[1] != around:
+        _made[group, name] = known = content, list(around), make(name, content)
+    return known[2]
 
 
 def usual() -> dict[str, str]:
@@ -221,17 +230,13 @@ def _state(path: Path) -> _State:
     return found.st_mtime_ns, found.st_size
 
 
-def _is_fresh(path: Path) -> bool:
-    return path in _read and all(_state(part) == state for part, state in _read[path][0].items())
-
-
 def _has_references(value: Any) -> bool:
-    """Whether there is something to compose: a defaults list, or an interpolation at any depth."""
+    """Whether there is something to compose: a defaults list, or at any depth an interpolation or a gap."""
     if isinstance(value, dict):
         return "defaults" in value or any(map(_has_references, value.values()))
     if isinstance(value, list):
         return any(map(_has_references, value))
-    return isinstance(value, str) and "${" in value
+    return isinstance(value, str) and ("${" in value or value == "???")
 
 
 # ------------------------------------------------------------------ Hydra
@@ -240,43 +245,14 @@ _lock = threading.RLock()  # Hydra's state is global
 _loaded: dict[Path, _State] = {}  # the files of the last composition
 
 
-def compose(wanted: Mapping[str, Iterable[str]]) -> dict[str, Any]:
-    """Return conf/config.yaml with these options, by group and name, as Hydra composes them.
+def _composed(group: str, name: str) -> tuple[dict[str, Any], dict[Path, _State]]:
+    """Return an option as Hydra composes it with conf/config.yaml, and the states of the files it is made of.
 
-    Raises UserError that names the file that cannot be composed.
+    Raises UserError that names the file.
     """
-    named = {group: list(dict.fromkeys(names)) for group, names in wanted.items()}
-    with _lock:
-        try:
-            composed = _composed(named)
-        except UserError:
-            pairs = [(group, name) for group, names in named.items() for name in names]
-            for group, name in pairs if len(pairs) > 1 else ():
-                _composed({group: [name]})  # which says what file is at fault
-            raise
-        states = dict(_loaded)
-        for group, names in named.items():
-            for name, content in composed.get(group, {}).items():
-                if name not in names:
-                    continue
-                if not isinstance(content, dict):
-                    raise UserError(f"{file(group, name)}: must be a mapping of keys to values")
-                path = file(group, name)
-                known = _read.get(path)
-                if known and known[2] == content:
-                    composed[group][name] = content = known[2]  # the same object, of which specs are made
-                _read[path] = states, True, content
-        return composed
-
-
-def is_composed(group: str, name: str) -> bool:
-    """Whether Hydra has composed an option whose files have not changed since."""
-    path = file(group, name)
-    return _is_fresh(path) and _read[path][1]
-
-
-def _composed(wanted: Mapping[str, list[str]]) -> dict[str, Any]:
     import hydra
+
+    # Hydra's public functions take no search path of several folders without a plugin of one's own
     from hydra._internal.hydra import Hydra
     from hydra._internal.utils import create_config_search_path
     from hydra.core.global_hydra import GlobalHydra
@@ -285,27 +261,29 @@ def _composed(wanted: Mapping[str, list[str]]) -> dict[str, Any]:
     from omegaconf.errors import OmegaConfBaseException
 
     _register()
-    words = [f"~{group}" for group in usual()]
-    words += [f'+{group}@{group}.{name}="{name}"' for group, names in wanted.items() for name in names]
-    outer = GlobalHydra.instance().hydra
-    GlobalHydra.instance().clear()  # a program around us may have initialised its own
-    _loaded.clear()
-    try:
-        hydra.version.setbase("1.3")
-        places = create_config_search_path(f"omkl://{conf_folder()}")  # as initialize_config_dir does
-        for folder in extensions():
-            places.prepend("omkl", f"omkl://{folder / 'conf'}", anchor="schema")
-        Hydra.create_main_hydra2("omkl", places)
-        made = OmegaConf.to_container(hydra.compose("config", words), resolve=True, throw_on_missing=True)
-    except (HydraException, OmegaConfBaseException, OSError, ValueError) as error:
-        paths = [file(group, name) for group, names in wanted.items() for name in names]
-        where = paths[0] if len(paths) == 1 else file("", "config")
-        text = one_line(error.__cause__ or error) or type(error).__name__
-        raise UserError(f"{where}: cannot be composed: {text}") from error
-    finally:
-        GlobalHydra.instance().hydra = outer
-    assert isinstance(made, dict)
-    return {str(key): value for key, value in made.items()}
+    words = [*(f"~{one}" for one in usual()), f'+{group}@{group}.{name}="{name}"']
+    path = file(group, name)
+    with _lock:
+        outer = GlobalHydra.instance().hydra
+        GlobalHydra.instance().clear()  # a program around us may have initialised its own
+        _loaded.clear()
+        try:
+            hydra.version.setbase("1.3")
+            places = create_config_search_path(f"omkl://{conf_folder()}")  # as initialize_config_dir does
+            for folder in extensions():
+                places.prepend("omkl", f"omkl://{folder / 'conf'}", anchor="schema")
+            Hydra.create_main_hydra2("omkl", places)
+            made = OmegaConf.to_container(hydra.compose("config", words), resolve=True, throw_on_missing=True)
+        except (HydraException, OmegaConfBaseException, OSError, ValueError) as error:
+            text = one_line(error.__cause__ or error) or type(error).__name__
+            raise UserError(f"{path}: cannot be composed: {text}") from error
+        finally:
+            GlobalHydra.instance().hydra = outer
+        assert isinstance(made, dict)
+        content = made.get(group, {}).get(name)
+        if not isinstance(content, dict):
+            raise UserError(f"{path}: must be a mapping of keys to values")
+        return content, dict(_loaded)
 
 
 @cache

@@ -1,7 +1,21 @@
-"""What a conf file may hold: the right keys, each with a value of its type or domain.
+"""What a value may be: one kind of check for words, conf files, headers and saved files.
 
-`checked` compares a mapping with the check of each key, `as_dataclass` with the types of a dataclass's
-fields; both name the key that is wrong and what is right.
+A check comes from a *domain*, which a conf file writes, or from the type of a dataclass's field:
+
+"(0, 1)"  "[0, inf)"       a number in the interval; a round bracket leaves the end out
+"int [1, inf)"             a whole number in it
+[max, sum]                 one of these
+"bool"  "text"  "names"    true or false, a string, a list of words (a single word is a list of one)
+"column"  "columns"        a column's name or number, a list of them
+"words"                    a list of words or numbers
+"separator"                a character, or its name such as tab or comma
+"class"                    the name of a class: a word, a number, true or false
+"kernel"                   a kernel such as {kind: gaussian, sigma: 1}
+"numbers"                  a list of numbers
+"rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000
+"test"                     what is held out: a share of the rows such as 0.2, a data set's name, or a file
+"budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
+"int [1, inf) or null"     any of the above, or nothing; "separator or auto"
 """
 
 import math
@@ -10,24 +24,30 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from functools import partial
-from types import NoneType, UnionType
+from functools import cache, partial
+from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from omkl.errors import UserError, show, suggest
 
-# ------------------------------------------------------------------ keys and values
-
+Text = Annotated[str, "text"]  # a field that may not be empty
 Check = Callable[[Any], Any]  # returns a value in canonical form, or raises ValueError with what is right
 
 
-def such(text: str, is_right: Callable[[Any], Any]) -> Check:
-    """Return the check that a value is right; text: of the message, "must be TEXT"."""
+def wrong(text: str, value: Any, hint: str = "") -> ValueError:
+    """Return the error of a value that must be ``text``."""
+    return ValueError(f"must be {text}, got {show(value)}{hint}")
+
+
+def such(
+    text: str, is_right: Callable[[Any], Any], form: Callable[[Any], Any] = lambda value: value
+) -> Check:
+    """Return the check that a value is right; text: of the message    form: makes it canonical."""
 
     def check(value: Any) -> Any:
         if not is_right(value):
-            raise ValueError(f"must be {text}, got {show(value)}")
-        return value
+            raise wrong(text, value)
+        return form(value)
 
     return check
 
@@ -42,10 +62,171 @@ def one_of(choices: Iterable[Any]) -> Check:
         for choice in choices:
             if value == choice and isinstance(value, bool) == isinstance(choice, bool):
                 return choice
-        hint = suggest(value, map(str, choices)) if isinstance(value, str) else ""
-        raise ValueError(f"must be one of {', '.join(map(str, choices))}, got {show(value)}{hint}")
+        names = list(map(str, choices))
+        raise wrong(
+            f"one of {', '.join(names)}", value, suggest(value, names) if isinstance(value, str) else ""
+        )
 
     return check
+
+
+# ------------------------------------------------------------------ numbers
+
+LARGEST_INT = 2**63 - 1  # what compiled code can hold
+_INTERVAL = re.compile(r"(int )?([\[(])(-?[\w.+-]+), ?(-?[\w.+-]+)([\])])")
+
+
+def canonical(number: float) -> float:
+    """Return the float that stands for this number in configurations and keys.
+
+    Decimal arithmetic is inexact (3 * 0.1 is 0.30000000000000004): a float within four units in the last
+    place of a decimal of twelve digits is that decimal. Others, such as 2**-0.5, stay as they are. No -0.0.
+    """
+    short = float(f"{number:.12g}")
+    return (short if abs(short - number) <= 4 * math.ulp(number) else number) + 0.0
+
+
+def is_number(value: Any, kinds: Any = int | float) -> bool:
+    """Whether a value is a number, and finite; true and false are none."""
+    return isinstance(value, kinds) and not isinstance(value, bool) and -math.inf < value < math.inf
+
+
+def interval(body: str) -> Check:
+    """Return the check of an interval such as "(0, 1)". Raises ValueError for anything else."""
+    match = _INTERVAL.fullmatch(body) if isinstance(body, str) else None
+    if not match:
+        raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")
+    whole, left, low, high, right = match.groups()
+    above, below = operator.ge if left == "[" else operator.gt, operator.le if right == "]" else operator.lt
+    least, most = float(low), float(high)
+    ends = [f"{'≥' if left == '[' else '>'} {low}", f"{'≤' if right == ']' else '<'} {high}"]
+    text = " and ".join(end for end in ends if not end.endswith("inf"))
+    text = f"a {'whole ' if whole else ''}number {text}"
+
+    def check(value: Any) -> int | float:
+        if not is_number(value, int if whole else int | float):
+            is_whole = isinstance(value, float) and value.is_integer()
+            raise wrong(text, value, f" (write {int(value)})" if is_whole else "")
+        if isinstance(value, int) and abs(value) > LARGEST_INT:
+            raise ValueError(f"must be {text}, got a number that is too large")
+        number: int | float = value if whole else canonical(float(value))
+        if not (above(number, least) and below(number, most)):
+            raise wrong(text, value)
+        return number
+
+    return check
+
+
+# ------------------------------------------------------------------ domains
+
+SEPARATORS = {  # by their names, which need no quotes in a shell
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "space": " ",
+    "pipe": "|",
+    "point": ".",
+    "apostrophe": "'",
+}
+BUDGET = "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
+_ROUNDS = re.compile(r"(\d{0,18}):(\d{0,18})", re.ASCII)
+
+
+def domain_check(form: Any) -> Check:
+    """Return the check of the domain written as in a conf file. Raises ValueError when it cannot be read."""
+    if isinstance(form, list) and form and all(isinstance(item, str | int | float) for item in form):
+        return one_of(form)
+    if not isinstance(form, str):
+        raise ValueError(f"{show(form)} is not a domain: an interval, 'int ...', 'bool', 'kernel' or a list")
+    return _parsed(form)
+
+
+@cache
+def _parsed(form: str) -> Check:
+    body, _, rest = form.partition(" or ")
+    if rest not in ("", "null", "auto"):
+        raise ValueError(f"{form!r} is not a domain: only 'or null' or 'or auto' may follow")
+    check = DOMAINS.get(body.strip()) or interval(body.strip())
+    other = None if rest == "null" else rest
+    return (lambda value: other if value == other else check(value)) if rest else check
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+
+
+def _separator(value: Any) -> str:
+    text = value[1:-1] if isinstance(value, str) and re.fullmatch(r"""(["']).\1""", value) else value
+    if not isinstance(text, str) or len(SEPARATORS.get(text, text)) != 1:
+        near = suggest(text, SEPARATORS) if isinstance(text, str) else ""
+        raise wrong(f"one character or its name ({', '.join(SEPARATORS)})", value, near)
+    return SEPARATORS.get(text, text)
+
+
+def _rounds(value: Any) -> str:
+    text = f"0:{value}" if isinstance(value, int) and not isinstance(value, bool) else value
+    match = _ROUNDS.fullmatch(text) if isinstance(text, str) else None
+    start, stop = (int(match[1] or 0), int(match[2] or LARGEST_INT)) if match else (0, 0)
+    if not match or stop <= start:
+        raise wrong("a number of rounds such as 5000, or a part such as 1000:5000", value)
+    return f"{start}:{match[2]}"
+
+
+def _budget(value: Any) -> int | dict[str, Any]:
+    if isinstance(value, dict):
+        return such(BUDGET, lambda own: isinstance(own.get("match"), str))(value)
+    try:
+        return interval("int [1, inf)")(value)
+    except ValueError as error:
+        raise ValueError(f"{error}; or write {{match:bomkc_spa}}") from None
+
+
+_column = such("a name or a number", lambda value: _is_word(value) and not isinstance(value, float), str)
+
+DOMAINS: dict[str, Check] = {  # config/kernel_kinds.py adds "kernel" and "kernels"
+    "bool": such("true or false", lambda value: isinstance(value, bool)),
+    "text": such("text", lambda value: isinstance(value, str) and value),
+    "names": such(
+        "a name or a list of names",
+        lambda value: value is None or all(isinstance(one, str) and one for one in _listed(value)),
+        lambda value: [] if value is None else _listed(value),
+    ),
+    "column": _column,
+    "columns": lambda value: list(map(_column, _listed(value))),
+    "words": such(
+        "words",
+        lambda value: all(map(_is_word, _listed(value))),
+        lambda value: [one if isinstance(one, str) else f"{one:g}" for one in _listed(value)],
+    ),
+    "separator": _separator,
+    "class": such(
+        "a class, a word or a number",
+        lambda value: isinstance(value, str | bool | int | float) and value != "",
+        lambda value: value if isinstance(value, str) else repr(value),
+    ),
+    "numbers": such(
+        "a list of numbers such as [1, 0.5]",
+        lambda value: isinstance(value, list) and value and all(map(is_number, value)),
+        lambda value: list(map(float, value)),
+    ),
+    "rounds": _rounds,
+    "test": such(
+        "a share such as 0.2, a data set or a file",
+        lambda value: 0 < value < 1 if isinstance(value, float) else isinstance(value, str) and value,
+    ),
+    "budget": _budget,
+}
+
+
+# ------------------------------------------------------------------ keys and values
+
+
+class _OfItem(ValueError):
+    """What is wrong with an item of a list; it begins with the item's number, ``[2]: ``."""
 
 
 def checked(
@@ -71,131 +252,92 @@ def _values(content: Any, checks: Mapping[str, Check], required: Iterable[str], 
     for key in required:
         if key not in content:
             raise ValueError(f"'{group}{key}' is missing")
-    values = {}
-    for key, check in checks.items():
-        if key in content:
-            try:
-                values[key] = check(content[key])
-            except _OfItem as error:
-                raise ValueError(f"{group}{key}{error}") from None
-            except ValueError as error:
-                raise ValueError(f"{group}{key}: {error}") from None
-    return values
+    return {key: _at(f"{group}{key}", check, content[key]) for key, check in checks.items() if key in content}
 
 
-# ------------------------------------------------------------------ numbers
-
-LARGEST_INT = 2**63 - 1  # what compiled code can hold
-_INTERVAL = re.compile(r"(int )?([\[(])(-?[\w.+-]+), ?(-?[\w.+-]+)([\])])")
-
-
-def canonical(number: float) -> float:
-    """Return the float that stands for this number in configurations and keys.
-
-    Decimal arithmetic is inexact (3 * 0.1 is 0.30000000000000004): a float within four units in the last
-    place of a decimal of twelve digits is that decimal. Others, such as 2**-0.5, stay as they are. No -0.0.
-    """
-    short = float(f"{number:.12g}")
-    return (short if abs(short - number) <= 4 * math.ulp(number) else number) + 0.0
+def _at(place: str, check: Check, value: Any, error_of: type[ValueError] = ValueError) -> Any:
+    try:
+        return check(value)
+    except ValueError as error:
+        raise error_of(f"{place}{'' if isinstance(error, _OfItem) else ': '}{error}") from None
 
 
-def interval(body: str) -> Check:
-    """Return the check of an interval such as "(0, 1)". Raises ValueError for anything else."""
-    match = _INTERVAL.fullmatch(body) if isinstance(body, str) else None
-    if not match:
-        raise ValueError(f"{body!r} is not a domain such as '(0, 1)', 'int [1, inf)', 'bool' or 'kernel'")
-    whole, left, low, high, right = match.groups()
-    above, below = operator.ge if left == "[" else operator.gt, operator.le if right == "]" else operator.lt
-    least, most = float(low), float(high)
-    ends = [f"{'≥' if left == '[' else '>'} {low}", f"{'≤' if right == ']' else '<'} {high}"]
-    text = " and ".join(end for end in ends if not end.endswith("inf"))
-    text = f"a {'whole ' if whole else ''}number {text}"
-
-    def check(value: Any) -> int | float:
-        number = _number(value, text, bool(whole))
-        if not (above(number, least) and below(number, most)):
-            raise ValueError(f"must be {text}, got {show(value)}")
-        return number
-
-    return check
-
-
-def _number(value: Any, text: str, whole: bool) -> int | float:
-    is_number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-    if not is_number or (isinstance(value, float) and not math.isfinite(value)):
-        hint = f" (write {int(value)})" if isinstance(value, float) and value.is_integer() else ""
-        raise ValueError(f"must be {text}, got {show(value)}{hint}")
-    if isinstance(value, int) and abs(value) > LARGEST_INT:
-        raise ValueError(f"must be {text}, got a number that is too large")
-    return value if whole else canonical(float(value))
-
-
-# ------------------------------------------------------------------ keys and values as a dataclass has them
-
-
-class _OfItem(ValueError):
-    """What is wrong with an item of a list; it begins with the item's number, ``[2]: ``."""
-
-
-def as_dataclass(kind: Any, content: Any, where: object, group: str = "", **more: Any) -> Any:
+def as_dataclass(
+    kind: Any,
+    content: Any,
+    where: object,
+    group: str = "",
+    checks: Mapping[str, Check] = MappingProxyType({}),
+    **more: Any,
+) -> Any:
     """Return the dataclass ``kind`` of a mapping in a conf file; ``more`` holds fields that are not in it.
 
-    Fields are texts, whole numbers, finite numbers, ``tuple`` (a list), ``dict`` (names to values),
-    ``Literal`` (one of its values), ``Annotated`` with an interval such as "[1, inf)" or with a `Check`, or
-    such dataclasses; of a dataclass with one required field that field alone may be written. Null is refused:
-    None is only the default of a field. group: what the mapping is, such as ``about.`` Raises UserError for a
-    key or value that is not right, and for what the dataclass itself refuses.
+    group: what the mapping is, such as ``about.``    checks: of fields, in place of those of their types.
+    Of a dataclass with one required field that field alone may be written. Null is refused: None is only the
+    default of a field. Raises UserError for a key or value that is not right, and for what the dataclass
+    itself refuses.
     """
     try:
-        return _record(kind, content, more, group)
+        return _record(kind, content, more, group, checks)
     except (ValueError, UserError) as error:
         raise UserError(f"{where}: {error}") from None
 
 
-def _record(kind: Any, content: Any, more: Mapping[str, Any], group: str = "") -> Any:
-    own = {field.name: field for field in fields(kind) if field.name not in more}
-    required = [n for n, field in own.items() if field.default is field.default_factory is MISSING]
+def _record(
+    kind: Any,
+    content: Any,
+    more: Mapping[str, Any] = MappingProxyType({}),
+    group: str = "",
+    checks: Mapping[str, Check] = MappingProxyType({}),
+) -> Any:
+    own: list[Any] = [field for field in fields(kind) if field.name not in more]
+    required = [field.name for field in own if field.default is field.default_factory is MISSING]
     if isinstance(content, str) and len(required) == 1:
         content = {required[0]: content}
-    checks = {name: partial(_of_type, field.type) for name, field in own.items()}
+    checks = {field.name: checks.get(field.name) or type_check(field.type) for field in own}
     return kind(**more, **_values(content, checks, required, group))
 
 
-def _of_type(kind: Any, value: Any) -> Any:
-    union = get_origin(kind) in (Union, UnionType)
-    kinds = [one for one in get_args(kind) if one is not NoneType] if union else [kind]
-    if get_origin(kind) is Annotated:
-        kind, rule = get_args(kind)
-        return (interval(f"int {rule}" if kind is int else rule) if isinstance(rule, str) else rule)(value)
-    if get_origin(kind) is Literal:
-        return one_of(get_args(kind))(value)
-    if len(kinds) == 1 and kinds[0] is not kind:
-        return _of_type(kinds[0], value)
-    kind, origin, inner = kinds[0], get_origin(kinds[0]), get_args(kinds[0])
+_TYPES = {str: "text", int: "a whole number", bool: "true or false"}
+
+
+@cache
+def type_check(kind: Any) -> Check:
+    """Return the check of a dataclass's field.
+
+    It is a text, a whole number, a finite number, ``tuple`` (a list), ``dict`` (names to values), ``Literal``
+    (one of its values), ``Annotated`` with a domain (of ``int`` an interval alone) or a `Check`, or such a
+    dataclass.
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        own, domain = inner
+        return domain if callable(domain) else domain_check(f"int {domain}" if own is int else domain)
+    if origin is Literal:
+        return one_of(inner)
+    if origin in (Union, UnionType):
+        kinds = [one for one in inner if one is not NoneType]
+        text = " or ".join(_TYPES.get(one, "") for one in kinds)
+        return type_check(kinds[0]) if len(kinds) == 1 else such(text, lambda value: type(value) in kinds)
     if is_dataclass(kind):
-        return _record(kind, value, {})
+        return partial(_record, kind)
     if origin is tuple:
         length = None if inner[-1] is ... else len(inner)
-        if not isinstance(value, list) or length not in (None, len(value)):
-            raise ValueError(f"must be a list{f' of {length}' if length else ''}, got {show(value)}")
-        return tuple(_item(inner[0], number, item) for number, item in enumerate(value, 1))
+        text, item = f"a list{f' of {length}' if length else ''}", type_check(inner[0])
+        return such(
+            text,
+            lambda value: isinstance(value, list) and length in (None, len(value)),
+            lambda value: tuple(_at(f"[{n}]", item, own, _OfItem) for n, own in enumerate(value, 1)),
+        )
     if origin is dict:
-        checks = {} if not isinstance(value, dict) else {key: partial(_of_type, inner[1]) for key in value}
-        return {str(key): item for key, item in _values(value, checks, (), "").items()}
-    if kind is float and type(value) in (int, float) and abs(value) <= sys.float_info.max:
-        return float(value)
-    if kind is float or type(value) not in kinds:
-        raise ValueError(f"must be {' or '.join(_TYPES[one] for one in kinds)}, got {show(value)}")
-    return value
-
-
-def _item(kind: Any, number: int, value: Any) -> Any:
-    try:
-        return _of_type(kind, value)
-    except _OfItem as error:
-        raise _OfItem(f"[{number}]{error}") from None
-    except ValueError as error:
-        raise _OfItem(f"[{number}]: {error}") from None
-
-
-_TYPES = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
+        item = type_check(inner[1])
+        return lambda value: {
+            str(key): own
+            for key, own in _values(
+                value, dict.fromkeys(value if isinstance(value, dict) else (), item), (), ""
+            ).items()
+        }
+    if kind is float:
+        most = sys.float_info.max
+        return such("a finite number", lambda v: type(v) in (int, float) and abs(v) <= most, float)
+    return such(_TYPES[kind], lambda value: type(value) is kind)

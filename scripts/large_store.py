@@ -19,7 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from omkl.config import kernel_pools, learner_spec
+from omkl.config import learner_spec
+from omkl.config.kernel_kinds import pool as pool_named
 from omkl.store.fields import cell_key
 from omkl.store.lines import encode_cell, encode_curve
 
@@ -66,7 +67,7 @@ def make(folder: Path, cells: int, reps: int, curves: bool) -> None:
     """Write line files of made-up cells, as ten writers would."""
     chance = random.Random(1)
     spec = learner_spec("omkc_dd")
-    pool = kernel_pools.pool("paper16")
+    pool = pool_named("paper16")
     kernels = {"normalise": pool["normalise"], "kernels": pool["kernels"]}
     origin = {
         "versions": {"omkl": "0.2.0", "python": "3.12.1", "numpy": "2.1.0", "numba": "0.60.0"},

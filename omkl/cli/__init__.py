@@ -1,7 +1,7 @@
 """The ``omkl`` command: from the words of the command line to an exit code.
 
-parser says which commands and options there are, messages how a command talks and ends; commands and listing
-are what the commands do.
+parser says which commands and options there are, output how a command talks and ends; commands and stored are
+what the commands do.
 """
 
 import atexit
@@ -16,18 +16,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from omkl import conf
-from omkl.cli import numba_internals
-from omkl.cli.messages import (
+from omkl.cli.output import (
     FAILED,
     INTERRUPTED,
     MISTAKE,
     OutputLost,
     complain,
+    discard,
     emit,
+    fill_closed,
+    prepared_streams,
     say,
 )
 from omkl.cli.parser import build_parser
-from omkl.cli.standard_streams import discard, fill_closed, prepared_streams
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import extended, safe_children
 from omkl.reports.table_cells import fitted
@@ -67,9 +68,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: list[str]) -> int:
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal without ± still gets its table
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
@@ -93,8 +91,11 @@ def _main(argv: list[str]) -> int:
             say("interrupted")
             return INTERRUPTED
         say(f"unexpected {type(error).__name__}: {error}; please report it, with the output of --debug")
-        if "numba" in sys.modules and (fault := numba_internals.fault()):
-            say(f"this may be why: {fault}")
+        if "numba" in sys.modules:
+            from omkl.engine import numba_internals
+
+            if fault := numba_internals.fault():
+                say(f"this may be why: {fault}")
         return FAILED
 
 

@@ -1,81 +1,115 @@
 """The commands that run, draw and check: one call each, and printing.
 
 A command takes the parsed options and the remaining words (KEY=VALUE, or names) and returns an exit code. Its
-docstring is its help. What is slow to import is imported when it is used (``front``), so that the others
-start fast.
+docstring is its help: what it does, then examples. What is slow to import is imported when it is used.
 """
 
-import contextlib
+import json
 from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl import experiments as front
-from omkl.cli.messages import FAILED, OK, emit, end, end_races, say, say_failed, say_written
+from omkl.cli.output import FAILED, OK, emit, end, end_run, say, say_failed, say_written
 from omkl.errors import UserError, counted
-from omkl.reports.figure_style import KINDS, FigureStyle, in_style
+from omkl.figures.style import KINDS, FigureStyle, in_style
+from omkl.paths import extended, extension, extensions
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from omkl.config import Plan
-    from omkl.publications import Selection
-    from omkl.reports.figures import Figure
-    from omkl.reports.limits import Limit
+    from omkl.figures.style import Figure
+    from omkl.publications import Paper, Selection
+    from omkl.publications.paper import Item
+    from omkl.runs.runner import Outcome
 
 _SEVERAL = "give a key several values, such as algo.beta=0.2,0.5,0.8"
 
 
 def run(args: Namespace, words: list[str]) -> int:
-    """Run learners on data sets and print the table, next to the yardsticks."""
+    """Run learners on data sets and print the table, next to the yardsticks.
+
+    examples:
+      omkl run algo=omkc_ss data=a9a
+      omkl run algo=omkc_dd data=german reps=10 pool=paper16 algo.beta=0.99 seed=1
+      omkl run algo=omkc_dd data=a9a_train order=file algo.beta=0.99 --format json
+      omkl run algo=omkc_ss data=path/to/my.libsvm -j 4
+      omkl run algo=perceptron 'algo.kernel={kind:gaussian,gamma:0.01}' data=a9a_train order=file
+    """
     return _run_and_report(args, words, sweep=False)
 
 
 def sweep(args: Namespace, words: list[str]) -> int:
-    """Run a grid of settings, print the table and the best settings, and draw them."""
+    """Run a grid of settings, print the table and the best settings, and draw them.
+
+    Hyperparameters and parts of the pool take lists here: 0.1,0.5  range(0.1,1,0.1)  choice(max,sum).
+    A hyperparameter applies to the learners that have it.
+
+    examples:
+      omkl sweep algo=omkc_dd,omkc_ss data=wdbc,svmguide3 algo.beta=0.1,0.3,0.5,0.8,0.95 algo.delta=0.01,0.1
+      omkl sweep algo=omkc_dd data=german 'algo.beta=range(0.1,1,0.1)' reps=10
+    """
     return _run_and_report(args, words, sweep=True)
 
 
 def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
+    from omkl.experiments.call import Call
+    from omkl.experiments.results import Results
     from omkl.reports.results_table import TableOptions
 
-    plan = front.Call(words).plan(sweep)
+    plan = Call(words).plan(sweep)
     if sweep and not plan.has_choice:
         say(f"nothing is swept, so this is a run: {_SEVERAL}")
     options = TableOptions(args.sort, args.columns)
-    front.Results.check_options(plan, args.format, options, sweep, args.by)
-    limits = [] if sweep else _limits(args, plan)
+    Results.check_options(plan, args.format, options, sweep, args.by)
+    limits = []
+    if not sweep and (args.fail_above or args.fail_below):
+        from omkl.reports.limits import failed_limits, limits_of
+
+        tasks = list(dict.fromkeys(ref.task for ref in plan.data))
+        limits = limits_of(args.fail_above, args.fail_below, tasks)
     if args.dry_run:
         return dry_run([plan], args)
-    if _submitted(plan, args):
+    if plan.exec["name"] == "slurm" and _submitted(plan, args):
         return OK
     whole = args.format == "json"
-    results = front.Results.run(plan, args.line, sweep, whole=whole, **how_of(args)).by(args.by)
+    results = Results.run(plan, args.line, sweep, whole=whole, **how_of(args)).by(args.by)
     emit(results.report_table(options).render(args.format))
-    out = args.out or (figures_of(plan.store) if plan.has_choice else None) if sweep else None
-    if out and results.has_learners:
-        _save(results.figure("sweep"), args, out)
-    code = end(results.outcome, args.fail_fast)
+    if sweep and (args.out or plan.has_choice) and results.has_learners:
+        _save(results.figure("sweep"), args, plan)
+    code = end_run(results.outcome, args.fail_fast)
     if limits and not results.outcome.interrupted:
-        from omkl.reports.limits import failed_limits
-
         for sentence in failed_limits(limits, results.table):
             say(sentence)
             code = FAILED
     return code
 
 
-def _limits(args: Namespace, plan: "Plan") -> "list[Limit]":
-    """Return what the rows of a run are held to. Raises UserError before any work."""
-    if not (args.fail_above or args.fail_below):
-        return []
-    from omkl.reports.limits import limits_of
-
-    return limits_of(args.fail_above, args.fail_below, list(dict.fromkeys(ref.task for ref in plan.data)))
-
-
 def tune(args: Namespace, words: list[str]) -> int:
-    """Find good hyperparameters for each learner on each data set, and compare them with the defaults."""
+    """Find good hyperparameters for each learner on each data set, and compare them with the defaults.
+
+    Each learner gets the same number of trials: its default, then settings from the ranges that its file
+    gives. They are compared on growing prefixes of the stream, over permutations that are never reported.
+    With order=file they see the first third of the rounds, and the rest is reported. algo.KEY=VALUE keeps a
+    hyperparameter at that value. --out FILE writes the best settings, which settings=FILE runs.
+
+      trials=30          settings of each learner on each data set
+      eta=3 rungs=3      one in eta goes on to a prefix eta times as long; the last is the whole stream
+      passes=3           permutations that judge a trial       least=500     rounds of the shortest prefix
+      small=2000         streams of at most this many rounds are not cut; four permutations judge there
+      pools=NAME,...     pools among which a learner with a pool chooses; pool=NAME keeps one
+      longest=SECONDS    a setting whose next pass would take longer does not go on
+      by=MEASURE         measure by which trials are judged, such as auc, log_loss or mae
+      sampler=tpe        settings are proposed from the results of earlier ones (needs omkl[tpe])
+
+    examples:
+      omkl tune algo=rff,arow data=german --out best.yaml
+      omkl tune algo=budget data=svmguide3 trials=10 reps=5 --format json
+      omkl tune algo=norma data=elec2 order=file longest=60
+      omkl tune today --data german     the learners that the page conf/paper/today.yaml tunes
+    """
+    from omkl.experiments.call import Call
+    from omkl.experiments.tune import Study
     from omkl.publications import paper_names
 
     how = {"jobs": args.jobs, "progress": not args.quiet}
@@ -83,15 +117,15 @@ def tune(args: Namespace, words: list[str]) -> int:
         return _tune_page(args, words[0], words[1:], how)
     if args.data:
         raise UserError("--data is for a page, as in `omkl tune today`; without a page, write data=german")
-    study = front.Study.of(front.Call(words, typed=args.line))
+    study = Study.of(Call(words, typed=args.line))
     if args.dry_run:
         return dry_run(study.plans, args)
     made = study.run(fresh=args.fresh, **how)
     if made.ends or not made.interrupted:
         emit(made.render(args.format))
-    if args.out and made.settings:
+    if args.out and made.ends:
         say_written([made.save(args.out)])
-    return end_races(made.interrupted, made.failed)
+    return end(made.interrupted, made.failed)
 
 
 def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]) -> int:
@@ -99,7 +133,6 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
     from omkl.publications import Selection, read_paper
     from omkl.publications.selection import tuned_plans
     from omkl.publications.tuned import planned, tune_page
-    from omkl.publications.tuner_check import checks, run_checks
 
     paper = read_paper(name)
     plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words), dry=args.dry_run))
@@ -108,16 +141,29 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
             f"{name}: no run of conf/paper/{name}.yaml has a tune: block, or none of its data are available"
         )
     if args.dry_run:
-        return dry_run([*planned(paper, plans), *checks(paper, plans)], args)
+        return dry_run(planned(paper, plans), args)
     interrupted, broken = tune_page(paper, plans, args.fresh, lambda line: emit(f"{line}\n"), **how)
-    if not interrupted:
-        interrupted, failed = run_checks(paper, plans, **how)
-        broken += failed
-    return end_races(interrupted, broken)
+    return end(interrupted, broken)
 
 
 def figure(args: Namespace, words: list[str]) -> int:
-    """Draw what the store holds, or a figure of a paper."""
+    """Draw what the store holds, or a figure of a paper.
+
+    With measure=NAME a curve shows one measure, such as nlpd, log_loss or n_sv_union, instead of error and
+    #SV, and a sweep shows that measure, such as auc or kappa, instead of the error.
+
+    examples:
+      omkl figure curve algo=omkc_ss data=wdbc
+      omkl figure curve algo=omkc_dd,omkc_ss data=german,a9a --out figures/
+      omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
+      omkl figure curve algo=omkc_dd data=wdbc --out a.pdf --width 3.3in --style paper --no-title
+      omkl figure confusion algo=omkc_dd data=digits                     which classes are mistaken for which
+      omkl figure ranks algo=omkc_dd,omkc_ss,alma data=wdbc,german,svmguide3
+      omkl figure omkc/1 --quick            runs the missing cells, then draws the paper's figure
+    """
+    from omkl.experiments.call import Call
+    from omkl.experiments.results import Results
+
     if "=" in args.kind:
         raise UserError(
             f"{args.kind}: the KIND of figure comes first: {', '.join(KINDS)} or a paper's (omkc/1)"
@@ -128,67 +174,100 @@ def figure(args: Namespace, words: list[str]) -> int:
 
         paper, item = find_item("figures", args.kind)
         if args.dry_run:
-            return dry_run(front.plans_of(paper, [item], selected(args, words)), args)
+            return _dry_run_of(paper, [item], args, words)
         with in_style(_look(args)):
             made = draw(paper, item, selected(args, words), args.out, **how_of(args))
         say_written(made.files)
         _say_about(made.figure)
-        return end(made.outcome)
-    for option in ("reps", "data", "algo", "quick", "full", "dry_run"):
-        if getattr(args, option):
-            option = option.replace("_", "-")
-            raise UserError(f"--{option} is for a paper's figure; figure {args.kind} takes KEY=VALUE words")
+        return end_run(made.outcome)
+    _refuse(args, "reps data algo quick full dry-run", f"figure; figure {args.kind} takes KEY=VALUE words")
     given = [word for word in words if args.kind != "confusion" and word.startswith("measure=")]
     words = [word for word in words if word not in given]
     measure = given[-1].partition("=")[2] if given else None
-    plan = front.Call(words).plan(sweep=True)
+    plan = Call(words).plan(sweep=True)
     if args.kind == "sweep" and not plan.has_choice:
         say(f"nothing is swept: {_SEVERAL}")
-    results = front.Results.to_draw(plan, args.kind, args.line, words, measure)
-    _save(results.figure(args.kind, measure), args, args.out or figures_of(plan.store))
+    results = Results.to_draw(plan, args.kind, args.line, words, measure)
+    _save(results.figure(args.kind, measure), args, plan)
     return OK
 
 
 def table(args: Namespace, words: list[str]) -> int:
-    """Reproduce a table of a paper, our values next to the published ones."""
-    from omkl.publications import find_item
+    """Reproduce a table of a paper, our values next to the published ones.
 
+    NAME is PAPER/NUMBER (or PAPER where it has only one); `omkl list papers` shows all names. Cells are
+    kept in the store and shared between tables; only missing cells are run. Run an interrupted command
+    again to continue. KEY=VALUE words set store, seed, exec and block; the paper sets everything else.
+
+    examples:
+      omkl table bomkl/1 --quick
+      omkl table omkc/3 --data wdbc,sonar_scale --reps 5 --format markdown
+      omkl table bomkl/2 --data german --algo omkc_dd       one more learner, on the same streams
+      omkl table bomkl/1 --data german=my/german.libsvm     the set's own file, checked by its content hash
+    """
+    from omkl.publications import find_item
+    from omkl.publications.paper_tables import make_table
+
+    paper, item = find_item("tables", args.name)
     if args.dry_run:
-        paper, item = find_item("tables", args.name)
-        return dry_run(front.plans_of(paper, [item], selected(args, words)), args)
-    return _print(front.paper_table(args.name, selected(args, words), **how_of(args)), args)
+        return _dry_run_of(paper, [item], args, words)
+    made = make_table(paper, item, selected(args, words), **how_of(args))
+    return _print(made.table, made.outcome, args)
 
 
 def claims(args: Namespace, words: list[str]) -> int:
-    """Check the claims of a paper by numbers."""
-    paper = front.with_claims(args.paper)
+    """Check the claims of a paper by numbers.
+
+    Cells are kept in the store and shared with the paper's tables; only missing cells are run.
+    KEY=VALUE words set store, seed, exec and block; the paper sets everything else.
+
+    examples:
+      omkl claims omkc --quick
+    """
+    from omkl.experiments.paper_results import with_claims
+    from omkl.publications.claims import check_claims
+
+    paper = with_claims(args.paper)
     if args.dry_run:
-        return dry_run(front.plans_of(paper, paper.claims.values(), selected(args, words)), args)
-    return _print(front.paper_claims(args.paper, selected(args, words), **how_of(args)), args)
+        return _dry_run_of(paper, paper.claims.values(), args, words)
+    made = check_claims(paper, selected(args, words), **how_of(args))
+    return _print(made.table, made.outcome, args)
 
 
 def bounds(args: Namespace, words: list[str]) -> int:
-    """Print the theorems' bounds next to the observed mistakes, vectors or regret."""
+    """Print the theorems' bounds next to the observed mistakes, vectors or regret.
+
+    Runs the missing cells as omkl run does, and evaluates each theorem's right-hand side at a batch solution:
+    a support vector machine, batch multiple kernel learning, or least squares. Yardsticks are left out.
+
+    examples:
+      omkl bounds algo=omkc_dd data=wdbc
+      omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
+      omkl bounds algo=raker,adaraker data=switch_numbers order=file reps=1      regret
+    """
+    from omkl.experiments.call import Call
+    from omkl.experiments.paper_results import bounds_of
     from omkl.theorems import bounded
 
-    plan = bounded(front.Call(words).plan())
+    plan = Call(words).plan()
     if args.dry_run:
-        return dry_run([plan], args)
-    made = front.Bounds.of(plan, args.line, args.rows, **how_of(args))
-    return end(made.outcome) if made.outcome.interrupted else _print(made, args)
+        return dry_run([bounded(plan)], args)
+    made, outcome = bounds_of(plan, args.line, args.rows, **how_of(args))
+    return end_run(outcome) if outcome.interrupted else _print(made, outcome, args)
 
 
-def _print(made: Any, args: Namespace) -> int:
+def _print(made: Table, outcome: "Outcome | None", args: Namespace) -> int:
     """Print a table and return the exit code of its run."""
     emit(made.render(args.format))
-    return end(made.outcome)
+    return end_run(outcome)
 
 
 def status(args: Namespace, words: list[str]) -> int:
     """Show progress: the cells that are done, running, queued, failed or missing."""
+    from omkl.experiments.call import Call
     from omkl.runs.status import status
 
-    plan = front.Call(words).plan(sweep=True)
+    plan = Call(words).plan(sweep=True)
     progress = status(plan)
     if all(word.startswith("store=") for word in words):
         own = " without words" if not words else " without words other than store="
@@ -202,45 +281,111 @@ def status(args: Namespace, words: list[str]) -> int:
         say(f"{counted(len(progress.logs), 'job')} crashed; {again}; the last log is {progress.logs[-1]}")
     if progress.silence:
         say(f"squeue does not answer, so the queued and running cells are unknown: {progress.silence}")
-        return FAILED
-    return OK
+    return FAILED if progress.silence else OK
 
 
 def report(args: Namespace, words: list[str]) -> int:
-    """Write a report for the browser: one file with tables and figures of stored cells, or serve it."""
+    """Write a report for the browser: one file with tables and figures of stored cells.
+
+    Writes one HTML file with sortable tables, figures, data sets, commands and the origin of what the store
+    holds. It runs nothing: rows that lack repetitions are named at the top.
+
+    examples:
+      omkl report algo=omkc_ss,omkc_dd data=wdbc --out report.html
+      omkl report algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'      a sweep
+      omkl report bomkl                     a paper, with the published values
+      omkl report --all data=wdbc           everything that the store holds on a data set
+    """
+    from omkl.experiments.report import page_of, write_page
+
     papers, settings = [word for word in words if "=" not in word], [word for word in words if "=" in word]
-    for option in ("reps", "data", "algo", "quick", "full"):
-        if getattr(args, option) and not papers:
-            raise UserError(f"--{option} is for a paper's report; others take KEY=VALUE words")
+    if not papers:
+        _refuse(args, "reps data algo quick full", "report; others take KEY=VALUE words")
     if args.by and (papers or args.all):
         raise UserError("--by is for a report of KEY=VALUE words")
-    own: dict[str, Any] = {"everything": args.all, "progress": args.serve, "by": args.by}
-    own |= {"selection": selected(args, settings)} if papers and not args.all else {}
-    source = front.PageSource.of(words, args.line, **own)
-    if args.serve:
-        from omkl.pages.document import document
-        from omkl.pages.serve import Pages, Server, store_state
-
-        if args.out:
-            raise UserError("--serve writes no file; leave out --out")
-        pages = Pages(source.make, lambda: store_state(source.store))
-        document(pages.now()[1])  # so that a mistake is said here
-        with Server(pages, args.port) as server:
-            emit(f"{server.address}\n")
-            say("open this address in a browser on this machine; Ctrl-C stops the server")
-            with contextlib.suppress(KeyboardInterrupt):
-                server.serve_forever()
-        return OK
-    page = source.make()
-    path, size = source.write(page, args.out)
+    selection = selected(args, settings) if papers and not args.all else None
+    page, store = page_of(words, args.line, everything=args.all, selection=selection, by=args.by)
+    path, size = write_page(page, store, args.out)
     for warning in page.warnings:
         say(f"warning: {warning}")
     say(f"wrote {path}: {size / 1e6:.1f} MB")
     return OK
 
 
+# ------------------------------------------------------------------ tools
+
+
+def check(args: Namespace, words: list[str]) -> int:
+    """Check the learners and kernels of a folder: against naive twins, and by omkl's own contracts.
+
+    Reads every file of the folder (also given by --with, or OMKL_PATH). Then it compares each learner with
+    its naive twin in tests/reference, round by round, and runs the contracts that omkl's own learners keep:
+    seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. For each kernel it checks that
+    values are finite, symmetric and positive semidefinite, on random vectors, the folder's data sets and
+    those named. It compares sums of them, and learners that use the kernel, with plain versions. Exit code
+    1 if a check fails.
+
+    examples:
+      omkl check mylearners/
+      omkl check mykernels/ data=wdbc
+    """
+    from omkl.testing.check import check as findings
+
+    data = [name for word in words if word.startswith("data=") for name in word[5:].split(",") if name]
+    named = [extension(word, "omkl check ") for word in words if not word.startswith("data=")]
+    folders: Sequence[Path] = list(dict.fromkeys([*named, *args.folders]))
+    with extended(folders):
+        if not (folders := folders or extensions()):
+            raise UserError("omkl check DIR: name the folder of your learners (or set OMKL_PATH)")
+        for folder in folders:
+            _read(folder)
+        found = [finding for folder in folders for finding in findings(folder, data)]
+    if not found:
+        say(f"no learners and no kernels in {', '.join(map(str, folders))}; all other files are in order")
+        return OK
+    failed = sum(bool(finding.fault) for finding in found)
+    rows = []
+    for finding in found:
+        rows.append({"name": finding.name, "check": finding.check, "result": finding.result})
+        if failed or args.format != "table":
+            rows[-1]["what differs first"] = finding.fault
+    emit(Table.of(rows).render(args.format))
+    if failed:
+        say(f"{failed} of {len(rows)} checks failed")
+    return FAILED if failed else OK
+
+
+def _read(folder: Path) -> None:
+    """Read every file of a folder. Raises UserError for one that is wrong."""
+    from omkl import conf
+    from omkl.algorithms import functions
+    from omkl.config import pools
+    from omkl.config.kernel_kinds import kernel_kind
+    from omkl.data import registry
+    from omkl.publications import read_paper
+
+    def own(group: str) -> list[str]:
+        names = registry.names() if group == "data" else conf.options(group)
+        return [name for name in names if conf.file(group, name).is_relative_to(folder)]
+
+    functions()
+    pools(own("pool"))
+    for group, read in (("kernel", kernel_kind), ("data", registry.entry), ("paper", read_paper)):
+        for name in own(group):
+            read(name)
+
+
 def compile_(args: Namespace, words: list[str]) -> int:
-    """Compile learners now, so that later runs only load the code: for CI, a container, a cluster."""
+    """Compile learners now, so that later runs only load the code: for CI, a container, a cluster.
+
+    A run compiles what it needs, once for each kind of processor and version of omkl, and keeps it in
+    OMKL_CACHE. This command does it ahead of time: for all learners or those named, for two classes and for
+    more.
+
+    examples:
+      omkl compile algo=omkc_ss,omkc_dd
+      OMKL_CACHE=/srv/omkl omkl compile
+    """
     import time
 
     from omkl.config import learner_specs
@@ -254,28 +399,43 @@ def compile_(args: Namespace, words: list[str]) -> int:
             raise UserError(f"omkl compile takes no {word!r}; write algo=omkc_ss,omkc_dd or algo=budget")
         for name in value.split(","):
             chosen += members(name) or [name]
-    specs = learner_specs(dict.fromkeys(chosen) if words else None).values()
     began = time.perf_counter()
-    settings = usual_settings(specs)
+    settings = usual_settings(learner_specs(dict.fromkeys(chosen) if words else None).values())
     warm_up(settings)
     learners = counted(len({spec.name for spec, _, _ in settings}), "learner")
     say(f"the compiled code of {learners} is ready ({time.perf_counter() - began:.0f} s)")
     return OK
 
 
+# ------------------------------------------------------------------ what several commands do
+
+
 def dry_run(plans: "list[Plan]", args: Namespace) -> int:
     """Print the cells of these plans, how many are done, and an estimate of time and memory."""
-    made, fmt = front.DryRun.of(plans, args.jobs, args.fresh), getattr(args, "format", "table")
-    emit(made.render(fmt))
-    for remark in made.remarks if fmt not in ("json", "csv") else ():
+    from omkl.experiments.dry_run import dry_run
+
+    fmt = getattr(args, "format", "table")
+    table, whole, remarks = dry_run(plans, args.jobs, args.fresh)
+    emit(json.dumps(whole, indent=1, ensure_ascii=False) + "\n" if fmt == "json" else table.render(fmt))
+    for remark in remarks if fmt not in ("json", "csv") else ():
         say(remark)
     return OK
 
 
+def _dry_run_of(paper: "Paper", items: "Iterable[Item]", args: Namespace, words: list[str]) -> int:
+    """Print what the tables, figures or claims of a paper would take."""
+    from omkl.publications.selection import work_of
+
+    items = [item for item in items if item.runs]
+    return dry_run(work_of(paper, items, selected(args, words)).plans if items else [], args)
+
+
 def selected(args: Namespace, words: list[str]) -> "Selection":
     """Return the part of a paper's tables, figures or claims that the options choose."""
+    from omkl.experiments.paper_results import selection_of
+
     own = {name: getattr(args, name) for name in ("data", "reps", "algo", "quick", "full")}
-    return front.selection_of(words, dry=getattr(args, "dry_run", False), **own)
+    return selection_of(words, dry=getattr(args, "dry_run", False), **own)
 
 
 def how_of(args: Namespace) -> dict[str, Any]:
@@ -283,10 +443,15 @@ def how_of(args: Namespace) -> dict[str, Any]:
     return {"jobs": args.jobs, "fresh": args.fresh, "progress": not args.quiet, "fail_fast": args.fail_fast}
 
 
+def _refuse(args: Namespace, options: str, what: str) -> None:
+    """Raise UserError for an option that is for a paper alone."""
+    for option in options.split():
+        if getattr(args, option.replace("-", "_")):
+            raise UserError(f"--{option} is for a paper's {what}")
+
+
 def _submitted(plan: "Plan", args: Namespace) -> bool:
-    """With exec=slurm: submit the missing cells, and return whether any cell is still to come."""
-    if plan.exec["name"] != "slurm":
-        return False
+    """Submit the missing cells to Slurm, and return whether any cell is still to come."""
     from omkl.runs.slurm import submit
 
     if args.jobs or args.fail_fast:
@@ -295,10 +460,8 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
     new = submit(plan, fresh=args.fresh)
     if new.jobs:
         emit("".join(f"{array}\n" for array in dict.fromkeys(job.partition("_")[0] for job in new.jobs)))
-        say(
-            f"submitted {counted(new.cells, 'cell')} in {counted(len(new.jobs), 'job')}; "
-            "the ids of their arrays are on stdout"
-        )
+        cells, jobs = counted(new.cells, "cell"), counted(len(new.jobs), "job")
+        say(f"submitted {cells} in {jobs}; the ids of their arrays are on stdout")
     if new.waiting:
         say(f"{counted(new.waiting, 'cell')} {'is' if new.waiting == 1 else 'are'} queued or running already")
     if not (new.jobs or new.waiting):
@@ -308,28 +471,23 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
 
 
 def _look(args: Namespace) -> FigureStyle:
-    """Return the look of a figure that the options choose."""
     return FigureStyle(args.style, args.width, not args.no_title, args.ylim)
 
 
-def _save(figure: "Figure", args: Namespace, out: str) -> None:
-    from omkl.reports import drawing
-
+def _save(figure: "Figure", args: Namespace, plan: "Plan") -> None:
+    """Write a figure where the options say, else into the store."""
     with in_style(_look(args)):
-        say_written(drawing.write_files(figure, out))
+        say_written(figure.write(args.out or f"{plan.store / 'figures' / 'local'}/"))
     _say_about(figure)
 
 
 def _say_about(figure: "Figure") -> None:
     """Print what a picture does not hold: warnings about its lines, and its tests in numbers."""
-    from omkl.reports.comparison import in_numbers
+    from omkl.reports.comparison import comparison
 
+    if figure.instead:
+        say(figure.instead)
     for warning in figure.warnings:
         say(f"warning: {warning}")
-    for table in in_numbers(figure):
-        emit(table.render())
-
-
-def figures_of(store: "Path") -> str:
-    """Return the folder in a store where figures go, named with a slash at its end."""
-    return f"{store / 'figures' / 'local'}/"
+    if figure.ranks:
+        emit(comparison(figure.ranks).render())

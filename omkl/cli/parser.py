@@ -1,307 +1,68 @@
-"""The parser of the command line: commands, options, and their help."""
+"""The parser of the command line: each command with its options, and their help."""
 
 import argparse
 import inspect
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from omkl import __version__
-from omkl.cli import (
-    check_command,
-    commands,
-    help_texts,
-    listing,
-    model_commands,
-)
-from omkl.cli.messages import OK, emit
+from omkl.cli import commands, stored
+from omkl.cli.output import OK, emit
 from omkl.errors import UserError, suggest
 from omkl.experiments.lists import KINDS as LISTS
+from omkl.figures.style import KINDS, STYLES, UNITS, inches, y_limits
 from omkl.paths import conf_folder, documentation, extension, in_path, out_path
-from omkl.reports.figure_style import KINDS, STYLES, UNITS, inches, y_limits
 from omkl.reports.table import FORMATS
 
-SORTS = ("mistakes", "seconds", "sv")
+START = """\
+start here:
+  omkl run algo=auto,omkc_ss data=wdbc               a first table, of data that come with omkl
+  omkl data look my.csv                              what omkl understands of a file of yours
+  omkl run algo=auto data=my.csv label=COLUMN        learners on that file
+  omkl list                                          what there is: learners, data sets, kernels, measures
+  omkl help run                                      the settings and options of a command
+"""
+ENDS = """\
+Options: --version prints the version; --debug shows the traceback of an error.
+Exit codes: 0 ok, 1 something failed, 2 a mistake in the command, 130 Ctrl-C."""
+_CHOICES = """\
+settings (omkl show prints all of them, with their meaning and domain):
+  algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
+                     algo=all, 'algo=omkc_*' or algo=budget (omkl list groups): those that fit the data
+  algo.NAME.KEY=VALUE, 'algo=NAME(KEY=VALUE,label=TEXT),...'    hyperparameters of one learner
+  settings=FILE      learners with settings of their own, as omkl tune --out FILE writes them
+  data=NAME,...      data sets (omkl list data) or paths of your own files
+  for your own table (`omkl data look FILE` shows what is understood; docs/tutorials/your-data.md says more):
+    label=COLUMN     what is predicted           positive=CLASS   the class that is +1 against all others
+    drop=A,B  id=A   columns that are left out   missing=mean     fill gaps, or missing=drop such rows
+    task=regression  the labels are numbers      categorical=onehot|letters   what words become
+    scale=minmax|standard  over the whole file; scale=online: with the rows seen so far, for all data
+    header= delimiter= encoding= decimal= thousands= na= dates= day_first= target=; LIBSVM: index_base= qid=
+  pool=NAME,...      kernel pools (omkl list pools)
+                     pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
+  rounds=N           of each repetition: 5000 (the first ones), 5000: (those after them), 1000:5000 (a part)
+  delay=N            labels come in batches of N rounds, each predicted with what was learnt before it
+  test=SHARE|NAME|FILE   rows that are not learnt, on which the last and the averaged hypothesis are measured
+  order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
+"""
+KEYS = f"""\
+{_CHOICES}\
+  reps=N  seed=N     repetitions, and the base seed of their permutations
+  yardsticks=[...]   learners to compare with; [] for none
+  store=PATH         folder of the results (else OMKL_STORE, else ./results)
+  exec=NAME          where the cells run: {{executors}}; exec.KEY=VALUE their options
+"""
+FIT = f"""\
+One learner makes one pass over one data set; with order=permuted in the first permutation of seed=N.
+
+{_CHOICES}"""
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose error messages are one line, without the usage."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise UserError instead of printing the usage and exiting."""
-        if match := re.match(r"argument COMMAND: invalid choice: '([^']*)' \(choose from (.*)\)", message):
-            near = suggest(match[1], re.findall(r"\w+", match[2]))
-            message = f"unknown command '{match[1]}'{near}"
-        elif match := re.match(r"argument (\S+): invalid choice: '([^']*)' \(choose from (.*)\)", message):
-            choices = re.findall(r"[^', ]+", match[3])
-            message = (
-                f"{match[1]} '{match[2]}'{suggest(match[2], choices)}: choose one of {', '.join(choices)}"
-            )
-        elif match := re.match(r"the following arguments are required: (\w+)$", message):
-            known = [
-                action.choices for action in self._actions if action.metavar == match[1] and action.choices
-            ]
-            message = f"{self.prog}: {match[1]} is missing"
-            message += f": choose one of {', '.join(known[0])}" if known else ""
-        raise UserError(f"{message}; see `{self.prog.removesuffix(' help')} --help`")
-
-
-class MainParser(Parser):
-    """The parser of `omkl` itself, whose help shows the commands in groups."""
-
-    commands: dict[str, Parser]
-
-    def format_help(self) -> str:
-        """Return the help of `omkl --help`."""
-        lines = ["usage: omkl COMMAND [KEY=VALUE ...] [options]", "", self.description or "", ""]
-        lines += [help_texts.START]
-        for group, names in help_texts.GROUPS.items():
-            lines.append(f"{group}:")
-            for name in names:
-                text = " ".join((self.commands[name].description or "").split())
-                text = text.partition(". ")[0].rstrip(".")
-                own = textwrap.wrap(text[:1].lower() + text[1:], 66)
-                lines += [f"  {name if not at else '':12}{line}" for at, line in enumerate(own)]
-        lines += ["", help_texts.ENDS, f"Documentation: {documentation()}"]
-        return "\n".join(lines) + "\n"
-
-
-def build_parser() -> MainParser:
-    """Return the parser of all commands. It leaves the settings (KEY=VALUE) unparsed."""
-    parser = MainParser(
-        prog="omkl",
-        description="Online learning with kernels: run, sweep and compare learners on data streams.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"omkl {__version__}")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    subparsers = parser.add_subparsers(metavar="COMMAND", dest="command", parser_class=Parser)
-    parser.commands = subparsers.choices  # type: ignore[assignment]
-
-    def command(does: Callable[..., int], usage: str, epilog: str = "") -> Parser:
-        name, text = does.__name__.rstrip("_"), inspect.getdoc(does) or ""
-        sub = subparsers.add_parser(
-            name,
-            help=text[:1].lower() + text[1:].rstrip("."),
-            description=text,
-            usage=f"omkl {name} {usage}[options]",
-            epilog=epilog,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
-        text = "folder with learners, kernels, pools, data sets of your own (may be repeated; also OMKL_PATH)"
-        sub.add_argument(
-            "--with", type=_extension, action="append", default=[], dest="folders", metavar="DIR", help=text
-        )
-        sub.set_defaults(does=does, takes_words="..." in usage, parser=sub)
-        return sub
-
-    settings = "[KEY=VALUE ...] "
-    executors = ", ".join(sorted(path.stem for path in (conf_folder() / "exec").glob("*.yaml")))
-    keys = help_texts.KEYS.replace("{executors}", executors)  # KEYS has other braces
-    sub = command(commands.run, settings, f"{keys}\n{help_texts.RUN}")
-    _add_run_options(sub)
-    _add_view(sub)
-    _add_limits(sub)
-
-    sub = command(commands.sweep, settings, f"{keys}\n{help_texts.SWEEP}")
-    _add_run_options(sub)
-    _add_view(sub)
-    _add_look(sub, "file (.png, .pdf, .svg) or folder of the figure")
-
-    sub = command(commands.tune, f"[PAGE] {settings}", f"{keys}\n{help_texts.TUNE}")
-    _add_format(sub)
-    text = "(of a page) these data sets only"
-    sub.add_argument("--data", type=_names, default=(), metavar="A,B", help=text)
-    text = "settings file to write, such as best.yaml; settings=best.yaml runs it"
-    sub.add_argument("--out", type=out_path, metavar="FILE", help=text)
-    _add_work_options(sub, fail_fast=False)
-
-    sub = command(commands.figure, f"KIND|NAME {settings}", f"{keys}\n{help_texts.FIGURE}")
-    sub.add_argument("kind", metavar="KIND", help=f"{', '.join(KINDS)}, or a paper's figure such as omkc/1")
-    _add_look(sub, "file (.png, .pdf, .svg) or folder to write to")
-    _add_selection(sub)
-    _add_work_options(sub)
-
-    sub = command(commands.report, f"[PAPER] {settings}", f"{keys}\n{help_texts.REPORT}")
-    _add_by(sub)
-    sub.add_argument("--all", action="store_true", help="everything that the store holds")
-    text = "file (.html) or folder to write to (default: figures/local in the store)"
-    sub.add_argument("--out", type=out_path, metavar="PATH", help=text)
-    text = "serve the page on this machine, and refresh it while a run writes to the store"
-    sub.add_argument("--serve", action="store_true", help=text)
-    sub.add_argument("--port", type=_port, default=0, metavar="N", help="for --serve (default: a free port)")
-    _add_selection(sub)
-
-    sub = command(commands.table, f"NAME {settings}", help_texts.PAPER)
-    sub.add_argument("name", metavar="NAME", help="such as bomkl/1")
-    _add_selection(sub)
-    _add_run_options(sub)
-
-    sub = command(commands.claims, f"PAPER {settings}", help_texts.PAPER)
-    sub.add_argument("paper", metavar="PAPER", help="such as omkc")
-    _add_selection(sub)
-    _add_run_options(sub)
-
-    sub = command(commands.bounds, settings, f"{keys}\n{help_texts.BOUNDS}")
-    _add_run_options(sub)
-    text = "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes, and 8 N^2"
-    text += " for each kernel of batch multiple kernel learning"
-    sub.add_argument("--rows", type=_count, default=2000, metavar="N", help=text)
-
-    sub = command(model_commands.fit, settings, f"{help_texts.FIT}\n{help_texts.MODEL}")
-    sub.add_argument("--out", type=out_path, metavar="FILE", help="file of the model, such as model.omkl")
-
-    sub = command(model_commands.predict, "MODEL FILE ", help_texts.MODEL)
-    sub.add_argument("model", type=in_path, metavar="MODEL", help="a file that omkl fit saved")
-    sub.add_argument(
-        "file", type=in_path, metavar="FILE", help="rows like those that the model learnt; - is stdin"
-    )
-    sub.add_argument("--out", type=out_path, metavar="FILE", help="file to write (default: stdout)")
-    text = "also the score of each class"
-    sub.add_argument("--scores", action="store_true", help=text)
-    text = "also the probability of each class, for learners that have them"
-    sub.add_argument("--proba", action="store_true", help=text)
-    _add_format(sub, ("csv", "json", "jsonl"))
-
-    sub = command(model_commands.update, "MODEL FILE ... ", help_texts.MODEL)
-    sub.add_argument("model", type=in_path, metavar="MODEL", help="a file that omkl fit saved")
-    sub.add_argument(
-        "files", type=in_path, nargs="+", metavar="FILE", help="labelled rows, learnt in this order"
-    )
-    sub.add_argument("--out", type=out_path, metavar="FILE", help="file to write (default: the model itself)")
-
-    _add_format(command(commands.status, settings, keys))
-
-    sub = command(listing.list_, "[KIND] ", help_texts.LIST)
-    sub.add_argument("kind", metavar="KIND", nargs="?", choices=LISTS, help=", ".join(LISTS))
-    _add_format(sub)
-
-    _add_format(command(listing.show, settings, keys), ("yaml", "json"))
-
-    sub = command(listing.data, "ACTION [NAME ...] [KEY=VALUE ...] ", help_texts.DATA)
-    _add_choice(sub, "action", listing.DATA_ACTIONS)
-    sub.add_argument("--force", action="store_true", help="get: download again, even if the data are present")
-    _add_format(sub, of="list, look: ")
-
-    sub = command(listing.results, "ACTION [FOLDER ...] [KEY=VALUE ...] ", help_texts.RESULTS)
-    _add_choice(sub, "action", listing.RESULTS_ACTIONS)
-    _add_format(sub, of="list, prune: ")
-    sub.add_argument("--out", type=out_path, metavar="FILE", help="export: file to write, .csv or .parquet")
-    text = "prune: also cells of older revisions; with --with DIR also of other sources of DIR's learners"
-    sub.add_argument("--old", action="store_true", help=text)
-    sub.add_argument("--torn", action="store_true", help="prune: also lines that cannot be read")
-    text = "prune: remove the lines, instead of only listing them"
-    sub.add_argument("--yes", action="store_true", help=text)
-
-    _add_format(command(check_command.check, "[DIR ...] ", help_texts.CHECK))
-
-    command(commands.compile_, "[algo=LEARNER,...] ", help_texts.COMPILE)
-
-    sub = command(completion, "SHELL ", help_texts.COMPLETION)
-    _add_choice(sub, "shell", ("bash", "zsh", "fish"))
-
-    sub = command(help_, "[COMMAND] ")
-    text = "such as run (default: all commands)"
-    sub.add_argument("topic", metavar="COMMAND", nargs="?", choices=parser.commands, help=text)
-    sub.set_defaults(main=parser)
-    return parser
-
-
-def help_(args: argparse.Namespace, words: list[str]) -> int:
-    """Print the help of a command, or of all commands."""
-    emit((args.main.commands[args.topic] if args.topic else args.main).format_help())
-    return OK
-
-
-def completion(args: argparse.Namespace, words: list[str]) -> int:
-    """Print the script that completes omkl's words in a shell."""
-    from omkl.cli.completion import script
-
-    emit(script(args.shell))
-    return OK
-
-
-def _add_choice(parser: Parser, name: str, choices: Iterable[str]) -> None:
-    parser.add_argument(name, choices=choices, metavar=name.upper(), help=", ".join(choices))
-
-
-def _add_format(parser: Parser, formats: Sequence[str] = FORMATS, of: str = "") -> None:
-    text = of + "format of stdout (default: %(default)s)"
-    parser.add_argument("--format", choices=formats, default=formats[0], help=text)
-    if "table" in formats:
-        text = of + "do not fit the table to the terminal; all columns, nothing wrapped"
-        parser.add_argument("--wide", action="store_true", help=text)
-
-
-def _add_run_options(parser: Parser) -> None:
-    _add_format(parser)
-    _add_work_options(parser)
-
-
-def _add_by(parser: Parser) -> None:
-    text = "measure by which rows are compared and marked, such as auc, kappa or mae (default: the error)"
-    parser.add_argument("--by", default="", metavar="MEASURE", help=text)
-
-
-def _add_view(parser: Parser) -> None:
-    text = "order of the rows of each data set (default: that of the command)"
-    parser.add_argument("--sort", choices=SORTS, help=text)
-    _add_by(parser)
-    text = "columns of the table: learner,mistakes,sv or +kernel,-union; kernel: that of the largest weight"
-    parser.add_argument("--columns", type=_columns, default=(), metavar="A,B", help=text)
-
-
-def _add_limits(parser: Parser) -> None:
-    for option, text in (
-        (
-            "--fail-above",
-            "exit code 1 if a learner's mean is larger, such as mistakes=12 (%%) or log_loss=0.4",
-        ),
-        ("--fail-below", "exit code 1 if a learner's mean is smaller, such as auc=0.9"),
-    ):
-        parser.add_argument(option, type=_limits, action="extend", default=[], metavar="MEASURE=N", help=text)
-
-
-def _add_selection(parser: Parser) -> None:
-    own = "(of a paper's table, figure or claims) "
-    parser.add_argument("--reps", type=_count, metavar="N", help=own + "at most N repetitions")
-    parser.add_argument("--data", type=_names, default=(), metavar="A,B", help=own + "these data sets only")
-    text = own + "learners in addition to its own"
-    parser.add_argument("--algo", type=_names, default=(), metavar="A,B", help=text)
-    text = own + "two repetitions of its small data sets, or of its smallest one if none is small"
-    parser.add_argument("--quick", action="store_true", help=text)
-    text = own + "all repetitions, also of data sets that otherwise get fewer because they take long"
-    parser.add_argument("--full", action="store_true", help=text)
-
-
-def _add_look(parser: Parser, out: str) -> None:
-    parser.add_argument("--out", type=out_path, metavar="PATH", help=out)
-    text = f"width of the figure, such as 3.3in ({', '.join(UNITS)}); text keeps its size"
-    parser.add_argument("--width", type=inches, metavar="W", help=text)
-    text = "look of the figure; paper: serifs, finer lines, 300 dpi (default: %(default)s)"
-    parser.add_argument("--style", choices=STYLES, default=STYLES[0], help=text)
-    text = "limits of the y axis, as in 10:30; lines that end beyond them are named above the panel"
-    parser.add_argument("--ylim", type=y_limits, metavar="LOW:HIGH", help=text)
-    text = "no title in the figure, where LaTeX sets the caption"
-    parser.add_argument("--no-title", action="store_true", help=text)
-
-
-def _add_work_options(parser: Parser, fail_fast: bool = True) -> None:
-    text = "worker processes (default: one per core)"
-    parser.add_argument("-j", "--jobs", type=_count, metavar="N", help=text)
-    text = "run nothing: print the cells, those that are done, and an estimate of time and memory"
-    parser.add_argument("--dry-run", action="store_true", help=text)
-    text = "also run the cells that the store already holds"
-    parser.add_argument("--fresh", action="store_true", help=text)
-    if fail_fast:
-        text = "end the run at the first cell that fails"
-        parser.add_argument("--fail-fast", action="store_true", help=text)
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
+# ------------------------------------------------------------------ values of options
 
 
 def _extension(text: str) -> Path:
@@ -325,21 +86,306 @@ def _limits(text: str) -> list[tuple[str, float]]:
     for part in _names(text) or ("",):
         name, _, value = part.partition("=")
         try:
-            limits.append((name, float(value)))
+            limits.append((name, float(value) if name else math.nan))
         except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"must be MEASURE=NUMBER, such as mistakes=12, got {part!r}"
-            ) from None
-        if not (name and math.isfinite(limits[-1][1])):
+            limits.append((name, math.nan))
+        if not math.isfinite(limits[-1][1]):
             raise argparse.ArgumentTypeError(f"must be MEASURE=NUMBER, such as mistakes=12, got {part!r}")
     return limits
 
 
-def _count(text: str, most: int = 999_999) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 7) or not 1 <= int(text) <= most:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {most}, got {text!r}")
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 7) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 999999, got {text!r}")
     return int(text)
 
 
-def _port(text: str) -> int:
-    return _count(text, 65_535)
+# ------------------------------------------------------------------ options, each once
+
+
+def _limit(text: str) -> dict[str, Any]:
+    text = f"exit code 1 if a learner's mean is {text}"
+    return _value("MEASURE=N", text, _limits, action="extend", default=[])
+
+
+def _flag(text: str) -> dict[str, Any]:
+    return {"action": "store_true", "help": text}
+
+
+def _value(metavar: str, text: str = "", of: Callable[[str], Any] = str, **more: Any) -> dict[str, Any]:
+    return {"metavar": metavar, "help": text, "type": of, **more}
+
+
+def _choice(*choices: str, text: str = "format of stdout (default: %(default)s)") -> dict[str, Any]:
+    return {"choices": choices, "default": choices[0], "help": text}
+
+
+_PART = "(of a paper's table, figure or claims) "
+OPTIONS: dict[str, dict[str, Any]] = {
+    "format": _choice(*FORMATS),
+    "wide": _flag("do not fit the table to the terminal; all columns, nothing wrapped"),
+    "out": _value("FILE", of=out_path),
+    # how cells run
+    "jobs": _value("N", "worker processes (default: one per core)", _count),
+    "dry-run": _flag("run nothing: print the cells, those that are done, and an estimate of time and memory"),
+    "fresh": _flag("also run the cells that the store already holds"),
+    "fail-fast": _flag("end the run at the first cell that fails"),
+    "quiet": _flag("no progress bar"),
+    # what a table shows
+    "sort": {
+        "choices": ("mistakes", "seconds", "sv"),
+        "help": "order of the rows of a data set (default: the command's)",
+    },
+    "by": _value(
+        "MEASURE",
+        "measure by which rows are compared and marked, such as auc, kappa or mae (default: the error)",
+        default="",
+    ),
+    "columns": _value(
+        "A,B",
+        "columns of the table: learner,mistakes,sv or +kernel,-union; kernel: that of the largest weight",
+        _columns,
+        default=(),
+    ),
+    "fail-above": _limit("larger, such as mistakes=12 (%%) or log_loss=0.4"),
+    "fail-below": _limit("smaller, such as auc=0.9"),
+    # which part of a paper
+    "reps": _value("N", f"{_PART}at most N repetitions", _count),
+    "data": _value("A,B", f"{_PART}these data sets only", _names, default=()),
+    "algo": _value("A,B", f"{_PART}learners in addition to its own", _names, default=()),
+    "quick": _flag(f"{_PART}two repetitions of its small data sets, or of its smallest one if none is small"),
+    "full": _flag(
+        f"{_PART}all repetitions, also of data sets that otherwise get fewer because they take long"
+    ),
+    # how a figure looks
+    "width": _value(
+        "W", f"width of the figure, such as 3.3in ({', '.join(UNITS)}); text keeps its size", inches
+    ),
+    "style": _choice(
+        *STYLES, text="look of the figure; paper: serifs, finer lines, 300 dpi (default: %(default)s)"
+    ),
+    "ylim": _value(
+        "LOW:HIGH",
+        "limits of the y axis, as in 10:30; lines that end beyond them are named above the panel",
+        y_limits,
+    ),
+    "no-title": _flag("no title in the figure, where LaTeX sets the caption"),
+    # of one command
+    "rows": _value(
+        "N",
+        "use at most N examples for each batch solution (default: 2000); memory: 32 N^2 bytes, and 8 N^2 "
+        "for each kernel of batch multiple kernel learning",
+        _count,
+        default=2000,
+    ),
+    "all": _flag("everything that the store holds"),
+    "scores": _flag("also the score of each class"),
+    "proba": _flag("also the probability of each class, for learners that have them"),
+    "force": _flag("get: download again, even if the data are present"),
+    "old": _flag(
+        "prune: also cells of older revisions; with --with DIR also of other sources of DIR's learners"
+    ),
+    "torn": _flag("prune: also lines that cannot be read"),
+    "yes": _flag("prune: remove the lines, instead of only listing them"),
+    # places, by the name that usage shows
+    "MODEL": _value("MODEL", "a file that omkl fit saved", in_path),
+    "FILE": _value("FILE", of=in_path),
+}
+SHORT = {"jobs": ["-j"], "quiet": ["-q"]}
+TABLE = "format wide"
+WORK = "jobs dry-run fresh fail-fast quiet"
+PART = "reps data algo quick full"
+LOOK = "out width style ylim no-title"
+SETTINGS = "[KEY=VALUE ...] "
+
+
+def build_parser() -> "MainParser":
+    """Return the parser of all commands. It leaves the settings (KEY=VALUE) unparsed."""
+    parser = MainParser(
+        prog="omkl",
+        description="Online learning with kernels: run, sweep and compare learners on data streams.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"omkl {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    subparsers = parser.add_subparsers(metavar="COMMAND", dest="command", parser_class=Parser)
+    parser.commands, parser.groups = subparsers.choices, {}  # type: ignore[assignment]
+
+    def command(
+        group: str, does: Callable[..., int], usage: str = "", options: str = "", keys: str = "", **own: Any
+    ) -> None:
+        """Add a command; options: of OPTIONS, and places; own: what is particular to these."""
+        name, text = does.__name__.rstrip("_"), inspect.getdoc(does) or ""
+        about, _, more = text.partition("\n\n")
+        sub = subparsers.add_parser(
+            name,
+            help=about[:1].lower() + about[1:].rstrip("."),
+            description=about,
+            usage=f"omkl {name} {usage}[options]",
+            epilog="\n".join(filter(None, [keys, more])),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
+        text = "folder with learners, kernels, pools, data sets of your own (may be repeated; also OMKL_PATH)"
+        sub.add_argument(
+            "--with", type=_extension, action="append", default=[], dest="folders", metavar="DIR", help=text
+        )
+        for option in options.split():
+            given = OPTIONS.get(option, {}) | own.get(option.replace("-", "_"), {})
+            if option.isupper():
+                given.setdefault("help", ", ".join(given.get("choices", ())))
+                sub.add_argument(**{"dest": option.lower(), "metavar": option} | given)
+            else:
+                sub.add_argument(*SHORT.get(option, []), f"--{option}", **given)
+        sub.set_defaults(does=does, takes_words="..." in usage, parser=sub, main=parser)
+        parser.groups.setdefault(group, []).append(name)
+
+    executors = ", ".join(sorted(path.stem for path in (conf_folder() / "exec").glob("*.yaml")))
+    keys = KEYS.replace("{executors}", executors)  # KEYS has other braces
+    picture = {"metavar": "PATH", "help": "file (.png, .pdf, .svg) or folder of the figure"}
+
+    def of(actions: str) -> dict[str, Any]:
+        return {name: {"help": f"{actions}: {OPTIONS[name]['help']}"} for name in TABLE.split()}
+
+    view = "sort by columns"
+    command("start", commands.run, SETTINGS, f"{TABLE} {WORK} {view} fail-above fail-below", keys)
+    command("start", commands.sweep, SETTINGS, f"{TABLE} {WORK} {view} {LOOK}", keys, out=picture)
+    command(
+        "start",
+        commands.tune,
+        f"[PAGE] {SETTINGS}",
+        f"{TABLE} data out jobs dry-run fresh quiet",
+        keys,
+        data={"help": "(of a page) these data sets only"},
+        out={"help": "settings file to write, such as best.yaml; settings=best.yaml runs it"},
+    )
+    command(
+        "start",
+        stored.data,
+        "ACTION [NAME ...] [KEY=VALUE ...] ",
+        f"ACTION force {TABLE}",
+        ACTION={"choices": ("list", "look", "get", "verify", "path")},
+        **of("list, look"),
+    )
+    command(
+        "look",
+        commands.figure,
+        f"KIND|NAME {SETTINGS}",
+        f"KIND {LOOK} {PART} {WORK}",
+        keys,
+        KIND={"help": f"{', '.join(KINDS)}, or a paper's figure such as omkc/1"},
+        out=picture,
+    )
+    text = "file (.html) or folder to write to (default: figures/local in the store)"
+    out = {"metavar": "PATH", "help": text}
+    command("look", commands.report, f"[PAPER] {SETTINGS}", f"by all out {PART}", keys, out=out)
+    command("look", stored.list_, "[KIND] ", f"KIND {TABLE}", KIND={"nargs": "?", "choices": LISTS})
+    command("look", stored.show, SETTINGS, "format", keys, format=_choice("yaml", "json"))
+    part = f"{PART} {TABLE} {WORK}"
+    command("papers", commands.table, f"NAME {SETTINGS}", f"NAME {part}", NAME={"help": "such as bomkl/1"})
+    command("papers", commands.claims, f"PAPER {SETTINGS}", f"PAPER {part}", PAPER={"help": "such as omkc"})
+    command("papers", commands.bounds, SETTINGS, f"{TABLE} {WORK} rows", keys)
+    command("models", stored.fit, SETTINGS, "out", FIT, out={"help": "file of the model, such as model.omkl"})
+    command(
+        "models",
+        stored.predict,
+        "MODEL FILE ",
+        "MODEL FILE out scores proba format",
+        FILE={"help": "rows like those that the model learnt; - is stdin"},
+        out={"help": "file to write (default: stdout)"},
+        format=_choice("csv", "json", "jsonl"),
+    )
+    command(
+        "models",
+        stored.update,
+        "MODEL FILE ... ",
+        "MODEL FILE out",
+        FILE={"dest": "files", "nargs": "+", "help": "labelled rows, learnt in this order"},
+        out={"help": "file to write (default: the model itself)"},
+    )
+    command("store", commands.status, SETTINGS, TABLE, keys)
+    command(
+        "store",
+        stored.results,
+        "ACTION [FOLDER ...] [KEY=VALUE ...] ",
+        f"ACTION {TABLE} out old torn yes",
+        ACTION={"choices": ("list", "export", "merge", "prune")},
+        out={"help": "export: file to write, .csv or .parquet"},
+        **of("list, prune"),
+    )
+    command("tools", commands.check, "[DIR ...] ", TABLE)
+    command("tools", commands.compile_, "[algo=LEARNER,...] ")
+    command(
+        "tools",
+        completion,
+        "SHELL ",
+        "SHELL",
+        SHELL={"choices": ("bash", "zsh", "fish")},
+    )
+    topics = {"nargs": "?", "choices": parser.commands, "dest": "topic"}
+    text = "such as run (default: all commands)"
+    command("tools", help_, "[COMMAND] ", "COMMAND", COMMAND=topics | {"help": text})
+    return parser
+
+
+def help_(args: argparse.Namespace, words: list[str]) -> int:
+    """Print the help of a command, or of all commands."""
+    emit((args.main.commands[args.topic] if args.topic else args.main).format_help())
+    return OK
+
+
+def completion(args: argparse.Namespace, words: list[str]) -> int:
+    """Print the script that completes omkl's words in a shell.
+
+    Completes commands, options, KEY= and names: learners, data sets, pools, hyperparameters and choices.
+
+      bash   add to ~/.bashrc:                        source <(omkl completion bash)
+      zsh    add to ~/.zshrc, below compinit:         source <(omkl completion zsh)
+      fish   add to ~/.config/fish/config.fish:       omkl completion fish | source
+    """
+    from omkl.cli.completion import script
+
+    emit(script(args.shell))
+    return OK
+
+
+# ------------------------------------------------------------------ argparse, with our messages
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose error messages are one line, without the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UserError instead of printing the usage and exiting."""
+        if match := re.match(r"argument (\S+): invalid choice: '([^']*)' \(choose from (.*)\)", message):
+            choices = re.findall(r"[^', ]+", match[3])
+            near = suggest(match[2], choices)
+            message = f"{match[1]} '{match[2]}'{near}: choose one of {', '.join(choices)}"
+            if match[1] == "COMMAND":
+                message = f"unknown command '{match[2]}'{near}"
+        elif match := re.match(r"the following arguments are required: (\w+)$", message):
+            known = [own.choices for own in self._actions if own.metavar == match[1] and own.choices]
+            message = f"{self.prog}: {match[1]} is missing"
+            message += f": choose one of {', '.join(known[0])}" if known else ""
+        raise UserError(f"{message}; see `{self.prog.removesuffix(' help')} --help`")
+
+
+class MainParser(Parser):
+    """The parser of `omkl` itself, whose help shows the commands in groups."""
+
+    commands: dict[str, Parser]
+    groups: dict[str, list[str]]
+
+    def format_help(self) -> str:
+        """Return the help of `omkl --help`."""
+        lines = ["usage: omkl COMMAND [KEY=VALUE ...] [options]", "", self.description or "", "", START]
+        for group, names in self.groups.items():
+            lines.append(f"{group}:")
+            for name in names:
+                text = " ".join((self.commands[name].description or "").split())
+                text = text.partition(". ")[0].rstrip(".")
+                own = textwrap.wrap(text[:1].lower() + text[1:], 66)
+                lines += [f"  {name if not at else '':12}{line}" for at, line in enumerate(own)]
+        lines += ["", ENDS, f"Documentation: {documentation()}"]
+        return "\n".join(lines) + "\n"

@@ -2,35 +2,31 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from omkl import conf
-from omkl.config import domains
-from omkl.config.kernel_kinds import AUTO, FEATURES, GAUSSIAN
-from omkl.config.kernel_pools import kernel_pool
-from omkl.config.parameters import Parameter, parameters
+from omkl.config.kernel_kinds import AUTO, FEATURES, GAUSSIAN, kernel_pool
+from omkl.config.parameters import Parameter, about_of, parameters
 from omkl.errors import UserError, show, suggest
-from omkl.paths import extensions
 from omkl.resources.resource import Resource
 from omkl.resources.state import limits
 from omkl.resources.state import parse as parse_state
-from omkl.schema import Check, as_dataclass, checked, such
+from omkl.schema import Check, Text, as_dataclass, checked, domain_check, such, wrong
 from omkl.tasks import REPORTED, TASKS, by_task, for_task
 
 _ESTIMATOR = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_is_estimator = such("module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value))
 
 
-def _is_estimator(value: Any) -> bool:
-    return isinstance(value, str) and _ESTIMATOR.fullmatch(value) is not None
-
-
-def _tasks(value: Any) -> list[str]:
-    return [_task(task) for task in (value if isinstance(value, list) and value else [value])]
+def _all_of(choices: Iterable[str]) -> Check:
+    """Return the check of one or several of these."""
+    check = domain_check(list(choices))
+    return lambda value: [check(one) for one in (value if isinstance(value, list) and value else [value])]
 
 
 def _groups(value: Any) -> list[str]:
-    names = domains.domain_check("names")(value)
+    names: list[str] = domain_check("names")(value)
     for name in names:
         if not conf.is_plain(name):
             raise ValueError(f"{show(name)} is not a name of a group: letters, digits and '_'")
@@ -39,76 +35,43 @@ def _groups(value: Any) -> list[str]:
     return names
 
 
-def _measures(value: Any) -> list[str]:
-    return [_measure(name) for name in domains.domain_check("names")(value)]
-
-
-_task, _measure = domains.domain_check(list(TASKS)), domains.domain_check(list(REPORTED))
-Text = Annotated[str, domains.domain_check("text")]
-
-
 @dataclass(frozen=True)
 class LearnerSpec:
-    """A learner as conf/algo/NAME.yaml describes it.
-
-    hyperparameters: each with its default, domain and meaning, by name
-    label, cite: for tables    revision: part of every cell's key
-    function: name in omkl.algorithms, where it is not the learner's
-    tasks: of the data that it runs on (``task`` in the file, one or a list)
-    kernels: ``pool`` (runs on pool=...), ``own`` (its hyperparameter ``kernel``) or ``none``
-    pool: which kernels a pool (or its own kernel) may be: ``any``, ``gaussian`` alone, or those with random
-    ``features`` in closed form
-    classes: ``many`` where it is defined for more than two classes, else ``two``
-    usual_pool: its pool where none is given
-    yardstick: printed below the learners    in_order: as a yardstick only where rows come in their own order
-    stochastic: draws random numbers of its own
-    equivariant: of a regression, its predictions of the targets a + c y are a + c times those of y
-    setup: function that chooses its kernels from the pool, or None    state: its resources by name
-    measures: what it reports in every round of a regression, of omkl.tasks.REPORTED
-    degrees_of_freedom: where the density whose NLPD that is is Student's t, None where it is normal
-    probabilities: whether its scores are: of two classes that of +1 less 1/2, of more that of each
-    require: what must hold between its hyperparameters, as ``alpha <= beta`` or ``eta * lam < 1``
-    only: the values that a hyperparameter may take on data of a task: ``{task: {name: [value, ...]}}``
-    refuse: combinations of values that it has no rule for: ``[{name: value, other: value}, ...]``
-    former: hyperparameters that it no longer has, with their values: part of its cells' keys, so that the
-    cells of older versions count    renamed: the learners that a former hyperparameter's values stand for,
-    ``{name: {value: learner}}``    draws_as: the learner whose random numbers it draws, where not its own
-    groups: families that ``algo=GROUP`` means, beside those that follow from the rest (`groups`)
-    estimator: ``module:Class`` of scikit-learn's or river's kind in place of a function; the hyperparameters
-    are its arguments    sparse: it is given the non-zero features of a row only
-    average: what becomes of the terms of its expansion, for the averaged hypothesis: ``fixed``, they never
-    change, or ``shrunk``, by 1 - eta_t lam in each round
-    """
+    """A learner as conf/algo/NAME.yaml describes it: its hyperparameters, and the entries of ``about``."""
 
     name: str
-    function: Text
-    label: Text
+    function: Text  # in omkl.algorithms, where it has not the learner's name
+    label: Text  # label and cite: for tables
     cite: Text
-    tasks: list[str]
-    kernels: Literal["pool", "own", "none"]
-    revision: Annotated[int, "[1, inf)"]
+    tasks: list[str]  # of the data that it runs on; ``task`` in the file, one or a list
+    kernels: Literal["pool", "own", "none"]  # it runs on pool=..., or on its hyperparameter ``kernel``
+    revision: Annotated[int, "[1, inf)"]  # part of every cell's key
     hyperparameters: dict[str, Parameter] = field(default_factory=dict)
+    # Which kernels its pool or its own kernel may be: Gaussian, or those with random features in closed form
     pool: Literal["any", "features", "gaussian"] = "any"
-    classes: Literal["two", "many"] = "two"
-    usual_pool: Text | None = None
-    yardstick: bool = False
-    in_order: bool = False
-    stochastic: bool = False
-    equivariant: bool = False
-    setup: Text | None = None
+    classes: Literal["two", "many"] = "two"  # for which it is defined
+    usual_pool: Text | None = None  # its pool where none is given
+    yardstick: bool = False  # printed below the learners
+    in_order: bool = False  # as a yardstick only where rows come in their own order
+    stochastic: bool = False  # draws random numbers of its own
+    equivariant: bool = False  # its predictions of the targets a + c y are a + c times those of y
+    setup: Text | None = None  # function that chooses its kernels from the pool
     state: dict[str, Resource] = field(default_factory=dict)
-    measures: Annotated[list[str], _measures] = field(default_factory=list)
-    degrees_of_freedom: Annotated[int, "[3, inf)"] | None = None
-    probabilities: bool = False
+    measures: Annotated[list[str], _all_of(REPORTED)] = field(default_factory=list)  # of each round
+    degrees_of_freedom: Annotated[int, "[3, inf)"] | None = None  # of Student's t, whose NLPD it reports
+    probabilities: bool = False  # its scores are: of two classes that of +1 less 1/2, of more that of each
+    # What must hold between hyperparameters: ``alpha <= beta``, ``eta * lam < 1``
     require: list[str] = field(default_factory=list)
-    only: dict[str, dict[str, list]] = field(default_factory=dict)
-    refuse: list[dict[str, Any]] = field(default_factory=list)
-    former: dict[str, Any] = field(default_factory=dict)
-    renamed: dict[str, dict[str, str]] = field(default_factory=dict)
-    draws_as: Text | None = None
+    only: dict[str, dict[str, list]] = field(default_factory=dict)  # values allowed, by task and name
+    refuse: list[dict[str, Any]] = field(default_factory=list)  # combinations of values without a rule
+    former: dict[str, Any] = field(default_factory=dict)  # hyperparameters of old, in the keys of its cells
+    draws_as: Text | None = None  # the learner whose random numbers it draws, where not its own
+    # Families that algo=GROUP means, beside those that follow from the rest, see `groups`
     groups: Annotated[list[str], _groups] = field(default_factory=list)
-    estimator: Annotated[str, such("module:Class", _is_estimator)] | None = None
-    sparse: bool = False
+    # ``module:Class`` of scikit-learn's or river's kind in place of a function, with these arguments
+    estimator: Annotated[str, _is_estimator] | None = None
+    sparse: bool = False  # the estimator is given the non-zero features of a row only
+    # What becomes of its expansion's terms: they stay, or shrink by 1 - eta_t lam in each round
     average: Literal["fixed", "shrunk"] | None = None
 
     @property
@@ -133,7 +96,7 @@ class LearnerSpec:
         omkl.store.fields
 
         It is one more where cells of the learner's revision may be wrong, whatever the learner. Under
-        scale=online and online_minmax these are delay= of LaSVM (rows took each other's numbers) and kernels
+        scale=online these are delay= of LaSVM (rows took each other's numbers) and kernels
         with ``scales: auto`` (ranges of unscaled features). Under target=online it is NLPD. Under both these
         are averaged hypotheses, and test= and delay= of other packages' estimators.
         """
@@ -177,9 +140,7 @@ class LearnerSpec:
         """
         where = where or f"algo={self.name}"
         for name in params.keys() - self.hyperparameters.keys():
-            known = ", ".join(self.hyperparameters) or "none"
-            hint = suggest(str(name), self.hyperparameters) or f"; it has {known}"
-            raise UserError(f"{where} has no hyperparameter {show(name)}{hint}")
+            raise UserError(f"{where} has no hyperparameter {show(name)}{self.nearest(name)}")
         values = {}
         for name, parameter in self.hyperparameters.items():
             if name not in params:
@@ -191,11 +152,16 @@ class LearnerSpec:
                 scalar = getattr(value, "item", None)  # of numpy
                 values[name] = parameter.check(scalar() if scalar else value)
                 if name == self.budget and not isinstance(values[name], int):
-                    raise ValueError(f"must be a whole number ≥ 1, got {show(value)}")
+                    raise wrong("a whole number ≥ 1", value)
             except ValueError as error:
                 raise UserError(f"{where}: {argument(name)} {error}") from None
         self.check_together(values)
         return values
+
+    def nearest(self, name: object, others: Iterable[str] = ()) -> str:
+        """Return what to write in place of a hyperparameter that it does not have."""
+        own = self.hyperparameters
+        return suggest(str(name), [*own, *others]) or f"; it has {', '.join(own) or 'none'}"
 
     def check_together(self, params: dict[str, Any]) -> None:
         """Raise UserError when they break ``require`` or ``refuse``, or the kernel is of the wrong kind."""
@@ -273,11 +239,6 @@ class LearnerSpec:
 # ------------------------------------------------------------------ the files
 
 
-_RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
-
-_known: dict[str, tuple[dict, tuple, LearnerSpec]] = {}  # content, folders, what was made of it
-
-
 def learner_names() -> list[str]:
     """Return the names of all learners, sorted."""
     return conf.options("algo")
@@ -302,18 +263,11 @@ def learner_of(name: str) -> str:
 
 def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     """Return the specifications of several learners (all when None), by name, in the order given."""
-    known_names = learner_names()
-    names = known_names if names is None else list(names)
-    for name in set(names).difference(known_names):
+    known = learner_names()
+    names = known if names is None else list(names)
+    for name in set(names).difference(known):
         conf.known_option("algo", name, "learner")  # which says what is wrong
-    around = tuple(extensions())  # with other folders a learner's name may be another's group
-    specs = {}
-    for name in names:
-        content, known = conf.read("algo", name), _known.get(name)  # the same content until a file changes
-        if known is None or known[0] is not content or known[1] != around:
-            _known[name] = known = content, around, _spec(name, content)
-        specs[name] = known[2]
-    return specs
+    return {name: conf.made_of("algo", name, _spec) for name in names}
 
 
 def check_classes(spec: LearnerSpec, data: str, classes: int) -> None:
@@ -339,7 +293,7 @@ def check_budget(value: Any) -> int | dict[str, Any]:
 
     Raises ValueError that says what would be right.
     """
-    value = domains.domain_check("budget")(value)
+    value = domain_check("budget")(value)
     if not isinstance(value, dict):
         return value
     params = matched_params(value)
@@ -353,8 +307,8 @@ def rate_check(check: Check) -> Check:
         if not isinstance(value, dict):
             return check(value)
         if value.keys() != {"budget"}:
-            raise ValueError(f"must be a number, or {{budget: B}}, got {show(value)}")
-        return {"budget": domains.domain_check("int [1, inf)")(value["budget"])}
+            raise wrong("a number, or {budget: B}", value)
+        return {"budget": domain_check("int [1, inf)")(value["budget"])}
 
     return checked_rate
 
@@ -400,54 +354,49 @@ def _tasks_of(name: str) -> list[str]:
     return known[name].tasks if name in known else []
 
 
+# What the file of an estimator may have beside its hyperparameters.
 _OF_ESTIMATORS = {
     *("label", "cite", "task", "revision", "classes", "equivariant", "estimator", "sparse", "yardstick")
 }
+_RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
 
 
 def _spec(name: str, content: dict) -> LearnerSpec:
-    where, about = conf.file("algo", name), content.get("about")
-    if not isinstance(about, dict):
-        raise UserError(f"{where}: the mapping 'about' is missing")
+    where = conf.file("algo", name)
+    about = about_of(content, where)
     own_task = {key: value for key, value in about.items() if key == "task"}
-    tasks = checked(own_task, {"task": _tasks}, where, ["task"], "about.")["task"]
+    tasks = checked(own_task, {"task": _all_of(TASKS)}, where, ["task"], "about.")["task"]
     hyper = parameters(content, where, tasks, searched=True)
-    rules = _rule_checks(hyper, tasks)
-    known = {"task", *rules, *(own.name for own in fields(LearnerSpec))} - {
-        "name",
-        "tasks",
-        "hyperparameters",
-    }
-    for key in about.keys() - known:
-        raise UserError(f"{where}: unknown key {show(f'about.{key}')}{suggest(str(key), known)}")
     foreign = "estimator" in about
-    for key in about.keys() - _OF_ESTIMATORS if foreign else about.keys() & {"sparse"}:
-        beside = "with" if foreign else "without"
-        raise UserError(f"{where}: 'about.{key}' is not possible {beside} 'about.estimator'")
+    given: dict[str, Any] = {"function": name, **({"kernels": "none"} if foreign else {})}
+    if foreign and "classification" in tasks:
+        given["classes"] = "many"
+    given |= {key: value for key, value in about.items() if key != "task"}
+    more = {"name": name, "tasks": tasks, "hyperparameters": hyper}
+    spec: LearnerSpec = as_dataclass(LearnerSpec, given, where, "about.", _rules(hyper, tasks), **more)
+    faults = [
+        f"'about.{key}' is not possible {'with' if foreign else 'without'} 'about.estimator'"
+        for key in sorted(about.keys() - _OF_ESTIMATORS if foreign else about.keys() & {"sparse"})
+    ]
     if foreign and "novelty" in tasks:
-        raise UserError(f"{where}: about.task: an estimator is for classification or regression")
-    values = checked({key: about[key] for key in rules if key in about}, rules, where, group="about.")
-    rest = {key: value for key, value in about.items() if key not in ("task", *values)}
-    rest |= {"classes": "many"} if foreign and "classification" in tasks and "classes" not in about else {}
-    rest = {"function": name, **({"kernels": "none"} if foreign else {}), **rest}
-    of_file = {"name": name, "tasks": tasks, "hyperparameters": hyper, **values}
-    spec: LearnerSpec = as_dataclass(LearnerSpec, rest, where, "about.", **of_file)
+        faults.append("about.task: an estimator is for classification or regression")
     if spec.classes == "many" and "classification" not in tasks:
-        raise UserError(f"{where}: about.classes: only a learner for classification can have 'many'")
-    own = "kernel" in hyper and hyper["kernel"].domain == "kernel"
-    if (spec.kernels == "own") != own:
-        raise UserError(f"{where}: 'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
+        faults.append("about.classes: only a learner for classification can have 'many'")
+    if (spec.kernels == "own") != ("kernel" in hyper and hyper["kernel"].domain == "kernel"):
+        faults.append("'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
     if spec.yardstick and spec.kernels == "pool":
-        raise UserError(f"{where}: a yardstick has its own kernel or none, not a pool")
-    for own_name, parameter in hyper.items():
-        if parameter.budget not in (None, *(hyper.keys() - {own_name})):
-            raise UserError(f"{where}: {own_name}.budget: must be the name of another hyperparameter")
-    for task in spec.tasks:
+        faults.append("a yardstick has its own kernel or none, not a pool")
+    for own, parameter in hyper.items():
+        if parameter.budget not in (None, *(hyper.keys() - {own})):
+            faults.append(f"{own}.budget: must be the name of another hyperparameter")
+    for fault in faults:
+        raise UserError(f"{where}: {fault}")
+    for task in tasks:
         spec.check_together(spec.usual(task))
     return spec
 
 
-def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Check]:
+def _rules(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Check]:
     """Return the checks of what names hyperparameters: the state, and the rules between them."""
     known = hyper.keys()
 
@@ -455,7 +404,7 @@ def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Che
         return isinstance(part, dict) and len(part) >= least and part.keys() <= known
 
     def require(value: Any) -> list[str]:
-        rules = domains.domain_check("names")(value)
+        rules: list[str] = domain_check("names")(value)
         for rule in rules:
             match = _RULE.fullmatch(rule)
             if not match or not {name for name in match.groups() if name} <= known:
@@ -479,10 +428,6 @@ def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Che
             lambda value: isinstance(value, list) and all(within(part, 2) for part in value),
         ),
         "former": maps("names that are not hyperparameters to values", lambda name, _: name not in known),
-        "renamed": maps(
-            "a former hyperparameter to its values, and each of these to a learner",
-            lambda name, part: name not in known and isinstance(part, dict) and part,
-        ),
     }
 
 
@@ -494,27 +439,15 @@ def _rule_checks(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Che
 ALL = "all"
 
 
-def _bounded(spec: LearnerSpec) -> bool:
-    return not any(resource.unlimited(spec.defaults) for resource in spec.state.values())
-
-
-def _has_budget(spec: LearnerSpec) -> bool:
-    return any(spec.defaults[name] is not None for name in limits(spec.state))
-
-
-def _for(task: str) -> Callable[[LearnerSpec], bool]:
-    return lambda spec: task in spec.tasks
-
-
 _BELONGS: dict[str, Callable[[LearnerSpec], bool]] = {
     ALL: lambda spec: True,
-    **{task: _for(task) for task in TASKS},
+    **{task: lambda spec, task=task: task in spec.tasks for task in TASKS},  # type: ignore[misc]
     "multiclass": lambda spec: spec.takes(3),
     "pooled": lambda spec: spec.kernels == "pool",
     "single": lambda spec: spec.kernels == "own",
-    "budget": _has_budget,
+    "budget": lambda spec: any(spec.defaults[name] is not None for name in limits(spec.state)),
     "features": lambda spec: any(resource.frequencies for resource in spec.state.values()),
-    "bounded": _bounded,
+    "bounded": lambda spec: not any(own.unlimited(spec.defaults) for own in spec.state.values()),
     "yardsticks": lambda spec: spec.yardstick,
 }
 

@@ -1,6 +1,7 @@
 """Parameters as a conf file declares them, each one block of value, domain and help.
 
-Used for the hyperparameters of a learner, the options of an executor and the keys of config.yaml alike:
+Used for the hyperparameters of a learner, the parameters of a kernel, the options of an executor and the keys
+of config.yaml alike:
 
 beta:
   value: 0.8
@@ -27,13 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omkl.config import domains
 from omkl.config.settings_text import value_text
 from omkl.errors import UserError
-from omkl.schema import Check, canonical, checked
-from omkl.tasks import TASKS, by_task, for_task
-
-_RANGE = re.compile(r"(log|linear|median) +(\S+) +(\S+)")
+from omkl.schema import Check, canonical, checked, domain_check
+from omkl.tasks import by_task, for_task
 
 
 @dataclass(frozen=True)
@@ -106,91 +104,89 @@ def parse_search(
     default: in canonical form, for each task where it depends on it    name: of the hyperparameter
     Raises ValueError that says what is wrong: every end of a range, and every choice, must be in the domain.
     """
-    tasks = list(tasks)
-    by_task = isinstance(written, Mapping) and bool(written) and written.keys() <= set(TASKS)
-    if by_task and (others := written.keys() - set(tasks)):
-        raise ValueError(f"search: the learner is not for {', '.join(sorted(others))}")
-    made = {}
-    for task in tasks:
-        own = for_task({"own": default}, task)["own"]
-        part = written.get(task) if by_task else written
-        made[task] = {} if by_task and part is None else _forms(part, domain, check, own, name)
-    return made
+    tasks, of_tasks = list(tasks), by_task(written)
+    try:
+        if of_tasks and (others := written.keys() - set(tasks)):
+            raise ValueError(f"the learner is not for {', '.join(sorted(others))}")
+        return {
+            task: {}
+            if of_tasks and written.get(task) is None
+            else _forms(
+                written[task] if of_tasks else written,
+                domain,
+                check,
+                for_task({"own": default}, task)["own"],
+                name,
+            )
+            for task in tasks
+        }
+    except ValueError as error:
+        raise ValueError(f"search: {error}") from None
 
 
 def texts(searched: Parsed) -> list[str]:
     """Return what is searched, once for all tasks that have the same: ``sigma log 0.0625 to 64``."""
-    by_task = {
+    of_tasks = {
         task: "; ".join(f"{part} {form}".strip() for part, form in forms.items())
         for task, forms in searched.items()
     }
-    if len(set(by_task.values())) == 1:
-        return list(dict.fromkeys(by_task.values()))
-    return [f"{text} ({task})" for task, text in by_task.items() if text]
+    if len(set(of_tasks.values())) == 1:
+        return list(dict.fromkeys(of_tasks.values()))
+    return [f"{text} ({task})" for task, text in of_tasks.items() if text]
 
 
 def _forms(written: Any, domain: Any, check: Check, default: Any, name: str) -> dict[str, Form]:
+    """Return where to look for a hyperparameter, or for each of the parts of its kernel that are written."""
     if not (isinstance(written, Mapping) and domain == "kernel"):
         return {"": _form(written, domain, check, name)}
     forms = {}
     for part, text in written.items():
         if part not in default:
-            raise ValueError(f"search: the kernel {default['kind']} of the default has no {part}")
-        whole = type(default[part]) is int
+            raise ValueError(f"the kernel {default['kind']} of the default has no {part}")
 
         def fits(value: Any, part: str = part) -> Any:
             return check({**default, part: value})[part]
 
-        forms[part] = _form(text, "int" if whole else "", fits, part)
+        forms[part] = _form(text, "int" if type(default[part]) is int else "", fits, part)
     return forms
 
 
 def _form(written: Any, domain: Any, check: Check, name: str) -> Form:
-    """Return where to look for a hyperparameter, or a part of a kernel, of this name."""
     if isinstance(written, list) and written:
-        if domain == "kernel":
-            return Choices(tuple(domains.domain_check("kernels")(written)))
-        return Choices(tuple(_checked(value, check) for value in written))
-    match = _RANGE.fullmatch(written.strip()) if isinstance(written, str) else None
+        values = domain_check("kernels")(written) if domain == "kernel" else map(check, written)
+        return Choices(tuple(values))
+    match = re.fullmatch(r"(log|linear|median) +(\S+) +(\S+)", str(written).strip())
     try:
-        ends = [float(match[2]), float(match[3])] if match else []
+        low, high = (float(match[2]), float(match[3])) if match else (math.nan, math.nan)
     except ValueError:
-        ends = []
-    if not match or not ends or not all(map(math.isfinite, ends)):
-        raise ValueError(f"search: {written!r} is not 'log LOW HIGH', 'linear LOW HIGH' or a list of values")
-    if not ends[0] < ends[1] or (match[1] != "linear" and ends[0] <= 0):
-        above = " and be above 0" * (match[1] != "linear")
-        raise ValueError(f"search: {written!r}: the ends must ascend{above}")
-    assert match is not None
+        low = math.nan
+    if not match or not math.isfinite(low) or not math.isfinite(high):
+        raise ValueError(f"{written!r} is not 'log LOW HIGH', 'linear LOW HIGH' or a list of values")
+    if not low < high or (match[1] != "linear" and low <= 0):
+        raise ValueError(
+            f"{written!r}: the ends must ascend{' and be above 0' if match[1] != 'linear' else ''}"
+        )
     if match[1] == "median":
         if name not in ("sigma", "gamma"):
-            raise ValueError(f"search: {written!r} is for the width of a kernel, sigma or gamma")
-        widths = Widths(Range(ends[0], ends[1], True, False), name)
+            raise ValueError(f"{written!r} is for the width of a kernel, sigma or gamma")
+        widths = Widths(Range(low, high, True, False), name)
         for share in (0.0, 1.0):
-            _checked(widths.at(share, 1.0), check)
+            check(widths.at(share, 1.0))
         return widths
     whole = isinstance(domain, str) and domain.startswith("int")
-    for end in ends:
-        _checked(int(end) if whole and end.is_integer() else end, check)
-    return Range(ends[0], ends[1], match[1] != "linear", whole)
-
-
-def _checked(value: Any, check: Check) -> Any:
-    try:
-        return check(value)
-    except ValueError as error:
-        raise ValueError(f"search: {error}") from None
+    for end in (low, high):
+        check(int(end) if whole and end.is_integer() else end)
+    return Range(low, high, match[1] != "linear", whole)
 
 
 # ------------------------------------------------------------------ a block
 
 _REQUIRED = ("value", "domain", "help")
-_PARTS: dict[str, Check] = dict.fromkeys((*_REQUIRED, "search", "budget"), lambda value: value)
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its checked default, its domain as written (see domains.py), and what it means.
+    """One parameter: its checked default, its domain as written (see omkl/schema.py), and what it means.
 
     The default of a learner's hyperparameter may be a value for each task,
     ``{regression: squared, classification: logistic}``. A learner's may say where `omkl tune` looks for
@@ -205,7 +201,15 @@ class Parameter:
 
     def check(self, value: Any) -> Any:
         """Return a value in canonical form. Raises ValueError that says what would be right."""
-        return domains.domain_check(self.domain)(value)
+        return domain_check(self.domain)(value)
+
+
+def about_of(content: dict, where: Path) -> dict[str, Any]:
+    """Return the mapping ``about`` of a conf file. Raises UserError where it is missing."""
+    if not isinstance(content.get("about"), dict):
+        raise UserError(f"{where}: the mapping 'about' is missing")
+    about: dict[str, Any] = content["about"]
+    return about
 
 
 def parameters(
@@ -224,18 +228,17 @@ def parameters(
 def _parameter(name: str, block: Any, where: Path, tasks: list[str], searched: bool) -> Parameter:
     if not isinstance(block, dict):
         raise UserError(f"{where}: {name}: must be a block of value, domain and help")
-    known = _PARTS if searched else {key: _PARTS[key] for key in _REQUIRED}
-    checked(block, known, where, _REQUIRED, f"{name}.")
-    value = block["value"]
+    known = (*_REQUIRED, *(("search", "budget") if searched else ()))
+    block = checked(block, dict.fromkeys(known, lambda value: value), where, _REQUIRED, f"{name}.")
+    value, entry = block["value"], block.get("search")
     try:
-        check = domains.domain_check(block["domain"])
+        check = domain_check(block["domain"])
         if tasks and by_task(value):
             if value.keys() != set(tasks):
                 raise ValueError(f"must be one value, or one for each of {', '.join(tasks)}")
             value = {task: check(value[task]) for task in tasks}
         else:
             value = check(value)
-        entry = block.get("search")
         looked = None if entry is None else parse_search(entry, block["domain"], check, value, tasks, name)
     except ValueError as error:
         raise UserError(f"{where}: {name}: {error}") from None

@@ -9,19 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl import conf
-from omkl.config import domains, kernel_pools
-from omkl.config.data_choice import ONLINE, chosen_data, distinct
-from omkl.config.grammar import Override
-from omkl.config.learners import (
-    LearnerSpec,
-    hyperparameters,
-    learner_names,
-    learner_spec,
-    learner_specs,
-)
+from omkl.config import kernel_kinds
+from omkl.config.learners import LearnerSpec, hyperparameters, learner_names, learner_spec, learner_specs
 from omkl.config.parameters import parameters, texts
-from omkl.config.request import Request
-from omkl.config.settings import Setting
+from omkl.config.request import ONLINE, Request, chosen_data, distinct
+from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
 from omkl.errors import UserError, counted, shown, suggest
@@ -42,46 +34,33 @@ def settings(
 
     A key with the learner's name goes before the learner's own settings, these before a plain key.
     """
-    meant, parts = _learners(request, specs)
-    specs = list({spec.name: spec for some in meant.values() for spec in some}.values())
-    own = request.parts_of_learners([spec.name for spec in specs])
-    parts = {name: word for name, word in parts.items() if not any(word is one for one in own.values())}
-    axes = {name: _axis(name, override, specs) for name, override in parts.items()}
+    by_name = {spec.name: spec for spec in specs}
+    own = request.parts_of_learners(by_name)
+    plain = {name: word for name, word in request.parts("algo").items() if word not in own.values()}
     pools, swept = _pools(request, specs)
-    swept += [f"algo.{name}" for name, axis in axes.items() if max(map(len, axis.values())) > 1]
-    for (learner, name), override in own.items():
-        values = _axis(name, override, [spec for spec in specs if spec.name == learner])
-        swept += [override.key] if len(values[learner]) > 1 else []
-        axes[name] = axes.get(name, {}) | values
+    axes: dict[str, dict[str, list[Any]]] = {spec.name: {} for spec in specs}
+    for (learner, name), word in {**{("", name): word for name, word in plain.items()}, **own}.items():
+        found = _axis(name, word, [by_name[learner]] if learner else specs)
+        swept += [word.key] if max(map(len, found.values())) > 1 else []
+        for known, values in found.items():
+            axes[known][name] = values
     named = {ref.name: ref.word for ref in data}
     entries = [
-        Entry(spec, one, tuple(name for name, word in named.items() if one.is_for(name, word)))
+        Entry(by_name[one.learner], one, sets)
         for one in request.settings(named)
-        for spec in meant.get(one.learner, ())
+        if one.learner in by_name
+        and (sets := tuple(name for name, word in named.items() if one.is_for(name, word)))
     ]
-    entries = [entry for entry in entries if entry.data]
-    _check_effect(request, parts, entries, named)
-    grids = []
-    for entry in entries:
-        spec, one = entry.spec, entry.own
-        values = {name: axis[spec.name] for name, axis in axes.items() if spec.name in axis}
-        values |= {name: [value] for name, value in one.params.items() if (spec.name, name) not in own}
-        used = [one.pool] if one.pool else pools.get(spec.name, [None])
-        shared = any(
-            other is not entry and other.spec is spec and {*other.data} & {*entry.data} for other in entries
-        )
-        more = {"label": one.label, "data": entry.data if one.data else ()}
-        more["per_data"] = tuple(one.params) if one.data and not shared else ()
-        grids.append((spec, used, values, more))
-    distinct: dict[tuple, Setting] = {}
+    _check_effect(request, plain, entries, named)
     tasks = list(dict.fromkeys(ref.task for ref in data))
-    for setting in _grid(grids, tasks):
-        same = setting.identity, setting.task, setting.label
-        known = distinct.setdefault(same, setting)
-        if known is not setting:  # the same settings, of another data set
-            sets = (*known.data, *setting.data) if known.data and setting.data else ()
-            distinct[same] = replace(known, data=tuple(dict.fromkeys(sets)))
-    return tuple(distinct.values()), swept
+    made: dict[tuple, Setting] = {}
+    for setting in _grid(entries, axes, own, pools, tasks):
+        known_one = made.setdefault((setting.identity, setting.task, setting.label), setting)
+        if known_one is not setting:  # the same settings, of another data set
+            sets = (*known_one.data, *setting.data) if known_one.data and setting.data else ()
+            more = replace(known_one, data=tuple(dict.fromkeys(sets)))
+            made[setting.identity, setting.task, setting.label] = more
+    return tuple(made.values()), swept
 
 
 class Entry(NamedTuple):
@@ -92,21 +71,54 @@ class Entry(NamedTuple):
     data: tuple[str, ...]
 
 
-def _check_effect(
-    request: Request,
-    parts: Mapping[str, Override],
+def _grid(
     entries: list[Entry],
-    named: Mapping[str, str],
+    axes: Mapping[str, Mapping[str, list[Any]]],
+    own: Mapping[tuple[str, str], Override],
+    pools: Mapping[str, list[dict]],
+    tasks: list[str],
+) -> Iterator[Setting]:
+    """Yield of each entry its pools (for a learner that uses one) × the values of its hyperparameters.
+
+    axes: values by learner and hyperparameter    own: the words about one learner
+    """
+    grids = []
+    for spec, one, _ in entries:
+        fixed = {name: [value] for name, value in one.params.items() if (spec.name, name) not in own}
+        used = [one.pool] if one.pool else pools.get(spec.name, [None])
+        grids.append((used, {**axes[spec.name], **fixed}))
+    total = sum(len(used) * math.prod(map(len, values.values())) for used, values in grids)
+    if total > MOST_SETTINGS:
+        raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
+    for entry, (used, values) in zip(entries, grids, strict=True):
+        spec, one, sets = entry
+        alone = not any(
+            other is not entry and other.spec is spec and {*other.data} & {*sets} for other in entries
+        )
+        more: dict[str, Any] = {"label": one.label, "data": sets if one.data else ()}
+        more["per_data"] = tuple(one.params) if one.data and alone else ()
+        for pool in used:
+            if pool:
+                spec.check_pool(pool)
+            for choice in itertools.product(*values.values()):
+                params = {**spec.defaults, **dict(zip(values, choice, strict=True))}
+                for setting in _by_task(spec, params, pool, tasks):
+                    spec.check_together(setting.params)
+                    yield replace(setting, **more)
+
+
+def _check_effect(
+    request: Request, plain: Mapping[str, Override], entries: list[Entry], named: Mapping[str, str]
 ) -> None:
     """Raise UserError for a plain key that no learner takes, and for a data set that has no learner."""
     if bare := [word for name, word in named.items() if not any(name in entry.data for entry in entries)]:
         of = f"settings={request.file.path}" if request.file else request.given["algo"].text
         raise UserError(f"{of}: no settings for data={','.join(bare)}; add learners with algo=NAME,...")
-    for name, override in parts.items():
+    for name, word in plain.items():
         able = [entry for entry in entries if name in entry.spec.hyperparameters]
         if able and all(name in entry.own.params for entry in able):
             raise UserError(
-                f"{override.text}: no effect, since each learner has its own {name}; "
+                f"{word.text}: no effect, since each learner has its own {name}; "
                 f"algo.{able[0].spec.name}.{name}=VALUE sets that of one"
             )
 
@@ -130,33 +142,6 @@ def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]
     taken = {(setting.identity, setting.task) for setting in settings if not setting.data}
     own = (setting for spec in specs.values() for setting in _by_task(spec, spec.defaults, None, tasks))
     return tuple(setting for setting in own if (setting.identity, setting.task) not in taken)
-
-
-def _learners(
-    request: Request, specs: list[LearnerSpec]
-) -> tuple[dict[str, list[LearnerSpec]], dict[str, Override]]:
-    """Return the learners that each name means, and the words about their hyperparameters.
-
-    A former hyperparameter that chose between learners (``variant`` of adaraker) still does, with a warning.
-    """
-    parts = request.parts("algo")
-    meant: dict[str, list[LearnerSpec]] = {}
-    for spec in specs:
-        names = [spec.name]
-        for old in spec.renamed.keys() & parts.keys():
-            check = domains.domain_check(list(spec.renamed[old]))
-            names = [spec.renamed[old][value] for value in parts[old].checked(check)]
-            warnings.warn(
-                f"algo={spec.name} {parts[old].text} is now algo={','.join(names)}; "
-                f"{spec.name} no longer has the hyperparameter '{old}'",
-                stacklevel=2,
-            )
-        meant[spec.name] = list(learner_specs(names).values())
-    chosen = {spec.name: spec for some in meant.values() for spec in some}
-    known = {name for spec in chosen.values() for name in spec.hyperparameters}
-    dropped = {old for spec in specs for old in spec.renamed}
-    dropped |= {name for spec in specs for name in spec.hyperparameters if spec.name not in chosen}
-    return meant, {name: word for name, word in parts.items() if name in known or name not in dropped}
 
 
 def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, list[Any]]:
@@ -187,39 +172,18 @@ def _pools(request: Request, specs: list[LearnerSpec]) -> tuple[dict[str, list[d
             own = "; its kernel is algo.kernel" if any(spec.kernels == "own" for spec in specs) else ""
             raise UserError(f"{override.text}: algo={names} uses no kernel pool{own}")
         return {}, []
-    requested = request.names("pool", kernel_pools.pool_names())
-    changes = {part: override.checked(kernel_pools.PARTS[part]) for part, override in parts.items()}
+    requested = request.names("pool", kernel_kinds.pool_names())
+    changes = {part: override.checked(kernel_kinds.PARTS[part]) for part, override in parts.items()}
     choices = [dict(zip(changes, values, strict=True)) for values in itertools.product(*changes.values())]
-    named = kernel_pools.pools(kernel_pools.pool_names()) if changes else []
+    named = kernel_kinds.pools(kernel_kinds.pool_names()) if changes else []
     chosen = {}
     for spec in users:
         usual = [spec.usual_pool] if spec.usual_pool and not given else requested
-        bases = kernel_pools.pools(usual)
+        bases = kernel_kinds.pools(usual)
         chosen[spec.name] = [
-            kernel_pools.changed(base, choice, named) for base in bases for choice in choices
+            kernel_kinds.changed(base, choice, named) for base in bases for choice in choices
         ]
     return chosen, [f"pool.{part}" for part, values in changes.items() if len(values) > 1]
-
-
-def _grid(
-    grids: list[tuple[LearnerSpec, list[Any], dict[str, list[Any]], dict[str, Any]]], tasks: list[str]
-) -> Iterator[Setting]:
-    """Yield pools (for learners that use one) × values of the hyperparameters, of each of several grids.
-
-    The last part of a grid holds further fields of its settings.
-    """
-    total = sum(len(used) * math.prod(map(len, own.values())) for _, used, own, _ in grids)
-    if total > MOST_SETTINGS:
-        raise UserError(f"the grid has {total} settings; at most {MOST_SETTINGS} are possible")
-    for spec, used, own, more in grids:
-        for pool in used:
-            if pool:
-                spec.check_pool(pool)
-            for values in itertools.product(*own.values()):
-                params = {**spec.defaults, **dict(zip(own, values, strict=True))}
-                for setting in _by_task(spec, params, pool, tasks):
-                    spec.check_together(setting.params)
-                    yield replace(setting, **more)
 
 
 def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str]) -> Iterator[Setting]:
@@ -246,7 +210,7 @@ class Scaled:
             self.target = request.value("target")
         except UserError as error:
             raise UserError(f"{error}; the column of the targets is label=NAME") from None
-        self.scale: dict[str, Any] = {"scale": scale} if scale in ONLINE else {}
+        self.scale: dict[str, Any] = {"scale": scale} if scale == ONLINE else {}
         self.delay = {"delay": delay} if (delay := request.value("delay")) > 1 else {}
         self.refs = refs
         self.own = not any(ref.is_registered for ref in refs if ref.task == "regression")
@@ -406,7 +370,6 @@ def plan(
     once. Raises UserError, one line, for whatever is not right.
     """
     request = Request(overrides, sweep, values)
-    request.compose()
     specs = list(learner_specs(request.names("algo", learner_names())).values())
     refs = chosen_data(request, data)
     tasks = list(dict.fromkeys(ref.task for ref in refs))
@@ -487,8 +450,8 @@ def _suitable(
     """
     most, least = max(data, key=lambda own: own.n_classes), min(data, key=lambda own: own.T)
     named = request.named_learners()
-    given = request.names("pool", kernel_pools.pool_names()) if "pool" in request.given else []
-    kinds = {kernel["kind"] for pool in kernel_pools.pools(given) for kernel in pool["kernels"]}
+    given = request.names("pool", kernel_kinds.pool_names()) if "pool" in request.given else []
+    kinds = {kernel["kind"] for pool in kernel_kinds.pools(given) for kernel in pool["kernels"]}
     reasons: dict[str, list[LearnerSpec]] = {}
     for spec in specs:
         if spec.name not in named and not set(spec.tasks) & set(tasks):

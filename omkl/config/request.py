@@ -1,24 +1,128 @@
-"""The words of a command over the values of conf/config.yaml."""
+"""What a command asks for: its words over conf/config.yaml, a settings file, and the data sets that it names.
 
+A settings file is a list of learners with their settings, as words, and further words of the command:
+
+    words: {pool: gauss3}         # a typed word replaces one
+    settings:
+    - rff(eta=0.1, data=wdbc)
+    - omkc_dd(beta=0.5, label=forgets fast)      # on all data sets
+
+`omkl tune --out best.yaml` writes such a file, and settings=best.yaml reads it. Own settings go before plain
+keys such as algo.beta=0.9, and keys with the learner's name, algo.omkc_dd.beta=0.9, go before both.
+"""
+
+import json
 import warnings
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from omkl import conf
-from omkl.config.grammar import LISTS, Override, of_values, parse_words
-from omkl.config.kernel_pools import PARTS
-from omkl.config.learners import (
-    groups,
-    hyperparameters,
-    learner_names,
-    learner_of,
-    learner_spec,
-    learner_specs,
-)
-from omkl.config.parameters import parameters
-from omkl.config.settings import Setting
-from omkl.config.settings_file import read_settings
-from omkl.errors import UserError, shown, suggest
+from omkl.config.kernel_kinds import PARTS
+from omkl.config.learners import groups, hyperparameters, learner_names, learner_of, learner_specs
+from omkl.config.parameters import Parameter, parameters
+from omkl.config.settings_text import is_plain_text
+from omkl.config.words import LISTS, Override, Setting, learner_setting, of_values, parse_words
+from omkl.data.preparation import Preparation, column_word
+from omkl.errors import UserError, show, shown, suggest
+from omkl.schema import Check
+
+if TYPE_CHECKING:
+    from omkl.data import DataRef
+
+# ------------------------------------------------------------------ a settings file
+
+_OTHERWISE = ("algo", "data", "settings", "store", "exec")  # keys that are no words of a settings file
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """A settings file: further words by key, and the learners with their settings."""
+
+    path: str
+    words: Mapping[str, Override]
+    settings: tuple[Setting, ...]
+
+    @property
+    def data(self) -> list[str]:
+        """The data sets that it names, each once."""
+        return list(dict.fromkeys(name for own in self.settings for name in own.data))
+
+
+def read_settings(path: str, known: Mapping[str, Parameter]) -> SettingsFile:
+    """Return a settings file; known: the keys of conf/config.yaml.
+
+    Raises UserError that names file and key.
+    """
+    where = Path(path).expanduser()
+    if not where.is_file():
+        raise UserError(f"settings={path}: there is no such file; `omkl tune --out FILE` writes one")
+    content = conf.read_yaml(where)
+    try:
+        if not isinstance(content, dict) or not isinstance(content.get("settings"), list):
+            raise UserError("must hold settings, a list such as [omkc_dd(beta=0.9)]")
+        for key in content.keys() - {"words", "settings"}:
+            raise UserError(f"unknown key {show(key)}{suggest(str(key), ('words', 'settings'))}")
+        settings = [_setting(own, number) for number, own in enumerate(content["settings"], 1)]
+        if not settings:
+            raise UserError("settings: at least one learner is needed")
+        return SettingsFile(path, _words(where, content.get("words") or {}, known), tuple(settings))
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from None
+
+
+def _setting(word: Any, number: int) -> Setting:
+    try:
+        if not isinstance(word, str):
+            form = "must be a learner such as omkc_dd(beta=0.9), in quotes where YAML needs them"
+            raise UserError(f"{form}, got {show(word)}")
+        return learner_setting(word)
+    except UserError as error:
+        raise UserError(f"settings[{number}]: {error}") from None
+
+
+def _words(path: Path, content: Any, known: Mapping[str, Parameter]) -> dict[str, Override]:
+    """Return the further words: what is not in quotes is read as a word of the command is."""
+    import yaml
+
+    if not isinstance(content, dict):
+        raise UserError(f"words: must be keys and values, got {show(content)}")
+    checks: dict[str, Check] = {key: own.check for key, own in known.items() if key not in _OTHERWISE}
+    checks |= {f"pool.{part}": check for part, check in PARTS.items()}
+    root: Any = yaml.compose(path.read_bytes(), Loader=conf.loader())
+    nodes = {
+        key.value: value for name, part in root.value if name.value == "words" for key, value in part.value
+    }
+    given: dict[str, Override] = {}
+    for key, value in content.items():
+        if key not in checks:
+            raise UserError(f"words: unknown key {show(key)}{suggest(str(key), checks)}")
+        node = nodes.get(key)
+        plain = isinstance(node, yaml.ScalarNode) and not node.style
+        given |= parse_words([f"{key}={node.value}"]) if plain and node else of_values({key: value})
+        given[key].checked(checks[key])
+    return given
+
+
+def settings_yaml(settings: Iterable[Setting], words: Mapping[str, Any], made_by: str) -> str:
+    """Return the content of a settings file; made_by: the command that found the settings."""
+    lines = [f"# The settings that `{made_by}` chose; settings=FILE runs them."]
+    lines += ["words:", *(f"  {key}: {_quoted(value)}" for key, value in words.items())] if words else []
+    lines += ["settings:", *(f"- {_item(str(own))}" for own in settings)]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(value: Any) -> str:
+    return value if isinstance(value, str) and is_plain_text(value) else json.dumps(value, ensure_ascii=False)
+
+
+def _item(word: str) -> str:
+    """Return a word as an item of a YAML list: in quotes where YAML would read more than a text."""
+    return word if ": " not in word and " #" not in word and word.isprintable() else json.dumps(word)
+
+
+# ------------------------------------------------------------------ a request
 
 SYNONYMS = {
     ("target", "y", "class"): "label",
@@ -33,8 +137,6 @@ SYNONYMS = {
 
 def _in_one(override: Override) -> str:
     """Return how one types a name with commas, for settings that take one name."""
-    from omkl.data.preparation import column_word
-
     text = override.text.partition("=")[2]
     if override.key not in ("label", "positive") or '"' in text:
         return ""
@@ -83,20 +185,6 @@ class Request:
         ]
         near = f" (did you mean '{meant[0]}'?)" if meant else suggest(key, everything)
         raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(known)}")
-
-    def compose(self) -> None:
-        """Compose the options that the words name, and their yardsticks, in one go, unless they are known."""
-        learners = [*self.names("algo", learner_names()), *self.names("yardsticks", learner_names())]
-        specs = [learner_spec(name) for name in dict.fromkeys(learners) if name in learner_names()]
-        wanted = {
-            "algo": [spec.name for spec in specs],
-            "data": self.names("data", conf.options("data")),
-            "pool": [*self.names("pool", conf.options("pool")), *(spec.usual_pool or "" for spec in specs)],
-            "exec": [self.value("exec")],
-        }
-        known = {group: set(names) & set(conf.options(group)) for group, names in wanted.items()}
-        if not all(conf.is_composed(group, name) for group, names in known.items() for name in names):
-            conf.compose({group: sorted(names) for group, names in known.items()})
 
     def parts(self, group: str) -> dict[str, Override]:
         """Return the words about the parts of a group (``algo.beta``), by the part's name."""
@@ -158,12 +246,13 @@ class Request:
     def value(self, key: str) -> Any:
         """Return the checked value of a key of config.yaml that takes one, or a list as a whole."""
         own = self.known[key]
-        if key in LISTS and key in self.given:
-            values = [
-                v for value in self.given[key].values for v in (value if isinstance(value, list) else [value])
-            ]
-            return Override(key, (values,), self.given[key].text).checked(own.check)[0]
-        return self.given[key].checked(own.check)[0] if key in self.given else own.value
+        if key not in self.given:
+            return own.value
+        word = self.given[key]
+        if key in LISTS:
+            values = [one for value in word.values for one in (value if isinstance(value, list) else [value])]
+            word = replace(word, values=(values,))
+        return word.checked(own.check)[0]
 
     def has_pattern(self) -> bool:
         """Whether some learners are given by a pattern such as ``omkc_*``, or by a group."""
@@ -188,3 +277,82 @@ class Request:
         if not names and key != "yardsticks":
             raise UserError(f"{self.given[key].text}: at least one name is needed")
         return names
+
+
+# ------------------------------------------------------------------ data sets
+
+PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
+ONLINE = "online"  # scale= while the stream runs; the others are of a file as a whole
+
+
+def files(
+    words: list[str], values: Mapping[str, Any] | None = None, data: "Sequence[DataRef | str]" = ()
+) -> "list[DataRef]":
+    """Return the data sets of ``data=``, or those given, with their preparation, read when first needed."""
+    return chosen_data(Request(words, False, values), data)
+
+
+def chosen_data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
+    """Return the data sets of a request, each once; its settings go before those that a table has already.
+
+    Raises UserError for settings that none can have, and for different data sets of one name in memory.
+    """
+    from omkl.data import find, registry
+    from omkl.data.ref import Frame, Parsed, UserFile
+
+    given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
+    given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+    given |= {"scale": "none"} if given["scale"] == ONLINE else {}
+    preparation = Preparation(**given)
+    task = request.value("task")
+
+    def prepared(one: "DataRef | str") -> "DataRef":
+        if isinstance(one, str):
+            return find(one, task=task, preparation=preparation)
+        if not isinstance(one, UserFile | Frame):
+            return one
+        own = replace(one.preparation, **{key: given[key] for key in PREPARATION if key in request.given})
+        return replace(one, task=task if "task" in request.given else one.task, preparation=own)
+
+    refs = [prepared(one) for one in data or request.names("data", registry.names())]
+    for ref in refs:
+        if ref.is_registered and "task" in request.given and ref.task != task:
+            raise UserError(
+                f"{request.given['task'].text}: data={ref.name} is registered for {ref.task};"
+                " task=... is for files of your own"
+            )
+    if all(ref.is_registered or isinstance(ref, Parsed) for ref in refs):
+        names = ",".join(dict.fromkeys(map(str, refs)))
+        is_so = "is registered" if refs[0].is_registered else "holds numbers"
+        for key in (key for key in PREPARATION if key in request.given):
+            if key != "scale" or request.value(key) not in (ONLINE, "none"):
+                rest = f"; scale={ONLINE} is for all data" * (key == "scale")
+                text = request.given[key].text
+                raise UserError(f"{text}: data={names} {is_so}; {key} is for your own table{rest}")
+    chosen: dict[tuple[str, str], DataRef] = {}
+    for ref in refs:
+        known = chosen.setdefault((ref.name, ref.word), ref)
+        if known is ref or (known.is_registered and ref.is_registered):
+            continue
+        if (known.content_hash, known.task) != (ref.content_hash, ref.task):
+            how = "data={'one': ..., 'two': ...}"
+            raise UserError(f"two data sets are called '{ref.name}'; name them, as in {how}")
+    return list(chosen.values())
+
+
+def distinct(refs: "Sequence[DataRef]") -> "tuple[DataRef, ...]":
+    """Return the data sets, of those with the same examples the first; a note names the others.
+
+    The key of a cell has the examples, not the name: two names would have the same cells.
+    """
+    if len(refs) == 1:
+        return tuple(refs)
+    distinct: dict[tuple[str, str], DataRef] = {}
+    for ref in refs:
+        first = distinct.setdefault((ref.content_hash, ref.task), ref)
+        if first is not ref:
+            names = (ref.name, first.name) if ref.word == first.word else (ref, first)
+            warnings.warn(
+                "{} is left out, because it has the same examples as {}".format(*names), stacklevel=3
+            )
+    return tuple(distinct.values())

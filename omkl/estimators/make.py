@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from omkl.config import kernel_pools, learner_spec, pool
-from omkl.config.kernel_kinds import check_kernels
+from omkl.config import learner_spec, pool
+from omkl.config.kernel_kinds import PARTS, check_kernels, kernel_pool, pool_names
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace
 from omkl.errors import UserError, show, suggest
@@ -46,7 +46,7 @@ def make_learner(
         params = _params(spec, name, given)
         spec.check_data(params, task, "these rows")
         scaling = _scaling({name: value for name, value in given.items() if name not in params}, d, centred)
-        chosen = kernel_pools.kernel_pool(params, _pool(spec, given.get("pool")))
+        chosen = kernel_pool(params, _pool(spec, given.get("pool")))
     except (UserError, ValueError) as error:
         raise ValueError(_named(name, error)) from None
     if spec.setup and chosen is not None:
@@ -173,7 +173,7 @@ def _pool(spec: LearnerSpec, given: Any) -> dict[str, Any] | None:
     if spec.kernels != "pool":
         return None
     if isinstance(given, str):
-        if given not in (names := kernel_pools.pool_names()):
+        if given not in (names := pool_names()):
             near = suggest(given, names) or f"; known: {', '.join(names)}"
             raise UserError(f"pool={given!r}: unknown kernel pool{near}")
         chosen = pool(given)
@@ -183,13 +183,13 @@ def _pool(spec: LearnerSpec, given: Any) -> dict[str, Any] | None:
             if isinstance(given, dict)
             else {"normalise": "none", "kernels": given}
         )
-        for key in parts.keys() - kernel_pools.PARTS.keys() - {"name", "label"}:
+        for key in parts.keys() - PARTS.keys() - {"name", "label"}:
             raise ValueError(f"pool: unknown key '{key}'; a pool has normalise and kernels")
         try:
             kernels = check_kernels(parts.get("kernels"))
-            normalise = kernel_pools.PARTS["normalise"](parts["normalise"])
+            normalise = PARTS["normalise"](parts["normalise"])
         except ValueError as error:
             raise ValueError(f"pool: {error}") from None
         chosen = {"name": "given", "normalise": normalise, "kernels": kernels}
     spec.check_pool(chosen)
-    return {key: chosen[key] for key in kernel_pools.PARTS}
+    return {key: chosen[key] for key in PARTS}

@@ -13,8 +13,7 @@ from omkl.config import plan as make_plan
 from omkl.config.request import Request
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef, find
-from omkl.data.arrays import from_arrays
-from omkl.data.dataset import Dataset
+from omkl.data.dataset import Dataset, from_arrays
 from omkl.data.ref import Frame, Parsed, UserFile, of_dataset
 from omkl.data.tables import as_pandas
 from omkl.errors import UserError, counted, show
@@ -51,44 +50,39 @@ class Call:
     typed: str = ""
 
     @classmethod
-    def of(cls, words: str, data: Any, y: Any, label: str | None, settings: Mapping[str, Any]) -> "Call":
+    def of(
+        cls, words: str, data: Any = None, y: Any = None, label: str | None = None, **settings: Any
+    ) -> "Call":
         """Return the call of a function's arguments. Raises UserError for data that cannot be taken."""
         given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
         if options := [word for word in given if word.startswith("-")]:
             key = options[0].lstrip("-").partition("=")[0].replace("-", "_")
             usual = "options are keyword arguments here, such as jobs=2 or fresh=True"
             raise UserError(f"{options[0]}: {_no_keyword(key) if key in INSTEAD else usual}")
-        names = list(map(str, data)) if isinstance(data, Mapping) else []
-        named = list(data.values()) if names else _listed(data) if data is not None else []
-        are_files = all(isinstance(one, str | Path) for one in named)
+        names = [*map(str, data)] if isinstance(data, Mapping) else []
+        sets = list(data.values()) if names else _listed(data)
+        are_files = all(isinstance(one, str | Path) for one in sets)
         if are_files and y is not None:
             raise UserError("y=... gives the labels of an array; a file's labels are a column, label=...")
-        if are_files and not names:  # words, or none
-            values |= {"data": list(map(str, named))} if named else {}
-            values |= {"label": label} if label is not None else {}
-            return cls(given, values)
-        task = values.get("task", "classification")
-        task = next((word.removeprefix("task=") for word in given if word.startswith("task=")), task)
         if y is not None and label is not None:
             raise UserError(f"label={label} and y=... both name the labels; give one of them")
-        if y is not None and any(hasattr(one, "columns") for one in named):
-            named = [_with_labels(one, y) if hasattr(one, "columns") else one for one in named]
-            values |= {"label": LABEL}
-        if names:
-            refs = tuple(
-                _named(_ref(one, y, task, name), name) for name, one in zip(names, named, strict=True)
-            )
-        else:
-            refs = tuple(
-                _ref(one, y, task, f"data{at}" if at > 1 else "data") for at, one in enumerate(named, 1)
-            )
+        if y is not None and any(hasattr(one, "columns") for one in sets):
+            sets = [_with_labels(one, y) if hasattr(one, "columns") else one for one in sets]
+            values["label"] = LABEL
+        if label is not None:
+            values["label"] = label
+        if are_files and not names:  # words, or none
+            return cls(given, values | ({"data": [*map(str, sets)]} if sets else {}))
+        task = values.get("task", "classification")
+        task = next((word.removeprefix("task=") for word in given if word.startswith("task=")), task)
+        usual_names = ["data", *(f"data{at}" for at in range(2, len(sets) + 1))]
+        refs = [_ref(one, y, task, name) for one, name in zip(sets, names or usual_names, strict=True)]
         if all(isinstance(ref, Parsed) for ref in refs):
             if label is not None:
                 fault = "is for a column of a frame or a file; y=... gives the labels of an array"
                 raise UserError(f"label={label} {fault}")
             values.pop("task", None)
-        values |= {"label": label} if label is not None else {}
-        return cls(given, values, refs)
+        return cls(given, values, tuple(map(_named, refs, names) if names else refs))
 
     def plan(self, sweep: bool = False) -> Plan:
         """Return the plan; sweep: whether hyperparameters may have several values."""
@@ -102,17 +96,13 @@ class Call:
     def check_options(self, others: Iterable[str] = ()) -> None:
         """Raise UserError for an option of the command among the settings; others: keys that are settings."""
         given = {word.partition("=")[0].replace("-", "_"): word for word in self.words}
-        given |= {
-            key: word_text(key, self.values[key]) for key in self.values if key in {*OF_CALLS, *INSTEAD}
-        }
-        for key, word in given.items():
-            if self.typed or key in others:
-                continue
+        given |= {key: word_text(key, value) for key, value in self.values.items()}
+        for key in () if self.typed else [key for key in given if key not in others]:
             if key in OF_CALLS:
                 how = f"{key} is no setting but a keyword argument of {_RUNNING}"
-                raise UserError(f"{word}: {how}, outside of the words: {OF_CALLS[key]}")
+                raise UserError(f"{given[key]}: {how}, outside of the words: {OF_CALLS[key]}")
             if key in INSTEAD:
-                raise UserError(f"{word}: {_no_keyword(key)}")
+                raise UserError(f"{given[key]}: {_no_keyword(key)}")
 
     def line(self, verb: str) -> str:
         """Return the command line that says the same, for captions."""
@@ -128,7 +118,7 @@ def _no_keyword(option: str) -> str:
 
 
 def _listed(data: Any) -> list[Any]:
-    return list(data) if isinstance(data, list | tuple) else [data]
+    return list(data) if isinstance(data, list | tuple) else [] if data is None else [data]
 
 
 def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:

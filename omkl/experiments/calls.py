@@ -1,28 +1,54 @@
 """What Python can call, as the commands do: runs, sweeps, tables, figures, models, pages."""
 
+import functools
+import inspect
 import shlex
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from omkl.config import Setting
 from omkl.config.settings_text import word_text
-from omkl.experiments.bounds_results import Bounds
 from omkl.experiments.call import Call
-from omkl.experiments.page_source import PageSource
-from omkl.experiments.paper_results import PaperResult, paper_claims, paper_table, selection_of
-from omkl.experiments.results import Results, check_end, finished, run_call
+from omkl.experiments.paper_results import PaperResult, bounds_of, selection_of, with_claims
+from omkl.experiments.report import page_of, write_page
+from omkl.experiments.results import Results, check_end, run_call
 from omkl.experiments.trained_model import Model, trained
 from omkl.experiments.tune import Study, Tuning
-from omkl.publications import find_item
-from omkl.reports.figure_style import KINDS
+from omkl.figures.style import KINDS
+from omkl.publications import Selection, find_item
 from omkl.reports.look import look as look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
+How = dict[str, Any]  # jobs, fresh, progress
+P = ParamSpec("P")
+Q = TypeVar("Q")
+R = TypeVar("R")
 
-def run(
+
+def _with_arguments_of(
+    arguments: Callable[P, tuple[Q, How]],
+) -> Callable[[Callable[[Q, How], R]], Callable[P, R]]:
+    """Give a function the arguments of another one, which makes of them what the function takes."""
+
+    def given_to(does: Callable[[Q, How], R]) -> Callable[P, R]:
+        @functools.wraps(does)
+        def call(*args: P.args, **keywords: P.kwargs) -> R:
+            return does(*arguments(*args, **keywords))
+
+        returned = inspect.signature(does).return_annotation
+        shown = inspect.signature(arguments).replace(return_annotation=returned)
+        call.__signature__ = shown  # type: ignore[attr-defined]  # of help() and of editors
+        return call
+
+    return given_to
+
+
+def _running(
     words: str = "",
     *,
     data: Any = None,
@@ -32,7 +58,31 @@ def run(
     fresh: bool = False,
     progress: bool = True,
     **settings: Any,
-) -> Results:
+) -> tuple[Call, How]:
+    """Take what runs settings."""
+    return Call.of(words, data, y, label, **settings), {"jobs": jobs, "fresh": fresh, "progress": progress}
+
+
+def _of_a_paper(
+    name: str,
+    *,
+    data: Any = None,
+    reps: int | None = None,
+    algo: Any = None,
+    quick: bool = False,
+    full: bool = False,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    **settings: Any,
+) -> tuple[tuple[str, Selection], How]:
+    """Take what runs a part of a paper."""
+    chosen = selection_of(data=data, reps=reps, algo=algo, quick=quick, full=full, settings=settings)
+    return (name, chosen), {"jobs": jobs, "fresh": fresh, "progress": progress}
+
+
+@_with_arguments_of(_running)
+def run(call: Call, how: How) -> Results:
     """Run learners on data sets, next to the yardsticks: `omkl run`.
 
     Parameters
@@ -62,69 +112,54 @@ def run(
     omkl.errors.OmklError
         Where the store cannot be read or written.
     """
-    return run_call(Call.of(words, data, y, label, settings), jobs=jobs, fresh=fresh, progress=progress)
+    return run_call(call, **how)
 
 
-def sweep(
-    words: str = "",
-    *,
-    data: Any = None,
-    y: Any = None,
-    label: str | None = None,
-    jobs: int | None = None,
-    fresh: bool = False,
-    progress: bool = True,
-    **settings: Any,
-) -> Results:
+@_with_arguments_of(_running)
+def sweep(call: Call, how: How) -> Results:
     """Run a grid of settings: `omkl sweep`. The arguments are those of `run`; settings may hold lists."""
-    call = Call.of(words, data, y, label, settings)
-    return run_call(call, True, jobs=jobs, fresh=fresh, progress=progress)
+    return run_call(call, True, **how)
+
+
+@_with_arguments_of(_running)
+def tune(call: Call, how: How) -> Tuning:
+    """Find good hyperparameters for each learner on each data set: `omkl tune`.
+
+    The arguments are those of `run`, and the keys of the rule, such as ``trials=30``. A hyperparameter that
+    a key such as ``**{"algo.C": 1.0}`` or a learner of `learner` sets keeps its value.
+    """
+    made = Study.of(call).run(**how)
+    check_end(made)
+    return made
 
 
 def results(
     words: str = "", *, data: Any = None, y: Any = None, label: str | None = None, **settings: Any
 ) -> Results:
     """Return what the store holds of a run or a sweep; nothing runs. The arguments are those of `run`."""
-    call = Call.of(words, data, y, label, settings)
+    call = Call.of(words, data, y, label, **settings)
     plan = call.plan(sweep=True)
     return Results.stored(plan, call.line("sweep" if plan.swept else "run"), bool(plan.swept))
 
 
-def tune(
-    words: str = "",
-    *,
-    data: Any = None,
-    y: Any = None,
-    label: str | None = None,
-    jobs: int | None = None,
-    fresh: bool = False,
-    progress: bool = True,
-    **settings: Any,
-) -> Tuning:
-    """Find good hyperparameters for each learner on each data set: `omkl tune`.
+def bounds(words: str = "", *, rows: int = 2000, **settings: Any) -> PaperResult:
+    """Compare the theorems' bounds with the observed mistakes, vectors or regret: `omkl bounds`.
 
-    The arguments are those of `run`, and the keys of the rule, such as ``trials=30``. A hyperparameter that
-    a key such as ``**{"algo.C": 1.0}`` or a learner of `learner` sets keeps its value.
+    Parameters
+    ----------
+    words, settings
+        The arguments of `run`.
+    rows
+        Largest number of examples for each batch solution; each pair of them takes 32 bytes.
     """
-    study = Study.of(Call.of(words, data, y, label, settings))
-    made = study.run(jobs=jobs, fresh=fresh, progress=progress)
-    check_end(made.interrupted, made.failed)
-    return made
+    call, how = _running(words, **settings)
+    made, outcome = bounds_of(call.plan(), call.line("bounds"), rows, **how)
+    check_end(outcome)
+    return PaperResult(made, outcome)
 
 
-def table(
-    name: str,
-    *,
-    data: Any = None,
-    reps: int | None = None,
-    algo: Any = None,
-    quick: bool = False,
-    full: bool = False,
-    jobs: int | None = None,
-    fresh: bool = False,
-    progress: bool = True,
-    **settings: Any,
-) -> PaperResult:
+@_with_arguments_of(_of_a_paper)
+def table(chosen: tuple[str, Selection], how: How) -> PaperResult:
     """Reproduce a table of a paper, our values next to the published ones: `omkl table`.
 
     Parameters
@@ -151,25 +186,23 @@ def table(
     omkl.errors.UserError
         For an unknown name, and where none of the data are available.
     """
-    own = {"data": data, "reps": reps, "algo": algo, "quick": quick, "full": full, "settings": settings}
-    return finished(paper_table(name, selection_of(**own), jobs=jobs, fresh=fresh, progress=progress))
+    from omkl.publications.paper_tables import make_table
+
+    name, selection = chosen
+    made = make_table(*find_item("tables", name), selection, **how)
+    check_end(made.outcome)
+    return PaperResult(made.table, made.outcome, made.title)
 
 
-def claims(
-    paper: str,
-    *,
-    data: Any = None,
-    reps: int | None = None,
-    quick: bool = False,
-    full: bool = False,
-    jobs: int | None = None,
-    fresh: bool = False,
-    progress: bool = True,
-    **settings: Any,
-) -> PaperResult:
-    """Check the claims of a paper by numbers: `omkl claims`. The arguments are those of `table`."""
-    own = {"data": data, "reps": reps, "quick": quick, "full": full, "settings": settings}
-    return finished(paper_claims(paper, selection_of(**own), jobs=jobs, fresh=fresh, progress=progress))
+@_with_arguments_of(_of_a_paper)
+def claims(chosen: tuple[str, Selection], how: How) -> PaperResult:
+    """Check the claims of a paper, such as ``"omkc"``: `omkl claims`. The arguments are those of `table`."""
+    from omkl.publications.claims import check_claims
+
+    name, selection = chosen
+    made = check_claims(with_claims(name), selection, **how)
+    check_end(made.outcome)
+    return PaperResult(made.table, made.outcome, made.title)
 
 
 def figure(
@@ -201,54 +234,24 @@ def figure(
     -------
     matplotlib.figure.Figure
     """
-    from omkl.reports import drawing
-
     if kind not in KINDS:
         from omkl.publications.paper_figures import figure_of
 
         paper, item = find_item("figures", kind)
-        how = {key: settings.pop(key) for key in ("jobs", "fresh", "progress") if key in settings}
-        own = {key: settings.pop(key) for key in ("reps", "algo", "quick", "full") if key in settings}
-        made, outcome, _ = figure_of(
-            paper, item, selection_of(words.split(), data=data, settings=settings, **own), **how
-        )
+        (_, chosen), how = _of_a_paper(kind, data=data, **settings)
+        chosen = replace(chosen, words=(*words.split(), *chosen.words))
+        made, outcome, _ = figure_of(paper, item, chosen, **how)
         if outcome and outcome.interrupted:
             raise KeyboardInterrupt
     else:
-        call = Call.of(words, data, y, label, settings)
+        call = Call.of(words, data, y, label, **settings)
         line = call.line("figure")
         made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, measure)
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     if out is not None:
-        drawing.write_files(made, out)
-    return drawing.draw(made)
-
-
-def bounds(
-    words: str = "",
-    *,
-    data: Any = None,
-    y: Any = None,
-    label: str | None = None,
-    rows: int = 2000,
-    jobs: int | None = None,
-    fresh: bool = False,
-    progress: bool = True,
-    **settings: Any,
-) -> Bounds:
-    """Compare the theorems' bounds with the observed mistakes, vectors or regret: `omkl bounds`.
-
-    Parameters
-    ----------
-    words, data, y, label, jobs, fresh, progress, settings
-        As in `run`.
-    rows
-        Largest number of examples for each batch solution; each pair of them takes 32 bytes.
-    """
-    call = Call.of(words, data, y, label, settings)
-    made = Bounds.of(call.plan(), call.line("bounds"), rows, jobs=jobs, fresh=fresh, progress=progress)
-    return finished(made)
+        made.write(out)
+    return made.draw()
 
 
 def fit(
@@ -270,7 +273,7 @@ def fit(
     """
     if isinstance(words, Setting) or (words and "=" not in words):
         words, settings = "", {"algo": words, **settings}
-    return trained(Call.of(words, data, y, label, settings))
+    return trained(Call.of(words, data, y, label, **settings))
 
 
 def load_model(path: str | Path) -> Model:
@@ -305,17 +308,14 @@ def report(
     data, algo, settings
         As in `run`; for a paper, with ``reps``, ``quick`` and ``full``, as in `table`.
     """
-    given = shlex.split(words)
+    given, chosen, line = shlex.split(words), None, ""
     if any("=" not in word for word in given):
-        own = {"data": data, "reps": reps, "algo": algo, "quick": quick, "full": full}
-        chosen = selection_of(settings=settings, **own)
-        source = PageSource.of(given, f"omkl report {words}", selection=chosen)
+        line = f"omkl report {words}"
+        chosen = selection_of(data=data, reps=reps, algo=algo, quick=quick, full=full, settings=settings)
     else:
-        more = {"data": data, "algo": algo, "reps": reps, **settings}
-        values = {key: value for key, value in more.items() if value is not None}
-        source = PageSource.of(
-            [*given, *(word_text(*item) for item in values.items())], everything=everything
-        )
-    for warning in (page := source.make()).warnings:
+        values = {"data": data, "algo": algo, "reps": reps, **settings}
+        given += [word_text(key, value) for key, value in values.items() if value is not None]
+    page, store = page_of(given, line, everything=everything, selection=chosen)
+    for warning in page.warnings:
         warnings.warn(warning, stacklevel=2)
-    return source.write(page, None if out is None else str(out))[0]
+    return write_page(page, store, None if out is None else str(out))[0]

@@ -30,11 +30,8 @@ def pools() -> "pd.DataFrame":
 
 def papers() -> "pd.DataFrame":
     """Return the papers' tables, figures and claims by name, as `table`, `figure` and `claims` take them."""
-    import pandas as pd
-
-    columns = ["name", "kind", "shows"]
-    rows = [(row["command"].split()[2], row["command"].split()[1], row["shows"]) for row in paper_rows()]
-    return pd.DataFrame(rows, columns=columns).set_index("name")
+    rows = [(*row["command"].split()[1:], row["shows"]) for row in paper_rows()]
+    return _frame([{"name": name, "kind": kind, "shows": shows} for kind, name, shows in rows], "name")
 
 
 def _frame(rows: Rows, index: str) -> "pd.DataFrame":
@@ -53,7 +50,7 @@ def learner_rows() -> Rows:
             "label": spec.label,
             "task": ", ".join(spec.tasks),
             "kernels": spec.kernels,
-            "hyperparameters": " ".join(_default_text(*item) for item in spec.defaults.items()),
+            "hyperparameters": " ".join(f"{name}={of_tasks(own)}" for name, own in spec.defaults.items()),
             "yardstick": "yes" if spec.yardstick else "",
             "source": spec.cite,
         }
@@ -61,14 +58,14 @@ def learner_rows() -> Rows:
     ]
 
 
-def _default_text(name: str, value: Any) -> str:
-    """Return a default as ``D=50`` or ``loss=squared (regression), logistic (classification)``."""
+def of_tasks(value: Any) -> str:
+    """Return a hyperparameter's value as ``50`` or ``squared (regression), logistic (classification)``."""
     from omkl.config.settings_text import value_text
     from omkl.tasks import by_task
 
     if not by_task(value):
-        return f"{name}={value_text(value)}"
-    return f"{name}=" + ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
+        return value_text(value)
+    return ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
 
 
 def group_rows() -> Rows:
@@ -96,8 +93,8 @@ def data_rows(sets: "Iterable[Registered] | None" = None) -> Rows:
         where = {"embedded": "scikit-learn", "missing": "download" if ref.is_downloadable else "missing"}
         place = str(ref.files[0].parent) if ref.files else where.get(ref.state, ref.state)
         task = f"{ref.n_classes} classes" if ref.task == "classification" else ref.task
-        rows.append({"data": ref.name, "T": ref.T, "d": ref.d, "task": task, "found": place})
-        rows[-1]["title"] = ref.entry.title
+        row = {"data": ref.name, "T": ref.T, "d": ref.d, "task": task, "found": place}
+        rows.append(row | {"title": ref.entry.title})
     return rows
 
 
@@ -126,7 +123,7 @@ def kernel_rows() -> Rows:
         {
             "kernel": kind.name,
             "parameters": " ".join(
-                name if value is None else _default_text(name, value)
+                name if value is None else f"{name}={of_tasks(value)}"
                 for name, (_, value) in kind.parameters.items()
             ),
             "formula": kind.formula,
@@ -145,12 +142,10 @@ def paper_rows() -> Rows:
     rows = []
     for paper in map(read_paper, paper_names()):
         for verb, items in (("table", paper.tables), ("figure", paper.figures)):
-            rows += [{"command": f"omkl {verb} {own.name}", "shows": own.titled()} for own in items.values()]
+            rows += [(verb, own.name, own.titled()) for own in items.values()]
         if paper.claims:
-            rows.append(
-                {"command": f"omkl claims {paper.name}", "shows": f"{counted(len(paper.claims), 'claim')}"}
-            )
-    return rows
+            rows.append(("claims", paper.name, counted(len(paper.claims), "claim")))
+    return [{"command": f"omkl {verb} {name}", "shows": shows} for verb, name, shows in rows]
 
 
 def measure_rows() -> Rows:

@@ -1,4 +1,4 @@
-"""A paper's tables, figures and claims, as Python asks for them."""
+"""A paper's tables, figures and claims, and the theorems' bounds, as Python and the commands ask for them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError
-from omkl.experiments.shown import Shown
-from omkl.publications import Paper, Selection, find_item, read_paper
-from omkl.publications.paper import Item
-from omkl.publications.paper_tables import TableResult, make_table
+from omkl.experiments.results import Shown
+from omkl.publications import Paper, Selection, read_paper
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
@@ -22,30 +20,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PaperResult(Shown):
-    """A table or the claims of a paper: our values next to the published ones.
+    """A table or the claims of a paper next to the published values, or bounds next to the observed counts.
 
     In a terminal its text is the command's table, in a notebook its HTML.
 
     Attributes
     ----------
-    title : str
-        With the data sets that are in it.
     table : pandas.DataFrame
         Its rows as plain values.
+    title : str
+        With the data sets that are in it.
+    outcome
+        The outcome of its run, None where nothing had to run.
     cells : pandas.DataFrame or None
         A row for each repetition; None where nothing had to run.
     """
 
-    made: TableResult
-
-    @property
-    def title(self) -> str:
-        return self.made.title
-
-    @property
-    def outcome(self) -> "Outcome | None":
-        """The outcome of its run, None where nothing had to run."""
-        return self.made.outcome
+    made: Table
+    outcome: "Outcome | None" = None
+    title: str = ""
 
     @property
     def cells(self) -> "pd.DataFrame | None":
@@ -55,11 +48,10 @@ class PaperResult(Shown):
     def table(self) -> "pd.DataFrame":
         import pandas as pd
 
-        own = self.report_table()
-        return pd.DataFrame(own.flat() if own.flat else own.records)
+        return pd.DataFrame(self.made.flat() if self.made.flat else self.made.records)
 
     def report_table(self) -> Table:
-        return self.made.table
+        return self.made
 
 
 def selection_of(
@@ -88,30 +80,24 @@ def _names(given: Any) -> list[str]:
     return given.split(",") if isinstance(given, str) else list(map(str, given))
 
 
-def plans_of(paper: Paper, items: Iterable[Item], selection: Selection) -> "list[Plan]":
-    """Return the plans of a paper's tables, figures or claims."""
-    from omkl.publications.selection import work_of
-
-    items = [item for item in items if item.runs]
-    return work_of(paper, items, selection).plans if items else []
-
-
-def paper_table(name: str, selection: Selection, **how: Any) -> PaperResult:
-    """Return a table of a paper; how: jobs, fresh, progress, fail_fast."""
-    paper, item = find_item("tables", name)
-    return PaperResult(make_table(paper, item, selection, **how))
-
-
-def paper_claims(name: str, selection: Selection, **how: Any) -> PaperResult:
-    """Return the claims of a paper, checked by numbers; how: as of `paper_table`."""
-    from omkl.publications.claims import check_claims
-
-    return PaperResult(check_claims(with_claims(name), selection, **how))
-
-
 def with_claims(name: str) -> Paper:
     """Return a paper. Raises UserError for one without claims."""
     paper = read_paper(name)
     if not paper.claims:
         raise UserError(f"{name}: conf/paper/{name}.yaml has no claims")
     return paper
+
+
+def bounds_of(plan: "Plan", command: str, rows: int, **how: Any) -> "tuple[Table, Outcome]":
+    """Run the missing cells of a plan and evaluate its theorems; how: of ``run_plan``.
+
+    rows: examples of each batch solution, at most
+    """
+    from omkl.reports.summary import READ
+    from omkl.runs.runner import run_plan
+    from omkl.theorems import bounded, bounds_table, evaluate
+
+    plan = bounded(plan)
+    outcome = run_plan(plan, **how, columns=(*READ, "n_sv_per_kernel"))
+    found = [] if outcome.interrupted else evaluate(plan, outcome.cells, rows)
+    return bounds_table(found, command), outcome

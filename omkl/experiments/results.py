@@ -1,7 +1,8 @@
-"""Results: the cells of a run or a sweep with their summary, table, notes and figures, as one object."""
+"""What shows itself as a table; Results: the cells of a run or a sweep with summary, notes and figures."""
 
 import shlex
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import Plan
 from omkl.errors import UserError, quoted, suggest
 from omkl.experiments.call import Call
-from omkl.experiments.shown import Shown
 from omkl.reports.results_table import (
     USUAL,
     TableOptions,
@@ -23,6 +23,7 @@ from omkl.reports.results_table import (
 from omkl.reports.rows import ReportPlan, Row, rows_of_parts
 from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.table import Table
+from omkl.reports.table_cells import fitted
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
 from omkl.store.cell_measures import with_extra
@@ -33,7 +34,47 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawn
 
-    from omkl.reports.figures import Figure
+    from omkl.figures.style import Figure
+
+
+class Shown(ABC):
+    """Something that is shown as a table."""
+
+    @abstractmethod
+    def report_table(self) -> Table:
+        """Return the table for readers."""
+
+    def render(self, fmt: str = "table") -> str:
+        """Return the table as text: ``table``, ``json``, ``csv``, ``markdown`` or ``latex``."""
+        return self.report_table().render(fmt)
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def __repr__(self) -> str:
+        with fitted():
+            return str(self)
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        return self.render("markdown")
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX (booktabs)."""
+        return self.render("latex")
+
+    def to_html(self) -> str:
+        """Return the table as HTML without scripts, readable on light and dark ground."""
+        return self.report_table().html()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know: of the data, unfinished repetitions, failed cells, ends of a grid."""
+        table = self.report_table()
+        return [*table.about, *table.warnings]
 
 
 @dataclass(frozen=True)
@@ -43,6 +84,11 @@ class Part:
     plan: Plan
     outcome: Outcome
     expected: ReportPlan
+
+    @classmethod
+    def of(cls, plan: Plan, outcome: Outcome, command: str) -> "Part":
+        """Return the cells of a plan that has run."""
+        return cls(plan, outcome, ReportPlan.of(plan, outcome.failed, command, outcome.stale))
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,16 +116,9 @@ class Results(Shown):
     is_sweep: bool = False
 
     @classmethod
-    def of(cls, plan: Plan, outcome: Outcome, command: str = "", is_sweep: bool = False) -> "Results":
-        """Return the results of a plan that has run; command: as typed, for captions."""
-        return cls(
-            (Part(plan, outcome, ReportPlan.of(plan, outcome.failed, command, outcome.stale)),), is_sweep
-        )
-
-    @classmethod
     def stored(cls, plan: Plan, command: str = "", is_sweep: bool = False) -> "Results":
-        """Return what the store holds of a plan; nothing runs."""
-        return cls.of(plan, stored_plans([plan], READ)[0], command, is_sweep)
+        """Return what the store holds of a plan; command: as typed, for captions."""
+        return cls((Part.of(plan, stored_plans([plan], READ)[0], command),), is_sweep)
 
     @classmethod
     def run(
@@ -89,7 +128,9 @@ class Results(Shown):
 
         whole: with all that is stored of the cells, which takes longer where they are many
         """
-        return cls.of(plan, run_plan(plan, **how, columns=None if whole else READ), command, is_sweep)
+        return cls(
+            (Part.of(plan, run_plan(plan, **how, columns=None if whole else READ), command),), is_sweep
+        )
 
     @classmethod
     def to_draw(
@@ -150,21 +191,19 @@ class Results(Shown):
     @cached_property
     def expected(self) -> ReportPlan:
         """What a report should hold, of all parts."""
-        first, *others = (part.expected for part in self.parts)
-        if not others:
-            return first
-        every = [first, *others]
+        every = [part.expected for part in self.parts]
+        if len(every) == 1:
+            return every[0]
+        lists = ("settings", "yardsticks", "data", "failed", "swept", "about_data")
+        many: dict[str, Any] = {
+            key: tuple(_distinct(one for own in every for one in getattr(own, key))) for key in lists
+        }
         return replace(
-            first,
-            settings=tuple(_distinct(one for own in every for one in own.settings)),
-            yardsticks=tuple(_distinct(one for own in every for one in own.yardsticks)),
-            data=tuple(dict.fromkeys(one for own in every for one in own.data)),
+            every[0],
+            **many,
             specs={name: spec for own in every for name, spec in own.specs.items()},
-            failed=tuple(line for own in every for line in own.failed),
-            swept=tuple(dict.fromkeys(key for own in every for key in own.swept)),
             stale={which: count for own in every for which, count in own.stale.items()},
             command="; ".join(dict.fromkeys(own.command for own in every if own.command)),
-            about_data=tuple(dict.fromkeys(note for own in every for note in own.about_data)),
             classes={which: names for own in every[::-1] for which, names in own.classes.items()},
         )
 
@@ -209,32 +248,28 @@ class Results(Shown):
 
     def report_table(self, options: TableOptions = USUAL) -> Table:
         """Return the table for readers; options: order of the rows, and columns."""
-        make, summary = sweep_table if self.is_sweep else run_table, self.table
-        if {"p_holm", "+p_holm"} & set(options.columns):
-            from omkl.reports.comparison import holm_ps
-
-            summary = summary.assign(p_holm=holm_ps(self.rows, summary, self.cells))
-        return make(summary, self.cells, self.expected, options)
+        make = sweep_table if self.is_sweep else run_table
+        return make(self.table, self.cells, self.expected, options)
 
     # ------------------------------------------------------------------ as figures
 
     def figure(self, kind: str, measure: str | None = None) -> "Figure":
-        """Return a figure as data: curve, confusion, sweep, times or ranks.
+        """Return a figure, to draw or write: curve, confusion, sweep, times or ranks.
 
         measure: of a curve, such as ``n_sv_sum``, else one by which learners are compared; None is the error.
         Raises UserError where there is nothing to draw.
         """
-        from omkl.reports import charts
+        from omkl.figures.kinds import figure_named
         from omkl.reports.measures import PAIR, measure_named
 
         if measure is not None and kind != "curve":
             return self.by(measure).figure(kind)
         measure = measure and measure_named(measure).name
-        cells = self._with_confusion() if kind == "confusion" else self.cells
+        cells = self._whole() if kind == "confusion" else self.cells
         stored: Mapping[str, Mapping[str, Any]] = self._curves() if kind == "curve" else {}
         stored = self._with_regret(stored) if measure == REGRET else stored
         measures = PAIR if measure is None else (measure,)
-        return charts.figure_named(kind, cells, stored, self.expected, measures, self.rows)
+        return figure_named(kind, cells, stored, self.expected, measures, self.rows)
 
     def curve(self, measure: str | None = None) -> "Drawn":
         """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples."""
@@ -274,30 +309,27 @@ class Results(Shown):
 
     def pareto(self, cost: str = "time") -> "Drawn":
         """Draw error against a cost (``time``, ``size``, ``memory``), and the front that no learner beats."""
+        from omkl.figures.costs import costs_of, pareto
         from omkl.publications.paper_tables import with_costs
-        from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table
 
         table = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
-        return drawing.draw(charts.pareto(charts.costs_of(table, cost), cost))
+        return pareto(costs_of(table, cost), cost).draw()
 
     def _drawn(self, kind: str, measure: str | None = None) -> "Drawn":
-        from omkl.reports import drawing
-
-        return drawing.draw(self.figure(kind, measure))
+        return self.figure(kind, measure).draw()
 
     def report(self, path: str | Path) -> Path:
         """Write a page for the browser, one file with tables and figures, and return its path."""
-        from omkl.pages.document import write_html
+        from omkl.experiments.report import page_path
+        from omkl.pages.html import write_html
         from omkl.pages.runs import results_page
 
-        target = Path(path)
-        if target.suffix not in (".html", ".htm"):
-            raise UserError(f"{target}: the file's name must end in .html")
+        target = page_path(path)
         plans = [part.plan for part in self.parts]
         if len({plan.store for plan in plans}) > 1:
             raise UserError("a page shows one store; bring the cells together with `omkl results merge`")
-        page = results_page(self._with_confusion(), self.expected, plans, self.expected.command, self.rows)
+        page = results_page(self._whole(), self.expected, plans, self.expected.command, self.rows)
         write_html(page, target)
         return target
 
@@ -313,12 +345,11 @@ class Results(Shown):
         cells = {cell.key: cell for part in self.parts for cell in expand(part.plan)}
         return {key: regret_curve(cells[key], curve) for key, curve in curves.items()}
 
-    def _with_confusion(self) -> "pd.DataFrame":
-        """Return the cells with confusion matrices, which tables do not need."""
-        if all("confusion" in part.outcome.cells for part in self.parts):
+    def _whole(self) -> "pd.DataFrame":
+        """Return the cells with all that is stored of them, such as confusion matrices and revisions."""
+        if all({"confusion", "revision"} <= set(part.outcome.cells) for part in self.parts):
             return self.cells
-        columns = (*READ, "confusion")
-        return _joined([table_of(Store(part.plan.store), expand(part.plan), columns) for part in self.parts])
+        return _joined([table_of(Store(part.plan.store), expand(part.plan)) for part in self.parts])
 
 
 def _joined(tables: "list[pd.DataFrame]") -> "pd.DataFrame":
@@ -350,20 +381,15 @@ def run_call(call: Call, is_sweep: bool = False, **how: Any) -> Results:
     plan = call.plan(is_sweep)
     if plan.exec["name"] == "slurm":
         raise UserError("exec=slurm submits cells and does not wait; use `omkl run`, and omkl.results later")
-    return finished(Results.run(plan, call.line("sweep" if is_sweep else "run"), is_sweep, **how))
-
-
-def finished(made: Any) -> Any:
-    """Return what has run, with a warning for each cell that failed. Raises KeyboardInterrupt as it ended."""
-    if made.outcome:
-        check_end(made.outcome.interrupted, made.outcome.failed)
+    made = Results.run(plan, call.line("sweep" if is_sweep else "run"), is_sweep, **how)
+    check_end(made.outcome)
     return made
 
 
-def check_end(interrupted: bool, failed: Iterable[Mapping[str, Any]]) -> None:
-    """Raise KeyboardInterrupt where Ctrl-C ended a run; warn of each cell that failed."""
-    if interrupted:
+def check_end(outcome: Any) -> None:
+    """Raise KeyboardInterrupt where Ctrl-C ended what has run, if anything; warn of each cell that failed."""
+    if outcome and outcome.interrupted:
         raise KeyboardInterrupt
-    for line in failed:
+    for line in outcome.failed if outcome else ():
         where = f"{line['algo']} on {line['data']}, repetition {line['rep']}"
         warnings.warn(f"{where}: {line['error']}", stacklevel=4)

@@ -13,7 +13,7 @@ import numpy as np
 from omkl.config.settings_text import params_text, value_text
 from omkl.errors import UserError, counted, path_error
 from omkl.experiments.call import Call
-from omkl.experiments.shown import Shown
+from omkl.experiments.results import Shown
 from omkl.files import check_writable
 from omkl.reports.table import Table
 from omkl.runs import models

@@ -121,8 +121,8 @@ class Cell:
 
     @property
     def kernel_pool(self) -> dict[str, Any] | None:
-        """The kernels that the learner runs on, see `omkl.config.kernel_pools.kernel_pool`."""
-        from omkl.config.kernel_pools import kernel_pool
+        """The kernels that the learner runs on, see `omkl.config.kernel_kinds.kernel_pool`."""
+        from omkl.config.kernel_kinds import kernel_pool
 
         return kernel_pool(self.params, self.pool)
 

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from omkl import conf
-from omkl.config.kernel_kinds import is_one
-from omkl.config.kernel_pools import PARTS
+from omkl.config.kernel_kinds import PARTS, is_one
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec
 from omkl.data.dataset import MANY
 from omkl.data.labels import MOST_CLASSES
@@ -126,16 +125,7 @@ def _params(header: dict[str, Any], spec: LearnerSpec) -> dict[str, Any]:
     params = header.get("params")
     if not isinstance(params, dict) or params.keys() != spec.hyperparameters.keys():
         raise ValueError(f"the hyperparameters are not those of {spec.name}")
-    checked = {}
-    for name, parameter in spec.hyperparameters.items():
-        try:
-            checked[name] = parameter.check(params[name])
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
-        if name == spec.budget and not isinstance(checked[name], int):
-            raise ValueError(f"{name}: must be a whole number")
-    spec.check_together(checked)
-    return checked
+    return spec.checked(params)
 
 
 def _pool(header: dict[str, Any], spec: LearnerSpec, most: int) -> dict[str, Any] | None:

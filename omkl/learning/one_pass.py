@@ -8,7 +8,7 @@ import numpy as np
 
 from omkl import seeds
 from omkl.algorithms import function
-from omkl.config.kernel_pools import kernel_pool
+from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.learners import LearnerSpec, check_classes
 from omkl.data import confusion
 from omkl.data.dataset import compact

@@ -23,7 +23,7 @@ from tqdm import tqdm
 from omkl import conf
 from omkl.algorithms import function
 from omkl.config import learner_spec
-from omkl.config.kernel_pools import kernel_pool
+from omkl.config.kernel_kinds import kernel_pool
 from omkl.engine import by_address, numba_cache
 from omkl.engine.jit import fault_in_one_line
 from omkl.engine.stream import make_stream

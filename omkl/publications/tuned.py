@@ -16,20 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl import conf
-from omkl.config import (
-    Plan,
-    Setting,
-    domains,
-    kernel_pools,
-    learner_names,
-    learner_spec,
-    learner_specs,
-)
+from omkl.config import Plan, Setting, learner_names, learner_spec, learner_specs, pool
 from omkl.config.learners import LearnerSpec
 from omkl.errors import UserError, counted, suggest
 from omkl.files import write_text
 from omkl.publications.paper import Paper, Run
 from omkl.runs.tuning import axes
+from omkl.schema import domain_check
 
 if TYPE_CHECKING:
     from omkl.data import DataRef
@@ -103,7 +96,7 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
             params = {name: spec.hyperparameters[name].check(value) for name, value in own.params.items()}
             reps = min(own.reps or plan.reps, plan.reps)
             made = replace(setting, params={**setting.params, **params})
-            made = replace(made, pool=kernel_pools.pool(own.pool)) if own.pool else made
+            made = replace(made, pool=pool(own.pool)) if own.pool else made
             groups.setdefault((data, reps), []).append(made)
     plans = [
         replace(
@@ -154,9 +147,7 @@ def tuning_rule(run: Run) -> "tuple[Rule, dict[str, Any]]":
     for key in given.keys() - set(keys):
         raise UserError(f"{where}: unknown key '{key}'{suggest(key, keys)}")
     try:
-        cuts = {
-            key: domains.domain_check(form)(given.pop(key, default)) for key, (form, default) in CUTS.items()
-        }
+        cuts = {key: domain_check(form)(given.pop(key, default)) for key, (form, default) in CUTS.items()}
         return rule_from(given), cuts
     except (UserError, ValueError) as error:
         raise UserError(f"{where}: {error}") from None

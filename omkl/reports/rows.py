@@ -1,6 +1,7 @@
 """From cells to rows: what a report should hold, which cells make one row, the rows' order and names."""
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.data_choice import prepared_words
 from omkl.config.settings_text import SCALING, identity, params_text
 from omkl.data import distinct_reps
 from omkl.data.preparation import in_shell
@@ -120,11 +120,6 @@ class Row:
     equal: bool = False
     label: str | None = None
     per_data: tuple[str, ...] = ()
-
-    @property
-    def stands_for_all(self) -> bool:
-        """Whether its one cell has the figures of all repetitions that others have."""
-        return self.equal and len(self.cells) == 1
 
     @classmethod
     def of(cls, setting: Any, data: str, order: str, is_yardstick: bool, task: str) -> "Row":
@@ -322,7 +317,7 @@ def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, st
     do not have, else the hash.
     """
     words = {
-        which: prepared_words(str(entry.get("prepared", ""))) if isinstance(entry, dict) else []
+        which: shlex.split(str(entry.get("prepared", ""))) if isinstance(entry, dict) else []
         for which, entry in entries.items()
     }
     marks: dict[tuple[str, str], str] = {}

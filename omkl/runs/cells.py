@@ -13,10 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 import omkl.data
-from omkl.config import LearnerSpec, Plan, Setting, domains, learner_specs
+from omkl.config import LearnerSpec, Plan, Setting, learner_specs
 from omkl.config.learners import check_classes, matched_params, of_budget, to_match
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
+from omkl.data.orders import rounds_of
 from omkl.errors import OmklError, UserError
 from omkl.learning.cell import Cell
 from omkl.learning.overflow import check_rows, growth
@@ -67,7 +68,7 @@ def expand(
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
     sources = {name: source(spec) for name, spec in specs.items()}
     for data in plan.data:
-        rounds = domains.rounds_of(plan.rounds, data.T, data.word)
+        rounds = rounds_of(plan.rounds, data.T, data.word)
         rounds, test = held_out(plan.test, data, rounds)
         T = rounds[1] - rounds[0] if rounds else data.T
         nnz = data.nnz * T // data.T

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl.config import Plan, learner_spec
-from omkl.config.kernel_pools import kernel_pool
+from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.settings_text import SCALING, params_text
 from omkl.data import registry
 from omkl.engine import numba_cache

@@ -17,13 +17,15 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from omkl import conf, seeds
-from omkl.config import Plan, Setting, grammar, kernel_pools, learner_spec
-from omkl.config.domains import rounds_of
+from omkl.config import Plan, Setting, learner_spec
+from omkl.config.kernel_kinds import pools
 from omkl.config.learners import LearnerSpec
 from omkl.config.parameters import Form, Parameter, Widths, parameters
 from omkl.config.settings_text import word_text
+from omkl.config.words import parse_words
 from omkl.data import DataRef
 from omkl.data.dataset import compact
+from omkl.data.orders import rounds_of
 from omkl.errors import Overflow, UserError, counted
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plans
@@ -86,7 +88,7 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
     keys = known()
     own = [word for word in words if word.partition("=")[0] in keys]
     values = {key: parameter.value for key, parameter in keys.items()}
-    for key, override in grammar.parse_words(own).items():
+    for key, override in parse_words(own).items():
         if keys[key].domain == "names":
             values[key] = keys[key].check(list(override.values))
             continue
@@ -391,7 +393,7 @@ def pools_to_try(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> lis
     if setting.pool is None or {"pool", f"{setting.learner}.pool"} & set(fixed):
         return []
     spec, made = learner_spec(setting.learner), [setting.pool]
-    for pool in kernel_pools.pools(rule.pools):
+    for pool in pools(rule.pools):
         with contextlib.suppress(UserError):  # a pool that is not for the learner
             spec.check_pool(pool)
             made.append(pool)

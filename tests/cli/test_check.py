@@ -60,16 +60,18 @@ def test_a_learner_without_a_twin_is_not_compared_and_that_is_no_fault(place, ca
     assert re.search(r"tiny +twin +no twin: not compared", capsys.readouterr().out)
 
 
-def test_check_of_a_folder_that_is_wrong(place, capsys):
-    tiny(place / "one", **{"tests/reference/small.py": "import nosuch"})
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("tests/reference/small.py", "import nosuch", ": cannot be imported"),
+        ("tests/reference/kernels.py", "", ": the name is taken"),
+        ("conf/pool/p.yaml", "label: x\nnormalise: none\nkernels: []\n", ""),
+    ],
+)
+def test_check_of_a_folder_that_is_wrong(place, capsys, name, text, said):
+    tiny(place / "one", **{name: text})
     assert main(["check", "one"]) == 2
-    assert f"{place}/one/tests/reference/small.py: cannot be imported" in capsys.readouterr().err
-    tiny(place / "two", **{"tests/reference/kernels.py": ""})
-    assert main(["check", "two"]) == 2
-    assert f"{place}/two/tests/reference/kernels.py: the name is taken" in capsys.readouterr().err
-    write(place / "three", {"conf/pool/p.yaml": "label: x\nnormalise: none\nkernels: []\n"})
-    assert main(["check", "three"]) == 2
-    assert f"{place}/three/conf/pool/p.yaml" in capsys.readouterr().err
+    assert f"{place}/one/{name}{said}" in capsys.readouterr().err
 
 
 def beside(place, wrong):

@@ -12,15 +12,13 @@ import pytest
 from support import ROOT
 
 from omkl.cli import main
-from omkl.cli.completion import complete
-from omkl.cli.file_columns import MARKS
-from omkl.cli.help_texts import KEYS
-from omkl.cli.parser import build_parser
+from omkl.cli.completion import MARKS, complete
+from omkl.cli.parser import KEYS, build_parser
 from omkl.config import learner_names
-from omkl.config.data_choice import PREPARATION
-from omkl.config.domains import SEPARATORS
 from omkl.config.learners import groups
+from omkl.config.request import PREPARATION
 from omkl.data import registry
+from omkl.schema import SEPARATORS
 
 
 @pytest.fixture

@@ -13,9 +13,10 @@ from support.extension import TINY, YAML, estimator, page_examples, tiny, write
 
 import omkl.runs.runner
 from omkl.cli import main
-from omkl.config import learner_spec
+from omkl.config import learner_spec, plan
 from omkl.errors import UserError
 from omkl.paths import EXTENSIONS, conf_folder
+from omkl.runs.cells import expand
 from omkl.store import provenance
 
 EXAMPLES = page_examples()
@@ -24,15 +25,26 @@ OURS = Path(omkl.__file__).parent / "algorithms"
 pytestmark = pytest.mark.usefixtures("place")
 
 
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory):
+    """The folder with the small learner, which is compiled once for all tests."""
+    return str(tiny(tmp_path_factory.mktemp("with a space") / "my learners"))
+
+
+def keys(folder, monkeypatch):
+    """The keys of the cells of the learner of a folder."""
+    monkeypatch.setenv(EXTENSIONS, str(folder))
+    return {cell.key for cell in expand(plan(RUN[1:]))}
+
+
 def lines(store="results"):
     """The lines of a store's cells."""
     paths = sorted(Path(store, "cells").glob("*.jsonl"))
     return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
 
 
-def test_a_learner_of_a_folder_runs_beside_ours(place, capsys):
-    tiny(place / "mine")
-    assert main([*RUN[:1], "algo=tiny,omkc_dd", *RUN[2:], "--with", "mine", "--format", "json"]) == 0
+def test_a_learner_of_a_folder_runs_beside_ours(mine, capsys):
+    assert main([*RUN[:1], "algo=tiny,omkc_dd", *RUN[2:], "--with", mine, "--format", "json"]) == 0
     table = json.loads(capsys.readouterr().out)["summary"]
     assert [row["label"] for row in table] == ["Tiny", "OMKC(D,D)"]
     assert os.environ.get(EXTENSIONS) is None
@@ -41,7 +53,7 @@ def test_a_learner_of_a_folder_runs_beside_ours(place, capsys):
     assert sources["omkc_dd"] is None
     assert main(RUN) == 2
     assert "algo=tiny: unknown learner" in capsys.readouterr().err
-    assert main([*RUN, "--with", "mine"]) == 0
+    assert main([*RUN, "--with", mine]) == 0
     assert len(lines()) == 6  # the same cells, from the store
 
 
@@ -51,16 +63,15 @@ def test_rounds_that_are_not_recorded_fail(place, capsys):
     assert "the learner recorded no prediction in round 8: it must call `record`" in capsys.readouterr().out
 
 
-def test_another_source_has_cells_of_its_own(place, capsys):
-    tiny(place / "one")
-    tiny(place / "two", TINY.replace("y * f <= 0.0", "y * f <= 1e6"))
-    for folder in ("one", "two"):
+def test_another_source_has_cells_of_its_own(place, mine, capsys):
+    other = str(tiny(place / "two", TINY.replace("y * f <= 0.0", "y * f <= 1e6")))
+    for folder in (mine, other):
         assert main([*RUN, "--with", folder]) == 0
     assert len({line["key"] for line in lines()}) == 6
     said = " ".join(capsys.readouterr().out.split())
     about = "3 cells of revision 1 with another source of tiny in the store are not used: its source has"
     assert about in said
-    command = f"results prune --old --with {place / 'two'} --yes"
+    command = f"results prune --old --with {other} --yes"
     assert f"`omkl {command}` removes such cells" in said
     assert len({line["mistakes"] for line in lines()}) > 3
     assert main(["results", "list"]) == 0
@@ -69,30 +80,23 @@ def test_another_source_has_cells_of_its_own(place, capsys):
     assert "of another source of the learner" in capsys.readouterr().out
     (source,) = {line["source"] for line in lines()}
     assert len(lines()) == 3
-    assert main([*RUN, "--with", "two"]) == 0
+    assert main([*RUN, "--with", other]) == 0
     assert {line["source"] for line in lines()} == {source}
     assert len(lines()) == 3
 
 
-def test_a_yaml_s_state_and_revision_are_part_of_the_key(place):
-    tiny(place / "one")
-    tiny(place / "two", **{"conf/algo/tiny.yaml": YAML.replace("[d]}", "[d], fill: 0.01}")})
-    tiny(place / "three", **{"conf/algo/tiny.yaml": YAML.replace("revision: 1", "revision: 2")})
-    for folder in ("one", "two", "three"):
-        assert main([*RUN, "--with", folder]) == 0
-    assert len({line["key"] for line in lines()}) == 9
-
-
-def test_what_a_saved_model_is_held_to_is_no_part_of_the_key(place, monkeypatch):
-    from omkl.learning.third_party import source
-
-    tiny(place / "one")
-    tiny(place / "two", **{"conf/algo/tiny.yaml": YAML.replace("[d]}", '[d], domain: "(-1e9, 1e9)"}')})
-    sources = []
-    for folder in ("one", "two"):
-        monkeypatch.setenv(EXTENSIONS, str(place / folder))
-        sources.append((learner_spec("tiny").state["v"].domain, source(learner_spec("tiny"))))
-    assert sources == [(None, sources[0][1]), ("(-1e9, 1e9)", sources[0][1])]
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("[d]}", "[d], fill: 0.01}", False),
+        ("revision: 1", "revision: 2", False),
+        ("[d]}", '[d], domain: "(-1e9, 1e9)"}', True),  # what a saved model is held to
+    ],
+)
+def test_state_and_revision_are_part_of_the_key(place, mine, monkeypatch, old, new, same):
+    other = tiny(place / "two", **{"conf/algo/tiny.yaml": YAML.replace(old, new)})
+    assert (keys(mine, monkeypatch) == keys(other, monkeypatch)) is same
+    assert learner_spec("tiny").state["v"].domain == ("(-1e9, 1e9)" if same else None)
 
 
 @pytest.mark.parametrize(
@@ -184,12 +188,11 @@ def test_pools_and_data_sets_of_omkl_path(place, capsys, monkeypatch):
     assert "label '-1'; expected one of 0, 1" in capsys.readouterr().err
 
 
-def test_the_commands_that_tune_prints_work_as_they_are(place, capsys):
-    tiny(place / "my learners")
+def test_the_commands_that_tune_prints_work_as_they_are(mine, capsys):
     words = ["algo=tiny", "data=wdbc", "trials=3", "reps=2", "--format", "json"]
-    assert main(["tune", *words, "--with", "my learners"]) == 0
+    assert main(["tune", *words, "--with", mine]) == 0
     (row,) = json.loads(capsys.readouterr().out)["tuned"]
-    assert shlex.split(row["command"])[-2:] == ["--with", str(place / "my learners")]
+    assert shlex.split(row["command"])[-2:] == ["--with", mine]
     before = len(lines())
     assert main([*shlex.split(row["command"])[1:], "yardsticks=[]"]) == 0
     assert len(lines()) == before
@@ -224,14 +227,13 @@ def test_the_second_process_compiles_nothing(place):
     assert second == first
 
 
-def test_workers_see_the_folder(place, monkeypatch):
-    tiny(place / "mine")
+def test_workers_see_the_folder(mine, monkeypatch):
     monkeypatch.setattr(omkl.runs.runner, "SMALL_WORK", 0.0)
-    assert main([*RUN, "exec=loky", "-j", "2", "--with", "mine"]) == 0
+    assert main([*RUN, "exec=loky", "-j", "2", "--with", mine]) == 0
     assert {line["provenance"]["backend"] for line in lines()} == {"loky"}
-    assert main([*RUN, "exec=serial", "store=serial", "--with", "mine"]) == 0
+    assert main([*RUN, "exec=serial", "store=serial", "--with", mine]) == 0
     mistakes = [
-        sorted((line["rep"], line["mistakes"]) for line in lines(store)) for store in ("results", "serial")
+        sorted((line["rep"], line["mistakes"]) for line in lines(own)) for own in ("results", "serial")
     ]
     assert mistakes[0] == mistakes[1]
 
@@ -251,16 +253,14 @@ def test_a_cluster_s_jobs_get_the_folder(place, monkeypatch):
     assert provenance.deciding()[EXTENSIONS] != before
 
 
-def test_a_model_of_a_folder_s_learner(place, capsys):
-    tiny(place / "one")
+def test_a_model_of_a_folder_s_learner(place, mine, capsys):
     tiny(place / "two", TINY.replace("0.0\n", "0.25\n"))
-    assert main(["fit", "algo=tiny", "data=wdbc", "--out", "m.omkl", "--with", "one"]) == 0
-    assert main(["show", "m.omkl", "--with", "one"]) == 0
+    assert main(["fit", "algo=tiny", "data=wdbc", "--out", "m.omkl", "--with", mine]) == 0
+    assert main(["show", "m.omkl", "--with", mine]) == 0
     capsys.readouterr()
-    assert main(["show", "m.omkl", "--with", "two"]) == 2
-    assert "another source of tiny" in capsys.readouterr().err
-    assert main(["show", "m.omkl"]) == 2
-    assert "--with DIR" in capsys.readouterr().err
+    for more, said in ((["--with", "two"], "another source of tiny"), ([], "--with DIR")):
+        assert main(["show", "m.omkl", *more]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_estimators_of_a_folder_s_learners(place, monkeypatch):

@@ -64,58 +64,12 @@ def test_no_word_names_an_object_or_leaves_the_conf_folder(word):
 
 # --- the command line
 
-COMMANDS = [
-    "run",
-    "sweep",
-    "figure",
-    "figure curve",
-    "list",
-    "list algos",
-    "show",
-    "data",
-    "data get",
-    "data path",
-]
-COMMANDS += ["data verify", "data list", "bench", ""]
-WORDS = [
-    "",
-    " ",
-    "\0",
-    "=",
-    "==",
-    "algo.=",
-    "=x",
-    "a=b=c",
-    "algo=",
-    "algo=\0",
-    "data=a\nb",
-    "é=ü",
-    "\u202ex",
-    "\ud800",
-]
-WORDS += [
-    "x" * 100_000,
-    "algo=" + "x" * 2_000,
-    "-" + "x" * 5000,
-    "--x=" + "y" * 5000,
-    "-\n",
-    "--\u2028",
-    "---",
-    "-=",
-    "@x",
-]
-WORDS += [
-    "--help=1",
-    "--format",
-    "--format=",
-    "-j",
-    "-j=",
-    "-j0",
-    "--jobs=\u0663",
-    "--out",
-    "\x1b[31mred",
-    "data=\x1b]0;x\x07",
-]
+COMMANDS = ("run", "sweep", "figure", "figure curve", "list", "list algos", "show", "data", "data get")
+COMMANDS += ("data path", "data verify", "data list", "bench", "")
+WORDS = ["", " ", "\0", "=", "==", "algo.=", "=x", "a=b=c", "algo=", "algo=\0", "data=a\nb", "é=ü", "\u202ex"]
+WORDS += ["\ud800", "x" * 100_000, "algo=" + "x" * 2_000, "-" + "x" * 5000, "--x=" + "y" * 5000, "-\n", "-="]
+WORDS += ["--\u2028", "---", "@x", "--help=1", "--format", "--format=", "-j", "-j=", "-j0", "--jobs=\u0663"]
+WORDS += ["--out", "\x1b[31mred", "data=\x1b]0;x\x07"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -56,23 +56,16 @@ def test_a_run_names_them_too(mine, monkeypatch, capsys):
     assert all(way in err for way in WAYS[:3])
 
 
-def test_the_network(mine):
-    assert is_there()
-
-
-def test_a_folder_of_omkl_data(mine, tmp_path, monkeypatch):
-    monkeypatch.setenv("OMKL_OFFLINE", "1")
-    assert not is_there()
-    (tmp_path / "mine.t.xz").write_bytes(lzma.compress(BODY))
-    monkeypatch.setenv("OMKL_DATA", str(tmp_path))
-    assert is_there()
-
-
-def test_a_mirror_as_a_folder_without_a_network(mine, tmp_path, monkeypatch):
-    monkeypatch.setenv("OMKL_OFFLINE", "1")
-    (tmp_path / "mirror").mkdir()
-    (tmp_path / "mirror" / "mine.t").write_bytes(BODY)
-    monkeypatch.setenv("OMKL_MIRROR", str(tmp_path / "mirror"))
+@pytest.mark.parametrize("variable", ["", "OMKL_DATA", "OMKL_MIRROR"])
+def test_the_network_or_a_folder_without_it(mine, tmp_path, monkeypatch, variable):
+    if variable:
+        monkeypatch.setenv("OMKL_OFFLINE", "1")
+        assert not is_there()
+        packed = variable == "OMKL_DATA"
+        name, content = ("mine.t.xz", lzma.compress(BODY)) if packed else ("mine.t", BODY)
+        (tmp_path / "own").mkdir()
+        (tmp_path / "own" / name).write_bytes(content)
+        monkeypatch.setenv(variable, str(tmp_path / "own"))
     assert is_there()
 
 

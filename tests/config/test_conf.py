@@ -5,7 +5,7 @@ import shutil
 import pytest
 import yaml
 
-from omkl.config import learner_names, learner_spec, learner_specs, plan, pool
+from omkl.config import learner_names, learner_spec, plan, pool
 from omkl.errors import UserError
 from omkl.paths import conf_folder
 
@@ -83,11 +83,6 @@ def test_a_learner_can_build_on_a_shared_part(conf):
         ("beta.domain", "0 to 1", "beta: '0 to 1' is not a domain"),
         ("about.domains", {"beta": "(0, 1)"}, "unknown key 'about.domains'"),
         ("about.former", {"beta": 1}, "former: must be a mapping of names that are not hyperparameters"),
-        (
-            "about.renamed",
-            {"beta": {"a": "b"}},
-            "about.renamed: must be a mapping of a former hyperparameter",
-        ),
         ("about.revision", "first", "about.revision: must be a whole number ≥ 1, got 'first'"),
         (
             "about.kernels",
@@ -118,28 +113,6 @@ def test_a_faulty_learner_names_file_and_key(conf, path, value, said):
     assert said in str(error.value)
     assert "\n" not in str(error.value)
     assert learner_spec("omkc_dd").name == "omkc_dd"  # the others still work
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (b"beta: [1\nabout: 2\n", "mine.yaml:2: malformed YAML"),
-        (b"beta: 1\nbeta: 2\n", "mine.yaml:2: malformed YAML: the key 'beta' is given twice"),
-        (b"- 1\n- 2\n", "mine.yaml: must be a mapping of keys to values, got [1, 2]"),
-        (b"", "mine.yaml: must be a mapping of keys to values, got null"),
-        (b"beta: {}\n", "mine.yaml: the mapping 'about' is missing"),
-        (b"beta: \xff\n", "mine.yaml: not UTF-8 text"),
-        (b"beta: ${oc.env\n", "mine.yaml: cannot be composed"),
-        (b"defaults: [nowhere]\n", "mine.yaml: cannot be composed"),
-        (b"beta: {null: 1}\nabout: {task: novelty}\n", "mine.yaml: unknown key 'beta.None'"),
-    ],
-)
-def test_malformed_yaml_names_file_and_line(conf, text, said):
-    (conf / "algo" / "mine.yaml").write_bytes(text)
-    with pytest.raises(UserError) as error:
-        learner_specs()
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def test_a_file_name_must_be_a_word(conf):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from omkl import conf
 from omkl.config import learner_spec, plan, resolved
-from omkl.config.grammar import parse_words
+from omkl.config.words import parse_words
 from omkl.errors import UserError
 
 VALUES = {  # what YAML 1.1 reads otherwise is a text or a number as in a word
@@ -129,6 +129,8 @@ def test_a_data_set_may_build_on_a_shared_part(folder):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("beta: ${oc.env\n", "cannot be composed"),
+        ("beta: {null: 1}\nabout: {task: novelty}\n", "unknown key 'beta.None'"),
         ("defaults: [nosuch, _self_]\n", "cannot be composed: .*algo/nosuch"),
         ("about: {label: '${nowhere}'}\n", "cannot be composed: Interpolation key 'nowhere' not found"),
         ("about: {label: '${oc.env:NO_SUCH_NAME}'}\n", "Environment variable 'NO_SUCH_NAME' not found"),
@@ -161,6 +163,7 @@ MERGES = "\n".join(["l0: &l0 {a: 1}", *(f"l{i}: &l{i} {{<<: [*l{i - 1}, *l{i - 1
         ("label: " + "x" * 2**20, "larger than 1,048,576 bytes"),
         ("label: !!python/name:os.system", "malformed YAML: could not determine a constructor for the tag"),
         ("label: 1" + "0" * 5000, "malformed YAML"),
+        ("beta: [1\nabout: 2\n", "mine.yaml:2: malformed YAML"),
         ("a: 1\nb: 2\na: 3\n", ":3: malformed YAML: the key 'a' is given twice"),
         ("a: *b\n", ":1: malformed YAML: found undefined alias"),
         ("a: x\n---\nb: y\n", "malformed YAML: but found another document"),

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omkl.config import plan
-from omkl.config.grammar import Pattern, parse_words
+from omkl.config.words import Pattern, parse_words
 from omkl.errors import UserError
 
 

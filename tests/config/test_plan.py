@@ -52,52 +52,6 @@ def test_paper16_is_the_pool_of_the_papers():
     assert pool("paper16_cosine")["kernels"] == kernels
 
 
-def test_a_grid_is_the_product_in_the_order_given():
-    made = plan(["algo=omkc_ss", "algo.beta=0.1,0.3", "algo.delta=0.01,0.1"], sweep=True)
-    assert [(s.params["beta"], s.params["delta"]) for s in made.settings] == [
-        (0.1, 0.01),
-        (0.1, 0.1),
-        (0.3, 0.01),
-        (0.3, 0.1),
-    ]
-    assert made.swept == ("algo.beta", "algo.delta")
-
-
-def test_ranges_are_exact_decimals():
-    made = plan(["algo=omkc_dd", "algo.beta=range(0.1,1,0.1)"], sweep=True)
-    assert [repr(beta) for _, beta in betas(made)] == [f"0.{digit}" for digit in range(1, 10)]
-    assert betas(plan(["algo=omkc_dd", "algo.beta=0.30000000000000004"])) == [("omkc_dd", 0.3)]
-
-
-def test_a_hyperparameter_applies_to_the_learners_that_have_it_and_equal_settings_are_kept_once():
-    words = ["algo=omkc_dd,omkc_ss,omkc_dd", "algo.beta=0.3,0.1,0.3", "algo.delta=0.01,0.1"]
-    made = plan(words, sweep=True)
-    assert betas(made) == [("omkc_dd", 0.3), ("omkc_dd", 0.1)] + [
-        ("omkc_ss", beta) for beta in (0.3, 0.3, 0.1, 0.1)
-    ]
-
-
-def test_equal_values_written_differently_are_one():
-    made = plan(["algo=omkc_ddpa", "algo.C=1,1.0,1e0"], sweep=True)
-    assert [repr(setting.params["C"]) for setting in made.settings] == ["1.0"]
-    assert made.swept == ()
-
-
-def test_learners_without_pool_are_not_repeated_for_every_pool():
-    made = plan(["algo=omkc_dd,arow", "pool=paper16,paper16_cosine"])
-    assert [(s.learner, s.pool and s.pool["name"]) for s in made.settings] == [
-        ("omkc_dd", "paper16"),
-        ("omkc_dd", "paper16_cosine"),
-        ("arow", None),
-    ]
-
-
-def test_names_by_glob_and_in_brackets():
-    assert [s.learner for s in plan(["algo=[omkc_dd,arow]"]).settings] == ["omkc_dd", "arow"]
-    made = {s.learner for s in plan(["algo=glob(omkc_*)"]).settings}
-    assert made == {name for name in learner_names() if name.startswith("omkc_")}
-
-
 def test_plain_values_in_place_of_words():
     values = {"algo": ["glob(omkc_d*)", "norma"], "data": ["wdbc"], "algo.beta": [0.5, 0.7], "reps": 2}
     typed = ["algo=omkc_dd,omkc_ddpa,omkc_ds,omkc_dspa,norma", "data=wdbc", "algo.beta=0.5,0.7", "reps=3"]
@@ -122,36 +76,76 @@ def test_a_changed_pool_has_a_name_of_its_own():
     ]
 
 
-def test_an_own_kernel_from_the_command_line():
-    (setting,) = plan(["algo=perceptron", "algo.kernel={kind:gaussian,gamma:0.01}"]).settings
-    assert setting.params == {"kernel": {"kind": "gaussian", "gamma": 0.01}}
-    assert setting.pool is None
+def learners_of(made):
+    return [(own.learner, own.pool and own.pool["name"]) for own in made.settings]
 
 
-def test_a_yardstick_that_is_a_learner_already_is_not_run_twice():
-    assert [y.learner for y in plan(["algo=perceptron,omkc_dd"]).yardsticks][:2] == ["majority", "arow"]
-    gaussian = plan(["algo=perceptron", "algo.kernel={kind:gaussian,gamma:1}"])
-    assert [y.learner for y in gaussian.yardsticks][:3] == ["majority", "perceptron", "arow"]
+def yardsticks_of(made):
+    return [own.learner for own in made.yardsticks]
+
+
+def numbers_of(made):
+    return [tuple(own.params.values())[:2] for own in made.settings]
 
 
 @pytest.mark.parametrize(
-    ("word", "expected"),
+    ("words", "part", "expected"),
     [
-        ("yardsticks=[]", []),
-        ("yardsticks=null", []),
-        ("yardsticks=arow", ["arow"]),
-        ("yardsticks=arow,majority", ["arow", "majority"]),
-        ("yardsticks=[arow,majority]", ["arow", "majority"]),
+        ("order=file", lambda made: made.reps, 1),
+        ("order=file reps=3", lambda made: made.reps, 3),
+        ("order=authors", lambda made: made.reps, 20),
+        ("exec=serial", lambda made: made.exec, {"name": "serial", "threads": 1}),
+        ("exec.jobs=3", lambda made: made.exec, {"name": "loky", "jobs": 3, "threads": 1}),
+        ("yardsticks=[]", yardsticks_of, []),
+        ("yardsticks=null", yardsticks_of, []),
+        ("yardsticks=arow", yardsticks_of, ["arow"]),
+        ("yardsticks=arow,majority", yardsticks_of, ["arow", "majority"]),
+        ("yardsticks=[arow,majority]", yardsticks_of, ["arow", "majority"]),
+        # one that is a learner already is not run twice
+        ("algo=perceptron,omkc_dd", lambda made: yardsticks_of(made)[:2], ["majority", "arow"]),
+        (
+            "algo=perceptron algo.kernel={kind:gaussian,gamma:1}",
+            lambda made: yardsticks_of(made)[:3],
+            ["majority", "perceptron", "arow"],
+        ),
+        ("algo=[omkc_dd,arow]", learners_of, [("omkc_dd", "paper16"), ("arow", None)]),
+        (
+            "algo=omkc_dd,arow pool=paper16,paper16_cosine",  # without a pool, not once for each
+            learners_of,
+            [("omkc_dd", "paper16"), ("omkc_dd", "paper16_cosine"), ("arow", None)],
+        ),
+        (
+            "algo=perceptron algo.kernel={kind:gaussian,gamma:0.01}",
+            lambda made: (made.settings[0].params, made.settings[0].pool),
+            ({"kernel": {"kind": "gaussian", "gamma": 0.01}}, None),
+        ),
+        # a grid is the product in the order given, ranges are exact decimals, equal settings are kept once
+        (
+            "algo=omkc_ss algo.beta=0.1,0.3 algo.delta=0.01,0.1",
+            lambda made: (numbers_of(made), made.swept),
+            ([(0.1, 0.01), (0.1, 0.1), (0.3, 0.01), (0.3, 0.1)], ("algo.beta", "algo.delta")),
+        ),
+        ("algo=omkc_dd algo.beta=range(0.1,1,0.1)", numbers_of, [(float(f"0.{n}"),) for n in range(1, 10)]),
+        ("algo=omkc_dd algo.beta=0.30000000000000004", numbers_of, [(0.3,)]),
+        (
+            "algo=omkc_ddpa algo.C=1,1.0,1e0",
+            lambda made: ([repr(own.params["C"]) for own in made.settings], made.swept),
+            (["1.0"], ()),
+        ),
+        (
+            "algo=omkc_dd,omkc_ss,omkc_dd algo.beta=0.3,0.1,0.3 algo.delta=0.01,0.1",
+            betas,
+            [("omkc_dd", 0.3), ("omkc_dd", 0.1), *(("omkc_ss", beta) for beta in (0.3, 0.3, 0.1, 0.1))],
+        ),
     ],
 )
-def test_yardsticks(word, expected):
-    assert [yardstick.learner for yardstick in plan([word]).yardsticks] == expected
+def test_what_words_plan(words, part, expected):
+    assert part(plan(words.split(), sweep=True)) == expected
 
 
-def test_repetitions_depend_on_the_order():
-    assert plan(["order=file"]).reps == 1
-    assert plan(["order=file", "reps=3"]).reps == 3
-    assert plan(["order=authors"]).reps == 20
+def test_names_by_glob():
+    made = {own.learner for own in plan(["algo=glob(omkc_*)"]).settings}
+    assert made == {name for name in learner_names() if name.startswith("omkc_")}
 
 
 def test_the_store_by_word_by_environment_by_default(monkeypatch, tmp_path):
@@ -174,11 +168,6 @@ def test_data_may_be_given_in_place_of_words():
     made = plan(["algo=alma", "yardsticks=[]"], data=[of_dataset(own), "wdbc"])
     assert names_of(made) == ["mine", "wdbc"]
     assert made.data[0].load() is own
-
-
-def test_executors_have_typed_options():
-    assert plan(["exec=serial"]).exec == {"name": "serial", "threads": 1}
-    assert plan(["exec.jobs=3"]).exec == {"name": "loky", "jobs": 3, "threads": 1}
 
 
 def test_one_grid_cannot_ask_for_millions_of_settings():

@@ -6,23 +6,25 @@ import numpy as np
 import pytest
 import scipy.spatial
 
-from omkl.config import Setting, domains, kernel_pools, learner_spec, learner_specs
+from omkl.config import Setting, learner_spec, learner_specs
+from omkl.config.kernel_kinds import pool as pool_named
 from omkl.config.parameters import Choices, Range, parse_search
-from omkl.data.arrays import from_arrays
+from omkl.data import from_arrays
 from omkl.data.ref import of_dataset
 from omkl.runs.tuning import axes, median_distance, pools_to_try, rule_from, space_of
 from omkl.runs.tuning import draw as draw_of
+from omkl.schema import domain_check
 
-POSITIVE = domains.domain_check("(0, inf)")
+POSITIVE = domain_check("(0, inf)")
 KERNEL = {"kind": "gaussian", "sigma": 1.0}
 
 
 def only(written, domain="(0, inf)", default=1.0, tasks=("regression",), name=""):
-    return parse_search(written, domain, domains.domain_check(domain), default, tasks, name)
+    return parse_search(written, domain, domain_check(domain), default, tasks, name)
 
 
 def setting(spec, task="classification"):
-    pool = kernel_pools.pool(spec.usual_pool or "paper16") if spec.kernels == "pool" else None
+    pool = pool_named(spec.usual_pool or "paper16") if spec.kernels == "pool" else None
     return Setting(spec.name, spec.usual(task), pool)
 
 

@@ -3,9 +3,8 @@
 import pytest
 
 from omkl.config import plan
-from omkl.config.grammar import learner_setting
-from omkl.config.settings import setting
-from omkl.config.settings_file import settings_yaml
+from omkl.config.request import settings_yaml
+from omkl.config.words import learner_setting, setting
 from omkl.errors import UserError
 from omkl.runs.cells import expand
 
@@ -76,7 +75,18 @@ def test_a_settings_file_says_what_runs_where(file):
     assert [own.params["beta"] for own in beside.settings] == [0.8, 0.5]
 
 
-LABELS = ('my "arow", 2', "it's", "a\\", 'a\\"b', "1e3", "null", "k=v (x) #1: [y]", "Größe", "β = 0.9")
+LABELS = (
+    'my "arow", 2',
+    "it's",
+    "a\\",
+    "\\3 a\\b",
+    'a\\"b',
+    "1e3",
+    "null",
+    "k=v (x) #1: [y]",
+    "Größe",
+    "β = 0.9",
+)
 
 
 @pytest.mark.parametrize(
@@ -86,21 +96,7 @@ LABELS = ('my "arow", 2', "it's", "a\\", 'a\\"b', "1e3", "null", "k=v (x) #1: [y
         setting("bomkc_rbp", {"budget": {"match": "bomkc_spa"}}),
         setting("omkc_sd", {"floor": "delta/m"}, pool="gauss3", data=["wdbc", "german"]),
         setting("norma", {"tau": None, "offset": True, "eta": 1e-3}, data=["my (1), file.csv"]),
-        *(
-            setting("omkc_dd", {}, label=label)
-            for label in (
-                'my "arow", 2',
-                "it's",
-                "a\\",
-                "\\3 a\\b",
-                'a\\"b',
-                "1e3",
-                "null",
-                "k=v (x) #1: [y]",
-                "Größe",
-                "β = 0.9",
-            )
-        ),
+        *(setting("omkc_dd", {}, label=label) for label in LABELS),
     ],
     ids=str,
 )

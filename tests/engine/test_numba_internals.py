@@ -7,8 +7,9 @@ import numba.core.typing.templates
 import pytest
 from support import ROOT
 
-from omkl.cli import main, numba_internals
-from omkl.cli.numba_internals import NEWEST, OLDEST, USED, fault, lacking
+from omkl.cli import main
+from omkl.engine import numba_internals
+from omkl.engine.numba_internals import NEWEST, OLDEST, USED, fault, lacking
 
 
 def test_this_numba_has_all_of_it():

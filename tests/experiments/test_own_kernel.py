@@ -11,7 +11,7 @@ import omkl
 from omkl.cli import main
 from omkl.engine.sparse_rows import next_pair
 from omkl.errors import UserError
-from omkl.experiments.own_kernel import text_of
+from omkl.experiments.own import text_of
 from omkl.paths import EXTENSIONS
 
 SHIFT = 1.0

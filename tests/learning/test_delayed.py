@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import omkl
-from omkl.config import kernel_pools, learner_spec
+from omkl.config import learner_spec
+from omkl.config.kernel_kinds import pool as pool_named
 from omkl.data import load
 from omkl.errors import UserError
 from omkl.learning.model import stored_vectors
@@ -15,7 +16,7 @@ T = 120
 
 def traced(name, delay=1, scale=None, data="wdbc", **params):
     spec, dataset, traces = learner_spec(name), load(data), []
-    pool = kernel_pools.pool(spec.usual_pool or "paper16") if spec.kernels == "pool" else None
+    pool = pool_named(spec.usual_pool or "paper16") if spec.kernels == "pool" else None
     scaling = ({"delay": delay} if delay > 1 else {}) | ({"scale": scale} if scale else {})
     figures = run_pass(
         *(spec, {**spec.defaults, **params}, pool, dataset, np.arange(T), 7),

@@ -7,7 +7,7 @@ from sklearn import metrics as sk
 
 from omkl import data
 from omkl.config import learner_spec, pool
-from omkl.config.kernel_pools import kernel_pool
+from omkl.config.kernel_kinds import kernel_pool
 from omkl.learning import scores, warm_up
 from omkl.learning.one_pass import run_pass
 from omkl.store.cell_measures import CellMeasures, with_extra

@@ -8,7 +8,7 @@ from support.engine_cases import case_stream, clouds, dataset, matrix_of, new_le
 
 import omkl.data
 from omkl.cli import main
-from omkl.config import domains, learner_spec, plan
+from omkl.config import learner_spec, plan
 from omkl.engine.stream import part
 from omkl.errors import UserError
 from omkl.learning import Learner, averaged, run_pass
@@ -18,6 +18,7 @@ from omkl.runs.cells import expand
 from omkl.runs.held_out import absolute
 from omkl.runs.runner import run_plan
 from omkl.runs.slurm import _described, _plan
+from omkl.schema import domain_check
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 2.0}
 
@@ -75,7 +76,7 @@ def test_the_averaged_hypothesis_is_the_mean_of_those_that_predicted(name, over,
     ("name", "over", "words"),
     [
         ("perceptron", {}, {"scale": "online"}),
-        ("norma", {"lam": 0.1}, {"scale": "online_minmax"}),
+        ("norma", {"lam": 0.1}, {"scale": "online"}),
         ("norma", {"lam": 0.1}, {"scale": "online", "delay": 9}),
         ("okr", {"lam": 0.0}, {"target": "online"}),
         ("norma_regression", {"lam": 0.1, "eta": 0.2}, {"scale": "online", "target": "online"}),
@@ -257,7 +258,7 @@ def test_the_user_is_told(tmp_path, capsys):
 
 
 def test_the_domain():
-    check = domains.domain_check("test or null")
+    check = domain_check("test or null")
     assert [check(value) for value in (0.25, "usps_test", None)] == [0.25, "usps_test", None]
     for value in (0, 1, 0.0, 1.0, -0.2, True, [0.2], ""):
         with pytest.raises(ValueError, match="must be a share"):

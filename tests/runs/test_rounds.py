@@ -3,11 +3,12 @@
 import pytest
 
 from omkl.cli import main
-from omkl.config import domains, plan
-from omkl.config.domains import rounds_of
+from omkl.config import plan
+from omkl.data.orders import rounds_of
 from omkl.errors import UserError
 from omkl.runs.cells import expand
 from omkl.runs.runner import run_plan
+from omkl.schema import domain_check
 from omkl.store.store import Store
 
 
@@ -52,7 +53,7 @@ def test_rows_of_different_parts_are_apart(ran, capsys):
     assert "permuted 0:100" in listed
     assert "permuted 0:200" in listed
     assert main(["run", "algo=arow", "data=wdbc", "reps=2", "rounds=100", f"store={store.path}"]) == 0
-    assert "rounds 0:100 · seed 1 · wdbc: 100 examples" in capsys.readouterr().out
+    assert "rounds 0:100 · seed 1 · 2 repetitions · wdbc: 100 examples" in capsys.readouterr().out
 
 
 def test_more_rounds_than_there_are_are_said(tmp_path, capsys):
@@ -63,7 +64,7 @@ def test_more_rounds_than_there_are_are_said(tmp_path, capsys):
 
 
 def test_what_may_be_written():
-    check = domains.domain_check("rounds or null")
+    check = domain_check("rounds or null")
     assert [check(value) for value in (5, "5:", ":7", "2:7", None)] == ["0:5", "5:", "0:7", "2:7", None]
     for value in (0, -1, 1.5, True, "5", "a:b", "7:2", "3:3", "1:2:3"):
         with pytest.raises(ValueError, match="must be a number of rounds"):

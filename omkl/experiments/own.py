@@ -1,0 +1,205 @@
+"""`omkl.learner` and `omkl.kernel`: a learner with settings of its own, and a Python function as a kernel."""
+
+import ast
+import hashlib
+import inspect
+import json
+import os
+import textwrap
+from collections.abc import Callable
+from dataclasses import fields
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+from omkl.config.kernel_kinds import check_kernel
+from omkl.config.settings_text import value_text
+from omkl.config.words import Setting, setting
+from omkl.errors import UserError, show
+from omkl.experiments.lists import of_tasks
+from omkl.experiments.results import Shown
+from omkl.files import replacing
+from omkl.paths import EXTENSIONS, cache_folder, extensions
+from omkl.reports.table import Table
+
+_FOLDER = "own-kernels"  # in the cache
+
+
+class ChosenLearner(Setting, Shown):
+    """A learner with settings of its own, as `omkl.run(algo=[...])` takes it.
+
+    In a notebook it is the table of its hyperparameters, with their values, domains and meanings.
+    """
+
+    __str__ = Setting.__str__
+
+    def __repr__(self) -> str:
+        return f"omkl.learner: {self}"
+
+    def report_table(self) -> Table:
+        """Return the table of the hyperparameters."""
+        rows = [
+            {
+                "hyperparameter": name,
+                "value": of_tasks(self.params.get(name, own.value)),
+                "default": of_tasks(own.value),
+                "domain": _domain(own.domain),
+                "meaning": own.help,
+            }
+            for name, own in self.spec.hyperparameters.items()
+        ]
+        spec = self.spec
+        more = [f"label {self.label}"] if self.label else []
+        more += [f"for {', '.join(self.data)}"] if self.data else []
+        more += [f"pool {self.pool['name']}"] if self.pool else []
+        title = f"{spec.label}, {spec.cite}; {', '.join(spec.tasks)}"
+        return Table.of(rows, shared="; ".join([title, *more]))
+
+
+def learner(name: str, *, pool: str | None = None, label: str | None = None, **params: Any) -> ChosenLearner:
+    """Return a learner with settings of its own.
+
+    Parameters
+    ----------
+    name
+        The learner's name or label, such as ``"alma"`` or ``"OMKC(D,D)"``; `learners` lists all.
+    pool
+        The name of its pool of kernels, for a learner that runs on one.
+    label
+        Its name in tables and figures.
+    params
+        Hyperparameters by name, such as ``C=1.0``; a kernel as ``"gaussian(sigma=2)"`` or as a mapping.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For an unknown learner, hyperparameter or pool, and for a value out of its domain.
+    """
+    own = setting(name, params, pool=pool, label=label)
+    return ChosenLearner(**{field.name: getattr(own, field.name) for field in fields(own)})
+
+
+def _domain(domain: Any) -> str:
+    return ", ".join(map(value_text, domain)) if isinstance(domain, list) else str(domain)
+
+
+# ------------------------------------------------------------------ kernels
+
+
+class OwnKernel(dict):
+    """A kernel of one's own, as `omkl.run` and `omkl.learner` take it; a call gives it other parameters."""
+
+    def __call__(self, **parameters: Any) -> "OwnKernel":
+        """Return the kernel with these parameters. Raises UserError for one that is unknown or not right."""
+        given = {name: value for name, value in self.items() if name != "source"}
+        return _checked({**given, **parameters})
+
+
+def kernel(
+    function: Callable[..., float],
+    *,
+    domains: dict[str, str] | None = None,
+    semidefinite: str = "yes",
+    negative: bool = True,
+    **defaults: Any,
+) -> OwnKernel:
+    """Return a kernel that is a Python function, for pools and learners of this process and its workers.
+
+    The function is compiled. Its text is kept in a folder of the cache, which is added to OMKL_PATH, and its
+    hash is part of the keys of cells. Calling this again with another function of the name replaces it.
+
+    Parameters
+    ----------
+    function
+        A function of ``product, norm2, other_norm2``, the dot product and the squared norms of two vectors,
+        or of ``indices, values, other_indices, other_values``, their non-zeros, and of its parameters. It may
+        use modules, functions of modules, and numbers from outside.
+    domains
+        The domains of its parameters as conf files write them, such as ``{"sigma": "(0, inf)"}``; a parameter
+        without a domain may be any number.
+    semidefinite
+        ``"yes"``, or a remark on a kernel that is not positive semidefinite.
+    negative
+        Whether it takes features that are negative.
+    defaults
+        The parameters with their usual values; a list is one number for each feature.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For a function whose text cannot be found, or that uses something that cannot be written down.
+
+    Examples
+    --------
+    >>> def cauchy(product, norm2, other_norm2, sigma):
+    ...     return 1.0 / (1.0 + (norm2 + other_norm2 - 2.0 * product) / sigma**2)
+    >>> cauchy = omkl.kernel(cauchy, sigma=1.0)
+    >>> omkl.run("algo=omkc_ss data=wdbc", **{"pool.kernels": [cauchy(sigma=s) for s in (10, 100)]})
+    """
+    function = getattr(function, "py_func", function)
+    name, text = function.__name__, text_of(function)
+    content: dict[str, Any] = {}
+    for own, value in defaults.items():
+        usual = "numbers" if isinstance(value, list) else "(-inf, inf)"
+        content[own] = {"value": value, "domain": (domains or {}).get(own, usual), "help": "a parameter"}
+    about = {"formula": (inspect.getdoc(function) or name).splitlines()[0], "semidefinite": semidefinite}
+    content["about"] = {**about, "negative": negative}
+    conf = json.dumps(content, indent=1)  # which is YAML too
+    digest = hashlib.sha256(f"{text}\0{conf}".encode()).hexdigest()[:16]
+    folder = cache_folder() / _FOLDER / f"{name}-{digest}"
+    for path, written in ((f"kernels/{name}.py", text), (f"conf/kernel/{name}.yaml", conf)):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        if not (folder / path).is_file():
+            with replacing(folder / path) as file:
+                file.write(written.encode())
+    earlier = [other for other in extensions() if other.parent.name == _FOLDER]
+    earlier = [other for other in earlier if other.name.rpartition("-")[0] == name]  # of this name
+    others = [str(other) for other in extensions() if other not in earlier]
+    os.environ[EXTENSIONS] = os.pathsep.join([*others, str(folder)])
+    return _checked({"kind": name})
+
+
+def _checked(given: dict[str, Any]) -> OwnKernel:
+    try:
+        return OwnKernel(check_kernel(given))
+    except ValueError as error:
+        raise UserError(str(error)) from None
+
+
+def text_of(function: Any) -> str:
+    """Return a module that defines a function like this one, with what it uses from outside.
+
+    Raises UserError for what cannot be written down.
+    """
+    if not isinstance(function, FunctionType) or function.__name__ == "<lambda>":
+        raise UserError(f"omkl.kernel takes a function that is written with def, got {show(function)}")
+    name = function.__name__
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError) as error:
+        raise UserError(
+            f"the text of {name} cannot be found ({error}): define it in a file or a notebook's cell, or "
+            f"write kernels/{name}.py in a folder of your own"
+        ) from None
+    made: Any = tree.body[0]
+    made.decorator_list, made.name = [], name
+    used = inspect.getclosurevars(function)
+    lines = [
+        _definition(name, other, value) for other, value in sorted({**used.globals, **used.nonlocals}.items())
+    ]
+    return "\n".join([*lines, "", "", ast.unparse(made), ""])
+
+
+def _definition(function: str, name: str, value: Any) -> str:
+    """Return the line that defines what a function uses from outside."""
+    if isinstance(value, ModuleType):
+        return f"import {value.__name__} as {name}"
+    home, own = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    is_compiled = isinstance(value, BuiltinFunctionType) or hasattr(value, "py_func")
+    if own and home not in (None, "__main__") and is_compiled:
+        return f"from {home} import {own} as {name}"
+    if isinstance(value, bool | int | float):
+        return f"{name} = {value!r}"
+    raise UserError(
+        f"{function} uses {name}, a {type(value).__name__}: a kernel may use modules, compiled functions of "
+        "modules, and numbers from outside itself; move the rest into it"
+    )
