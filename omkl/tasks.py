@@ -35,7 +35,6 @@ CLASSES, NUMBERS = ("classification",), ("regression",)
 FADING = 0.999  # of the weight of a round in each later one
 OF_CLASSES = {  # columns with a value of each class: header
     "class_errors": "class errors %",
-    "recall": "recall",
     "f1": "F1",
 }
 BINS = 15  # of the expected calibration error
@@ -328,7 +327,7 @@ _ALL = (
     Measure("n_sv_sum", "support vectors (#SV)", "n_sv_sum", "size"),
     Measure("n_sv_union", "distinct examples stored", "n_sv_union", "size"),
     Measure("n_sv_combined", "support vectors combined", "n_sv_combined", "size"),
-    Measure("top_weight", "weight of the best kernel", "weights", "share"),
+    Measure("top_weight", "weight of the best kernel", "weights", "share", better="more"),
 )
 MEASURES = {measure.name: measure for measure in _ALL}
 STORED = {measure.field: measure for measure in _ALL if measure.field}  # by the field of a cell

@@ -30,7 +30,7 @@ import numpy as np
 import omkl.data
 from omkl.config import learner_spec, pool
 from omkl.config.kernel_kinds import kernel_pool
-from omkl.data.recipe import Preparation
+from omkl.data.preparation import Preparation
 from omkl.engine.stream import Stream, make_stream, part
 from omkl.errors import OmklError, UserError
 from omkl.learning import Learner, warm_up
@@ -134,15 +134,13 @@ def draw(lines: list[Line], path: Path, command: str) -> None:
     """Draw CPU time and memory against the rounds, both on logarithmic axes."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    from omkl.reports.figure_layout import new_figure
-    from omkl.reports.figure_style import looks, write_figure
-    from omkl.reports.figures import COLOURS
-    from omkl.reports.line_drawing import plain_number
+    from omkl.figures.style import COLOURS, Figure, panels, plain_number
 
-    panels = (("cpu_s", "CPU time in seconds"), ("learner_mib", "memory of the learner in MiB"))
-    with looks():
-        figure = new_figure(7.2, 2.9)
-        for number, (axes, (key, label)) in enumerate(zip(figure.subplots(1, 2), panels, strict=True)):
+    shown = (("cpu_s", "CPU time in seconds"), ("learner_mib", "memory of the learner in MiB"))
+
+    def make() -> Any:
+        figure, stacks = panels(2, 2.6)
+        for number, ((axes,), (key, label)) in enumerate(zip(stacks, shown, strict=True)):
             rounds, values = zip(*((line["rounds"], line[key]) for line in lines), strict=True)
             axes.loglog(rounds, values, color=COLOURS[number], marker="o", markersize=4)
             last = plain_number(float(f"{values[-1]:.3g}"))
@@ -153,7 +151,9 @@ def draw(lines: list[Line], path: Path, command: str) -> None:
                 axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
                 axis.set_major_formatter(lambda value, place: plain_number(value))
                 axis.set_minor_locator(NullLocator())
-        write_figure(figure, path, path.stem, "A long stream", command)
+        return figure
+
+    Figure(path.stem, make, 2, command=command).write(path)
 
 
 def options() -> argparse.Namespace:

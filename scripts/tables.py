@@ -1,7 +1,7 @@
 """Make the committed results: run the missing cells of each paper, write results/NAME.md and results/NAME/*.
 
-results/NAME.html is the same as one page for the browser. It is not committed: most of its 2 to 3 MB is the
-plotting library, and `omkl report NAME` makes it from a store within seconds. Without plotly it is left out.
+results/NAME.html is the same as one page for the browser. It is not committed: `omkl report NAME` makes it
+from a store within seconds.
 
     python scripts/tables.py                         every paper of conf/paper; cells are kept in results/
     python scripts/tables.py bomkl --quick --out /tmp/tables        a small one, to try
@@ -14,12 +14,11 @@ import argparse
 import os
 import sys
 import time
-from importlib.util import find_spec
 from pathlib import Path
 
 from omkl.cli import seldom_collect
 from omkl.errors import OmklError
-from omkl.pages.document import write_html
+from omkl.pages.html import write_html
 from omkl.pages.papers import paper_page
 from omkl.publications import Selection, paper_names, read_paper
 from omkl.publications.page import write_page
@@ -58,18 +57,14 @@ def main() -> int:
         full=args.full,
         words=(f"store={args.out}",),
     )
-    for_browser = find_spec("plotly") is not None
-    if not for_browser:
-        print("tables: no page for the browser without plotly: pip install 'omkl[report]'", file=sys.stderr)
     began = time.perf_counter()
     try:
         for paper in [read_paper(name) for name in args.papers or usual()]:
             how = {"stored": True} if args.stored else {"jobs": args.jobs, "fresh": args.fresh}
             write_page(paper, selection, args.out, **how)
-            if for_browser:
-                page = args.out / f"{paper.name}.html"
-                write_html(paper_page(paper, selection, f"omkl report {paper.name}"), page)
-                print(page)
+            page = args.out / f"{paper.name}.html"
+            write_html(paper_page(paper, selection, f"omkl report {paper.name}"), page)
+            print(page)
     except OmklError as error:
         print(f"tables: {error}", file=sys.stderr)
         return error.exit_code

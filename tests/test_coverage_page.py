@@ -23,7 +23,6 @@ PAPERS = (
     "Lu et al.",
     "Shen et al. (2018)",
 )
-OF = {"adaraker": PAPERS[4]}  # of a module of omkl.theorems whose paper another module names
 MISSING = "not in omkl"
 KIND = r"(?:Theorem|Lemma|Corollary|Proposition) \d+"
 SPECS = learner_specs()
@@ -100,15 +99,23 @@ def labels():
     for path in (ROOT / "omkl/theorems").glob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        texts = [
-            node.value
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
-        ]
-        own = next((paper for paper in PAPERS if any(paper in text for text in texts)), OF.get(path.stem))
-        for part in (part for text in texts for part in text.split(";")):
-            paper = next((paper for paper in PAPERS if paper in part), own)
-            found |= {(paper, name) for name in re.findall(KIND, part)}
+        texts = {
+            owner: [
+                node.value
+                for node in ast.walk(owner)
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+            ]
+            for owner in tree.body
+        }
+        every = [text for own in texts.values() for text in own]
+        for named in texts.values():
+            own = next(
+                (paper for part in (named, every) for paper in PAPERS if any(paper in text for text in part)),
+                None,
+            )
+            for part in (part for text in named for part in text.split(";")):
+                paper = next((paper for paper in PAPERS if paper in part), own)
+                found |= {(paper, name) for name in re.findall(KIND, part)}
     return found
 
 

@@ -150,12 +150,12 @@ def _measures() -> str:
         text += [f"Rows are compared by `{TASK_ERROR[task].word}` unless another measure is named.", ""]
     text += [
         "A registered regression set is shown in MSE x 1e3, as papers print it: its target was scaled "
-        "for that. Your own data are shown in RMSE, MAE and R², in the target's units.",
+        "for that. Your own data are shown in RMSE, in the target's units; `--columns +mae,+r2` adds others.",
         "",
         "What is made from the confusion matrix, and RMSE, is computed when cells are read; the rest is kept "
         "when a pass ends. Cells of older versions lack it: tables show a dash and a note, and `--fresh` "
         "runs such cells again. A measure without a value, such as the AUC of a stream of one class, is "
-        "left out. `--columns +recall,+f1` shows recall and F1 of each class.",
+        "left out. `--columns +class_errors,+f1` shows the error and F1 of each class.",
         "",
     ]
     return "\n".join(text)

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.cli.output import FAILED, OK, emit, end, end_run, say, say_failed, say_written
 from omkl.errors import UserError, counted
+from omkl.figures.style import KINDS, FigureStyle, in_style
 from omkl.paths import extended, extension, extensions
-from omkl.reports.figure_style import KINDS, FigureStyle, in_style
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from omkl.config import Plan
+    from omkl.figures.style import Figure
     from omkl.publications import Paper, Selection
     from omkl.publications.paper import Item
-    from omkl.reports.figures import Figure
     from omkl.runs.runner import Outcome
 
 _SEVERAL = "give a key several values, such as algo.beta=0.2,0.5,0.8"
@@ -123,7 +123,7 @@ def tune(args: Namespace, words: list[str]) -> int:
     made = study.run(fresh=args.fresh, **how)
     if made.ends or not made.interrupted:
         emit(made.render(args.format))
-    if args.out and made.settings:
+    if args.out and made.ends:
         say_written([made.save(args.out)])
     return end(made.interrupted, made.failed)
 
@@ -133,7 +133,6 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
     from omkl.publications import Selection, read_paper
     from omkl.publications.selection import tuned_plans
     from omkl.publications.tuned import planned, tune_page
-    from omkl.publications.tuner_check import checks, run_checks
 
     paper = read_paper(name)
     plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words), dry=args.dry_run))
@@ -142,11 +141,8 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
             f"{name}: no run of conf/paper/{name}.yaml has a tune: block, or none of its data are available"
         )
     if args.dry_run:
-        return dry_run([*planned(paper, plans), *checks(paper, plans)], args)
+        return dry_run(planned(paper, plans), args)
     interrupted, broken = tune_page(paper, plans, args.fresh, lambda line: emit(f"{line}\n"), **how)
-    if not interrupted:
-        interrupted, failed = run_checks(paper, plans, **how)
-        broken += failed
     return end(interrupted, broken)
 
 
@@ -291,9 +287,8 @@ def status(args: Namespace, words: list[str]) -> int:
 def report(args: Namespace, words: list[str]) -> int:
     """Write a report for the browser: one file with tables and figures of stored cells.
 
-    Writes one HTML file with sortable tables, interactive figures, data sets, commands and the origin of what
-    the store holds. It runs nothing: rows that lack repetitions are named at the top. It needs plotly:
-    pip install 'omkl[report]'.
+    Writes one HTML file with sortable tables, figures, data sets, commands and the origin of what the store
+    holds. It runs nothing: rows that lack repetitions are named at the top.
 
     examples:
       omkl report algo=omkc_ss,omkc_dd data=wdbc --out report.html
@@ -481,18 +476,18 @@ def _look(args: Namespace) -> FigureStyle:
 
 def _save(figure: "Figure", args: Namespace, plan: "Plan") -> None:
     """Write a figure where the options say, else into the store."""
-    from omkl.reports import drawing
-
     with in_style(_look(args)):
-        say_written(drawing.write_files(figure, args.out or f"{plan.store / 'figures' / 'local'}/"))
+        say_written(figure.write(args.out or f"{plan.store / 'figures' / 'local'}/"))
     _say_about(figure)
 
 
 def _say_about(figure: "Figure") -> None:
     """Print what a picture does not hold: warnings about its lines, and its tests in numbers."""
-    from omkl.reports.comparison import in_numbers
+    from omkl.reports.comparison import comparison
 
+    if figure.instead:
+        say(figure.instead)
     for warning in figure.warnings:
         say(f"warning: {warning}")
-    for table in in_numbers(figure):
-        emit(table.render())
+    if figure.ranks:
+        emit(comparison(figure.ranks).render())

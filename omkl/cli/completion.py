@@ -20,8 +20,8 @@ from argcomplete.completers import BaseCompleter
 
 from omkl import conf
 from omkl.errors import OmklError
+from omkl.figures.style import KINDS
 from omkl.paths import extended
-from omkl.reports.figure_style import KINDS
 from omkl.tasks import MEASURES
 
 Words = dict[str, str]  # what can come next, with its meaning

@@ -14,8 +14,8 @@ from omkl.cli import commands, stored
 from omkl.cli.output import OK, emit
 from omkl.errors import UserError, suggest
 from omkl.experiments.lists import KINDS as LISTS
+from omkl.figures.style import KINDS, STYLES, UNITS, inches, y_limits
 from omkl.paths import conf_folder, documentation, extension, in_path, out_path
-from omkl.reports.figure_style import KINDS, STYLES, UNITS, inches, y_limits
 from omkl.reports.table import FORMATS
 
 START = """\

@@ -6,8 +6,7 @@ from data in memory.
 """
 
 from omkl.data import registry
-from omkl.data.arrays import from_arrays
-from omkl.data.dataset import Dataset, compact, content_hash
+from omkl.data.dataset import Dataset, compact, content_hash, from_arrays
 from omkl.data.orders import distinct_reps, order, order_seed, realisation
 from omkl.data.ref import DataRef, find, from_json, load, of_dataset, registered
 

@@ -27,6 +27,8 @@ LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
 RATIO, FLOOR = 50, 64 * 2**20  # data sets shrink by 3 to 33 times, a bomb by 1000 and more
 LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
+FEWEST_LINES = 200  # of a text that are read at a time, unless they are long
+SAMPLE = 2**16  # characters that show what a text is
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
 
 
@@ -229,6 +231,70 @@ def line_blocks(path: Path, limit: int | None = None) -> Iterator[tuple[int, byt
                 raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} bytes")
             yield line, block
             line += block.count(b"\n")
+
+
+@contextlib.contextmanager
+def _text(path: Path, limit: int | None, encoding: str) -> Iterator[io.TextIOWrapper]:
+    """Open a text; line ends become \\n, and bytes that are not of its encoding surrogates."""
+    code = "utf-8" if encoding == "auto" else encoding
+    with io.TextIOWrapper(open_binary(path, limit), code, "surrogateescape") as file:
+        yield file
+
+
+def beginning(path: Path, encoding: str = "auto") -> str:
+    """Return whole lines from the beginning of a text, at least one, with line ends as \\n."""
+    with _text(path, None, encoding) as file:
+        try:
+            text = file.read(SAMPLE)
+        except UnicodeError:
+            raise _not_encoded(path, encoding) from None
+    text = text[: text.rfind("\n") + 1 or None] if len(text) == SAMPLE else text
+    return text.removeprefix("\ufeff")
+
+
+def text_blocks(path: Path, limit: int | None = None, encoding: str = "auto") -> Iterator[tuple[int, str]]:
+    """Yield (number of the first line, whole lines) of a text in blocks of some megabytes, without a BOM.
+
+    Line ends become line feeds. Few long lines are read together, up to FEWEST_LINES. Raises UserError with
+    the line that is endless, holds a NUL, or is not text of the encoding.
+    """
+    with _text(path, limit, encoding) as file:
+        line = 1
+        try:
+            while text := file.read(BLOCK):
+                while (
+                    text.count("\n") < FEWEST_LINES and len(text) < 16 * BLOCK and (more := file.read(BLOCK))
+                ):
+                    text += more
+                rest = file.readline(LONGEST_LINE + 1)
+                text = (text + rest).removeprefix("\ufeff") if line == 1 else text + rest
+                if len(rest) > LONGEST_LINE:
+                    line += text.count("\n", 0, -1)
+                    raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} characters")
+                if encoding_fault(text):
+                    for number, own in enumerate(text.split("\n"), line):
+                        if fault := encoding_fault(own, "encoding={} reads it"):
+                            raise UserError(f"{path}:{number}: {fault}")
+                yield line, text
+                line += text.count("\n")
+        except UnicodeError:
+            raise _not_encoded(path, encoding) from None
+
+
+def text_lines(path: Path, limit: int | None = None, encoding: str = "auto") -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text with their numbers, see `text_blocks`."""
+    for first, text in text_blocks(path, limit, encoding):
+        yield from enumerate(io.StringIO(text, newline="\n"), first)
+
+
+def _not_encoded(path: Path, encoding: str) -> UserError:
+    number = 1
+    with contextlib.suppress(UnicodeError), _text(path, None, encoding) as file:
+        while file.readline():
+            number += 1
+    return UserError(
+        f"{path}:{number}: the line is not text in the encoding that is given; correct encoding="
+    )
 
 
 def encoding_fault(

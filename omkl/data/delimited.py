@@ -1,22 +1,21 @@
-"""Delimited text: users' tables; and tables, lists of columns and of labels as a form describes them."""
+"""Delimited text, and rows of texts: what divides the columns, whether they have names, and numbers."""
 
 import csv
 import io
 import itertools
 import re
 import string
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.data import data_files
-from omkl.data.data_files import open_binary
+from omkl.data.data_files import beginning, text_blocks
 from omkl.data.labels import TRUTH, shortlist
-from omkl.data.preparation import AS_IT_IS, Preparation, TableFormat
+from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.tables import (
     Table,
     Words,
@@ -27,27 +26,20 @@ from omkl.data.tables import (
     numeric_gaps,
     table_of,
 )
-from omkl.data.workbooks import sheet_rows
 from omkl.errors import UserError, counted, quoted, show
 
-LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
-MARKS = ",;\t|"  # between columns, the likeliest first
+MARKS, TABS = ",;\t|", "\t,;|"  # between columns, the likeliest first
 ENOUGH = 10  # rows that show how the numbers of a column usually are
 SAMPLE = 20  # lines that show the delimiter
-FEWEST_LINES = 200  # that are read at a time, unless they are long
 MANY_LINES = 500  # that pandas reads faster than split and float
-PART_OF_TABLE = 2**18  # values of a registered table that are in memory at once
 _SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
 _QUOTED = re.compile(r'(^|[,;\t|])[ ]*"(?:[^"]|"")*"', re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
-_TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5]?[0-9])(:[0-9.]+)?")
-_FRACTION = re.compile(r"0|0?\.[0-9]+|[1-9](?:\.[0-9]+)?[eE]-[0-9]{1,2}")
-_IN_GENERAL = AS_IT_IS, TableFormat(decimal=","), TableFormat(thousands=",")
+_IN_GENERAL = AS_IT_IS, Preparation(decimal=","), Preparation(thousands=",")
 _OF_R = "the first line has one name fewer than the rows: their first column names them, and is left out"
-Rows = Iterable[tuple[int, list[str]]]  # of a table: the line number and the fields of each row
 
 
-def delimiter_of(path: Path, form: TableFormat = AS_IT_IS, marks: str = MARKS) -> tuple[str, int]:
+def delimiter_of(path: Path, form: Preparation = AS_IT_IS, marks: str = MARKS) -> tuple[str, int]:
     """Return the delimiter of a user's table, and how many lines come before the table (Excel's ``sep=;``).
 
     auto: that of the ``sep=`` line; else the first of the marks that divides all of the first lines in the
@@ -64,19 +56,7 @@ def delimiter_of(path: Path, form: TableFormat = AS_IT_IS, marks: str = MARKS) -
     return "whitespace" if delimiter == " " else delimiter, int(bool(given))
 
 
-def beginning(path: Path, encoding: str = "auto") -> str:
-    """Return whole lines from the beginning of a text, with line ends as \\n, at least one."""
-    if encoding != "auto":
-        with open_text(path, None, encoding) as lines:
-            return re.sub(r"\r\n?", "\n", "".join(itertools.islice(lines_of(lines, path), 4 * SAMPLE)))
-    with open_binary(path) as file:
-        data = file.read(2**16)
-        data = data[: data.rfind(b"\n") + 1] if len(data) == 2**16 and b"\n" in data else data
-    text = data.decode("latin-1")  # the marks are ASCII; `lines_of` checks the rest
-    return re.sub(r"\r\n?", "\n", text.removeprefix("\xef\xbb\xbf"))
-
-
-def guessed(text: str, marks: str = MARKS, form: TableFormat = AS_IT_IS) -> str | None:
+def guessed(text: str, marks: str = MARKS, form: Preparation = AS_IT_IS) -> str | None:
     """Return the mark that divides the first lines of a text into columns, None where there is none."""
     lines = [line for line in _QUOTED.sub(r"\1", text).split("\n") if line.strip()][:SAMPLE]
     counts: dict[str, list[int]] = {}
@@ -89,7 +69,7 @@ def guessed(text: str, marks: str = MARKS, form: TableFormat = AS_IT_IS) -> str 
     )
 
 
-def _without_numbers(line: str, marks: str, form: TableFormat) -> str:
+def _without_numbers(line: str, marks: str, form: Preparation) -> str:
     """Return a line without the commas that are parts of its numbers."""
     if (set(marks) - {","}) & set(line):
         return _DECIMAL_COMMA.sub("", line)
@@ -112,36 +92,6 @@ def _csv_rows(
         raise UserError(f"{path}:{reader.line_num + before}: {error}") from error
 
 
-def open_text(path: Path, limit: int | None, encoding: str = "auto") -> io.TextIOWrapper:
-    """Open a text for `lines_of`."""
-    code = "utf-8" if encoding == "auto" else encoding
-    return io.TextIOWrapper(open_binary(path, limit), code, "surrogateescape", newline="")
-
-
-def lines_of(file: IO[str], path: Path) -> Iterator[str]:
-    """Yield the lines of a text, of `open_text`; one that is endless or not UTF-8 is an error.
-
-    A byte order mark at the beginning is left out, in whatever encoding: utf-8 and utf-16-le keep it.
-    """
-    for number in itertools.count(1):
-        try:
-            line = file.readline(data_files.LONGEST_LINE + 1)
-        except UnicodeError:
-            raise UserError(
-                f"{path}:{number}: the line is not text in the encoding that is given; correct encoding="
-            ) from None
-        line = line.removeprefix("\ufeff") if number == 1 else line
-        if not line:
-            return
-        if len(line) > data_files.LONGEST_LINE:
-            raise UserError(
-                f"{path}:{number}: the line is longer than {data_files.LONGEST_LINE:,} characters"
-            )
-        if fault := data_files.encoding_fault(line, "encoding={} reads it"):
-            raise UserError(f"{path}:{number}: {fault}")
-        yield line
-
-
 class _Piece(NamedTuple):
     """Some rows: the line that each ends at, and its fields, or (raw) the lines, if none holds a quote."""
 
@@ -161,6 +111,7 @@ class _Layout:
 
     width: fields of a row    names: of its columns, the first ``width`` fields or those from ``first`` on
     blank: columns at the end without a name and, so far, without a value    notes: on the header
+    texts: the columns that stay texts
     """
 
     names: list[str]
@@ -168,6 +119,7 @@ class _Layout:
     width: int
     first: int = 0
     blank: int = 0
+    texts: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
 
 
@@ -175,84 +127,74 @@ def read_delimited(
     path: Path,
     form: Preparation = AS_IT_IS,
     limit: int | None = None,
-    texts: Collection[str] = (),
-    marks: str = MARKS,
-) -> Table:
-    """Return a user's table of at most ``limit`` bytes. Raises UserError that names file and line.
-
-    texts: columns that stay texts    marks: see `delimiter_of`
-    """
-    delimiter, skipped = delimiter_of(path, form, marks)
-
-    def pieces() -> Iterator[_Piece]:
-        return _pieces(path, delimiter, limit, skipped, form.encoding)
-
-    return _table(pieces, path, form, texts, delimiter)
-
-
-def read_workbook(
-    path: Path, form: Preparation = AS_IT_IS, limit: int | None = None, texts: Collection[str] = ()
-) -> Table:
-    """Return the table in the first sheet of a workbook."""
-    found, notes = sheet_rows(path, limit)
-    pieces = [_Piece([row for row, _ in found], [fields for _, fields in found])] if found else []
-    table = _table(lambda: pieces, path, form, texts, "")
-    return replace(table, notes=(*table.notes, *notes))
-
-
-def delimited_parts(
-    path: Path,
-    form: Preparation,
-    limit: int | None,
-    count: int,
+    count: int | None = None,
     texts: Collection[str] = (),
     marks: str = MARKS,
 ) -> Iterator[Table]:
-    """Yield a user's table in parts of at most that many rows; ``header=`` of the format is yes or no."""
+    """Yield a table of at most ``limit`` bytes, see `omkl.data.formats.Format`; marks: see `delimiter_of`.
+
+    In parts, ``header=`` is yes or no.
+    """
     delimiter, skipped = delimiter_of(path, form, marks)
-    layout = None
-    for piece in _pieces(path, delimiter, limit, skipped, form.encoding, count):
-        if layout is None:
-            layout, piece = _layout(piece, path, form, delimiter)
-        if piece.lines:
-            columns, words = _columns(piece, layout, path, form, _kept(layout, form, path, texts), delimiter)
-            yield table_of(path, columns, piece.lines, form, texts, words, named=layout.named)
-
-
-def _table(
-    pieces: Callable[[], Iterable[_Piece]],
-    path: Path,
-    form: Preparation,
-    texts: Collection[str],
-    delimiter: str,
-) -> Table:
-    """Return the table of these pieces; they are read again where numbers turn out to be words."""
     as_text = set(texts)
     while True:
-        layout, lines = None, list[int]()
-        parts: list[dict[str, np.ndarray]] = []
-        words: dict[str, Words] = {}
-        for piece in pieces():
-            if layout is None:
-                layout, piece = _layout(piece, path, form, delimiter)
-            kept = _kept(layout, form, path, as_text)
-            columns, own = _columns(piece, layout, path, form, kept, delimiter)
-            for name, found in own.items():
-                for word, row in found.items():
-                    words.setdefault(name, {}).setdefault(word, row + len(lines))
-            parts.append(columns)
-            lines += piece.lines
-        if layout is None or not lines:
-            raise UserError(f"{path}: no examples in it")
-        mixed = {name for name in layout.names if len({part[name].dtype == object for part in parts}) > 1}
-        if not mixed:
-            break
+        parts = _parts(
+            _pieces(path, delimiter, limit, skipped, form.encoding, count), path, form, as_text, delimiter
+        )
+        if count is not None:
+            for layout, columns, lines, words in parts:
+                if len(lines):
+                    yield table_of(path, columns, lines, form, layout.texts, words, named=layout.named)
+            return
+        found = list(parts)  # read again where what seemed to be numbers turns out to be words
+        kinds: dict[str, set[np.dtype]] = {}
+        for _, columns, _, _ in found:
+            for name, values in columns.items():
+                kinds.setdefault(name, set()).add(values.dtype)
+        if not (mixed := {name for name, own in kinds.items() if len(own) > 1}):
+            yield _whole(path, found, form)
+            return
         as_text |= mixed
-    columns = {}
-    for name in layout.names:
-        columns[name] = np.concatenate([part.pop(name) for part in parts])
-    names, ends = list(columns), 0
-    for name in names[len(names) - layout.blank :][::-1]:
+
+
+def of_rows(
+    path: Path, form: Preparation, rows: list[tuple[int, list[str]]], texts: Collection[str] = ()
+) -> Table:
+    """Return the table of rows of texts, each with its number."""
+    pieces = [_Piece([number for number, _ in rows], [fields for _, fields in rows])] if rows else []
+    return _whole(path, list(_parts(pieces, path, form, texts, "")), form)
+
+
+_Part = tuple[_Layout, dict[str, np.ndarray], np.ndarray, dict[str, Words]]
+
+
+def _parts(
+    pieces: Iterable[_Piece], path: Path, form: Preparation, texts: Collection[str], delimiter: str
+) -> Iterator[_Part]:
+    """Yield layout, columns (of numbers or texts), lines and words of each piece."""
+    layout = None
+    for piece in pieces:
+        if layout is None:
+            layout, piece = _layout(piece, path, form, delimiter)
+            names = layout.names[: len(layout.names) - layout.blank]
+            layout.texts = {*texts, *kept_as_text(names, layout.named, form, path)}
+        yield layout, *_columns(piece, layout, path, form, delimiter)
+
+
+def _whole(path: Path, parts: list[_Part], form: Preparation) -> Table:
+    """Return the table of these parts, without columns at the end that have neither a name nor a value."""
+    index = np.concatenate([np.empty(0, np.int64), *(lines for _, _, lines, _ in parts)])
+    if not len(index):
+        raise UserError(f"{path}: no examples in it")
+    layout, begin, words = parts[0][0], 0, dict[str, Words]()
+    for _, _, lines, own in parts:
+        for name, found in own.items():
+            for word, row in found.items():
+                words.setdefault(name, {}).setdefault(word, row + begin)
+        begin += len(lines)
+    columns = {name: np.concatenate([part[1].pop(name) for part in parts]) for name in layout.names}
+    ends = 0
+    for name in layout.names[len(layout.names) - layout.blank :][::-1]:
         values = columns[name]
         if name in words or (any(values) if values.dtype == object else not np.isnan(values).all()):
             break
@@ -262,55 +204,44 @@ def _table(
         raise UserError(f"{path}: no examples in it")
     notes = layout.notes
     if ends or layout.width > layout.first + len(layout.names):
-        what = f"the last {ends} columns have" if ends > 1 else "the last column has"
-        note = f"{what} no name and no value (the lines end with a delimiter), and left out"
-        notes = [note.replace("and left", "and are left" if ends > 1 else "and is left"), *notes]
-    index = np.array(lines)
-    return table_of(path, columns, index, form, texts, words, named=layout.named, notes=tuple(notes))
-
-
-def _kept(layout: _Layout, form: Preparation, path: Path, texts: Collection[str]) -> set[str]:
-    """Return the columns that are read as texts."""
-    names = layout.names[: len(layout.names) - layout.blank]
-    label, ids = kept_as_text(names, layout.named, form, path)
-    return {*texts, *label, *ids}
+        what, are = (f"the last {ends} columns have", "are") if ends > 1 else ("the last column has", "is")
+        note = f"{what} no name and no value (the lines end with a delimiter), and {are} left out"
+        notes = [note, *notes]
+    return table_of(path, columns, index, form, layout.texts, words, named=layout.named, notes=tuple(notes))
 
 
 def _pieces(
-    path: Path, delimiter: str, limit: int | None, skipped: int, encoding: str, count: int = 2**17
+    path: Path, delimiter: str, limit: int | None, skipped: int, encoding: str, count: int | None
 ) -> Iterator[_Piece]:
     """Yield the rows of a delimited text that are not empty, at most ``count`` at a time.
 
-    Raises UserError naming file:line where the quoting is broken.
+    skipped: lines before the table. Raises UserError naming file:line where the quoting is broken.
     """
-    number, blank = 1, f"{string.whitespace}\x1c\x1d\x1e\x1f{delimiter if len(delimiter) == 1 else ''}"
-    blocks = _text_blocks(path, limit, encoding)
-    for text in blocks:
+    count, blank = (
+        count or 2**17,
+        f"{string.whitespace}\x1c\x1d\x1e\x1f{delimiter if len(delimiter) == 1 else ''}",
+    )
+    blocks = text_blocks(path, limit, encoding)
+    for first, text in blocks:
+        begun = max(0, skipped + 1 - first)
         if '"' in text and delimiter != "whitespace":  # from here on by csv, since a quoted text may be cut
-            lines = (
-                line for part in itertools.chain([text], blocks) for line in io.StringIO(part, newline="")
-            )
-            begun = max(0, skipped + 1 - number)
-            rows = _csv_rows(itertools.islice(lines, begun, None), delimiter, path, number - 1 + begun)
+            texts = itertools.chain([text], (more for _, more in blocks))
+            lines = itertools.chain.from_iterable(io.StringIO(part, newline="\n") for part in texts)
+            rows = _csv_rows(itertools.islice(lines, begun, None), delimiter, path, first - 1 + begun)
             while taken := list(itertools.islice(rows, count)):
                 yield _Piece([line for line, _ in taken], [fields for _, fields in taken])
             return
-        raw = (re.sub("\r\n?", "\n", text) if "\r" in text else text).split("\n")
-        if not raw[-1]:
-            raw.pop()
-        there = [i for i, line in enumerate(raw) if line.strip(blank)]
-        there = [i for i in there if number + i > skipped] if number <= skipped else there
+        raw = text.removesuffix("\n").split("\n")
+        there = [i for i in range(begun, len(raw)) if raw[i].strip(blank)]
         if not text.isascii():
             there = [i for i in there if any(map(str.strip, raw[i].split(delimiter)))]
         for start in range(0, len(there), count):
             places = there[start : start + count]
-            kept = [raw[i] for i in places]
-            lines_of_rows = [number + i for i in places]
+            kept, numbers = [raw[i] for i in places], [first + i for i in places]
             if delimiter == "whitespace":
-                yield _Piece(lines_of_rows, [_words_of(line) for line in kept])
+                yield _Piece(numbers, [_words_of(line) for line in kept])
             else:
-                yield _Piece(lines_of_rows, None, kept)
-        number += len(raw)
+                yield _Piece(numbers, None, kept)
 
 
 def _words_of(line: str) -> list[str]:
@@ -318,31 +249,6 @@ def _words_of(line: str) -> list[str]:
     if '"' not in line:
         return line.split()
     return next(csv.reader([" ".join(line.split())], delimiter=" "))
-
-
-def _text_blocks(path: Path, limit: int | None, encoding: str) -> Iterator[str]:
-    """Yield a text in whole lines, some megabytes at a time, see `lines_of`."""
-    if encoding != "auto":
-        with open_text(path, limit, encoding) as file:
-            lines = lines_of(file, path)
-            while text := "".join(itertools.islice(lines, 2**15)):
-                yield text
-        return
-    texts: list[str] = []
-    count = size = 0
-    for number, data in data_files.line_blocks(path, limit):
-        text = data.decode("utf-8", "surrogateescape")
-        if data_files.encoding_fault(text):
-            for line, part in enumerate(io.StringIO(text, newline=""), number):
-                if fault := data_files.encoding_fault(part, "encoding={} reads it"):
-                    raise UserError(f"{path}:{line}: {fault}")
-        texts.append(text)
-        count, size = count + text.count("\n"), size + len(data)
-        if count >= FEWEST_LINES or size >= 16 * data_files.BLOCK:  # few rows of 100,000 columns go together
-            yield "".join(texts)
-            texts, count, size = [], 0, 0
-    if texts:
-        yield "".join(texts)
 
 
 def _layout(piece: _Piece, path: Path, form: Preparation, delimiter: str) -> tuple[_Layout, _Piece]:
@@ -396,9 +302,9 @@ def _fitted(rows: list[list[str]], lines: list[int], layout: _Layout, path: Path
 
 
 def _columns(
-    piece: _Piece, layout: _Layout, path: Path, form: Preparation, texts: set[str], delimiter: str
-) -> tuple[dict[str, np.ndarray], dict[str, Words]]:
-    """Return the columns of some rows, as numbers or as texts, and the words of the former."""
+    piece: _Piece, layout: _Layout, path: Path, form: Preparation, delimiter: str
+) -> tuple[dict[str, np.ndarray], np.ndarray, dict[str, Words]]:
+    """Return the columns of some rows, as numbers or as texts, their lines, and the words of the former."""
     plain, raw = layout.width == len(layout.names) and delimiter.isascii(), piece.raw
     if (
         raw
@@ -406,39 +312,34 @@ def _columns(
         and len(raw) >= MANY_LINES
         and all(line.count(delimiter) == layout.width - 1 for line in raw)
     ):
-        columns = _parsed(raw, layout.names, form, texts, delimiter)
+        columns = _parsed(raw, layout, form, delimiter)
     else:
         rows = _fitted(piece.fields(delimiter), piece.lines, layout, path)
         cells = zip(*rows, strict=True) if rows else ((),) * len(layout.names)
         columns = {name: np.array(own, object) for name, own in zip(layout.names, cells, strict=True)}
     words: dict[str, Words] = {}
     for name, values in columns.items():
-        if values.dtype == object and name not in texts and (made := number_column(values, form)):
+        if values.dtype == object and name not in layout.texts and (made := number_column(values, form)):
             columns[name], own = made
             words |= {name: own} if own else {}
-    return columns, words
+    return columns, np.array(piece.lines, np.int64), words
 
 
-def _parsed(
-    raw: list[str], names: list[str], form: Preparation, texts: set[str], delimiter: str
-) -> dict[str, np.ndarray]:
+def _parsed(raw: list[str], layout: _Layout, form: Preparation, delimiter: str) -> dict[str, np.ndarray]:
     """Return the columns of lines without quotes: numbers where all are plain ones, else texts."""
     import pandas as pd
 
-    data = "\n".join(raw).encode()
+    data, names = "\n".join(raw).encode(), layout.names
     usual: dict[str, Any] = {"sep": delimiter, "header": None, "names": range(len(names)), "index_col": False}
     usual |= {"quoting": csv.QUOTE_NONE, "skipinitialspace": True, "skip_blank_lines": False, "engine": "c"}
     columns: dict[str, np.ndarray] = {}
-    if tried := [i for i, name in enumerate(names) if form.is_plain and name not in texts]:
-        frame = pd.read_csv(
-            io.BytesIO(data),
-            usecols=tried,
-            keep_default_na=False,
-            na_values=[""],
-            low_memory=False,
-            **usual,
-            **_exact(),
-        )
+    first = raw[0].split(delimiter)  # a column that begins with a word is none of plain numbers
+    tried = [
+        i for i, name in enumerate(names) if name not in layout.texts and form.number(first[i]) is not None
+    ]
+    if tried and form.is_plain:
+        more = {"keep_default_na": False, "na_values": [""], "low_memory": False, **_exact()}
+        frame = pd.read_csv(io.BytesIO(data), usecols=tried, **usual, **more)
         gaps = numeric_gaps(form)
         for i in tried:
             values = frame[i].to_numpy()
@@ -446,8 +347,7 @@ def _parsed(
                 columns[names[i]] = values.astype(np.float64)
     if rest := [i for i, name in enumerate(names) if name not in columns]:
         frame = pd.read_csv(io.BytesIO(data), usecols=rest, dtype=object, na_filter=False, **usual)
-        for i in rest:
-            columns[names[i]] = np.array([text.strip() for text in frame[i]], object)
+        columns |= {names[i]: np.array([text.strip() for text in frame[i]], object) for i in rest}
     return {name: columns[name] for name in names}
 
 

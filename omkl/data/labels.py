@@ -140,6 +140,11 @@ def class_numbers(
     return np.array([known[number] for number in found if number is not None])[place], None
 
 
+def y_of(labels: np.ndarray, task: str, where: str) -> tuple[np.ndarray, Classes]:
+    """Return labels or targets as numbers (T,), and the names of the classes."""
+    return class_numbers(labels, None, where) if task == "classification" else (targets(labels, where), None)
+
+
 def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, where: str) -> None:
     """Raise UserError for labels that are no classes, with the settings that help."""
     count = len(texts)

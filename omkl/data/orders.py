@@ -8,9 +8,7 @@ import numpy as np
 
 from omkl.data import registry, streams
 from omkl.data.data_files import find_in, open_binary, search_folders
-from omkl.data.dataset import Dataset
-from omkl.data.number_streams import EVERY, generate_numbers, realised
-from omkl.data.prepare import dataset_of
+from omkl.data.dataset import Dataset, dataset_of
 from omkl.errors import UserError, counted, suggest
 from omkl.seeds import permutation_seed
 
@@ -60,6 +58,11 @@ def distinct_reps(reps: int, kind: str, draws: bool, name: str, content: str | N
     return 1 if kind == "file" and not draws and _stream(name, content) is None else reps
 
 
+def is_one_order(kind: str, name: str, content: str | None = None) -> bool:
+    """Whether all repetitions have the same order: in file order, but of a generated stream."""
+    return distinct_reps(2, kind, False, name, content) == 1
+
+
 def _stream(name: str, content: str | None) -> registry.DataEntry | None:
     """Return the entry of a registered stream that is generated, None for other data."""
     if content is None:
@@ -77,20 +80,20 @@ def realisation(dataset: Dataset, rep: int) -> Dataset:
     item = _stream(dataset.name, dataset.content_hash)
     if rep == 0 or item is None:
         return dataset
-    examples = realised(item.forms[0].dataset, rep + 1)
+    examples = streams.realised(item.forms[0].dataset, rep + 1)[0]
     return dataset_of(item.name, examples, examples.labels, item.d, item.task, item.notes, registered=True)
 
 
 def known_centres(data: "DataRef", kind: str, rep: int) -> tuple[int, np.ndarray] | None:
-    """Return the trials between two changes of a generated stream of two classes, and `streams.centres`.
+    """Return the trials between two changes of a generated stream of two classes, and its means.
 
     None where nobody knows them: other data, and rows in another order than they came.
     """
     item = _stream(data.name, data.content_hash)
-    if kind != "file" or item is None:
+    if kind != "file" or item is None or item.forms[0].dataset in streams.NUMBERS:
         return None
     name = item.forms[0].dataset
-    return (streams.EVERY[name], streams.centres(name, rep + 1)) if name in streams.EVERY else None
+    return streams.EVERY[name], streams.realised(name, rep + 1)[1]
 
 
 def known_targets(data: "DataRef", kind: str, rep: int) -> np.ndarray | None:
@@ -99,9 +102,9 @@ def known_targets(data: "DataRef", kind: str, rep: int) -> np.ndarray | None:
     None where nobody knows them: all data but the generated streams of a regression.
     """
     item = _stream(data.name, data.content_hash)
-    if item is None or item.forms[0].dataset not in EVERY:
+    if item is None or item.forms[0].dataset not in streams.NUMBERS:
         return None
-    return generate_numbers(item.forms[0].dataset, rep + 1 if kind == "file" else 1)[1]
+    return streams.realised(item.forms[0].dataset, rep + 1 if kind == "file" else 1)[1]
 
 
 def _blocks(data: "Dataset | DataRef") -> str:

@@ -1,4 +1,4 @@
-"""LIBSVM text and .npz files as users have them, read strictly.
+"""Files of numbered columns: LIBSVM text, .npz and .mat files as users have them, read strictly.
 
 LIBSVM text is read in whole blocks with numpy. A block that breaks any rule is read again line by line, to
 name the line. scikit-learn's reader does not name the line and accepts NaN.
@@ -8,8 +8,10 @@ import contextlib
 import itertools
 import math
 import re
+import struct
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -25,6 +27,7 @@ LONGEST_INDEX = 100  # digits; int() refuses some thousands of them
 # labels, entries per row, indices from 1, values
 _Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _QID = re.compile(rb"(?<=[ \t])qid:[^\s]*")
+_MAT_HEADER, _COMPRESSED, _MAT_BLOCK = 128, 15, 2**18  # bytes, a kind of element, bytes
 _ROW = re.compile(rb"\s*+[^\s:]++(?:\s++[0-9]++:[^\s:]++)*+\s*+")
 
 
@@ -121,7 +124,8 @@ def dense(X: Any, labels: np.ndarray) -> Examples:
     indptr = np.zeros(len(X) + 1, np.int64)
     np.cumsum(np.count_nonzero(there, axis=1), out=indptr[1:])
     columns = np.broadcast_to(np.arange(X.shape[1], dtype=np.int32), X.shape)
-    return Examples(indptr, columns[there], np.asarray(X[there], np.float64), labels, X.shape[1])
+    values = X.reshape(-1) if there.all() else X[there]  # a copy of all of X takes memory
+    return Examples(indptr, columns[there], np.asarray(values, np.float64), labels, X.shape[1])
 
 
 def undense(examples: Examples) -> np.ndarray:
@@ -286,3 +290,72 @@ def array_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
     if min(shape, default=0) < 0:
         raise ValueError(f"a negative shape {shape}")
     return shape, dtype
+
+
+# ------------------------------------------------------------------ MATLAB
+
+
+def read_mat(path: Path, limit: int | None = None) -> Examples:
+    """Return the examples of X (T, d) or (d, T), full or sparse, and y with T entries, as float64.
+
+    The side of X that is as long as y counts the examples, the first one if both are. Raises UserError for
+    a missing array, another shape, NaN or infinite numbers, and more than ``limit`` bytes.
+    """
+    from scipy import sparse
+    from scipy.io import loadmat, whosmat
+
+    limit = size_limit() if limit is None else limit
+    with decoding(path, "not a MATLAB file with arrays X and y"):
+        size = _uncompressed(path, limit)
+        if size > limit:
+            raise UserError(f"{path}: holds more than {limit:,} bytes; set OMKL_MAX_BYTES to read it")
+        names = [name for name, _, _ in whosmat(path)]
+        if missing := sorted({"X", "y"} - set(names)):
+            raise UserError(f"{path}: has no array {' and '.join(missing)}, only {show(', '.join(names))}")
+        arrays = loadmat(path, variable_names=("X", "y"))
+        X, y = arrays["X"], arrays["y"]
+        if X.dtype.kind not in "biuf" or sparse.issparse(y) or y.dtype.kind not in "biuf":
+            raise ValueError("X and y should be arrays of numbers")
+    y = y.astype(np.float64).ravel()
+    if X.ndim != 2 or len(y) not in X.shape:
+        raise UserError(
+            f"{path}: X {X.shape} should have as many rows, or columns, as y has entries ({len(y)})"
+        )
+    if sparse.issparse(X):
+        X = sparse.csr_array(X if X.shape[0] == len(y) else X.T, dtype=np.float64)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        values = X.data
+    else:
+        values = X = np.ascontiguousarray(X if X.shape[0] == len(y) else X.T, np.float64)
+    if not (np.isfinite(values).all() and np.isfinite(y).all()):
+        raise UserError(f"{path}: holds a number that is not finite")
+    return dense(X, y)
+
+
+def _uncompressed(path: Path, limit: int) -> int:
+    """Return how many bytes the arrays of a file take when they are decompressed, or more than ``limit``."""
+    size = path.stat().st_size
+    with open(path, "rb") as file:
+        header = file.read(_MAT_HEADER)
+        if len(header) < _MAT_HEADER or header[126:128] not in (b"IM", b"MI"):
+            return size  # version 4, which compresses nothing; scipy says what else it is
+        order = "<" if header[126:128] == b"IM" else ">"
+        total = 0
+        while total <= limit and len(tag := file.read(8)) == 8:
+            kind, length = struct.unpack(f"{order}II", tag)
+            total += _inflated(file, length, limit) if kind == _COMPRESSED else length
+            if kind != _COMPRESSED:
+                file.seek(length, 1)
+    return total
+
+
+def _inflated(file: IO[bytes], length: int, limit: int) -> int:
+    inflate, total = zlib.decompressobj(), 0
+    while length > 0 and total <= limit and (block := file.read(min(length, _MAT_BLOCK))):
+        length -= len(block)
+        while block and total <= limit:
+            total += len(inflate.decompress(block, _MAT_BLOCK))
+            block = inflate.unconsumed_tail
+    file.seek(length, 1)
+    return total

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -11,32 +11,16 @@ from omkl import schema
 from omkl.errors import UserError, show, suggest
 
 MISSING = ("", "?", "na", "n/a", "nan", "null", "none", "<na>")  # the gaps, without regard to case
-LONGEST = 100  # characters of a date, or of a number with its unit
 LABELS = ("label", "class", "target", "y")  # names of a label's column, without regard to case
 _CHOICES = {
     "index_base": ("auto", 0, 1),
+    "header": ("auto", "yes", "no"),
     "categorical": ("auto", "onehot", "letters", "error"),
     "dates": ("parts", "ordinal", "drop"),
     "day_first": ("auto", "yes", "no"),
     "qid": ("error", "drop"),
 }
 _GROUPING = {" ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}  # in all the forms that programs write
-_MONEY = r"(?:[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR)"
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?\s*(?:z|[-+]\d{2}:?\d{2})?"
-_DAY = (
-    rf"(?:\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2(?:\d{{4}}|\d{{2}})"
-    rf"|\d{{1,2}}[-. ]+{_MONTH}[-, ]+\d{{2,4}}|{_MONTH}[ -]+\d{{1,2}}[-, ]+\d{{4}})"
-)
-KINDS = {
-    "a percentage": re.compile(r"[-+]?\s*[\d.,'\s]*\d\s*%"),
-    "an amount of money": re.compile(
-        rf"[-+]?\s*{_MONEY}\s*[-+]?[\d.,'\s]*\d|[-+]?[\d.,'\s]*\d\s*{_MONEY}", re.IGNORECASE
-    ),
-    "a date": re.compile(rf"{_DAY}(?:[T ]+{_TIME})?", re.IGNORECASE),
-    "a time": re.compile(_TIME, re.IGNORECASE),
-}
-
 _PLAIN = re.compile(  # texts that a setting need not quote: omkl.config.words reads them as they are
     r"(?!(?:null|true|false|inf|nan)\Z)[^\W\d_]\w*(?: \w+)*|0|[1-9][0-9]{0,17}", re.IGNORECASE
 )
@@ -44,14 +28,25 @@ _PLAIN_CLASS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|true|false", re.IGNORE
 
 
 @dataclass(frozen=True)
-class TableFormat:
-    """How a user's table is written; the defaults suit most.
+class Preparation:
+    """What a user wants of a file, mostly of a table; the defaults suit most, and change nothing.
 
     header: ``auto``, or ``yes`` or ``no``: whether the first line names the columns
     delimiter: ``auto``, or one character; a space stands for any run of white space
     encoding: of the text, ``auto`` for UTF-8
     thousands: the character between groups of three digits, None for none    decimal: a point or a comma
     na: the words that are gaps, without regard to case, None for MISSING; an empty cell always is one
+    label: a column's name or number; None for the last, or for one that is called as in LABELS
+    id: columns that name the rows, left out of the features    drop: columns to leave out
+    missing: ``error``, ``drop`` the row (also for its label), or ``mean`` of the column
+    categorical: ``onehot``, ``letters`` (their codes), ``error``, or ``auto``: onehot for columns of few
+    words, others are left out
+    dates: ``parts``, ``ordinal`` (only the days since the first) or ``drop``
+    day_first: whether 3/4/2024 is in April, ``yes`` or ``no``; ``auto``: as other dates of the column show
+    scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
+    positive: the class that is +1 against all others, None: all classes as they are
+    index_base: of LIBSVM text, the index of the first column, 0 or 1; ``auto``: 0 if there is an index 0
+    qid: of LIBSVM text, whether groups of a ranking are an ``error`` or left out (``drop``)
     """
 
     header: str = "auto"
@@ -60,11 +55,33 @@ class TableFormat:
     thousands: str | None = None
     decimal: str = "."
     na: tuple[str, ...] | None = None
+    label: str | None = None
+    id: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    missing: str = "error"
+    categorical: str = "auto"
+    dates: str = "parts"
+    day_first: str = "auto"
+    scale: str = "none"
+    positive: str | None = None
+    index_base: str | int = "auto"
+    qid: str = "error"
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Preparation":
+        """Return the preparation of plain values, lists for tuples; keys that are not there are as usual.
+
+        Raises UserError for values that cannot be.
+        """
+        made: Preparation = schema.as_dataclass(cls, plain_values(values), "the preparation of a table")
+        return made
 
     def __post_init__(self) -> None:
         """Raise UserError for settings that contradict each other or cannot be."""
-        if self.header not in ("auto", "yes", "no"):
-            raise UserError(f"header={show(self.header)}: must be auto, yes or no")
+        for key, known in _CHOICES.items():
+            if (value := getattr(self, key)) not in known:
+                *others, last = map(str, known)
+                raise UserError(f"{key}={show(value)}: must be {', '.join(others)} or {last}")
         if self.encoding != "auto":
             _check_encoding(self.encoding)
         marks = [self.delimiter] if self.delimiter != "auto" else []
@@ -111,6 +128,36 @@ class TableFormat:
             text = re.sub(_grouping(self.thousands), "", text) if self.thousands else text
             return text.replace(self.decimal, ".")
         return text if self.decimal == "." or not {".", ","} & set(text) else None
+
+    @property
+    def words(self) -> str:
+        """The settings other than the defaults, as one types them."""
+        return self.words_of(asdict(self))
+
+    def words_of(self, keys: Iterable[str]) -> str:
+        """Return those of these settings that are not the defaults, as one types them."""
+        words = []
+        for key in keys:
+            value = getattr(self, key)
+            if value == getattr(AS_IT_IS, key):
+                continue
+            if key in ("label", "id", "drop", "positive"):
+                words.append(typed_setting(key, *([value] if isinstance(value, str) else value)))
+            else:
+                words.append(
+                    f"{key}={(','.join(value) or '[]') if isinstance(value, tuple) else typed(value)}"
+                )
+        return " ".join(map(in_shell, words))
+
+
+AS_IT_IS = Preparation()
+
+
+def plain_values(value: Any) -> Any:
+    """Return a value as JSON holds it, without what is null."""
+    if isinstance(value, Mapping):
+        return {key: plain_values(own) for key, own in value.items() if own is not None}
+    return [plain_values(own) for own in value] if isinstance(value, tuple | list) else value
 
 
 def _check_encoding(name: str) -> None:
@@ -166,120 +213,3 @@ def in_shell(word: str) -> str:
 def column_word(key: str, name: str) -> str:
     """Return the setting that names a column, as one types it: ``drop=age``, ``'drop="price, net"'``."""
     return in_shell(typed_setting(key, name))
-
-
-def readings(texts: Iterable[str], example: str, form: TableFormat) -> dict[str, str]:
-    """Return the settings with which all texts are numbers, each with what it makes of one of them.
-
-    Empty where no setting makes them numbers, such as for words.
-    """
-    texts = list(texts)
-    found: dict[str, str] = {}
-    for thousands, decimal in ((None, "."), (None, ","), (",", "."), (".", ","), *_RARE):
-        other = TableFormat(thousands=thousands, decimal=decimal)
-        plain = other.plain(example)
-        if plain is None or plain in found.values() or any(other.number(text) is None for text in texts):
-            continue
-        words = [f"decimal={decimal}"] if decimal != form.decimal else []
-        words += [f"thousands={typed(thousands)}"] if thousands != form.thousands else []
-        found[" ".join(words)] = plain
-    return found
-
-
-_RARE = ((" ", "."), (" ", ","), ("'", "."), ("'", ","))
-
-
-def kind_of(texts: Sequence[str]) -> str | None:
-    """Return what all these texts are, if it is a percentage, an amount of money, a date or a time."""
-    return next(
-        (
-            name
-            for name, form in KINDS.items()
-            if all(len(text) <= LONGEST and form.fullmatch(text) for text in texts)
-        ),
-        None,
-    )
-
-
-def kind_of_amounts(texts: Iterable[str], form: TableFormat) -> str | None:
-    """Return what the texts that are no numbers are, if it is a percentage or an amount of money."""
-    words = [text for text in texts if form.number(text) is None]
-    kind = kind_of(words) if words else None
-    return kind if kind in ("a percentage", "an amount of money") else None
-
-
-@dataclass(frozen=True)
-class Preparation(TableFormat):
-    """What a user wants of a file, mostly of a table, beside how it is written; the defaults change nothing.
-
-    label: a column's name or number; None for the last, or for one that is called as in LABELS
-    id: columns that name the rows, left out of the features    drop: columns to leave out
-    missing: ``error``, ``drop`` the row (also for its label), or ``mean`` of the column
-    categorical: ``onehot``, ``letters`` (their codes), ``error``, or ``auto``: onehot for columns of few
-    words, others are left out
-    dates: ``parts``, ``ordinal`` (only the days since the first) or ``drop``
-    day_first: whether 3/4/2024 is in April, ``yes`` or ``no``; ``auto``: as other dates of the column show
-    scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
-    positive: the class that is +1 against all others, None: all classes as they are
-    index_base: of LIBSVM text, the index of the first column, 0 or 1; ``auto``: 0 if there is an index 0
-    qid: of LIBSVM text, whether groups of a ranking are an ``error`` or left out (``drop``)
-    """
-
-    label: str | None = None
-    id: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    missing: str = "error"
-    categorical: str = "auto"
-    dates: str = "parts"
-    day_first: str = "auto"
-    scale: str = "none"
-    positive: str | None = None
-    index_base: str | int = "auto"
-    qid: str = "error"
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "Preparation":
-        """Return the preparation of plain values, lists for tuples; keys that are not there are as usual.
-
-        Raises UserError for values that cannot be.
-        """
-        made: Preparation = schema.as_dataclass(cls, plain_values(values), "the preparation of a table")
-        return made
-
-    def __post_init__(self) -> None:
-        """Raise UserError for settings that contradict each other or cannot be."""
-        super().__post_init__()
-        for key, known in _CHOICES.items():
-            if (value := getattr(self, key)) not in known:
-                *others, last = map(str, known)
-                raise UserError(f"{key}={show(value)}: must be {', '.join(others)} or {last}")
-
-    @property
-    def words(self) -> str:
-        """The settings other than the defaults, as one types them."""
-        return self.words_of(asdict(self))
-
-    def words_of(self, keys: Iterable[str]) -> str:
-        """Return those of these settings that are not the defaults, as one types them."""
-        words = []
-        for key in keys:
-            value = getattr(self, key)
-            if value == getattr(AS_IT_IS, key):
-                continue
-            if key in ("label", "id", "drop", "positive"):
-                words.append(typed_setting(key, *([value] if isinstance(value, str) else value)))
-            else:
-                words.append(
-                    f"{key}={(','.join(value) or '[]') if isinstance(value, tuple) else typed(value)}"
-                )
-        return " ".join(map(in_shell, words))
-
-
-AS_IT_IS = Preparation()
-
-
-def plain_values(value: Any) -> Any:
-    """Return a value as JSON holds it, without what is null."""
-    if isinstance(value, Mapping):
-        return {key: plain_values(own) for key, own in value.items() if own is not None}
-    return [plain_values(own) for own in value] if isinstance(value, tuple | list) else value

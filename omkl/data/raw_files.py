@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from omkl.data.data_files import line_blocks
-from omkl.data.delimited import read_delimited, read_workbook
+from omkl.data.delimited import read_delimited
+from omkl.data.formats import is_workbook, read_workbook, sheet_rows
 from omkl.data.labels import targets
-from omkl.data.matlab_files import read_mat
 from omkl.data.parse import (
     LARGEST_INDEX,
     LONGEST_INDEX,
@@ -25,6 +25,7 @@ from omkl.data.parse import (
     joined,
     libsvm_parts,
     plain_numbers,
+    read_mat,
     read_npz,
     to_number,
     undense,
@@ -32,7 +33,6 @@ from omkl.data.parse import (
 from omkl.data.preparation import Preparation
 from omkl.data.recipe import recipe_of
 from omkl.data.tables import check_width
-from omkl.data.workbooks import is_workbook, sheet_rows
 from omkl.errors import UserError, counted, show
 
 Parts = Iterator[Examples]
@@ -62,7 +62,7 @@ def wdbc(paths: list[Path], limit: int | None) -> Parts:
 
 def votes84(paths: list[Path], limit: int | None) -> Parts:
     """The party, and votes that are y, n or ?."""
-    read = read_delimited(paths[0], Preparation(header="no", label="1", na=()), limit)
+    (read,) = read_delimited(paths[0], Preparation(header="no", label="1", na=()), limit)
     texts = np.column_stack([read.text(name) for name in read.names])
     for row, column in np.argwhere(~np.isin(texts[:, 1:], list(_VOTES))):
         word = show(texts[row, column + 1])
@@ -195,7 +195,7 @@ def _columns(path: Path, limit: int | None, **settings: Any) -> tuple[np.ndarray
     """Return the features (T, d) and the labels (T,), as texts, of a table or of a workbook's first sheet."""
     form = Preparation(**{"categorical": "error", **settings})
     read = read_workbook if is_workbook(path) else read_delimited
-    found = read(path, form, limit)
+    (found,) = read(path, form, limit)
     X, labels, _ = recipe_of(found, form)[0].apply(found, new=True)
     assert labels is not None
     return X, labels

@@ -4,61 +4,58 @@ A recipe is made from one table and can be applied to others with the same colum
 """
 
 import math
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from omkl import schema
-from omkl.data.conversions import LETTERS, Conversion, are_few, conversion, letters, words_of
-from omkl.data.data_files import size_limit
-from omkl.data.delimited import LONGEST_TEXT
-from omkl.data.labels import TRUTH, shortlist
-from omkl.data.preparation import (
-    Preparation,
-    TableFormat,
-    column_word,
-    kind_of,
-    kind_of_amounts,
-    plain_values,
-    readings,
+from omkl.data.columns import (
+    DATE,
+    KINDS,
+    LONGEST_TEXT,
+    NUMBERS,
+    TIME,
+    WORDS,
+    Column,
+    are_few,
+    is_odd,
+    no_number,
+    words_of,
 )
+from omkl.data.data_files import size_limit
+from omkl.data.dataset import Dataset, dataset_of
+from omkl.data.labels import Classes, against_rest, note_on_alike, shortlist, y_of
+from omkl.data.parse import dense
+from omkl.data.preparation import Preparation, column_word, plain_values
 from omkl.data.tables import Table, label_place
 from omkl.errors import UserError, counted, quoted, show, suggest
-
-MOST_CATEGORIES = 1000
-_NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with a decimal point or comma
 
 
 @dataclass
 class Recipe:
     """A preparation with what it took from its table.
 
-    columns: the features' columns in order; of each its mean, its scaling (shift, factor), or its categories
-    conversions: of columns that are no plain numbers, such as dates, how they become columns of numbers
-    label: the label's column    alike: see `omkl.data.labels.against_rest`
+    label: the label's column    columns: those of the features, in order
+    alike: see `omkl.data.labels.against_rest`
     """
 
     preparation: Preparation
     label: str
-    columns: tuple[str, ...]
-    means: dict[str, float] = field(default_factory=dict)
-    scaling: dict[str, tuple[float, float]] = field(default_factory=dict)
-    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: tuple[Column, ...]
     alike: tuple[str, ...] = ()
-    conversions: dict[str, Conversion] = field(default_factory=dict)
 
     @property
     def features(self) -> list[str]:
-        """The names of the features, one for each category of a column with categories."""
-        names = []
-        for name in self.columns:
-            values = self.categories.get(name)
-            names += [name] if values is None else [f"{name}={value}" for value in values]
-        return names
+        """The names of the features."""
+        return [feature for column in self.columns for feature in column.features]
+
+    @property
+    def texts(self) -> set[str]:
+        """The columns of a table whose texts are needed, also where they are numbers."""
+        return {self.label, *(column.name for column in self.columns if column.kind != NUMBERS)}
 
     def apply(
         self, table: Table, new: bool = False, labelled: bool = True
@@ -70,10 +67,11 @@ class Recipe:
         labelled: whether each row needs a label; if not, a missing one is the empty text.
         Raises UserError for a table that lacks a column, and for values that the preparation has no way with.
         """
-        table = self.converted(table)
-        for name in self.columns:
-            if name not in table.frame:
-                raise UserError(f"{table.path} has no column '{name}'{suggest(name, table.names)}")
+        for column in self.columns:
+            if column.name not in table.frame:
+                raise UserError(
+                    f"{table.path} has no column '{column.name}'{suggest(column.name, table.names)}"
+                )
         drops = self.preparation.missing == "drop"
         labels = table.labels(self.label) if self.label in table.frame else None
         unlabelled = np.zeros(len(table), bool) if labels is None else table.missing(self.label)
@@ -95,61 +93,35 @@ class Recipe:
         kept = np.ones(len(table), bool)
         if drops:
             gaps = np.zeros(len(table), bool)
-            for name in self.columns:
-                gaps |= table.missing(name)
+            for column in self.columns:
+                gaps |= table.missing(column.name)
             kept = ~(gaps | unlabelled) if labelled else ~gaps
             if not kept.any() and labelled:
                 helps = "" if new or not gaps.all() else "; missing=mean fills them in"
                 raise UserError(f"{table.path}: every row has a missing value{helps}")
         rows = slice(None) if kept.all() else kept
-        parts = (self._numbers(name, table, new)[rows] for name in self.columns)
+        parts = (self._features(column, table, new)[rows] for column in self.columns)
         X = _sparse(parts, table) if table.sparse else np.column_stack(list(parts))
         return X, None if labels is None else labels[kept], np.flatnonzero(kept)
-
-    def converted(self, table: Table) -> Table:
-        """Return the table with columns of numbers in place of dates and the like."""
-        if not self.conversions.keys() & set(table.names):
-            return table
-        import pandas as pd
-
-        columns: dict[str, Any] = {}
-        words = dict(table.words)
-        for name in table.names:
-            own = self.conversions.get(name)
-            made = own.columns(name, table) if own else {name: table.frame[name]}
-            words |= {part: table.words.get(name, {}) for part in made}
-            columns |= made
-        return replace(table, frame=pd.DataFrame(columns, table.frame.index, copy=False), words=words)
-
-    def parts_of(self, name: str) -> list[str]:
-        """Return the columns of numbers that a column becomes."""
-        own = self.conversions.get(name)
-        return [f"{name} ({part})" for part in own.parts] if own and own.parts else [name]
-
-    @property
-    def texts(self) -> set[str]:
-        """The columns of a table whose texts are needed, also where they are numbers."""
-        return {self.label, *self.categories, *self.conversions}
 
     def ids(self, table: Table) -> dict[str, np.ndarray]:
         """Return the columns that name the rows, as text (T,), those that a table has."""
         return {name: table.text(name) for name in table.names if name in self.preparation.id}
 
     def unseen(self, table: Table, kept: np.ndarray) -> dict[str, Counter[str]]:
-        """Return how often the rows kept hold categories that the recipe's own table lacks, by column."""
+        """Return how often the rows kept hold words that the recipe's own table lacks, by column."""
         found = {}
-        for name in self.categories.keys() & set(table.names):
-            fold = _folding(self.categories[name])
-            known = set(map(fold, self.categories[name]))
-            found[name] = Counter(text for text in table.text(name)[kept] if text and fold(text) not in known)
+        for column in self.columns:
+            if column.kind == WORDS:
+                fold, texts = column.folding, table.text(column.name)[kept]
+                known = set(map(fold, column.parts))
+                found[column.name] = Counter(text for text in texts if text and fold(text) not in known)
         return found
 
-    def _numbers(self, name: str, table: Table, new: bool) -> np.ndarray:
+    def _features(self, column: Column, table: Table, new: bool) -> np.ndarray:
         """Return the features of one column (T, 1 or more)."""
-        values = table.numbers(name)
-        missing = table.missing(name) if values is None else np.isnan(values)
-        has_gaps = bool(missing.any())
-        if has_gaps and self.preparation.missing == "error":
+        name, missing = column.name, table.missing(column.name)
+        if self.preparation.missing == "error" and missing.any():
             row = int(np.argmax(missing))
             word, helps = table.cell(name, row), "missing=mean fills it in, missing=drop leaves the row out"
             if word.isalnum():
@@ -158,19 +130,16 @@ class Recipe:
                 f"{table.where(row)}: column '{name}' has no value ({show(word)}); "
                 f"{'write one, or remove the row' if new else helps}"
             )
-        if name in self.categories:
-            fold = _folding(self.categories[name])
-            known, words = (list(map(fold, texts)) for texts in (self.categories[name], table.text(name)))
-            return (np.array(words, object)[:, None] == np.array(known, object)).astype(float)
+        values = column.values(table)
         if values is None:
-            raise UserError(_no_number(name, table, new))
+            raise UserError(no_number(name, table, new))
         _check_finite(name, values, table)
-        if has_gaps:
-            values = np.where(missing, self.means.get(name, math.nan), values)
-        if name in self.scaling:
-            shift, factor = self.scaling[name]
+        if column.means and missing.any():
+            values = np.where(np.isnan(values), column.means, values)
+        if column.scaling:
+            shift, factor = np.array(column.scaling).T
             values = (values - shift) * factor
-        return values[:, None]
+        return values
 
     def _na_helps(self, table: Table, word: str) -> str:
         """Return which setting reads a word, which is a gap now, as a word: the other gaps of the table."""
@@ -189,11 +158,12 @@ class Recipe:
             recipe: Recipe = schema.as_dataclass(cls, plain_values(content), broken)
         except UserError as error:
             raise ValueError(str(error)) from None
-        filled = recipe.means.keys() | recipe.scaling.keys() | recipe.categories.keys()
-        if others := sorted(filled - set(recipe.columns)):
-            raise ValueError(f"{broken}: {show(others[0])} is not one of its columns")
         if not recipe.columns:
             raise ValueError(f"{broken}: it has no columns")
+        for column in recipe.columns:
+            lengths = {len(own) for own in (column.means, column.scaling) if own}
+            if column.kind not in KINDS or lengths - {len(column.features)}:
+                raise ValueError(f"{broken}: its column {show(column.name)}")
         return recipe
 
 
@@ -202,58 +172,29 @@ def recipe_of(
 ) -> tuple[Recipe, list[str]]:
     """Return the recipe that prepares this table, and notes on it. Raises UserError, see `Recipe.apply`."""
     chosen = choice_of(table, preparation, task)
-    said = chosen.said
-    if not chosen.features:
+    if not chosen.columns:
         raise UserError(f"{table.where(0)}: {_nothing_left(table, preparation, chosen)}")
     names = table.names
     saved = replace(  # what auto has decided stays
         preparation, header="yes" if table.named else "no", id=tuple(names[i] for i in chosen.ids)
     )
-    recipe = Recipe(saved, names[chosen.label], (), conversions=chosen.conversions)
-    used = recipe.converted(table)
-    features = [names[i] for i in chosen.features]
-    recipe.columns = tuple(part for name in features for part in recipe.parts_of(name))
-    notes: list[str] = []
+    columns = tuple(_learnt(column, table, preparation) for column in chosen.columns.values())
+    recipe = Recipe(saved, names[chosen.label], columns)
+    said, notes = chosen.said, list[str]()
     wanted = () if preparation.label is None else (preparation.label,)
     for key, own in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
         notes += [note for name in own for note in table.note_on(name, key)]
-    onehot = preparation.categorical == "onehot"
-    for name in recipe.columns:
-        numbers = used.numbers(name)
-        if numbers is None or (onehot and used.is_truth(name)):
-            there = used.text(name)[~used.missing(name)]
-            if onehot or (preparation.categorical == "auto" and words_of(there, preparation) is not None):
-                recipe.categories[name] = _categories(name, used)
-            continue
-        _check_finite(name, numbers, used)
-        if preparation.missing != "mean" and preparation.scale == "none":
-            continue
-        there = numbers[~np.isnan(numbers)]
-        if preparation.missing == "mean" and not there.size:
-            fault = f"column '{name}' has no value in any row, so no mean"
-            raise UserError(f"{table.path}: {fault}; {column_word('drop', name)} leaves it out")
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
-            if preparation.missing == "mean":
-                recipe.means[name] = float(np.mean(there))
-            if preparation.scale != "none" and there.size:
-                recipe.scaling[name] = _scaling(there, preparation.scale)
-        if not np.isfinite([recipe.means.get(name, 0.0), *recipe.scaling.get(name, ())]).all():
-            row = int(np.nanargmax(np.abs(numbers)))
-            raise UserError(
-                f"{table.where(row)}: column '{name}': a feature of size {numbers[row]:.3g} "
-                "makes the mean or the deviation overflow; correct the cell"
-            )
-    if recipe.categories:
-        count = sum(map(len, recipe.categories.values()))
-        made = f"{counted(count, 'feature')} of {', '.join(quoted(recipe.categories))}"
+    if words := [column for column in columns if column.kind == WORDS]:
+        count = sum(len(column.parts) for column in words)
+        made = f"{counted(count, 'feature')} of {', '.join(quoted(column.name for column in words))}"
         if preparation.categorical == "auto":
             said.append(f"{made}, one for each word")
         else:
             notes.append(f"categorical=onehot makes {made}")
     if preparation.scale != "none":
         notes.append(f"scale={preparation.scale} uses the whole file: every round knows what comes later")
-    if "column 1" in recipe.columns and names[0] == "column 1" and table.named:
-        counting = used.numbers("column 1")
+    if names[0] == "column 1" and "column 1" in chosen.columns and table.named:
+        counting = table.numbers("column 1")
         up = None if counting is None else counting - np.arange(len(table))
         if up is not None and up[0] in (0, 1) and (up == up[0]).all():
             drop = column_word("drop", "column 1") if "1" in names else "drop=1"
@@ -264,18 +205,47 @@ def recipe_of(
     return recipe, ["; ".join(guessed), *notes] if guessed else notes
 
 
+def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
+    """Return a column with its words, or the means and the scaling of its features."""
+    if column.kind == WORDS:
+        return column.with_words(table)
+    if preparation.missing != "mean" and preparation.scale == "none":
+        return column
+    values = column.values(table)
+    if values is None:
+        return column  # `Recipe.apply` says what is wrong
+    _check_finite(column.name, values, table)
+    means, scaling = list[float](), list[tuple[float, float]]()
+    for name, numbers in zip(column.features, values.T, strict=True):
+        there = numbers[~np.isnan(numbers)]
+        if preparation.missing == "mean" and not there.size:
+            fault = f"column '{name}' has no value in any row, so no mean"
+            raise UserError(f"{table.path}: {fault}; {column_word('drop', column.name)} leaves it out")
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+            if preparation.missing == "mean":
+                means.append(float(np.mean(there)))
+            if preparation.scale != "none":
+                scaling.append(_scaling(there, preparation.scale) if there.size else (0.0, 1.0))
+        if not np.isfinite([*means[-1:], *(scaling[-1] if scaling else ())]).all():
+            row = int(np.nanargmax(np.abs(numbers)))
+            raise UserError(
+                f"{table.where(row)}: column '{name}': a feature of size {numbers[row]:.3g} "
+                "makes the mean or the deviation overflow; correct the cell"
+            )
+    return replace(column, means=tuple(means), scaling=tuple(scaling))
+
+
 class Choice(NamedTuple):
     """What becomes of the columns of a table, by their places.
 
-    features: those that are features    ids: of `Preparation`    left_out: why others are no features
-    conversions: by name, of those that become numbers    said: what is to be said of it
+    ids: of `Preparation`    left_out: why others are no features
+    columns: by name, those that are    said: what is to be said of it
     """
 
     label: int
     ids: list[int]
-    features: list[int]
+    columns: dict[str, Column]
     left_out: dict[int, str]
-    conversions: dict[str, Conversion]
     said: list[str]
 
 
@@ -290,31 +260,28 @@ def choice_of(table: Table, preparation: Preparation, task: str = "classificatio
             raise UserError(
                 f"{column_word(key, names[label])}: this is the label; label=COLUMN names another"
             )
-    chosen = Choice(label, ids, [], left_out, {}, [why] if why else [])
+    chosen = Choice(label, ids, {}, left_out, [why] if why else [])
     said: dict[str, list[str]] = {}
     for place, name in enumerate(names):
         if place in {label, *ids, *left_out}:
             continue
+        what = ""
         if table.is_numeric(name):
-            chosen.features.append(place)
+            is_words = preparation.categorical == "onehot" and table.is_truth(name)
+            chosen.columns[name] = Column(name, WORDS if is_words else NUMBERS)
             continue
         there = table.text(name)[~table.missing(name)]
-        made, what = conversion(there, preparation.dates, preparation.day_first)
-        if made is None and preparation.categorical == LETTERS:
-            made = letters(there)
-            what = f"the codes of {len(made.parts)} letters, for kernels of texts such as spectrum"
-        if made and made.kind != LETTERS and preparation.dates == "drop":
+        column, what = Column.of(name, there, preparation)
+        if column.kind in (DATE, TIME) and preparation.dates == "drop":
             left_out[place], what = "dates=drop", ""
-        elif made:
-            chosen.conversions[name] = made
-        elif preparation.categorical == "auto":
-            words = words_of(there, preparation)
-            if words and not are_few(len(words), len(table)) and not _is_odd(words, words[0], preparation):
+        elif column.kind == WORDS and preparation.categorical == "auto":
+            words = words_of(there, preparation) or []
+            if not are_few(len(words), len(table)) and not is_odd(words, preparation):
                 left_out[place] = f"{len(words)} different words in {len(table)} rows are too many"
                 what = f"{what}; left out" if what else "left out"
                 what += f", since {left_out[place]}; categorical=onehot makes features of them"
         if place not in left_out:
-            chosen.features.append(place)
+            chosen.columns[name] = column
         if what:
             said.setdefault(what, []).append(f"'{name}'")
     chosen.said.extend(f"{', '.join(own)}: {what}" for what, own in said.items())
@@ -325,7 +292,7 @@ def _nothing_left(table: Table, preparation: Preparation, chosen: Choice) -> str
     """Return why no column is a feature, and what helps."""
     words = [place for place, why in chosen.left_out.items() if why != "drop="]
     if words:
-        return _no_number(table.names[words[0]], table).removeprefix(f"{table.where(0)}: ")
+        return no_number(table.names[words[0]], table).removeprefix(f"{table.where(0)}: ")
     if chosen.left_out or chosen.ids:
         listing = preparation.words_of(["id", "drop"])
         return f"{listing} leaves no feature besides the label; leave out fewer columns"
@@ -335,80 +302,44 @@ def _nothing_left(table: Table, preparation: Preparation, chosen: Choice) -> str
 def _check_finite(name: str, numbers: np.ndarray, table: Table) -> None:
     """Raise UserError for a number of a column that is not finite."""
     if (odd := np.isinf(numbers)).any():
-        row = int(np.argmax(odd))
+        row = int(np.argmax(odd.reshape(len(table), -1).any(axis=1)))
         shown = show(table.cell(name, row))
         raise UserError(f"{table.where(row)}: column '{name}' is not finite ({shown})")
 
 
-def note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
+def _note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
     """Return a note on the words of the columns in use that are taken as gaps."""
-    if not (shown := sorted(table.gap_words({recipe.label, *recipe.columns} & set(table.names)))):
+    if not (shown := sorted(table.gap_words({recipe.label, *(column.name for column in recipe.columns)}))):
         return []
     return [f"taken as missing: {shortlist(quoted(shown))}; na= says which words are"]
 
 
-def refuse_odd_targets(table: Table, recipe: Recipe) -> None:
-    """Raise UserError where the label's column holds something else than finite numbers, with what helps."""
-    if (numbers := table.numbers(recipe.label)) is None:
-        raise UserError(_no_number(recipe.label, table, target=True))
-    _check_finite(recipe.label, numbers, table)
+def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[Dataset, Recipe]:
+    """Return the data set of a table, and the recipe that prepares others like it.
 
-
-def _no_number(name: str, table: Table, new: bool = False, target: bool = False) -> str:
-    """Return what is wrong with a column that is not all numbers, and what helps.
-
-    new: no setting can be changed    target: the column can neither be left out nor be categories
+    Raises UserError that names row, column and what helps.
     """
-    form = table.form
-    there = table.text(name)[~table.missing(name)]
-    row, word = table.first_word(name)
-    holds = f"{table.where(row)}: column '{name}' holds {show(word)}"
-    drop = f"{column_word('drop', name)} leaves the column out"
-    if new and readings(there, word, form):
-        return f"{holds}, which is not a number in the notation of the training data; write it as there"
-    if said := _other_notation(there, word, form):
-        return f"{holds}, {said}"
-    if kind := kind_of(there) or kind_of_amounts(there, form):
-        if kind in ("a date", "a time"):
-            convert = "write a number for each"
-        else:
-            convert = "write the numbers without their sign, for example in pandas"
-        return f"{holds}, {kind}; {convert}{'' if new or target else f', or {drop}'}"
-    helps = f"categorical=onehot makes a feature of each value, {drop}"
-    helps = "correct the cell, or remove the row" if new or target else helps
-    if row == 0 and any("header=yes" in note for note in table.notes):
-        helps += "; header=yes takes the first line as names"
-    return f"{holds}, which is not a number; {helps}"
-
-
-def fault_of_words(name: str, table: Table) -> tuple[str, str] | None:
-    """Return why a column that is not all numbers stops a run, and which settings help; None if it does not.
-
-    The latter is empty where the cells must be corrected.
-    """
-    form = table.form
-    there, (_, word) = table.text(name)[~table.missing(name)], table.first_word(name)
-    if _other_notation(there, word, form):
-        return f"{show(word)} is in another notation", " or ".join(readings(there, word, form))
-    words = words_of(there, form)
-    kind = kind_of_amounts(there, form)
-    if kind or not (form.categorical == "onehot" or (form.categorical == "auto" and words is not None)):
-        return f"{show(word)} is {kind or 'no number'}", "" if kind else "categorical=onehot"
-    return None
-
-
-def _other_notation(texts: Collection[str], word: str, form: TableFormat) -> str | None:
-    """Return with which settings all texts are numbers, and what the word is then; None for other texts."""
-    if found := readings(texts, word, form):
-        return "which is " + " or ".join(f"{value} with {words}" for words, value in found.items())
-    if all(_NUMBER.fullmatch(text) for text in texts):
-        return "a number with a decimal comma in a column with decimal points; write all numbers in one way"
-    return None
-
-
-def _is_odd(texts: list[str], word: str, form: TableFormat) -> bool:
-    """Whether texts are numbers in another notation, or with a sign, so that they are taken for no words."""
-    return bool(_other_notation(texts, word, form) or kind_of_amounts(texts, form))
+    recipe, notes = recipe_of(table, preparation, task)
+    X, labels, kept = recipe.apply(table)
+    assert labels is not None  # the recipe was made from this table
+    rows = len(table)
+    if len(kept) < rows:
+        notes.append(f"missing=drop leaves out {rows - len(kept)} of {rows} rows")
+    notes += _note_on_gaps(table, recipe)
+    where = f"{table.path}: column '{recipe.label}'"
+    classes: Classes
+    if task == "classification" and preparation.positive is not None:
+        y, pair, alike = against_rest(labels, preparation.positive, where)
+        recipe.alike, classes = tuple(alike), pair
+        notes += note_on_alike([pair[1], *recipe.alike])
+    else:
+        if task != "classification":
+            if (numbers := table.numbers(recipe.label)) is None:
+                raise UserError(no_number(recipe.label, table, target=True))
+            _check_finite(recipe.label, numbers, table)
+        y, classes = y_of(labels, task, where)
+    examples = dense(X, labels)
+    return dataset_of(table.path.name, examples, y, examples.d, task, tuple(notes), classes), recipe
 
 
 def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
@@ -430,41 +361,6 @@ def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
             )
     rows, columns, values = (np.concatenate(arrays) for arrays in zip(*entries, strict=True))
     return sp.coo_array((values, (rows, columns)), shape=(T, d)).tocsr()
-
-
-def _categories(name: str, table: Table) -> tuple[str, ...]:
-    form, texts = table.form, table.text(name)[~table.missing(name)]
-    values = tuple(sorted(set(texts)))
-    if not table.is_truth(name):
-        row, word = table.first_word(name)
-        if said := _other_notation(texts, word, form):
-            raise UserError(f"{table.where(row)}: column '{name}' holds {show(word)}, {said}")
-        if _is_odd(list(values), word, form):
-            raise UserError(_no_number(name, table))
-    else:  # one each, in capital letters or not
-        lower = [value.lower() for value in values]
-        values = tuple(value for i, value in enumerate(values) if lower.index(lower[i]) == i)
-    if len(values) > MOST_CATEGORIES:
-        raise UserError(
-            f"{table.path}: column '{name}' has {len(values)} different values, such as "
-            f"{show(values[0])}; categorical=onehot takes {MOST_CATEGORIES}; "
-            f"{column_word('drop', name)} leaves the column out"
-        )
-    long = next((value for value in values if len(value) > LONGEST_TEXT), None)
-    if long is not None:
-        raise UserError(
-            f"{table.path}: column '{name}' holds a text of {len(long)} characters; "
-            f"{column_word('drop', name)} leaves the column out"
-        )
-    return values
-
-
-def _folding(words: Sequence[str]) -> Callable[[str], str]:
-    """Return what is done to texts before they are compared with the words of a column.
-
-    True and true are one, as in labels.
-    """
-    return str.lower if {word.lower() for word in words} <= TRUTH.keys() else str
 
 
 def _scaling(values: np.ndarray, kind: str) -> tuple[float, float]:

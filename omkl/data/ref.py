@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from omkl.data import cache, data_files, registry
-from omkl.data.dataset import Dataset
+from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.formats import check_settings, data_name, format_of, read_table
+from omkl.data.labels import y_of
 from omkl.data.preparation import AS_IT_IS, Preparation
-from omkl.data.prepare import prepared_table, read_file, read_registered
-from omkl.data.recipe import Recipe
-from omkl.data.registry import DataEntry, Form, Link
+from omkl.data.recipe import Recipe, prepared_table
+from omkl.data.registry import DataEntry, Form, Link, read_registered
 from omkl.data.tables import Table, of_frame
 from omkl.errors import OmklError, UserError, shown, suggest
 from omkl.files import locked
@@ -55,9 +55,9 @@ class DataRef(ABC):
         return Parsed, (self.name, self.task, self.word, self.content_hash, self.copy or self.load())
 
     @property
-    @abstractmethod
     def known(self) -> DataEntry | Dataset:
         """What says how large the data set is: its entry, or the data themselves."""
+        return self.load()
 
     @abstractmethod
     def load(self, download: bool = True) -> Dataset:
@@ -69,7 +69,7 @@ class DataRef(ABC):
     @property
     def prepared(self) -> str:
         """How a user's table is prepared, as one types it."""
-        return ""
+        return getattr(self, "preparation", AS_IT_IS).words
 
     @property
     def to_be_downloaded(self) -> bool:
@@ -126,9 +126,10 @@ class DataRef(ABC):
         """Return the named columns of a user's table before they are prepared, None for other data."""
         return None
 
-    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Return what a process that is started later needs to find the data set again (`from_json`)."""
+        text = "a job that starts later cannot find data in memory; save them to a file first"
+        raise UserError(f"data={self.name}: {text}")
 
 
 def find(spec: str, *, task: str = "classification", preparation: Preparation = AS_IT_IS) -> DataRef:
@@ -164,20 +165,29 @@ def from_json(content: Mapping[str, Any]) -> DataRef:
 # ------------------------------------------------------------------ a file, and data in memory
 
 
+def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset, Recipe | None]:
+    """Return the data set of a user's file, and of a table the recipe that prepares others like it.
+
+    Raises UserError that names file, line, column and what helps.
+    """
+    (found,) = format_of(path).read(path, preparation, data_files.size_limit(), None, ())
+    if isinstance(found, Table):
+        dataset, recipe = prepared_table(found, task, preparation)
+        return replace(dataset, name=data_name(path)), recipe
+    if found.d == 0:
+        raise UserError(f"{path}: no features in any example")
+    y, classes = y_of(found.labels, task, str(path))
+    counted = "an index is 0, so the columns count from 0 (index_base=0)"
+    notes = (counted,) if preparation.index_base == "auto" and found.base == 0 else ()
+    return dataset_of(data_name(path), found, y, found.d, task, notes, classes), None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class UserFile(DataRef):
     """A file of the user's: LIBSVM text, .npz with X and y, or a table, with how it is prepared."""
 
     path: Path
     preparation: Preparation = AS_IT_IS
-
-    @property
-    def prepared(self) -> str:
-        return self.preparation.words
-
-    @property
-    def known(self) -> Dataset:
-        return self._dataset
 
     def load(self, download: bool = True) -> Dataset:
         return self._dataset
@@ -220,10 +230,6 @@ class Parsed(DataRef):
     def content_hash(self) -> str:
         return self.digest
 
-    @property
-    def known(self) -> Dataset:
-        return self.load()
-
     def __reduce__(self) -> tuple[Any, ...]:
         return Parsed, (self.name, self.task, self.word, self.digest, self.copy or self.source)
 
@@ -252,9 +258,6 @@ class Parsed(DataRef):
             keep(dataset)
         return replace(dataset, name=self.name)
 
-    def to_json(self) -> dict[str, Any]:
-        raise _in_memory(self.name)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frame(DataRef):
@@ -263,21 +266,13 @@ class Frame(DataRef):
     frame: Any
     preparation: Preparation = AS_IT_IS
 
-    @property
-    def prepared(self) -> str:
-        return self.preparation.words
-
     @cached_property
     def _read(self) -> tuple[Parsed, Recipe]:
         dataset, recipe = prepared_table(self.table(), self.task, self.preparation)
         return of_dataset(replace(dataset, name=self.name)), recipe
 
-    @property
-    def known(self) -> Dataset:
-        return self._read[0].load()
-
     def load(self, download: bool = True) -> Dataset:
-        return self.known
+        return self._read[0].load()
 
     @property
     def copy(self) -> Path | None:
@@ -289,14 +284,6 @@ class Frame(DataRef):
 
     def table(self) -> Table:
         return of_frame(self.frame, Path(self.name), self.preparation)
-
-    def to_json(self) -> dict[str, Any]:
-        raise _in_memory(self.name)
-
-
-def _in_memory(name: str) -> UserError:
-    text = "a job that starts later cannot find data in memory; save them to a file first"
-    return UserError(f"data={name}: {text}")
 
 
 def load(

@@ -4,18 +4,24 @@ A set may have several formats: each is a Form, with the steps from its files to
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Annotated, Literal
+
+import numpy as np
 
 from omkl import conf, schema
-from omkl.data import number_streams, streams
-from omkl.data.data_files import LIMIT
+from omkl.data import streams
+from omkl.data.data_files import LIMIT, size_limit
+from omkl.data.dataset import Dataset, dataset_of
+from omkl.data.labels import class_numbers, targets
+from omkl.data.parse import Examples, dense, joined, libsvm_parts, read_mat, read_npz
 from omkl.data.raw_files import READERS, TWO_FILES
 from omkl.errors import UserError, show, suggest
 from omkl.paths import listed
+from omkl.schema import one_of, such
 from omkl.tasks import TASKS
 
 # format: how many files it needs at least
@@ -25,9 +31,12 @@ FORMATS = {"libsvm": 1, "npz": 1, "mat": 1, "sklearn": 0, "stream": 0} | {
 # format: the data sets it can give
 EMBEDDED = {
     "sklearn": ("breast_cancer", "digits", "iris", "wine"),
-    "stream": (*streams.EVERY, *number_streams.EVERY),
+    "stream": tuple(streams.EVERY),
 }
-_SHA256 = re.compile("[0-9a-f]{64}")
+_Address = Annotated[
+    str, such("an address with https:// or http://", re.compile(r"https?://[\w.-]+(:\d+)?(/.*)?").fullmatch)
+]
+_Digest = Annotated[str, such("64 hexadecimal digits", re.compile("[0-9a-f]{64}").fullmatch)]
 UNVERIFIED = (
     "not verified: no content hash is registered, because no copy was available; only the numbers of "
     "examples and features are compared"
@@ -38,7 +47,7 @@ UNVERIFIED = (
 class Link:
     """Where a file is downloaded from; ``member`` is its name inside a .zip archive, in whichever folder."""
 
-    url: str
+    url: _Address
     member: str | None = None
 
 
@@ -62,11 +71,11 @@ class Form:
     index_base: the index of the first column in LIBSVM text, 0 or 1
     """
 
-    format: str
+    format: Annotated[str, one_of(FORMATS)]
     files: tuple[DataFile, ...] = ()
     labels: dict[str, int] | None = None
     dataset: str = ""
-    index_base: int = 1
+    index_base: Literal[0, 1] = 1
 
 
 @dataclass(frozen=True)
@@ -81,14 +90,14 @@ class DataEntry:
     name: str
     title: str
     description: str
-    task: str
+    task: Annotated[str, one_of(TASKS)]
     T: int
     d: int
     source: str
     licence: str
     forms: tuple[Form, ...]
     nnz: int | None = None
-    content_hash: str | None = None
+    content_hash: _Digest | None = None
     positive_share: float | None = None
     classes: tuple[str, ...] | None = None
     permutations: str | None = None
@@ -173,56 +182,86 @@ def _entry(path: Path) -> DataEntry:
 
 
 def _faults(item: DataEntry) -> Iterator[str]:
-    """Yield the faults of an entry whose types are right."""
-    classes = item.task == "classification"
-    if item.task not in TASKS:
-        yield f"task: {show(item.task)}{suggest(item.task, TASKS)}; one of {', '.join(TASKS)}"
+    """Yield the faults of an entry whose values are right one by one."""
+    classes, known = item.task == "classification", item.content_hash is not None
     if item.classes is not None and not (classes and 2 < len(set(item.classes)) == len(item.classes)):
         yield "classes: should name three or more different classes of a classification"
-    known = item.content_hash is not None
     if classes and (item.positive_share is None) == (item.classes is None) and (known or item.classes):
         yield "missing positive_share (of two classes) or classes (the names of more)"
     if known != (item.nnz is not None):
         yield "nnz and content_hash: give both, or neither where no copy of the data is available"
-    if item.content_hash is not None and not _SHA256.fullmatch(item.content_hash):
-        yield "content_hash: should be 64 hexadecimal digits"
     if not item.forms:
         yield "forms: at least one is needed"
+    numbers = {-1, 1} if item.n_classes == 2 else set(range(item.n_classes))
     for number, form in enumerate(item.forms, 1):
-        yield from (f"forms[{number}]: {fault}" for fault in _form_faults(form, classes, item.n_classes))
+        where, needed = f"forms[{number}]: ", FORMATS[form.format]
+        if len(form.files) < needed:
+            yield f"{where}files: {needed} needed for format {form.format}"
+        if form.format in EMBEDDED and form.dataset not in EMBEDDED[form.format]:
+            yield f"{where}dataset: {show(form.dataset)}; one of {', '.join(EMBEDDED[form.format])}"
+        if classes and form.labels is None:
+            yield f"{where}missing labels"
+        elif not classes and form.labels:
+            yield f"{where}labels: only classification has classes to map"
+        elif classes and set((form.labels or {}).values()) != numbers:
+            wanted = "-1 and 1" if item.n_classes == 2 else f"0 to {item.n_classes - 1}"
+            yield f"{where}labels: should map the source's labels to {wanted}"
 
 
-def _form_faults(form: Form, classes: bool, count: int) -> Iterator[str]:
-    numbers = {-1, 1} if count == 2 else set(range(count))
-    if form.format not in FORMATS:
-        yield f"format: {show(form.format)}{suggest(form.format, FORMATS)}; one of {', '.join(FORMATS)}"
-        return
-    if len(form.files) < FORMATS[form.format]:
-        yield f"files: {FORMATS[form.format]} needed for format {form.format}"
-    if form.format in EMBEDDED and form.dataset not in EMBEDDED[form.format]:
-        yield f"dataset: {show(form.dataset)}; one of {', '.join(EMBEDDED[form.format])}"
-    if form.index_base not in (0, 1):
-        yield f"index_base: {show(form.index_base)} should be 0 or 1"
-    if classes and form.labels is None:
-        yield "missing labels"
-    elif not classes and form.labels:
-        yield "labels: only classification has classes to map"
-    elif classes and set((form.labels or {}).values()) != numbers:
-        wanted = "-1 and 1" if count == 2 else f"0 to {count - 1}"
-        yield f"labels: should map the source's labels to {wanted}"
-    for file in form.files:
-        if not _is_plain(file.name):
-            yield f"files: {show(file.name)} should be a plain file name"
-        for link in file.urls:
-            try:
-                scheme = urlsplit(link.url).scheme
-            except ValueError:  # such as http://[
-                scheme = ""
-            if scheme not in ("http", "https"):
-                yield f"urls: {show(link.url)} should begin with https:// or http://"
-            if link.member is not None and not all(map(_is_plain, link.member.split("/"))):
-                yield f"urls: member {show(link.member)} leaves the archive"
+# ------------------------------------------------------------------ reading one
 
 
-def _is_plain(name: str) -> bool:
-    return name not in ("", ".", "..") and not set(name) & set("/\\:\0")
+def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Dataset:
+    """Return the registered set in the files of a form. Raises UserError if they have other content.
+
+    The source is read in parts, so that no text and no dense rows are in memory as a whole.
+    """
+    where = " + ".join(str(path) for path in paths) or f"the {form.format} data of {item.name}"
+    limit = size_limit(item.size_limit(form))
+    rows = []
+    for part in source_parts(form, list(paths), limit):
+        if item.task == "classification":
+            y, _ = class_numbers(part.labels, form.labels, where)
+        else:
+            y = targets(part.labels, where)
+        rows.append(part._replace(labels=y))
+    examples, notes = joined(rows), item.notes_on_content
+    dataset = dataset_of(item.name, examples, examples.labels, item.d, item.task, notes, registered=True)
+    dataset = replace(dataset, classes=item.classes)
+    columns = int(examples.indices.max(initial=-1)) + 1
+    if item.content_hash is None:
+        same = (dataset.T, columns) == (item.T, item.d)
+    else:
+        same = dataset.content_hash == item.content_hash and columns <= item.d
+    if not same:
+        two = item.task == "classification" and item.classes is None
+        share = f", {dataset.positive_share:.6f} positive" if two else ""
+        raise UserError(
+            f"{where}: not the registered content of {item.name}: "
+            f"expected {item.content_hash or 'any hash'} (T={item.T}, d={item.d}), "
+            f"got {dataset.content_hash} (T={dataset.T}, d={columns}{share})"
+        )
+    return dataset
+
+
+def source_parts(form: Form, paths: list[Path], limit: int | None) -> Iterator[Examples]:
+    """Yield the examples of a form's files in parts, with labels as in the source.
+
+    Raises UserError for bad content, and for a file that holds more than ``limit`` bytes.
+    """
+    if form.format == "libsvm":
+        for path in paths:
+            yield from libsvm_parts(path, limit, form.index_base, False)
+    elif form.format == "npz":
+        yield dense(*read_npz(paths[0], limit))
+    elif form.format == "mat":
+        yield read_mat(paths[0], limit)
+    elif form.format == "stream":
+        yield streams.realised(form.dataset, 1)[0]
+    elif form.format == "sklearn":
+        from sklearn import datasets
+
+        X, y = getattr(datasets, f"load_{form.dataset}")(return_X_y=True)
+        yield dense(X, y.astype(np.float64))
+    else:
+        yield from READERS[form.format](paths, limit)

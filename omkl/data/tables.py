@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.data.labels import TRUTH
-from omkl.data.preparation import AS_IT_IS, LABELS, Preparation, TableFormat, column_word, typed_setting
+from omkl.data.preparation import AS_IT_IS, LABELS, Preparation, column_word, typed_setting
 from omkl.errors import UserError, counted, quoted, show, suggest
 
 if TYPE_CHECKING:
@@ -163,15 +163,13 @@ def label_place(names: Sequence[str], named: bool, wanted: Preparation, path: Pa
     return last, f"the label is column {shown}, the last; label= names another"
 
 
-def kept_as_text(
-    names: Sequence[str], named: bool, wanted: Preparation, path: Path
-) -> tuple[set[str], set[str]]:
+def kept_as_text(names: Sequence[str], named: bool, wanted: Preparation, path: Path) -> set[str]:
     """Return the columns whose texts matter even where they are numbers: that of the label, and ``id``."""
-    label, ids = set(), set[str]()
+    kept = set[str]()
     with suppress(UserError):  # where a table lacks them, `recipe_of` says so
-        label = {names[label_place(names, named, wanted, path)[0]]}
-        ids = {names[place_of(names, name, "id", path)] for name in wanted.id}
-    return label, ids
+        kept.add(names[label_place(names, named, wanted, path)[0]])
+        kept |= {names[place_of(names, name, "id", path)] for name in wanted.id}
+    return kept
 
 
 # ------------------------------------------------------------------ columns
@@ -188,12 +186,12 @@ def _are_truth(texts: Iterable[str]) -> bool:
     return next(first, None) is not None and all(text.lower() in TRUTH for text in rest)
 
 
-def numeric_gaps(form: TableFormat) -> list[float]:
+def numeric_gaps(form: Preparation) -> list[float]:
     """Return the gaps that are numbers: -999 and -999.0 are the same gap."""
     return [number for word in form.na or () if (number := AS_IT_IS.number(word)) is not None]
 
 
-def _numbers(texts: np.ndarray, form: TableFormat) -> np.ndarray | None:
+def _numbers(texts: np.ndarray, form: Preparation) -> np.ndarray | None:
     """Return texts without gaps as numbers, None where one is none; nan is inf here, since it is no gap."""
     if not form.is_plain:
         plain = [form.plain(text) for text in texts]
@@ -208,7 +206,7 @@ def _numbers(texts: np.ndarray, form: TableFormat) -> np.ndarray | None:
     return None if any("_" in text for text in texts) else numbers
 
 
-def numbers_of(texts: np.ndarray, form: TableFormat) -> np.ndarray | None:
+def numbers_of(texts: np.ndarray, form: Preparation) -> np.ndarray | None:
     """Return texts as numbers (T,), nan in gaps; True is 1. None where some text is neither."""
     gaps = form.gaps
     missing = np.fromiter((text.lower() in gaps for text in texts), bool, len(texts))
@@ -224,7 +222,7 @@ def numbers_of(texts: np.ndarray, form: TableFormat) -> np.ndarray | None:
     return numbers
 
 
-def number_column(texts: np.ndarray, form: TableFormat) -> tuple[np.ndarray, Words] | None:
+def number_column(texts: np.ndarray, form: Preparation) -> tuple[np.ndarray, Words] | None:
     """Return the numbers (T,) of a column of texts, nan in gaps, and its `Words`. None for another column."""
     numbers = numbers_of(texts, form)
     if numbers is None or _are_truth(text for text in texts if text.lower() not in form.gaps):
@@ -232,7 +230,7 @@ def number_column(texts: np.ndarray, form: TableFormat) -> tuple[np.ndarray, Wor
     return numbers, _words(texts, ~np.isfinite(numbers))
 
 
-def text_column(texts: np.ndarray, form: TableFormat) -> tuple[np.ndarray, Words]:
+def text_column(texts: np.ndarray, form: Preparation) -> tuple[np.ndarray, Words]:
     """Return a column of texts (T,), None in gaps, and its `Words`."""
     gaps, numeric = form.gaps, numeric_gaps(form)
     missing = np.fromiter((text.lower() in gaps for text in texts), bool, len(texts))
@@ -256,29 +254,36 @@ def table_of(
     columns: dict[str, Values],
     index: Sequence[int] | np.ndarray,
     form: Preparation,
-    texts: Collection[str] = (),
+    texts: Collection[str],
     words: dict[str, Words] | None = None,
     **about: Any,
 ) -> Table:
     """Return the table of these columns; those of texts that are numbers become numbers.
 
-    index: see Table    texts: further columns that stay texts    words: of columns that are numbers already
-    about: the other fields of Table
+    index: see Table    texts: columns that stay texts, see `kept_as_text`
+    words: of columns that are numbers already    about: the other fields of Table
     """
     import pandas as pd
 
-    words = dict(words or {})
-    label, ids = kept_as_text(list(columns), about.get("named", True), form, path)
-    place, made_columns = pd.Index(index), dict[str, Any]()
+    place, made, words, gaps = pd.Index(index), dict[str, Any](), dict(words or {}), numeric_gaps(form)
     for name, values in columns.items():
+        own: Words = {}
         if isinstance(values, np.ndarray) and values.dtype == object:
-            made = None if name in {*label, *ids, *texts} else number_column(values, form)
-            values, own = made or ((values, {}) if name in ids else text_column(values, form))
-            words |= {name: own} if own else {}
+            found = None if name in texts else number_column(values, form)
+            values, own = found or text_column(values, form)
+        elif gaps and not about.get("sparse"):
+            numbers = pd.Series(values).to_numpy(np.float64, na_value=np.nan)
+            if (odd := np.isin(numbers, gaps)).any():
+                values = np.where(odd, np.nan, numbers)
+                own = {
+                    repr(float(numbers[row])).removesuffix(".0"): row
+                    for row in np.flatnonzero(odd)[::-1].tolist()
+                }
+        words |= {name: {**words.get(name, {}), **own}} if own else {}
         if isinstance(values, np.ndarray) and values.dtype == object:
             values = pd.Series(values, place, object, copy=False)  # else pandas looks for a kind of its own
-        made_columns[name] = values
-    return Table(path, pd.DataFrame(made_columns, place, copy=False), form, words=words, **about)
+        made[name] = values
+    return Table(path, pd.DataFrame(made, place, copy=False), form, words=words, **about)
 
 
 def check_width(count: int, where: str) -> None:
@@ -332,24 +337,29 @@ def of_frame(
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError(f"{path}: two columns are named {show(twice[0])}; rename one")
     check_width(len(names), str(path))
-    label, ids = kept_as_text(names, True, form, path)
+    texts = {*texts, *kept_as_text(names, True, form, path)}
     columns: dict[str, Values] = {}
-    words: dict[str, Words] = {}
-    for name, values in zip(names, (own for _, own in frame.items()), strict=True):
-        missing = np.asarray(values.isna(), bool)
-        if _is_text(values):
-            if any(isinstance(value, list | dict | np.ndarray) for value in values.head(100)):
-                raise UserError(f"{path}: column '{name}' holds lists; write a number or a text for each row")
+    for name, (_, values) in zip(names, frame.items(), strict=True):
+        if _is_text(values) or name in texts:
+            missing = np.asarray(values.isna(), bool)
+            _check_cells(values[~missing].head(100), name, names, path, form)
             columns[name] = np.where(missing, "", np.array(values.astype(str), object))
-            continue
-        columns[name] = values.array
-        gaps = np.isin(values.to_numpy(np.float64, na_value=np.nan), numeric_gaps(form))
-        if gaps.any():
-            text = np.array(values.astype(str), object)  # with all digits, for labels
-            words[name] = _words(text, gaps)
-            numbers = values.to_numpy(np.float64, na_value=np.nan, copy=True)
-            numbers[gaps] = np.nan
-            is_text = name in {*label, *ids, *texts}
-            columns[name] = np.where(missing | gaps, "", text) if is_text else numbers
+        else:
+            columns[name] = values.array
     rows = np.arange(before + 1, before + len(frame) + 1)
-    return table_of(path, columns, rows, form, texts, words, named=True, unit=": row ")
+    return table_of(path, columns, rows, form, texts, unit=": row ")
+
+
+def _check_cells(values: Any, name: str, names: Sequence[str], path: Path, form: Preparation) -> None:
+    """Raise UserError for a column of lists, or of complex numbers that is not left out."""
+    if any(isinstance(value, list | dict | np.ndarray) for value in values):
+        raise UserError(f"{path}: column '{name}' holds lists; write a number or a text for each row")
+    if (odd := next((value for value in values if isinstance(value, complex)), None)) is not None:
+        with suppress(UserError):
+            if name in {names[place_of(names, wanted, "drop", path)] for wanted in form.drop}:
+                return
+        row = list(values).index(odd) + 1
+        raise UserError(
+            f"{path}: row {row}: column '{name}' holds {odd}, a complex number; give its real and imaginary "
+            f"parts as two columns, or {column_word('drop', name)} leaves it out"
+        )

@@ -13,8 +13,7 @@ from omkl.config import plan as make_plan
 from omkl.config.request import Request
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef, find
-from omkl.data.arrays import from_arrays
-from omkl.data.dataset import Dataset
+from omkl.data.dataset import Dataset, from_arrays
 from omkl.data.ref import Frame, Parsed, UserFile, of_dataset
 from omkl.data.tables import as_pandas
 from omkl.errors import UserError, counted, show

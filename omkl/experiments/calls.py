@@ -17,8 +17,8 @@ from omkl.experiments.report import page_of, write_page
 from omkl.experiments.results import Results, check_end, run_call
 from omkl.experiments.trained_model import Model, trained
 from omkl.experiments.tune import Study, Tuning
+from omkl.figures.style import KINDS
 from omkl.publications import Selection, find_item
-from omkl.reports.figure_style import KINDS
 from omkl.reports.look import look as look
 
 if TYPE_CHECKING:
@@ -234,8 +234,6 @@ def figure(
     -------
     matplotlib.figure.Figure
     """
-    from omkl.reports import drawing
-
     if kind not in KINDS:
         from omkl.publications.paper_figures import figure_of
 
@@ -252,8 +250,8 @@ def figure(
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     if out is not None:
-        drawing.write_files(made, out)
-    return drawing.draw(made)
+        made.write(out)
+    return made.draw()
 
 
 def fit(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Drawn
 
-    from omkl.reports.figures import Figure
+    from omkl.figures.style import Figure
 
 
 class Shown(ABC):
@@ -248,32 +248,28 @@ class Results(Shown):
 
     def report_table(self, options: TableOptions = USUAL) -> Table:
         """Return the table for readers; options: order of the rows, and columns."""
-        make, summary = sweep_table if self.is_sweep else run_table, self.table
-        if {"p_holm", "+p_holm"} & set(options.columns):
-            from omkl.reports.comparison import holm_ps
-
-            summary = summary.assign(p_holm=holm_ps(self.rows, summary, self.cells))
-        return make(summary, self.cells, self.expected, options)
+        make = sweep_table if self.is_sweep else run_table
+        return make(self.table, self.cells, self.expected, options)
 
     # ------------------------------------------------------------------ as figures
 
     def figure(self, kind: str, measure: str | None = None) -> "Figure":
-        """Return a figure as data: curve, confusion, sweep, times or ranks.
+        """Return a figure, to draw or write: curve, confusion, sweep, times or ranks.
 
         measure: of a curve, such as ``n_sv_sum``, else one by which learners are compared; None is the error.
         Raises UserError where there is nothing to draw.
         """
-        from omkl.reports import charts
+        from omkl.figures.kinds import figure_named
         from omkl.reports.measures import PAIR, measure_named
 
         if measure is not None and kind != "curve":
             return self.by(measure).figure(kind)
         measure = measure and measure_named(measure).name
-        cells = self._with_confusion() if kind == "confusion" else self.cells
+        cells = self._whole() if kind == "confusion" else self.cells
         stored: Mapping[str, Mapping[str, Any]] = self._curves() if kind == "curve" else {}
         stored = self._with_regret(stored) if measure == REGRET else stored
         measures = PAIR if measure is None else (measure,)
-        return charts.figure_named(kind, cells, stored, self.expected, measures, self.rows)
+        return figure_named(kind, cells, stored, self.expected, measures, self.rows)
 
     def curve(self, measure: str | None = None) -> "Drawn":
         """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples."""
@@ -313,29 +309,27 @@ class Results(Shown):
 
     def pareto(self, cost: str = "time") -> "Drawn":
         """Draw error against a cost (``time``, ``size``, ``memory``), and the front that no learner beats."""
+        from omkl.figures.costs import costs_of, pareto
         from omkl.publications.paper_tables import with_costs
-        from omkl.reports import charts, drawing
         from omkl.reports.summary import grid_table
 
         table = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
-        return drawing.draw(charts.pareto(charts.costs_of(table, cost), cost))
+        return pareto(costs_of(table, cost), cost).draw()
 
     def _drawn(self, kind: str, measure: str | None = None) -> "Drawn":
-        from omkl.reports import drawing
-
-        return drawing.draw(self.figure(kind, measure))
+        return self.figure(kind, measure).draw()
 
     def report(self, path: str | Path) -> Path:
         """Write a page for the browser, one file with tables and figures, and return its path."""
         from omkl.experiments.report import page_path
-        from omkl.pages.document import write_html
+        from omkl.pages.html import write_html
         from omkl.pages.runs import results_page
 
         target = page_path(path)
         plans = [part.plan for part in self.parts]
         if len({plan.store for plan in plans}) > 1:
             raise UserError("a page shows one store; bring the cells together with `omkl results merge`")
-        page = results_page(self._with_confusion(), self.expected, plans, self.expected.command, self.rows)
+        page = results_page(self._whole(), self.expected, plans, self.expected.command, self.rows)
         write_html(page, target)
         return target
 
@@ -351,12 +345,11 @@ class Results(Shown):
         cells = {cell.key: cell for part in self.parts for cell in expand(part.plan)}
         return {key: regret_curve(cells[key], curve) for key, curve in curves.items()}
 
-    def _with_confusion(self) -> "pd.DataFrame":
-        """Return the cells with confusion matrices, which tables do not need."""
-        if all("confusion" in part.outcome.cells for part in self.parts):
+    def _whole(self) -> "pd.DataFrame":
+        """Return the cells with all that is stored of them, such as confusion matrices and revisions."""
+        if all({"confusion", "revision"} <= set(part.outcome.cells) for part in self.parts):
             return self.cells
-        columns = (*READ, "confusion")
-        return _joined([table_of(Store(part.plan.store), expand(part.plan), columns) for part in self.parts])
+        return _joined([table_of(Store(part.plan.store), expand(part.plan)) for part in self.parts])
 
 
 def _joined(tables: "list[pd.DataFrame]") -> "pd.DataFrame":

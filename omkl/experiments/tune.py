@@ -22,7 +22,7 @@ from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread
 from omkl.runs.runner import run_plans
 from omkl.runs.tuning import Race, Rule, Tuned, assumed, axes, known, races, rule_of, run_races
-from omkl.tasks import MEASURES, TASK_ERROR
+from omkl.tasks import MEASURES, TASK_ERROR, judging
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,6 +184,8 @@ class Tuning(Shown):
         target = Path(path)
         if target.suffix not in (".yaml", ".yml"):
             raise UserError(f"{target}: the name of a settings file must end in .yaml")
+        if not self.settings:
+            raise UserError(f"{target} is not written: {self._without_value() or 'nothing was tuned'}")
         rounds = dict.fromkeys(map(self._rounds, self.ends))
         if len(rounds) > 1:
             why = "with order=file the reported rounds differ between data sets"
@@ -351,7 +353,19 @@ class Tuning(Shown):
             )
             lines = [*self._rules(), f"The errors are those {apart}."]
         alone = list(dict.fromkeys(row["label"] for row in rows if row["trials"] == 1))
-        return lines + ([f"nothing to tune for {', '.join(quoted(alone))}"] if alone else [])
+        lines += [f"nothing to tune for {', '.join(quoted(alone))}"] if alone else []
+        return lines + [text for text in [self._without_value()] if text]
+
+    def _without_value(self) -> str:
+        """Return a sentence about the learners of which no trial could be judged, "" where there are none."""
+        names = {f"{row['label']} on {row['data']}": end for end, row in self._pairs() if end.place is None}
+        if not names:
+            return ""
+        measure = judging(self.study.rule.by).word if self.study.rule.by else "error"
+        return (
+            f"no trial of {', '.join(quoted(names))} has a {measure}, so none was chosen; "
+            "see `omkl status` for cells that failed, or compare by another measure (by=)"
+        )
 
     def _rules(self) -> list[str]:
         """Return how the trials of these data sets raced."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import Plan, learner_names, learner_spec, pool, pool_names
 from omkl.config.settings_text import SCALING, kernels_text, params_text, word_text
 from omkl.data import DataRef, registry
+from omkl.errors import counted
 from omkl.reports import origin
+from omkl.reports.captions import some
 from omkl.reports.results_table import NO_TEST
 from omkl.reports.rows import Row
 from omkl.reports.table import COMMAND, Records, Table
@@ -25,14 +27,20 @@ def with_details(
     """Return a table of results with what opens below each row; rows: those of its summary.
 
     name: of the table's file    names: paths of the user's files by data set. Why rows have no mark is said
-    below the table, the other terms open; its warnings are the page's.
+    below the table, and which rows have no cell yet; the other terms open; its warnings are the page's.
     """
-    made = []
+    made, missing = [], []
     for row, own in zip(rows, table.rows, strict=True):
+        named = dict(zip((column.name for column in table.columns), map(str, own.cells), strict=True))
+        if not row.cells:
+            missing.append(f"{named.get('learner', row.learner)} on {row.data}")
+            continue
         note = table.notes[own.refs[0] - 1] if own.refs else ""
         made.append(replace(own, about=about(row, cells, names, note)))
     terms = [(term, text) for term, text in table.terms if term != NO_TEST]
     findings = [f"{term.capitalize()}: {text}." for term, text in table.terms if term == NO_TEST]
+    if missing:
+        findings.append(f"{counted(len(missing), 'row')} without a finished cell: {some(missing)}.")
     return replace(table, name=name, rows=made, terms=terms, findings=[*findings, *table.findings])
 
 

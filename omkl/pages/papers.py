@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError
-from omkl.pages.document import Page, Section
+from omkl.figures.style import Figure
 from omkl.pages.page_tables import plain_table, with_details
-from omkl.pages.runs import CURVES, origin_sections, page_curves
+from omkl.pages.runs import origin_sections, page_curves
+from omkl.pages.sections import Page, Section
 from omkl.publications.claims import claims_of
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.page import about_numbers
@@ -14,9 +15,7 @@ from omkl.publications.paper import Item, Paper
 from omkl.publications.paper_figures import paper_figure, selected
 from omkl.publications.paper_tables import KINDS, best_warnings, digest, sizes, warnings_of
 from omkl.publications.selection import Selection, work_of
-from omkl.reports.comparison import in_numbers
-from omkl.reports.figures import Figure
-from omkl.reports.measures import ERROR
+from omkl.reports.comparison import comparison
 from omkl.reports.table import Table
 from omkl.runs.runner import stored_plans
 from omkl.store.store import Store
@@ -94,8 +93,10 @@ class _Parts:
             return Section(compared.title, [replace(table, name=name), drawn])
         paths = {ref.name: ref.word for plan in compared.work.plans for ref in plan.data}
         parts: list[Table | Figure] = [with_details(table, name, compared.rows, compared.cells, paths)]
-        if not best and (curves := self._curves(compared, f"{name}-curves")):
-            parts.append(curves)
+        if not best and not any(own.kind == "curves" for own in self.paper.figures.values()):
+            drawn_of = (compared.cells, self.curves, compared.expected, compared.rows)
+            if curves := page_curves(*drawn_of, name=f"{name}-curves"):
+                parts.append(curves)
         return Section(compared.title, parts)
 
     def figure(self, item: Item) -> Section:
@@ -105,23 +106,15 @@ class _Parts:
             return Section(item.titled(), texts=[text])
         try:
             shown = selected(self._compared(item, command))
-            drawn = self._drawn(shown, name)
+            drawn = paper_figure(shown, name)
         except UserError as error:  # nothing has finished, or there are too few data sets for ranks
             return Section(item.titled(), texts=[f"Not drawn: {error}."])
-        if drawn is None:
-            return Section(shown.title, texts=["The store holds no curves of it."])
-        return Section(shown.title, [replace(drawn, command=command), *in_numbers(drawn)])
-
-    def _drawn(self, shown: Compared, name: str) -> Figure | None:
-        if shown.item.kind == "curves":
-            return self._curves(shown, name, shown.item.options["measure"])
-        return paper_figure(shown, name)
-
-    def _curves(self, shown: Compared, name: str, first: str = ERROR) -> Figure | None:
-        rows, names = shown.rows, (first, *CURVES)
-        return page_curves(
-            shown.cells, self.curves, shown.expected, rows, shown.summary, name=name, names=names
-        )
+        if drawn.ranks is None:
+            return Section(shown.title, [replace(drawn, command=command)])
+        table = comparison(drawn.ranks)
+        if drawn.instead:
+            return Section(shown.title, [table], [drawn.instead])
+        return Section(shown.title, [replace(drawn, command=command), table])
 
     def claims(self) -> Section:
         made = claims_of(self.paper, self.selection, self.outcome, lenient=True)

@@ -11,12 +11,15 @@ import numpy as np
 
 from omkl.config import Plan, learner_names, learner_specs
 from omkl.errors import UserError, counted
-from omkl.pages.document import Page, Section
+from omkl.figures.curves import learning_curves
+from omkl.figures.matrices import confusion
+from omkl.figures.rank_diagram import ranks
+from omkl.figures.style import Figure, file_stem
+from omkl.figures.sweeps import sweep
 from omkl.pages.page_tables import data_sets, provenance, with_details
-from omkl.reports import charts
+from omkl.pages.sections import Page, Section
 from omkl.reports.comparison import comparison
-from omkl.reports.figures import Figure, file_stem
-from omkl.reports.measures import ERROR
+from omkl.reports.measures import PAIR
 from omkl.reports.ranks import average_ranks
 from omkl.reports.results_table import (
     AGAIN,
@@ -28,7 +31,7 @@ from omkl.reports.results_table import (
     swept_names,
     warnings_of,
 )
-from omkl.reports.rows import ReportPlan, Row, alike, line_names, rows_of
+from omkl.reports.rows import ReportPlan, Row, alike, rows_of
 from omkl.reports.store_contents import chosen_cells as chosen_cells
 from omkl.reports.store_contents import failed_lines
 from omkl.reports.summary import summary_of_rows
@@ -38,29 +41,25 @@ from omkl.store.store import Store
 if TYPE_CHECKING:
     import pandas as pd
 
-CURVES = (ERROR, "windowed_pct", "mistakes", "n_sv_sum", "top_weight")
 CLASSES = range(3, 101)  # of a confusion matrix
-MOST_CURVES = 400  # rows of a store; each adds some 3 kB to the file
+MOST_CURVES = 400  # rows of a store up to which learning curves are drawn
 
 
-def run_page(plan: Plan, words: list[str], command: str, *, by: str = "", progress: bool = False) -> Page:
+def run_page(plan: Plan, words: list[str], command: str, *, by: str = "") -> Page:
     """Return the page of a plan's cells that the store holds.
 
     words: that the plan was made from    command: that makes the page    by: the measure that compares rows
-    progress: with the numbers of cells done and failed; without it, UserError where no cell has finished.
+    Raises UserError where no cell has finished.
     """
-    from omkl.runs.status import status
-
     outcome, warnings = stored_plans([plan])
     run = f"omkl {'sweep' if plan.swept else 'run'} {shlex.join(words)}"
     expected = replace(ReportPlan.of(plan, outcome.failed, run, outcome.stale), by=by)
-    if outcome.cells.empty and not progress:
+    if outcome.cells.empty:
         raise UserError(
             f"the store {plan.store} holds none of the {outcome.requested} cells; `{run}` computes them"
         )
     page = results_page(outcome.cells, expected, [plan], command)
-    rows = status(plan).rows if progress else None
-    return replace(page, warnings=[*warnings, *page.warnings], progress=rows)
+    return replace(page, warnings=[*warnings, *page.warnings])
 
 
 def results_page(
@@ -105,7 +104,8 @@ def cells_sections(
     table = with_details(run_table(summary, cells, expected, swept=swept), "results", rows, cells, names)
     sections = [Section("Results", [table])]
     measures = replace(measures_table(summary, cells), name="measures", command="")
-    sections.append(Section("Measures", [measures]))
+    if sum(column.align == "right" for column in measures.columns) > 1:  # more than the results show
+        sections.append(Section("Measures", [measures]))
     again = f"`{expected.command}`" if expected.command else AGAIN
     warnings = warnings_of(summary, cells, expected, again)
     if expected.swept and summary["reps"].any():
@@ -113,11 +113,11 @@ def cells_sections(
         chosen = [rows[place] for place in best.pop("place")]
         own = with_details(run_table(best, cells, expected, swept=swept), "best", chosen, cells, names)
         sections.insert(0, Section(BEST.capitalize(), [own]))
-        if drawn := charts.sweep(summary, name="sweep"):
-            sections.append(Section("Sweep", [drawn]))
+        if drawn := sweep(summary, name="sweep"):
+            sections.insert(0, Section("Sweep", [drawn]))
     if most_curves is None or len(rows) <= most_curves:
         stored = store.curves(set(cells["key"]))
-        if curves := page_curves(cells, stored, expected, rows, summary):
+        if curves := page_curves(cells, stored, expected, rows):
             sections.append(Section("Learning curves", [curves]))
     else:
         warnings.append(
@@ -126,7 +126,7 @@ def cells_sections(
             "choose some of them with algo= and data="
         )
     with suppress(UserError):  # none of the cells has counts
-        confused = charts.confusion(cells, expected, rows, name="confusion", classes=CLASSES)
+        confused = confusion(cells, expected, rows, name="confusion", classes=CLASSES)
         sections.append(Section("Confusion matrices", [replace(confused, command="")]))
     for task in dict.fromkeys(summary["task"]):
         part = summary[summary["task"] == task].reset_index(drop=True)
@@ -135,7 +135,12 @@ def cells_sections(
         title = f"Average ranks, {task}"
         try:
             ranked = average_ranks(part)
-            sections.append(Section(title, [charts.ranks(ranked, name=f"ranks-{task}"), comparison(ranked)]))
+            drawn = ranks(ranked, name=f"ranks-{task}")
+            table = comparison(ranked)
+            if drawn.instead:
+                sections.append(Section(title, [table], [drawn.instead]))
+            else:
+                sections.append(Section(title, [drawn, table]))
         except UserError as error:  # what has finished is too little for the tests
             sections.append(Section(title, texts=[f"Not drawn: {error}."]))
     return sections, warnings, heading(summary, cells)
@@ -146,17 +151,15 @@ def page_curves(
     stored: Mapping[str, Mapping[str, Any]],
     expected: ReportPlan,
     rows: list[Row],
-    summary: "pd.DataFrame",
     **more: Any,
 ) -> Figure | None:
-    """Return the learning curves of some rows, a view per measure, and their seconds.
+    """Return the learning curves of some rows, None where the store holds none.
 
-    summary: of the same rows    more: of charts.learning_curves    None where the store holds no curve
+    more: of figures.curves.learning_curves
     """
-    seconds = summary.assign(line=line_names(rows, expected))[[bool(row.cells) for row in rows]]
-    more = {"name": "curves", "names": CURVES, "command": "", **more}
+    more = {"name": "curves", "names": PAIR, "command": "", **more}
     try:
-        return charts.learning_curves(cells, stored, expected, rows, seconds=seconds, **more)
+        return learning_curves(cells, stored, expected, rows, **more)
     except UserError:
         return None
 

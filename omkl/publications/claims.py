@@ -1,18 +1,20 @@
 """A paper's claims, each checked: holds on k of n data sets, with the numbers.
 
 A check, one function per kind, is found by its name. It takes the rows of one data set and the claim's
-options in conf/paper, and returns whether the claim holds there (None: undecided), and the numbers that show
-it. All tests are paired, over the permutations that both rows have run, at 5 %, and not corrected for their
-number.
+options in conf/paper, and returns what it finds there (YES, NO, SAME or UNKNOWN) and the numbers that show
+it. Two rows are compared over the permutations that both have run, by a paired t-test at 5 %, not corrected
+for the number of tests. With fewer than five of them, or passes in file order, the means decide where they
+differ by more than what is practically equal.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper, as_list, needed_share
@@ -21,7 +23,7 @@ from omkl.publications.selection import Selection, work_of
 from omkl.reports.measures import ERROR
 from omkl.reports.results_table import failed, incomplete
 from omkl.reports.rows import Row
-from omkl.reports.summary import ALPHA, LEAST_COMMON, not_worse, paired_ps
+from omkl.reports.statistics import ALPHA, LEAST_COMMON, constant, interval, paired_t, rank_correlation
 from omkl.reports.table import Table
 from omkl.store.cell_measures import CellMeasures, with_extra
 from omkl.store.store import Store
@@ -33,13 +35,35 @@ if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
 
 SHORT = 0.01  # seconds: shorter times are mostly what a call costs, and decide nothing
-_MARKS = {True: "", False: " (no)", None: " (?)"}
-_FORMS = {"mistake_pct": "{:.2f} %", "seconds": "{:.3g} s"} | {
-    own.name: "{:.3g}" for own in MEASURES.values() if own.tasks and own.name != "mistake_pct"
+DIGITS = 12  # the most that tell two numbers apart
+YES, NO, SAME, UNKNOWN = "holds", "does not hold", "no difference", "undecided"
+_MARKS = {YES: "", NO: " (no)", SAME: " (=)", UNKNOWN: " (?)"}
+_FORMS = {"mistake_pct": (".{}f", 2, " %"), "seconds": ("#.{}g", 3, " s"), "top_weight": (".{}f", 3, "")} | {
+    own.name: ("#.{}g", 3, "") for own in MEASURES.values() if own.tasks and own.name != "mistake_pct"
 }
 WORDS = {own.word: own.name for own in MEASURES.values() if own.tasks}
 Options = Mapping[str, Any]
-Answer = tuple[bool | None, str]
+Answer = tuple[str, str]
+
+
+class Pair(NamedTuple):
+    """Two rows compared.
+
+    sign: -1 where the left is better, 1 where it is worse, 0 where they do not differ, None where nothing can
+    be said    left, right: labels    a, b: means    p: of the paired t-test, NaN without one
+    """
+
+    sign: int | None
+    left: str
+    right: str
+    a: float
+    b: float
+    p: float
+
+    @property
+    def answer(self) -> str:
+        """Whether the left is better."""
+        return UNKNOWN if self.sign is None else {-1: YES, 0: SAME, 1: NO}[self.sign]
 
 
 @dataclass(frozen=True)
@@ -61,12 +85,18 @@ class ClaimRows:
     def mean(self, label: str, measure: str) -> float:
         """Return a row's mean of a measure; NaN where it has not finished."""
         records = self.records.get(label)
+        if records and measure == "top_weight":
+            return float(self.values(measure)[self.row(label).cells].mean())
         return _mean(records[0], self.measure(measure)) if records else float("nan")
 
     def measure(self, name: str) -> str:
         """Return a measure's name, for ERROR that of the task."""
         rows = (own for records in self.records.values() for own in records)
         return next(rows)["measure"] if name == ERROR else WORDS.get(name, name)
+
+    def row(self, label: str) -> Row:
+        """Return the row called so; of several the first."""
+        return self.records[label][0]["row"]
 
     def best(self, labels: str | list[str], measure: str) -> str:
         """Return the label with the best mean: the lowest, but of a measure of which more is better."""
@@ -76,42 +106,61 @@ class ClaimRows:
         }
         return min(means, key=lambda label: (means[label], label))
 
-    def worst(self, labels: str | list[str], measure: str) -> str:
-        """Return the label with the worst mean, one without a mean first."""
-        sign = _sign(measure)
-        means = {
-            label: np.nan_to_num(sign * self.mean(label, measure), nan=np.inf) for label in as_list(labels)
-        }
-        return max(means, key=lambda label: (means[label], label))
-
-    def row(self, label: str) -> Row:
-        """Return the row called so; of several the first."""
-        return self.records[label][0]["row"]
-
-    def errors(self, measure: str) -> np.ndarray:
-        """Return a measure or such a field as seconds of each cell (N,), signed so that less is better."""
-        if measure not in MEASURES and measure not in self.cells:
+    def values(self, measure: str) -> np.ndarray:
+        """Return a measure, or such a field as seconds, of each cell (N,)."""
+        if measure == "top_weight":
+            return np.array([max(own) if isinstance(own, list) else np.nan for own in self.cells["weights"]])
+        if measure in MEASURES and MEASURES[measure].tasks:
+            return self.measures.of(measure)
+        if measure not in self.cells:
             raise UserError(f"measure: '{measure}' is not known of each cell, so it cannot be tested")
-        own = self.measures.of(measure) if measure in MEASURES else self.cells[measure].to_numpy(float)
-        return _sign(measure) * own
+        return self.cells[measure].to_numpy(float)
 
-    def top_weights(self) -> np.ndarray:
-        """Return the largest weight of a kernel after the pass of each cell (N,), NaN without weights."""
-        return np.array([max(own) if isinstance(own, list) else np.nan for own in self.cells["weights"]])
+    def common(self, left: Row, right: Row) -> tuple[list[int], list[int]]:
+        """Return the places of both rows' cells of the permutations that both have run, in one order.
 
-    def differences(self, left: Row, right: Row, values: np.ndarray) -> np.ndarray:
-        """Return left's values minus right's (n,), over the n permutations that both have run.
-
-        values: of each cell (N,); of a permutation that a row has twice, the first cell counts. One
-        repetition that stands for all is compared with each of the other row's
+        Of a permutation that a row has twice, the first cell counts. None of passes in file order, but of a
+        generated stream, of which each is another realisation.
         """
+        if any(is_one_order(row.order, row.data) for row in (left, right)):
+            return [], []
         seeds = self.cells["permutation_seed"].tolist()
-        ours, theirs = ({seeds[at]: values[at] for at in reversed(row.cells)} for row in (left, right))
-        if left.stands_for_all:
-            ours = dict.fromkeys(theirs, values[left.cells[0]])
-        elif right.stands_for_all:
-            theirs = dict.fromkeys(ours, values[right.cells[0]])
-        return np.array([ours[seed] - theirs[seed] for seed in ours if seed in theirs], float)
+        ours, theirs = ({seeds[at]: at for at in reversed(row.cells)} for row in (left, right))
+        shared = [seed for seed in ours if seed in theirs]
+        return [ours[seed] for seed in shared], [theirs[seed] for seed in shared]
+
+    def differences(self, left: Row, right: Row, measure: str) -> np.ndarray:
+        """Return left's values minus right's (n,) over their common permutations; less is better."""
+        ours, theirs = self.common(left, right)
+        values = _sign(measure) * self.values(measure)
+        return values[ours] - values[theirs]
+
+    def pair(self, left: str, right: str, measure: str) -> Pair:
+        """Compare two rows by a measure, over the permutations that both have run."""
+        a, b = self.mean(left, measure), self.mean(right, measure)
+        if np.isnan(a) or np.isnan(b):
+            return Pair(None, left, right, a, b, np.nan)
+        return self.pair_of(self.row(left), self.row(right), measure)._replace(left=left, right=right)
+
+    def pair_of(self, left: Row, right: Row, measure: str) -> Pair:
+        """As `pair`, of two rows that have finished cells."""
+        values, places = self.values(measure), self.common(left, right)
+        if not places[0]:
+            places = left.cells, right.cells
+        a, b = (float(values[own].mean()) for own in places)
+        differences = self.differences(left, right, measure)
+        sign: int | None
+        p = float(paired_t(differences[None])[0])
+        if _is_short(measure, a, b):
+            return Pair(None, "", "", a, b, np.nan)
+        if differences.size >= LEAST_COMMON:
+            p = float(not differences.any()) if constant(differences) else p
+            sign = int(np.sign(differences.mean())) if p < ALPHA else 0
+        else:
+            known = MEASURES.get(measure)
+            near = known.practically_equal(b) if known and known.tasks else 0.0
+            sign = int(np.sign(_sign(measure) * (a - b))) if abs(a - b) > near else 0
+        return Pair(sign, "", "", a, b, p)
 
     def kernel_values(self, label: str, size: str) -> float:
         """Return how many kernel values a pass of this row needs, in the mean; NaN without curves.
@@ -165,76 +214,51 @@ def on_each(
     return list(table.values())
 
 
-# -------------------------------------------------------------------- tests
-
-
-def is_less(differences: np.ndarray) -> bool | None:
-    """Return whether the mean of paired differences (n,) is significantly below 0; None with too few."""
-    if differences.size < LEAST_COMMON:
-        return None
-    return bool(differences.mean() < 0 and paired_ps(differences[None])[0] < ALPHA)
-
-
-def interval(differences: np.ndarray) -> tuple[float, float]:
-    """Return the 90 % interval of the mean of paired differences (n,), n > 1.
-
-    It lies above -margin and below +margin just where two one-sided paired t-tests at 5 % say that the mean
-    does (TOST).
-    """
-    if np.ptp(differences) <= 1e-12 * abs(differences).max():  # nothing varies but the rounding of rates
-        return float(differences[0]), float(differences[0])
-    from scipy.stats import ttest_1samp
-
-    low, high = ttest_1samp(differences, 0.0).confidence_interval(1.0 - 2.0 * ALPHA)
-    return float(low), float(high)
-
-
 # -------------------------------------------------------------------- the kinds
 
 
 def less(rows: ClaimRows, options: Options) -> Answer:
     """``left`` is better in ``measure`` than ``right``; of several, each left than each right.
 
-    Better is less of it, but more of a measure such as auc. With ``significant`` a paired t-test must say so.
+    Better is less of it, but more of a measure such as auc. ``order``: labels in place of left and right, of
+    which each is better than the next; ``counts`` as of within. With ``significant`` no difference is a no.
     """
     measure = rows.measure(options["measure"])
-    left, right = rows.worst(options["left"], measure), rows.best(options["right"], measure)
-    a, b = rows.mean(left, measure), rows.mean(right, measure)
-    named = [
-        f" ({label})" if len(as_list(options[side])) > 1 else ""
-        for side, label in (("left", left), ("right", right))
-    ]
-    numbers = f"{_shown(a, measure)}{named[0]} : {_shown(b, measure)}{named[1]}"
-    holds = _known(_sign(measure) * a < _sign(measure) * b, a, b)
-    if holds and options.get("significant"):
-        holds = is_less(rows.differences(rows.row(left), rows.row(right), rows.errors(measure)))
-    return holds, numbers
+    order = options.get("order")
+    sides = [] if order else [as_list(options[side]) for side in ("left", "right")]
+    both = itertools.pairwise(order) if order else itertools.product(*sides)
+    pairs = [rows.pair(left, right, measure) for left, right in both]
+    answers = [pair.answer for pair in pairs]
+    answer = min(answers, key=(NO, UNKNOWN, SAME, YES).index)
+    shown = [pair for pair, own in zip(pairs, answers, strict=True) if own == answer]
+    if options.get("significant"):
+        tested = not any(pair.p != pair.p and pair.sign is not None for pair in pairs)
+        answer = {SAME: NO}.get(answer, answer) if tested else UNKNOWN
+    if order:
+        means = [rows.mean(label, measure) for label in order]
+        text = " : ".join(_shown(means, measure))
+        return answer, text + _counted(rows, order, options)
+    worst = max(shown, key=lambda pair: np.nan_to_num(_sign(measure) * (pair.a - pair.b), nan=np.inf))
+    return answer, _pair_text(worst, measure, *(len(side) > 1 for side in sides))
 
 
 def best(rows: ClaimRows, options: Options) -> Answer:
     """``left`` (one of several) is the best of left and ``right``, or not significantly worse than the best.
 
-    By ``measure``, else the error, and a paired t-test. Undecided where it is worse, and the two share too
-    few repetitions for a test.
+    By ``measure``, else the error. Undecided where it is worse, and the two share too few repetitions for a
+    test.
     """
-    measure, left = rows.measure(options.get("measure", ERROR)), as_list(options["left"])
-    ours, other = rows.best(left, measure), rows.best(options["right"], measure)
-    a, b = rows.mean(ours, measure), rows.mean(other, measure)
-    named = [
-        f" ({ours})" if len(left) > 1 else "",
-        f" ({other})" if len(as_list(options["right"])) > 1 else "",
-    ]
-    numbers = f"{_shown(a, measure)}{named[0]} : {_shown(b, measure)}{named[1]}"
-    if np.isnan(a) or np.isnan(b):
-        return None, numbers
-    if _sign(measure) * a <= _sign(measure) * b:
-        return True, numbers
-    there = [label for label in left if label in rows.records]
-    errors = rows.errors(measure)
-    tested = [rows.differences(rows.row(label), rows.row(other), errors) for label in there]
-    if any(more.size < LEAST_COMMON for more in tested):
-        return None, numbers
-    return any(bool(not_worse(more[None], paired_ps(more[None]))[0]) for more in tested), numbers
+    measure = rows.measure(options.get("measure", ERROR))
+    left, right = as_list(options["left"]), as_list(options["right"])
+    other = rows.best(right, measure)
+    pair = rows.pair(rows.best(left, measure), other, measure)
+    numbers = _pair_text(pair, measure, len(left) > 1, len(right) > 1)
+    if pair.sign is None or _sign(measure) * (pair.a - pair.b) <= 0:
+        return UNKNOWN if pair.sign is None else YES, numbers
+    pairs = [rows.pair(label, other, measure) for label in left if label in rows.records]
+    if any(own.p != own.p and own.sign == 1 for own in pairs):
+        return UNKNOWN, numbers
+    return YES if any(own.sign != 1 for own in pairs) else NO, numbers
 
 
 def comparable(rows: ClaimRows, options: Options) -> Answer:
@@ -244,47 +268,35 @@ def comparable(rows: ClaimRows, options: Options) -> Answer:
     be better by more, so that one of the two decides. Undecided with too few repetitions in common.
     """
     measure = rows.measure(options.get("measure", ERROR))
-    left, right = options["left"], rows.best(options["right"], measure)
-    a, b = rows.mean(left, measure), rows.mean(right, measure)
-    numbers = f"{_shown(a, measure)} : {_shown(b, measure)}"
-    if np.isnan(a) or np.isnan(b):
-        return None, numbers
-    more = rows.differences(rows.row(left), rows.row(right), rows.errors(measure))
+    pair = rows.pair(options["left"], rows.best(options["right"], measure), measure)
+    numbers = _pair_text(pair._replace(p=np.nan), measure)
+    if pair.sign is None:
+        return UNKNOWN, numbers
+    more = rows.differences(rows.row(pair.left), rows.row(pair.right), measure)
     if more.size < LEAST_COMMON:
-        return None, numbers
+        return UNKNOWN, numbers
     low, high = interval(more)
-    margin = options.get("margin", MEASURES[measure].practically_equal(b))
+    margin = options.get("margin", MEASURES[measure].practically_equal(pair.b))
     holds = high < margin and (bool(options.get("or_better")) or low > -margin)
-    return holds, f"{numbers} ({low:+.3g} to {high:+.3g})"
+    return _answer(holds), f"{numbers} ({low:+.3g} to {high:+.3g})"
 
 
-def ratio(rows: ClaimRows, options: Options) -> Answer:
-    """``left`` / ``right`` lies within [``low``, ``high``], of ``measure``.
+def within(rows: ClaimRows, options: Options) -> Answer:
+    """``measure`` of ``left`` lies within [``low``, ``high``], or its ratio to that of ``right``.
 
-    Where ``counts`` say what to count, the kernel values are shown too, and times below SHORT are undecided.
+    Where ``counts`` say what to count, the kernel values are shown too.
     """
-    sides = (options["left"], options["right"])
-    a, b = (rows.mean(side, options["measure"]) for side in sides)
-    share = a / b if b else float("nan")
-    if "counts" not in options:
-        return _known(_within(share, options), share), f"{share:.3g}"
-    x, y = _counts(rows, sides, options)
-    counted = x / y if y else float("nan")
-    holds = None if min(a, b) < SHORT else _known(_within(share, options), share)
-    return holds, f"time {share:.3g}, values {counted:.3g}"
-
-
-def ordered(rows: ClaimRows, options: Options) -> Answer:
-    """The labels of ``order`` rise in ``measure``; ``counts`` as of ratio."""
-    values = [rows.mean(label, options["measure"]) for label in options["order"]]
-    text = " : ".join(_shown(value, options["measure"]) for value in values)
-    if "counts" in options:
-        counted = _counts(rows, options["order"], options)
-        text += f", values {' : '.join(_shown(value, 'kernel_values') for value in counted)}"
-        if min(values) < SHORT:
-            return None, text
-    rising = all(a < b for a, b in itertools.pairwise(values))
-    return _known(rising, *values), text
+    sides = [options[side] for side in ("left", "right") if side in options]
+    means = [rows.mean(side, options["measure"]) for side in sides]
+    if len(sides) == 1:
+        value, text = means[0], _shown(means, options["measure"])[0]
+    else:
+        value = means[0] / means[1] if means[1] else float("nan")
+        text = f"time {value:.3g}" if "counts" in options else f"{value:.3g}"
+    text += _counted(rows, sides, options, share=True)
+    if _is_short(options["measure"], *means):
+        return UNKNOWN, text
+    return _answer(_within(value, options), value), text
 
 
 def best_between(rows: ClaimRows, options: Options) -> Answer:
@@ -299,16 +311,15 @@ def best_between(rows: ClaimRows, options: Options) -> Answer:
     if not inside:
         raise UserError(f"low, high: no value of {options['key']} that was run lies between them")
     of_all, own = every[0], inside[0]
-    shown = [f"{places[at][1]:g} ({_shown(abs(places[at][0]), measure)})" for at in (of_all, own)]
-    numbers = f"best at {options['key']} = {shown[0]}"
+    shown = _shown([abs(places[at][0]) for at in (of_all, own)], measure)
+    numbers = f"best at {options['key']} = {places[of_all][1]:g} ({shown[0]})"
     if own == of_all:
-        return True, numbers
-    more = rows.differences(records[own]["row"], records[of_all]["row"], rows.errors(measure))
-    numbers += f", inside {shown[1]}"
-    if more.size < LEAST_COMMON:
-        return None, numbers
-    p = paired_ps(more[None])
-    return bool(not_worse(more[None], p)[0]), f"{numbers}, p = {p[0]:.2g}"
+        return YES, numbers
+    pair = rows.pair_of(records[own]["row"], records[of_all]["row"], measure)
+    numbers += f", inside {places[own][1]:g} ({shown[1]})"
+    if pair.p != pair.p:
+        return UNKNOWN, numbers
+    return _answer(pair.sign != 1), f"{numbers}, p = {pair.p:.2g}"
 
 
 def trend(rows: ClaimRows, options: Options) -> Answer:
@@ -316,14 +327,14 @@ def trend(rows: ClaimRows, options: Options) -> Answer:
 
     That is: its rank correlation (Spearman) with the key is at least 0.8 in that direction.
     """
-    from scipy.stats import spearmanr
-
     grid = [pair for pair in rows.grid(options) if pair[0] <= options.get("until", np.inf)]
     x, y = np.array(sorted(grid)).T
-    rho = float(spearmanr(x, y).statistic)
-    ends = f"{_shown(y[0], options['measure'])} at {x[0]:g}, {_shown(y[-1], options['measure'])} at {x[-1]:g}"
-    holds = (rho if options["direction"] == "up" else -rho) >= 0.8
-    return _known(holds, rho), f"{ends}; rank correlation {rho:+.2f}"
+    rho = rank_correlation(x, y)
+    first, last = _shown([y[0], y[-1]], options["measure"])
+    text = f"{first} at {x[0]:g}, {last} at {x[-1]:g}; rank correlation {rho:+.2f}"
+    if _is_short(options["measure"], *y):
+        return UNKNOWN, text
+    return _answer((rho if options["direction"] == "up" else -rho) >= 0.8, rho), text
 
 
 def step(rows: ClaimRows, options: Options) -> Answer:
@@ -334,36 +345,14 @@ def step(rows: ClaimRows, options: Options) -> Answer:
             has = ", ".join(f"{value:g}" for value in sorted(grid))
             raise UserError(f"{end}: {options['key']} = {options[end]} was not run; its values are {has}")
     a, b = grid[float(options["start"])], grid[float(options["end"])]
-    numbers = f"{_shown(a, options['measure'])} to {_shown(b, options['measure'])}, {b / a:.3g} x"
-    return _within(b / a, options), numbers
-
-
-def tracks(rows: ClaimRows, options: Options) -> Answer:
-    """The largest final weight of each ``left`` is significantly above that of each ``right``.
-
-    By paired t-tests.
-    """
-    weights, sides = rows.top_weights(), [as_list(options[side]) for side in ("left", "right")]
-    if any(label not in rows.records for side in sides for label in side):
-        return None, ""
-    means = [" and ".join(f"{weights[rows.row(label).cells].mean():.3f}" for label in side) for side in sides]
-    answers = [
-        is_less(rows.differences(rows.row(right), rows.row(left), weights))
-        for left, right in itertools.product(*sides)
-    ]
-    holds = None if None in answers else all(answers)
-    return holds, " : ".join(means)
-
-
-def value_within(rows: ClaimRows, options: Options) -> Answer:
-    """``measure`` of ``label`` lies within [``low``, ``high``]."""
-    value = rows.mean(options["label"], options["measure"])
-    return _known(_within(value, options), value), _shown(value, options["measure"])
+    numbers = f"{' to '.join(_shown([a, b], options['measure']))}, {b / a:.3g} x"
+    if _is_short(options["measure"], a, b):
+        return UNKNOWN, numbers
+    return _answer(_within(b / a, options)), numbers
 
 
 KINDS: dict[str, Callable[[ClaimRows, Options], Answer]] = {
-    check.__name__: check
-    for check in (less, best, comparable, ratio, ordered, best_between, trend, step, tracks, value_within)
+    check.__name__: check for check in (less, best, comparable, within, best_between, trend, step)
 }
 
 
@@ -371,8 +360,19 @@ def _sign(measure: str) -> float:
     return MEASURES[measure].sign if measure in MEASURES else 1.0
 
 
-def _counts(rows: ClaimRows, labels: Iterable[str], options: Options) -> list[float]:
-    return [rows.kernel_values(label, options["counts"][label]) for label in labels]
+def _is_short(measure: str, *values: float) -> bool:
+    """Whether one of these is a time that is too short to decide anything."""
+    return measure == "seconds" and min(values) < SHORT
+
+
+def _counted(rows: ClaimRows, labels: Sequence[str], options: Options, share: bool = False) -> str:
+    """Return the kernel values of rows as text, of two their ratio if ``share``; none without ``counts``."""
+    if "counts" not in options:
+        return ""
+    counts = [rows.kernel_values(label, options["counts"][label]) for label in labels]
+    if share:
+        return f", values {counts[0] / counts[1] if counts[1] else float('nan'):.3g}"
+    return f", values {' : '.join(_shown(counts, 'kernel_values'))}"
 
 
 def _mean(record: Mapping[str, Any], measure: str) -> float:
@@ -387,12 +387,26 @@ def _within(value: float, options: Options) -> bool:
     return bool(options.get("low", -np.inf) <= value <= options.get("high", np.inf))
 
 
-def _known(holds: Any, *values: float) -> bool | None:
-    return None if np.isnan(values).any() else bool(holds)
+def _answer(holds: Any, *values: float) -> str:
+    return UNKNOWN if np.isnan(values).any() else YES if holds else NO
 
 
-def _shown(value: float, measure: str) -> str:
-    return "–" if np.isnan(value) else _FORMS.get(WORDS.get(measure, measure), "{:.0f}").format(value)
+def _pair_text(pair: Pair, measure: str, several_left: bool = False, several_right: bool = False) -> str:
+    """Return both means, with the labels of a side that has several, and the p-value where it says much."""
+    a, b = _shown([pair.a, pair.b], measure)
+    a += f" ({pair.left})" if several_left else ""
+    b += f" ({pair.right})" if several_right else ""
+    return f"{a} : {b}" + (f", p = {pair.p:.2g}" if pair.p >= 0.001 else "")
+
+
+def _shown(values: Sequence[float], measure: str) -> list[str]:
+    """Return values with as many digits as tell those apart that are not equal."""
+    form, digits, unit = _FORMS.get(WORDS.get(measure, measure), (".{}f", 0, ""))
+    known = {float(f"{value:.10g}") for value in values if value == value}
+    while digits < DIGITS and len({f"{value:{form.format(digits)}}" for value in known}) < len(known):
+        digits += 1
+    texts = (f"{value:{form.format(digits)}}".rstrip(".") for value in values)
+    return ["–" if value != value else text + unit for value, text in zip(values, texts, strict=True)]
 
 
 def check_claims(paper: Paper, selection: Selection, **how: Any) -> TableResult:
@@ -415,7 +429,7 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
         try:
             each = on_each(compared, item.options, measures, curves)
             answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
-            answers |= {data: (None, answers[data][1]) for data in unfinished(compared) & answers.keys()}
+            answers |= {data: (UNKNOWN, answers[data][1]) for data in unfinished(compared) & answers.keys()}
         except UserError as error:
             if not lenient:
                 raise UserError(f"conf/paper/{paper.name}.yaml: claims.{item.number}: {error}") from error
@@ -428,30 +442,65 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
             own += [f"{name}: the data are not available: {compared.work.how[name]}" for name in names]
         if not answers and "data" in item.options:
             lacks = lacks or f"not run on {', '.join(as_list(item.options['data']))}"
-        known = [holds for holds, _ in answers.values() if holds is not None]
-        sets = str(item.options.get("sets", "all"))
+        apart, sets = as_list(item.options.get("except", [])), str(item.options.get("sets", "all"))
+        answers = {
+            data: (_excepted(own) if data in apart else own, text) for data, (own, text) in answers.items()
+        }
+        known = [own for own, _ in answers.values() if own != UNKNOWN]
         row: dict[str, Any] = {"claim": item.number, "text": item.title, "said of": sets}
-        row |= {"holds on": sum(known), "of": len(known), "verdict": verdict(sets, known)}
-        texts = (f"{data} {numbers}{_MARKS[holds]}" for data, (holds, numbers) in answers.items())
+        row |= {"holds on": known.count(YES), "of": len(known)}
+        row["verdict"] = verdict(sets, *_parted(answers, apart))
+        texts = (
+            f"{data} {numbers}{' (an exception)' if data in apart else ''}{_MARKS[own]}"
+            for data, (own, numbers) in answers.items()
+        )
         rows.append(row | {"numbers": "; ".join(texts) or lacks, "incomplete": "; ".join(own)})
         warnings += own
     terms = [text for text, needed in _TERMS.items() if any(map(needed, paper.claims.values()))]
     return TableResult(_table(rows, terms, list(dict.fromkeys(warnings)), command), outcome)
 
 
-def verdict(sets: str, known: Sequence[bool]) -> str:
-    """Return whether a claim holds on the share of data sets that ``sets`` requires; known: on each."""
+def _excepted(answer: str) -> str:
+    """Return the answer on a data set of which a claim says that it does not hold there."""
+    return {YES: NO, NO: YES, SAME: YES}.get(answer, answer)
+
+
+def _parted(answers: Mapping[str, Answer], apart: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the answers on the data sets that a claim is about, and on its exceptions."""
+    return (
+        [own for data, (own, _) in answers.items() if data not in apart],
+        [own for data, (own, _) in answers.items() if data in apart],
+    )
+
+
+def verdict(sets: str, answers: Sequence[str], exceptions: Sequence[str] = ()) -> str:
+    """Return whether a claim holds on the share of data sets that ``sets`` requires, and on all exceptions.
+
+    SAME where it would, if the data sets without a difference were on its side. answers: on each data set
+    """
+    known = [own for own in answers if own != UNKNOWN]
     if not known:
-        return "undecided"
-    return "holds" if needed_share(sets)(sum(known) / len(known)) else "does not hold"
+        return UNKNOWN
+    enough, held = needed_share(sets), known.count(YES) / len(known)
+    if NO in exceptions:
+        return NO
+    if enough(held):
+        return YES
+    return SAME if enough(held + known.count(SAME) / len(known)) else NO
 
 
 _TERMS: dict[str, Callable[[Item], bool]] = {
     "a : b (low to high): the 90 % interval of the difference. Two rows are comparable where it lies within "
     "± 0.5 percentage points, or the margin that the claim names (two one-sided paired t-tests, 5 %); one is "
     "at least comparable where the interval ends below the margin.": lambda item: item.kind == "comparable",
-    "values: kernel values of a pass, one for each stored vector of each kernel that a round needs. Times "
-    f"below {1000 * SHORT:.0f} ms decide nothing (?).": lambda item: "counts" in item.options,
+    "p: of the paired t-test where it is 0.001 or more. (=): no significant difference, or without a test "
+    "one that is practically none. A claim's verdict is no difference where it would hold if these were on "
+    "its side.": lambda item: item.kind == "less",
+    f"Times below {1000 * SHORT:.0f} ms decide nothing (?).": lambda item: (
+        item.options.get("measure") == "seconds"
+    ),
+    "values: kernel values of a pass, one for each stored vector of each kernel that a round "
+    "needs.": lambda item: "counts" in item.options,
 }
 
 
@@ -467,6 +516,6 @@ def _table(records: list[dict[str, Any]], terms: list[str], warnings: list[str],
         for place, row in enumerate(records, 1)
     ]
     lines = [f"{place}. {row['numbers']}" for place, row in enumerate(records, 1)]
-    below = [*terms, "Numbers, data set by data set (no: it does not hold there):"]
+    below = [*terms, "Numbers, data set by data set (no: it does not hold there; ?: undecided):"]
     below.append("\n".join([*lines, *(f"! {warning}" for warning in warnings)]))
     return Table.of(records, shown, below=below, command=command)

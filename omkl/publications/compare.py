@@ -15,7 +15,8 @@ from omkl.paths import extensions, published_folder
 from omkl.publications.paper import Item, Paper, Run, as_list
 from omkl.publications.selection import Work
 from omkl.reports.rows import ReportPlan, Row, identities, identity, rounds_text
-from omkl.reports.summary import ALPHA, summary_of_rows
+from omkl.reports.statistics import ALPHA, welch
+from omkl.reports.summary import summary_of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,9 @@ WITHIN = 2.0  # published standard deviations
 METRICS = (("mistake_pct", "mistake_percent"), ("n_sv_sum", "n_sv"), ("seconds", "seconds"))
 COLUMNS = ("published", "published_std", "gap", "difference", "welch_p")  # of each, beside ours
 DECIDING = {"mistake_pct": "mistakes", "n_sv_sum": "#SV"}
+# What a published value is found to be: not rejected by Welch's t-test, rejected but within WITHIN, outside.
+AGREES, CLOSE, DIFFERS = "agrees", "close", "differs"
+SIGNS = {AGREES: "=", CLOSE: "≈", "no data": "", "": ""}  # of a row's verdict; else it differs: ≠
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Value:
         """Return ours minus published in published standard deviations, None where there is none, or 0."""
         return (ours - self.mean) / self.std if self.std else None
 
-    def agrees(self, ours: float) -> bool | None:
+    def is_near(self, ours: float) -> bool | None:
         """Return whether ours lies within two published standard deviations, None without one.
 
         Where 0 is printed, a count or a constant answer: within one of the last printed digit.
@@ -49,6 +53,12 @@ class Value:
         if self.std is None:
             return None
         return bool(abs(ours - self.mean) <= (WITHIN * self.std or self.step * (1.0 + 1e-9)))
+
+    def verdict(self, ours: float, std: float, reps: int, published_reps: int) -> str:
+        """Return AGREES, CLOSE or DIFFERS: not rejected by Welch's test, rejected but near, not near."""
+        if not self.is_near(ours):
+            return DIFFERS
+        return CLOSE if self.welch_p(ours, std, reps, published_reps) < ALPHA else AGREES
 
     def welch_p(self, ours: float, std: float, reps: int, published_reps: int) -> float:
         """Return the two-sided p-value of Welch's t-test of the two means.
@@ -58,11 +68,8 @@ class Value:
         if self.std is None or min(reps, published_reps) < 2:
             return nan
         if not (std or self.std):
-            return float(bool(self.agrees(ours)))
-        from scipy.stats import ttest_ind_from_stats
-
-        numbers = (ours, std, reps, self.mean, self.std, published_reps)
-        return float(ttest_ind_from_stats(*numbers, equal_var=False).pvalue)
+            return float(bool(self.is_near(ours)))
+        return welch(ours, std, reps, self.mean, self.std, published_reps)
 
 
 @cache
@@ -101,8 +108,8 @@ class Compared:
     data that are not there), ``verdict``, ``note`` (its number)
     rows: the same, with their places in ``cells``    expected: for labels, failed cells, the command
     whole: the summary before a table keeps a part of it, for warnings
-    notes: the explanations of cells that differ, from 1    agreeing, counted: of published cells
-    tested: those that Welch's test compares    rejected: the rows and columns where it rejects equal means
+    notes: the explanations of cells that differ, from 1
+    verdicts: of the published values of the paper's rows: AGREES, CLOSE or DIFFERS
     """
 
     item: Item
@@ -114,10 +121,7 @@ class Compared:
     summary: "pd.DataFrame"
     whole: "pd.DataFrame"
     notes: list[str] = field(default_factory=list)
-    agreeing: int = 0
-    counted: int = 0
-    tested: int = 0
-    rejected: list[str] = field(default_factory=list)
+    verdicts: list[str] = field(default_factory=list)
 
 
 def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: str = "") -> Compared:
@@ -227,7 +231,7 @@ def _add_published(
     for ours, run in zip(summary.to_dict("records"), runs, strict=True):
         algorithm, missing = run.published.get(ours["algo"], ""), ours["missing"]
         record: dict[str, Any] = {}
-        printed, out = False, []
+        printed, close, out = False, False, []
         for name, metric in METRICS:
             value, mean = published.get((ours["data"], algorithm, metric)), float(ours[f"{name}_mean"])
             printed |= value is not None
@@ -238,20 +242,16 @@ def _add_published(
             columns = (f"{name}_{part}" for part in COLUMNS)
             record |= {key: nan if part is None else part for key, part in zip(columns, parts, strict=True)}
             if value and value.std is not None and mean == mean and name in DECIDING:
-                agrees = bool(value.agrees(mean))
-                out += [] if agrees else [name]
-                if not run.extra:
-                    compared.counted += 1
-                    compared.agreeing += agrees
-                    compared.tested += p == p
-                    if p < ALPHA:
-                        compared.rejected.append(f"{ours['data']} {ours['label']} {DECIDING[name]}")
+                own = value.verdict(mean, float(ours[f"{name}_std"]), ours["reps"], reps)
+                close |= own == CLOSE
+                out += [name] if own == DIFFERS else []
+                compared.verdicts += [] if run.extra else [own]
         if missing:
             verdict, note = "no data", f"{ours['data']}: {missing}"
         else:
             note = _note(compared.item, {"data": ours["data"], "row": ours["label"], "of": out})
             differ = " and ".join(DECIDING[name] for name in out) + " differ"
-            verdict = differ + ("" if note else ", unexplained") if out else "agrees"
+            verdict = differ + ("" if note else ", unexplained") if out else CLOSE if close else AGREES
             verdict = verdict if printed and ours["reps"] else ""  # else nothing was compared
         if note and note not in used:
             used.append(note)

@@ -10,12 +10,11 @@ from omkl.errors import OmklError, UserError, counted
 from omkl.files import write_text
 from omkl.publications.claims import check_claims
 from omkl.publications.paper import FEW, Paper, Run, as_list, enumerated
-from omkl.publications.paper_figures import draw_item
+from omkl.publications.paper_figures import print_item
 from omkl.publications.paper_tables import TableResult, make_table
-from omkl.publications.selection import Selection, tuned_plans
+from omkl.publications.selection import Selection
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
-from omkl.publications.tuner_check import check_text
-from omkl.reports.comparison import in_numbers
+from omkl.reports.comparison import comparison
 
 if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
@@ -109,23 +108,23 @@ def write_page(
     for item in paper.figures.values():
         target = inner / f"figure-{item.number}"
         try:
-            drawn = draw_item(paper, item, selection, str(target), **how)
+            drawn = print_item(paper, item, selection, target, **how)
         except UserError as error:  # ranks of a single data set, say
             parts.append(f"## {item.titled(selection.names or None)}\n\nNot drawn: {error}\n")
             continue
         keep(drawn.outcome)
         report(str(target))
+        made_of = drawn.figure
         links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
-        picture = f"![{drawn.title}]({paper.name}/{target.name}.png)"
-        command = selection.command("figure", item.name)
-        notes = "".join(f"\n* **{warning}**\n" for warning in drawn.figure.warnings)
-        numbers = [f"\n{own.render('markdown')}\n" for own in in_numbers(drawn.figure)]
-        text = f"## {drawn.title}\n\n{picture}\n\n{links} · `{command}`\n{notes}{_commands(item.runs)}"
-        parts.append("".join([text, *numbers]))
+        picture = f"![{drawn.title}]({paper.name}/{target.name}.png)\n\n{_sentence(made_of.note)}"
+        links = f"{links} · `{made_of.command}`\n"
+        notes = "".join(f"\n* **{warning}**\n" for warning in made_of.warnings)
+        shown = [_sentence(made_of.instead)] if made_of.instead else [picture, links]
+        text = "\n\n".join([f"## {drawn.title}", *shown, notes + _commands(item.runs)])
+        numbers = f"\n{comparison(made_of.ranks).render('markdown')}\n" if made_of.ranks else ""
+        parts.append(text + numbers)
     if paper.claims:
         parts.append(f"## Claims\n\n{save('claims', check_claims(paper, selection, **how))}")
-    if tuned_runs(paper) and (checked := check_text(paper, tuned_plans(paper, selection))):
-        parts.append(f"## The tuner's check\n\n{checked}")
     head = [f"# {paper.title}", paper.cite, *answers, _origin(paper, outcomes)]
     if about := about_numbers(paper):
         lines = (f"{place}. {text}" for place, text in enumerate(about[1], 1))
@@ -133,6 +132,10 @@ def write_page(
     page = folder / f"{paper.name}.md"
     write_text(page, "\n\n".join([*head, "\n".join(parts)]))
     report(str(page))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text and not text.endswith(".") else text
 
 
 def _commands(runs: Iterable[Run]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from omkl import conf
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError, show, shown, suggest
-from omkl.reports.figure_style import KINDS as FIGURE_KINDS
+from omkl.figures.style import KINDS as FIGURE_KINDS
 from omkl.schema import Check, checked, such
 from omkl.tasks import judging, measure_column
 
@@ -252,7 +252,7 @@ ITEM |= {"notes": MAPPINGS, "data": NAMES, "left": NAMES, "right": NAMES, "order
 ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "label", "direction", "cost", "by"), TEXT)
 ITEM |= dict.fromkeys(("ranks", "yardsticks", "log", "significant", "or_better"), FLAG)
 ITEM |= dict.fromkeys(("alpha", "beta", "low", "high", "until", "start", "end", "margin"), NUMBER)
-ITEM |= {"counts": NAMED_TEXTS, "lines": MAPPINGS}
+ITEM |= {"counts": NAMED_TEXTS, "lines": MAPPINGS, "except": NAMES}
 LINE = {"problem": TEXT, "runs": TEXTS, "group": TEXT, "by": TEXT}
 # The kinds of each group, and the keys that an item of the kind needs besides title and kind.
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -262,16 +262,13 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     | {"curves": ("measure",), "sensitivity": ("key",), "spa": ("alpha", "beta")}
     | {"pareto": ("cost",)},
     "claims": {
-        "less": ("runs", "left", "right", "measure"),
+        "less": ("runs", "measure"),
         "best": ("runs", "left", "right"),
         "comparable": ("runs", "left", "right"),
-        "ratio": ("runs", "left", "right", "measure"),
-        "ordered": ("runs", "order", "measure"),
+        "within": ("runs", "left", "measure"),
         "best_between": ("runs", "label", "key", "low", "high"),
         "trend": ("runs", "label", "key", "measure", "direction"),
         "step": ("runs", "label", "key", "measure", "start", "end"),
-        "tracks": ("runs", "left", "right"),
-        "value_within": ("runs", "label", "measure"),
     },
 }
 
@@ -314,6 +311,8 @@ def _check_item(item: Mapping[str, Any], group: str, runs: Iterable[str], where:
         raise UserError(
             f"{where}.kind: unknown kind '{kind}'{suggest(kind, kinds)}; known: {', '.join(kinds)}"
         )
+    if kind == "less" and "order" not in item:
+        _check(item, ITEM, where, ("left", "right"))
     for place, line in enumerate(item.get("lines") or [], 1):
         _check(line, LINE, f"{where}.lines[{place}]", ("problem", "runs"))
     named = [run for line in item.get("lines") or () for run in line["runs"]]

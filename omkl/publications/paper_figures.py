@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from omkl.errors import UserError
+from omkl.figures.costs import costs_of, pareto, times
+from omkl.figures.curves import learning_curves
+from omkl.figures.matrices import Pictures, pictures
+from omkl.figures.rank_diagram import ranks
+from omkl.figures.style import Figure, FigureStyle, current, in_style, symbol
+from omkl.figures.sweeps import sensitivity, sensitivity_table
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper
 from omkl.publications.selection import Selection, work_of
-from omkl.reports import captions, charts, drawing
-from omkl.reports.figure_style import current
-from omkl.reports.figures import Figure, Pictures, symbol
+from omkl.reports import captions
 from omkl.reports.measures import learners_of
 from omkl.reports.ranks import average_ranks
 from omkl.reports.summary import grid_table
@@ -35,7 +39,7 @@ SETTING = {"kernel": {"kind": "gaussian", "sigma": 8.0}, "nu": 0.01, "eta": 1.0,
 class FigureResult:
     """The files of a figure, and the outcome of its run (None where none was needed).
 
-    title: with the data that are drawn    figure: as data
+    title: with the data that are drawn    figure: what was drawn
     """
 
     files: list[Path]
@@ -49,14 +53,23 @@ def draw_item(
 ) -> FigureResult:
     """Run the missing cells of a figure and draw it.
 
-    out: file or folder (figure_style.save); else a folder in the store    how: of ``Work.run``
+    out: file or folder (Figure.write); else a folder in the store    how: of ``Work.run``
     """
     made, outcome, store = figure_of(paper, item, selection, **how)
     stem = item.name.replace("/", "-")
     target = store / "figures" / "local" / stem if out is None else Path(out)
     folder = out is not None and (out.endswith("/") or target.is_dir())
-    files = drawing.write_files(made, target / stem if folder else target)
+    files = made.write(target / stem if folder else target)
     return FigureResult(files, outcome, made.title, made)
+
+
+def print_item(paper: Paper, item: Item, selection: Selection, out: Path, **how: Any) -> FigureResult:
+    """As ``draw_item``, in the width of a page or a column of print, without a title: what results/ holds."""
+    made, outcome, _ = figure_of(paper, item, selection, **how)
+    printed = FigureStyle(width=made.print_width, title=False)
+    made = replace(made, command=made.command + printed.words())
+    with in_style(printed):
+        return FigureResult(made.write(out), outcome, made.title, made)
 
 
 def figure_of(
@@ -112,15 +125,15 @@ def _curves(compared: Compared) -> Figure:
         "log": options.get("log"),
         "title": compared.title,
     }
-    return charts.learning_curves(cells, stored, compared.expected, compared.rows, **about)
+    return learning_curves(cells, stored, compared.expected, compared.rows, **about)
 
 
 def _sensitivity(compared: Compared) -> Figure:
     """Return ``measure`` against the swept hyperparameter ``key``, a panel per data set."""
     options = compared.item.options
     measure = options.get("measure", "mistake_pct")
-    table = charts.sensitivity_table(compared.summary, options["key"], measure)
-    return charts.sensitivity(table, x_label=symbol(options["key"]), **_labels(compared))
+    table = sensitivity_table(compared.summary, options["key"], measure)
+    return sensitivity(table, x_label=symbol(options["key"]), **_labels(compared))
 
 
 def _ranks(compared: Compared) -> Figure:
@@ -128,29 +141,29 @@ def _ranks(compared: Compared) -> Figure:
     made = average_ranks(compared.summary)
     if absent := list(dict.fromkeys(name for _, name in compared.work.missing)):
         made = replace(made, left_out=(*made.left_out, f"{captions.some(absent)}: no data here"))
-    return charts.ranks(made, title=compared.item.titled(made.each.index))
+    return ranks(made, title=compared.item.titled(made.each.index))
 
 
 def _times(compared: Compared) -> Figure:
     """Return each learner's time, a panel per data set."""
-    return charts.times(grid_table(compared.summary[compared.summary["reps"] > 0]), **_labels(compared))
+    return times(grid_table(compared.summary[compared.summary["reps"] > 0]), **_labels(compared))
 
 
 def _pareto(compared: Compared) -> Figure:
-    """Return error against ``cost`` (charts.COSTS), and the front that no learner beats."""
+    """Return error against ``cost`` (costs.COSTS), and the front that no learner beats."""
     from omkl.publications.paper_tables import with_costs
 
     cost, done = compared.item.options["cost"], compared.summary[compared.summary["reps"] > 0]
-    return charts.pareto(charts.costs_of(grid_table(with_costs(done)), cost), cost, **_labels(compared))
+    return pareto(costs_of(grid_table(with_costs(done)), cost), cost, **_labels(compared))
 
 
 def _spa(compared: Compared) -> Figure:
     """Return the effect of alpha and beta of SPA, and the other budget learners (BOMKL, Figure 1)."""
-    return charts.sensitivity(spa_table(compared), columns=3, **_labels(compared))
+    return sensitivity(spa_table(compared), columns=3, **_labels(compared))
 
 
 def spa_table(compared: Compared) -> "pd.DataFrame":
-    """Return the points of ``spa``: a row per point, as charts.sensitivity takes them.
+    """Return the points of ``spa``: a row per point, as sensitivity takes them.
 
     A budget learner belongs to the beta whose SPA stores as many vectors as it may. Six panels per data set.
     """
@@ -203,7 +216,7 @@ def digits(item: Item) -> Figure:
     panels = {name: Pictures(p.images, (1000 * p.scores).tolist(), digits=1) for name, p in shown.items()}
     share = 100 * found.fraction
     note = f"below each: 1000 (f(x) − ρ) · {share:.2f} % of the pass novel · {found.seconds:.2g} s"
-    return charts.pictures(panels, title=item.titled(), caption=note)
+    return pictures(panels, title=item.titled(), note=note)
 
 
 # -------------------------------------------------------------------- the digits that NORMA flags as novel

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import LearnerSpec, learner_specs
 from omkl.config.learners import members
 from omkl.config.settings_text import params_text
-from omkl.errors import UserError
-from omkl.publications.compare import METRICS, Compared, compare_rows, published_lines
+from omkl.errors import UserError, counted
+from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows, published_lines
 from omkl.publications.paper import Item, Paper, Run, as_list
 from omkl.publications.selection import Selection, Work, work_of
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of
 from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, number, word_of
-from omkl.reports.summary import grid_table
-from omkl.reports.table import Table
+from omkl.reports.summary import INNER, grid_table
+from omkl.reports.table import VERDICTS, Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
 from omkl.tasks import MEASURES
 
@@ -30,15 +30,18 @@ _PLACES = {"mistake_pct": 2, "n_sv_sum": 1, "seconds": 2}
 _PUBLISHED = [
     ("published", "the paper's value"),
     ("diff", "ours minus published, in published standard deviations; of seconds the ratio published / ours"),
-    ("verdict", "agrees: mistakes and #SV within two published standard deviations"),
+    (
+        VERDICTS,
+        "= mistakes and #SV lie within two published standard deviations, and Welch's t-test (5 %) does not "
+        "reject them, ≈ it does, ≠ they lie further away",
+    ),
 ]
 _WITHOUT = "no sd"
 _WITHOUT_TERM = (
     _WITHOUT,
-    "the published standard deviation is 0, so the difference cannot be counted in it: diff is ours minus "
-    "published as it is, and the verdict asks for the same value within one of the last printed digit",
+    "the published standard deviation is 0: diff is ours minus published, and one of the last printed digit "
+    "is allowed",
 )
-_LEFT_OUT = ("n_sv_union", "n_sv_combined", "settings")  # columns that make room for the published ones
 _SHARE = ("%", "of the first learner's time on the same data set and pool")
 _KEPT = ("data", "learner", "n_sv_sum")  # columns of a table of tuned learners, beside the measures
 _COSTS = [
@@ -83,7 +86,9 @@ def _table(compared: Compared, own: Table, name: str, flat: "pd.DataFrame", **mo
     """Return a table with the paper's title and notes; name: of its records in JSON."""
     about: dict[str, Any] = {"title": compared.title, "notes": compared.notes}
     about |= {"command": compared.expected.command}
-    about |= {"about": compared.expected.about_data}
+    done = sorted({*compared.summary["reps"]} - {0})
+    about |= {"about": compared.expected.about_data, "reps": done}
+    about |= {"shared": counted(done[0], "repetition") if len(done) == 1 else ""}
     about |= {"warnings": warnings_of(compared), "records": {name: flat}, "flat": lambda: flat}
     return replace(own, **about | more)
 
@@ -99,7 +104,7 @@ def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
 
 def _flat(compared: Compared) -> "pd.DataFrame":
     """Return the rows as their CSV holds them."""
-    return compared.summary.drop(columns=["shown", "per_data"])
+    return compared.summary.drop(columns=[*INNER, "per_data"])
 
 
 def _with_refs(summary: "pd.DataFrame", rows: Sequence[TableRow]) -> list[TableRow]:
@@ -126,21 +131,17 @@ def _results(compared: Compared) -> Table:
     rows = _with_refs(summary, plain.rows)
     terms = legend(plain, summary, compared.cells)
     published = any(summary[f"{name}_published"].notna().any() for name, _ in METRICS)
+    verdicts = [SIGNS.get(record["verdict"], "≠") for record in records]
     parts: list[Part] = []
     for at, column in enumerate(plain.columns):
-        if not published or column.name not in _LEFT_OUT:
+        if not published or column.name != "settings":
             parts.append((column, [row.cells[at] for row in plain.rows]))
+        if column.name == "learner" and (published or any(row.refs for row in rows)):
+            parts.append((Column("verdict", "" if published else "note", "left"), verdicts))
         if published and column.name in _PLACES:
             parts += _published(records, column.name)
-    verdicts = [
-        record["verdict"] if published or row.refs else "" for record, row in zip(records, rows, strict=True)
-    ]
-    if published or any(row.refs for row in rows):
-        header = "verdict" if published else "note"
-        parts.append((Column("verdict", header, "left", wraps=True), verdicts))
     if published:
         without = any(str(cell).endswith(_WITHOUT) for _, cells in parts for cell in cells)
-        terms = [term for term in terms if term[0] not in ("union", "combined")]
         terms += _PUBLISHED + [_WITHOUT_TERM] * without
     return _table(
         compared,
@@ -150,7 +151,7 @@ def _results(compared: Compared) -> Table:
         terms=terms,
         findings=_agreement(compared),
         below=_ranks_texts(compared),
-        records={"summary": summary, "cells": compared.cells},
+        records={"summary": summary.drop(columns="ranked"), "cells": compared.cells},
     )
 
 
@@ -200,23 +201,18 @@ def _difference(row: dict[str, Any], name: str, places: int) -> str:
 
 def _agreement(compared: Compared) -> list[str]:
     """Return a sentence on how many published values agree, none where there are none."""
-    if not compared.counted:
+    whole = len(compared.verdicts)
+    if not whole:
         return []
-    count = f"{compared.agreeing} of {compared.counted} published values (mistakes and #SV of the paper's"
-    sentences = [f"{count} rows) lie within two published standard deviations."]
-    if compared.tested:
-        kept = compared.tested - len(compared.rejected)
-        text = (
-            f"Welch's t-test at 5 %, not corrected for the number of tests, keeps {kept} of {compared.tested}"
-        )
-        sentences.append(
-            f"{text}{'; it rejects ' if compared.rejected else ''}{', '.join(compared.rejected)}."
-        )
-    return sentences
+    near, agreeing = whole - compared.verdicts.count(DIFFERS), compared.verdicts.count(AGREES)
+    return [
+        f"{near} of {whole} published values (mistakes and #SV of the paper's rows) lie within two published "
+        f"standard deviations. By Welch's t-test (5 %, not corrected) {agreeing} of these agree."
+    ]
 
 
 def _ranks_texts(compared: Compared) -> list[str]:
-    """Return a paragraph: average ranks, critical difference, Friedman's test; none where it has no ranks."""
+    """Return a paragraph: average ranks, who does not differ; none where it has no ranks."""
     from omkl.reports.ranks import MOST_REASONS, average_ranks
 
     if not compared.item.options.get("ranks"):
@@ -225,17 +221,8 @@ def _ranks_texts(compared: Compared) -> list[str]:
         ranks = average_ranks(compared.summary)
     except UserError as error:
         return [f"No ranks: {error}."]
-    averages = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.average.items())
-    groups = "; ".join(_group(group, len(ranks.average)) for group in ranks.groups) or "none"
     left = f" Left out: {some(ranks.left_out, '; ', MOST_REASONS)}." if ranks.left_out else ""
-    return [f"Ranks: {averages} ({ranks.caption()}). Not significantly different: {groups}.{left}"]
-
-
-def _group(names: tuple[str, ...], of: int) -> str:
-    """Return learners that follow one another in rank, in few words."""
-    if len(names) == of:
-        return "all of them"
-    return " = ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]} ({len(names)})"
+    return [ranks.sentence() + left]
 
 
 # -------------------------------------------------------------------- times
@@ -292,10 +279,11 @@ def _best(compared: Compared) -> Table:
     parts += [
         (Column("per_1000", "s/1000"), [_short(row["per_1000"]) for row in records]),
         (Column("memory", "MiB"), [number(row["memory_mib_mean"], 1) for row in records]),
-        (
-            Column("reps", "reps"),
-            [f"{'' if r['complete'] else '! '}{r['reps']}/{r['asked']}" for r in records],
-        ),
+        *[
+            (column, [row.cells[at] for row in plain.rows])
+            for at, column in enumerate(plain.columns)
+            if column.name == "reps" and column.usual
+        ],
         (Column("chosen", "best setting", "left"), [row["chosen"] for row in records]),
     ]
     made = _joined(parts, plain.rows)

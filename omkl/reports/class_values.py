@@ -41,30 +41,15 @@ def of_classes(parts: Parts, count: int, cells: "pd.DataFrame", expected: Report
     """
     made: dict[str, list] = {name: [None] * count for name in ("classes", "class_errors", "class_f1")}
     stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
-    counted = cells["hits"].notna().to_numpy()
-    if not counted.any():
-        return made
-    memo: dict[tuple[str, str, int], list[str]] = {}
     for own, places in parts:
-        hits, there = stored[places], counted[places]
-        firsts = hits[np.arange(len(own)), there.argmax(axis=1)].tolist()
-        kinds = [
-            (n, len(one) // 24) if n else (0, 0) for n, one in zip(there.sum(1).tolist(), firsts, strict=True)
-        ]
-        for n, C in set(kinds) - {(0, 0)}:  # of repetitions with counts, of classes
-            alike = np.array([kind == (n, C) for kind in kinds])
-            joined = b"".join(hits[alike][there[alike]].tolist())
-            if len(joined) != np.count_nonzero(alike) * n * 24 * C:
-                continue  # repetitions of different numbers of classes: a forged segment
-            counts = np.frombuffer(joined, "<i8").reshape(-1, n, 3, C)
-            errors, f1 = _of_each(*counts.transpose(2, 0, 1, 3).astype(float))
-            for at, first, *means in zip(
-                own[alike].tolist(), places[alike, 0].tolist(), errors, f1, strict=True
-            ):
-                which = str(data[first]), str(content[first]), C
-                if which not in memo:
-                    memo[which] = class_names(*which, expected)
-                made["classes"][at], made["class_errors"][at], made["class_f1"][at] = memo[which], *means
+        for at, row in zip(own.tolist(), places.tolist(), strict=True):
+            hits = [np.frombuffer(one, "<i8").reshape(3, -1) for one in stored[row] if isinstance(one, bytes)]
+            if not hits:
+                continue
+            which = str(data[row[0]]), str(content[row[0]]), hits[0].shape[1]
+            errors, f1 = _of_each(*np.array(hits, float).transpose(1, 0, 2)[:, None])
+            made["classes"][at] = class_names(*which, expected)
+            made["class_errors"][at], made["class_f1"][at] = errors[0], f1[0]
     return made
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from omkl.config.request import files
+from omkl.data.columns import DATE, LETTERS, TIME, fault_of_words
 from omkl.data.dataset import Dataset
 from omkl.data.formats import format_of
 from omkl.data.labels import shortlist
 from omkl.data.preparation import column_word
-from omkl.data.recipe import Choice, choice_of, fault_of_words
+from omkl.data.recipe import Choice, choice_of
 from omkl.data.ref import DataRef, Frame, UserFile
 from omkl.data.tables import Table as DataTable
 from omkl.errors import UserError, called, counted, quoted
@@ -100,7 +101,8 @@ def _made(column: str, kind: str, values: str, gaps: int, use: str, words: str) 
 
 def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) -> Row:
     name, preparation = table.names[place], ref.preparation
-    own, missing = chosen.conversions.get(name), table.missing(name)
+    column, missing = chosen.columns.get(name), table.missing(name)
+    own = column if column and column.kind in (DATE, TIME, LETTERS) else None
     gaps, is_label = int(missing.sum()), place == chosen.label
     numbers, is_truth = table.numbers(name), table.is_truth(name)
     is_class = is_label and ref.task == "classification"
@@ -108,7 +110,7 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) ->
     if numbers is None or is_class or is_truth:
         counts = Counter(table.text(name)[~missing])
     if own:
-        kind = "dates" if own.kind == "a date" else "times" if own.kind == "a time" else "words"
+        kind = {DATE: "dates", TIME: "times"}.get(own.kind, "words")
     elif gaps == len(table):
         kind = "empty"
     elif numbers is None:
@@ -116,10 +118,10 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) ->
     else:
         kind = "true, false" if is_truth else "numbers"
     values = _values(numbers, is_truth, counts, is_class)
-    if own:
-        made = next(iter(own.columns(name, table).values()))
+    if own and (features := own.values(table)) is not None:
+        made = features[:, 0]
         values = f"{np.nanmin(made):.6g} to {np.nanmax(made):.6g}"
-        if own.kind == "a date":
+        if own.kind == DATE:
             texts = table.text(name)
             values = f"{texts[np.nanargmin(made)]} to {texts[np.nanargmax(made)]}"
     if is_label:

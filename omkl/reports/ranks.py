@@ -4,12 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from omkl.errors import UserError, counted
 from omkl.reports.captions import some
-from omkl.reports.measures import best_of, costs_in, measure_of, yardsticks_of
-from omkl.reports.summary import ALPHA, grid_table
+from omkl.reports.measures import best_of, measure_of, yardsticks_of
+from omkl.reports.statistics import ALPHA, Friedman, critical_difference, friedman, maximal_groups
+from omkl.reports.summary import grid_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +22,8 @@ class Ranks:
     """Average ranks of k learners over N data sets and the tests on them.
 
     average: rank by learner, best (lowest) first    each: ranks, a row per data set, a column per learner
-    left_out: texts: what is not compared, and why    chi2, chi2_p: Friedman's test, corrected for ties
-    F, F_p: Iman and Davenport's correction of it    cd: Nemenyi's critical difference at level alpha
+    left_out: texts: what is not compared, and why    test: Friedman's, with Iman and Davenport's correction
+    cd: Nemenyi's critical difference at level alpha
     groups: learners that do not differ significantly, best first: ranks within less than cd; maximal,
     of two or more
     values: what is ranked, less is better    equal: by data set, the difference that is practically none
@@ -34,10 +33,7 @@ class Ranks:
     average: dict[str, float]
     each: "pd.DataFrame"
     left_out: tuple[str, ...]
-    chi2: float
-    chi2_p: float
-    F: float
-    F_p: float
+    test: Friedman
     cd: float
     groups: tuple[tuple[str, ...], ...]
     alpha: float
@@ -54,9 +50,26 @@ class Ranks:
 
     @property
     def drawn_groups(self) -> list[tuple[str, ...]]:
-        """The groups among the learners of the diagram, of two or more."""
-        own = [tuple(name for name in group if name in self.drawn) for group in self.groups]
-        return [group for group in own if len(group) > 1]
+        """The groups among the learners of the diagram, of two or more, none inside another."""
+        ends = maximal_groups(list(self.drawn.values()), self.cd)
+        return [tuple(self.drawn)[first:stop] for first, stop in ends]
+
+    @property
+    def tells(self) -> bool:
+        """Whether a diagram says something: two learners can differ by more than the critical difference."""
+        return self.cd < len(self.average) - 1
+
+    def sentence(self) -> str:
+        """Return in words what the diagram shows: the averages, and who is not significantly different."""
+        averages = ", ".join(f"{name} {rank:.2f}" for name, rank in self.average.items())
+        n, k = self.each.shape
+        if not self.tells:
+            return (
+                f"Average ranks over {n} data sets: {averages}. These are too few sets to tell {k} "
+                f"learners apart by their ranks (Nemenyi CD {self.cd:.2f})."
+            )
+        groups = "; ".join(_group(group, k) for group in self.groups) or "none"
+        return f"Ranks: {averages} ({self.caption()}). Not significantly different: {groups}."
 
     def caption(self) -> str:
         """Return one line: how many sets and learners, the critical difference, Friedman's test."""
@@ -64,8 +77,8 @@ class Ranks:
         return (
             f"average ranks of {k} learners over {n} data sets (1: {self.least}) · "
             f"Nemenyi CD {self.cd:.2f} at {100 * self.alpha:g} % · "
-            f"Friedman χ² = {self.chi2:.1f}, {p_text(self.chi2_p)} · "
-            f"Iman-Davenport F = {self.F:.1f}, {p_text(self.F_p)}"
+            f"Friedman χ² = {self.test.chi2:.1f}, {p_text(self.test.chi2_p)} · "
+            f"Iman-Davenport F = {self.test.F:.1f}, {p_text(self.test.F_p)}"
         )
 
 
@@ -74,9 +87,17 @@ def p_text(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
+def _group(names: tuple[str, ...], of: int) -> str:
+    """Return learners that follow one another in rank, in few words."""
+    if len(names) == of:
+        return "all of them"
+    return " = ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]} ({len(names)})"
+
+
 def average_ranks(summary: "pd.DataFrame") -> Ranks:
     """Rank the rows of a summary (summary.summary_of) on each data set by the measure that compares them.
 
+    Over the permutations that all complete rows of the data set have run (the column ``ranked``).
     A data set counts when all learners have finished it (``complete``); a learner that has finished none is
     left out; ``left_out`` has both, one line for all data sets of the same reason. A hyperparameter that is
     chosen per data set (a column ``per_data`` of names) makes no learner of its own.
@@ -87,8 +108,7 @@ def average_ranks(summary: "pd.DataFrame") -> Ranks:
     if (twice := table[table.duplicated(["data", "line"])]).size:
         first = twice.iloc[0]
         raise UserError(f"'{first['line']}' has two rows on {first['data']}: ranks need one")
-    values = table.assign(value=np.where(table["complete"], costs_in(table), np.nan))
-    values = values.pivot(index="data", columns="line", values="value")
+    values = table.pivot(index="data", columns="line", values="ranked")
     values = values.reindex(index=table["data"].unique(), columns=table["line"].unique())
     absent = [line for line in values if values[line].isna().all()]
     have = "have" if len(absent) > 1 else "has"
@@ -114,7 +134,7 @@ def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[st
     Raises UserError for fewer than two data sets or three learners: the tests need that many.
     """
     import pandas as pd
-    from scipy.stats import f, friedmanchisquare, rankdata
+    from scipy.stats import rankdata
 
     left_out = tuple(left_out)
     n, k = values.shape
@@ -127,34 +147,7 @@ def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[st
     numbers = values.to_numpy(dtype=float)
     each = pd.DataFrame(rankdata(numbers, axis=1), index=values.index, columns=values.columns)
     average = each.mean().sort_values(kind="stable").to_dict()
-    if (each == each.iloc[0, 0]).all(axis=None):  # all tie everywhere, which leaves the test 0/0
-        chi2, chi2_p = 0.0, 1.0
-    else:
-        chi2, chi2_p = map(float, friedmanchisquare(*numbers.T))
-    rest = n * (k - 1) - chi2
-    F = (n - 1) * chi2 / rest if rest > 1e-9 else np.inf
     cd = critical_difference(k, n, alpha)
-    F_p = float(f.sf(F, k - 1, (k - 1) * (n - 1)))
-    found = (chi2, chi2_p, F, F_p, cd, _groups(average, cd), alpha)
-    return Ranks(average, each, left_out, *found, values, pd.Series(0.0, index=values.index))
-
-
-def critical_difference(k: int, n: int, alpha: float = ALPHA) -> float:
-    """Return Nemenyi's critical difference of average ranks of k learners over n data sets."""
-    from scipy.stats import studentized_range
-
-    # q_alpha: the Studentized range of k means, infinite degrees of freedom, over sqrt 2.
-    q = float(studentized_range.ppf(1.0 - alpha, k, np.inf)) / float(np.sqrt(2.0))
-    return q * float(np.sqrt(k * (k + 1) / (6.0 * n)))
-
-
-def _groups(average: dict[str, float], cd: float) -> tuple[tuple[str, ...], ...]:
-    names, ranks = list(average), list(average.values())
-    groups: list[tuple[str, ...]] = []
-    reached = 0
-    for first, rank in enumerate(ranks):
-        stop = sum(other - rank < cd for other in ranks)  # ascending: a group is a run of names
-        if stop > max(reached, first + 1):
-            groups.append(tuple(names[first:stop]))
-            reached = stop
-    return tuple(groups)
+    groups = tuple(tuple(average)[first:stop] for first, stop in maximal_groups([*average.values()], cd))
+    equal = pd.Series(0.0, index=values.index)
+    return Ranks(average, each, left_out, friedman(numbers), cd, groups, alpha, values, equal)

@@ -12,6 +12,7 @@ import numpy as np
 
 from omkl import conf
 from omkl.config.settings_text import SCALING, params_text, value_text
+from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
 from omkl.reports.captions import n_cells, repetitions_of, some
@@ -19,12 +20,8 @@ from omkl.reports.class_values import MOST_NAMED, WORST, classes_text
 from omkl.reports.measures import best_of, costs_in, measure_of
 from omkl.reports.origin import made_with, origin_warnings
 from omkl.reports.rows import ReportPlan, rounds_text
-from omkl.reports.summary import (
-    LEAST_COMMON,
-    at_boundaries,
-    axes_of,
-    summary_of,
-)
+from omkl.reports.statistics import LEAST_COMMON
+from omkl.reports.summary import INNER, at_boundaries, axes_of, summary_of
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Rule, Spread, TableRow
 from omkl.tasks import MEASURES, OF_CLASSES, OF_PAPERS, TASK_ERROR, Measure, measures_of
@@ -41,8 +38,8 @@ LONGEST = 10  # characters of a number that is written out
 BEST = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
 WRAPPED = ("learner", "pool", "settings", "kernel", "verdict")  # columns whose text may take several lines
 LEAST = (  # columns that are left out where there is no room, the first of them first
-    *("mae", "r2", "n_sv_combined", "n_sv_union", "seconds_ratio", "seconds_published", "n_sv_sum_diff"),
-    *("mistake_pct_diff", "mse_e3_diff", "seconds", "n_sv_sum_published", "n_sv_sum"),
+    *("seconds_ratio", "seconds_published", "n_sv_sum_diff", "mistake_pct_diff", "mse_e3_diff"),
+    *("seconds", "n_sv_sum_published", "n_sv_sum"),
 )
 _OF_TASKS = {own.name: own.word for own in MEASURES.values() if own.tasks}
 _WORDS = _OF_TASKS | {
@@ -54,7 +51,7 @@ def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
     """Lay a summary out in all columns; hyperparameters named in ``swept`` get columns of their own.
 
     Columns without content are not ``usual``: pools when there is but one, hyperparameters when all are the
-    defaults, the combined count where it is #SV everywhere; nor are those that few readers want.
+    defaults, repetitions where all have finished as many; nor are those that few readers want.
     """
     rows = summary.to_dict("records")
     names = [name for name in swept if any(name in row["params"] for row in rows)]
@@ -79,6 +76,7 @@ def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
         for measure in measures_of(task):
             names_of = [f"{measure.name}_mean", f"{measure.name}_std"]
             errors = measure_cells(measure, summary, summary[names_of].where(summary["task"] == task))
+            errors = [_marked(own, row, measure) for own, row in zip(errors, rows, strict=True)]
             deciding = bool((summary["measure"] == measure.name).any())
             usual = deciding or measure.name in _shown_with(summary, task)
             add(measure.name, measure.header, errors, marks=deciding, meaning=measure.meaning, usual=usual)
@@ -89,9 +87,8 @@ def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
     spreads = counts["n_sv_sum_std"].astype(float).max() > 0
     places = 1 if spreads else _places(counts["n_sv_sum_mean"])
     add("n_sv_sum", "#SV", _spreads(counts, "n_sv_sum", places), usual=stored)
-    add("n_sv_union", "union", _counts(counts["n_sv_union_mean"]), usual=stored)
-    differ = bool((counts["n_sv_combined_mean"] - counts["n_sv_sum_mean"]).abs().max() > 0)
-    add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]), usual=differ)
+    add("n_sv_union", "union", _counts(counts["n_sv_union_mean"]), usual=False)
+    add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]), usual=False)
     header = "largest weight" if "kernel" in names else "kernel"
     add("kernel", header, [row["kernel"] for row in rows], "left", usual=False)
     for name, header in OF_CLASSES.items():
@@ -99,17 +96,32 @@ def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
     add("seconds", "seconds", _seconds(summary["seconds_mean"].astype(float)))
     memory = [number(value, 1) for value in summary["memory_mib_mean"].astype(float)]
     add("memory", "MiB", memory, usual=False)
-    add("reps", "reps", [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows])
+    reps = [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows]
+    add("reps", "reps", reps, usual=_reps_of(summary) is None)
     for name in ("T", "m"):
         add(name, name, [MISSING if row[name] is None else str(row[name]) for row in rows], usual=False)
     add("p", "p", [number(row["p_value"], 4) for row in rows], usual=False)
-    add("p_holm", "p (Holm)", [number(row.get("p_holm", np.nan), 4) for row in rows], usual=False)
     columns, contents = zip(*parts, strict=True)
     lines = [
-        TableRow(cells, row["data"], _rule(up, row), row["marked"], row["complete"], row["is_yardstick"])
+        TableRow(cells, row["data"], _rule(up, row), row["complete"], row["is_yardstick"])
         for up, row, *cells in zip(above, rows, *contents, strict=True)
     ]
-    return Table(columns, lines, least=LEAST, records={})
+    done = sorted({row["reps"] for row in rows if row["reps"]})
+    return Table(columns, lines, least=LEAST, records={}, reps=done)
+
+
+def _marked(cell: Spread, row: dict[str, Any], measure: Measure) -> Spread:
+    """Return the cell with the mark of its row, in the column by which the row is compared."""
+    if not row["marked"] or row["measure"] != measure.name:
+        return cell
+    return replace(cell, mark="best" if row["best"] else "near")
+
+
+def _reps_of(summary: "pd.DataFrame") -> int | None:
+    """Return the repetitions that all rows have finished, None where they differ or some are missing."""
+    asked = summary[summary["asked"] > 0]  # not the data that are not there
+    counts = set(asked["reps"])
+    return counts.pop() if len(counts) == 1 and asked["complete"].all() else None
 
 
 def _rule(above: dict | None, row: dict) -> Rule | None:
@@ -129,20 +141,15 @@ def _shown_with(summary: "pd.DataFrame", task: str) -> tuple[str, ...]:
     own = summary[summary["task"] == task]
     extra = ["nlpd", *(measure.name for measure in measures_of(task) if measure.of == "test")]
     told = tuple(name for name in extra if own[f"{name}_mean"].notna().any())
-    if task == "regression" and (own["measure"] != OF_PAPERS[task].name).any():
-        return (TASK_ERROR[task].name, "mae", "r2", *told)
-    return told if task == "regression" else (TASK_ERROR[task].name, *told)
+    by_usual = set(own["measure"]) <= {known[task].name for known in (TASK_ERROR, OF_PAPERS) if task in known}
+    return told if by_usual else (TASK_ERROR[task].name, *told)
 
 
 def _of_classes(row: dict[str, Any], name: str) -> str:
     """Return a value of each class as text; name: of OF_CLASSES."""
     if name == "f1":
         return classes_text(row["classes"], row["class_f1"], 3, largest=False)
-    errors = row["class_errors"]
-    if name == "class_errors":
-        return classes_text(row["classes"], errors)
-    shares = None if errors is None else [1.0 - error / 100.0 for error in errors]
-    return classes_text(row["classes"], shares, 3, largest=False)
+    return classes_text(row["classes"], row["class_errors"])
 
 
 def measure_cells(measure: Measure, summary: "pd.DataFrame", own: "pd.DataFrame") -> list[Spread]:
@@ -303,7 +310,7 @@ def run_table(
         about=expected.about_data,
         warnings=[*warnings_of(summary, cells, expected), *lacking(table, summary)],
         command=expected.command,
-        records={"summary": summary, "cells": cells},
+        records={"summary": summary.drop(columns="ranked"), "cells": cells},
         flat=partial(csv_table, summary, swept),
     )
 
@@ -311,11 +318,9 @@ def run_table(
 def measures_table(summary: "pd.DataFrame", cells: "pd.DataFrame") -> Table:
     """Return the table of all measures that the rows of a summary have."""
     own = [name for name in _OF_TASKS if summary[f"{name}_mean"].notna().any()]
-    words = [*map(word_of, own), *(("recall", "f1") if summary["class_f1"].notna().any() else ())]
+    words = [*map(word_of, own), *(("f1",) if summary["class_f1"].notna().any() else ())]
     chosen = TableOptions(columns=("data", "pool", "learner", "settings", *words)).chosen(full_table(summary))
-    marks = {own.name for own in MEASURES.values() if (summary["measure"] == own.name).any()}
-    columns = [replace(column, marks=column.name in marks) for column in chosen.columns]
-    return replace(chosen, columns=columns, terms=legend(chosen, summary, cells), records={})
+    return replace(chosen, terms=legend(chosen, summary, cells), records={})
 
 
 def sweep_table(
@@ -331,7 +336,8 @@ def sweep_table(
     chosen = options.sorted(best)
     also = [replace(options.chosen(full_table(chosen, swept)), title=BEST)] if several else []
     warnings = [*table.warnings, *at_boundaries(summary, best, expected)]
-    records = {"summary": options.sorted(summary), "best": chosen, "cells": cells}
+    records = {"summary": options.sorted(summary), "best": chosen}
+    records = {name: own.drop(columns="ranked") for name, own in records.items()} | {"cells": cells}
     return replace(table, also=also, warnings=warnings, records=records)
 
 
@@ -368,7 +374,7 @@ def swept_names(summary: "pd.DataFrame", expected: ReportPlan) -> list[str]:
 
 def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFrame":
     """Return a summary as its CSV holds it; swept: hyperparameters that get columns of their own."""
-    table = summary.drop(columns="shown")
+    table = summary.drop(columns=list(INNER))
     for name in swept:
         values = [params.get(name) for params in table["params"]]
         table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
@@ -397,39 +403,54 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
     summary: of the table's rows
     """
     errors = [number for number, column in enumerate(table.columns) if column.meaning]
-    spreads = [line.cells[number] for line in table.rows for number in errors]
-    single = not any(isinstance(cell, Spread) and cell.varies for cell in spreads)
+    cells_of = [line.cells[number] for line in table.rows for number in errors]
+    single = not any(isinstance(cell, Spread) and cell.varies for cell in cells_of)
     each = repetitions_of(set(cells["order"]) if len(cells) else ())
-    spread = "" if single else f", mean ± sample standard deviation over the {each}"
+    spread = "" if single else f", mean ± standard deviation over the {each}"
     terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
-    if summary["marked"].any() and errors:
-        test = f"all rows not significantly worse (paired t-test over the same {each}, two-sided, 5 %)"
-        terms.append(("*", f"{best_of(summary)} on the data set, and {test}; yardsticks compete too"))
+    if errors and any(row.marked for row in table.rows):
+        terms.append(("best", f"{best_of(summary)} on the data set"))
+    if errors and any(isinstance(cell, Spread) and cell.mark == "near" for cell in cells_of):
+        odd = "; its mean may be above that of a row that varies less" if _is_odd(summary) else ""
+        terms.append(
+            ("near", f"not significantly worse (paired t-test over the same {each}, two-sided, 5 %){odd}")
+        )
     if _lacks_test(summary) and errors:
-        few = f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set"
-        terms.append((NO_TEST, f"{few}; they have no mark"))
+        few = (
+            f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set have no mark"
+        )
+        one = "all repetitions have one order, so that nothing is tested or marked"
+        done = summary[summary["reps"] > 0]
+        in_file = all(map(is_one_order, done["order"], done["data"]))
+        terms.append((NO_TEST, one if in_file else few))
     won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
     few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
     meanings = {
-        "n_sv_sum": "support vectors, summed over the kernels (the papers' count)",
+        "n_sv_sum": "support vectors, summed over the kernels",
         "n_sv_union": "distinct examples stored",
         "n_sv_combined": "support vectors of the classifiers that the last prediction combined",
         "kernel": f"the kernel with the largest weight when the pass ends{won}",
         "class_errors": f"share of each class's examples taken for another class{few}",
-        "recall": f"share of each class's examples taken for it{few.replace('largest', 'smallest')}",
         "f1": f"of each class: 2 · hits / (examples + predictions){few.replace('largest', 'smallest')}",
-        "seconds": f"learner time of one pass{'' if single else ', mean'}",
+        "seconds": "learner time of one pass",
         "memory": "memory of one pass: the arrays of state, stream and trace, as reserved",
         "p": "of the paired t-test against the best row of the data set",
-        "p_holm": "of Wilcoxon's signed-rank test against the best row of the data set, corrected for all of "
-        "its rows (Holm)",
     }
     headers = {column.name: column.header for column in table.columns}
     terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
-    if any(line.rule == "yardsticks" for line in table.rows):
-        terms.append(("yardsticks", f"are listed below the short rule, on the same {each}"))
     made = made_with(cells)
     return [*terms, ("made with", made)] if made else terms
+
+
+def _is_odd(summary: "pd.DataFrame") -> bool:
+    """Return whether a row without a mark has a better mean than one that is not significantly worse."""
+    done = summary[summary["reps"] > 0]
+    costs = done.assign(cost=costs_in(done))
+    for _, own in costs.groupby("data", sort=False):
+        near, plain = own["marked"] & ~own["best"], ~own["marked"]
+        if near.any() and plain.any() and own.loc[plain, "cost"].min() < own.loc[near, "cost"].max():
+            return True
+    return False
 
 
 def _lacks_test(summary: "pd.DataFrame") -> bool:
@@ -519,7 +540,8 @@ def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
     tests = {rounds_text(None, test) for test in cells["test"]}
     given = list({id(params): params for params in cells["params"]}.values())  # cells share them
     scaling = [{f"{name} {own[name]}" if name in own else "" for own in given} for name in SCALING]
-    every = (pools, orders, parts, tests, *scaling, seeds)
+    reps = _reps_of(summary)
+    every = (pools, orders, parts, tests, *scaling, seeds, {counted(reps, "repetition")} if reps else ())
     shared = [text for texts in every if len(texts) == 1 for text in texts]
     sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
     few = [f"{name}: {counted(int(T), 'example')}" for name, T in sizes.items()] if len(sizes) <= 4 else []

@@ -121,11 +121,6 @@ class Row:
     label: str | None = None
     per_data: tuple[str, ...] = ()
 
-    @property
-    def stands_for_all(self) -> bool:
-        """Whether its one cell has the figures of all repetitions that others have."""
-        return self.equal and len(self.cells) == 1
-
     @classmethod
     def of(cls, setting: Any, data: str, order: str, is_yardstick: bool, task: str) -> "Row":
         """Return the row of an omkl.config.Setting."""

@@ -3,6 +3,7 @@
 And its rows placed on the grid of a sweep.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,13 @@ import numpy as np
 
 from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.settings_text import params_text, value_text
+from omkl.data.orders import is_one_order
 from omkl.reports import origin
 from omkl.reports.class_values import of_classes
 from omkl.reports.measures import cost_of, deciding, learners_of, measure_of
 from omkl.reports.origin import Origins
-from omkl.reports.rows import Parts, ReportPlan, Row, by_count, divided, rows_of, shown_params
+from omkl.reports.rows import Parts, ReportPlan, Row, by_count, rows_of, shown_params
+from omkl.reports.statistics import LEAST_COMMON, not_worse, paired_t
 from omkl.reports.table_cells import MISSING
 from omkl.store.cell_measures import CellMeasures, no_collection, with_extra
 from omkl.store.fields import AVERAGED
@@ -23,10 +26,7 @@ from omkl.tasks import MEASURES, Measure
 if TYPE_CHECKING:
     import pandas as pd
 
-ALPHA = 0.05
-LEAST_COMMON = 5  # permutations that a test takes: of fewer, it says little and misleads
 FEW = 3  # values of a grid: of fewer, each is at its boundary
-_TOGETHER = 2**22  # counts of rows and kernels that are in memory at once
 READ = (  # the columns of cells that a table needs, and of its notes
     *("data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task", "seed"),
     *(
@@ -47,10 +47,11 @@ READ = (  # the columns of cells that a table needs, and of its notes
 _OBJECTS = ("T", "m", "pool", "classes", "class_errors", "class_f1")
 _FOLLOWING = tuple(own.name for own in MEASURES.values() if own.of == "counts" or own.name == "rmse")
 _FLAGS = ("is_yardstick", "complete", "marked", "best")
+INNER = ("shown", "ranked")  # columns that no file has
 COLUMNS = (
     *("data", "task", "measure", "order", "T", "m", "pool", "kernel", "algo", "label", "is_yardstick"),
     "settings",
-    "shown",
+    *("shown", "ranked"),
     *("params", "reps", "asked", "complete", "marked", "best", "p_value", "common"),
     *("classes", "class_errors", "class_f1"),
     *(
@@ -77,9 +78,13 @@ def summary_of(cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
 
     ``measure``: the one by which the rows of a data set are compared (`deciding`). ``best``: the best mean of
     it, of a novelty detection none. ``marked``: the best, and every row not worse than it by a paired
-    two-sided t-test at 0.05 over the permutations that both have run (``common``, ``p_value``); fewer than
-    LEAST_COMMON in common is no test and no mark. Learners and yardsticks compete, so that a reader sees
-    where a yardstick wins. Rows compete within one data set and order, over all pools and hyperparameters.
+    two-sided t-test at 0.05 over the permutations that both have run (``common``, ``p_value``). With fewer
+    than LEAST_COMMON of them there is no test and no mark, nor where they differ by the same amount in each.
+    Passes in file order are of one permutation, but of a generated stream each is another realisation.
+    Learners and yardsticks compete, so that a reader sees where a yardstick wins. Rows compete within one
+    data set and order, over all pools and hyperparameters.
+    ``ranked``: the measure, less is better, over the permutations that all complete rows of the data set have
+    run.
     """
     return summary_of_rows(rows_of(cells, expected), cells, expected)
 
@@ -103,7 +108,8 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     made |= of_classes(parts, len(rows), cells, expected)
     of_cells = CellMeasures(cells)
     made |= _sizes(parts, len(rows), cells) | _means(parts, len(rows), cells, of_cells)
-    made |= _marks(made, rows, Tested(cells, of_cells))
+    tested = Tested(cells, of_cells)
+    made |= _marks(made, rows, tested) | {"ranked": _ranked(made, rows, measures, tested)}
     made |= Origins(cells).columns(parts, len(rows))
     objects = {name: pd.Series(made[name], dtype=object) for name in _OBJECTS}  # where None is to stay None
     return pd.DataFrame(made | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
@@ -159,9 +165,9 @@ def _marks(made: Mapping[str, Any], rows: list[Row], tested: "Tested") -> dict[s
     """Return which rows are the best of their data set, and which are not worse, with the tests."""
     flags = {"best": np.zeros(len(rows), bool), "marked": np.zeros(len(rows), bool)}
     flags |= {"p_value": np.full(len(rows), np.nan), "common": np.zeros(len(rows), int)}
-    for lowest, _, parts in against_best(rows, made, tested):
+    for lowest, parts in against_best(rows, made, tested):
         for own, differences in parts:
-            p = paired_ps(differences)
+            p = paired_t(differences)
             flags["p_value"][own], flags["common"][own] = p, differences.shape[1]
             flags["marked"][own] = not_worse(differences, p)
         flags["best"][lowest] = True
@@ -169,17 +175,33 @@ def _marks(made: Mapping[str, Any], rows: list[Row], tested: "Tested") -> dict[s
     return flags
 
 
+def _ranked(
+    made: Mapping[str, Any], rows: list[Row], measures: list[Measure], tested: "Tested"
+) -> np.ndarray:
+    """Return each row's measure over the permutations that all complete rows of its data set have run."""
+    values = np.full(len(rows), np.nan)
+    groups: dict[str, list[int]] = {}
+    for at, row in enumerate(rows):
+        if made["complete"][at] and row.cells:
+            groups.setdefault(row.data, []).append(at)
+    for own in groups.values():
+        scale = 100.0 / made["T"][own[0]] if measures[own[0]].tested == "mistakes" else 1.0
+        values[own] = scale * tested.shared_means([rows[at] for at in own], measures[own[0]])
+    return values
+
+
 Differences = Iterator[tuple[np.ndarray, np.ndarray]]
 
 
 def against_best(
     rows: list[Row], summary: Mapping[str, Any], tested: "Tested"
-) -> Iterator[tuple[np.ndarray, np.ndarray, Differences]]:
-    """Yield of each data set the numbers of its best rows and of all rows, and the differences of all.
+) -> Iterator[tuple[np.ndarray, Differences]]:
+    """Yield of each data set the numbers of its best rows, and `Tested.differences` of all.
 
-    These are as of `Tested.differences`. The best have the best mean; of several, the differences are from
-    the one with most repetitions. summary: of these rows, or its columns
+    The best have the best mean; of several, the differences are from the one with most repetitions. summary:
+    of these rows, or its columns
     """
+    parts = by_count(rows)
     by_data: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
         if row.cells:
@@ -192,20 +214,10 @@ def against_best(
             continue
         lowest = competing[errors == np.nanmin(errors)]
         best = max((rows[at] for at in lowest.tolist()), key=lambda row: len(row.cells))
-        differences = tested.differences([rows[at] for at in competing.tolist()], best, measure)
-        yield lowest, competing, ((competing[own], less) for own, less in differences)
-
-
-def holm(p_values: np.ndarray) -> np.ndarray:
-    """Return p-values (n,) with Holm's correction for all of them; those that are NaN stay, and do not count.
-
-    Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979).
-    """
-    made = np.full(len(p_values), np.nan)
-    order = np.argsort(p_values, kind="stable")[: int(np.count_nonzero(~np.isnan(p_values)))]
-    steps = p_values[order] * np.arange(len(order), 0, -1)
-    made[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return made
+        own_parts = [
+            (own[some], places[some]) for own, places in parts if (some := np.isin(own, competing)).any()
+        ]
+        yield lowest, tested.differences(own_parts, best, measure)
 
 
 class Tested:
@@ -215,84 +227,63 @@ class Tested:
         import pandas as pd
 
         self._cells, self._of_cells = cells, of_cells or CellMeasures(cells)
-        known, texts = pd.factorize(cells["permutation_seed"].to_numpy())
+        seeds, in_file = cells["permutation_seed"], (cells["order"] == "file").to_numpy(copy=True)
+        if in_file.any():  # a stream as it came and permuted has one seed, and two orders
+            seeds = seeds.mask(in_file, "file " + seeds.astype(str))
+            pairs = list(zip(cells["data"][in_file], cells["data_hash"][in_file], strict=True))
+            one = {pair: is_one_order("file", *pair) for pair in set(pairs)}
+            in_file[in_file] = [one[pair] for pair in pairs]
+        known, texts = pd.factorize(seeds.mask(in_file, "").to_numpy())
         names = [str(text) for text in texts]
         # by name; a cell without a seed has that of number -1, the last
         ranks = np.array([*np.argsort(np.argsort(np.array(names, str))), len(names)], int)
         self._count, self._seeds = len(ranks), ranks[known]
         self._errors: dict[str, np.ndarray] = {}
 
-    def _of(self, cells: np.ndarray, on: np.ndarray, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
-        """Return the errors of cells (R, n) by permutation, ascending in each row, and the permutations.
+    def shared_means(self, rows: Sequence[Row], measure: Measure) -> np.ndarray:
+        """Return each row's mean error (R,) over the permutations that all of them have run, NaN of none."""
+        known = [self._seeds[row.cells] for row in rows]
+        shared = set.intersection(*(set(own.tolist()) for own in known))
+        errors = self._values(measure)
+        means = []
+        for row, own in zip(rows, known, strict=True):
+            values = errors[row.cells][np.isin(own, list(shared))]
+            means.append(values.mean() if len(values) else np.nan)
+        return np.array(means)
 
-        on: the cells whose permutations they are
-        """
+    def _values(self, measure: Measure) -> np.ndarray:
         column = measure.tested  # counts, not rates: their differences are exact, equal is equal
         if measure.name not in self._errors:
             own = self._cells[column].to_numpy().astype(float) if column else self._of_cells.of(measure.name)
             self._errors[measure.name] = measure.sign * own
-        seeds, errors = self._seeds[on], self._errors[measure.name][cells]
-        if (np.diff(seeds, axis=1) >= 0).all():
-            return errors, seeds
-        order = np.argsort(seeds, axis=1, kind="stable")
-        return np.take_along_axis(errors, order, 1), np.take_along_axis(seeds, order, 1)
+        return self._errors[measure.name]
 
-    def differences(self, rows: Sequence[Row], other: Row, measure: Measure) -> Differences:
+    def _of(self, places: np.ndarray, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
+        """Return the permutations of cells (R, n), each row's ascending, and the errors in them."""
+        seeds, errors = self._seeds[places], self._values(measure)[places]
+        if (np.diff(seeds, axis=1) >= 0).all():
+            return seeds, errors
+        order = np.argsort(seeds, axis=1, kind="stable")
+        return np.take_along_axis(seeds, order, 1), np.take_along_axis(errors, order, 1)
+
+    def differences(
+        self, parts: Parts, other: Row, measure: Measure
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield numbers (R,) of rows, and their errors minus those of another row (R, n).
 
-        Over the n permutations that both have run, of a permutation the first cell; n may be 0. A row of
-        which one repetition stands for all has its error on each permutation that any of these has run.
+        Over the n permutations that both have run, of a permutation the first cell; n may be 0.
         """
-        longest = max((row.cells for row in (*rows, other)), key=len)
-
-        def cells_of(row: Row) -> tuple[list[int], list[int]]:
-            return (row.cells * len(longest), longest) if row.stands_for_all else (row.cells, row.cells)
-
-        cells, on = np.array([cells_of(other)]).transpose(1, 0, 2)
-        (theirs,), (seeds,) = self._of(cells, on, measure)
+        (seeds,), (theirs,) = self._of(np.array([other.cells]), measure)
         known, first = np.unique(seeds, return_index=True)
         at = np.full(self._count, -1)
         at[known] = first
-        every = [cells_of(row) for row in rows]
-        sizes, of = np.unique([len(cells) for cells, _ in every], return_inverse=True)
-        for own in divided(of, len(sizes)):
-            pairs = np.array([every[row] for row in own.tolist()], int)
-            errors, seeds = self._of(pairs[:, 0], pairs[:, 1], measure)
+        for own, places in parts:
+            seeds, errors = self._of(places, measure)
             common = (at[seeds] >= 0) & (np.diff(seeds, axis=1, prepend=-1) > 0)
             less, counts = errors - theirs[at[seeds]], common.sum(axis=1)
             for count in np.unique(counts).tolist():
                 some = counts == count
                 yield own[some], less[some][common[some]].reshape(int(some.sum()), count)
-
-
-def paired_ps(differences: np.ndarray) -> np.ndarray:
-    """Return the two-sided p-values (R,) of the paired t-tests of differences (R, n).
-
-    NaN where n is below LEAST_COMMON. Differences that are all equal leave the test without variance: p is 1
-    where they are 0, else 0.
-    """
-    size = differences.shape[1]
-    if size < LEAST_COMMON:
-        return np.full(len(differences), np.nan)
-    p_values = (differences[:, 0] == 0).astype(float)
-    varied = np.ptp(differences, axis=1) != 0
-    if varied.any():
-        from scipy.special import stdtr  # scipy.stats would do all of this, but takes a second to import
-
-        d = differences[varied]
-        t = d.mean(axis=1) / np.sqrt(d.var(axis=1, ddof=1) / size)
-        p_values[varied] = 2.0 * stdtr(size - 1, -abs(t))
-    return p_values
-
-
-def not_worse(differences: np.ndarray, p_values: np.ndarray) -> np.ndarray:
-    """Return which errors minus the best's (R, n), of p-values (R,), show no significantly higher mean.
-
-    None where there is no test.
-    """
-    if differences.shape[1] < LEAST_COMMON:
-        return np.zeros(len(differences), bool)
-    return (p_values >= ALPHA) | (differences.mean(axis=1) <= 0)
 
 
 # -------------------------------------------------------------------- the top kernel
@@ -306,46 +297,23 @@ def top_kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> list[str]:
     kernels itself.
     """
     names = [MISSING] * count
-    counts, best = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
-    alone = np.isnan(counts)
-    counts = np.where(alone, 1, counts)
-    best = np.where(alone | np.isnan(best), 0, best).astype(int)
-    kinds, of = _kernels(parts, count, cells)
-    sizes, most = np.array([*map(len, kinds)]), max(1, *map(len, kinds))
-    same = np.array([[*map(texts.index, texts), *[0] * (most - len(texts))] for texts in kinds])
-    for own, places in parts:
-        for some in np.array_split(np.arange(len(own)), len(own) * most // _TOGETHER + 1):
-            kind, line = of[own[some], None], np.arange(len(some))[:, None]
-            good = (counts[places[some]] == sizes[kind]) & (sizes[kind] > 0)
-            won = same[kind, np.where(good, best[places[some]], 0)]
-            tally = np.bincount((line * most + won)[good], minlength=len(some) * most).reshape(-1, most)
-            wins = np.where(good, np.take_along_axis(tally, won, 1), 0)
-            first = won[line[:, 0], wins.argmax(axis=1)]
-            made = (own[some], kind[:, 0], first, wins.max(axis=1), good.sum(axis=1))
-            for at, texts, kernel, wins_of, whole in zip(*(one.tolist() for one in made), strict=True):
-                if wins_of:
-                    names[at] = kinds[texts][kernel] + (f" {wins_of}/{whole}" if wins_of < whole else "")
-    return names
-
-
-def _kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> tuple[list[tuple[str, ...]], np.ndarray]:
-    """Return the texts of the kernels of each kind of row, and each row's kind (R,)."""
+    n_weights, heaviest = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
     params, pools = cells["params"].to_numpy(), cells["pool_spec"].to_numpy()
-    kinds: dict[tuple[str, ...], int] = {(): 0}
-    known: dict[int, tuple[int, Any]] = {}  # with the kernels, whose id then stays theirs
-    of = np.zeros(count, int)
+    texts: dict[tuple[int, int], list[str]] = {}  # cells share these objects
     for own, places in parts:
-        first = places[:, 0]
-        for at, settings, spec in zip(
-            own.tolist(), params[first].tolist(), pools[first].tolist(), strict=True
-        ):
-            pool = kernel_pool(settings, spec if isinstance(spec, dict) else None)
-            kernels = pool["kernels"] if pool else None
-            if id(kernels) not in known:
-                kind = kinds.setdefault(tuple(map(_kernel_text, kernels or ())), len(kinds))
-                known[id(kernels)] = kind, kernels
-            of[at] = known[id(kernels)][0]
-    return list(kinds), of
+        for at, row in zip(own.tolist(), places.tolist(), strict=True):
+            settings, spec = params[row[0]], pools[row[0]]
+            which = id(settings), id(spec)
+            if which not in texts:
+                pool = kernel_pool(settings, spec if isinstance(spec, dict) else None)
+                texts[which] = [*map(_kernel_text, pool["kernels"])] if pool else []
+            # a learner with one kernel has no weights
+            sizes = np.where(np.isnan(n_weights[row]), 1, n_weights[row])
+            best = np.nan_to_num(heaviest[row])[sizes == len(texts[which])].astype(int)
+            if best.size:
+                name, wins = Counter(texts[which][kernel] for kernel in best.tolist()).most_common(1)[0]
+                names[at] = name + (f" {wins}/{best.size}" if wins < best.size else "")
+    return names
 
 
 def _kernel_text(kernel: Mapping[str, Any]) -> str:

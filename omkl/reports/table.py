@@ -11,9 +11,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from omkl.errors import UserError, counted, suggest
+from omkl.errors import UserError, suggest
 from omkl.reports.table_cells import (
     GAP,
+    MARK_NAMES,
+    MARKS,
     MISSING,
     WIDTH,
     Column,
@@ -27,7 +29,7 @@ from omkl.reports.table_cells import (
     width_of,
     widths_of,
 )
-from omkl.reports.table_html import STYLE, Element, below, element, grid, written
+from omkl.reports.table_html import html_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +41,8 @@ _TERMS = 100  # characters of a line of the terms
 LONG = 40  # lines that fit on a page
 TOGETHER = 20  # lines up to which a data set stays on one page
 FEW = 4  # data sets that a caption names
+VERDICTS = "verdict"  # the term of a paper's verdicts
+NOTED = ("best", "near", VERDICTS, "diff")  # terms that readers of a paper need
 _ABSENT = ("INCOMPLETE", "FAILED")  # warnings of what the numbers lack, which readers of a paper must see
 _GAP = 4.0  # points at either side of a column
 _LINE = 345.0  # points of a line of LaTeX's article
@@ -58,6 +62,8 @@ _ESCAPES = {
     "→": r"$\to$",
     "−": r"$-$",
     "²": r"$^2$",
+    "≈": r"$\approx$",
+    "≠": r"$\neq$",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
 }
 
@@ -66,13 +72,14 @@ _ESCAPES = {
 class Table:
     """A table, with all that is printed around it.
 
-    title, shared: above it; ``shared`` is a line about all rows    terms: (term, meaning) of its columns
+    title, shared: above it; ``shared`` is a line about all rows    terms: (term, meaning) of its columns, and
+    of the marks "best" and "near"
     about: what is to be known of the data    warnings: sentences below it, of what may be wrong
     findings: paragraphs below these, then its notes, numbered from 1, and further ones (``below``)
     command: that makes it    name: of its file on a page
-    chosen: names of the columns that the reader wants    left_out: those for which there is no room, with
-    their first cells    least: the columns that a narrow terminal leaves out, the first of them first
-    also: tables below it, of the same terms
+    chosen: names of the columns that the reader wants    left_out: those for which there is no room
+    least: the columns that a narrow terminal leaves out, the first of them first
+    also: tables below it, of the same terms    reps: how many repetitions rows have finished, ascending
     records: what JSON holds, a list, or DataFrames and mappings by name    flat: returns what CSV holds, else
     the records
     """
@@ -90,9 +97,10 @@ class Table:
     below: Sequence[str] = ()
     command: str = ""
     chosen: Sequence[str] = ()
-    left_out: Sequence[tuple[Column, str | Spread]] = ()
+    left_out: Sequence[Column] = ()
     least: Sequence[str] = ()
     also: "Sequence[Table]" = ()
+    reps: Sequence[int] = ()
     records: "Records | Mapping[str, pd.DataFrame | Mapping[str, Any]]" = field(default=(), repr=False)
     flat: "Callable[[], Records | pd.DataFrame] | None" = field(default=None, repr=False)
 
@@ -134,7 +142,7 @@ class Table:
                 if column.name == "data" and group and row.group == group:
                     cells[at] = ""
                 if column.name == "verdict":
-                    cells[at] = "".join([str(cells[at]), *(f" [{number}]" for number in row.refs)])
+                    cells[at] = " ".join([*[str(cells[at])] * bool(cells[at]), *(f"[{n}]" for n in row.refs)])
             shown.append(cells)
             group = row.group
         return shown
@@ -154,15 +162,7 @@ class Table:
 
     def html(self) -> str:
         """Return HTML without scripts, readable on a dark and on a light page."""
-        parts: list[Element | str] = [element("style", {}, STYLE)]
-        parts += [element("p", {}, self.shared)] if self.shared else []
-        for one in (self, *self.also):
-            parts += [element("p", {}, element("b", {}, one.title))] if one.title else []
-            parts.append(grid(one.columns, one.rows, one.terms, one.notes))
-        parts += [element("p", {}, text) for text in self.about]
-        parts += [element("p", {}, f"! {warning}") for warning in self.warnings]
-        more = below([*self.findings, *self.below], self.notes, self.terms)
-        return written(element("div", {"class": "omkl-table"}, *parts, *more))
+        return html_of(self)
 
     _repr_html_ = html
 
@@ -186,8 +186,8 @@ def check_format(fmt: str) -> None:
 def _terminal(table: Table) -> str:
     width = WIDTH.get()
     tables = [_fitted(one, width) for one in (table, *table.also)]
-    terms, shared = _explained(tables) if width is not None else (table.terms, table.shared)
-    blocks = [filled(shared)] if shared else []
+    terms = _named(_explained(tables), "text")
+    blocks = [filled(table.shared)] if table.shared else []
     blocks += ["\n".join(filter(None, (filled(one.title), _body(one, width)))) for one in tables]
     wide = max((len(term) for term in (*dict(terms), *["note"] * bool(table.about))), default=0)
     lines = []
@@ -202,6 +202,11 @@ def _terminal(table: Table) -> str:
     text = "\n\n".join(filter(None, [*blocks, "\n".join(lines)])) + "\n"
     below = table.paragraphs
     return text + ("\n" + "\n".join(map(filled, below)) + "\n" if below else "")
+
+
+def _named(terms: Sequence[tuple[str, str]], fmt: str) -> list[tuple[str, str]]:
+    """Return terms with the marks as a format shows them."""
+    return [(MARK_NAMES[fmt].get(term, term), text) for term, text in terms]
 
 
 def _body(table: Table, width: int | None) -> str:
@@ -232,11 +237,12 @@ def _aligned(table: Table) -> list[list[str]]:
         spreads = [cell for cell in cells if isinstance(cell, Spread)]
         left, right = (max((len(getattr(s, part)) for s in spreads), default=0) for part in ("mean", "std"))
         texts = []
-        for cell, row in zip(cells, table.rows, strict=True):
+        for cell in cells:
+            text = str(cell)
             if isinstance(cell, Spread) and cell.mean != MISSING:
-                mark = ("* " if row.marked else "  ") if column.marks and marked else ""
-                cell = f"{mark}{cell.mean:>{left}} ± {cell.std:>{right}}" if cell.varies else f"{mark}{cell}"
-            texts.append(str(cell) if not column.wraps else str(cell).replace(" ± ", "\u00a0±\u00a0"))
+                text = f"{cell.mean:>{left}} ± {cell.std:>{right}}" if cell.varies else text
+                text = MARKS["text"][cell.mark].format(text) if column.marks and marked else text
+            texts.append(text.replace(" ± ", "\u00a0±\u00a0") if column.wraps else text)
         columns.append(texts)
     return columns
 
@@ -253,47 +259,30 @@ def _fitted(table: Table, width: int | None) -> Table:
         return table
     if table.is_plain:
         table = table.only([at for at, own in enumerate(texts) if any(own)])
-    least = list(table.least)
-    at = [number for number, column in enumerate(table.columns) if column.name == "reps"]
-    same = {row.cells[n] for row in table.rows for n in at}
-    if len(same) == 1 and all(row.complete for row in table.rows) and not table.is_plain:
-        least = ["reps", *least]  # it says nothing that one number does not
-    for name in [name for name in least if name not in table.chosen]:
+    for name in [name for name in table.least if name not in table.chosen]:
         own = zip(table.columns, _aligned(table), strict=True)
         if sum(least_width(column, texts) + GAP for column, texts in own) - GAP <= width:
             break
-        table = _without(table, name)
+        kept = [at for at, column in enumerate(table.columns) if column.name != name]
+        gone = [column for column in table.columns if column.name == name]
+        table = replace(table.only(kept), left_out=[*table.left_out, *gone])
     return table
 
 
-def _without(table: Table, name: str) -> Table:
-    """Return a table without a column, which is in ``left_out``."""
-    gone = next((number for number, column in enumerate(table.columns) if column.name == name), None)
-    if gone is None:
-        return table
-    left_out = [*table.left_out, (table.columns[gone], table.rows[0].cells[gone])]
-    return replace(table.only([n for n in range(len(table.columns)) if n != gone]), left_out=left_out)
-
-
-def _explained(tables: Sequence[Table]) -> tuple[list[tuple[str, str]], str]:
-    """Return the terms of the columns that are shown, and the line about all rows with their repetitions."""
-    first = tables[0]
-    shown = {column.name: column.header for table in tables for column in table.columns}
-    left_out = {column.name: (column.header, cell) for table in tables for column, cell in table.left_out}
-    headers = shown | {name: header for name, (header, _) in left_out.items()}
-    gone = set(headers.values()) - set(shown.values())
-    terms, shared = [term for term in first.terms if term[0] not in gone], first.shared
-    if (reps := left_out.pop("reps", None)) and "reps" not in shown:
-        finished = counted(int(str(reps[1]).partition("/")[0]), "repetition")
-        shared = " · ".join(filter(None, (shared, finished)))
+def _explained(tables: Sequence[Table]) -> list[tuple[str, str]]:
+    """Return the terms of the columns that are shown, and which are left out."""
+    shown = {column.header for table in tables for column in table.columns}
+    headers = {column.name: column.header for table in tables for column in (*table.columns, *table.left_out)}
+    gone = {column.name: column.header for table in tables for column in table.left_out}
+    terms = [term for term in tables[0].terms if term[0] in shown or term[0] not in gone.values()]
     # of a paper's columns: "#SV published"
     names = [
         " ".join(filter(None, (headers.get(name.rpartition("_")[0]), header)))
-        for name, (header, _) in left_out.items()
+        for name, header in gone.items()
     ]
-    if names:
-        terms.append(("not shown", f"{', '.join(names)}: no room; --wide shows all columns"))
-    return terms, shared
+    return terms + (
+        [("not shown", f"{', '.join(names)}: no room; --wide shows all columns")] if names else []
+    )
 
 
 # -------------------------------------------------------------------- Markdown
@@ -303,9 +292,7 @@ def _markdown(table: Table) -> str:
     blocks = [f"`{table.command}`" if table.command else "", table.shared]
     for one in (table, *table.also):
         blocks += [f"**{one.title}**" if one.title else "", _pipes(one)]
-    terms = [
-        ("**bold**" if term == "*" else term, text) for term, text in table.terms if term != "yardsticks"
-    ]
+    terms = _named(table.terms, "markdown")
     blocks.append("\n".join(f"* {term}: {_safe(meaning)}" for term, meaning in terms))
     blocks.append("\n".join(f"* {_safe(text)}" for text in table.about))
     blocks.append("\n".join(f"* **{_safe(warning)}**" for warning in table.warnings))
@@ -336,7 +323,7 @@ def _markdown_cell(cell: str | Spread, column: Column, row: TableRow, is_plain: 
     if is_plain:
         return str(cell).replace("\n", " ")
     if isinstance(cell, Spread):
-        return f"**{cell}**" if column.marks and row.marked else str(cell)
+        return MARKS["markdown"][cell.mark].format(cell)
     if column.name == "reps" and not row.complete:
         return f"**{cell}**"
     return _safe(cell) + (" (yardstick)" if column.name == "learner" and row.is_yardstick else "")
@@ -358,28 +345,38 @@ def escape(text: str) -> str:
 def _latex(table: Table) -> str:
     """Return table environments, a longtable for more than LONG lines; needs UTF-8 input for accents.
 
-    The legend is a note below the table. The command, what made the cells and what only its author must know
-    are comments. A list is a bare tabular.
+    It is for submission: what the marks mean is a note below the table, and what its readers must know of
+    missing numbers. All else is a comment: the command, what made the cells, what the columns mean.
+    Repetitions are a column only where the reader asked for it. A list is a bare tabular.
     """
+    table = replace(table, also=[_printed(one) for one in table.also])
+    table = _printed(table)
     below = _comments(table.paragraphs)
     if table.is_plain:
         about = _comments((table.command, table.shared, *table.about, *table.warnings))
         return about + "\n".join(_tabular(table)) + "\n" + below
     tables = (table, *table.also)
     long = any(len(one.rows) > LONG for one in tables)
-    made = [f"{term}: {text}" for term, text in table.terms if term == "made with"]
+    made = [f"{term}: {text}" for term, text in table.terms if term not in NOTED]
     seen = [warning for warning in table.warnings if warning.startswith(_ABSENT)]
     unseen = [f"! {warning}" for warning in table.warnings if warning not in seen]
     texts = [
         rf"% needs \usepackage{{booktabs,graphicx{',longtable' if long else ''}}}",
-        _comments([*filter(None, [table.command]), *made, *table.about, *unseen]).rstrip("\n"),
+        _comments([table.command, table.shared, *made, *table.about, *unseen]).rstrip("\n"),
     ]
     texts = ["\n".join(filter(None, texts))]
     first = _label(table, 0)
     for place, one in enumerate(tables):
-        note = rf"See Table~\ref{{{first}}} for the columns." if place else _note(table, seen)
+        note = rf"Marks as in Table~\ref{{{first}}}." if place else _note(table, seen)
         texts.append("\n".join(_environment(one, _caption(one), _label(one, place), note)))
     return "\n\n".join(texts) + "\n" + below
+
+
+def _printed(table: Table) -> Table:
+    """Return a table as a paper prints it: without repetitions, unless the reader asked for them."""
+    return table.only(
+        [at for at, own in enumerate(table.columns) if own.name != "reps" or "reps" in table.chosen]
+    )
 
 
 def _comments(texts: Sequence[str]) -> str:
@@ -389,21 +386,18 @@ def _comments(texts: Sequence[str]) -> str:
 def _caption(table: Table) -> str:
     """Return one sentence: the title, or what the rows are."""
     title = re.sub(r"^(?:Table|Figure) [\w.]+: ", "", table.title).rstrip(".")
-    if title:
-        return escape(title[0].upper() + title[1:]) + "."
     names = list(dict.fromkeys(row.group for row in table.rows if row.group))
     where = " and ".join([", ".join(names[:-1]), *names[-1:]] if names[1:] else names)
     where = where if len(names) <= FEW else f"{len(names)} data sets"
-    places = [at for at, column in enumerate(table.columns) if column.name == "reps"]
-    reps = [re.search(r"(\d+)/", str(row.cells[at])) for at in places for row in table.rows]
-    counts = sorted({int(count[1]) for count in reps if count})
+    title = title or f"online learners{f' on {where}' if where else ''}"
     varies = any(isinstance(cell, Spread) and cell.varies for row in table.rows for cell in row.cells)
     what = "means and standard deviations" if varies else "means"
-    if counts == [1]:
+    if list(table.reps) == [1]:
         what = "one repetition"
-    elif counts:
-        what += f" over {' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} repetitions"
-    return escape(f"Online learners{f' on {where}' if where else ''}: {what}.")
+    elif table.reps:
+        ends = dict.fromkeys((table.reps[0], table.reps[-1]))
+        what += f" over {' to '.join(map(str, ends))} repetitions"
+    return escape(f"{title[0].upper()}{title[1:]}: {what}.")
 
 
 def _label(table: Table, place: int) -> str:
@@ -414,12 +408,13 @@ def _label(table: Table, place: int) -> str:
 
 
 def _note(table: Table, warnings: Sequence[str]) -> str:
-    """Return what a reader must know of the columns and of all rows."""
-    parts = [f"{escape(table.shared[0].upper() + table.shared[1:])}."] if table.shared else []
-    for term, meaning in table.terms:
-        if term != "made with":
-            shown = r"\textbf{bold}" if term == "*" else rf"\emph{{{escape(term)}}}"
-            parts.append(f"{shown}: {escape(meaning)}.")
+    """Return what a reader must know of the marks, and of what is missing."""
+    names = MARK_NAMES["latex"]
+    parts = [
+        f"{names.get(term, escape(term))}: {escape(meaning)}."
+        for term, meaning in table.terms
+        if term in NOTED
+    ]
     return " ".join([*parts, *(f"{escape(warning)}." for warning in warnings)])
 
 
@@ -498,8 +493,8 @@ def _latex_cell(cell: str | Spread, column: Column, pair: bool, row: TableRow) -
     if pair and isinstance(cell, Spread) and cell.mean == MISSING:
         return r"\multicolumn{2}{c}{--}"
     texts = [cell.mean] + [cell.std] * cell.varies if isinstance(cell, Spread) else [cell]
-    bold = row.marked if column.marks else column.name == "reps" and not row.complete
-    texts = [rf"\textbf{{{escape(text)}}}" if bold else escape(text) for text in texts]
+    mark = cell.mark if isinstance(cell, Spread) else ""
+    texts = [MARKS["latex"][mark].format(escape(text)) for text in texts]
     return rf"\multicolumn{{2}}{{r}}{{{texts[0]}}}" if pair and len(texts) == 1 else " & ".join(texts)
 
 

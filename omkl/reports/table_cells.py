@@ -1,4 +1,4 @@
-"""The columns, rows and cells of a table, and text laid out in columns of a terminal's width."""
+"""The columns, rows and cells of a table, its marks, and text laid out in columns of a terminal's width."""
 
 import shutil
 import sys
@@ -12,17 +12,30 @@ from typing import Any, Literal
 MISSING = "–"
 WIDTH: ContextVar[int | None] = ContextVar("width", default=None)  # of the terminal; None: any width will do
 GAP = 2  # characters between columns
-SAMPLE = 100  # rows by which the widths are chosen
 NARROW = 26  # characters to which the text of a column may be wrapped, whatever its longest word
 Rule = Literal["data", "yardsticks"]
+Mark = Literal["", "best", "near"]  # near: not significantly worse than the best
+# What a marked cell looks like, in text, Markdown and LaTeX.
+MARKS: dict[str, dict[Mark, str]] = {
+    "text": {"": "  {}", "best": "* {}", "near": "~ {}"},
+    "markdown": {"": "{}", "best": "**{}**", "near": "*{}*"},
+    "latex": {"": "{}", "best": r"\textbf{{{}}}", "near": r"\textit{{{}}}"},
+}
+# And how its legend calls it.
+MARK_NAMES = {
+    "text": {"best": "*", "near": "~"},
+    "markdown": {"best": "**bold**", "near": "*italics*"},
+    "latex": {"best": r"\textbf{Bold}", "near": r"\textit{italics}"},
+}
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A mean and a standard deviation, both as text; MISSING where there is none."""
+    """A mean and a standard deviation, both as text, MISSING where there is none; and the mark of the row."""
 
     mean: str
     std: str
+    mark: Mark = ""
 
     @property
     def varies(self) -> bool:
@@ -37,7 +50,7 @@ class Spread:
 class Column:
     """A column of a table: its header and how it is aligned.
 
-    marks: the best are marked in it    meaning: for the legend
+    marks: its measure compares the rows, so that the best are marked in it    meaning: for the legend
     usual: it is shown unless a reader chooses the columns    wraps: its text may take several lines
     """
 
@@ -55,19 +68,23 @@ class TableRow:
     """A row of a table: one cell per column.
 
     group: its data set, which text names once    rule: the line drawn above it ("data": a data set begins,
-    "yardsticks": the yardsticks begin)    marked: best or not significantly worse
-    complete: every expected repetition has finished    refs: numbers of the table's notes, shown behind the
-    verdict    about: (name, text) of what opens below it on a page
+    "yardsticks": the yardsticks begin)    complete: every expected repetition has finished
+    refs: numbers of the table's notes, shown behind the verdict
+    about: (name, text) of what opens below it on a page
     """
 
     cells: Sequence[str | Spread]
     group: str = ""
     rule: Rule | None = None
-    marked: bool = False
     complete: bool = True
     is_yardstick: bool = False
     refs: Sequence[int] = ()
     about: Sequence[tuple[str, str]] = ()
+
+    @property
+    def marked(self) -> bool:
+        """Whether the row is the best, or not significantly worse."""
+        return any(isinstance(cell, Spread) and cell.mark for cell in self.cells)
 
 
 # -------------------------------------------------------------------- the terminal
@@ -106,22 +123,15 @@ def least_width(column: Column, texts: Sequence[str]) -> int:
 
 
 def widths_of(columns: Sequence[Column], texts: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Return the columns' widths: each character is taken where it makes the table least higher."""
+    """Return the columns' widths: of those whose text may wrap, the widest gives way."""
     pairs = list(zip(columns, texts, strict=True))
     widths = [max(len(column.header), *map(width_of, own), 0) for column, own in pairs]
-    able = {n: least_width(*own) for n, own in enumerate(pairs) if own[0].wraps}
-
-    def height(shrunk: int) -> tuple[int, int]:
-        trial = [widths[n] - (n == shrunk) for n in able]
-        lines = (max(-(-size // room) for size, room in zip(row, trial, strict=True)) for row in lengths)
-        return sum(lines), -widths[shrunk]
-
+    least = {at: least_width(*own) for at, own in enumerate(pairs) if own[0].wraps}
     while sum(widths) + GAP * (len(widths) - 1) > width:
-        able = {n: least for n, least in able.items() if widths[n] > least}
+        able = [at for at in least if widths[at] > least[at]]
         if not able:
             break
-        lengths = [[len(texts[n][row]) for n in able] for row in range(min(SAMPLE, len(texts[0])))]
-        widths[min(able, key=height)] -= 1
+        widths[max(able, key=widths.__getitem__)] -= 1
     return widths
 
 

@@ -155,7 +155,6 @@ class Expanding(Stores):
             "indptr": value.indptr[: n + 1],
             "indices": value.indices[:nnz],
             "values": value.values[:nnz],
-            "norm2": value.norm2[:n],
             "origin": value.origin[:n],
             "size": value.size,
             "n_sv": value.n_sv,
@@ -174,16 +173,12 @@ class Expanding(Stores):
         if indptr[0] != 0 or indptr[-1] != indices.size or (np.diff(indptr) < 0).any():
             raise ValueError("the rows' bounds do not fit the stored values")
         between(indices, 0, d - 1, "a column")
-        norm2, n_sv = (
-            saved_array(arrays, "norm2", (n,), np.float64),
-            saved_array(arrays, "n_sv", (m,), np.int64),
-        )
-        _check_vectors(norm2, values, indices, indptr, d)
+        n_sv = saved_array(arrays, "n_sv", (m,), np.int64)
         largest = saved_array(arrays, "largest", (m,), np.float64)
         if (np.abs(A).max(axis=1, initial=0.0) > largest).any():
             raise ValueError("a coefficient is above the largest of its kernel")
         E = reserve(self.make(setup), n, indices.size, 0)
-        E.A[:, :n], E.indptr[: n + 1], E.norm2[:n] = A, indptr, norm2
+        E.A[:, :n], E.indptr[: n + 1], E.norm2[:n] = A, indptr, _norms2(values, indices, indptr, d)
         E.indices[: indices.size], E.values[: indices.size] = indices, values
         E.kernel_mask[:n] = saved_array(arrays, "stored_by", (n,), np.uint64)
         E.origin[:n] = saved_array(arrays, "origin", (n,), np.int64)
@@ -211,22 +206,17 @@ def _open_bytes(setup: Setup, m: int) -> int:
     return 4 * setup.d + 32 * _rows(setup) + 288 * m + 2048
 
 
-def _check_vectors(
-    norm2: np.ndarray, values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, d: int
-) -> None:
-    """Raise ValueError where a vector has a column twice, or its squared norm (n,) is another one.
+def _norms2(values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, d: int) -> np.ndarray:
+    """Return the squared norms (n,) of vectors, summed from left to right as the engine does.
 
-    Kernel values are looked up at distances and dot products, which the norms bound: lookup.py.
+    Raises ValueError where a vector has a column twice.
     """
-    vector = np.repeat(np.arange(norm2.size), np.diff(indptr))
+    vector = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     places = vector * d + indices
     if (np.diff(places) <= 0).any() and np.unique(places).size < places.size:
         raise ValueError("a vector has a column twice")
     with np.errstate(over="ignore"):
-        squares = np.bincount(vector, values * values, minlength=norm2.size)
-    whole = np.bincount(vector, values != np.floor(values), minlength=norm2.size) == 0
-    if not np.allclose(norm2, squares, rtol=1e-9, atol=0.0) or (norm2 != squares)[whole].any():
-        raise ValueError("a squared norm is not that of its vector")
+        return np.bincount(vector, values * values, minlength=indptr.size - 1).astype(np.float64)
 
 
 def _note_sides(E: Any, sides: np.ndarray, stored: np.ndarray) -> None:
@@ -244,8 +234,18 @@ def _note_sides(E: Any, sides: np.ndarray, stored: np.ndarray) -> None:
 
 
 _SAVED = (
-    *("A", "own", "holds", "born", "n_put", "n_sv", "oldest", "size"),
-    *("ends", "indices", "values", "norm2", "origin", "users", "free", "n_free"),
+    "A",
+    "own",
+    "holds",
+    "born",
+    "n_put",
+    "n_sv",
+    "oldest",
+    "ends",
+    "indices",
+    "values",
+    "origin",
+    "free",
 )
 
 
@@ -325,6 +325,7 @@ class Slots(Stores):
 
     def save(self, value: Any) -> Arrays:
         kept = {name: getattr(value, name) for name in _SAVED}
+        kept["free"] = value.free[: value.n_free[0]]
         for name in ("indices", "values"):  # what lies between the examples was never written
             kept[name] = np.where(_in_use(value.ends, value.values.size), kept[name], 0)
         return kept
@@ -334,11 +335,9 @@ class Slots(Stores):
 
         m, d, limit = setup.m, setup.d, self.most(setup)
         given = {name: saved_array(arrays, name, *_shape(name, m, setup.many)) for name in _SAVED}
-        S, N = len(given["A"]), given["norm2"].size
+        S, N = len(given["A"]), given["origin"].size
         for name in ("own", "holds", "born"):
             saved_array(arrays, name, (S, m), given[name].dtype)
-        for name in ("origin", "users", "free"):
-            saved_array(arrays, name, (N,), np.int64)
         saved_array(arrays, "ends", (2 * N,), np.int64)
         size = given["values"].size
         saved_array(arrays, "indices", (size,), np.int32)
@@ -348,8 +347,6 @@ class Slots(Stores):
         between(given["born"], 0, LARGEST_COUNT, "a counter")
         between(given["n_put"], 0, LARGEST_COUNT, "a counter")
         between(given["indices"], 0, max(d - 1, 0), "a column")
-        between(given["free"], 0, max(N - 1, 0), "the number of an example")
-        between(given["n_free"], 0, N, "a count of examples")
         stride = size // N if N else 0
         first, last = given["ends"][::2], given["ends"][1::2]
         if limit < S or size != N * stride or (first != np.arange(N) * stride).any():
@@ -357,15 +354,20 @@ class Slots(Stores):
         if (last < first).any() or (last > first + stride).any():
             raise ValueError("the rows' bounds do not fit the stored values")
         places, bounds = _in_use(given["ends"], size), np.cumsum(np.append(0, last - first))
-        _check_vectors(given["norm2"], given["values"][places], given["indices"][places], bounds, d)
-        used = np.arange(S)[:, None] < given["n_sv"]
-        users = np.bincount(given["holds"][used], minlength=N)
-        free = given["free"][: given["n_free"][0]]
-        unused = np.flatnonzero(users == 0).tolist()
-        if not np.array_equal(users, given["users"]) or sorted(free.tolist()) != unused:
+        norm2 = _norms2(given["values"][places], given["indices"][places], bounds, d)
+        users = np.bincount(given["holds"][np.arange(S)[:, None] < given["n_sv"]], minlength=N)
+        unused = np.flatnonzero(users == 0)
+        if sorted(given["free"].tolist()) != unused.tolist():
             raise ValueError("the examples in use are not those that the slots hold")
-        if given["size"].tolist() != [N - free.size, int(given["n_sv"].sum())]:
-            raise ValueError("the number of stored vectors is not that of the arrays")
+        free = np.concatenate([given["free"], np.zeros(N - unused.size, np.int64)])
+        stored = np.array([N - unused.size, given["n_sv"].sum()])
+        given |= {
+            "norm2": norm2,
+            "users": users,
+            "free": free,
+            "n_free": np.array([unused.size]),
+            "size": stored,
+        }
         B = self.make(setup)
         R = B.dots.shape[1]
         return B._replace(**given, K=kernel_room(R, S, m), dots=np.zeros((N, R)))
@@ -437,9 +439,9 @@ def _shape(name: str, m: int, classes: int | None) -> tuple[tuple[int | None, ..
         return (None, m), np.int64 if name in ("holds", "born") else np.float64
     if name in ("n_sv", "oldest"):
         return (m,), np.int64
-    if name in ("n_put", "n_free", "size"):
-        return (2 if name == "size" else 1,), np.int64
-    return (None,), {"values": np.float64, "norm2": np.float64, "indices": np.int32}.get(name, np.int64)
+    if name == "n_put":
+        return (1,), np.int64
+    return (None,), {"values": np.float64, "indices": np.int32}.get(name, np.int64)
 
 
 # ------------------------------------------------------------------ random features

@@ -13,9 +13,8 @@ import omkl.data
 from omkl import seeds
 from omkl.config import Plan, learner_spec
 from omkl.config.learners import check_classes
-from omkl.data.arrays import from_arrays
 from omkl.data.data_files import size_limit, standard_input
-from omkl.data.dataset import MANY, Dataset, warn_of_offsets
+from omkl.data.dataset import MANY, Dataset, from_arrays, warn_of_offsets
 from omkl.data.formats import format_of, parts_of
 from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
 from omkl.data.orders import rounds_of

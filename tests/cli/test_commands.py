@@ -125,7 +125,7 @@ def test_a_failed_cell_ends_with_1_and_is_tried_again(monkeypatch, capsys):
     assert "Traceback" not in err
     monkeypatch.setattr(one_pass, "run_pass", honest)
     assert main(["run", *CHEAP, "-j", "1"]) == 0
-    assert "2/2" in capsys.readouterr().out
+    assert "· 2 repetitions ·" in capsys.readouterr().out
 
 
 def test_ctrl_c_prints_the_finished_cells_and_the_same_command_continues(monkeypatch, capsys):
@@ -147,7 +147,7 @@ def test_ctrl_c_prints_the_finished_cells_and_the_same_command_continues(monkeyp
     assert "interrupted with 2 of 4 cells; run the same command again to continue" in err
     assert main(["run", *CHEAP, "-j", "1"]) == 0
     assert len(passes) == 5  # two finished, one interrupted, two more
-    assert "2/2" in capsys.readouterr().out
+    assert "· 2 repetitions ·" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent to a process group")

@@ -107,15 +107,15 @@ def test_half_a_character_in_a_line_of_the_store(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("format: libsvm", "format: [libsvm]", "format: must be text, got ['libsvm']"),
+        ("format: libsvm", "format: [libsvm]", "format: must be one of libsvm, "),
         ("files:\n", "dataset: 3\n    files:\n", "dataset: must be text, got 3"),
         ("labels: {-1: -1, 1: 1}", "labels: {-1: [1], 1: 1}", "labels: -1: must be a whole number, got [1]"),
         (
             "labels: {-1: -1, 1: 1}",
             "labels: {-1: -1, 1: 1}\n    index_base: 2",
-            "index_base: 2 should be 0 or 1",
+            "index_base: must be one of 0, 1, got 2",
         ),
-        ("- https://archive.ics", "- https://[", "should begin with https://"),
+        ("- https://archive.ics", "- https://[", "must be an address with https://"),
         ("title:", "day: 2001-99-99\ntitle:", "unknown key 'day'"),
         ("title:", "\x07title:", "malformed YAML"),
     ],

@@ -9,7 +9,7 @@ import scipy.spatial
 from omkl.config import Setting, learner_spec, learner_specs
 from omkl.config.kernel_kinds import pool as pool_named
 from omkl.config.parameters import Choices, Range, parse_search
-from omkl.data.arrays import from_arrays
+from omkl.data import from_arrays
 from omkl.data.ref import of_dataset
 from omkl.runs.tuning import axes, median_distance, pools_to_try, rule_from, space_of
 from omkl.runs.tuning import draw as draw_of

@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from omkl.data import arff_files, load
+from omkl.data import load
 from omkl.data.formats import read_table
 from omkl.data.preparation import Preparation
 from omkl.data.recipe import recipe_of
@@ -138,4 +138,4 @@ def test_broken_files_are_refused_with_their_line(path, text, said):
 def test_the_limit_holds(path):
     path.write_text(DENSE)
     with pytest.raises(UserError, match="holds more than 100 bytes"):
-        arff_files.read_arff(path, limit=100)
+        read_table(path, limit=100)

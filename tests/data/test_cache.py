@@ -10,8 +10,7 @@ import pytest
 from omkl import data
 from omkl.cli import main
 from omkl.config.request import distinct
-from omkl.data import cache, of_dataset, ref
-from omkl.data.arrays import from_arrays
+from omkl.data import cache, from_arrays, of_dataset, ref
 from omkl.errors import OmklError
 
 TEXT = "1 1:0.5 4:2\n-1 2:1\n1\n"

@@ -9,9 +9,8 @@ import pytest
 from omkl import data
 from omkl.data.formats import parts_of
 from omkl.data.labels import class_numbers, distinct, finder
-from omkl.data.prepare import read_file
-from omkl.data.recipe import Preparation
-from omkl.data.ref import Frame
+from omkl.data.preparation import Preparation
+from omkl.data.ref import Frame, read_file
 from omkl.data.tables import of_frame
 from omkl.errors import UserError
 
@@ -208,8 +207,8 @@ def test_whole_numbers_beside_gaps_have_all_their_digits(tmp_path):
     refs = [data.find(str(tmp_path / name), preparation=wanted) for name in ("my.parquet", "my.feather")]
     refs += [Frame("my", "classification", "my", frame, wanted) for frame in frames]
     assert [ref.load().classes for ref in refs] == [expected] * 4
-    (part,) = parts_of(tmp_path / "my.parquet", wanted, None, 10, True)
-    assert part.columns[1].text.tolist() == ["9007199254740992", "9007199254740993", "", "5"]
+    (part,) = parts_of(tmp_path / "my.parquet", wanted, None, 10, ())
+    assert part.text("y").tolist() == ["9007199254740992", "9007199254740993", "", "5"]
     assert [ref.load().content_hash for ref in refs[1:]] == [refs[0].content_hash] * 3
 
 

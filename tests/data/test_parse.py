@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from omkl import data
 from omkl.data import data_files, parse
-from omkl.data.recipe import Preparation
+from omkl.data.preparation import Preparation
 from omkl.errors import UserError
 
 
@@ -232,28 +232,6 @@ def test_csv_last_column_is_the_label(tmp_path, content):
     assert (d.y.tolist(), d.nnz) == ([-1, 1], 2)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("1,2,0\n1,0\n", ":2: 2 columns; the lines before have 3"),
-        ("1,2,0\n1,x,1\n", ":2: column '2' holds 'x', which is not a number"),
-        ("1,2,0\n1,1_0,1\n", ":2: column '2' holds '1_0', which is not a number"),
-        ("1,2,0\n\n1,nan,1\n", ":3: column '2' has no value ('nan'); missing=mean"),
-        ("1,2,0\ninf,2,1\n", ":2: column '1' is not finite ('inf')"),
-        ("1,2,0\n1,2,\n", ":2: the label (column '3') is missing"),
-        ("1,2,0\n1,,1\n", ":2: column '2' has no value ('')"),
-        ('1,2,0\n1,"2,1\n', "unexpected end of data"),
-        ("1\n0\n", ":1: 1 column, so no features"),
-    ],
-)
-def test_broken_csv_is_named(tmp_path, content, message):
-    path = write(tmp_path / "bad.csv", content)
-    with pytest.raises(UserError) as caught:
-        data.load(str(path))
-    assert str(path) in str(caught.value)
-    assert message in str(caught.value)
-
-
 def test_npz_stream(tmp_path):
     path = tmp_path / "s.npz"
     np.savez(path, X=np.array([[0, 1.5], [2, 0]], np.float32), y=np.array([[0], [1]]))
@@ -324,3 +302,24 @@ def test_a_note_says_that_columns_count_from_0(tmp_path, monkeypatch):
     assert data.load(str(path), preparation=Preparation(index_base=0)).notes == ()
     with pytest.raises(UserError, match=r"my\.txt:1: index 0, but the columns count from 1 \(index_base=1\)"):
         data.load(str(path), preparation=Preparation(index_base=1))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1 1:1\n-1 1:2\n".encode("utf-16"), r"x:1: the text is UTF-16, not UTF-8; save it as UTF-8"),
+        (b"1 1:1\n\xe9 1:2\n", r"x:2: the text is not UTF-8 \(byte 0xe9\); save it as UTF-8"),
+        (b"1 1:1\n-1 1:2\0\n", r"x:2: the line holds a NUL byte; remove it"),
+    ],
+)
+def test_another_encoding_is_named(tmp_path, text, said):
+    path = tmp_path / "x"
+    path.write_bytes(text)
+    with pytest.raises(UserError, match=said):
+        parse.read_libsvm([path])
+
+
+def test_comments_may_hold_any_bytes(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"1 1:1 # caf\xe9\n-1 2:2\n")
+    assert parse.undense(parse.read_libsvm([path])).tolist() == [[1, 0], [0, 2]]

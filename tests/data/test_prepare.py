@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from omkl import data
-from omkl.data import formats, labels, prepare
+from omkl.data import formats, labels, registry
 from omkl.data.parse import joined, undense
 from omkl.data.raw_files import READERS
 from omkl.data.registry import Form
@@ -31,7 +31,7 @@ def read(folder, form, *contents):
     for number, content in enumerate(contents):
         paths.append(folder / str(number))
         paths[-1].write_text(content)
-    rows = joined(list(prepare.source_parts(form, paths, None)))
+    rows = joined(list(registry.source_parts(form, paths, None)))
     return undense(rows).tolist(), labels.class_numbers(rows.labels, form.labels, "x")[0].tolist()
 
 

@@ -21,9 +21,9 @@ from support.workbooks import ods, xls, xlsx
 
 from omkl import data
 from omkl.data import registry
+from omkl.data.formats import sheet_rows
 from omkl.data.parse import read_libsvm, read_npz, undense
-from omkl.data.recipe import Preparation
-from omkl.data.workbooks import sheet_rows
+from omkl.data.preparation import Preparation
 from omkl.errors import UserError
 
 MAT = {name: f"adaraker_{name}" for name in ("air", "tom", "twitter", "energy", "har")}
@@ -188,11 +188,10 @@ def test_spam_corpus_has_a_line_of_numbers_for_each_mail(serve, server, monkeypa
     with pytest.raises(UserError, match=r"not the registered content of spam_corpus.* got \w+ \(T=120, d=39"):
         data.registered("spam_corpus").get()
     form = registry.entry("spam_corpus").forms[-1]
-    from omkl.data import prepare
 
     for name, text in (("spam.data", lines), ("spam.labels", "\n".join(map(str, y)))):
         (tmp_path / name).write_text(text)
-    parts = list(prepare.source_parts(form, [tmp_path / "spam.data", tmp_path / "spam.labels"], 10**9))
+    parts = list(registry.source_parts(form, [tmp_path / "spam.data", tmp_path / "spam.labels"], 10**9))
     assert len(parts) > 1
     assert max(len(part.labels) for part in parts) * 39916 < 2**22  # never dense as a whole
     assert np.array_equal(np.vstack([undense(part) for part in parts]), X[:, : parts[0].d])
@@ -258,7 +257,7 @@ def test_other_content_at_an_address_leads_to_the_next_one(shared_data, serve, s
 
 
 def test_a_matlab_bomb_is_refused_before_it_is_read(tmp_path):
-    from omkl.data.matlab_files import read_mat
+    from omkl.data.parse import read_mat
 
     (tmp_path / "a.mat").write_bytes(mat(np.zeros((3000, 1000)), np.ones(3000)))
     assert (tmp_path / "a.mat").stat().st_size < 10**5
@@ -278,7 +277,7 @@ def test_a_matlab_bomb_is_refused_before_it_is_read(tmp_path):
     ids=["text", "shape", "words", "nan", "struct"],
 )
 def test_a_matlab_file_that_does_not_fit_is_refused(tmp_path, body, said):
-    from omkl.data.matlab_files import read_mat
+    from omkl.data.parse import read_mat
 
     (tmp_path / "a.mat").write_bytes(body)
     with pytest.raises(UserError, match=said):

@@ -10,7 +10,7 @@ import pytest
 from omkl import data
 from omkl.cli import main
 from omkl.config import plan
-from omkl.data.recipe import Preparation
+from omkl.data.preparation import Preparation
 from omkl.data.ref import Parsed, Registered, UserFile
 from omkl.errors import OmklError, UserError
 from omkl.runs.runner import run_plan
@@ -46,7 +46,7 @@ def test_a_file_is_read_once_and_when_it_is_first_needed():
     assert isinstance(ref, UserFile)
     assert (ref.name, str(ref), ref.prepared) == ("my", "my.csv", "scale=minmax")
     assert ref.load() is ref.load()
-    assert (ref.T, ref.classes, ref.recipe.columns) == (30, ("no", "yes"), ("a", "b"))
+    assert (ref.T, ref.classes, ref.recipe.features) == (30, ("no", "yes"), ["a", "b"])
     assert data.find("wdbc").recipe is None
 
 

@@ -12,8 +12,7 @@ from omkl.data import data_files, delimited, load, tables
 from omkl.data.delimited import delimiter_of
 from omkl.data.formats import format_of, read_table
 from omkl.data.preparation import Preparation, column_word
-from omkl.data.prepare import read_file
-from omkl.data.recipe import Recipe, recipe_of
+from omkl.data.ref import read_file
 from omkl.errors import UserError
 
 DRAWN = random.Random(7)
@@ -155,6 +154,9 @@ def test_the_index_that_pandas_writes(path):
         ("a|b|c\n1|2|3\n", ("|", 0)),
         ("a b\n1 2\n", ("whitespace", 0)),
         ('5" pipe,3\n6" pipe,4\n', (",", 0)),
+        ("0,5;1,25;ja\n", (";", 0)),
+        ("1,2,a;b\n", (",", 0)),
+        ("1 2\t3\n", ("\t", 0)),
     ],
 )
 def test_the_delimiter_is_what_divides_all_lines(path, text, expected):
@@ -216,16 +218,6 @@ def test_libsvm_text_stays_libsvm_text(tmp_path, text):
         assert not format_of(tmp_path / name).is_table
 
 
-def test_lines_are_counted_as_an_editor_counts_them(path):
-    path.write_text('sep=,\n"a\n(cm)","b",y\n1,2,0\n"\n3",x,1\n4,5,0\n')
-    with pytest.raises(UserError, match=r"my\.csv:6: column 'b' holds 'x'"):
-        made(path)
-    assert columns(path) == ["a (cm)", "b", "y"]
-    path.write_text("sep=;\na;b\n1;2;3\n")
-    with pytest.raises(UserError, match=r"my\.csv:3: 3 columns; the lines before have 2"):
-        made(path)
-
-
 @pytest.mark.parametrize("first", ["a,b,c,y", "a,b,c,y,", "a,b,c,y,,", ""])
 def test_delimiters_at_the_ends_of_the_lines(path, first):
     plain = made(write(path.with_name("plain.csv"), first.rstrip(",")))
@@ -237,119 +229,6 @@ def test_delimiters_at_the_ends_of_the_lines(path, first):
     write(path, "a,b,c,y", [row + ends for row in ROWS[:5]] + [[*ROWS[5], "7"]])
     with pytest.raises(UserError, match=r"my\.csv:7: 5 columns|column 'y'|6 columns|the lines before have"):
         made(path)
-
-
-@pytest.mark.parametrize(
-    ("cells", "said", "wanted", "numbers"),
-    [
-        (
-            ["8,518", "22,029", "7"],
-            "which is 8.518 with decimal=, or 8518 with thousands=,",
-            ",.",
-            [8518, 22029, 7],
-        ),
-        (
-            ["8,518", "22,029", "7"],
-            "which is 8.518 with decimal=, or 8518 with thousands=,",
-            "-,",
-            [8.518, 22.029, 7],
-        ),
-        (["1,234.5", "1", "2"], r"which is 1234.5 with thousands=,$", ",.", [1234.5, 1, 2]),
-        (["1.234,5", "1.000", "2"], r"which is 1234.5 with decimal=, thousands=\.$", ".,", [1234.5, 1000, 2]),
-        (["0,5", "-1,25e3", ",5"], r"which is 0.5 with decimal=,$", "-,", [0.5, -1250, 0.5]),
-        (
-            ["1 234", "5\u00a0678,5", "1"],
-            r"which is 1234 with decimal=, thousands=space$",
-            " ,",
-            [1234, 5678.5, 1],
-        ),
-        (["1'234.5", "1", "2\u2019000"], "which is 1234.5 with thousands='$", "'.", [1234.5, 1, 2000]),
-    ],
-)
-def test_numbers_in_another_notation(path, cells, said, wanted, numbers):
-    path.write_text("a\ty\n" + "".join(f"{cell}\t{n % 2}\n" for n, cell in enumerate(cells)))
-    for more in ({}, {"categorical": "onehot"}):
-        with pytest.raises(UserError, match=rf"my\.csv:2: column 'a' holds ['\"].*['\"], {said}"):
-            made(path, **more)
-    thousands, decimal = None if wanted[0] == "-" else wanted[0], wanted[1]
-    assert made(path, thousands=thousands, decimal=decimal).values.tolist() == numbers
-    path.write_text("y\ta\n" + "".join(f"{n}\t{cell}\n" for n, cell in enumerate(cells)))
-    with pytest.raises(UserError, match=rf"my\.csv:2: column 'a' holds ['\"].*['\"], {said}"):
-        read_file(path, "regression", Preparation(label="a"))
-    targets = Preparation(label="a", thousands=thousands, decimal=decimal)
-    assert read_file(path, "regression", targets)[0].y.tolist() == numbers
-
-
-def test_a_notation_is_kept_to(path):
-    path.write_text("a;y\n1.5;0\n2,5;1\n")
-    with pytest.raises(
-        UserError, match=r"my\.csv:2: column 'a' holds '1.5', a number with a decimal comma in"
-    ):
-        made(path, decimal=",")
-    path.write_text("a;y\n1.234;0\n2;1\n")
-    with pytest.raises(UserError, match=r"'1.234', which is 1.234 with decimal=\. or 1234 with thousands=\."):
-        made(path, decimal=",")
-    for wanted in ({"thousands": "."}, {"thousands": ",", "decimal": ","}):
-        with pytest.raises(UserError, match="the decimal sign is the same; add decimal="):
-            made(path, **wanted)
-    path.write_text("a;y\n12,34;0\n2;1\n")
-    with pytest.raises(UserError, match="'12,34'"):
-        made(path, thousands=",")
-
-
-def test_which_words_are_gaps(path):
-    path.write_text("a,b,y\n1,?,None\n2,3,Mild\n-999,4,Mild\n-999.0,5,None\n3,1,None\n")
-    with pytest.raises(
-        UserError, match=r"the label .* is missing \('None'\); .*; na=\? reads 'None' as a word"
-    ):
-        made(path, missing="mean")
-    dataset = made(path, missing="mean", na=("?",))
-    assert dataset.classes == ("Mild", "None")
-    assert "taken as missing: ?; na= says which words are" in dataset.notes
-    dataset = made(path, missing="drop", na=("-999", "?"))
-    assert (dataset.T, dataset.values.tolist()) == (2, [2, 3, 3, 1])
-    path.write_text("a,b,y\n1,?,None\n2,3,Mild\n4,5,None\n1,1,Severe\n")
-    assert made(path, missing="drop").notes[1:3] == (
-        "missing=drop leaves out 2 of 4 rows",
-        "taken as missing: ?, None; na= says which words are",
-    )
-    path.write_text("a,b,y\n1,,0\n2,3,1\n")
-    with pytest.raises(UserError, match=r"column 'b' has no value \(''\)"):
-        made(path, na=())  # an empty cell is one in any case
-    assert made(path, missing="mean").notes[1:] == ("labels: 0 -> -1, 1 -> +1",)
-    path.write_text("a,b,y\n1,none,0\n2,3,1\n")
-    with pytest.raises(UserError, match=r"no value \('none'\); .*, na=\[\] reads 'none' as a word"):
-        made(path)
-
-
-def test_a_recipe_reads_other_files_in_the_same_way(path, tmp_path):
-    write(path, "", [["1.234,5", "7", "red"], ["2,5", "n.v.", "blue"]], ";")
-    wanted = Preparation(thousands=".", decimal=",", na=("n.v.",), missing="mean")
-    table = read_table(path, wanted)
-    own, _ = recipe_of(table, wanted)
-    assert (own.preparation.header, own.columns, own.label) == ("no", ("1", "2"), "3")
-    own = Recipe.from_json(own.to_json())
-    new = write(tmp_path / "new.csv", "", [["3.000", "8"], ["0,5", "n.v."]], "\t")
-    X, labels, _ = own.apply(read_table(new, own.preparation), new=True)
-    assert (X.tolist(), labels) == ([[3000, 8], [0.5, 7]], None)
-    write(new, "", [["3.5", "8"]], "\t")
-    with pytest.raises(
-        UserError, match=r"new\.csv:1: column '1' holds '3.5', which is not a number in the nota"
-    ):
-        own.apply(read_table(new, own.preparation), new=True)
-    names, _ = recipe_of(read_table(write(path, "0,1,2,3")), Preparation())
-    one = write(new, "0,1,2,3", ROWS[:1])  # too few rows for auto
-    assert names.apply(read_table(one, names.preparation), new=True)[0].shape == (1, 3)
-    old = names.to_json()
-    for key, value in (
-        ("delimiter", "ab"),
-        ("delimiter", 1),
-        ("header", []),
-        ("na", "x"),
-        ("thousands", "5"),
-    ):
-        with pytest.raises(ValueError, match="recipe of its data is broken"):
-            Recipe.from_json({**old, "preparation": {**old["preparation"], key: value}})
 
 
 @pytest.mark.parametrize(
@@ -548,3 +427,30 @@ def test_a_forest_of_columns_is_refused_before_it_takes_memory(tmp_path, monkeyp
     (tmp_path / "my.csv").write_text("," * 2000 + "\n")
     with pytest.raises(UserError, match=r"my\.csv: no examples|my\.csv:1: 2,001 columns"):
         load(str(tmp_path / "my.csv"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1, "y": "no"}\n{"y": "yes", "a": 2.5}\n', None),
+        ('{"a": 1, "y": 0}\n[1, 2]\n', r"my\.jsonl:2: not a JSON object"),
+        ('{"a": 1, "y": 0}\n{"a": 1\n', r"my\.jsonl:2: not valid JSON"),
+        ('{"a": [1], "y": 0}\n', r"my\.jsonl:1: 'a' holds a list; write a number or a text"),
+        ('{"a": 1, "y": 0}\n{"y": 1}\n', r"my\.jsonl:2: column 'a' has no value"),
+    ],
+)
+def test_json_lines(tmp_path, text, said):
+    (tmp_path / "my.jsonl").write_text(text)
+    if said is None:
+        dataset = load(str(tmp_path / "my.jsonl"))
+        assert (dataset.values.tolist(), dataset.classes) == ([1, 2.5], ("no", "yes"))
+        return
+    with pytest.raises(UserError, match=said):
+        load(str(tmp_path / "my.jsonl"))
+
+
+def test_groups_of_rankings_are_left_out_if_asked(tmp_path):
+    (tmp_path / "my.libsvm").write_text("1 qid:3 1:0.5\n-1 qid:4 2:1 # qid:4\n")
+    with pytest.raises(UserError, match=r"my\.libsvm:1: 'qid:3' belongs to a ranking file; qid=drop leaves"):
+        load(str(tmp_path / "my.libsvm"))
+    assert load(str(tmp_path / "my.libsvm"), preparation=Preparation(qid="drop")).nnz == 2

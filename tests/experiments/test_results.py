@@ -9,9 +9,8 @@ import pytest
 
 import omkl
 from omkl.cli import main
-from omkl.data import find
-from omkl.data.arrays import from_arrays
-from omkl.data.recipe import Preparation
+from omkl.data import find, from_arrays
+from omkl.data.preparation import Preparation
 from omkl.errors import UserError
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import ReportPlan
@@ -231,7 +230,7 @@ def test_a_sweep_has_its_best_settings_and_a_map(tmp_path):
     )
     assert len(made.table) == 4 + 3
     assert "best setting per data set and learner" in str(made)
-    assert made.figure("sweep").panels
+    assert made.figure("sweep").panels == 1
     assert made.heatmap().axes
 
 
@@ -348,9 +347,9 @@ def test_results_are_compared_by_any_measure_in_tables_figures_and_pages(ran, tm
     assert table.loc["majority", "auc_mean"] < 0.6 < learners["auc_mean"].min()
     assert not table.loc["majority", "marked"]
     command = ["run", *WORDS.split(), f"store={store}", "-q", "--by", "auc", "--sort", "mistakes"]
-    assert main([*command, "--columns", "learner,auc,kappa,recall,f1"]) == 0
+    assert main([*command, "--columns", "learner,auc,kappa,f1"]) == 0
     head, _, *rows = capsys.readouterr().out.splitlines()[2:]
-    assert head.split() == ["learner", "AUC", "κ", "recall", "F1"]
+    assert head.split() == ["learner", "AUC", "κ", "F1"]
     first, second = (row.split()[2 if "*" in row else 1] for row in rows[:2])
     assert float(first) == pytest.approx(learners["auc_mean"].max(), abs=1e-4)
     assert float(first) > float(second)
@@ -371,11 +370,16 @@ def test_a_figure_of_a_sweep_shows_any_measure_with_its_best_ringed(tmp_path):
     swept = omkl.sweep(
         "algo=omkc_ss data=wdbc reps=2 exec=serial algo.beta=0.2,0.5,0.8", store=str(tmp_path), progress=False
     )
-    (panel,) = swept.figure("sweep", "kappa").panels
-    (lines,) = panel.views
-    assert (lines.label, lines.sign, "largest κ" in lines.ring) == ("κ", -1.0, True)
-    (own,) = (line for line in lines.lines if not line.is_level)
-    np.testing.assert_allclose(own.mean, swept.table["kappa_mean"][:3])
+    figure = swept.figure("sweep", "kappa")
+    (axes,) = figure.draw().axes
+    assert (axes.get_ylabel(), "ring: largest κ" in figure.note) == ("κ", True)
+    own, ring = (
+        line
+        for line in axes.get_lines()
+        if line.get_color() == axes.get_lines()[0].get_color() or line.get_markersize() == 8
+    )
+    np.testing.assert_allclose(own.get_ydata(), swept.table["kappa_mean"][:3])
+    assert ring.get_ydata()[0] == swept.table["kappa_mean"][:3].max()
     with pytest.raises(UserError, match="has no curve"):
         swept.figure("curve", "kappa")
 

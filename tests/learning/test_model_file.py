@@ -233,8 +233,6 @@ def with_array(header, arrays, name, value):
         ("omkl_gf", "q.", 0.0, "q: must be a number > 0 and ≤ 1, got 0.0"),
         ("alma", "k.", 0, "k: must be a whole number ≥ 1, got 0"),
         ("omkc_ss", "E.largest", 0.0, "E: a coefficient is above the largest of its kernel"),
-        ("omkc_ss", "E.values", 1e200, "E: a squared norm is not that of its vector"),
-        ("bomkc_rbp", "B.norm2", 1.0, "B: a squared norm is not that of its vector"),
         ("norma", "now.", 2**40, "window: the rounds of the window's terms do not fit the rounds learnt"),
         ("norma", "window.", 59.0, "window: the rounds of the window's terms do not fit the rounds learnt"),
         ("raker", "number.", 2**41, "number: a counter is outside"),
@@ -339,34 +337,19 @@ def test_forged_models_are_refused_in_one_line_or_predict_and_learn(tmp_path):
     assert [text for text in findings if text] == []
 
 
-def test_vectors_longer_than_their_norms_are_refused():
+def test_vectors_with_a_column_twice_are_refused():
     """Kernel values are looked up at dot products, which the norms bound."""
     rng = np.random.default_rng(0)
     X, y = (rng.random((400, 20)) < 0.3).astype(float), np.where(rng.random(400) < 0.5, 1, -1)
     spec, rows = learner_spec("omkc_dd"), case_stream(omkl.data.from_arrays(X, y))
-
     learner = Learner(spec, spec.usual("classification"), pool("paper16"), 20, 1)
     learner.run(rows)
     header, arrays = pack(learner)
     np.testing.assert_array_equal(score_of(unpack(header, arrays), rows), score_of(learner, rows))
     twice = arrays["E.indices"].copy()
     twice[arrays["E.indptr"][7] : arrays["E.indptr"][8]] = 3
-    for change, said in [
-        ({"E.values": arrays["E.values"] * 1e8}, "a squared norm is not that of its vector"),
-        ({"E.norm2": arrays["E.norm2"] * (1 - 1e-10)}, "a squared norm is not that of its vector"),
-        ({"E.indices": twice}, "a vector has a column twice"),
-    ]:
-        with pytest.raises(ValueError, match=f"E: {said}"):
-            unpack(header, arrays | change)
-
-
-@pytest.mark.parametrize("count", [2**40, -3])
-def test_a_forged_count_of_free_places_is_refused(count):
-    learner, stream, at = trained("bomkc_rbp")
-    learner.run(halves(stream, at)[0])
-    header, arrays = pack(learner)
-    with pytest.raises(ValueError, match="B: a count of examples is outside"):
-        unpack(header, arrays | {"B.n_free": np.array([count])})
+    with pytest.raises(ValueError, match="E: a vector has a column twice"):
+        unpack(header, arrays | {"E.indices": twice})
 
 
 def score_of(learner, rows):

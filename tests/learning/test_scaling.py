@@ -66,15 +66,14 @@ def matrix(indptr, indices, values, d):
     return X
 
 
-@pytest.mark.parametrize("scale", ["online", "online_minmax"])
 @pytest.mark.parametrize("made", [offset, few])
-def test_rows_are_scaled_as_the_naive_twin_does(made, scale):
+def test_rows_are_scaled_as_the_naive_twin_does(made):
     data = made()
-    own = Scaling.of({"scale": scale}, data)
+    own = Scaling.of({"scale": "online"}, data)
     assert own.centred == (made is offset)
     order = np.random.default_rng(1).permutation(T)
     stream, units = own.scaled(case_stream(data, order), learn=True)
-    expected = np.array(scaled_rows(matrix_of(data)[order].tolist(), scale, own.centred))
+    expected = np.array(scaled_rows(matrix_of(data)[order].tolist(), own.centred))
     X = matrix(stream.indptr, stream.indices, stream.values, data.d)
     assert units is None
     assert np.allclose(X, expected, rtol=1e-9, atol=1e-9)
@@ -90,7 +89,7 @@ def test_rows_are_scaled_as_the_naive_twin_does(made, scale):
 def test_a_pass_is_that_over_the_scaled_rows(name):
     data, order = offset(), np.random.default_rng(1).permutation(T)
     trace, _ = traced(name, data, {"scale": "online"}, order)
-    plain = dataset(scaled_rows(matrix_of(data)[order].tolist(), "online", True), data.y[order])
+    plain = dataset(scaled_rows(matrix_of(data)[order].tolist(), True), data.y[order])
     expected, _ = traced(name, plain)
     assert np.allclose(trace.score, expected.score, rtol=1e-6, atol=1e-9)
     assert np.array_equal(trace.mistake, expected.mistake)
@@ -150,7 +149,7 @@ def test_an_estimator_goes_on_as_one_pass_does():
     assert omkl.sklearn.ArowClassifier().fit(X, y).mistakes_ != expected
     with pytest.raises(ValueError, match="scale cannot change"):
         model.set_params(scale=None).predict(X)
-    with pytest.raises(ValueError, match="scale must be None or 'online' or 'online_minmax', got 'standard'"):
+    with pytest.raises(ValueError, match="scale must be None or 'online', got 'standard'"):
         omkl.sklearn.ArowClassifier(scale="standard").fit(X, y)
 
 
@@ -255,16 +254,15 @@ def test_targets_that_do_not_vary_have_no_nlpd(target):
     assert np.isfinite(figures["nlpd"])
 
 
-@pytest.mark.parametrize("scale", ["online", "online_minmax"])
-def test_scales_that_follow_from_the_data_are_the_ranges_of_the_scaled_rows(scale):
+def test_scales_that_follow_from_the_data_are_the_ranges_of_the_scaled_rows():
     data, spec = offset(), learner_spec("lasvm")
-    X = np.array(scaled_rows(matrix_of(data).tolist(), scale, True))
+    X = np.array(scaled_rows(matrix_of(data).tolist(), True))
     ranges = np.ptp(X, axis=0)
     kernels = [{"kind": "ard", "scales": own} for own in ("auto", np.where(ranges > 0, ranges, 1.0).tolist())]
     found, expected = (
         run_pass(
             *(spec, {**spec.defaults, "kernel": check_kernel(kernel)}, None, data, np.arange(T), SEED),
-            scaling={"scale": scale},
+            scaling={"scale": "online"},
         )
         for kernel in kernels
     )
@@ -392,7 +390,7 @@ def test_a_model_goes_on_scaling_and_predicts_in_the_file_s_units(prices, capsys
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("data=wdbc scale=standard", "scale=online and scale=online_minmax are for all data"),
+        ("data=wdbc scale=standard", "scale=online is for all data"),
         ("data=wdbc target=online", "target=online: data=wdbc has no targets"),
         ("data=wdbc scale=onlin", "scale"),
     ],

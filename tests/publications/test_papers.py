@@ -93,7 +93,7 @@ def test_published_numbers_have_every_metric_of_every_cell():
 )
 def test_a_difference_is_counted_in_published_standard_deviations(value, ours, difference, agrees):
     assert value.difference(ours) == (None if difference is None else pytest.approx(difference, abs=0.005))
-    assert value.agrees(ours) is agrees
+    assert value.is_near(ours) is agrees
 
 
 @pytest.mark.parametrize(
@@ -110,6 +110,20 @@ def test_a_difference_is_counted_in_published_standard_deviations(value, ours, d
 )
 def test_welchs_test_takes_both_standard_deviations_and_repetitions(value, ours, p):
     assert value.welch_p(*ours) == pytest.approx(p, rel=0.02, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "ours", "verdict"),
+    [
+        (Value(16.10, 0.12, 0.01), (16.12, 0.08, 10, 10), "agrees"),
+        (Value(16.10, 0.12, 0.01), (16.31, 0.08, 10, 10), "close"),  # never "agrees" where Welch rejects
+        (Value(16.10, 0.12, 0.01), (16.31, math.nan, 1, 10), "agrees"),  # without a test
+        (Value(16.10, 0.12, 0.01), (16.35, 0.08, 10, 10), "differs"),
+        (Value(16.10, 0.12, 0.01), (16.35, 9.00, 10, 10), "differs"),  # although Welch does not reject
+    ],
+)
+def test_a_published_value_has_one_verdict(value, ours, verdict):
+    assert value.verdict(*ours) == verdict
 
 
 # ------------------------------------------------------------------ selection
@@ -229,7 +243,7 @@ def test_a_table_shows_ours_next_to_the_published(tmp_path, capsys):
         "6912.4 ± 87.7",
         "[1] the authors' code adds",
         "lie within two published",
-        "Welch's t-test at 5 %, not corrected for the number of tests, keeps",
+        "By Welch's t-test (5 %, not corrected) ",
     ):
         assert printed in text
     lost = rows["kdd08", "OMKC(U)"]

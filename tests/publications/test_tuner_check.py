@@ -2,15 +2,16 @@
 
 import pytest
 import yaml
+from support import script
 
 from omkl import conf
 from omkl.cli import main
 from omkl.config import learner_spec
 from omkl.publications import Selection, read_paper
-from omkl.publications.page import write_page
 from omkl.publications.selection import tuned_plans
 from omkl.publications.tuned import tuned_runs
-from omkl.publications.tuner_check import borrowed, check_text, violations
+
+tuner_check = script("tuner_check")
 
 PAGE = """
 title: A page
@@ -57,7 +58,7 @@ def page(tmp_path, monkeypatch):
 def test_defaults_get_the_widths_and_pools_that_others_found(page):
     paper, plans = page
     (run,) = tuned_runs(paper)
-    made = borrowed(run, plans["first"], plans["first"].data[0])
+    made = tuner_check.borrowed(run, plans["first"], plans["first"].data[0])
     settings = [setting for plan in made for setting in plan.settings]
     widths = {s.learner: s.params["kernel"]["sigma"] for s in settings if "kernel" in s.params}
     assert widths == {"alma": 200.0, "lasvm": 0.01}
@@ -67,20 +68,19 @@ def test_defaults_get_the_widths_and_pools_that_others_found(page):
     assert "arow" not in {s.learner for s in settings}
 
 
-def test_a_tuned_row_that_loses_to_a_default_is_listed(page, tmp_path, capsys):
+def test_a_tuned_row_that_loses_to_a_default_is_listed(page, monkeypatch, capsys):
     paper, plans = page
-    assert check_text(paper, plans) == ""  # nothing has run
+    assert tuner_check.violations(paper, plans) == (0, [])  # nothing has run
     assert main(["tune", "mine", "-q", "-j", "1"]) == 0
-    count, found = violations(paper, plans)
+    capsys.readouterr()
+    monkeypatch.setattr("sys.argv", ["tuner_check", "mine", "-j", "1"])
+    assert tuner_check.main() == 0
+    count, found = tuner_check.violations(paper, plans)
     assert count == 3
     (own,) = [one for one in found if one.learner == "ALMA"]
     assert own.error > own.other
     assert own.p < 0.05
     assert "sigma=200" in own.what
-    write_page(paper, Selection(), tmp_path / "pages", stored=True)
-    text = (tmp_path / "pages" / "mine.md").read_text()
-    assert "## The tuner's check" in text
-    assert f"* {own}" in text
-    capsys.readouterr()
-    assert main(["tune", "mine", "-q", "-j", "1"]) == 0  # all of it is stored
-    assert not capsys.readouterr().out
+    out = capsys.readouterr().out.splitlines()
+    assert str(own) in out
+    assert out[-1].startswith("3 comparisons, ")

@@ -1,16 +1,12 @@
-"""Confusion matrices: what a cell holds, the error of each class in tables, and the figure."""
+"""Confusion matrices: what a cell holds, the error of each class in tables."""
 
 import numpy as np
 import pytest
 from support.reports_cells import cell, expected, frame, report, setting, strict, summarise
 
 from omkl.data import confusion
-from omkl.errors import UserError
-from omkl.reports import charts
-from omkl.reports.drawing import draw
-from omkl.reports.figure_style import FigureStyle, in_style
 from omkl.reports.results_table import TableOptions
-from omkl.reports.rows import ReportPlan, rows_of
+from omkl.reports.rows import ReportPlan
 from omkl.store.cell_measures import hits_of
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
@@ -79,56 +75,3 @@ def test_errors_of_classes_are_a_column_on_request_and_in_json():
     old = frame(cell(DD, 0, 10))
     assert summarise(old)["class_errors"][0] is None
     assert report(old, ReportPlan(), options=TableOptions(columns=("class_errors",))).count("–") == 1
-
-
-@pytest.mark.parametrize("C", [3, 40])
-def test_the_figure_has_a_panel_for_each_learner(C):
-    about = expected((DD, SS), ("three",), yardsticks=(), classes={("three", None): ("a$b", "b\n", "c" * 40)})
-    figure = charts.confusion(cells(C), about)
-    one, other, _ = draw(figure).axes
-    assert [axes.get_title("left").strip() for axes in (one, other)] == ["OMKC(D,D)", "OMKC(S,S)"]
-    made = figure.views()
-    np.testing.assert_allclose(one.images[0].get_array().filled(np.nan), made[0].shares)
-    assert np.nansum(made[0].shares, axis=1) == pytest.approx([0.0, *[100.0] * (C - 1)])
-    assert bool(one.texts) == (C == 3)  # 40 classes leave no room for numbers
-    if C == 3:
-        assert [text.get_text() for text in one.get_yticklabels()] == ["a$b", "'b\\n'", "c" * 13 + "…"]
-        assert {text.get_text() for text in one.texts} <= {
-            f"{v:.0f}" if v >= 10 else f"{v:.1f}" for v in made[0].counts.flat
-        }
-
-
-@pytest.mark.parametrize("width", [None, 3.3])
-@pytest.mark.parametrize("label", ["OMKC(D,D)", "Perceptron, kernel=gaussian(sigma=64), something else"])
-def test_titles_of_two_classes_overlap_neither_each_other_nor_the_next_panel(label, width):
-    about = expected((DD, SS), ("three",), yardsticks=())
-    rows = rows_of(cells(2), about)
-    rows[0].label = label
-    with in_style(FigureStyle(width=width)):
-        figure = draw(charts.confusion(cells(2), about, rows))
-    figure.canvas.draw()
-    one, other, _ = figure.axes
-    name, errors = (text.get_window_extent() for text in (one._left_title, one._right_title))
-    letters = name.height / one._left_title.get_text().count("\n") * 0.8
-    assert name.y0 + letters > errors.y1  # the name ends in an empty line, which the errors are in
-    if one.get_position().y0 == other.get_position().y0:
-        assert name.x1 < other.get_window_extent().x0
-
-
-def test_cells_without_counts_are_named():
-    with pytest.raises(UserError, match="older versions did not store it; `omkl run --fresh`"):
-        charts.confusion(frame(cell(DD, 0, 10)), ReportPlan())
-
-
-def test_a_page_has_the_matrices_of_three_classes_and_more():
-    from omkl.pages.document import as_json
-    from omkl.pages.runs import CLASSES
-
-    about = expected((DD, SS), ("three",), yardsticks=())
-    made = as_json(charts.confusion(cells(3), about, classes=CLASSES))
-    assert [panel["name"] for panel in made["panels"]] == ["three · OMKC(D,D)", "three · OMKC(S,S)"]
-    view = made["panels"][0]["views"][0]
-    assert (view["classes"], view["shares"][0]) == (["0", "1", "2"], [None] * 3)
-    assert [round(sum(row)) for row in view["shares"][1:]] == [100, 100]
-    with pytest.raises(UserError):
-        charts.confusion(cells(2), about, classes=CLASSES)

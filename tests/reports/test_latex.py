@@ -50,15 +50,15 @@ def test_caption_label_note_and_comments():
     assert "% b: labels: no -> -1, yes -> +1" in comments
     body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     note = body[body.index(r"\end{tabular}") :]
-    assert r"\emph{mistake \%}: mistakes of one pass" in note
-    assert r"\textbf{bold}: fewest mistakes" in note
+    assert "mistakes of one pass" not in note  # which is a comment
+    assert r"\textbf{Bold}: fewest mistakes" in note
     assert "labels" not in body
     assert re.search(r"\\begin\{tabular\}\{l\w*r@\{\\,\$\\pm\$\\,\}r", body)
     two = TABLES["titled"]().render("latex")
-    assert r"\caption{Four learners.}" in two
+    assert r"\caption{Four learners: means and standard deviations over 5 repetitions.}" in two
     assert len(set(re.findall(r"\\label\{(.*?)\}", two))) == 2
     first = re.search(r"\\label\{(.*?)\}", two)[1]
-    assert two.count(rf"See Table~\ref{{{first}}} for the columns.") == 1
+    assert two.count(rf"Marks as in Table~\ref{{{first}}}.") == 1
 
 
 @pytest.mark.slow

@@ -3,14 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from support.drawn import draw_ranks
-from support.reports_cells import YARDSTICKS, expected, frame, repetitions, setting
+from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, setting
 
 from omkl.errors import UserError
-from omkl.reports import charts
-from omkl.reports.drawing import write_files
-from omkl.reports.ranks import DRAWN, average_ranks, critical_difference, ranks_of
+from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
 from omkl.reports.summary import summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
@@ -26,14 +22,6 @@ DEMSAR = pd.DataFrame(
 )
 
 
-def test_critical_values():
-    """q_0.05 of the Nemenyi test as printed in Table 5(a) of J. Demsar, JMLR 7 (2006) 1-30."""
-    printed = [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164]
-    assert [critical_difference(k, 1) / np.sqrt(k * (k + 1) / 6) for k in range(2, 11)] == pytest.approx(
-        printed, abs=0.0011
-    )
-
-
 def test_the_papers_example():
     """Demsar (2006), section 3.2.2 and 3.2.4: chi2 9.28, F 3.69, CD 1.25 (5 %) and 1.12 (10 %)."""
     ranks = ranks_of(DEMSAR)
@@ -42,29 +30,16 @@ def test_the_papers_example():
     )
     assert list(ranks.average) == ["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]
     k, n, ties = 4, 14, 3 * (2**3 - 2) + (4**3 - 4)  # the paper leaves ties uncorrected
-    uncorrected = ranks.chi2 * (1 - ties / (n * (k**3 - k)))
+    uncorrected = ranks.test.chi2 * (1 - ties / (n * (k**3 - k)))
     assert uncorrected == pytest.approx(9.28, abs=5e-3)
     assert 13 * uncorrected / (14 * 3 - uncorrected) == pytest.approx(3.69, abs=5e-3)
-    assert pytest.approx(13 * ranks.chi2 / (14 * 3 - ranks.chi2)) == ranks.F
-    assert critical_difference(4, 14) == pytest.approx(1.25, abs=5e-3)
+    assert pytest.approx(13 * ranks.test.chi2 / (14 * 3 - ranks.test.chi2)) == ranks.test.F
     assert ranks.groups == (tuple(ranks.average),)
     lenient = ranks_of(DEMSAR, alpha=0.1)
     assert lenient.cd == pytest.approx(1.12, abs=5e-3)
     assert lenient.groups == (("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5"))
     assert "4 learners over 14 data sets" in ranks.caption()
     assert "CD 1.25 at 5 %" in ranks.caption()
-
-
-def test_equal_learners_share_ranks_and_nothing_is_distinguished():
-    ranks = ranks_of(pd.DataFrame(np.ones((5, 3)), columns=list("abc")))
-    assert ranks.average == {"a": 2.0, "b": 2.0, "c": 2.0}
-    assert (ranks.chi2, ranks.chi2_p, ranks.F, ranks.F_p) == (0.0, 1.0, 0.0, 1.0)
-    assert ranks.groups == (("a", "b", "c"),)
-
-
-def test_perfect_agreement_leaves_no_group_when_sets_are_many():
-    ranks = ranks_of(pd.DataFrame([[1.0, 2.0, 3.0]] * 30, columns=list("abc")))
-    assert (ranks.groups, ranks.F, ranks.F_p) == ((), np.inf, 0.0)
 
 
 def studied() -> pd.DataFrame:
@@ -87,6 +62,42 @@ def test_only_sets_that_all_have_finished_count_and_the_rest_is_named():
     assert ranks.yardsticks == ("majority", "Perceptron", "AROW")
 
 
+def test_ranks_are_of_the_permutations_that_all_have_run():
+    """DD has more mistakes in the mean of its own, but not on the two permutations that SS and U have too."""
+    cells = [
+        *repetitions(DD, [10, 10, 90, 90], "a"),
+        *repetitions(SS, [20, 20], "a"),
+        *repetitions(U, [30, 30], "a"),
+        *(one for which in (DD, SS, U) for one in repetitions(which, [5, 5], "b")),
+    ]
+    summary = summary_of(frame(*cells), expected((DD, SS, U), ("a", "b"), 2, yardsticks=()))
+    ranks = average_ranks(summary)
+    assert ranks.each.loc["a"].tolist() == [1.0, 2.0, 3.0]
+    assert ranks.values.loc["a"].tolist() == [1.0, 2.0, 3.0]  # in percent
+
+
+@pytest.mark.parametrize(("sets", "tells"), [(2, False), (12, True)])
+def test_a_diagram_that_can_only_say_nothing_is_a_sentence(sets, tells):
+    values = pd.DataFrame([[1.0, 2.0, 3.0, 4.0]] * sets, columns=list("abcd"))
+    ranks = ranks_of(values)
+    assert ranks.tells is tells
+    assert ("too few sets to tell 4 learners apart" in ranks.sentence()) is not tells
+    assert ("Not significantly different" in ranks.sentence()) is tells
+    assert "a 1.00, b 2.00" in ranks.sentence()
+
+
+def test_groups_of_the_drawn_learners_are_maximal():
+    names = [f"l{at}" for at in range(DRAWN + 4)]
+    rng = np.random.default_rng(1)
+    ranks = ranks_of(
+        pd.DataFrame(rng.normal(size=(40, len(names))) + 0.3 * np.arange(len(names)), columns=names)
+    )
+    groups = [set(group) for group in ranks.drawn_groups]
+    assert groups
+    assert all(group <= set(ranks.drawn) for group in groups)
+    assert not any(a < b for a in groups for b in groups)
+
+
 def test_too_few_to_rank_is_an_error_with_the_reason():
     summary = studied()
     with pytest.raises(
@@ -96,39 +107,48 @@ def test_too_few_to_rank_is_an_error_with_the_reason():
         average_ranks(summary[~summary["is_yardstick"]])
 
 
-@pytest.mark.parametrize("k", [3, 8, 16])
-def test_labels_of_the_diagram_do_not_overlap(k):
-    rng = np.random.default_rng(k)
-    names = [f"OMKC(D,{number}), paper16_cosine" for number in range(k)]
-    ranks = ranks_of(pd.DataFrame(rng.normal(size=(12, k)), columns=names), left_out=["x: not finished by y"])
-    figure = draw_ranks(ranks, title="a title")
-    FigureCanvasAgg(figure).draw()
-    texts = [*figure.axes[0].texts, figure._supxlabel, figure._suptitle]
-    boxes = [text.get_window_extent() for text in texts if text.get_text()]
-    assert len(boxes) == 2 * min(k, DRAWN) + 3  # ranks on the scale, learners, CD, caption, title
-    for number, box in enumerate(boxes):
-        assert not any(box.overlaps(other) for other in boxes[:number])
-        assert box.x0 >= 0
-        assert box.x1 <= figure.bbox.width
-        assert box.y0 >= 0
-        assert box.y1 <= figure.bbox.height
+def matched(budgets: dict[str, int]) -> pd.DataFrame:
+    """Three learners, of which one has another budget on each data set."""
+    cells, settings = [], []
+    for place, (data, beta) in enumerate(budgets.items()):
+        own = setting("omkc_dd", beta=beta)
+        settings.append(own)
+        for which, count in ((own, 10 + place), (SS, 20), (U, 30)):
+            cells += repetitions(which, [count], data)
+    summary = summary_of(frame(*cells), expected((*settings, SS, U), (), 1, yardsticks=()))
+    return summary[summary["reps"] > 0]
 
 
-def test_the_diagram_has_the_best_at_the_left_and_a_bar_per_group():
-    ranks = ranks_of(DEMSAR, alpha=0.1)
-    axes = draw_ranks(ranks).axes[0]
-    low, high = axes.get_xlim()
-    assert low < high
-    legs = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 3]
-    assert legs == list(ranks.average.values())
-    bars = [line.get_xdata() for line in axes.get_lines() if line.get_linewidth() > 3]
-    assert len(bars) == 2
-    for ends, group in zip(bars, ranks.groups, strict=True):
-        assert ends[0] == pytest.approx(ranks.average[group[0]], abs=0.03)
-        assert ends[1] == pytest.approx(ranks.average[group[-1]], abs=0.03)
+def test_a_hyperparameter_that_is_chosen_per_data_set_makes_no_learner_of_its_own():
+    summary = matched({"a": 0.1, "b": 0.2, "c": 0.3})
+    with pytest.raises(UserError, match="5 learners have finished 0 data sets"):
+        average_ranks(summary)
+    summary["per_data"] = [("beta",) if algo == "omkc_dd" else () for algo in summary["algo"]]
+    ranks = average_ranks(summary)
+    assert ranks.average == {"OMKC(D,D)": 1.0, "OMKC(S,S)": 2.0, "OMKC(U)": 3.0}
+    assert ranks.left_out == ()
 
 
-def test_the_diagram_is_written_with_the_command(tmp_path):
-    files = write_files(charts.ranks(ranks_of(DEMSAR), command="omkl figure omkc/ranks"), tmp_path)
-    assert [file.suffix for file in files] == [".png", ".pdf"]
-    assert b"/Subject (omkl figure omkc/ranks)" in files[1].read_bytes()
+def test_what_was_not_finished_is_reported_in_a_few_lines():
+    summary = matched({f"set{n}": n / 100 for n in range(1, 41)})
+    with pytest.raises(UserError) as error:
+        average_ranks(summary)
+    assert len(str(error.value)) < 500
+    assert str(error.value).count(" and 36 more") == 3
+
+
+def test_a_learner_is_ranked_by_one_row():
+    summary = matched({"a": 0.1, "b": 0.2})
+    twice = pd.concat([summary, summary[summary["algo"] == "omkc_u"]])
+    with pytest.raises(UserError, match=r"'OMKC\(U\)' has two rows on a"):
+        average_ranks(twice)
+
+
+def test_the_ranks_of_a_regression_are_those_of_its_error():
+    cells = [
+        cell(which, 0, 5, data, task="regression", mse=mse)
+        for data in "ab"
+        for which, mse in ((DD, 0.1), (SS, 0.2), (U, 0.3))
+    ]
+    summary = summary_of(frame(*cells), expected((DD, SS, U), ("a", "b"), 1, yardsticks=()))
+    assert "(1: least RMSE)" in average_ranks(summary).caption()

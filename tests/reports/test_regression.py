@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from support.drawn import draw_curves
 from support.reports_cells import SPECS, cell, expected, frame, repetitions, report, setting, summarise
 
 from omkl.data import registry
+from omkl.figures.curves import curves as drawn_curves
 from omkl.reports.measures import mean_curves
 from omkl.reports.results_table import best_settings
 
@@ -112,6 +112,6 @@ def test_curves_of_a_further_measure_are_means_that_may_be_negative():
 def test_a_figure_of_a_measure_below_0_shows_its_curves_not_0():
     cells = frame(*regression(DD, [0.5, 0.25]))
     curves = {key: {"t": [40, 80], "nlpd": [-40.0 - at, -80.0]} for at, key in enumerate(cells["key"])}
-    figure = draw_curves(mean_curves(cells, curves, names=("nlpd",)), ("nlpd",))
-    low, high = figure.axes[0].get_ylim()
+    drawn = drawn_curves({"nlpd": mean_curves(cells, curves, names=("nlpd",))}).draw()
+    low, high = drawn.axes[0].get_ylim()
     assert low < -1.0 < high < -0.9

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from omkl.cli import main
@@ -12,7 +11,6 @@ from omkl.publications import Selection, find_item
 from omkl.publications.claims import check_claims
 from omkl.publications.compare import compare_rows
 from omkl.publications.selection import work_of
-from omkl.reports.summary import paired_ps
 from omkl.runs.cells import expand
 from omkl.runs.status import status
 from omkl.runs.tuning import races, rule_from
@@ -71,7 +69,7 @@ def test_another_package_may_draw_what_it_does_not_say():
     assert replace(learner_spec("arow"), estimator="package:Class").draws
 
 
-def test_a_table_says_so_and_compares_it_with_each_repetition_of_the_others(words, capsys):
+def test_a_table_says_so_and_tests_nothing(words, capsys):
     assert main(["run", "algo=arow,omkc_ss,perceptron", *words, "--format", "json"]) == 0
     made = json.loads(capsys.readouterr().out)
     assert (
@@ -83,14 +81,7 @@ def test_a_table_says_so_and_compares_it_with_each_repetition_of_the_others(word
         "perceptron": (1, 1, True),
         "omkc_ss": (REPS, REPS, True),
     }
-    of = {name: [c["mistakes"] for c in made["cells"] if c["algo"] == name] for name in rows}
-    best = min(rows, key=lambda name: np.mean(of[name]))
-    for name, row in rows.items():
-        less = np.subtract(*np.broadcast_arrays(of[name], of[best], np.zeros(REPS))[:2])
-        assert row["common"] == REPS
-        assert row["p_value"] == pytest.approx(paired_ps(less[None])[0])
-    assert rows[best]["best"]
-    assert rows[best]["marked"]
+    assert not any(row["marked"] or row["p_value"] for row in rows.values())  # one order: nothing to test
     # nothing is missing, and nothing runs again
     assert main(["run", "algo=arow,omkc_ss,perceptron", *words]) == 0
     shown = capsys.readouterr()
@@ -105,7 +96,7 @@ def test_alone_it_is_a_single_pass(words, capsys):
     assert main(["run", "algo=arow", *words]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert NOTE in shown
-    assert "1/1" in shown
+    assert "· 1 repetition ·" in shown
     assert main(["report", "algo=arow", *words, "--out", words[-2][6:]]) == 0
 
 
@@ -133,11 +124,11 @@ def test_a_table_of_a_paper_and_its_claims(tmp_path, monkeypatch):
     made = compared.summary
     assert dict(zip(made["algo"], made["asked"], strict=True)) == {"arow": 1, "omkc_ss": 6, "majority": 1}
     assert made["complete"].all()
-    assert dict(zip(made["algo"], made["common"], strict=True)) == dict.fromkeys(made["algo"], 6)
+    assert dict(zip(made["algo"], made["common"], strict=True)) == dict.fromkeys(made["algo"], 1)
     assert len(Store(tmp_path / "store").cells()) == 8
     made = check_claims(
         paper, Selection(words=(f"store={tmp_path / 'store'}", "exec=serial")), progress=False
     )
     assert (made.outcome.ran, made.outcome.reused) == (0, 8)
     (claim,) = json.loads(made.text("json"))
-    assert claim["verdict"] == "holds"  # by a test over six repetitions
+    assert claim["verdict"] == "undecided"  # one permutation is no test

@@ -45,7 +45,7 @@ def test_a_table_of_three_classes_is_a_classification(capsys):
         assert cell["mistakes"] - 3 <= wrong <= cell["mistakes"]  # ties of the first rounds are mistakes
     assert omkl_(*words, "reps=2", "--fresh", "order=file") == 0  # as a stream in time
     made = capsys.readouterr().out
-    assert "1/1" in made
+    assert "· 1 repetition ·" in made
     assert "order=file: omkc_dd, perceptron draw nothing" in made
     assert omkl_("figure", "confusion", *words[1:], "reps=2", "--out", "c.png") == 0
     assert omkl_("run", "algo=alma,omkc_dd", "data=my.csv") == 2

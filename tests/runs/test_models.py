@@ -221,7 +221,10 @@ def test_control_characters_of_a_model_s_classes_are_escaped(table, monkeypatch,
         (lambda a: a.update(classes=None), "the names of its classes are missing"),
         (lambda a: a.update(features=a["features"][:-1]), "its features are not 4 different names"),
         (lambda a: a["recipe"]["columns"].reverse(), "its features are not those of its recipe"),
-        (lambda a: a["recipe"]["scaling"].update(age=[0.0, math.inf]), "recipe of its data is broken"),
+        (
+            lambda a: a["recipe"]["columns"][0].update(scaling=[[0.0, math.inf]]),
+            "recipe of its data is broken",
+        ),
     ],
 )
 def test_what_a_model_says_of_its_data_is_checked(table, monkeypatch, capsys, change, said):

@@ -53,7 +53,7 @@ def test_rows_of_different_parts_are_apart(ran, capsys):
     assert "permuted 0:100" in listed
     assert "permuted 0:200" in listed
     assert main(["run", "algo=arow", "data=wdbc", "reps=2", "rounds=100", f"store={store.path}"]) == 0
-    assert "rounds 0:100 · seed 1 · wdbc: 100 examples" in capsys.readouterr().out
+    assert "rounds 0:100 · seed 1 · 2 repetitions · wdbc: 100 examples" in capsys.readouterr().out
 
 
 def test_more_rounds_than_there_are_are_said(tmp_path, capsys):

@@ -1,54 +1,24 @@
-"""Figures of tables, described and drawn in one step, for tests of what is drawn."""
+"""What a drawn panel holds, read from matplotlib's artists."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from omkl.reports import charts
-from omkl.reports.drawing import draw, write_files
-from omkl.reports.measures import PAIR
+import numpy as np
 
 
-def draw_curves(table: Any, names: tuple[str, ...] = PAIR, **more: Any) -> Any:
-    """The curves of one table, which holds all of the measures."""
-    return draw(charts.curves(dict.fromkeys(names, table), **more))
+def band_of(collection: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A band's x (n,), lower and upper edge (n,), from the vertices of its outline."""
+    vertices = collection.get_paths()[0].vertices
+    x = np.unique(vertices[:, 0])
+    edges = [vertices[vertices[:, 0] == one, 1] for one in x]
+    return x, np.array([y.min() for y in edges]), np.array([y.max() for y in edges])
 
 
-def curve_figure(cells: Any, curves: Mapping, out: Any, names: tuple[str, ...] = PAIR, **more: Any) -> Any:
-    """The files of learning curves."""
-    expected = more.pop("expected", None) or charts.ReportPlan()
-    return write_files(charts.learning_curves(cells, curves, expected, names=names, **more), out)
+def names_in(figure: Any) -> list[str]:
+    """The names in the legend of a figure, without symbols for hyperparameters."""
+    names = [text.get_text() for text in figure.draw().legends[0].get_texts()]
+    return [name.replace("β", "beta") for name in names]
 
 
-def draw_sensitivity(table: Any, **more: Any) -> Any:
-    return draw(charts.sensitivity(_filled(table), **more))
-
-
-def _filled(table: Any) -> Any:
-    """A table with the columns that a caption and the styles of lines are made of."""
-    for name, value in (
-        ("is_yardstick", False),
-        ("reps", 1),
-        ("order", "file"),
-        ("seconds_std", float("nan")),
-    ):
-        if name not in table:
-            table = table.assign(**{name: value})
-    return table
-
-
-def draw_sweep(summary: Any) -> Any:
-    figure = charts.sweep(summary)
-    assert figure is not None
-    return draw(figure)
-
-
-def draw_times(table: Any, **more: Any) -> Any:
-    return draw(charts.times(_filled(table), **more))
-
-
-def draw_pareto(*args: Any, **more: Any) -> Any:
-    return draw(charts.pareto(*args, **more))
-
-
-def draw_ranks(ranks: Any, **more: Any) -> Any:
-    return draw(charts.ranks(ranks, **more))
+def line_named(axes: Any, name: str) -> Any:
+    (line,) = [line for line in axes.get_lines() if line.get_label() == name]
+    return line

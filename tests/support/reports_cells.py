@@ -34,7 +34,7 @@ class Spec(SimpleNamespace):
 
 
 SPECS = {
-    name: Spec(label=label, defaults=defaults)
+    name: Spec(label=label, defaults=defaults, tasks=["classification"], usual_pool=None)
     for name, label, defaults in [
         ("omkc_dd", "OMKC(D,D)", {"beta": 0.8}),
         ("omkc_ss", "OMKC(S,S)", {"beta": 0.8, "delta": 0.01, "sampling": "max"}),

@@ -43,7 +43,9 @@ def _result(cell: Any, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
     mistakes = 20 + 7 * (number % 5) + int(40 * abs(beta - 0.5)) + 3 * cell.rep
     t = list(range(20, T + 1, 20))
     curve: dict[str, Any] = {"t": t, "mistakes": [mistakes * at // T for at in t]}
-    curve |= {name: [m * mistakes * at // T for at in t] for name in ("n_sv_sum", "n_sv_union")}
+    curve |= {
+        name: [m * mistakes * at // T for at in t] for name in ("n_sv_sum", "n_sv_union", "n_sv_combined")
+    }
     curve |= {"weights_t": t, "weights": [[1 / m] * m for _ in t]} if m else {"weights": None}
     figures = {"T": T, "m": m, "mistakes": mistakes, "mistake_rate": mistakes / T, "n_sv_sum": m * mistakes}
     figures |= {"n_sv_union": mistakes if m else 0, "n_sv_combined": m * mistakes, "pairs": 100 * mistakes}

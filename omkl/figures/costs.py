@@ -1,0 +1,215 @@
+"""Costs: the seconds of each learner, and the error against a cost with the front that none beats."""
+
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omkl.errors import UserError
+from omkl.figures import style
+from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
+from omkl.reports import captions
+from omkl.reports.measures import costs_in, errors_of, learners_of, measure_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+
+COSTS = {  # option of conf/paper: column of the table, label of the axis
+    "time": ("per_1000", "seconds for 1000 examples"),
+    "size": ("size", "vectors (#SV) or random features"),
+    "memory": ("memory_mib_mean", "memory of one pass (MiB)"),
+}
+_FAR = 2.0  # a learner is off the panel whose distance to the best is over this many times the median one
+_FEW = 6  # learners up to which all are in the panel
+_DECADES = 8.0  # between the least and the largest cost; then only powers of ten have numbers
+
+
+def times(table: "pd.DataFrame", *, name: str = "times", **more: Any) -> Figure:
+    """Return the seconds of each learner on a log axis, a panel per data set.
+
+    table: as of ``grid_table``, one row for each data set and line. Raises UserError for an empty table or a
+    pair given twice.
+    """
+    if table.empty or table.duplicated(["data", "line"]).any():
+        raise UserError("a figure of times needs one time for each data set and learner")
+    learners = list(dict.fromkeys(learners_of(table)["line"]))
+    lines = list(dict.fromkeys(table["line"]))
+    styles = line_styles(learners, [line for line in lines if line not in learners])
+    sets, left_out = style.first_panels(list(dict.fromkeys(table["data"])))
+    parts = [table[table["data"] == data] for data in sets]
+    varies = bool((table["seconds_std"].astype(float) > 0).any())
+    basis = captions.basis(int(table["reps"].max()), table["order"])
+    text = join_notes(basis, "bars: ±1 standard deviation" if varies else "", left_out)
+
+    def make() -> "Drawn":
+        label = 0.06 * max(map(len, styles))
+        columns = 4 if len(parts) > 3 else 3
+        drawn, stacks = style.panels(len(parts), 3.4, columns=columns, narrowest=1.1 + label / columns)
+        rows = -(-len(parts) // style.columns_of(drawn))
+        drawn.set_figheight(rows * (0.6 + 0.155 * len(styles)))
+        for (axes,), data, part in zip(stacks, sets, parts, strict=True):
+            _time_panel(axes, part, styles)
+            style.panel_title(axes, str(data), len(parts) == 1)
+            axes.set_xlabel("seconds of one pass")
+            if style.is_leftmost(axes):
+                axes.set_yticks(range(len(styles)), map(style.in_symbols, styles))
+            else:
+                axes.set_yticks(range(len(styles)), [])
+        return drawn
+
+    return Figure(name, make, len(parts), note=text, **more)
+
+
+def _time_panel(axes: "Axes", part: "pd.DataFrame", styles: Mapping[str, LineStyle]) -> None:
+    """Draw a dot for each learner at its seconds; a learner that the data set lacks has a dash."""
+    rows = {row["line"]: row for row in part.to_dict("records")}
+    axes.set_xscale("log")
+    known = [float(row["seconds_mean"]) for row in rows.values() if row["seconds_mean"] > 0]
+    low, high = (min(known), max(known)) if known else (0.1, 1.0)
+    axes.set_xlim(low / 1.6, high * 1.6)
+    for place, (line, look) in enumerate(styles.items()):
+        if line not in rows or not rows[line]["seconds_mean"] > 0:
+            axes.text(low, place, "–", va="center", ha="center", color=style.GREY)
+            continue
+        mean, std = float(rows[line]["seconds_mean"]), float(np.nan_to_num(rows[line]["seconds_std"]))
+        dot: dict[str, Any] = {"marker": "o", "markersize": 4, "elinewidth": 0.8}
+        reach = [[min(std, 0.5 * mean)], [std]] if std else None
+        axes.errorbar(mean, place, xerr=reach, linestyle="none", color=look.colour, **dot)
+    axes.set_ylim(len(styles) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    style.plain_log(axes.xaxis)
+    if high / low > _DECADES:
+        axes.xaxis.set_minor_formatter("")
+
+
+# -------------------------------------------------------------------- error against cost
+
+
+def front(cost: Iterable[float], error: Iterable[float]) -> list[int]:
+    """Return the places of the points that no other beats in both, cheapest first; NaN is beaten.
+
+    Of points that are equal in both the first is on the front.
+    """
+    both = enumerate(zip(cost, error, strict=True))
+    pairs = sorted((c, e, place) for place, (c, e) in both if c + e == c + e)
+    kept: list[int] = []
+    least = np.inf
+    for _, own, place in pairs:
+        if own < least:
+            kept.append(place)
+            least = own
+    return kept
+
+
+def costs_of(table: "pd.DataFrame", cost: str) -> "pd.DataFrame":
+    """Return the rows that have a cost and an error, with columns ``cost``, ``error`` and ``error_std``.
+
+    table: a summary with the columns of ``papers.paper_tables.with_costs``    cost: one of COSTS
+    """
+    if cost not in COSTS:
+        raise UserError(f"cost: {cost!r} is unknown; known: {', '.join(COSTS)}")
+    vectors = table["n_sv_sum_mean"].astype(float)
+    table = table.assign(size=table["features"].where(table["features"].notna(), vectors.where(vectors > 0)))
+    errors, stds = (np.array(errors_of(table, part), dtype=float) for part in ("mean", "std"))
+    table = table.assign(cost=table[COSTS[cost][0]].astype(float), error=errors, error_std=stds)
+    return table[(table["cost"] > 0) & table["error"].notna()]
+
+
+def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any) -> Figure:
+    """Return error against cost, a panel per data set: a point per learner, and the front that none beats.
+
+    table: as of ``costs_of``, with ``line``, the learners' names. The learners of the front are numbered, and
+    named below each panel; of few learners a legend names all.
+    """
+    if table.empty:
+        raise UserError("no learner has both an error and a cost")
+    sets, left_out = style.first_panels(list(dict.fromkeys(table["data"])))
+    parts = [table[table["data"] == data] for data in sets]
+    styles = line_styles(dict.fromkeys(table["line"]))
+    few = len(styles) <= style.MOST_LINES
+    joined = "line: no other learner is better at no more cost"
+    text = join_notes(joined, "" if few else "numbers: the learners on it, named below each panel", left_out)
+
+    def make() -> "Drawn":
+        drawn, stacks = style.panels(len(parts), 2.1, columns=3, narrowest=2.0)
+        texts = [
+            _cost_panel(axes, part, cost, styles, few) for (axes,), part in zip(stacks, parts, strict=True)
+        ]
+        across = style.columns_of(drawn)
+        width = int(17 * (drawn.get_figwidth() / across - 0.45))
+        for (axes,), data, names in zip(stacks, sets, texts, strict=True):
+            style.panel_title(axes, str(data), len(parts) == 1)
+            below = textwrap.fill("  ".join(names), width, break_on_hyphens=False).replace("\u00a0", " ")
+            axes.set_xlabel("\n".join(filter(None, (COSTS[cost][1], below))), linespacing=1.25)
+            if below:
+                axes.xaxis.label.set_fontsize(6.5)
+        lines = [axes.get_xlabel().count("\n") for (axes,) in stacks]
+        more_lines = sum(max(lines[row : row + across]) for row in range(0, len(lines), across))
+        drawn.set_figheight(drawn.get_figheight() + 0.12 * more_lines)
+        if few:
+            style.legend(drawn, styles, dots=True)
+        return drawn
+
+    return Figure(name, make, len(parts), note=text, **more)
+
+
+def _cost_panel(
+    axes: "Axes", part: "pd.DataFrame", cost: str, styles: Mapping[str, LineStyle], few: bool
+) -> list[str]:
+    """Draw the points of a panel and their front; return the names of the front's numbers."""
+    measure = measure_in(part)
+    names = part["line"].tolist()
+    x, error = part["cost"].to_numpy(dtype=float), part["error"].to_numpy(dtype=float)
+    sign = measure.sign
+    best = front(x, costs_in(part))
+    top = (sign * error).min()
+    away = sign * error - top
+    reach = max(float(away.max() if len(away) <= _FEW else _FAR * np.median(away)), 0.02 * abs(top))
+    # The front is seen but where a cheap learner of it is far worse than all others.
+    reach = max(reach, min(float(away[best].max()), 2.5 * reach))
+    near = away <= reach
+    (low, high), _ = style.limits(error[near])
+    axes.set_ylim(*(style.current().ylim or (low, high)))
+    if sign < 0:  # the better is below, whatever the measure
+        axes.invert_yaxis()
+    axes.set_xscale("log")
+    low, high = x[near].min(), x[near].max()
+    spread = max(high / low, 2.0)
+    axes.set_xlim(low / spread**0.08, high * spread**0.08)
+    style.plain_log(axes.xaxis)
+    if spread > _DECADES:
+        axes.xaxis.set_minor_formatter("")
+    axes.set_ylabel(measure.title)
+    axes.plot(x[best], error[best], drawstyle="steps-post", color="#777777", linewidth=0.9, zorder=2.5)
+    dot: dict[str, Any] = {"linestyle": "none", "markeredgewidth": 0}
+    if few:
+        for line, cost_, own in zip(names, x, error, strict=True):
+            look = styles[line]
+            axes.plot(
+                cost_, own, label=line, marker=look.marker or "o", markersize=4.5, color=look.colour, **dot
+            )
+    else:
+        rest = [place for place in range(len(names)) if place not in best and near[place]]
+        axes.plot(x[rest], error[rest], marker="o", markersize=2.6, color="#b5b5b5", **dot)
+        axes.plot(x[best], error[best], marker="o", markersize=4.0, color=style.COLOURS[0], zorder=4, **dot)
+        for number, place in enumerate(best, 1):
+            if near[place]:
+                at: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "zorder": 5}
+                at |= {"annotation_clip": False, "weight": "bold", "color": style.COLOURS[0]}
+                axes.annotate(str(number), (x[place], error[place]), (2.5, 2.5), **at)
+    far = int((~near).sum())
+    if far:
+        corner: dict[str, Any] = {"ha": "right", "va": "top", "color": style.GREY, "fontsize": 6.5}
+        axes.text(
+            0.995, 0.995, f"{far} {'above' if sign > 0 else 'below'}", transform=axes.transAxes, **corner
+        )
+    if few:
+        return []
+    texts = []
+    for number, place in enumerate(best, 1):
+        value = "" if near[place] else f" ({style.short_number(error[place])}{' ↑' if sign > 0 else ' ↓'})"
+        texts.append(f"{number} {style.in_symbols(names[place])}{value}".replace(" ", "\u00a0"))
+    return texts

@@ -1,0 +1,238 @@
+"""Grids of cells: confusion matrices, and square pictures such as digits."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omkl.data import confusion as confusion_counts
+from omkl.data.labels import label_text
+from omkl.errors import UserError
+from omkl.figures import style
+from omkl.figures.style import Figure, join_notes
+from omkl.reports import captions
+from omkl.reports.class_values import class_names
+from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+
+MOST_TICKS = 20
+GAMMA = 0.45  # of the colours, so that a share of one percent is seen
+_NAME = 14  # characters of a class's name
+_LEAST_CELL = 0.2  # inches that a count needs
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Mean counts (C, C) of true classes (rows) over predicted ones; those cut (C,); mistakes in percent."""
+
+    data: str
+    line: str
+    classes: Sequence[str]
+    counts: np.ndarray
+    cut: np.ndarray
+    mistakes: float
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The counts over those of their true class, in percent; NaN of a class without examples."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return 100.0 * self.counts / (self.counts.sum(axis=1) + self.cut)[:, None]
+
+
+def confusion(
+    cells: "pd.DataFrame",
+    expected: ReportPlan,
+    rows: list[Row] | None = None,
+    *,
+    name: str = "confusion",
+    classes: Sequence[int] | None = None,
+) -> Figure:
+    """Return confusion matrices of the learners' rows; of the yardsticks' only where there are no others.
+
+    Cells of regressions, novelty detections and older versions have no counts. classes: the numbers of
+    classes of which matrices are made, None for any. Raises UserError where there is none.
+    """
+    rows = rows_of(cells, expected) if rows is None else rows
+    made: list[tuple[Row, Matrix]] = []
+    for row, line in zip(rows, line_names(rows, expected), strict=True):
+        stored = [one for one in cells["confusion"].iloc[row.cells] if isinstance(one, list | dict)]
+        counts = confusion_counts.matrices(stored) if stored else np.zeros((0, 0, 1))
+        if stored and (classes is None or counts.shape[1] in classes):
+            data, content = (str(cells[column].iat[row.cells[0]]) for column in ("data", "data_hash"))
+            names = class_names(data, content, counts.shape[1], expected)
+            mean = counts.mean(axis=0)
+            mistakes = 100.0 * float(cells["mistake_rate"].to_numpy()[row.cells].astype(float).mean())
+            made.append((row, Matrix(row.data, line, names, mean[:, :-1], mean[:, -1], mistakes)))
+    made = [one for one in made if not one[0].is_yardstick] or made
+    if not made:
+        raise UserError(
+            "no stored cell has a confusion matrix: only classifications have one, and older versions did "
+            "not store it; `omkl run --fresh` with the same words runs them again"
+        )
+    _, left_out = style.first_panels([f"{own.data} · {own.line}" for _, own in made], "matrices")
+    drawn = [own for _, own in made][: style.MOST_PANELS]
+    sets = list(dict.fromkeys(own.data for own in drawn))
+    text = join_notes(
+        "numbers: examples of one pass, where there is room",
+        captions.basis(max(len(row.cells) for row, _ in made), [row.order for row, _ in made]),
+        "the rarest of the confusions are not drawn" if any(own.cut.any() for own in drawn) else "",
+        left_out,
+    )
+    warnings = captions.shortfall(
+        (own.line, row.data, row.order, len(row.cells), row.planned) for row, own in made
+    )
+    title = sets[0] if len(sets) == 1 else ""
+    return Figure(name, lambda: _draw(drawn), len(drawn), title, text, warnings, expected.command)
+
+
+def _draw(matrices: Sequence[Matrix]) -> "Drawn":
+    """Draw matrices: colours are shares of the true class's examples, numbers mean counts, where they fit."""
+    most = max(len(own.classes) for own in matrices)
+    longest = max(len(_short(name)) for own in matrices for name in own.classes)
+    # A matrix is square: its panel is as high as it is wide beside the names.
+    beside = 0.45 + 0.055 * longest
+    drawn, stacks = style.panels(len(matrices), 4.0, columns=3, narrowest=2.0)
+    across = style.columns_of(drawn)
+    side = float(np.clip(drawn.get_figwidth() / across - beside, 0.5, max(1.2, 0.3 * most)))
+    rows = -(-len(matrices) // across)
+    below = 0.055 * longest if longest > 3 else 0.1
+    drawn.set_figheight(rows * (side + below + 0.6) + 0.45)
+    several = len({own.data for own in matrices}) > 1
+    image = None
+    for (axes,), own in zip(stacks, matrices, strict=True):
+        image = _panel(axes, own, side)
+        title = f"{own.data} · {own.line}" if several else own.line
+        axes.set_title(f"{style.in_symbols(title)}\n", loc="left")
+        text = f"{own.mistakes:.2f} % mistakes"
+        axes.text(0.0, 1.02, text, transform=axes.transAxes, fontsize=style.SMALL, va="bottom")
+    look: dict[str, Any] = {
+        "location": "bottom",
+        "aspect": 40,
+        "shrink": min(1.0, 3.2 / drawn.get_figwidth()),
+    }
+    bar = drawn.colorbar(image, ax=drawn.axes, **look)  # type: ignore[arg-type]
+    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.ax.tick_params(labelsize=6.5)
+    bar.set_ticks([0, 1, 5, 20, 50, 100])
+    bar.set_label("% of the true class's examples", fontsize=style.SMALL)
+    return drawn
+
+
+def _panel(axes: "Axes", own: Matrix, side: float) -> Any:
+    """Draw one matrix, with numbers where there is room; return its picture. side: its inches."""
+    from matplotlib.colors import PowerNorm
+
+    C, shares = len(own.classes), np.ma.masked_invalid(own.shares)
+    norm = PowerNorm(GAMMA, 0, 100)
+    look: dict[str, Any] = {"cmap": "Blues", "norm": norm, "edgecolor": "face", "linewidth": 0.1}
+    edges = np.arange(C + 1) - 0.5
+    image = axes.pcolormesh(edges, edges, shares, rasterized=C > 40, **look)
+    axes.set_aspect("equal")
+    axes.invert_yaxis()
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    step = -(-C // MOST_TICKS)
+    ticks, names = range(0, C, step), [_short(name) for name in own.classes[::step]]
+    long = max(map(len, names)) > 3
+    turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if long else {}
+    axes.set_xticks(ticks, names, **turned)
+    axes.set_yticks(ticks, names)
+    axes.set_xlabel("predicted class")
+    if style.is_leftmost(axes):
+        axes.set_ylabel("true class")
+    places = 0 if (own.counts == np.round(own.counts)).all() else 1
+    texts = [[_count(count, places) for count in row] for row in own.counts]
+    longest = max(len(text) for row in texts for text in row)
+    if side / C >= max(_LEAST_CELL, 0.058 * longest):
+        for i, j in np.ndindex(C, C):
+            if texts[i][j]:
+                colour = "white" if shares[i, j] > 25 else "#333333"
+                axes.text(j, i, texts[i][j], ha="center", va="center", fontsize=6.5, color=colour)
+    return image
+
+
+def _count(count: float, places: int) -> str:
+    """Return a mean count as text, empty for 0, with a decimal where it is small."""
+    if count == 0:
+        return ""
+    return f"{count:.{places if count < 10 else 0}f}" if count >= 0.05 or not places else "<.1"
+
+
+def _short(name: str) -> str:
+    name = label_text(name)
+    return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+
+
+# -------------------------------------------------------------------- pictures
+
+_GAP = 2  # pixels around a picture
+_TEXT = 8  # pixels below it, for the score
+_PICTURE = 0.42  # inches of a picture: its score has room
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Square pictures, their values (n, side * side) row by row, and the score below each.
+
+    digits: decimals of the scores
+    """
+
+    values: np.ndarray
+    scores: Sequence[float]
+    digits: int = 2
+
+
+def pictures(panels: Mapping[str, Pictures], *, name: str = "pictures", **more: Any) -> Figure:
+    """Return panels of square pictures, such as the digits that a novelty detector finds unusual.
+
+    more: of Figure. Raises UserError for no pictures, pictures that are not square, or another number of
+    scores.
+    """
+    for title, own in panels.items():
+        side = round(np.sqrt(own.values.shape[1])) if own.values.ndim == 2 else 0
+        if side * side != own.values.shape[-1] or len(own.scores) != len(own.values):
+            raise UserError(
+                f"'{title}': pictures need values (n, side * side) and n scores, "
+                f"not {own.values.shape} and {len(own.scores)}"
+            )
+    if not any(own.values.size for own in panels.values()):
+        raise UserError("no pictures to draw")
+    return Figure(name, lambda: _draw_pictures(panels), len(panels), **more)
+
+
+def _draw_pictures(panels: Mapping[str, Pictures]) -> "Drawn":
+    """Draw panels side by side, each with as many pictures in a row as it has room for; least value white."""
+    from matplotlib.figure import Figure as Drawn
+
+    filled = [own.values for own in panels.values() if own.values.size]
+    limits = {"vmin": min(v.min() for v in filled), "vmax": max(v.max() for v in filled)}
+    width = style.current().width or style.PAGE
+    columns = min(len(panels), max(1, int(width / 1.8)))
+    across = max(1, int((width / columns - 0.1) / _PICTURE))
+    high = max(-(-len(own.values) // across) for own in panels.values())
+    rows = -(-len(panels) // columns)
+    size = width / columns / across
+    drawn = Drawn(figsize=(width, rows * (0.25 + 1.25 * size * high)), layout="constrained")
+    grid = drawn.subplots(rows, columns, squeeze=False)
+    every = list(grid.flat)
+    for unused in every[len(panels) :]:
+        unused.remove()
+    for axes, (title, own) in zip(every, panels.items(), strict=False):
+        side = round(np.sqrt(own.values.shape[1]))
+        wide, tall = side + 2 * _GAP, side + _GAP + _TEXT
+        sheet = np.full((high * tall, across * wide), np.nan)
+        for number, (values, score) in enumerate(zip(own.values, own.scores, strict=True)):
+            top, left = number // across * tall + _GAP, number % across * wide + _GAP
+            sheet[top : top + side, left : left + side] = values.reshape(side, side)
+            text = f"{score:.{own.digits}f}".replace("-", "−")
+            axes.text(left + side / 2, top + side, text, ha="center", va="top", fontsize=6)
+        axes.imshow(sheet, cmap="gray_r", interpolation="nearest", **limits)
+        axes.set_axis_off()
+        axes.set_title(title if len(own.values) else f"{title}: none")
+    return drawn

@@ -1,0 +1,471 @@
+"""A measure over hyperparameters: lines over one number, heat maps over two, else a dot for each setting."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from omkl.config.settings_text import value_text
+from omkl.errors import UserError
+from omkl.figures import style
+from omkl.figures.style import Figure, LineStyle, join_notes, line_styles, symbol
+from omkl.reports import captions
+from omkl.reports.measures import best_of, errors_of, learners_of, measure_in, measure_of, yardsticks_of
+from omkl.reports.summary import axes_of, grid_table
+from omkl.tasks import MEASURES, Measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+
+WIDE = 30.0  # ratio of values from which on an axis is logarithmic
+FEW_BANDS = 4  # learners of a panel up to which each has a band
+MOST_DOTS = 30
+REACH = 3.0  # of a scale of colours, in distances of the median value from the best
+_POINTS = ("panel", "x", "line", "y_mean", "y_std", "is_yardstick", "reps", "order")  # columns
+
+
+def _names(table: "pd.DataFrame") -> tuple[list[str], list[str]]:
+    """Return the names of the learners and those of the yardsticks, in order; a learner is no yardstick."""
+    learners = list(dict.fromkeys(learners_of(table)["line"]))
+    return learners, [name for name in dict.fromkeys(table["line"]) if name not in learners]
+
+
+def _basis(table: "pd.DataFrame") -> str:
+    return captions.basis(int(table["reps"].max()), table["order"])
+
+
+# -------------------------------------------------------------------- lines over one number
+
+
+def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistake_pct") -> "pd.DataFrame":
+    """Return the table that ``sensitivity`` takes from the summary of a sweep over one hyperparameter.
+
+    name: as in params, "beta"; measure: of store.fields.AVERAGED. A panel per data set; a learner without
+    the hyperparameter, or one not swept, has a level line (x is NaN). Raises UserError if nothing was swept.
+    """
+    axes = axes_of(summary)
+    if name not in axes:
+        raise UserError(f"'{name}' was not swept; swept: {', '.join(axes) or 'nothing'}")
+    table = grid_table(summary[summary["reps"] > 0], axes)
+    # One value of a learner is a level: it shows no effect of the hyperparameter.
+    several = table.groupby("line")[f"at.{name}"].transform("nunique") > 1
+    table = table.assign(panel=table["data"], x=table[f"at.{name}"].where(several))
+    table = table.assign(y_mean=table[f"{measure}_mean"], y_std=table[f"{measure}_std"])
+    return table[[*_POINTS]].reset_index(drop=True)
+
+
+def sensitivity(
+    table: "pd.DataFrame",
+    *,
+    x_label: str = "",
+    y_label: str = MEASURES["mistake_pct"].label,
+    ring: str = "",
+    values: list[float] | None = None,
+    columns: int = 4,
+    name: str = "sensitivity",
+    note: str = "",
+    **more: Any,
+) -> Figure:
+    """Return y against x: a panel per value of ``panel``, in order, a line per learner.
+
+    table: a row per point, with the columns panel (its title), x (a number; NaN: a level line), line,
+    y_mean, y_std (NaN: no band), is_yardstick (a dashed grey level), reps and order (for the note).
+    A panel may have its own labels in the columns ``x_label``, ``y_label``.
+    ring: the meaning of the ring around each line's best point, the lowest, or the largest where a column
+    ``sign`` is -1; without it there is none, and the y axis is
+    logarithmic in a panel whose means, all positive, differ by a factor above WIDE. The x axis is where the
+    values are spaced evenly on it. values: its ticks; None takes those of the panel. more: of Figure. Raises
+    UserError when a column is missing.
+    """
+    if missing := [own for own in _POINTS if own not in table]:
+        raise UserError(f"the table of a sensitivity figure lacks the column {', '.join(missing)}")
+    for column, default in (("x_label", x_label), ("y_label", y_label)):
+        if column not in table:
+            table = table.assign(**{column: default})
+    learners, yardsticks = _names(table)
+    kept = [*learners, *yardsticks][: style.MOST_LINES]
+    fewer = f"drawn: the first {len(kept)} of {len(learners)} learners" if len(learners) > len(kept) else ""
+    styles = line_styles(
+        [line for line in learners if line in kept], [line for line in yardsticks if line in kept]
+    )
+    titles, left_out = style.first_panels(list(dict.fromkeys(map(str, table["panel"]))), "panels")
+    parts = [table[(table["panel"] == title) & table["line"].isin(kept)] for title in titles]
+    bands = len(learners) <= FEW_BANDS and bool((learners_of(table)["y_std"].astype(float) > 0).any())
+    text = join_notes(
+        _basis(table),
+        "bands: ±1 standard deviation" if bands else "",
+        f"ring: {ring}" if ring else "",
+        note,
+        fewer,
+        left_out,
+    )
+
+    def make() -> "Drawn":
+        drawn, stacks = style.panels(len(parts), 2.0, columns=columns)
+        labels = {str(part["y_label"].iloc[0]) for part in parts}
+        for (axes,), title, part in zip(stacks, titles, parts, strict=True):
+            _line_panel(axes, part, styles, bands, ring, values)
+            style.panel_title(axes, title, len(parts) == 1)
+            if style.is_leftmost(axes) or len(labels) > 1:
+                axes.set_ylabel(part["y_label"].iloc[0])
+        seen = {line.get_label() for axes in drawn.axes for line in axes.get_lines()}
+        style.legend(drawn, {line: own for line, own in styles.items() if line in seen})
+        return drawn
+
+    return Figure(name, make, len(parts), note=text, **more)
+
+
+def _line_panel(
+    axes: "Axes",
+    part: "pd.DataFrame",
+    styles: Mapping[str, LineStyle],
+    bands: bool,
+    ring: str = "",
+    values: list[float] | None = None,
+) -> None:
+    """Draw one panel over a hyperparameter: points, spread, the best of each line, and levels."""
+    sign = float(part["sign"].iloc[0]) if "sign" in part else 1.0
+    means = part["y_mean"].dropna()
+    log = not ring and len(means) > 0 and means.min() > 0 and means.max() / means.min() > WIDE
+    must_see: list[float] = []
+    levels: dict[str, float] = {}
+    if log:
+        axes.set_yscale("log")
+        style.plain_log(axes.yaxis)
+    for line, look in styles.items():
+        own = part[part["line"] == line].sort_values("x", kind="stable")
+        if own.empty:
+            continue
+        x, mean, std = own[["x", "y_mean", "y_std"]].to_numpy(dtype=float).T
+        std = np.nan_to_num(std)
+        if look.is_yardstick:
+            levels[line] = float(mean[0])
+            axes.axhline(mean[0], label=line, **look.look())
+            continue
+        low = np.maximum(mean - std, 0.5 * mean if log else 0.0 if (mean >= 0).all() else -np.inf)
+        must_see += [*mean, *([*low, *(mean + std)] if bands else [])]
+        band: dict[str, Any] = {"color": look.colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.5}
+        if np.isnan(x).all():
+            axes.axhline(mean[0], label=line, **look.look() | {"marker": "None"})
+            if bands and std[0] > 0:
+                axes.axhspan(low[0], mean[0] + std[0], **band)
+            continue
+        axes.plot(x, mean, label=line, **{"marker": "o", "markersize": 3, **look.look(), "markevery": None})
+        if bands and std.any():
+            axes.fill_between(x, low, mean + std, **band)
+        if ring:
+            best = int((sign * mean).argmin())
+            circle: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 8, "zorder": 5}
+            axes.plot(x[best], mean[best], markerfacecolor="none", markeredgecolor=look.colour, **circle)
+    if not log:
+        ends, out = style.limits(must_see, levels)
+        if ylim := style.current().ylim:
+            ends, out = ylim, [line for line, level in levels.items() if level > ylim[1]]
+        axes.set_ylim(*ends)
+        style.beyond(axes, {line: levels[line] for line in out})
+        for drawn in axes.get_lines():
+            if drawn.get_label() in out:
+                drawn.set_label(f"_{drawn.get_label()}")
+        if ends[1] >= 1000:
+            style.thousands(axes.yaxis)
+    axes.set_xlabel(part["x_label"].iloc[0])
+    ticks = values or sorted(part["x"].dropna().unique().tolist())
+    if ticks:
+        _number_axis(axes, ticks, is_log_spaced(ticks))
+
+
+def is_log_spaced(values: Iterable[float]) -> bool:
+    """Return whether positive values are spread more evenly on a log axis, over a factor of 8 at least."""
+    ordered = sorted(set(values))
+    if len(ordered) < 2 or ordered[0] <= 0 or ordered[-1] / ordered[0] < 8:
+        return False
+    log, linear = (steps.std() / steps.mean() for steps in (np.diff(np.log(ordered)), np.diff(ordered)))
+    # Two values over such a factor say nothing about their spacing; 0.01 and 0.1 are meant as decades.
+    return len(ordered) == 2 or bool(log < linear)
+
+
+def _number_axis(axes: "Axes", values: list[float], log: bool) -> None:
+    """Put ticks at the swept values (ascending), where there is room."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+    if log:
+        axes.set_xscale("log")
+    places = np.log(values) if log else np.asarray(values, dtype=float)
+    width = style.panel_width(axes) - 0.5
+    letter = 0.062 / max(width, 0.6) * (places[-1] - places[0])
+    shown: list[float] = []
+    last = -np.inf
+    for value, place in zip(values, places, strict=True):
+        if place - last >= letter * (1.5 + len(value_text(value))):
+            shown.append(value)
+            last = place
+    axes.xaxis.set_major_locator(FixedLocator(shown))
+    axes.xaxis.set_major_formatter(FixedFormatter([value_text(float(value)) for value in shown]))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+# -------------------------------------------------------------------- a sweep
+
+
+def sweep(
+    summary: "pd.DataFrame", *, name: str = "sweep", command: str = "", title: str = ""
+) -> Figure | None:
+    """Return a summary's grid: the error over what was swept, one panel per data set (and learner).
+
+    One swept number gives lines, two give heat maps; none (only words or pools were swept), or three and
+    more, give one dot per setting, the best first. None where no learner has finished.
+    """
+    axes = axes_of(summary)
+    table = grid_table(summary, axes)
+    names = table["line"].where(table["settings"] == "", table["label"] + ", " + table["settings"])
+    about: dict[str, Any] = {"command": command, "name": name, "title": title}
+    about["warnings"] = captions.shortfall_of(table.assign(line=names))
+    table = table[table["reps"] > 0]
+    if learners_of(table).empty:
+        return None
+    if len(axes) == 1:
+        ((axis, values),) = axes.items()
+        return sensitivity(_points(table, axis), ring=best_of(table), values=values, **about)
+    return _maps(table, axes, about) if len(axes) == 2 else _dots(table, about)
+
+
+def _points(table: "pd.DataFrame", axis: str) -> "pd.DataFrame":
+    """Return a ``grid_table`` as points along one axis, for sensitivity: the errors of the tasks."""
+    errors: dict[str, Any] = {f"y_{part}": errors_of(table, part) for part in ("mean", "std")}
+    rows = [measure_of(row) for row in table.to_dict("records")]
+    errors |= {"y_label": [own.title for own in rows], "sign": [own.sign for own in rows]}
+    return table.assign(panel=table["data"], x=table[f"at.{axis}"], x_label=symbol(axis), **errors)
+
+
+# -------------------------------------------------------------------- dots
+
+
+def _dots(table: "pd.DataFrame", about: dict[str, Any]) -> Figure:
+    """Return a dot per setting, the best first, and the yardsticks as levels."""
+    # Settings of a learner share its colour; a yardstick may have the name of a learner.
+    table = table.assign(line=table["label"].where(~table["is_yardstick"], table["line"]))
+    several = table["pool"].dropna().nunique() > 1
+    sets, left_out = style.first_panels(list(dict.fromkeys(table["data"])))
+    parts = [table[table["data"] == data] for data in sets]
+    styles = line_styles(*_names(table))
+    stds = {f"{measure_in(part).name}_std" for part in parts}
+    text = join_notes(
+        _basis(table),
+        "bars: ±1 standard deviation" if any((table[own].astype(float) > 0).any() for own in stds) else "",
+        "filled: not worse than the best" if table["marked"].any() else "",
+        left_out,
+    )
+
+    def make() -> "Drawn":
+        most = min(max(len(learners_of(part)) for part in parts), MOST_DOTS)
+        drawn, stacks = style.panels(len(parts), 0.5 + 0.15 * most, columns=2, narrowest=2.6)
+        drawn.set_figheight((0.65 + 0.15 * most) * -(-len(parts) // style.columns_of(drawn)))
+        for (axes,), data, part in zip(stacks, sets, parts, strict=True):
+            _dot_panel(axes, str(data), part, styles, several, len(parts) == 1)
+        seen = {text for axes in drawn.axes for text in axes.get_legend_handles_labels()[1]}
+        shown = {line: own for line, own in styles.items() if line in seen}
+        few = len(shown) <= style.MOST_LINES  # of more, the ticks name the learners
+        style.legend(drawn, {k: v for k, v in shown.items() if few or v.is_yardstick}, dots=True)
+        return drawn
+
+    return Figure(make=make, panels=len(parts), note=text, **about)
+
+
+def _dot_panel(
+    axes: "Axes",
+    data: str,
+    part: "pd.DataFrame",
+    styles: Mapping[str, LineStyle],
+    several: bool,
+    alone: bool,
+) -> None:
+    measure = measure_in(part)
+    mean, std = (f"{measure.name}_{which}" for which in ("mean", "std"))
+    own = learners_of(part).sort_values(mean, kind="stable", ascending=measure.better != "more")
+    shown = own.head(MOST_DOTS)
+    ends: list[float] = []
+    names = []
+    for place, row in enumerate(shown.to_dict("records")):
+        look = styles[row["label"]]
+        reach = float(np.nan_to_num(row[std]))
+        dot: dict[str, Any] = {"marker": look.marker or "o", "markersize": 4, "elinewidth": 0.8}
+        dot |= {"color": look.colour, "markerfacecolor": look.colour if row["marked"] else "white"}
+        axes.errorbar(row[mean], place, xerr=reach or None, label=row["label"], linestyle="none", **dot)
+        ends += [max(row[mean] - reach, min(0.0, row[mean])), row[mean] + reach]
+        names.append(", ".join(filter(None, (row["label"], row["settings"], row["pool"] if several else ""))))
+    axes.set_yticks(range(len(names)), map(style.in_symbols, names))
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    base = yardsticks_of(part)
+    levels = dict(zip(base["line"], base[mean].astype(float), strict=True))
+    limits, out = style.limits(ends, levels)
+    axes.set_xlim(*limits)
+    for line, level in levels.items():
+        if line not in out:
+            axes.axvline(level, label=line, **styles[line].look())
+    style.beyond(axes, {line: levels[line] for line in out}, across=True)
+    few = f" (best {MOST_DOTS} of {len(own)} settings)" if len(own) > MOST_DOTS else ""
+    style.panel_title(axes, f"{data}{few}", alone and not few)
+    axes.set_xlabel(measure.title)
+
+
+# -------------------------------------------------------------------- heat maps
+
+
+@dataclass(frozen=True)
+class _Map:
+    """One panel: the rows of a learner on a data set; axes: the numbers it was swept over, one or two."""
+
+    data: str
+    line: str
+    table: "pd.DataFrame"
+    axes: Sequence[str]
+    grid: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    ticks: tuple[list[str], list[str]] = ([], [])
+
+    @property
+    def measure(self) -> Measure:
+        return measure_in(self.table)
+
+
+def _maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[str, Any]) -> Figure:
+    """Return a heat map per data set and learner, with one scale of colours per data set.
+
+    A learner with several values of only one of the numbers has a line over these; one with a single
+    setting is named in the note.
+    """
+    own = learners_of(table)
+    varied = own.groupby("line", sort=False)[[f"at.{name}" for name in axes]].nunique() > 1
+    several = {line: [name for name in axes if row[f"at.{name}"]] for line, row in varied.iterrows()}
+    chosen = sorted((line for line in several if several[line]), key=lambda line: -len(several[line]))
+    chosen = chosen or list(several)
+    every = []
+    for data in dict.fromkeys(own["data"]):
+        here = own[own["data"] == data]
+        for line in chosen:
+            if (part := here[here["line"] == line]).empty:
+                continue
+            one = several[line] or list(axes)
+            if len(one) == 2:
+                grid, rows, columns = matrix(part, axes, f"{measure_in(part).name}_mean")
+                every.append(_Map(str(data), line, part, one, grid, (rows, columns)))
+            else:
+                every.append(_Map(str(data), line, part, one))
+    _, left_out = style.first_panels([f"{own.data} · {own.line}" for own in every], "panels")
+    parts = every[: style.MOST_PANELS]
+    sets = list(dict.fromkeys(part.data for part in parts))
+    others = [text for data in sets if (text := _levels(table[table["data"] == data], chosen, len(sets) > 1))]
+    framed = "frame: the best" if any(part.grid.size for part in parts) else ""
+    rings = f"ring: {best_of(own)}" if any(not part.grid.size for part in parts) else ""
+    text = join_notes(_basis(own), framed, rings, *others, left_out)
+    make = lambda: _draw_maps(parts, line_styles(chosen), best_of(own))  # noqa: E731
+    return Figure(make=make, panels=len(parts), note=text, **about)
+
+
+def _draw_maps(parts: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str) -> "Drawn":
+    tall = max((len(part.ticks[0]) for part in parts), default=0)
+    wide = max((len(part.ticks[1]) for part in parts), default=0)
+    drawn, stacks = style.panels(
+        len(parts), float(np.clip(0.65 + 0.19 * tall, 1.35, 3.2)), narrowest=2.0 if wide > 4 else 1.55
+    )
+    images: dict[str, tuple[Any, list[Axes], Measure]] = {}
+    several = len({part.data for part in parts}) > 1, len({part.line for part in parts}) > 1
+    for (axes,), part in zip(stacks, parts, strict=True):
+        if part.grid.size:
+            same = [own.grid.ravel() for own in parts if own.data == part.data and own.grid.size]
+            ends = robust_range(np.concatenate(same), part.measure.sign)
+            image = _heat_map(axes, part, ends)
+            images.setdefault(part.data, (image, [], part.measure))[1].append(axes)
+            axes.set_xlabel(symbol(part.axes[0]) if any(part.ticks[1]) else "")
+            axes.set_ylabel(symbol(part.axes[1]) if any(part.ticks[0]) else "")
+        else:
+            (axis,) = part.axes
+            _line_panel(axes, _points(part.table, axis), {part.line: styles[part.line]}, True, ring)
+            axes.set_ylabel(part.measure.title)
+        names = [name for name, shown in zip((part.data, part.line), several, strict=True) if shown]
+        style.panel_title(axes, " · ".join(names) or f"{part.data} · {part.line}")
+    for image, own, measure in images.values():
+        bar = drawn.colorbar(image, ax=own, shrink=0.9, aspect=18, pad=0.02)
+        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar.ax.tick_params(labelsize=6.5, length=0)
+        bar.set_label(measure.title, fontsize=style.SMALL)
+    return drawn
+
+
+def _heat_map(axes: "Axes", part: _Map, ends: tuple[float, float]) -> Any:
+    """Draw one map; the best cell has a frame, and each its number where there is room."""
+    from matplotlib.patches import Rectangle
+
+    mean, (rows, columns) = part.grid, part.ticks
+    look: dict[str, Any] = {"cmap": "cividis_r" if part.measure.sign > 0 else "cividis", "linewidth": 0.2}
+    image = axes.pcolormesh(np.ma.masked_invalid(mean), vmin=ends[0], vmax=ends[1], edgecolor="face", **look)
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    step = -(-len(columns) // 8), -(-len(rows) // 10)
+    axes.set_xticks(np.arange(0, len(columns), step[0]) + 0.5, columns[:: step[0]])
+    axes.set_yticks(np.arange(0, len(rows), step[1]) + 0.5, rows[:: step[1]])
+    row, column = np.unravel_index(np.nanargmin(part.measure.sign * mean), mean.shape)
+    room = style.panel_width(axes) - 0.7
+    digits = max(1, 2 - int(np.floor(np.log10(max(np.nanmedian(np.abs(mean)), 1e-9)))) - 1)
+    if room / len(columns) >= 0.062 * (digits + 2.5) and len(rows) <= 12:
+        for (i, j), value in np.ndenumerate(mean):
+            if not np.isnan(value):
+                dark = (value > sum(ends) / 2) == (part.measure.sign > 0)
+                text: dict[str, Any] = {"color": "white" if dark else "black", "fontsize": 6.5}
+                text |= {
+                    "ha": "center",
+                    "va": "center",
+                    "weight": "bold" if (i, j) == (row, column) else None,
+                }
+                axes.text(j + 0.5, i + 0.5, f"{value:.{digits}f}", **text)
+    frame: dict[str, Any] = {"fill": False, "edgecolor": "#D55E00", "linewidth": 1.8, "zorder": 4}
+    axes.add_patch(Rectangle((float(column), float(row)), 1, 1, clip_on=False, **frame))
+    return image
+
+
+def matrix(part: "pd.DataFrame", axes: Iterable[str], column: str) -> tuple[np.ndarray, list[str], list[str]]:
+    """Return a column's values (rows, columns) in one panel and the ticks of its rows and columns.
+
+    The first axis runs over the columns. Values that the learner did not take are left out; a learner without
+    one of the axes has a single row or column, without a tick. NaN where no cell has finished.
+    """
+    across, down = (part[f"at.{name}"] for name in axes)
+    columns, rows = (sorted(taken.dropna().unique()) or [np.nan] for taken in (across, down))
+    grid = np.full((len(rows), len(columns)), np.nan)
+    for x, y, value in zip(across, down, part[column], strict=True):
+        grid[0 if np.isnan(y) else rows.index(y), 0 if np.isnan(x) else columns.index(x)] = value
+    to_text: Callable[[list[float]], list[str]] = lambda values: [  # noqa: E731
+        "" if np.isnan(value) else value_text(float(value)) for value in values
+    ]
+    return grid, to_text(rows), to_text(columns)
+
+
+def robust_range(values: np.ndarray, sign: float = 1.0) -> tuple[float, float]:
+    """Return the ends of a scale of colours: few values that are far worse than the rest do not take it all.
+
+    sign: 1 where less is better, -1 where more is. From the best value it reaches REACH times as far as the
+    median one, at least a 50th of its size, at most to the worst. NaN are left out.
+    """
+    costs = sign * values[np.isfinite(values)]
+    if not costs.size:
+        return 0.0, 1.0
+    best = float(costs.min())
+    reach = max(REACH * float(np.median(costs) - best), 0.02 * abs(best))
+    worst = min(float(costs.max()), best + reach)
+    low, high = sorted((sign * best, sign * worst))
+    return low, high
+
+
+def _levels(part: "pd.DataFrame", drawn: Iterable[str], named: bool) -> str:
+    """Return the errors on a data set of those that have no panel: learners of one setting, yardsticks."""
+    single = learners_of(part[~part["line"].isin(drawn)])
+    texts = []
+    for name, rows in (("one setting", single), ("yardsticks", yardsticks_of(part))):
+        if len(rows):
+            errors = zip(rows["line"], errors_of(rows), strict=True)
+            texts.append(f"{name}: {', '.join(f'{line} {style.short_number(e)}' for line, e in errors)}")
+    on = f"{part['data'].iloc[0]}: " if named and texts and len(part) else ""
+    return on + "; ".join(texts)
