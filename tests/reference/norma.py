@@ -166,7 +166,11 @@ def norma_novelty(X, y, kernels, *, loss, nu, lam, eta, step, start, tau, normal
         E.record(f - rho, 1, [True])
         E.mistakes[-1] = novel
         e = rate(eta, step, t)
-        s = -slope_of("logistic", 1.0, f - rho) if loss == "logistic" else int(novel)
-        E.step(t, 1 - e * lam, e * s)
-        rho = rho + e * nu - e * s
+        if loss == "logistic":
+            s = -slope_of("logistic", 1.0, f - rho)
+            E.step(t, 1 - e * lam, e * s)
+            rho = rho + e * nu - e * s
+        else:
+            E.step(t, 1 - e * lam, e if novel else 0)
+            rho = rho - e * (1 - nu) if novel else rho + e * nu
     return E.finish()
