@@ -20,7 +20,7 @@ Made by `python scripts/bounds.py`, which runs the command above each table.
 PARTS = (  # heading, command
     (
         "Mistakes, updates and vectors",
-        "algo=omkc_dd,omkc_ds,omkc_sd,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
+        "algo=omkc_dd,omkc_ds,omkc_sd,omklp_da2,'omklp_da1(beta=null)',omklp_sua,omklp_mua,omklo_da,omklo_sua,"
         "bomkc_spa,perceptron,perceptron_u,norma data=wdbc,sonar_scale,votes84,ionosphere,german,svmguide3 "
         "pool=paper16_cosine algo.R=1",
     ),

@@ -361,15 +361,24 @@ def _digest(words: Iterable[str]) -> str:
 # ---------------------------------------------------------------- the learners' digest
 
 
+SETTINGS: list[tuple[str, dict[str, Any]]] = [  # which take other ways through a learner
+    ("adamkl", {"kept": True, "eta0": 1.0}),
+    ("adaraker", {"kept": True, "eta0": 1.0}),
+    ("alma", {"alpha": 1.0}),
+    ("arow_features", {"full": False, "D": 1000}),
+    ("norma_novelty", {"loss": "logistic", "nu": 0.1}),
+    ("omklp_da1", {"beta": None}),
+]
+
+
 def learners() -> list[str]:
     """A line for each learner and stream: its mistakes or error, and a hash of its curve and state."""
     from omkl.config import learner_names, learner_spec
 
     lines = ["== learners"]
-    for name in learner_names():
-        spec = learner_spec(name)
-        for stream in _streams(spec):
-            lines.append(_learner_line(name, *stream))
+    for name, over in [*((name, {}) for name in learner_names()), *SETTINGS]:
+        for stream in _streams(learner_spec(name)):
+            lines.append(_learner_line(name, over, *stream))
     return lines
 
 
@@ -391,8 +400,11 @@ def _streams(spec: Any) -> Iterator[tuple[str, np.ndarray, np.ndarray, int]]:
         yield "grid", grid, 0.5 * grid[:, 0] - 0.1 * grid[:, 1] * grid[:, 2], 0
 
 
-def _learner_line(name: str, stream_name: str, X: np.ndarray, y: np.ndarray, classes: int) -> str:
+def _learner_line(
+    name: str, over: dict[str, Any], stream_name: str, X: np.ndarray, y: np.ndarray, classes: int
+) -> str:
     from omkl.config import learner_spec
+    from omkl.config.settings_text import params_text
     from omkl.engine.stream import make_stream
     from omkl.learning.learner import Learner
     from omkl.testing import cases
@@ -400,7 +412,7 @@ def _learner_line(name: str, stream_name: str, X: np.ndarray, y: np.ndarray, cla
     task = "classification" if classes else "regression"
     spec = learner_spec(name)
     usual = spec.tasks[0] if task not in spec.tasks else task
-    params = {**spec.usual(usual), **cases.kernel_of(name)}
+    params = {**spec.usual(usual), **cases.kernel_of(name), **over}
     if spec.budget:
         params[spec.budget] = min(params[spec.budget], 30)
     pool = cases.pool_for(spec, params, cases.MIXED)
@@ -413,7 +425,8 @@ def _learner_line(name: str, stream_name: str, X: np.ndarray, y: np.ndarray, cla
     kept = sorted(key for key in state if key in ("mistake", "score", "predicted", "n_sv_sum", "A", "n_sv"))
     weights = [] if learner.weights is None else learner.weights
     words = [_array(state[key]) for key in kept] + [_array(np.asarray(weights, float))]
-    return f"{name} | {stream_name} | {figure} sv={_sv(learner)} {_digest(words)}"
+    which = f"{name} {params_text(over)}" if over else name
+    return f"{which} | {stream_name} | {figure} sv={_sv(learner)} {_digest(words)}"
 
 
 def _mse(score: np.ndarray, y: np.ndarray) -> str:

@@ -123,9 +123,8 @@ def _oracle(item: pytest.Item, params: dict) -> Path:
     """Return the file that a test's expected values come from: its own, or its learner's twin."""
     import reference
 
-    twins = dict(zip(WITH_TWINS, (reference.TWINS, reference.MANY), strict=True)).get(item.path.name)
-    if twins is not None and "twin" in item.name:
-        twin = twins.get(params.get("name"))
+    if item.path.name in WITH_TWINS and "twin" in item.name:
+        twin = reference.TWINS.get(params.get("name"))
         return Path(inspect.getsourcefile(twin or reference))
     return item.path
 

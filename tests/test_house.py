@@ -15,7 +15,7 @@ LAYERS = (
     {"ground"},
     {"data", "engine"},
     {"resources"},
-    {"algorithms", "config", "kernels"},
+    {"algorithms", "config"},
     {"store"},
     {"learning"},
     {"estimators"},

@@ -64,26 +64,13 @@ def _vote_of(h, f):
 
 
 @compiled
-def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss):
+def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, kept):
     """AdaRaker: Algorithm 2 of Shen et al. (2018), a Raker on each interval, which begins with theta = 0.
 
     theta (levels, m, 2D) parameters   z (m, 2D) features of x_t
+    kept: an instance goes on from one interval of its level to the next, as in the authors' code: theta and W
+    stay where an interval begins; only the vote is eta^(I), in that round too
     """
-    _instances(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, False)
-
-
-@compiled
-def adaraker_kept(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss):
-    """AdaRaker whose instances go on from one interval of their level to the next, as in the authors' code.
-
-    theta (levels, m, 2D) parameters   z (m, 2D) features of x_t
-    Deviations: theta and W stay where an interval begins; only the vote is eta^(I), in that round too.
-    """
-    _instances(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, True)
-
-
-@compiled
-def _instances(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, kept):
     levels, m = W.shape
     rate = _rates(levels, eta0)
     out, f = np.zeros((levels, m)), np.zeros(levels)
@@ -193,28 +180,15 @@ def _rescaled(errors, least):
 
 
 @compiled
-def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
+def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss, kept):
     """AdaMKL: AdaRaker's ensemble over instances of OMKR, for comparison (Shen et al. 2018, section 4).
 
     E holds every kernel `levels` times, its values computed once; f_ji = scale_ji E_(j m + i)
+    kept: as of ``adaraker``
     Deviations: the paper defines it nowhere. Here its instances are those of AdaRaker with functions in the
-    kernels' spaces in place of random features, each storing every example of its interval.
+    kernels' spaces in place of random features, each storing every example of its interval, or, where it is
+    kept, every example.
     """
-    _exact_instances(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss, False)
-
-
-@compiled
-def adamkl_kept(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss):
-    """AdaMKL whose instances go on from one interval of their level to the next, as those of `adaraker_kept`.
-
-    E, scale as of ``adamkl``
-    Deviations: those of ``adamkl``, but that an instance stores every example.
-    """
-    _exact_instances(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss, True)
-
-
-@compiled
-def _exact_instances(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss, kept):
     levels, m = W.shape
     rate = _rates(levels, eta0)
     out, f = np.zeros((levels, m)), np.zeros(levels)

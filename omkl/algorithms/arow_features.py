@@ -25,35 +25,12 @@ ROUNDING = 1e-12
 
 
 @compiled
-def arow_features(stream, F, theta, P, last, largest, trace, learn, r, c, linear, linear_scale):
+def arow_features(stream, F, theta, P, last, sigma, largest, trace, learn, r, c, full, linear, linear_scale):
     """AROW with a full matrix Sigma (n, n): P (1, n, n), of which the last step is still to be taken.
 
+    Where it is not full, sigma (n,) is the diagonal of its update, as in the paper for text; P has no room.
     theta (1, n), or (C, 1, n)   linear whether x is among the features   largest (1,) of |x_j| learnt so far
     Deviations: none.
-    """
-    z = np.zeros((1, P.shape[1]))
-    for t in range(stream.T):
-        y = stream.y[t]
-        s = _assemble(F, stream, t, c, linear, linear_scale, largest, z)
-        f = _margin(F.classes, theta, z, stream, t)
-        record_score(trace, t, f, y, predicted(F.classes))
-        record_classes(trace, t, F.classes)
-        if not learn:
-            continue
-        largest[0] = max(largest[0], s)
-        loss = hinge(y, f)
-        if loss > 0.0:
-            g = gains(P, last, z, 0.0, True)
-            v = np.maximum(linear_outputs(z, g), 0.0) + r / sides(F.classes)
-            _step(F.classes, theta, g[0], y * loss / sides(F.classes) / v[0])
-            leave(last, g, v)
-
-
-@compiled
-def arow_features_diagonal(stream, F, theta, sigma, largest, trace, learn, r, c, linear, linear_scale):
-    """AROW with the diagonal of Sigma alone, sigma (n,): for many features.
-
-    Deviations: Sigma is kept diagonal, as the paper does for text: the diagonal of its update.
     """
     z = np.zeros((1, sigma.size))
     for t in range(stream.T):
@@ -66,12 +43,19 @@ def arow_features_diagonal(stream, F, theta, sigma, largest, trace, learn, r, c,
             continue
         largest[0] = max(largest[0], s)
         loss = hinge(y, f)
-        if loss > 0.0:
-            g = sigma * z[0]
-            v = max(np.sum(g * z[0]), 0.0) + r / sides(F.classes)
-            _step(F.classes, theta, g, y * loss / sides(F.classes) / v)
-            for j in range(g.size):
-                sigma[j] = max(sigma[j] - g[j] * g[j] / v, 0.0)
+        if not loss > 0.0:
+            continue
+        if full:
+            g = gains(P, last, z, 0.0, True)
+            v = np.maximum(linear_outputs(z, g), 0.0) + r / sides(F.classes)
+            _step(F.classes, theta, g[0], y * loss / sides(F.classes) / v[0])
+            leave(last, g, v)
+        else:
+            own = sigma * z[0]
+            over = max(np.sum(own * z[0]), 0.0) + r / sides(F.classes)
+            _step(F.classes, theta, own, y * loss / sides(F.classes) / over)
+            for j in range(own.size):
+                sigma[j] = max(sigma[j] - own[j] * own[j] / over, 0.0)
 
 
 @compiled

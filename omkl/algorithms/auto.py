@@ -19,11 +19,12 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import fma, sincos
+from omkl.engine.arith import sincos
 from omkl.engine.classes import predicted
 from omkl.engine.experts import discount_by, weighted_output
 from omkl.engine.features import linear_outputs
 from omkl.engine.jit import compiled
+from omkl.engine.lanes import fma
 from omkl.engine.probit import excess, learn_label, margin_of_probabilities, move, note_probability
 from omkl.engine.rank_one import gains, leave
 from omkl.engine.stream import record_classes, record_further, record_score, row

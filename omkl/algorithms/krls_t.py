@@ -17,10 +17,10 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import fma
 from omkl.engine.budgeted import add, ages, budget, columns, kernel_values, outputs, self_kernels, used
 from omkl.engine.experts import discount_by, weighted_output
 from omkl.engine.jit import compiled
+from omkl.engine.lanes import fma
 from omkl.engine.stream import record, record_further
 
 JITTER = 1e-6  # added to kappa(x, x)

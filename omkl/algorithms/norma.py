@@ -21,9 +21,9 @@ from omkl.engine.kernel_descent import (
     record,
     shift,
 )
-from omkl.engine.losses import LOGISTIC, SQRT, rate, slope_of
+from omkl.engine.losses import HINGE, LOGISTIC, SQRT, rate, slope_of
 
-SQUARED, EPS, HUBER = 0, 1, 2  # the choices of `loss`
+SQUARED, EPS, HUBER = 0, 1, 2  # the choices of `loss` in regression
 NEVER = 2.0**52  # a round that no stream reaches
 
 
@@ -181,8 +181,11 @@ def norma_regression(stream, E, B, scale, width, now, window, trace, learn, loss
 
 
 @compiled
-def norma_novelty(stream, E, B, scale, rho, now, window, trace, learn, nu, lam, eta, step):
+def norma_novelty(stream, E, B, scale, rho, now, window, trace, learn, loss, nu, lam, eta, step):
     """Novelty detection, loss max(0, rho - f(x)) - nu rho: equation (20).
+
+    Or with the logistic loss ln(1 + exp(rho - f(x))) - nu rho, which section II names: s = 1 / (1 + exp(f -
+    rho)) in place of the indicator of f < rho, so that nu is the mean of s, which is above 1/2 of a novelty.
 
     The score is f(x) - rho; an example with f(x) < rho is novel, and counts as the trace's mistake. No label
     is read. rho (1,) adapts; the paper does not say where it starts.
@@ -199,24 +202,6 @@ def norma_novelty(stream, E, B, scale, rho, now, window, trace, learn, nu, lam, 
         if not learn:
             continue
         eta_t = rate(now, eta, step)
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * novel, step != SQRT)
-        rho[0] += eta_t * (nu - novel)
-
-
-@compiled
-def norma_novelty_logistic(stream, E, B, scale, rho, now, window, trace, learn, nu, lam, eta, step):
-    """Novelty detection with the logistic loss ln(1 + exp(rho - f(x))) - nu rho, which section II names.
-
-    As norma_novelty, with s = 1 / (1 + exp(f - rho)) in place of the indicator of f < rho: the example's term
-    is eta_t s, and rho moves by eta_t (nu - s). So nu is the mean of s, which is above 1/2 of a novelty.
-    """
-    for t in range(stream.T):
-        f = output(E, B, scale, stream, t)
-        record(trace, t, f - rho[0], 1.0, E, B)
-        trace.mistake[t] = not f >= rho[0]
-        if not learn:
-            continue
-        eta_t = rate(now, eta, step)
-        s = -slope_of(LOGISTIC, 1.0, f - rho[0])
+        s = 1.0 * novel if loss == HINGE else -slope_of(LOGISTIC, 1.0, f - rho[0])
         descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * s, step != SQRT)
         rho[0] += eta_t * (nu - s)

@@ -2,7 +2,7 @@
 
 Throughout: m kernels; f (m,) outputs f_i(x_t); z (m,) true where kernel i errs; w (m,) Hedge weights, held at
 sum 1, so that they are the paper's q; beta in (0, 1) discount; p (m,) sampling probabilities; delta in [0, 1]
-their smoothing. Algorithm 1 is omkc_dd in omkc.py.
+their smoothing. Algorithm 1 is OMKC's omkc_dd, too.
 """
 
 import math
@@ -31,6 +31,41 @@ from omkl.engine.stream import record
 
 
 @compiled
+def omklp_da1(stream, E, w, count, k, trace, learn, beta):
+    """OMKL-P, deterministic (1): Algorithm 1 of Jin et al. (2010); beta not a number: that of equation (5).
+
+    count (m,) mistakes of each kernel inside the segment   k (1,) number of the segment, both for (5)
+    Deviations: the paper does not say what a new segment does to the weights: they restart at 1/m, since the
+    proof of Theorem 5 pays ln m for each segment. The classifiers continue.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = outputs(E, stream, t)
+        record(trace, t, weighted_vote(w, f, E.classes), y, E)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        if math.isnan(beta):
+            _discount_by_doubling(w, z, count, k)
+        else:
+            discount(w, beta, z)
+        if any_of(z):
+            add(E, stream, t, y * z)
+
+
+@compiled
+def _discount_by_doubling(w, z, count, k):
+    """Discount by the segment's beta, and begin the next when every kernel has erred 2^k times."""
+    root = 2.0 ** (k[0] / 2.0)
+    discount(w, root / (math.sqrt(math.log(w.size)) + root), z)
+    count += z
+    if count.min() >= 2.0 ** k[0]:
+        k[0] += 1
+        count[:] = 0
+        w[:] = 1.0 / w.size
+
+
+@compiled
 def omklp_da2(stream, E, w, trace, learn, beta, gamma):
     """OMKL-P, deterministic (2): Algorithm 2 of Jin et al. (2010).
 
@@ -45,32 +80,6 @@ def omklp_da2(stream, E, w, trace, learn, beta, gamma):
         z = mistakes(y, f)
         nu = z * (0.5 + np.minimum(gamma, -y * f))
         discount_by(w, beta, nu)
-        if any_of(z):
-            add(E, stream, t, y * z)
-
-
-@compiled
-def omklp_da1_doubling(stream, E, w, count, k, trace, learn):
-    """OMKL-P, deterministic (1) with the doubling trick: Algorithm 1 of Jin et al. (2010) with equation (5).
-
-    count (m,) mistakes of each kernel inside the segment   k (1,) number of the segment
-    Deviations: the paper does not say what a new segment does to the weights: they restart at 1/m, since the
-    proof of Theorem 5 pays ln m for each segment. The classifiers continue.
-    """
-    for t in range(stream.T):
-        y = stream.y[t]
-        f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f, E.classes), y, E)
-        if not learn:
-            continue
-        z = mistakes(y, f)
-        beta = 2.0 ** (k[0] / 2.0) / (math.sqrt(math.log(w.size)) + 2.0 ** (k[0] / 2.0))  # equation (5)
-        discount(w, beta, z)
-        count += z
-        if count.min() >= 2.0 ** k[0]:
-            k[0] += 1
-            count[:] = 0
-            w[:] = 1.0 / w.size
         if any_of(z):
             add(E, stream, t, y * z)
 

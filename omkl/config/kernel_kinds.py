@@ -4,9 +4,7 @@ A kernel is a mapping, ``{kind: gaussian, sigma: 1}``. In canonical form every p
 type. One whose values a file decides, the function of a user's folder or a Gram matrix, also has ``source``,
 the beginning of that file's sha256: so it is part of the key of a cell.
 
-{kind: sum, kernels: [...], weights: [2, 0.5]}    weights are 1 where none are given
-{kind: product, kernels: [...]}
-{kind: precomputed, file: gram.npy}               row t of the data is row t of the matrix
+{kind: precomputed, file: gram.npy}    row t of the data is row t of the matrix
 """
 
 import ast
@@ -14,7 +12,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -26,13 +24,12 @@ from omkl.errors import UserError, show, suggest, with_article
 from omkl.paths import gram_file, kernel_file
 from omkl.schema import Check, Text, as_dataclass, checked, domain_check, wrong
 
-SUM, PRODUCT, PRECOMPUTED, SOURCE = "sum", "product", "precomputed", "source"
-COMBINED = (SUM, PRODUCT)
+PRECOMPUTED, SOURCE = "precomputed", "source"
+COMBINED = ("sum", "product")  # what is no kind: see docs/kernels.md
 GAUSSIAN = "gaussian"
 # Of these, frequencies of random features are drawn from a spectrum in closed form: omkl/engine/features.py.
 FEATURES = (GAUSSIAN, "laplacian", "matern32", "rational_quadratic", "ard", "periodic_each")
 AUTO = "auto"  # a parameter that is set from the data's ranges
-DEEPEST = 5  # levels of sums and products
 
 
 @dataclass(frozen=True)
@@ -87,23 +84,23 @@ def _native() -> dict[str, KernelKind]:
 
 
 def kinds() -> list[str]:
-    """Return the names of all kinds, the engine's first; sums, products and given matrices are last.
+    """Return the names of all kinds, the engine's first; given matrices are last.
 
     Raises UserError for a file that has the name of one of these.
     """
-    own, reserved = conf.options("kernel"), [*_native(), PRECOMPUTED, *COMBINED]
+    own, reserved = conf.options("kernel"), [*_native(), PRECOMPUTED]
     for name in set(own).intersection(reserved):
         raise UserError(f"{conf.file('kernel', name)}: the kind '{name}' is one of omkl's; rename the file")
-    return [*_native(), *own, PRECOMPUTED, *COMBINED]
+    return [*_native(), *own, PRECOMPUTED]
 
 
 def kernel_kinds() -> list[KernelKind]:
     """Return all kinds that have parameters of their own, those of omkl and of the folders."""
-    return [kernel_kind(name) for name in kinds() if name not in (PRECOMPUTED, *COMBINED)]
+    return [kernel_kind(name) for name in kinds() if name != PRECOMPUTED]
 
 
 def kernel_kind(name: str) -> KernelKind:
-    """Return a kind that is no sum, product or given matrix. Raises UserError for a faulty file."""
+    """Return a kind that is no given matrix. Raises UserError for a faulty file."""
     return _native().get(name) or conf.made_of("kernel", name, _kind_of)
 
 
@@ -115,7 +112,7 @@ def _kind_of(name: str, content: dict[str, Any]) -> KernelKind:
         "lists": [key for key, one in own.items() if str(one.domain).startswith("numbers")],
     }
     made: KernelKind = as_dataclass(KernelKind, about, where, "about.", name=name, either=[], **more)
-    for reserved in own.keys() & {"kind", SOURCE, "kernels", "weights", "file"}:
+    for reserved in own.keys() & {"kind", SOURCE, "file"}:
         raise UserError(f"{where}: a parameter cannot be named '{reserved}'")
     return made
 
@@ -134,12 +131,6 @@ def _hash_of(path: Path) -> str:
 def _hash(path: Path, *changed: int) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-
-
-def leaves(kernels: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the kernels that others are sums and products of."""
-    for kernel in kernels:
-        yield from leaves(kernel["kernels"]) if kernel["kind"] in COMBINED else [kernel]
 
 
 # ------------------------------------------------------------------ a kernel
@@ -166,23 +157,23 @@ def _number(text: str) -> Any:
         return text
 
 
-def check_kernel(value: Any, depth: int = 0) -> dict[str, Any]:
+def check_kernel(value: Any) -> dict[str, Any]:
     """Return one kernel in canonical form: kind first, every parameter present, numbers in their type.
 
-    depth: of the sums and products around it. Raises ValueError that says what would be right.
+    Raises ValueError that says what would be right.
     """
     if isinstance(value, str):
         value = kernel_of_text(value) or value
     if not isinstance(value, dict):
         raise wrong("a kernel such as '{kind:gaussian,sigma:1}'", value, _quoting(value))
     kind, known = value.get("kind"), kinds()
+    if kind in COMBINED:
+        raise ValueError(f"a {kind} of kernels is a function of your own that returns it: docs/kernels.md")
     if kind not in known:
         hint = suggest(kind, known) if isinstance(kind, str) else ""
         said = f"unknown kernel kind {show(kind)}" if "kind" in value else "a kernel needs a kind"
         raise ValueError(f"{said}{hint}; kinds are {', '.join(known)}")
     given = {name: part for name, part in value.items() if name not in ("kind", SOURCE)}
-    if kind in COMBINED:
-        return _combined(kind, given, depth)
     if kind == PRECOMPUTED:
         kernel, own = _precomputed(given)
     else:
@@ -219,32 +210,6 @@ def _check_names(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
             f"{with_article(kind)} kernel has no {show(name)}{suggest(str(name), known)}; "
             f"it has {' and '.join(known) or 'no parameters'}"
         )
-
-
-def _combined(kind: str, given: dict[str, Any], depth: int) -> dict[str, Any]:
-    _check_names(kind, given, ("kernels", "weights") if kind == SUM else ("kernels",))
-    parts = given.get("kernels")
-    if not isinstance(parts, list) or len(parts) < 2:
-        raise ValueError(f"a {kind} needs kernels, a list of two or more, got {show(parts)}")
-    if depth == DEEPEST:
-        raise ValueError(f"a {kind} is nested too deeply: at most {DEEPEST} levels")
-    kernel: dict[str, Any] = {"kind": kind, "kernels": []}
-    for number, part in enumerate(parts, 1):
-        try:
-            kernel["kernels"].append(check_kernel(part, depth + 1))
-        except ValueError as error:
-            raise ValueError(f"kernel {number} of the {kind}: {error}") from None
-    if kind == SUM:
-        weights = given.get("weights", [1.0] * len(parts))
-        try:
-            kernel["weights"] = domain_check("numbers")(weights)
-        except ValueError as error:
-            raise ValueError(f"weights of a sum {error}") from None
-        if len(kernel["weights"]) != len(parts) or min(kernel["weights"]) <= 0:
-            raise ValueError(
-                f"a sum of {len(parts)} kernels needs that many weights > 0, got {show(weights)}"
-            )
-    return kernel
 
 
 def _precomputed(given: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -287,7 +252,7 @@ def items_of(kernel: Mapping[str, Any], name: str) -> list[Any]:
     What is a list in one kernel, such as the scales of its features, is a list of lists in several.
     """
     value, kind = kernel[name], kernel.get("kind")
-    if not isinstance(value, list) or kind in COMBINED or not isinstance(kind, str) or kind not in kinds():
+    if not isinstance(value, list) or not isinstance(kind, str) or kind not in kinds():
         return [value]
     if kind != PRECOMPUTED and name in kernel_kind(kind).lists:
         return value if value and isinstance(value[0], list) else [value]
@@ -298,9 +263,6 @@ def is_one(kernel: Any) -> bool:
     """Whether this is one kernel, not a list of several in short."""
     if not isinstance(kernel, dict) or isinstance(kernel.get("kind"), list):
         return False
-    if kernel.get("kind") in COMBINED:
-        parts = kernel.get("kernels")
-        return isinstance(parts, list) and all(map(is_one, parts))
     return all(
         not isinstance(part, list) or items_of(kernel, name) == [part] for name, part in kernel.items()
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from omkl import conf
-from omkl.config.kernel_kinds import AUTO, FEATURES, GAUSSIAN, kernel_pool
+from omkl.config.kernel_kinds import FEATURES, GAUSSIAN, kernel_pool
 from omkl.config.parameters import Parameter, about_of, parameters
 from omkl.errors import UserError, show, suggest
 from omkl.resources.resource import Resource
@@ -64,7 +64,6 @@ class LearnerSpec:
     require: list[str] = field(default_factory=list)
     only: dict[str, dict[str, list]] = field(default_factory=dict)  # values allowed, by task and name
     refuse: list[dict[str, Any]] = field(default_factory=list)  # combinations of values without a rule
-    former: dict[str, Any] = field(default_factory=dict)  # hyperparameters of old, in the keys of its cells
     draws_as: Text | None = None  # the learner whose random numbers it draws, where not its own
     # Families that algo=GROUP means, beside those that follow from the rest, see `groups`
     groups: Annotated[list[str], _groups] = field(default_factory=list)
@@ -89,30 +88,6 @@ class LearnerSpec:
         """The hyperparameter that says how many vectors each kernel may store, None without."""
         return next((name for name, own in self.hyperparameters.items() if own.domain == "budget"), None)
 
-    def revision_of(self, cell: Mapping[str, Any]) -> int:
-        """Return the revision of a cell with these fields: the learner's, or one more.
-
-        cell: ``params``, and where they are not None ``pool_spec``, ``source`` and ``test``, see
-        omkl.store.fields
-
-        It is one more where cells of the learner's revision may be wrong, whatever the learner. Under
-        scale=online and online_minmax these are delay= of LaSVM (rows took each other's numbers) and kernels
-        with ``scales: auto`` (ranges of unscaled features). Under target=online it is NLPD. Under both these
-        are averaged hypotheses, and test= and delay= of other packages' estimators.
-        """
-        params = {name: value for name, value in cell["params"].items() if name not in self.hyperparameters}
-        scaled, late, test = "scale" in params, "delay" in params, cell.get("test") is not None
-        online = params.get("target") == "online"
-        kernels = [cell["params"].get("kernel"), cell.get("pool_spec")]
-        wrong = (
-            (scaled and late and (self.function == "lasvm" or cell.get("source") is not None))
-            or (scaled and repr(AUTO) in repr(kernels))
-            or ((scaled or online) and test and self.average is not None)
-            or ((scaled or online) and (test or late) and self.estimator is not None)
-            or (online and "nlpd" in self.measures)
-        )
-        return self.revision + wrong
-
     def check_of(self, name: str) -> Check:
         """Return the check of a hyperparameter as users write it, where it may follow from the data."""
         if name == self.budget:
@@ -126,7 +101,7 @@ class LearnerSpec:
 
     def unusual(self, params: dict[str, Any], task: str) -> dict[str, Any]:
         """Return the hyperparameters that differ from the defaults on data of this task."""
-        usual = {**self.former, **self.usual(task)}
+        usual = self.usual(task)
         return {name: value for name, value in params.items() if name not in usual or usual[name] != value}
 
     def checked(
@@ -427,7 +402,6 @@ def _rules(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Check]:
             "a list of mappings of two or more hyperparameters to values",
             lambda value: isinstance(value, list) and all(within(part, 2) for part in value),
         ),
-        "former": maps("names that are not hyperparameters to values", lambda name, _: name not in known),
     }
 
 

@@ -211,7 +211,7 @@ class Scaled:
             self.target = request.value("target")
         except UserError as error:
             raise UserError(f"{error}; the column of the targets is label=NAME") from None
-        self.scale: dict[str, Any] = {"scale": scale} if scale in ONLINE else {}
+        self.scale: dict[str, Any] = {"scale": scale} if scale == ONLINE else {}
         self.delay = {"delay": delay} if (delay := request.value("delay")) > 1 else {}
         self.refs = refs
         self.own = not any(ref.is_registered for ref in refs if ref.task == "regression")

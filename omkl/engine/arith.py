@@ -1,4 +1,4 @@
-"""Arithmetic that numba does not offer: a fused multiply-add, and a sin and cos that vectorise.
+"""Arithmetic that numba does not offer: a sin and cos that vectorise.
 
 Also what stands in loops of nearly every learner for numpy's `any` and `max`: a process that loads compiled
 code with these imports much of scipy first, which takes a quarter of a second.
@@ -8,23 +8,13 @@ that every value is the same whatever loop, block or vector width it is computed
 """
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from omkl.engine.jit import compiled_without_refcounts
+from omkl.engine.lanes import fma
 
 MAGIC = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, held in the low bits
 MAGIC_BITS = int(np.float64(MAGIC).view(np.int64))
-
-
-@intrinsic
-def fma(typingctx, a, b, c):
-    """a * b + c with one rounding."""
-
-    def codegen(context, builder, signature, args):
-        return builder.fma(*args)
-
-    return types.float64(types.float64, types.float64, types.float64), codegen
 
 
 @compiled_without_refcounts

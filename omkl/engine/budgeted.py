@@ -22,6 +22,7 @@ from omkl.engine.conventions import within_range
 from omkl.engine.dot_products import block_products, used_products
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernels import CALLED, of_distance, value
+from omkl.engine.lanes import LANES
 from omkl.engine.open_block import (
     fill_block,
     grown,
@@ -37,7 +38,6 @@ from omkl.engine.records import Record
 from omkl.engine.slot_values import TILE, fill_slots, most, rows_together, slot_values, sum_slots
 from omkl.engine.stream import empty_stream, row
 from omkl.engine.ties import doubtful
-from omkl.engine.vector_code import LANES
 
 BLOCK = 64
 UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifiers without one

@@ -1,4 +1,4 @@
-"""Kernels that the engine calls by address: those of omkl/kernels and of a user's folder, sums and products.
+"""Kernels that the engine calls by address: further ones, those of a folder, and Gram matrices.
 
 A kernel is a function in a file of its name, whose first arguments say what it is a function of, and whose
 others are its parameters:
@@ -6,10 +6,10 @@ others are its parameters:
 product, norm2, other_norm2                           the dot product and the squared norms of two vectors
 indices, values, other_indices, other_values          their non-zeros, columns ascending
 
-It is compiled once into a loop over the rows of a block, with the functions of its parts where it is a sum or
-a product, and kept on disk under a hash of their sources. No learner and no other code of the engine depends
-on it. Of its values it is assumed that they are finite, and no more: each is the function's own, and a sum of
-them is the plain one. Another value raises FloatingPointError with the kind, both row numbers and the value.
+It is compiled once into a loop over the rows of a block, and kept on disk under a hash of its sources. No
+learner and no other code of the engine depends on it. Of its values it is assumed that they are finite, and
+no more: each is the function's own. Another value raises FloatingPointError with the kind, both row numbers
+and the value.
 """
 
 import hashlib
@@ -30,14 +30,14 @@ from numba.core.errors import NumbaError
 
 from omkl.engine.by_address import Entry, array_at, call, entry
 from omkl.engine.jit import compiled, compiled_without_refcounts, fault_in_one_line
-from omkl.engine.kernels import CALLED, KINDS, constants, value
+from omkl.engine.kernels import CALLED, constants
 from omkl.engine.numba_cache import hash_of, sources
 from omkl.errors import UserError
 from omkl.paths import gram_file, kernel_file
 
 PRODUCTS = ("product", "norm2", "other_norm2")
 ROWS = ("indices", "values", "other_indices", "other_values")
-SUM, PRODUCT, PRECOMPUTED = "sum", "product", "precomputed"
+PRECOMPUTED = "precomputed"
 _PAIR = (*PRODUCTS, "row", "other_row", *ROWS)  # what the value of a pair may depend on
 
 _F, _I = types.float64[::1], types.int64[::1]
@@ -115,82 +115,52 @@ def arguments_of(function: Any, path: Path | str) -> tuple[tuple[str, ...], list
 # ------------------------------------------------------------------ a kernel as an expression
 
 
-class _Expression:
-    """The text of a kernel's value of a pair, the functions in it, and its numbers."""
+def _parts(kernel: Mapping[str, Any]) -> tuple[str, np.ndarray, Any, str]:
+    """Return a kernel's value of a pair as text, its numbers (P,), its function and the hash of its sources.
 
-    def __init__(self, kernel: Mapping[str, Any]) -> None:
-        self.functions: dict[str, Any] = {}
-        self.sources: list[bytes] = []
-        self.paths: dict[str, Any] = {}
-        self.head: list[float] = []
-        self.lists: list[tuple[int, np.ndarray]] = []
-        if kernel["kind"] == PRECOMPUTED:  # the file as it is, which processes share
-            self.text = "numbers[row * int(math.sqrt(numbers.size)) + other_row]"
-            self.numbers = gram_matrix(kernel["file"]).reshape(-1)
-            return
-        self.text = self._of(kernel)
-        start = len(self.head)
-        for place, part in self.lists:
-            self.head[place : place + 2] = start, start + part.size
-            start += part.size
-        self.numbers = np.concatenate([self.head, *(part for _, part in self.lists)], dtype=np.float64)
-
-    def _number(self, value: float) -> str:
-        """Take a number in; returns its name in the text."""
-        self.head.append(float(value))
-        return f"numbers[{len(self.head) - 1}]"
-
-    def _list(self, part: Any) -> tuple[str, str]:
-        """Take a list in; returns the names of its first place and of the one after its last.
-
-        The text has no lengths, so that data of any number of features share it.
-        """
-        self.lists.append((len(self.head), np.asarray(part, np.float64).reshape(-1)))
-        start, stop = self._number(0.0), self._number(0.0)
-        return f"int({start})", f"int({stop})"
-
-    def _of(self, kernel: Mapping[str, Any]) -> str:
-        kind = kernel["kind"]
-        if kind in (SUM, PRODUCT):
-            terms = [f"({self._of(part)})" for part in kernel["kernels"]]
-            for k, weight in enumerate(kernel.get("weights", ())):
-                terms[k] = f"{self._number(weight)} * {terms[k]}"
-            return (" + " if kind == SUM else " * ").join(terms)
-        if kind == PRECOMPUTED:
-            matrix = gram_matrix(kernel["file"])
-            return f"numbers[{self._list(matrix)[0]} + row * int({self._number(len(matrix))}) + other_row]"
-        if kind in KINDS:
-            number, rate, shape, degree = constants(dict(kernel))
-            native = f"({number}, {self._number(rate)}, {self._number(shape)}, {degree}, False)"
-            return f"value({native}, {', '.join(PRODUCTS)})"
-        function, path = function_of(kind), kernel_file(kind)
-        form, names = arguments_of(function, path)
-        own = f"f{len(self.functions)}"
-        self.functions[own] = numba.njit(function)
-        self.sources.append(hash_of(sources(path)).encode())
-        self.paths[own] = path
-        given = []
-        for name in names:
-            if name not in kernel:
-                raise UserError(f"{path}: {kind} takes {name}, which conf/kernel/{kind}.yaml does not have")
-            if kernel[name] == "auto":  # a length that fits: its numbers come with the data
-                kernel = {**kernel, name: [1.0]}
-            is_list = isinstance(kernel[name], list)
-            given.append(
-                f"numbers[{':'.join(self._list(kernel[name]))}]" if is_list else self._number(kernel[name])
-            )
-        return f"{own}({', '.join([*form, *given])})"
+    The numbers are the parameters. Of a list they hold its first place and the one after its last, and at the
+    end its content: the text has no lengths, so that data of any number of features share it.
+    """
+    kind = kernel["kind"]
+    if kind == PRECOMPUTED:  # the file as it is, which processes share
+        text = "numbers[row * int(math.sqrt(numbers.size)) + other_row]"
+        return text, gram_matrix(kernel["file"]).reshape(-1), None, ""
+    path, function = kernel_file(kind), function_of(kind)
+    form, names = arguments_of(function, path)
+    head: list[float] = []
+    lists: list[tuple[int, np.ndarray]] = []
+    given = list(form)
+    for name in names:
+        if name not in kernel:
+            raise UserError(f"{path}: {kind} takes {name}, which conf/kernel/{kind}.yaml does not have")
+        value = [1.0] if kernel[name] == "auto" else kernel[name]  # the list comes with the data
+        at = len(head)
+        if isinstance(value, list):
+            lists.append((at, np.asarray(value, np.float64)))
+            given.append(f"numbers[int(numbers[{at}]) : int(numbers[{at + 1}])]")
+            head += [0.0, 0.0]
+        else:
+            given.append(f"numbers[{at}]")
+            head.append(float(value))
+    start = len(head)
+    for at, part in lists:
+        head[at : at + 2] = start, start + part.size
+        start += part.size
+    numbers = np.concatenate([head, *(part for _, part in lists)], dtype=np.float64)
+    return f"own({', '.join(given)})", numbers, function, hash_of(sources(path))
 
 
 @cache
-def _entry_of(text: str, name: str, functions: tuple) -> Entry:
-    space = {"array_at": array_at, "value": value, "math": math, "__name__": __name__, **dict(functions)}
+def _entry_of(text: str, name: str, function: Any) -> Entry:
+    space = {
+        "array_at": array_at,
+        "math": math,
+        "__name__": __name__,
+        "own": function and numba.njit(function),
+    }
     exec(compile(text, __file__, "exec"), space)
     space[f"pair_{name}"] = numba.njit(space[f"pair_{name}"])
     return entry(compiled(space[name], nogil=True), _TYPES)
-
-
-_expressions: dict[str, Any] = {}
 
 
 def called(kernel: Mapping[str, Any], cosine: bool) -> tuple[Entry, np.ndarray]:
@@ -198,24 +168,18 @@ def called(kernel: Mapping[str, Any], cosine: bool) -> tuple[Entry, np.ndarray]:
 
     Raises UserError, with the file, for a function that cannot be compiled.
     """
-    own = _Expression(kernel)
-    parts: dict[str, Any] = {"pair": ", ".join(_PAIR), "expression": own.text, "name": "NAME"}
+    expression, numbers, function, source = _parts(kernel)
+    parts: dict[str, Any] = {"pair": ", ".join(_PAIR), "expression": expression, "kind": kernel["kind"]}
     parts["own"] = _OWN.format(name="NAME") if cosine else ""
     parts["divided"] = _DIVIDED.format(name="NAME", kind=kernel["kind"]) if cosine else ""
-    parts["kind"] = kernel["kind"]
-    text = _LOOP.format(**parts)
-    digest = hashlib.sha256(b"\0".join([text.encode(), *own.sources])).hexdigest()[:16]
-    name = f"loop_{digest}"
-    key = text.replace("NAME", name)
-    if key not in _expressions:
-        try:
-            _expressions[key] = _entry_of(key, name, tuple(own.functions.items()))
-        except NumbaError as error:
-            if not own.functions:
-                raise
-            faults = [fault_in_one_line(f.py_func, str(error)) for f in own.functions.values()]
-            raise UserError(next((f for f in faults if ": " in f), faults[0])) from error
-    return _expressions[key], own.numbers
+    text = _LOOP.format(**parts, name="NAME")
+    name = f"loop_{hashlib.sha256(f'{text}{source}'.encode()).hexdigest()[:16]}"
+    try:
+        return _entry_of(text.replace("NAME", name), name, function), numbers
+    except NumbaError as error:
+        if function is None:
+            raise
+        raise UserError(fault_in_one_line(function, str(error))) from error
 
 
 def prepare_kernels(kernels: Sequence[Mapping[str, Any]], normalise: str) -> None:

@@ -3,90 +3,13 @@
 from functools import partial
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, compiled_without_refcounts
+from omkl.engine.lanes import LANES, LARGE, item, load, store, zeros
 from omkl.engine.open_block import in_lists, listed_products
-from omkl.engine.vector_code import LANES, LARGE, SIZE, VECTOR, arrays_of, pointer_to, spread, vector_at
 
 _LEAST_DENSE = 48  # columns; with fewer, laying vectors side by side costs what it gains
-
-
-def _lane_sums(width):
-    """Return the intrinsic behind dot_products for `width` lanes at once.
-
-    Left to LLVM's loop vectoriser, the running sums are loaded and stored once per four features and every
-    pass pays its overlap checks: 2.5 times slower. Here they stay in vector registers from the first
-    feature to the last. Products and sums are rounded one by one, as in the plain loop.
-    """
-
-    @intrinsic
-    def lane_sums(typingctx, indices, values, start, stop, slot, rows, lane, out, j, place):
-        """out[j, place + r] = sum_k values[k] rows[slot[indices[k]], lane + r], k from start, r < width."""
-        signature = types.void(indices, values, start, stop, slot, rows, lane, out, j, place)
-
-        def codegen(context, builder, signature, args):
-            indices, values, first, last, slot, rows, lane, out, j, place = arrays_of(
-                context, builder, signature, args
-            )
-            parts = [SIZE(u) for u in range(0, width, LANES)]
-            sums = [cgutils.alloca_once_value(builder, VECTOR(None)) for _ in parts]
-            lanes = [builder.add(lane, u) for u in parts]
-            with cgutils.for_range_slice(builder, first, last, SIZE(1), SIZE) as (k, _):
-                column = builder.sext(builder.load(pointer_to(builder, indices, k)), SIZE)
-                at = builder.sext(builder.load(pointer_to(builder, slot, column)), SIZE)
-                value = spread(builder, builder.load(pointer_to(builder, values, k)))
-                for total, own in zip(sums, lanes, strict=True):
-                    product = builder.fmul(value, builder.load(vector_at(builder, rows, at, own), align=8))
-                    builder.store(builder.fadd(builder.load(total), product), total)
-            for total, u in zip(sums, parts, strict=True):
-                at = vector_at(builder, out, j, builder.add(place, u))
-                builder.store(builder.load(total), at, align=8)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return lane_sums
-
-
-_ROWS = 64 if LARGE else 32
-_lane_sums_most, _lane_sums_32, _lane_sums_8 = _lane_sums(_ROWS), _lane_sums(32), _lane_sums(8)
-_VECTORS = LANES if LARGE else LANES // 2
-
-
-@intrinsic
-def _square_sums(typingctx, panel, j, slot, rows, lane, out):
-    """out[v, r] = sum_k panel[k, v] rows[slot[k], lane + r] over all columns k, LANES r, _VECTORS v from j.
-
-    All sums stay in registers, so that a column's rows are loaded once for several vectors: twice as fast as
-    `_lane_sums` on dense rows, and as fast as a dgemm on some processors. Each sum is the same as there to
-    the last bit: it only adds exact zeros where a vector lacks a column.
-    """
-    signature = types.void(panel, j, slot, rows, lane, out)
-
-    def codegen(context, builder, signature, args):
-        panel, first, slot, rows, lane, out = arrays_of(context, builder, signature, args)
-        (columns,) = cgutils.unpack_tuple(builder, slot.shape)
-        step = cgutils.unpack_tuple(builder, out.strides)[0]
-        sums = [cgutils.alloca_once_value(builder, VECTOR(None)) for _ in range(_VECTORS)]
-        with cgutils.for_range(builder, columns, intp=SIZE) as loop:
-            at = builder.sext(builder.load(pointer_to(builder, slot, loop.index)), SIZE)
-            lanes = builder.load(vector_at(builder, rows, at, lane), align=8)
-            line = builder.add(builder.mul(loop.index, SIZE(LANES)), first)
-            for j, total in enumerate(sums):
-                value = builder.load(pointer_to(builder, panel, builder.add(line, SIZE(j))))
-                product = builder.fmul(spread(builder, value), lanes)
-                builder.store(builder.fadd(builder.load(total), product), total)
-        for j, total in enumerate(sums):  # of a part of wider lines
-            target = builder.bitcast(out.data, ir.IntType(8).as_pointer())
-            target = builder.gep(target, [builder.mul(step, builder.add(first, SIZE(j)))])
-            builder.store(builder.load(total), builder.bitcast(target, VECTOR.as_pointer()), align=8)
-        return context.get_dummy_value()
-
-    return signature, codegen
+_ROWS, _DENSE_ROWS = (64, 8) if LARGE else (32, 4)  # lanes whose sums stay in registers
 
 
 @compiled
@@ -105,7 +28,7 @@ def dot_products(E, rows, low, high, first, count, dots):
         listed_products(E.open, indptr, indices, values, low, high, first + j, dots, j, 0)
         j += 1
     while j + LANES <= count and _dense(indptr, first + j, slot.size):
-        _dense_products(indptr, indices, values, slot, rows, low, high, first + j, dots[j:])
+        _dense_products(indptr, indices, values, slot, rows, low, high, first + j, dots, j)
         j += LANES
     while j < count:
         products(indptr, indices, values, slot, rows, low, high, first + j, dots, j, 0)
@@ -144,14 +67,22 @@ def products(indptr, indices, values, slot, rows, low, high, first, dots, j, pla
     """dots[j, place + r - low] = x_first . rows[:, r], low <= r < high: `dot_products` of one vector."""
     start, stop, r = indptr[first], indptr[first + 1], low
     while r + _ROWS <= high:
-        _lane_sums_most(indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
+        _lane_sums(zeros(_ROWS), indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
         r += _ROWS
     while r + 32 <= high:
-        _lane_sums_32(indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
+        _lane_sums(zeros(32), indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
         r += 32
     while r < high:
-        _lane_sums_8(indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
-        r += 8
+        _lane_sums(zeros(LANES), indices, values, start, stop, slot, rows, r, dots, j, place + r - low)
+        r += LANES
+
+
+@partial(compiled, inline="always")
+def _lane_sums(total, indices, values, start, stop, slot, rows, r, dots, j, place):
+    """dots[j, place + q] = total_q + sum_k values[k] rows[slot[indices[k]], r + q], k from start on."""
+    for k in range(start, stop):
+        total += item(values, k) * load(total, rows, (item(slot, item(indices, k)), r))
+    store(total, dots, (j, place))
 
 
 @compiled
@@ -161,14 +92,40 @@ def _dense(indptr, first, d):
 
 
 @compiled
-def _dense_products(indptr, indices, values, slot, rows, low, high, first, dots):
+def _dense_products(indptr, indices, values, slot, rows, low, high, first, dots, j):
     """`dot_products` of the LANES vectors from `first` on."""
-    panel = np.zeros(LANES * slot.size)
-    for j in range(LANES):
-        for k in range(indptr[first + j], indptr[first + j + 1]):
-            panel[LANES * indices[k] + j] = values[k]
-    r = low
-    while r < high:
-        for j in range(0, LANES, _VECTORS):
-            _square_sums(panel, j, slot, rows, r, dots[:, r - low :])
-        r += LANES
+    panel = np.zeros((slot.size, LANES))
+    for v in range(LANES):
+        for k in range(indptr[first + v], indptr[first + v + 1]):
+            panel[indices[k], v] = values[k]
+    for r in range(low, high, _DENSE_ROWS):
+        _dense_sums(zeros(_DENSE_ROWS), panel, slot, rows, r, dots, j, r - low)
+
+
+@compiled_without_refcounts
+def _dense_sums(zero, panel, slot, rows, r, dots, j, place):
+    """dots[j + v, place + q] = sum_k panel[k, v] rows[slot[k], r + q] over all columns k, v < LANES.
+
+    A column's rows are loaded once for several vectors: twice as fast as `_lane_sums` on dense rows, and as
+    fast as a dgemm on some processors. Each sum is the same as there to the last bit: it only adds exact
+    zeros where a vector lacks a column.
+    """
+    a, b, c, d, e, f, g, h = zero, zero, zero, zero, zero, zero, zero, zero
+    for k in range(slot.size):
+        lanes = load(zero, rows, (item(slot, k), r))
+        a += item(panel, (k, 0)) * lanes
+        b += item(panel, (k, 1)) * lanes
+        c += item(panel, (k, 2)) * lanes
+        d += item(panel, (k, 3)) * lanes
+        e += item(panel, (k, 4)) * lanes
+        f += item(panel, (k, 5)) * lanes
+        g += item(panel, (k, 6)) * lanes
+        h += item(panel, (k, 7)) * lanes
+    store(a, dots, (j, place))
+    store(b, dots, (j + 1, place))
+    store(c, dots, (j + 2, place))
+    store(d, dots, (j + 3, place))
+    store(e, dots, (j + 4, place))
+    store(f, dots, (j + 5, place))
+    store(g, dots, (j + 6, place))
+    store(h, dots, (j + 7, place))

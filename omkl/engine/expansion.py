@@ -17,6 +17,7 @@ from omkl.engine.classes import forget_sides, make_classes, margins, note_sides,
 from omkl.engine.dot_products import dot_products
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernel_sums import accumulate, bit, make_tile
+from omkl.engine.lanes import LANES
 from omkl.engine.lookup import (
     forget_stored,
     make_tables,
@@ -43,7 +44,6 @@ from omkl.engine.pool import Pool, own_values
 from omkl.engine.records import Record
 from omkl.engine.stream import empty_stream, row
 from omkl.engine.ties import class_doubts, is_sign_uncertain, plain_sums, resum_exactly, resum_rows, track
-from omkl.engine.vector_code import LANES
 
 BLOCK = 128
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from omkl.engine.arith import fma, sincos
+from omkl.engine.arith import sincos
 from omkl.engine.classes import make_classes, margins
 from omkl.engine.eigen import orthonormal
 from omkl.engine.jit import compiled
+from omkl.engine.lanes import fma
 from omkl.engine.records import Record
 from omkl.engine.stream import row
 from omkl.errors import UserError

@@ -20,10 +20,10 @@ _njit: Any = numba.njit  # whose types do not know all its options
 def compiled(function: Callable, **options: Any) -> Any:
     """Return a function that numba compiles, with options of its `njit`.
 
-    Numba makes a version of its own where a caller writes a whole number, as in ``used(B, 0)``, and again of
-    all that this version calls. Here that number is an int64 like any other: a learner then compiles and
-    loads a fifth less code. Versions that only compiled code calls have no wrapper for Python, and no machine
-    code of their own: see machine_code.py.
+    Numba makes a version of its own where a caller writes a whole number, as in ``used(B, 0)``, or True, and
+    again of all that this version calls. Here that is an int64 or a bool like any other: a learner then
+    compiles and loads a fifth less code. Versions that only compiled code calls have no wrapper for Python,
+    and no machine code of their own: see machine_code.py.
     """
     dispatcher = _dispatcher(function, options)
     dispatcher.inner = inner = cache(lambda: _dispatcher(function, options, INNER))
@@ -74,7 +74,7 @@ def _load(files: Any, kinds: Any, target: Any) -> Any:
 
 
 def _no_literal(kind: Any) -> Any:
-    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
+    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral | types.BooleanLiteral) else kind
 
 
 # Of a function that makes and returns no array, and calls none that returns one: numba counts no references

@@ -12,21 +12,17 @@ from collections import namedtuple
 from functools import partial
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from omkl.engine.arith import any_of, largest_of
 from omkl.engine.dot_products import dot_products, product_with
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernel_sums import raise_values
 from omkl.engine.kernels import of_distance, plain, row_values
+from omkl.engine.lanes import LANES, absolute, count_ones, fma, item, load, store, zeros
 from omkl.engine.open_block import COLUMNS, in_lists, lane_of, n_rows, whole_lanes
 from omkl.engine.pool import Pool, form_of
 from omkl.engine.records import Record
 from omkl.engine.stream import row
-from omkl.engine.vector_code import LANES, LARGE, SIZE, VECTOR, arrays_of, pointer_to, vector_at
 
 LIMIT = 1024  # the largest squared distance that has a line: 16 kernels then take 192 KiB
 WORTH = 256  # stored vectors from which on a table pays for itself
@@ -207,33 +203,35 @@ def sum_looked_up(E, tables, low, high):
         return
     split, L = tables.distances.shape[1], tables.kernel.size
     rows, n = whole_lanes(high) - low, E.size[0]
-    sums, absolute, a = np.zeros((rows, L)), np.zeros((rows, L)), np.zeros((_TOGETHER, L))
-    near, product = np.empty((_TOGETHER, rows), np.int32), np.empty((_TOGETHER, rows), np.int32)
-    dots, row_norm2 = np.empty((_TOGETHER, rows)), E.open.row_norm2[low : low + rows]
+    J = min(_TOGETHER, n)
+    sums, sizes, a = np.zeros((rows, L)), np.zeros((rows, L)), np.zeros((J, L))
+    near, product = np.empty((J, rows), np.int32), np.empty((J, rows), np.int32)
+    dots, row_norm2 = np.empty((J, rows)), E.open.row_norm2[low : low + rows]
     bits = _block_bits(E, tables, E.open.rows, low, rows)
-    first = 0
+    distances, products = tables.distances.reshape(-1), tables.products.reshape(-1)
+    like, first = zeros(LANES), 0
     while first < n:
-        count = min(_TOGETHER, n - first)
+        count = min(J, n - first)
         _products(E, E.open.rows, bits, low, first, count, dots)
-        _lines(E.norm2[first:], row_norm2, dots, (split, L - split), count, near, product)
+        _lines(E.norm2[first:], row_norm2, dots, split, L - split, count, near, product)
         for lane in range(0, L, LANES):
             if not _coefficients(tables.kernel, E.A, first, count, lane, a):
                 continue
             if lane >= split:
                 for r in range(0, rows, _ROWS):
-                    _add_rounded(tables.products, product, r, count, a, lane, lane - split, sums, absolute)
+                    _add_rounded(like, products, product, r, count, a, lane, lane - split, sums)
             elif _any_of(tables.kernel, E.tracked, lane):
-                for r in range(0, rows, _ROWS_BOTH):
-                    _add_both(tables.distances, near, r, count, a, lane, lane, sums, absolute)
+                for r in range(0, rows, _ROWS):
+                    _add_both(like, distances, near, r, count, a, lane, sums, sizes)
             else:
                 for r in range(0, rows, _ROWS):
-                    _add_fused(tables.distances, near, r, count, a, lane, lane, sums, absolute)
+                    _add_fused(like, distances, near, r, count, a, lane, sums)
         first += count
     for lane in range(L):
         i = tables.kernel[lane]
         for r in range(rows if i >= 0 else 0):
             E.F[i, low + r] = sums[r, lane]
-            E.G[i, low + r] = absolute[r, lane] if E.tracked[i] else 0.0
+            E.G[i, low + r] = sizes[r, lane] if E.tracked[i] else 0.0
 
 
 @compiled
@@ -255,7 +253,8 @@ def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
         x = lane_of(E.open, block, row_of[last] if in_lists(E.open) else low + last)
         _plain_row(E, tables, x, bits[:, last], row_of[last], start, wanted)
         return
-    sums, a, row_norm2 = np.zeros((rows, split)), np.zeros((_TOGETHER, split)), np.zeros(rows)
+    J = min(_TOGETHER, n - start)
+    sums, a, row_norm2 = np.zeros((rows, split)), np.zeros((J, split)), np.zeros(rows)
     some = np.zeros(E.f.size, np.bool_)
     for q in range(row_of.size):
         row_norm2[q] = E.open.row_norm2[row_of[q]]
@@ -263,19 +262,19 @@ def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
             if wanted[i, row_of[q]]:
                 some[i] = True
                 sums[q, tables.lane[i]] = E.exact[i, row_of[q]]
-    near, product = np.empty((_TOGETHER, rows), np.int32), np.empty((_TOGETHER, rows), np.int32)
-    dots = np.empty((_TOGETHER, rows))
-    first = start
+    near, product = np.empty((J, rows), np.int32), np.empty((J, rows), np.int32)
+    dots = np.empty((J, rows))
+    like, plain, first = zeros(LANES), tables.plain.reshape(-1), start
     while first < n:
-        count = min(_TOGETHER, n - first)
+        count = min(J, n - first)
         _products(E, block, bits, low, first, count, dots)
-        _lines(E.norm2[first:], row_norm2, dots, (split, 0), count, near, product)
+        _lines(E.norm2[first:], row_norm2, dots, split, 0, count, near, product)
         for lane in range(0, split, LANES):
             if not _any_of(tables.kernel, some, lane):
                 continue
             if _coefficients(tables.kernel, E.A, first, count, lane, a):
                 for r in range(0, rows, _ROWS):
-                    _add_rounded(tables.plain, near, r, count, a, lane, lane, sums, sums)
+                    _add_rounded(like, plain, near, r, count, a, lane, lane, sums)
         first += count
     for q in range(row_of.size):
         for i in range(some.size):
@@ -291,7 +290,7 @@ def _plain_row(E, tables, x, bits, r, start, wanted):
     for j in range(start, n):
         dot = 0.0 if bits.size else product_with(E, j, x)
         for w in range(bits.size):
-            dot += float(np.int64(_ones(E.bits[j, w] & bits[w])))
+            dot += float(np.int64(count_ones(E.bits[j, w] & bits[w])))
         line[j - start] = split * int(E.norm2[j] + own - 2.0 * dot)
     plain = tables.plain.reshape(-1)
     for i in range(E.f.size):
@@ -327,12 +326,11 @@ def _coefficients(kernel, A, first, count, lane, a):
 
 
 @compiled_without_refcounts
-def _lines(norm2, row_norm2, dots, widths, count, near, product):
+def _lines(norm2, row_norm2, dots, wide, narrow, count, near, product):
     """near, product (J, R) int32: where each pair's lines in the two tables begin.
 
     Rows that only fill up the lanes may hold anything; for them too it must be a line.
     """
-    wide, narrow = widths
     for j in range(count):
         own, dot, line, other = norm2[j], dots[j], near[j], product[j]
         for r in range(row_norm2.size):
@@ -349,9 +347,9 @@ def _block_bits(E, tables, block, low, rows):
     words, n = E.bits.shape[1], E.size[0]
     counts = E.open.slot.size <= WORD * words and 2 * words * n <= E.indptr[n]
     if tables is None or tables.block[0] != BINARY or not counts:
-        return np.zeros((0, rows), np.uint64)
+        words = 0
     bits = np.zeros((words, rows), np.uint64)
-    for s in range(E.open.rounds[COLUMNS]):
+    for s in range(E.open.rounds[COLUMNS] if words else 0):
         column = E.open.columns[s]
         line, word, one = block[s + 1], bits[column // WORD], np.uint64(1) << np.uint64(column % WORD)
         for r in range(rows):
@@ -374,77 +372,72 @@ def _count_columns(stored, bits, first, count, dots):
     for j in range(count):
         line, mine, theirs = dots[j], stored[first + j, 0], bits[0]
         for r in range(line.size):
-            line[r] = float(np.int64(_ones(mine & theirs[r])))
+            line[r] = float(np.int64(count_ones(mine & theirs[r])))
         for w in range(1, len(bits)):
             mine, theirs = stored[first + j, w], bits[w]
             for r in range(line.size):
-                line[r] += float(np.int64(_ones(mine & theirs[r])))
-
-
-@intrinsic
-def _ones(typingctx, word):
-    """How many bits of a word are 1."""
-
-    def codegen(context, builder, signature, args):
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), codegen
+                line[r] += float(np.int64(count_ones(mine & theirs[r])))
 
 
 # ------------------------------------------------------------------ the sums
 
-_ROWS = 8 if LARGE else 4  # rows whose sums are in registers at once; LANES is a multiple
-_ROWS_BOTH = _ROWS // 2
+# Each adds onto out[r + q, lane:], for _ROWS rows q whose sums stay in registers, and for each stored vector
+# j < count in its turn, a[j, lane:] times the values of a flat table from line[j, r + q] + column on.
+
+_ROWS = 4  # LANES is a multiple
 
 
-def _sums(fused, both):
-    """Return the intrinsic that adds looked-up values: as they are, or also (both) their absolute terms."""
-
-    @intrinsic
-    def sums(typingctx, table, line, r, count, a, lane, column, out, absolute):
-        """out[r + q, lane + k] += sum_j a[j, lane + k] table[line[j, r + q] + column + k] for all k < LANES;
-        absolute the same with |a|.
-        """
-        signature = types.void(table, line, r, count, a, lane, column, out, absolute)
-
-        def codegen(context, builder, signature, args):
-            table, line, r, count, a, lane, column, out, absolute = arrays_of(
-                context, builder, signature, args
-            )
-            fabs, fma = (
-                cgutils.get_or_insert_function(
-                    builder.module, ir.FunctionType(VECTOR, [VECTOR] * inputs), f"llvm.{name}.v{LANES}f64"
-                )
-                for name, inputs in (("fabs", 1), ("fma", 3))
-            )
-            rows = [builder.add(r, SIZE(q)) for q in range(_ROWS_BOTH if both else _ROWS)]
-            places = [vector_at(builder, out, q, lane) for q in rows]
-            others = [vector_at(builder, absolute, q, lane) for q in rows if both]
-            totals, sizes = (
-                [cgutils.alloca_once_value(builder, builder.load(at, align=8)) for at in some]
-                for some in (places, others)
-            )
-            with cgutils.for_range(builder, count, intp=SIZE) as loop:
-                own = builder.load(vector_at(builder, a, loop.index, lane), align=8)
-                size = builder.call(fabs, [own])
-                for k, (q, total) in enumerate(zip(rows, totals, strict=True)):
-                    at = builder.sext(builder.load(pointer_to(builder, line, loop.index, q)), SIZE)
-                    at = builder.gep(table.data, [builder.add(at, column)])
-                    value = builder.load(builder.bitcast(at, VECTOR.as_pointer()), align=8)
-                    if fused:
-                        builder.store(builder.call(fma, [own, value, builder.load(total)]), total)
-                    else:
-                        builder.store(builder.fadd(builder.load(total), builder.fmul(own, value)), total)
-                    if both:
-                        whole = builder.call(fma, [size, value, builder.load(sizes[k])])
-                        builder.store(whole, sizes[k])
-            for total, at in zip(totals + sizes, places + others, strict=True):
-                builder.store(builder.load(total), at, align=8)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return sums
+@compiled_without_refcounts
+def _add_fused(like, table, line, r, count, a, lane, out):
+    s, s1, s2, s3 = _four(like, out, r, lane)
+    for j in range(count):
+        own = load(like, a, (j, lane))
+        s = fma(own, load(like, table, item(line, (j, r)) + lane), s)
+        s1 = fma(own, load(like, table, item(line, (j, r + 1)) + lane), s1)
+        s2 = fma(own, load(like, table, item(line, (j, r + 2)) + lane), s2)
+        s3 = fma(own, load(like, table, item(line, (j, r + 3)) + lane), s3)
+    _keep_four(s, s1, s2, s3, out, r, lane)
 
 
-_add_fused, _add_both, _add_rounded = _sums(True, False), _sums(True, True), _sums(False, False)
+@compiled_without_refcounts
+def _add_rounded(like, table, line, r, count, a, lane, column, out):
+    s, s1, s2, s3 = _four(like, out, r, lane)
+    for j in range(count):
+        own = load(like, a, (j, lane))
+        s += own * load(like, table, item(line, (j, r)) + column)
+        s1 += own * load(like, table, item(line, (j, r + 1)) + column)
+        s2 += own * load(like, table, item(line, (j, r + 2)) + column)
+        s3 += own * load(like, table, item(line, (j, r + 3)) + column)
+    _keep_four(s, s1, s2, s3, out, r, lane)
+
+
+@compiled_without_refcounts
+def _add_both(like, table, line, r, count, a, lane, out, sizes):
+    """`_add_fused`, and the same of the absolute coefficients onto `sizes`."""
+    s, s1, s2, s3 = _four(like, out, r, lane)
+    g, g1, g2, g3 = _four(like, sizes, r, lane)
+    for j in range(count):
+        own = load(like, a, (j, lane))
+        size = absolute(own)
+        k = load(like, table, item(line, (j, r)) + lane)
+        k1 = load(like, table, item(line, (j, r + 1)) + lane)
+        k2 = load(like, table, item(line, (j, r + 2)) + lane)
+        k3 = load(like, table, item(line, (j, r + 3)) + lane)
+        s, s1, s2, s3 = fma(own, k, s), fma(own, k1, s1), fma(own, k2, s2), fma(own, k3, s3)
+        g, g1, g2, g3 = fma(size, k, g), fma(size, k1, g1), fma(size, k2, g2), fma(size, k3, g3)
+    _keep_four(s, s1, s2, s3, out, r, lane)
+    _keep_four(g, g1, g2, g3, sizes, r, lane)
+
+
+@compiled_without_refcounts
+def _four(like, out, r, lane):
+    rows = load(like, out, (r, lane)), load(like, out, (r + 1, lane))
+    return *rows, load(like, out, (r + 2, lane)), load(like, out, (r + 3, lane))
+
+
+@compiled_without_refcounts
+def _keep_four(s, s1, s2, s3, out, r, lane):
+    store(s, out, (r, lane))
+    store(s1, out, (r + 1, lane))
+    store(s2, out, (r + 2, lane))
+    store(s3, out, (r + 3, lane))

@@ -3,8 +3,7 @@
 A new version of numba may change any of it. Where omkl then fails, `fault` says so in one sentence, in place
 of an AttributeError somewhere in the engine. The names are used in omkl/engine: jit.py (how a version of a
 function is chosen and loaded), machine_code.py (what is made of it), numba_cache.py (files of compiled
-code), by_address.py (pointers to functions), records.py (a type of our own), and wherever an `intrinsic`
-builds LLVM code with cgutils.
+code), by_address.py (pointers to functions), records.py and lanes.py (types of our own).
 """
 
 import importlib
@@ -26,7 +25,7 @@ USED = {
     "numba.core.dispatcher": tuple(
         f"Dispatcher.{name}" for name in ("compile", "get_call_template", "get_overload")
     ),
-    "numba.core.types": ("IntegerLiteral", "unliteral"),
+    "numba.core.types": ("BooleanLiteral", "IntegerLiteral", "unliteral"),
     "numba.core.typing.templates": ("AttributeTemplate",),
     "numba.core.errors": ("NumbaError",),
     "numba.core.options": ("DefaultOptions.nopython",),
@@ -40,12 +39,12 @@ USED = {
     "numba.core.compiler_lock": ("global_compiler_lock",),
     "numba.core.environment": ("lookup_environment",),
     "numba.core.cgutils": (
-        *("alloca_once_value", "for_range", "for_range_slice", "get_null_value", "get_or_insert_function"),
-        *("if_unlikely", "is_not_null", "pack_array", "unpack_tuple", "voidptr_t"),
+        *("alloca_once_value", "do_boundscheck", "get_item_pointer2", "get_null_value"),
+        *("get_or_insert_function", "if_unlikely", "is_not_null", "pack_array", "unpack_tuple", "voidptr_t"),
     ),
     "numba.extending": (
-        *("NativeValue", "infer_getattr", "intrinsic", "lower_getattr_generic", "models"),
-        *("register_model", "typeof_impl", "unbox"),
+        *("NativeValue", "infer_getattr", "intrinsic", "lower_builtin", "lower_getattr_generic", "models"),
+        *("register_model", "type_callable", "typeof_impl", "unbox"),
     ),
 }
 ONE_OF = ("UserProvidedCacheLocator", "_UserProvidedCacheLocator")  # of numba.core.caching, new and old

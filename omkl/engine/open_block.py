@@ -11,9 +11,9 @@ from collections import namedtuple
 import numpy as np
 
 from omkl.engine.jit import compiled, compiled_without_refcounts
+from omkl.engine.lanes import LANES
 from omkl.engine.records import Record
 from omkl.engine.stream import row
-from omkl.engine.vector_code import LANES
 
 FIRST, STOP, COLUMNS, BEFORE, LENGTH, LISTED, KEEPS = range(7)  # places in a block's `rounds`
 MANY_COLUMNS = 513  # fewer are counted as bits where they can be (lookup.py), and fit into the caches

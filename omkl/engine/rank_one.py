@@ -8,15 +8,12 @@ the u of the round before, 0 at the start.
 """
 
 import math
+from functools import partial
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from omkl.engine.arith import fma
-from omkl.engine.jit import compiled
+from omkl.engine.jit import compiled, compiled_without_refcounts
+from omkl.engine.lanes import fma, item, load, store, sum_onto, zeros
 
 LANES = 4  # rows of a pass, and columns that are computed together
 
@@ -43,16 +40,16 @@ def leave(last, g, v):
             u[j] = own[j] / root
 
 
-@compiled
+@compiled_without_refcounts
 def _product(P, u, z, g, drift, keep):
     """One kernel's share: each element p_rj, j < r, counts in g_r and in g_j."""
     n = z.size
     whole = n - n % LANES
     for r in range(0, whole, LANES):
-        if keep:
-            _rows_kept(P, r, u, z, g)
+        if keep:  # one loop for each
+            _four_rows(zeros(LANES), P, r, u, z, g, True)
         else:
-            _rows(P, r, u, z, g)
+            _four_rows(zeros(LANES), P, r, u, z, g, False)
     for r in range(whole, n):
         row = P[r]
         for j in range(r + 1):
@@ -68,73 +65,42 @@ def _product(P, u, z, g, drift, keep):
             P[j, j] += drift
 
 
-def _row_products(keep):
-    """Return the intrinsic behind ``_product`` for LANES rows at once.
+@partial(compiled_without_refcounts, inline="always")
+def _four_rows(zero, P, r, u, z, g, keep):
+    """``_product`` of the rows r .. r + LANES - 1, up to the block on the diagonal, which is whole.
 
     Left to LLVM's loop vectoriser, the sums over a row stay scalar, since their order would change. Here
     LANES partial sums of each row stay in registers, and are added in a fixed order.
     """
-
-    @intrinsic
-    def row_products(typingctx, P, r, u, z, g):
-        """p_kj = P_kj - u_k u_j for rows k = r .. r + LANES - 1, j up to the block on the diagonal, which is
-        whole: g_j += sum_k p_kj z_k, and g_k += sum_j p_kj z_j left of that block. keep: P_kj <- p_kj.
-        """
-        signature = types.void(P, r, u, z, g)
-
-        def codegen(context, builder, signature, args):
-            double, size, lane = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
-            vector = ir.VectorType(double, LANES)
-            P, _, u, z, g = (
-                context.make_array(kind)(context, builder, value) if isinstance(kind, types.Array) else value
-                for kind, value in zip(signature.args, args, strict=True)
-            )
-            first, n = args[1], cgutils.unpack_tuple(builder, P.shape)[1]
-            form = ir.FunctionType(vector, [vector] * 3)  # the builder's own fma takes no vectors
-            fused = cgutils.get_or_insert_function(builder.module, form, f"llvm.fma.v{LANES}f64")
-
-            def place(base, offset):
-                return builder.bitcast(builder.gep(base, [offset]), vector.as_pointer())
-
-            def load(base, offset):
-                return builder.load(place(base, offset), align=8)
-
-            def spread(base, offset, sign=lambda value: value):
-                value = sign(builder.load(builder.gep(base, [offset])))
-                one = builder.insert_element(vector(ir.Undefined), value, lane(0))
-                return builder.shuffle_vector(one, vector(ir.Undefined), ir.VectorType(lane, LANES)(None))
-
-            rows = [builder.add(first, size(k)) for k in range(LANES)]
-            starts = [builder.mul(row, n) for row in rows]
-            minus_u = [spread(u.data, row, builder.fneg) for row in rows]
-            own_z = [spread(z.data, row) for row in rows]
-            sums = [cgutils.alloca_once_value(builder, vector(None)) for _ in rows]
-
-            def columns(j, left):
-                u_j, z_j, g_j = load(u.data, j), load(z.data, j), load(g.data, j)
-                for k in range(LANES):
-                    at = builder.add(starts[k], j)
-                    p = builder.call(fused, (minus_u[k], u_j, load(P.data, at)))
-                    g_j = builder.call(fused, (p, own_z[k], g_j))
-                    if left:
-                        builder.store(builder.call(fused, (p, z_j, builder.load(sums[k]))), sums[k])
-                    if keep:
-                        builder.store(p, place(P.data, at), align=8)
-                builder.store(g_j, place(g.data, j), align=8)
-
-            with cgutils.for_range_slice(builder, size(0), first, size(LANES), size) as (j, _):
-                columns(j, left=True)
-            columns(first, left=False)
-            for k in range(LANES):
-                total = builder.load(builder.gep(g.data, [rows[k]]))
-                for q in range(LANES):
-                    total = builder.fadd(total, builder.extract_element(builder.load(sums[k]), lane(q)))
-                builder.store(total, builder.gep(g.data, [rows[k]]))
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return row_products
+    minus_u = -item(u, r), -item(u, r + 1), -item(u, r + 2), -item(u, r + 3)
+    rows = minus_u, (item(z, r), item(z, r + 1), item(z, r + 2), item(z, r + 3))
+    s, s1, s2, s3 = zero, zero, zero, zero
+    for j in range(0, r, LANES):
+        p, p1, p2, p3 = _columns(zero, P, r, j, u, *rows, g, keep)
+        other = load(zero, z, j)
+        s, s1, s2, s3 = fma(p, other, s), fma(p1, other, s1), fma(p2, other, s2), fma(p3, other, s3)
+    _columns(zero, P, r, r, u, *rows, g, keep)
+    store(sum_onto(item(g, r), s), g, r)
+    store(sum_onto(item(g, r + 1), s1), g, r + 1)
+    store(sum_onto(item(g, r + 2), s2), g, r + 2)
+    store(sum_onto(item(g, r + 3), s3), g, r + 3)
 
 
-_rows_kept, _rows = _row_products(True), _row_products(False)
+@compiled_without_refcounts
+def _columns(like, P, r, j, u, minus_u, z, g, keep):
+    """p_kq = P_kq - u_k u_q of four rows k from r on and the columns q of lanes j ..: g_q += sum_k p_kq z_k.
+
+    keep: P_kq <- p_kq. Returns the rows of p.
+    """
+    own = load(like, u, j)
+    p = fma(minus_u[0], own, load(like, P, (r, j)))
+    p1 = fma(minus_u[1], own, load(like, P, (r + 1, j)))
+    p2 = fma(minus_u[2], own, load(like, P, (r + 2, j)))
+    p3 = fma(minus_u[3], own, load(like, P, (r + 3, j)))
+    store(fma(p3, z[3], fma(p2, z[2], fma(p1, z[1], fma(p, z[0], load(like, g, j))))), g, j)
+    if keep:
+        store(p, P, (r, j))
+        store(p1, P, (r + 1, j))
+        store(p2, P, (r + 2, j))
+        store(p3, P, (r + 3, j))
+    return p, p1, p2, p3

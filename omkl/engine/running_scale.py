@@ -8,27 +8,18 @@ import math
 
 from omkl.engine.jit import compiled, compiled_without_refcounts
 
-DEVIATION, RANGE = 0, 1  # what a value is divided by: standard deviation, or range
-
 
 @compiled_without_refcounts
-def _with(kind, k, a, b, x):
-    """The statistics (k, a, b) of k values with one value more: mean and squared deviations, or extremes."""
-    if kind == RANGE:
-        return k + 1.0, min(a, x) if k > 0.0 else x, max(b, x) if k > 0.0 else x
+def _with(k, a, b, x):
+    """The statistics (k, a, b) of k values, their mean and squared deviations, with one value more."""
     delta = x - a
     a += delta / (k + 1.0)
     return k + 1.0, a, b + delta * (x - a)
 
 
 @compiled_without_refcounts
-def _of_all(kind, k, a, b, n):
-    """Where n values lie, and how wide: mean and deviation, or least one and range; n - k of them are 0."""
-    if kind == RANGE:
-        low, high = (a, b) if k > 0.0 else (0.0, 0.0)
-        if k < n:
-            low, high = min(low, 0.0), max(high, 0.0)
-        return low, high - low
+def _of_all(k, a, b, n):
+    """Mean and deviation of n values, of which n - k are 0."""
     mean = a * (k / n)
     return mean, math.sqrt(max(b + a * mean * (n - k), 0.0) / n)
 
@@ -41,19 +32,17 @@ def _scaled(x, place, width, centred):
 
 
 @compiled
-def see_rows(order, indptr, indices, values, kind, stats, seen):
+def see_rows(order, indptr, indices, values, stats, seen):
     """Add rows to the statistics (3, d) of their features, and to their number seen (1,)."""
     for t in range(order.size):
         for at in range(indptr[order[t]], indptr[order[t] + 1]):
             j = indices[at]
-            stats[0, j], stats[1, j], stats[2, j] = _with(
-                kind, stats[0, j], stats[1, j], stats[2, j], values[at]
-            )
+            stats[0, j], stats[1, j], stats[2, j] = _with(stats[0, j], stats[1, j], stats[2, j], values[at])
     seen[0] += order.size
 
 
 @compiled
-def scale_rows(order, indptr, indices, values, kind, centred, going_on, stats, seen, new):
+def scale_rows(order, indptr, indices, values, centred, going_on, stats, seen, new):
     """Fill the CSR matrix ``new`` with rows in this order, each scaled with what has been seen and itself.
 
     going_on: whether a row counts as seen for those after it. A feature that has not varied is 0. Without
@@ -71,11 +60,11 @@ def scale_rows(order, indptr, indices, values, kind, centred, going_on, stats, s
             k, a, b, x = stats[0, j], stats[1, j], stats[2, j], 0.0
             if at < stop and indices[at] == j:
                 x = values[at]
-                k, a, b = _with(kind, k, a, b, x)
+                k, a, b = _with(k, a, b, x)
                 at += 1
                 if going_on:
                     stats[0, j], stats[1, j], stats[2, j] = k, a, b
-            place, width = _of_all(kind, k, a, b, n)
+            place, width = _of_all(k, a, b, n)
             value = _scaled(x, place, width, centred)
             if value != 0.0:
                 new_indices[used], new_values[used] = j, value
@@ -87,7 +76,7 @@ def scale_rows(order, indptr, indices, values, kind, centred, going_on, stats, s
 
 
 @compiled
-def scale_targets(y, kind, going_on, stats, new, place, width, unit):
+def scale_targets(y, going_on, stats, new, place, width, unit):
     """Fill ``new`` (T,) with targets scaled with those seen, themselves included.
 
     place, width (T,): what a prediction f is worth in the targets' units, place + width f: of those seen
@@ -98,9 +87,9 @@ def scale_targets(y, kind, going_on, stats, new, place, width, unit):
     for t in range(y.size):
         place[t], width[t] = 0.0, 0.0
         if k > 0.0:
-            place[t], width[t] = _of_all(kind, k, a, b, k)
-        more, c, e = _with(kind, k, a, b, y[t])
-        own, unit[t] = _of_all(kind, more, c, e, more)
+            place[t], width[t] = _of_all(k, a, b, k)
+        more, c, e = _with(k, a, b, y[t])
+        own, unit[t] = _of_all(more, c, e, more)
         new[t] = _scaled(y[t], own, unit[t], True)
         if going_on:
             k, a, b = more, c, e

@@ -4,23 +4,14 @@ Kernel values are computed for TILE pairs of one kernel at a time, slots x rows,
 vector code. They are kept for few rows, so that they stay in the second-level cache until they are read.
 """
 
-from typing import Any
-
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-
 from omkl.engine.called_kernels import called_of_slot
 from omkl.engine.jit import compiled_without_refcounts
 from omkl.engine.kernels import CALLED, all_vanish, of_distance, plain_cosine, row_values
+from omkl.engine.lanes import LANES, absolute, exchanged, load, store, where, zeros
 from omkl.engine.pool import form_of
-from omkl.engine.vector_code import LANES, SIZE, VECTOR, arrays_of, spread, vector_at
-
-_WHOLE = ir.VectorType(SIZE, LANES)
-
 
 TILE = 256  # values of each kernel that are laid side by side
+_WIDE = 2 * LANES  # kernels whose sums are in registers at once
 _NEAR = 2**17  # values (a mebibyte) that the rows in K may take: more are as slow as memory
 
 
@@ -103,10 +94,11 @@ def fill_slots(B, low, rows):
                     at += rows
                     continue
                 for r in range(low, low + rows, LANES):
+                    dot = load(zeros(LANES), dots, (e, r))
                     if of_distance(form[0]):
-                        _squares(norm2[e], row_norm2, r, dots, e, given, at)
-                    else:
-                        _copies(norm2[e], row_norm2, r, dots, e, given, at)
+                        square = (norm2[e] + load(dot, row_norm2, r)) - 2.0 * dot
+                        dot = where(square > 0.0, square, 0.0)
+                    store(dot, given, at)
                     at += LANES
             if form[0] != CALLED:
                 _values(form, 2.0 * (largest + largest_row), given, at, tile[i])
@@ -131,7 +123,7 @@ def _transpose(tile, at, rows, s, m, K):
         return
     for i in range(0, m, LANES):
         for r in range(0, rows, LANES):
-            _transpose_square(tile, min(i, m - LANES), at + r, K, r, s)  # the last may overlap
+            _transpose_square(zeros(LANES), tile, min(i, m - LANES), at + r, K, r, s)  # the last may overlap
 
 
 @compiled_without_refcounts
@@ -149,110 +141,56 @@ def sum_slots(A, K, r, n, f, g):
         return
     i = 0
     while i < m:
-        if i + 2 * LANES <= m:
-            _sums_16(A, K, r, n, i, f, g)
-            i += 2 * LANES
+        if i + _WIDE <= m:
+            _sums(zeros(_WIDE), A, K, r, n, i, f, g)
+            i += _WIDE
         else:
-            _sums_8(A, K, r, n, min(i, m - LANES), f, g)  # the last may overlap
+            _sums(zeros(LANES), A, K, r, n, min(i, m - LANES), f, g)  # the last may overlap
             i += LANES
 
 
-def _lanes(squares):
-    """Return the intrinsic behind `fill_slots`: squared distances, or the dot products, of LANES rows."""
-
-    @intrinsic
-    def lanes(typingctx, norm2, row_norm2, r, dots, e, out, at):
-        """out[at + q] = max(0, norm2 + row_norm2[r + q] - 2 dots[e, r + q]), or dots[e, r + q]."""
-        signature = types.void(norm2, row_norm2, r, dots, e, out, at)
-
-        def codegen(context, builder, signature, args):
-            norm2, row_norm2, r, dots, e, out, at = arrays_of(context, builder, signature, args)
-            result = builder.load(vector_at(builder, dots, e, r), align=8)
-            if squares:
-                own = builder.load(vector_at(builder, row_norm2, r), align=8)
-                result = builder.fsub(
-                    builder.fadd(spread(builder, norm2), own), builder.fmul(VECTOR([2.0] * LANES), result)
-                )
-                zero = VECTOR(None)
-                result = builder.select(builder.fcmp_ordered(">", result, zero), result, zero)
-            builder.store(result, vector_at(builder, out, at), align=8)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return lanes
-
-
-_squares, _copies = _lanes(True), _lanes(False)
-
-
-@intrinsic
-def _transpose_square(typingctx, tile, i, at, K, r, s):
+@compiled_without_refcounts
+def _transpose_square(like, tile, i, at, K, r, s):
     """K[r + q, s, i + k] = tile[i + k, at + q] for k, q < LANES, in registers."""
-    signature = types.void(tile, i, at, K, r, s)
+    a, b = load(like, tile, (i, at)), load(like, tile, (i + 1, at))
+    c, d = load(like, tile, (i + 2, at)), load(like, tile, (i + 3, at))
+    e, f = load(like, tile, (i + 4, at)), load(like, tile, (i + 5, at))
+    g, h = load(like, tile, (i + 6, at)), load(like, tile, (i + 7, at))
+    a, e = exchanged(a, e, 4)
+    b, f = exchanged(b, f, 4)
+    c, g = exchanged(c, g, 4)
+    d, h = exchanged(d, h, 4)
+    a, c = exchanged(a, c, 2)
+    b, d = exchanged(b, d, 2)
+    e, g = exchanged(e, g, 2)
+    f, h = exchanged(f, h, 2)
+    a, b = exchanged(a, b, 1)
+    c, d = exchanged(c, d, 1)
+    e, f = exchanged(e, f, 1)
+    g, h = exchanged(g, h, 1)
+    store(a, K, (r, s, i))
+    store(b, K, (r + 1, s, i))
+    store(c, K, (r + 2, s, i))
+    store(d, K, (r + 3, s, i))
+    store(e, K, (r + 4, s, i))
+    store(f, K, (r + 5, s, i))
+    store(g, K, (r + 6, s, i))
+    store(h, K, (r + 7, s, i))
 
-    def codegen(context, builder, signature, args):
-        size, lane = ir.IntType(64), ir.IntType(32)
-        tile, i, at, K, r, s = arrays_of(context, builder, signature, args)
-        v = [
-            builder.load(vector_at(builder, tile, builder.add(i, size(k)), at), align=8) for k in range(LANES)
-        ]
-        step = LANES // 2
-        while step:
-            for k in (k for k in range(LANES) if not k & step):
-                low = [q if not q & step else LANES + q - step for q in range(LANES)]
-                high = [q + step if not q & step else LANES + q for q in range(LANES)]
-                v[k], v[k + step] = (
-                    builder.shuffle_vector(
-                        v[k], v[k + step], ir.Constant(ir.VectorType(lane, LANES), [lane(q) for q in mask])
-                    )
-                    for mask in (low, high)
-                )
-            step //= 2
-        for q in range(LANES):
-            builder.store(v[q], vector_at(builder, K, builder.add(r, size(q)), s, i), align=8)
-        return context.get_dummy_value()
 
-    return signature, codegen
-
-
-def _sums(width):
-    """Return the intrinsic behind `sum_slots` for `width` kernels at once.
+@compiled_without_refcounts
+def _sums(zero, A, K, r, n, i, f, g):
+    """`sum_slots` of some kernels from i on.
 
     Left to LLVM's loop vectoriser, f and g are loaded and stored for every slot. Here they stay in registers.
-    Products and sums are rounded one by one, as in the plain loop.
     """
-
-    @intrinsic
-    def sums(typingctx, A, K, r, n, i, f, g):
-        signature = types.void(A, K, r, n, i, f, g)
-
-        def codegen(context, builder, signature, args):
-            size = ir.IntType(64)
-            A, K, r, n, i, f, g = arrays_of(context, builder, signature, args)
-            form = ir.FunctionType(VECTOR, [VECTOR])
-            fabs = cgutils.get_or_insert_function(builder.module, form, f"llvm.fabs.v{LANES}f64")
-            parts = [builder.add(i, size(k)) for k in range(0, width, LANES)]
-            totals = [cgutils.alloca_once_value(builder, VECTOR(None)) for _ in parts]
-            sizes = [cgutils.alloca_once_value(builder, VECTOR(None)) for _ in parts]
-            with cgutils.for_range(builder, n, intp=size) as loop:
-                for at, total, whole in zip(parts, totals, sizes, strict=True):
-                    a = builder.load(vector_at(builder, A, loop.index, at), align=8)
-                    k = builder.load(vector_at(builder, K, r, loop.index, at), align=8)
-                    term = builder.fmul(a, k)
-                    builder.store(builder.fadd(builder.load(total), term), total)
-                    builder.store(builder.fadd(builder.load(whole), builder.call(fabs, [term])), whole)
-            for at, total, whole in zip(parts, totals, sizes, strict=True):
-                builder.store(builder.load(total), vector_at(builder, f, at), align=8)
-                builder.store(builder.load(whole), vector_at(builder, g, at), align=8)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return sums
-
-
-_sums_16, _sums_8 = _sums(2 * LANES), _sums(LANES)
+    total, size = zero, zero
+    for s in range(n):
+        term = load(zero, A, (s, i)) * load(zero, K, (r, s, i))
+        total += term
+        size += absolute(term)
+    store(total, f, i)
+    store(size, g, i)
 
 
 # ------------------------------------------------------------------ search among the slots
@@ -276,52 +214,24 @@ def least_slots(cost, born, first, stop, r, least, oldest):
         return
     i = 0
     while i < m:
-        if i + 2 * LANES <= m:
-            _search_16(cost, born, first, stop, i, r, least, oldest)
-            i += 2 * LANES
+        if i + _WIDE <= m:
+            _search(zeros(_WIDE), cost, born, first, stop, i, r, least, oldest)
+            i += _WIDE
         else:
-            _search_8(cost, born, first, stop, min(i, m - LANES), r, least, oldest)  # the last may overlap
+            _search(
+                zeros(LANES), cost, born, first, stop, min(i, m - LANES), r, least, oldest
+            )  # the last may overlap
             i += LANES
 
 
-def _search(width: int) -> Any:
-    """Return the intrinsic behind `least_slots` for `width` kernels at once: the best stay in registers."""
-
-    @intrinsic
-    def search(typingctx, cost, born, first, stop, i, r, least, oldest):
-        signature = types.void(cost, born, first, stop, i, r, least, oldest)
-
-        def codegen(context, builder, signature, args):
-            cost, born, first, stop, i, r, least, oldest = arrays_of(context, builder, signature, args)
-            parts = []
-            for k in range(0, width, LANES):
-                at = builder.add(i, SIZE(k))
-                best = [
-                    vector_at(builder, least, at),
-                    vector_at(builder, oldest, at, kind=_WHOLE),
-                    vector_at(builder, r, at, kind=_WHOLE),
-                ]
-                kept = [cgutils.alloca_once_value(builder, builder.load(b, align=8)) for b in best]
-                parts.append((at, best, kept))
-            with cgutils.for_range_slice(builder, first, stop, SIZE(1), SIZE) as (s, _):
-                slot = spread(builder, s)
-                for at, _, kept in parts:
-                    c = builder.load(vector_at(builder, cost, builder.sub(s, first), at), align=8)
-                    age = builder.load(vector_at(builder, born, s, at, kind=_WHOLE), align=8)
-                    before = [builder.load(k) for k in kept]
-                    tie = builder.fcmp_ordered("==", c, before[0])
-                    older = builder.and_(tie, builder.icmp_signed("<", age, before[1]))
-                    better = builder.or_(builder.fcmp_ordered("<", c, before[0]), older)
-                    for new, old, to in zip((c, age, slot), before, kept, strict=True):
-                        builder.store(builder.select(better, new, old), to)
-            for _, best, kept in parts:
-                for value, to in zip(kept, best, strict=True):
-                    builder.store(builder.load(value), to, align=8)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return search
-
-
-_search_16, _search_8 = _search(2 * LANES), _search(LANES)
+@compiled_without_refcounts
+def _search(like, cost, born, first, stop, i, r, least, oldest):
+    """`least_slots` of some kernels from i on: the best stay in registers."""
+    best, slot, age = load(like, least, i), load(like, r, i), load(like, oldest, i)
+    for s in range(first, stop):
+        c, b = load(like, cost, (s - first, i)), load(like, born, (s, i))
+        better = (c < best) | ((c == best) & (b < age))
+        best, slot, age = where(better, c, best), where(better, s, slot), where(better, b, age)
+    store(best, least, i)
+    store(slot, r, i)
+    store(age, oldest, i)

@@ -5,18 +5,14 @@ one product is taken off for each row before it, in their order and each rounded
 n mod LANES rows are taken alone first, so that whole vectors are left.
 """
 
-from typing import Any
-
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from functools import partial
 
 from omkl.engine.arith import any_of
-from omkl.engine.jit import compiled
-from omkl.engine.vector_code import LANES, SIZE, arrays_of, pointer_to, spread, vector_at
+from omkl.engine.jit import compiled_without_refcounts
+from omkl.engine.lanes import LANES, item, load, store, zeros
 
 
-@compiled
+@compiled_without_refcounts
 def eliminate(G, x):
     """x <- D^-1 L^-1 x; returns x^T K^-1 x of the x given."""
     n, norm2 = x.size, 0.0
@@ -25,24 +21,24 @@ def eliminate(G, x):
         if x[s] != 0.0:
             for j in range(s + 1, alone):
                 x[j] -= x[s] * G[s, j]
-            _row_down(G, x, s, alone, n // LANES)
+            _take_row_off(G, x, s, alone, n)
             norm2 += _divide(G, x, s)
     for s in range(alone, n, LANES):
         if any_of(x[s : s + LANES]):  # a narrow kernel is 0 at most stored vectors
-            _rows_down(G, x, s, s + LANES, (n - s) // LANES - 1)
+            _take_rows_off(G, x, s, 1, s + LANES, n)
             for q in range(s, s + LANES):
                 norm2 += _divide(G, x, q)
     return norm2
 
 
-@compiled
+@compiled_without_refcounts
 def _divide(G, x, s):
     z = x[s]
     x[s] = z / G[s, s]
     return z * x[s]
 
 
-@compiled
+@compiled_without_refcounts
 def substitute(G, x):
     """x <- L^-T x."""
     n = x.size
@@ -51,47 +47,34 @@ def substitute(G, x):
         if x[s] != 0.0:
             for j in range(whole, s):
                 x[j] -= x[s] * G[s, j]
-            _row_up(G, x, s, 0, n // LANES)
+            _take_row_off(G, x, s, 0, whole)
     for s in range(whole - LANES, -1, -LANES):
         if any_of(x[s : s + LANES]):
-            _rows_up(G, x, s + LANES - 1, 0, s // LANES)
+            _take_rows_off(G, x, s + LANES - 1, -1, 0, s)
 
 
-def _taking_off(rows: int, step: int) -> Any:
-    """Return the intrinsic that takes off ``rows`` rows, the next one ``step`` after the one before.
-
-    Left to LLVM's loop vectoriser, most of a hundred numbers fall to its scalar remainder loops.
-    """
-
-    @intrinsic
-    def taking_off(typingctx, G, x, row, at, vectors):
-        """Solve x for the rows from ``row`` on, and take them off x: so many vectors, the first at ``at``."""
-        signature = types.void(G, x, row, at, vectors)
-
-        def codegen(context, builder, signature, args):
-            G, x, row, at, vectors = arrays_of(context, builder, signature, args)
-            places = [builder.add(row, SIZE(step * r)) for r in range(rows)]
-            z = [builder.load(pointer_to(builder, x, place)) for place in places]
-            for r, place in enumerate(places):
-                for q in range(r + 1, rows):
-                    factor = builder.load(pointer_to(builder, G, place, places[q]))
-                    z[q] = builder.fsub(z[q], builder.fmul(z[r], factor))
-                builder.store(z[r], pointer_to(builder, x, place))
-            lanes = [spread(builder, value) for value in z]
-            with cgutils.for_range(builder, vectors, intp=SIZE) as loop:
-                j = builder.add(at, builder.mul(loop.index, SIZE(LANES)))
-                rest = vector_at(builder, x, j)
-                left = builder.load(rest, align=8)
-                for value, place in zip(lanes, places, strict=True):
-                    factors = builder.load(vector_at(builder, G, place, j), align=8)
-                    left = builder.fsub(left, builder.fmul(value, factors))
-                builder.store(left, rest, align=8)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return taking_off
+# Left to LLVM's loop vectoriser, most of a hundred numbers fall to its scalar remainder loops.
 
 
-_row_down, _rows_down = _taking_off(1, 1), _taking_off(LANES, 1)
-_row_up, _rows_up = _taking_off(1, -1), _taking_off(LANES, -1)
+@partial(compiled_without_refcounts, inline="always")
+def _take_row_off(G, x, row, start, stop):
+    """Take a row that is solved for off x[start:stop], whole vectors."""
+    z = x[row]
+    for j in range(start, stop, LANES):
+        left = load(zeros(LANES), x, j)
+        store(left - z * load(left, G, (row, j)), x, j)
+
+
+@partial(compiled_without_refcounts, inline="always")
+def _take_rows_off(G, x, first, step, start, stop):
+    """Solve x for LANES rows, the next one ``step`` after the one before, and take them off x[start:stop]."""
+    for r in range(LANES - 1):
+        row = first + step * r
+        z = item(x, row)
+        for q in range(row + step, first + step * LANES, step):
+            store(item(x, q) - z * item(G, (row, q)), x, q)
+    for j in range(start, stop, LANES):
+        left = load(zeros(LANES), x, j)
+        for row in range(first, first + step * LANES, step):
+            left -= item(x, row) * load(left, G, (row, j))
+        store(left, x, j)

@@ -27,7 +27,7 @@ METHODS = {
 }  # hyperparameters cannot be called so
 
 
-SCALED = {"scale": ("online", "online_minmax"), "target": ("online",)}  # arguments beside None
+SCALED = {"scale": ("online",), "target": ("online",)}  # arguments beside None
 
 
 class Argument(NamedTuple):
@@ -113,8 +113,8 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
         default = value_text(value) if isinstance(value, dict) else value
         made[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
     if "scale" not in made:
-        text = "features are scaled with the rows seen so far: 'online' (mean and standard deviation) or"
-        made["scale"] = Argument(None, f"{text} 'online_minmax'; None: as they are")
+        text = "'online': features are scaled with the mean and deviation of the rows seen so far"
+        made["scale"] = Argument(None, f"{text}; None: as they are")
     if "target" not in made and task == "regression":
         text = "'online': targets are scaled with those seen so far; predictions stay in their units"
         made["target"] = Argument(None, f"{text}; None: as they are")

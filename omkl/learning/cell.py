@@ -97,12 +97,9 @@ class Cell:
     def setting(self) -> dict[str, Any]:
         """The fields of its line that are known before it runs, in their order; see omkl.store.fields."""
         pool = self.pool and {"normalise": self.pool["normalise"], "kernels": self.pool["kernels"]}
-        params = {**self.spec.former, **self.params, **self.scaling}
-        test = self.test and self.test.name
-        deciding = {"params": params, "pool_spec": pool, "source": self.source or None, "test": test}
         return {
             "algo": self.spec.name,
-            "params": params,
+            "params": {**self.params, **self.scaling},
             "pool": self.pool and self.pool["name"],
             "pool_spec": pool,
             "data": self.data.name,
@@ -112,10 +109,10 @@ class Cell:
             "rep": self.rep,
             "seed": self.seed,
             "permutation_seed": str(self.permutation_seed),
-            "revision": self.spec.revision_of(deciding),
+            "revision": self.spec.revision,
             "source": self.source or None,
             "rounds": list(self.rounds) if self.rounds else None,
-            "test": test,
+            "test": self.test and self.test.name,
             "held_out": self.test.identity if self.test else None,
         }
 

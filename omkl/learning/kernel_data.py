@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.config.kernel_kinds import AUTO, COMBINED, PRECOMPUTED, kernel_kind, leaves
+from omkl.config.kernel_kinds import AUTO, PRECOMPUTED, kernel_kind
 from omkl.engine.called_kernels import gram_matrix
 from omkl.engine.stream import Stream
 from omkl.errors import UserError, counted, with_article
@@ -18,11 +18,10 @@ class Needs:
     """
 
     def __init__(self, kernels: list[dict], d: int) -> None:
-        own = list(leaves(kernels))
-        kinds = {kernel["kind"] for kernel in own} - {PRECOMPUTED}
+        kinds = {kernel["kind"] for kernel in kernels} - {PRECOMPUTED}
         self.signless = next((kind for kind in sorted(kinds) if not kernel_kind(kind).negative), None)
-        self.grams = {kernel["file"] for kernel in own if kernel["kind"] == PRECOMPUTED}
-        for kernel in own:
+        self.grams = {kernel["file"] for kernel in kernels if kernel["kind"] == PRECOMPUTED}
+        for kernel in kernels:
             lists = [] if kernel["kind"] == PRECOMPUTED else kernel_kind(kernel["kind"]).lists
             for name in lists:
                 if kernel[name] == AUTO:
@@ -57,7 +56,7 @@ class Needs:
 
 def asks_ranges(pool: dict[str, Any]) -> bool:
     """Whether a kernel of a pool has scales that are ``auto``."""
-    return any(AUTO in kernel.values() for kernel in leaves(pool["kernels"]))
+    return any(AUTO in kernel.values() for kernel in pool["kernels"])
 
 
 def fitted(pool: dict[str, Any] | None, d: int, indices: np.ndarray, values: np.ndarray, T: int) -> Any:
@@ -75,8 +74,6 @@ def fitted(pool: dict[str, Any] | None, d: int, indices: np.ndarray, values: np.
     ranges = np.where(high > low, high - low, 1.0).tolist()
 
     def of(kernel: Mapping[str, Any]) -> dict[str, Any]:
-        if kernel["kind"] in COMBINED:
-            return {**kernel, "kernels": [of(part) for part in kernel["kernels"]]}
         return {name: ranges if value == AUTO else value for name, value in kernel.items()}
 
     return {**pool, "kernels": [of(kernel) for kernel in pool["kernels"]]}

@@ -21,11 +21,6 @@ def growth(kernels: Sequence[Mapping[str, Any]]) -> Growth:
 
 
 def _of_kernel(kernel: Mapping[str, Any]) -> tuple[int, float, float]:
-    parts = list(map(_of_kernel, kernel.get("kernels", ())))
-    if parts:  # a product has the degree of all its parts, a sum that of one
-        degrees = [degree for degree, _, _ in parts]
-        degree = sum(degrees) if kernel["kind"] == "product" else max(degrees)
-        return degree, max(scale for _, scale, _ in parts), max(coef0 for _, _, coef0 in parts)
     if kernel["kind"] != "polynomial":
         return 1, 1.0, 0.0
     return kernel.get("degree", 1), kernel.get("scale", 1.0), kernel.get("coef0", 0.0)

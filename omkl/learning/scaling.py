@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from omkl.engine.running_scale import DEVIATION, RANGE, scale_rows, scale_targets, see_rows
+from omkl.engine.running_scale import scale_rows, scale_targets, see_rows
 from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream
 from omkl.errors import UserError
 from omkl.resources.resource import LARGEST_COUNT, Arrays
 
-SCALES = {"online": DEVIATION, "online_minmax": RANGE}  # of features
 WHOLE = ("standard", "minmax")  # of targets, over all of them
 SPARSE = 8  # of fewer than one value in so many other than 0, features are not centred
 
@@ -43,7 +42,7 @@ class Units:
 class Scaling:
     """How a learner's rows and targets are scaled, and what has been seen of them.
 
-    d: number of features    scale: of features, of SCALES, or None    centred: whether their means are taken
+    d: number of features    scale: of features, online or None    centred: whether their means are taken
     off    target: ``online``, one of WHOLE, or None    whole (T,): all targets, for these
     """
 
@@ -100,7 +99,7 @@ class Scaling:
         new = np.zeros(T + 1, np.int64), np.empty(room, np.int32), np.empty(room)
         rows = stream.order, stream.indptr, stream.indices, stream.values
         stats, seen = self.rows.copy(), self.seen.copy()
-        used = scale_rows(*rows, SCALES[str(self.scale)], self.centred, learn, stats, seen, new)
+        used = scale_rows(*rows, self.centred, learn, stats, seen, new)
         if not np.isfinite(stats).all():
             largest = np.abs(stream.values).max(initial=0.0)
             raise UserError(f"a feature of size {largest:.3g} is too large to be scaled; correct the value")
@@ -110,7 +109,7 @@ class Scaling:
     def _units(self, y: np.ndarray, learn: bool) -> tuple[np.ndarray, Units]:
         new, place, width, unit = (np.empty(y.size) for _ in range(4))
         if self.target == "online":
-            scale_targets(y, DEVIATION, learn, self.targets.copy(), new, place, width, unit)
+            scale_targets(y, learn, self.targets.copy(), new, place, width, unit)
         else:
             place[:], width[:] = self.targets[1], self.targets[2]
             new[:] = (y - place) / width if self.targets[2] > 0 else 0.0
@@ -121,10 +120,10 @@ class Scaling:
         """Count the rows of a stream, which have been learnt, as seen."""
         if self.scale:
             rows = stream.order, stream.indptr, stream.indices, stream.values
-            see_rows(*rows, SCALES[self.scale], self.rows, self.seen)
+            see_rows(*rows, self.rows, self.seen)
         if self.target == "online":
             y = np.empty((4, stream.T))
-            scale_targets(stream.y, DEVIATION, True, self.targets, *y)
+            scale_targets(stream.y, True, self.targets, *y)
             self._targets_finite()
 
     def _targets_finite(self) -> None:
@@ -152,7 +151,7 @@ class Scaling:
         names = {"scale", "centred", "target"}
         if not isinstance(header, dict) or header.keys() != names or type(header["centred"]) is not bool:
             raise ValueError("its scaling is broken")
-        if header["scale"] not in (*SCALES, None) or header["target"] not in ("online", *WHOLE, None):
+        if header["scale"] not in ("online", None) or header["target"] not in ("online", *WHOLE, None):
             raise ValueError("its scaling is unknown")
         made = cls(d, header["scale"], header["centred"], header["target"])
         if arrays.keys() != made.arrays().keys():
@@ -165,10 +164,9 @@ class Scaling:
                 raise ValueError(f"its scaling is not finite ('{name}')")
             own[...] = given
         counts, spread = made.rows[0], made.rows[2]
-        least = made.rows[1] if header["scale"] == "online_minmax" else 0.0
         if not 0 <= made.seen[0] <= LARGEST_COUNT or (counts < 0).any() or (counts > made.seen[0]).any():
             raise ValueError("its scaling counts rows that cannot be")
-        if (spread < least).any() or made.targets[0] < 0 or made.targets[2] < 0:
+        if (spread < 0.0).any() or made.targets[0] < 0 or made.targets[2] < 0:
             raise ValueError("its scaling has a negative spread")
         return made
 
@@ -180,9 +178,9 @@ def _load_compiled() -> None:
     rows = row.order, row.indptr, row.indices, row.values
     stats, seen, new = np.zeros((3, 1)), np.zeros(1, np.int64), np.zeros((4, 1))
     made = np.zeros(2, np.int64), np.zeros(1, np.int32), np.zeros(1)
-    scale_rows(*rows, DEVIATION, True, False, stats, seen, made)
-    see_rows(*rows, DEVIATION, stats, seen)
-    scale_targets(row.y, DEVIATION, False, np.zeros(3), *new)
+    scale_rows(*rows, True, False, stats, seen, made)
+    see_rows(*rows, stats, seen)
+    scale_targets(row.y, False, np.zeros(3), *new)
 
 
 def centred(dataset: Any) -> bool:

@@ -184,7 +184,7 @@ def store_page(store: Store, learners: Collection[str], data: Collection[str], c
     specs = learner_specs([name for name in dict.fromkeys(cells["algo"]) if name in learner_names()])
     firsts, of = alike(cells[["algo", "revision", "params", "pool_spec", "source", "test"]])
     kinds = cells.iloc[firsts].to_dict("records")
-    are_now = [k["algo"] not in specs or specs[k["algo"]].revision_of(k) == k["revision"] for k in kinds]
+    are_now = [k["algo"] not in specs or specs[k["algo"]].revision == k["revision"] for k in kinds]
     now = np.array(are_now)[of]
     old = cells[~now]
     stale = Counter(zip(old["algo"], old["revision"], strict=True))

@@ -56,7 +56,7 @@ def contents(
         kind, own, broken = first[number], places[number], failures.get(number, [])
         spec = specs.get(kind["algo"])
         params = spec.unusual(kind["params"], kind["task"]) if spec else kind["params"]
-        revision = spec.revision_of(kind) if spec else kind["revision"]
+        revision = spec.revision if spec else kind["revision"]
         now = "" if revision == kind["revision"] else f" (now {revision})"
         entries = [origins.entries[at] for at in set(origins.of[own].tolist()) - {-1}]
         entries += [line["provenance"] for line in broken]

@@ -90,8 +90,8 @@ class Expanding(Stores):
         return self.unless is not None and params.get(self.unless) is not None
 
     def block_bytes(self, setup: Setup) -> int:
+        from omkl.engine.lanes import LANES
         from omkl.engine.lookup import LIMIT
-        from omkl.engine.vector_code import LANES
 
         m, R = setup.m * (setup.length(self.copies) if self.copies else 1), _rows(setup)
         outputs = 3 * 8 * m * (setup.many or 1) * R + 2 * m * R
@@ -196,7 +196,7 @@ class Expanding(Stores):
 def _rows(setup: Setup) -> int:
     """Return the rows of an open block, with padding."""
     from omkl.engine.expansion import BLOCK
-    from omkl.engine.vector_code import LANES
+    from omkl.engine.lanes import LANES
 
     return -(-(setup.block or BLOCK) // LANES) * LANES
 

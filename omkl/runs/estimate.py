@@ -199,7 +199,7 @@ class _Known:
 def _cost(line: Mapping[str, Any], nnz: int | None) -> float | None:
     """Return the cost of a stored cell, None where its data or hyperparameters are not known any more."""
     spec, params, pool = learner_spec(line["algo"]), line["params"], line["pool_spec"]
-    if nnz is None or params.keys() - spec.former.keys() - set(SCALING) != spec.hyperparameters.keys():
+    if nnz is None or params.keys() - set(SCALING) != spec.hyperparameters.keys():
         return None
     pool = kernel_pool(params, pool if isinstance(pool, dict) else None)
     return cost_of(spec, Setup(params, pool), line["T"], nnz)

@@ -189,5 +189,5 @@ def _old(shared: dict[str, Any], spec: "LearnerSpec | None", source: str | None)
     if spec is None:
         return ""
     if shared.get("source") == source:
-        return OLD if shared["revision"] < spec.revision_of(shared) else ""
+        return OLD if shared["revision"] < spec.revision else ""
     return OTHER if source is not None and shared.get("source") is not None else ""

@@ -104,7 +104,9 @@ def inputs_are_untouched(name: str) -> None:
         del parts, mapped, trace_mapped
 
 
-def block_size_changes_no_bit(name: str, stream: str | None = None, pool: str | None = None) -> None:
+def block_size_changes_no_bit(
+    name: str, stream: str | None = None, pool: str | None = None, **over: Any
+) -> None:
     """The number of rows computed at once changes no bit; on all streams and pools, or one of each."""
     takes_any = learner_spec(name).usual_pool is None  # else the Gaussians of a pool only, which mixed has
     for at, kernels in itertools.product([stream] if stream else STREAMS, [pool] if pool else POOLS):
@@ -112,9 +114,9 @@ def block_size_changes_no_bit(name: str, stream: str | None = None, pool: str | 
             continue
         data = STREAMS[at]()
         for own in ({}, kernel_of(name)) if kernel_of(name) else ({},):
-            learner, trace = one_pass(name, data, POOLS[kernels], block=256, **own)
+            learner, trace = one_pass(name, data, POOLS[kernels], block=256, **{**own, **over})
             for block in (1, 3, 64):
-                other, trace_other = one_pass(name, data, POOLS[kernels], block=block, **own)
+                other, trace_other = one_pass(name, data, POOLS[kernels], block=block, **{**own, **over})
                 what = f"(blocks of 256, of {block}; {at}, {kernels})"
                 assert_same(traced(trace), traced(trace_other), what)
                 assert_same(state(learner), state(other), what)
@@ -138,16 +140,23 @@ def block_size_where_a_kernel_is_narrow(name: str) -> None:
 
 
 def a_cut_pass_equals_one_pass(
-    name: str, cuts: Iterable[int] = (0, 1, 130, 131, 300), block: int = 16, stream: str = "ties"
+    name: str,
+    cuts: Iterable[int] = (0, 1, 130, 131, 300),
+    block: int = 16,
+    stream: str = "ties",
+    scored: bool = False,
+    **over: Any,
 ) -> None:
-    """A pass cut anywhere, learnt in parts, equals one pass."""
-    data = STREAMS[stream]()
-    learner, trace = one_pass(name, data, **kernel_of(name))
-    parts = new_learner(name, MIXED, data.d, block=block, rounds=data.T, **kernel_of(name))
+    """A pass cut anywhere, learnt in parts, equals one pass; scored: each part is scored before."""
+    data, over = STREAMS[stream](), {**kernel_of(name), **over}
+    learner, trace = one_pass(name, data, **over)
+    parts = new_learner(name, MIXED, data.d, block=block, rounds=data.T, **over)
     ends = [0, *sorted(cuts), data.T]
     traces = []
     for start, stop in itertools.pairwise(ends):
         fresh = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(start, stop))
+        if scored:
+            parts.run(fresh, learn=False)
         traces.append(traced(parts.run(fresh)[0]))
     joined = {k: np.concatenate([t[k] for t in traces]) for k in traces[0]}
     assert_same(traced(trace), joined, f"cut at {ends}")

@@ -211,6 +211,7 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
         assert figures["n_sv_per_kernel"] == result.n_sv_per_kernel.tolist()
         assert figures["n_sv_sum"] == result.n_sv_per_kernel.sum()
         combined = trace.n_sv_combined
+        assert result.combined is not None, "the twin of two classes counts the vectors combined"
         _same_rounds("vectors combined", combined, result.combined, combined != result.combined)
     if "B" in learner.state:
         B, scale = learner.state["B"], learner.state.get("scale", np.ones(1))

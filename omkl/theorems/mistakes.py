@@ -149,7 +149,12 @@ def omklp_da2(case: Case, beta: float, gamma: float) -> list[Bound]:
     return [Bound("Jin et al. (2010), Theorem 3", value, kernel=i, notes=notes, objective=case.g(i))]
 
 
-def omklp_da1_doubling(case: Case) -> list[Bound]:
+def omklp_da1(case: Case, beta: float | None) -> list[Bound]:
+    """Theorem 2 and Corollary 4; with beta by doubling Theorem 5."""
+    return _doubling(case) if beta is None else omkc_dd(case, beta)
+
+
+def _doubling(case: Case) -> list[Bound]:
     """Theorem 5: M <= 2 sum_k (L_k + ln m + 2 sqrt(ln m) 2^(k/2)) over segments k = 0 .. s - 1.
 
     L = sum_k L_k <= g and 2^(s-1) - 1 <= g, so s <= 1 + log2(g + 1) and the last terms sum to

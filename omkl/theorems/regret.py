@@ -191,12 +191,13 @@ SHORTEST = 32  # rounds of a part in Theorem 4
 _NOTE = "C_0 and C_1 are not printed; this is what a proof gives for the run's intervals"
 
 
-def adaraker(case: Case, eta0: float, lam: float, loss: str) -> list[Bound]:
+def adaraker(case: Case, eta0: float, lam: float, loss: str, kept: bool) -> list[Bound]:
     """Lemma 3, for the whole stream and for the worst of shorter intervals, and Theorem 4."""
     shares = [share for share in SHARES if share <= case.T]
     theorems = [f"{PAPER}, Lemma 3, T{f' / {share}' if share > 1 else ''} rounds" for share in shares]
     last = f"{PAPER}, Theorem 4"
-    if (wrong := conditions(case, loss)) or not case.runs:
+    wrong = ["instances must begin again with their interval (kept=false)"] if kept else []
+    if (wrong := [*wrong, *conditions(case, loss)]) or not case.runs:
         return all_refused([*theorems, last], wrong, case, loss)
     limits = [Limits(run.rounds, case.m, eta0, lam) for run in case.runs]
     bounds = [_interval(theorem, limits, share) for theorem, share in zip(theorems, shares, strict=True)]

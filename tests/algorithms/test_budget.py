@@ -36,31 +36,6 @@ def compiled(name, over, kernels, d, block=None):
     return Learner(spec, {**spec.defaults, **over}, fitting(spec, kernels), d, seed, block)
 
 
-@pytest.mark.parametrize("over", VARIANTS, ids=lambda over: str(over))
-def test_blocks_and_cuts_change_nothing(over):
-    """Of the variants; test_contract.py has the defaults."""
-    X, _, stream = rows(300)
-    name, hyper = over[0], {**over[1], "budget": 20}
-    whole = compiled(name, hyper, pool("paper16"), X.shape[1])
-    trace, _ = whole.run(stream)
-    for block in (1, 16, 256):
-        other = compiled(name, hyper, pool("paper16"), X.shape[1], block)
-        again, _ = other.run(stream)
-        np.testing.assert_array_equal(trace.score, again.score)
-        np.testing.assert_array_equal(whole.state["B"].A, other.state["B"].A)
-    parts = compiled(name, hyper, pool("paper16"), X.shape[1])
-    scores = []
-    for start, stop in ((0, 1), (1, 130), (130, 300)):
-        cut = stream._replace(T=stop - start, order=stream.order[start:stop], y=stream.y[start:stop])
-        before = parts.state["B"].A.copy()
-        tested, _ = parts.run(cut, learn=False)
-        np.testing.assert_array_equal(before, parts.state["B"].A[: len(before)])
-        assert tested.n_sv_sum.min() == tested.n_sv_sum.max()
-        scores.append(parts.run(cut)[0].score)
-    np.testing.assert_array_equal(trace.score, np.concatenate(scores))
-    np.testing.assert_array_equal(whole.state["B"].A, parts.state["B"].A)
-
-
 @pytest.mark.parametrize("over", LEARNERS, ids=IDS)
 def test_how_many_rows_keep_their_kernel_values_changes_nothing(over, monkeypatch):
     X, _, stream = rows(100)
@@ -86,19 +61,6 @@ def test_no_budget_is_exceeded_in_any_round(over, budget):
     assert B.users.sum() == B.n_sv.sum() == B.size[1]
     assert (B.users > 0).sum() == B.size[0] == len(set(B.holds[B.A != 0]) | set(np.flatnonzero(B.users)))
     assert np.isfinite(B.A).all()
-
-
-def test_rbp_with_a_budget_of_t_is_omkc_dd():
-    T = 500
-    X, _, stream = rows(T)
-    rbp = compiled("bomkc_rbp", {"budget": T + 1}, pool("paper16"), X.shape[1])
-    dd = compiled("omkc_dd", {"beta": 0.99}, pool("paper16"), X.shape[1])
-    ours, _ = rbp.run(stream)
-    theirs, _ = dd.run(stream)
-    for mine, its in zip(ours, theirs, strict=True):
-        np.testing.assert_array_equal(mine, its)
-    np.testing.assert_array_equal(rbp.weights, dd.weights)
-    np.testing.assert_array_equal(rbp.state["B"].n_sv, dd.state["E"].n_sv)
 
 
 ONE = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 4.0}]}

@@ -7,6 +7,28 @@ from hypothesis import strategies as st
 from omkl.config import learner_names, learner_spec
 from omkl.testing import contracts
 
+WIDE = {"kind": "gaussian", "sigma": 2.0}
+# Options under which blocks and parts of a pass change nothing either, and scoring between parts.
+CUTS = [
+    ("bomkc_bogd", {"budget": 20, "removal": "uniform", "clip": 2.0}),
+    ("bomkc_bogd", {"budget": 20, "removal": "nonuniform"}),
+    ("bomkc_bpas", {"budget": 20, "normalise": True, "C": 0.5}),
+    ("omklp_da1", {"beta": None}),
+    ("omklp_da2", {"gamma": 2.0}),
+    ("omklp_mua", {"delta": 0.2}),
+    ("omklo_da", {"R": 0.7}),
+    ("omklo_sua", {"R": 0.7, "delta": 0.3, "eta": 0.5}),
+    ("om2", {"p": 1.2, "aggressive": False}),
+    ("bomkc_spa", {"normalise": True, "predict": "averaged"}),
+    ("bomkc_spa", {"discount": "zero_one", "alpha": 0.5, "beta": 0.5}),
+    ("norma", {"kernel": WIDE, "tau": 40, "lam": 0.1}),
+    ("norma", {"kernel": WIDE, "tau": 1}),
+    ("norma_nu", {"kernel": WIDE, "tau": 40, "step": "sqrt", "offset": True}),
+    ("norma_novelty", {"kernel": WIDE, "loss": "logistic"}),
+    ("arow_features", {"full": False}),
+    ("adaraker", {"kept": True}),
+    ("adamkl", {"kept": True}),
+]
 EVERY = pytest.mark.parametrize("name", learner_names())
 MANY = {  # a test for each stream and pool, or for each size, below and in test_contract_numbers
     contracts.block_size_changes_no_bit,
@@ -46,3 +68,11 @@ def test_block_size_changes_no_bit(name, stream, pool):
 )
 def test_a_pass_cut_anywhere_equals_one_pass(name, cuts, block, stream):
     contracts.a_cut_pass_equals_one_pass(name, cuts, block, stream)
+
+
+@pytest.mark.parametrize("stream", ["wdbc", "ties"])
+@pytest.mark.parametrize(("name", "over"), CUTS)
+def test_options_change_neither_blocks_nor_parts(name, over, stream):
+    contracts.block_size_changes_no_bit(name, stream, "mixed", **over)
+    scored = not learner_spec(name).stochastic
+    contracts.a_cut_pass_equals_one_pass(name, stream=stream, scored=scored, **over)

@@ -10,10 +10,66 @@ from omkl.learning import run_pass
 STREAMS = pytest.mark.parametrize("stream", [wdbc, ties, clouds], ids=lambda f: f.__name__)
 GAUSSIANS = [{"kind": "gaussian", "sigma": s} for s in (4.0, 2.0, 1.0, 0.3)]
 ALL_UPDATED = {"delta": 1.0, "floor": "delta"}  # p_i = 1
+ALIKE = {"beta": 1.0 - 1e-9}  # weights stay alike: p_i is 1 but for rounding
 
 
 def with_kernels(kernels, normalise="none"):
     return {"normalise": normalise, "kernels": kernels}
+
+
+ONE = GAUSSIANS[1]
+JUST_ONE = with_kernels([ONE])
+NO_POLYNOMIAL = [*GAUSSIANS, {"kind": "laplacian", "sigma": 2.0}]
+WEIGHTS = ("A", "n_sv", "w")
+# Learner A with these options equals learner B: the same trace, and the same state, or the arrays named.
+EQUAL = [
+    *(
+        (name, {"sampling": sampling, **ALL_UPDATED}, "omkc_dd", {}, "paper16", "paper16", None)
+        for name in ("omkc_sd", "omkc_ss")
+        for sampling in ("max", "sum")
+    ),
+    ("omkc_dspa", ALIKE, "omkc_ddpa", ALIKE, "paper16", "paper16", None),
+    ("omkc_sdpa", {"delta": 0.0, **ALIKE}, "omkc_ddpa", ALIKE, "paper16", "paper16", None),
+    ("omkc_sspa", {"delta": 0.0, **ALIKE}, "omkc_ddpa", ALIKE, "paper16", "paper16", None),
+    ("omkc_growing", {"first": 16}, "omkc_dd", {}, "paper16", "paper16", WEIGHTS),
+    ("omkc_growing", {"first": 40, "every": 1}, "omkc_dd", {}, "paper16", "paper16", WEIGHTS),
+    ("omklp_da1", {}, "omkc_dd", {}, "paper16", "paper16", WEIGHTS),
+    ("omklp_mua", {"delta": 1.0}, "omkc_dd", {}, "paper16", "paper16", WEIGHTS),
+    ("bomkc_rbp", {"budget": 600}, "omkc_dd", {"beta": 0.99}, "paper16", "paper16", ("n_sv", "w")),
+    ("perceptron_u", {}, "perceptron", {"kernel": ONE}, with_kernels([ONE, ONE]), None, ()),
+    *(
+        (name, {}, name, {}, with_kernels(NO_POLYNOMIAL), with_kernels(NO_POLYNOMIAL, "cosine"), None)
+        for name in ("omkc_dd", "omkc_ss", "omkc_u", "perceptron_u")
+    ),
+    *(
+        ("perceptron", {"kernel": one}, "perceptron", {"kernel": other}, None, None, None)
+        for one, other in (
+            ({"kind": "linear"}, {"kind": "polynomial", "degree": 1, "scale": 1.0, "coef0": 0.0}),
+            ({"kind": "gaussian", "sigma": 2.0}, {"kind": "gaussian", "gamma": 0.125}),
+        )
+    ),
+    (
+        "arow_features_pool",
+        {"D": 9},
+        "arow_features",
+        {"D": 9, "kernel": ONE},
+        with_kernels([ONE]),
+        None,
+        None,
+    ),
+]
+
+
+@STREAMS
+@pytest.mark.parametrize(("name", "over", "other", "its", "given", "its_given", "arrays"), EQUAL)
+def test_one_learner_equals_another(stream, name, over, other, its, given, its_given, arrays):
+    data = stream()
+    learner, trace = one_pass(name, data, given, **over)
+    twin, same = one_pass(other, data, its_given, **its)
+    assert_same(traced(trace), traced(same))
+    mine, theirs = state(learner), state(twin)
+    arrays = mine.keys() if arrays is None else arrays
+    assert_same({key: mine[key] for key in arrays}, {key: theirs[key] for key in arrays})
 
 
 def kept(learner):
@@ -40,47 +96,6 @@ def test_one_kernel_is_the_kernel_perceptron(stream, kernel):
         np.testing.assert_allclose(*scores, rtol=0.0, atol=1e-13 * np.abs(trace.score).max())
     assert_same(own, others)
     assert_same(kept(alone), kept(mean))
-
-
-@STREAMS
-def test_the_mean_of_twice_the_same_kernel_is_that_kernel(stream):
-    kernel = {"kind": "gaussian", "sigma": 2.0}
-    _, trace = one_pass("perceptron", stream(), kernel=kernel)
-    _, twice = one_pass("perceptron_u", stream(), with_kernels([kernel, kernel]))
-    assert_same(traced(trace), traced(twice))
-
-
-@STREAMS
-@pytest.mark.parametrize("sampling", ["max", "sum"])
-def test_sampling_probability_one_is_deterministic(stream, sampling):
-    data = stream()
-    learner, trace = one_pass("omkc_dd", data, "paper16")
-    for name in ("omkc_sd", "omkc_ss"):
-        sampled, same = one_pass(name, data, "paper16", sampling=sampling, **ALL_UPDATED)
-        assert_same(traced(trace), traced(same), name)
-        assert_same(state(learner), state(sampled), name)
-
-
-@STREAMS
-def test_passive_aggressive_components_that_are_all_drawn_are_those_of_ddpa(stream):
-    """With delta = 0, p_i is 1 but for rounding while beta is nearly 1: weights stay alike."""
-    data, alike = stream(), 1.0 - 1e-9
-    learner, trace = one_pass("omkc_ddpa", data, "paper16", beta=alike)
-    for name, own in (("omkc_dspa", {}), ("omkc_sdpa", {"delta": 0.0}), ("omkc_sspa", {"delta": 0.0})):
-        other, same = one_pass(name, data, "paper16", beta=alike, **own)
-        assert_same(traced(trace), traced(same), name)
-        assert_same(state(learner), state(other), name)
-
-
-@STREAMS
-def test_a_pool_that_is_there_from_the_beginning_is_the_usual_one(stream):
-    data = stream()
-    learner, trace = one_pass("omkc_dd", data, "paper16")
-    for own in ({"first": 16}, {"first": 40, "every": 1}):
-        other, same = one_pass("omkc_growing", data, "paper16", **own)
-        assert_same(traced(trace), traced(same))
-        names = ("A", "n_sv", "w")
-        assert_same(*({name: state(one)[name] for name in names} for one in (learner, other)))
 
 
 def test_a_kernel_that_has_entered_begins_empty_with_the_mean_weight():
@@ -126,17 +141,6 @@ def test_delta_one_without_a_floor_of_its_own_shares_one_vector_a_round(stream):
 
 
 @STREAMS
-@pytest.mark.parametrize("name", ["omkc_dd", "omkc_ss", "omkc_u", "perceptron_u"])
-def test_cosine_changes_no_gaussian(stream, name):
-    data = stream()
-    kernels = [*GAUSSIANS, {"kind": "laplacian", "sigma": 2.0}]
-    learner, trace = one_pass(name, data, with_kernels(kernels))
-    other, cosine = one_pass(name, data, with_kernels(kernels, "cosine"))
-    assert_same(traced(trace), traced(cosine))
-    assert_same(state(learner), state(other))
-
-
-@STREAMS
 @pytest.mark.parametrize("given", [MIXED, COSINE], ids=("none", "cosine"))
 def test_the_order_of_the_kernels_is_of_no_account(stream, given):
     """omkc_u counts whole votes, and each kernel's list is its own whatever comes before it in the pool."""
@@ -148,20 +152,6 @@ def test_the_order_of_the_kernels_is_of_no_account(stream, given):
         assert_same(traced(trace), traced(same))
         np.testing.assert_array_equal(kept(learner)["A"][shuffled], kept(other)["A"])
         np.testing.assert_array_equal(learner.state["E"].n_sv[shuffled], other.state["E"].n_sv)
-
-
-@STREAMS
-def test_two_names_of_the_same_kernel(stream):
-    data = stream()
-    pairs = (
-        ({"kind": "linear"}, {"kind": "polynomial", "degree": 1, "scale": 1.0, "coef0": 0.0}),
-        ({"kind": "gaussian", "sigma": 2.0}, {"kind": "gaussian", "gamma": 0.125}),
-    )
-    for one, other in pairs:
-        a, trace = one_pass("perceptron", data, kernel=one)
-        b, same = one_pass("perceptron", data, kernel=other)
-        assert_same(traced(trace), traced(same))
-        assert_same(state(a), state(b))
 
 
 @STREAMS

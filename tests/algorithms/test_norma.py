@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 from support.engine_cases import (
     MIXED,
-    assert_same,
     case_stream,
     clouds,
-    new_learner,
     one_pass,
     state,
     ties,
-    traced,
     wdbc,
 )
 
@@ -24,11 +21,6 @@ from omkl.errors import UserError
 
 STREAMS = pytest.mark.parametrize("stream", [wdbc, ties, clouds], ids=lambda f: f.__name__)
 KERNEL = {"kind": "gaussian", "sigma": 2.0}
-WINDOWED = [
-    ("norma", {"tau": 40, "lam": 0.1}),
-    ("norma", {"tau": 1}),
-    ("norma_nu", {"tau": 40, "step": "sqrt", "offset": True}),
-]
 
 
 def gram(data: Dataset, rows, columns):
@@ -66,30 +58,6 @@ def test_a_window_over_the_whole_stream_drops_nothing(stream, name):
         np.testing.assert_array_equal(getattr(trace, field), getattr(same, field))
     np.testing.assert_allclose(trace.score, same.score, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(state(learner)["A"], state(other)["A"])
-
-
-@pytest.mark.parametrize(("name", "over"), WINDOWED)
-@STREAMS
-def test_with_a_window_blocks_and_cuts_change_no_bit(stream, name, over):
-    data = stream()
-    over = {"kernel": KERNEL, **over}
-    learner, trace = one_pass(name, data, block=256, **over)
-    for block in (1, 3, 64):
-        other, again = one_pass(name, data, block=block, **over)
-        assert_same(traced(trace), traced(again), f"block {block}")
-        assert_same(state(learner), state(other), f"block {block}")
-    parts, scores = new_learner(name, None, data.d, **over), []
-    for start, stop in ((0, 1), (1, 130), (130, data.T)):
-        some = case_stream(data, np.arange(start, stop))
-        before = state(parts)
-        parts.run(some, learn=False)
-        assert_same(
-            {k: v for k, v in before.items() if v.size},
-            {k: v for k, v in state(parts).items() if before[k].size},
-        )
-        scores.append(parts.run(some)[0].score)
-    np.testing.assert_array_equal(trace.score, np.concatenate(scores))
-    assert_same(state(learner), state(parts))
 
 
 @pytest.mark.parametrize("tau", [1, 7, 100])
@@ -182,21 +150,17 @@ def test_the_share_beyond_the_width_or_threshold_approaches_nu(name, over, nu):
     assert stored.mean() == pytest.approx(nu, abs=0.04)
 
 
-@pytest.mark.parametrize("name", ["alma", "alma0"])
+@pytest.mark.parametrize("alpha", [0.9, 1.0])
 @STREAMS
-def test_alma_stays_in_the_unit_ball(stream, name):
-    learner, trace = one_pass(name, stream(), kernel=KERNEL)
+def test_alma_stays_in_the_unit_ball(stream, alpha):
+    learner, trace = one_pass("alma", stream(), kernel=KERNEL, alpha=alpha)
     assert learner.state["norm2"][0] <= 1 + 1e-12
     assert np.abs(trace.score).max() <= 1 + 1e-9
 
 
-def test_alma_without_a_margin_is_alma0():
-    data = clouds()
-    _, trace = one_pass("alma", data, kernel=KERNEL, alpha=1.0)
-    _, same = one_pass("alma0", data, kernel=KERNEL)
-    _, other = one_pass("alma", data, kernel=KERNEL)
-    assert_same(traced(trace), traced(same))
-    assert other.n_sv_sum[-1] > same.n_sv_sum[-1] == same.mistake[:-1].sum()
+def test_alma_without_a_margin_stores_its_mistakes():
+    _, trace = one_pass("alma", clouds(), kernel=KERNEL, alpha=1.0)
+    assert trace.n_sv_sum[-1] == trace.mistake[:-1].sum()
 
 
 def test_a_step_that_turns_f_around_is_refused():

@@ -37,7 +37,6 @@ from omkl.errors import counted
         ("run algo=omkc_sss", ["algo=omkc_sss", "unknown learner (did you mean 'omkc_ss', 'omkc_", "?)"]),
         ("run algo=zzz", ["unknown learner; `omkl list algos` lists them"]),
         ("run algo=ridge", ["unknown learner (did you mean 'ridge_features'?)"]),
-        ("run algo=kept", ["(did you mean 'adamkl_kept' or 'adaraker_kept'?)"]),
         ("run algo=OMKC_SD2", ["did you mean 'omkc_sd'"]),
         (
             "run algo=lasvm data=iris",

@@ -82,7 +82,6 @@ def test_a_learner_can_build_on_a_shared_part(conf):
         ("beta.value", "high", "beta: must be a number > 0 and < 1, got 'high'"),
         ("beta.domain", "0 to 1", "beta: '0 to 1' is not a domain"),
         ("about.domains", {"beta": "(0, 1)"}, "unknown key 'about.domains'"),
-        ("about.former", {"beta": 1}, "former: must be a mapping of names that are not hyperparameters"),
         ("about.revision", "first", "about.revision: must be a whole number ≥ 1, got 'first'"),
         (
             "about.kernels",

@@ -112,10 +112,8 @@ def test_a_setting_is_written_as_a_word_and_in_a_file_and_read_back(own, tmp_pat
 
 
 def test_quotes_are_quotes_everywhere(tmp_path):
-    made = plan(
-        ['algo="OMKC(D,D)",alma(label="my, \\"first\\" one"),\'AROW features, diagonal\'', "data=wdbc"]
-    )
-    assert [own.learner for own in made.settings] == ["omkc_dd", "alma", "arow_features_diagonal"]
+    made = plan(['algo="OMKC(D,D)",alma(label="my, \\"first\\" one"),\'OMKC (D,S)-PA\'', "data=wdbc"])
+    assert [own.learner for own in made.settings] == ["omkc_dd", "alma", "omkc_dspa"]
     assert made.settings[1].label == 'my, "first" one'
     path = tmp_path / "a, b (1).csv"
     path.write_text("x,y\n" + "1,#N/A\n2,a\n3,b\n" * 5)
@@ -157,7 +155,7 @@ def test_lists_in_a_settings_file_are_lists_of_words(tmp_path):
     [
         (
             "algo=alma algo.alm.C=1",
-            r"algo.alm.C=1: unknown learner 'alm' \(did you mean 'alma' or 'alma0'",
+            r"algo.alm.C=1: unknown learner 'alm' \(did you mean 'alma'",
         ),
         ("algo=alma algo.alma.CC=1", r"algo=alma has no hyperparameter 'CC' \(did you mean"),
         ("algo=alma algo.omkc_dd.beta=0.5", "omkc_dd is not among the learners .algo=alma"),

@@ -1,7 +1,6 @@
 """With NUMBA_BOUNDSCHECK=1, an index beyond an array's end is an error in every kind of compiled function.
 
-So the twins and contracts that CI runs that way can fail. Numba checks no vector code written by hand, which
-takes pointers (engine/vector_code.py): there the comparison with plain sums has to do.
+So the twins and contracts that CI runs that way can fail. Lanes are checked too (engine/lanes.py).
 """
 
 import os

@@ -78,22 +78,11 @@ def test_sums_are_the_plain_ones_to_the_bit(name, normalise):
     assert counts.equal == counts.outputs >= 8 * 4 * 45
 
 
-def test_in_a_pool_with_others_and_in_sums_and_products():
+def test_in_a_pool_with_others():
     chi2, gaussian = {"kind": "chi2", "gamma": 0.5}, {"kind": "gaussian", "sigma": 1.0}
-    both = {"kind": "product", "kernels": [gaussian, chi2]}
-    kernels = [
-        gaussian,
-        {"kind": "sum", "weights": [2.0, 0.25], "kernels": [both, {"kind": "linear"}]},
-        {"kind": "polynomial", "degree": 2, "scale": 1.0, "coef0": 1.0},
-        {
-            "kind": "sum",
-            "weights": [1.0, 1.0],
-            "kernels": [{"kind": "sigmoid", "scale": 1, "coef0": 0}, chi2],
-        },
-        both,
-        {"kind": "laplacian", "sigma": 0.5},
-        chi2,
-    ]
+    sigmoid = {"kind": "sigmoid", "scale": 1, "coef0": 0}
+    kernels = [gaussian, sigmoid, {"kind": "polynomial", "degree": 2, "coef0": 1.0}, chi2]
+    kernels += [{"kind": "laplacian", "sigma": 0.5}, {"kind": "intersection"}, {"kind": "linear"}]
     for normalise in ("none", "cosine"):
         check_sums(list(map(check_kernel, kernels)), normalise, negative=False)
 
@@ -201,7 +190,7 @@ def test_a_gram_matrix_gives_the_results_of_its_kernel(tmp_path):
     order = np.random.default_rng(0).permutation(data.T)[:200]  # rows know their numbers, whatever the order
     for name in ("omkc_dd", "bomkc_projectron"):
         spec, found = learner_spec(name), []
-        for kernel in (gaussian, given, {"kind": "product", "kernels": [given, given]}):
+        for kernel in (gaussian, given):
             pool = {"normalise": "none", "kernels": [kernel, {"kind": "laplacian", "sigma": 2.0}]}
             found.append(run_pass(spec, spec.usual("classification"), pool, data, order, 7))
         assert found[0]["curve"]["mistakes"] == found[1]["curve"]["mistakes"]

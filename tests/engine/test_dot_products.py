@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from omkl.engine.dot_products import dot_products
+from omkl.engine.lanes import LANES
 from omkl.engine.open_block import make_block
 from omkl.engine.records import Record
-from omkl.engine.vector_code import LANES
 
 ROWS = 64 + 32 + LANES  # lanes are summed 64, 32 and LANES at once
 

@@ -227,11 +227,11 @@ def with_array(header, arrays, name, value):
     [
         ("bomkc_projectronpp", "G.", 0.0, "G: a factored Gram matrix has a diagonal that is not positive"),
         ("krls_ald", "G.", -1.0, "G: a factored Gram matrix has a diagonal that is not positive"),
-        ("alma0", "scale.", 0.0, "scale: must be a number > 0 and ≤ 1, got 0.0"),
+        ("alma", "scale.", 0.0, "scale: must be a number > 0 and ≤ 1, got 0.0"),
         ("omklo_sua", "w.", 0.0, "w: must be a number > 0 and ≤ 1, got 0.0"),
         ("adaraker_authors", "W.", -1.0, "W: must be a number > 0"),
         ("omkl_gf", "q.", 0.0, "q: must be a number > 0 and ≤ 1, got 0.0"),
-        ("alma0", "k.", 0, "k: must be a whole number ≥ 1, got 0"),
+        ("alma", "k.", 0, "k: must be a whole number ≥ 1, got 0"),
         ("omkc_ss", "E.largest", 0.0, "E: a coefficient is above the largest of its kernel"),
         ("norma", "now.", 2**40, "window: the rounds of the window's terms do not fit the rounds learnt"),
         ("norma", "window.", 59.0, "window: the rounds of the window's terms do not fit the rounds learnt"),

@@ -67,8 +67,8 @@ def test_a_number_may_be_numpy_s_and_a_kernel_a_word():
 
 
 def test_more_classes_than_a_learner_takes_and_values_that_are_not_for_a_task():
-    with pytest.raises(UserError, match=r"algo=alma0 is for two classes, data=.* has 3"):
-        run_pass(learner_spec("alma0"), usual("alma0"), None, THREE, np.arange(60), 0)
+    with pytest.raises(UserError, match=r"algo=alma is for two classes, data=.* has 3"):
+        run_pass(learner_spec("alma"), usual("alma"), None, THREE, np.arange(60), 0)
     target = dataclasses.replace(TWO, y=X[:, 0], task="regression")
     spec = learner_spec("raker")
     wrong = {**spec.usual("regression"), "loss": "logistic"}

@@ -13,19 +13,13 @@ import omkl.sklearn
 from omkl.cli import main
 from omkl.config import learner_spec, learner_specs, plan, pool
 from omkl.config.kernel_kinds import check_kernel
-from omkl.config.learners import LearnerSpec
 from omkl.config.plans import resolved
 from omkl.data.dataset import content_hash
 from omkl.errors import UserError
 from omkl.learning import Learner, run_pass, warm_up
 from omkl.learning.model_file import read_model, snapshot, unpack, write_model
 from omkl.learning.scaling import Scaling
-from omkl.pages.runs import store_page
-from omkl.reports.store_contents import contents
 from omkl.runs.cells import expand
-from omkl.store import upkeep
-from omkl.store.fields import cell_key
-from omkl.store.store import Store
 from omkl.testing.cases import case_stream, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
 
@@ -72,15 +66,14 @@ def matrix(indptr, indices, values, d):
     return X
 
 
-@pytest.mark.parametrize("scale", ["online", "online_minmax"])
 @pytest.mark.parametrize("made", [offset, few])
-def test_rows_are_scaled_as_the_naive_twin_does(made, scale):
+def test_rows_are_scaled_as_the_naive_twin_does(made):
     data = made()
-    own = Scaling.of({"scale": scale}, data)
+    own = Scaling.of({"scale": "online"}, data)
     assert own.centred == (made is offset)
     order = np.random.default_rng(1).permutation(T)
     stream, units = own.scaled(case_stream(data, order), learn=True)
-    expected = np.array(scaled_rows(matrix_of(data)[order].tolist(), scale, own.centred))
+    expected = np.array(scaled_rows(matrix_of(data)[order].tolist(), own.centred))
     X = matrix(stream.indptr, stream.indices, stream.values, data.d)
     assert units is None
     assert np.allclose(X, expected, rtol=1e-9, atol=1e-9)
@@ -96,7 +89,7 @@ def test_rows_are_scaled_as_the_naive_twin_does(made, scale):
 def test_a_pass_is_that_over_the_scaled_rows(name):
     data, order = offset(), np.random.default_rng(1).permutation(T)
     trace, _ = traced(name, data, {"scale": "online"}, order)
-    plain = dataset(scaled_rows(matrix_of(data)[order].tolist(), "online", True), data.y[order])
+    plain = dataset(scaled_rows(matrix_of(data)[order].tolist(), True), data.y[order])
     expected, _ = traced(name, plain)
     assert np.allclose(trace.score, expected.score, rtol=1e-6, atol=1e-9)
     assert np.array_equal(trace.mistake, expected.mistake)
@@ -156,7 +149,7 @@ def test_an_estimator_goes_on_as_one_pass_does():
     assert omkl.sklearn.ArowClassifier().fit(X, y).mistakes_ != expected
     with pytest.raises(ValueError, match="scale cannot change"):
         model.set_params(scale=None).predict(X)
-    with pytest.raises(ValueError, match="scale must be None or 'online' or 'online_minmax', got 'standard'"):
+    with pytest.raises(ValueError, match="scale must be None or 'online', got 'standard'"):
         omkl.sklearn.ArowClassifier(scale="standard").fit(X, y)
 
 
@@ -261,16 +254,15 @@ def test_targets_that_do_not_vary_have_no_nlpd(target):
     assert np.isfinite(figures["nlpd"])
 
 
-@pytest.mark.parametrize("scale", ["online", "online_minmax"])
-def test_scales_that_follow_from_the_data_are_the_ranges_of_the_scaled_rows(scale):
+def test_scales_that_follow_from_the_data_are_the_ranges_of_the_scaled_rows():
     data, spec = offset(), learner_spec("lasvm")
-    X = np.array(scaled_rows(matrix_of(data).tolist(), scale, True))
+    X = np.array(scaled_rows(matrix_of(data).tolist(), True))
     ranges = np.ptp(X, axis=0)
     kernels = [{"kind": "ard", "scales": own} for own in ("auto", np.where(ranges > 0, ranges, 1.0).tolist())]
     found, expected = (
         run_pass(
             *(spec, {**spec.defaults, "kernel": check_kernel(kernel)}, None, data, np.arange(T), SEED),
-            scaling={"scale": scale},
+            scaling={"scale": "online"},
         )
         for kernel in kernels
     )
@@ -327,60 +319,6 @@ def test_a_saved_scaling_that_cannot_be_is_refused(part, value):
             {**header, **({part: value} if part == "scaling" else {})},
             {**arrays, **({part: value} if part != "scaling" else {})},
         )
-
-
-# ------------------------------------------------------------------ cells that were wrong before
-
-
-@pytest.mark.parametrize(
-    ("words", "more"),
-    [
-        ("algo=lasvm delay=2 scale=online", 1),
-        ("algo=lasvm delay=2", 0),
-        ("algo=lasvm scale=online", 0),
-        ("algo=lasvm scale=online test=0.2", 0),
-        ("algo=lasvm scale=online_minmax algo.kernel={kind:ard,scales:auto}", 1),
-        ("algo=lasvm scale=standard algo.kernel={kind:ard,scales:auto}", 0),
-        ("algo=omkc_dd scale=online delay=2", 0),
-        ("algo=omkc_dd scale=online test=0.2", 1),
-        ("algo=omkc_dd test=0.2", 0),
-        ("algo=krls_t task=regression", 1),
-        ("algo=auto_regression task=regression", 0),
-        ("algo=auto_regression task=regression target=online", 1),
-        ("algo=krls_t task=regression target=standard", 0),
-        ("algo=norma_regression task=regression", 0),
-        ("algo=norma_regression task=regression test=0.2", 1),
-    ],
-)
-def test_only_cells_that_may_be_wrong_have_another_revision(tmp_path, monkeypatch, words, more):
-    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
-    rows = np.random.default_rng(0).normal(size=(140, 3))
-    rows[:, 2] = 1 + (rows[:, 0] > 0)
-    np.savetxt(tmp_path / "my.csv", rows, delimiter=",", header="a,b,y", comments="")
-    made = plan([*words.split(), f"data={tmp_path / 'my.csv'}", "label=y", "reps=1", "yardsticks=[]"])
-    (cell,) = expand(made)
-    now = cell.setting["revision"]
-    assert now == cell.spec.revision + more
-    assert cell.older_keys() == {cell_key(cell.setting | {"revision": n}): n for n in range(1, now)}
-
-
-def test_cells_that_were_wrong_are_not_taken_for_new_ones(tmp_path, monkeypatch, capsys):
-    words = ["algo=lasvm", "data=wdbc", "rounds=60", "reps=1", "yardsticks=[]", "exec=serial"]
-    command = ["run", *words, "delay=2", f"store={tmp_path}", "scale=online"]
-    with monkeypatch.context() as patch:
-        patch.setattr(LearnerSpec, "revision_of", lambda self, cell: self.revision)  # as it was
-        assert main(command) == 0
-        assert main(command[:-1]) == 0
-    capsys.readouterr()
-    assert main(command) == 0
-    assert "1 cell of revision 1 of lasvm in the store is not used" in "".join(capsys.readouterr())
-    store = Store(tmp_path)
-    assert sorted(row["revision"] for row in contents(store)) == ["1", "1 (now 2)", "2"]
-    said = store_page(store, (), (), "").warnings
-    assert any("1 cell of revision 1 of lasvm in the store is not used" in str(one) for one in said)
-    found = upkeep.prune(store, old=True, torn=False, really=True)[0]
-    assert {row["what"]: row["lines"] for row in found if row["folder"] == "cells"} == {upkeep.OLD: 1}
-    assert sorted(row["revision"] for row in contents(Store(tmp_path))) == ["1", "2"]
 
 
 # ------------------------------------------------------------------ the command line
@@ -452,7 +390,7 @@ def test_a_model_goes_on_scaling_and_predicts_in_the_file_s_units(prices, capsys
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("data=wdbc scale=standard", "scale=online and scale=online_minmax are for all data"),
+        ("data=wdbc scale=standard", "scale=online is for all data"),
         ("data=wdbc target=online", "target=online: data=wdbc has no targets"),
         ("data=wdbc scale=onlin", "scale"),
     ],

@@ -4,86 +4,98 @@ import math
 
 import numpy as np
 
+from .classes import classes_of
 from .projectron import ROUNDING, Dictionary
+from .rounds import ClassSlots
 from .slots import Slots
 
 
-def short(y, f, eps):
-    """y f < 1 - eps, by more than rounding."""
-    return 1 - eps - y * f > 1e-9
+def short(d, eps):
+    """d < 1 - eps, by more than rounding."""
+    return 1 - eps - d > 1e-9
 
 
 class Balls(Slots):
-    """Functions whose norms are kept; `f` is 0 where it is rounding beside its terms."""
+    """sum_c ||f_c||^2 = norm2 <= U^2; a step of eta adds ||e||^2 eta^2 kappa(x, x) + 2 eta d to it."""
 
-    def __init__(self, X, y, kernels, normalise, budget, exact=False):
-        super().__init__(X, y, kernels, normalise, budget)
+    def __init__(self, *form, U, eta, eps, ridge=1.0, exact=False):
+        super().__init__(*form)
         self.norm2, self.exact = [0.0] * self.m, exact
+        self.U, self.eta, self.eps, self.ridge = U, eta, eps, ridge
 
     def f(self, i, t):
+        """0 where it is rounding beside its terms."""
         terms = [a * self.kappa(i, j, t) for a, j in zip(self.a[i], self.held[i], strict=True)]
         total = sum(terms)
         return 0.0 if not self.exact and abs(total) <= ROUNDING * sum(map(abs, terms)) else total
 
-    def step(self, i, t, f, U, eta, eps, ridge):
-        if not short(self.y[t], f, eps):
+    def learn(self, i, t, d, e):
+        if not short(d, self.eps):
             return
         if self.full(i):
-            self.fold(i, ridge)
-            f = sum(a * self.kappa(i, j, t) for a, j in zip(self.a[i], self.held[i], strict=True))
-        self.append(i, t, eta * self.y[t])
-        self.grow(i, eta**2 * self.kappa(i, t, t) + 2 * eta * self.y[t] * f, U)
-
-    def grow(self, i, more, U):
+            self.fold(i)
+            d, e = self.plain_margin(i, t)
+        self.append(i, t, self.eta * e)
+        more = self.sides * self.eta**2 * self.kappa(i, t, t) + 2 * self.eta * d
         self.norm2[i] = max(self.norm2[i] + more, 0.0)
-        if self.norm2[i] > U**2:
-            self.scale(i, U / math.sqrt(self.norm2[i]))
-            self.norm2[i] = U**2
+        if self.norm2[i] > self.U**2:
+            self.scale(i, self.U / math.sqrt(self.norm2[i]))
+            self.norm2[i] = self.U**2
 
-    def fold(self, i, ridge):
+    def fold(self, i):
         """The first half of the vectors of at least the median size take over the others."""
         a, held = np.array(self.a[i]), self.held[i]
-        large = [s for s in range(len(a)) if abs(a[s]) >= np.median(np.abs(a)) * (1 - 1e-9)]
+        size = self.length(a)
+        large = [s for s in range(len(a)) if size[s] >= np.median(size) * (1 - 1e-9)]
         L = large[: len(a) // 2]
         R = [s for s in range(len(a)) if s not in L]
         K = np.array([[self.kappa(i, p, q) for q in held] for p in held])
-        new = a[L] + np.linalg.solve(K[np.ix_(L, L)] + ridge * np.eye(len(L)), K[np.ix_(L, R)] @ a[R])
-        size2 = new @ K[np.ix_(L, L)] @ new
+        ridge = self.ridge * np.eye(len(L))
+        new = a[L] + np.linalg.solve(K[np.ix_(L, L)] + ridge, K[np.ix_(L, R)] @ a[R])
+        size2 = sum(own @ K[np.ix_(L, L)] @ own for own in new.reshape(len(L), -1).T)
         if size2 <= 0:
             size2, self.norm2[i] = 1.0, 0.0
-        self.a[i] = (new * math.sqrt(self.norm2[i] / size2)).tolist()
+        self.a[i] = list(new * math.sqrt(self.norm2[i] / size2))
         self.held[i] = [held[s] for s in L]
         self.n_sv[i] = len(L)
 
 
-def single(X, y, kernels, normalise, budget, U, eta, eps, ridge, exact):
-    E = Balls(X, y, kernels, normalise, budget, exact)
-    for t in range(len(y)):
-        f = E.f(0, t)
-        E.record(f, y[t], [True])
-        E.step(0, t, f, U, eta, eps, ridge)
+class ClassBalls(Balls, ClassSlots):
+    """The same of more classes."""
+
+
+def balls(X, y, *form, **how):
+    return (Balls if classes_of(y) is None else ClassBalls)(X, y, *form, **how)
+
+
+def single(E):
+    """One kernel, whose scores are the prediction's."""
+    for t in range(len(E.y)):
+        E.learn(0, t, *E.alone(t))
     E.weights.w = None
     return E.finish()
 
 
 def ahpatron(X, y, kernels, *, budget, eta, eps, ridge, normalise="none", rng=None):
-    """On y f < 1 - eps append eta y, folded to half first where full; the norm stays within sqrt(B) / 2."""
-    return single(X, y, kernels, normalise, budget, math.sqrt(budget) / 2, eta, eps, ridge, False)
+    """On d < 1 - eps append eta e, folded to half first where full; the norm stays within sqrt(B) / 2."""
+    form = (X, y, kernels, normalise, budget)
+    return single(balls(*form, U=math.sqrt(budget) / 2, eta=eta, eps=eps, ridge=ridge))
 
 
 def avp(X, y, kernels, *, U, eta, eps, normalise="none", rng=None):
     """The same with room for all."""
-    return single(X, y, kernels, normalise, len(y), U, eta, eps, 1.0, True)
+    return single(balls(X, y, kernels, normalise, len(y), U=U, eta=eta, eps=eps, exact=True))
 
 
 def bomkc_ahpatron(X, y, kernels, *, budget, gamma, eta, eps, ridge, normalise="none", rng=None):
     """A vote of one for each kernel; weights by gamma where it errs."""
-    E = Balls(X, y, kernels, normalise, budget)
+    form = (X, y, kernels, normalise, budget)
+    E = balls(*form, U=math.sqrt(budget) / 2, eta=eta, eps=eps, ridge=ridge)
     for t in range(len(y)):
-        f, z = E.predict(t)
-        E.discount(gamma, z)
+        d, e = E.margins(t)
+        E.discount(gamma, d <= 0)
         for i in range(E.m):
-            E.step(i, t, f[i], math.sqrt(budget) / 2, eta, eps, ridge)
+            E.learn(i, t, d[i], e[i])
     return E.finish()
 
 
@@ -94,7 +106,7 @@ def avp_ogs(X, y, kernels, *, U, eps, c, normalise="none", rng=None):
     for t in range(T):
         f = E.f(0, t)
         E.record(f, y[t], [True])
-        if not short(y[t], f, eps):
+        if not short(y[t] * f, eps):
             continue
         beta, size2, residual = E.projection(0, t)
         projects = (len(beta) > 0 or E.kappa(0, t, t) == 0) and residual <= 100 / T

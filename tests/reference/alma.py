@@ -24,9 +24,3 @@ def alma(X, y, kernels, *, alpha, C, normalise="none", rng=None):
         square = square / shrink**2
         k = k + 1
     return E.finish()
-
-
-def alma0(X, y, kernels, *, alpha, C, normalise="none", rng=None):
-    """ALMA with the margin fixed to 0."""
-    assert alpha == 1
-    return alma(X, y, kernels, alpha=1, C=C, normalise=normalise)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .classes import Notes, best, classes_of
 from .expansion import Expansions
 from .features import frequencies, lifted
 
@@ -42,16 +43,35 @@ def two_classes(X, y, given, diagonal, r, c, D, features, linear, linear_scale, 
     return E.result()
 
 
-def arow_features(X, y, kernels, *, r, c, D, features, linear, linear_scale, normalise="none", rng):
+def more_classes(X, label, kernels, diagonal, r, c, D, features, linear, linear_scale, rng):
+    """One Sigma for all: the difference of two rows has covariance 2 Sigma and takes AROW's step, half of it
+    from each row.
+    """
+    C = classes_of(label)
+    E, L = Notes(), Lifted(X, kernels, D, features, c, linear, linear_scale, rng)
+    theta, S = np.zeros((C, L.n)), np.eye(L.n)
+    for t, y in enumerate(label):
+        z = L.z(t)
+        s = theta @ z
+        q = best(s.tolist(), without=y)
+        q = next(k for k in range(C) if k != y and s[q] - s[k] <= 1e-12)
+        margin = s[y] - s[q] if abs(s[y] - s[q]) > 1e-12 else 0.0
+        E.notes.append((margin <= 0, y if margin > 0 else q if margin < 0 else min(y, q), margin))
+        loss = 1 - margin
+        if loss > 1e-9:
+            beta = 1 / (2 * z @ S @ z + r)
+            change = loss * beta * (2 * S @ z)
+            theta[y] += change / 2
+            theta[q] -= change / 2
+            S = updated(S, z, 1 / (2 * beta), diagonal)
+    return E.result()
+
+
+def arow_features(X, y, kernels, *, r, c, D, features, full, linear, linear_scale, normalise="none", rng):
     """One kernel, or the features of all side by side."""
-    return two_classes(X, y, kernels, False, r, c, D, features, linear, linear_scale, rng)
+    form = more_classes if classes_of(y) else two_classes
+    return form(X, y, kernels, not full, r, c, D, features, linear, linear_scale, rng)
 
 
-def arow_features_pool(X, y, kernels, *, r, c, D, features, linear, linear_scale, normalise="none", rng):
-    """The same of a pool."""
-    return two_classes(X, y, kernels, False, r, c, D, features, linear, linear_scale, rng)
-
-
-def arow_features_diagonal(X, y, kernels, *, r, c, D, features, linear, linear_scale, normalise="none", rng):
-    """Sigma stays diagonal."""
-    return two_classes(X, y, kernels, True, r, c, D, features, linear, linear_scale, rng)
+arow_features.adapted = {"r": 2.0}  # two classes in the form for more
+arow_features_pool = arow_features

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from .egpc import Ensemble
-from .expansion import Expansions
+from .egpc import Ensemble, ensembles
 from .features import frequencies
 
 
@@ -51,10 +50,8 @@ class Drifting(Ensemble):
 
 
 def auto(X, y, kernels=(), *, D, normalise="none", rng):
-    """Two classes: the score is P - 1/2."""
     M = Members(X, D, rng)
-    E, G = Expansions(None, 0, len(y)), Drifting(M.sizes, M.variances, 0.0, 1e-3)
-    for t in range(len(y)):
-        E.record(G.predict(M.z(t)), y[t], [])
-        G.learn(y[t])
-    return E.result()
+    return ensembles(lambda: Drifting(M.sizes, M.variances, 0.0, 1e-3), M.z, y)
+
+
+auto.apart = "one ensemble for each class, whose probabilities need not add up to 1"

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
+from .classes import Notes, classes_of
 from .expansion import Expansions
 from .features import frequencies, lifted
 from .weights import TINY
@@ -51,11 +52,25 @@ def members(X, kernels, D, features, nu, linear, nu_linear, rng):
     )
 
 
-def egpc(X, y, kernels, *, D, features, nu, linear, nu_linear, drift, share, normalise="none", rng):
-    """Two classes: the score is P - 1/2."""
-    z, *form = members(X, kernels, D, features, nu, linear, nu_linear, rng)
-    E, G = Expansions(None, 0, len(y)), Ensemble(*form, drift, share)
-    for t in range(len(y)):
-        E.record(G.predict(z(t)), y[t], [])
-        G.learn(y[t])
+def ensembles(made, z, y):
+    """Two classes: the score is P - 1/2. More: an ensemble for each against all others, P_c / sum of them."""
+    C = classes_of(y)
+    E, each = Notes() if C else Expansions(None, 0, len(y)), [made() for _ in range(C or 1)]
+    for t, own in enumerate(y):
+        scores = [G.predict(z(t)) for G in each]
+        if C:
+            P = np.array(scores) + 0.5
+            E.record((P / P.sum()).tolist(), own)
+        else:
+            E.record(scores[0], own, [])
+        for c, G in enumerate(each):
+            G.learn(own if not C else 1.0 if c == own else -1.0)
     return E.result()
+
+
+def egpc(X, y, kernels, *, D, features, nu, linear, nu_linear, drift, share, normalise="none", rng):
+    z, *form = members(X, kernels, D, features, nu, linear, nu_linear, rng)
+    return ensembles(lambda: Ensemble(*form, drift, share), z, y)
+
+
+egpc.apart = "one ensemble for each class, whose probabilities need not add up to 1"

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from .classes import Notes, best, class_votes, classes_of
 from .expansion import Expansions
 from .losses import loss_of, slope_of
 from .norma import rate
@@ -53,30 +54,106 @@ def hedged(w, eta, losses):
     return [max(w_i / sum(w), 2.3e-308) for w_i in w]
 
 
+class Linear(Expansions):
+    """theta_i z_i(x) of every kernel; slopes are the losses' in f."""
+
+    def __init__(self, X, y, kernels, D, features, rng):
+        super().__init__(None, 0, len(y))
+        self.X, self.y, self.V = X, y, frequencies(kernels, X.shape[1], D, features, rng)
+        self.theta = [np.zeros(2 * D) for _ in kernels]
+
+    def predict(self, t):
+        """f of every kernel, and which err."""
+        self.t, self.z = t, lifted(self.V, self.X[t])
+        self.f = [theta @ z for theta, z in zip(self.theta, self.z, strict=True)]
+        return [self.y[t] * f <= 0 for f in self.f]
+
+    def mix(self, w):
+        self.record(sum(w_i * f for w_i, f in zip(w, self.f, strict=True)), self.y[self.t], [])
+
+    def vote(self, W):
+        self.record(W.vote(self.f, np.ones(len(self.f), dtype=bool)), self.y[self.t], [])
+
+    def losses(self, loss):
+        return [loss_of(loss, self.y[self.t], f) for f in self.f]
+
+    def slope(self, i, loss):
+        return slope_of(loss, self.y[self.t], self.f[i])
+
+    def descend(self, eta, lam, loss):
+        """theta - eta (slope z + lam theta)."""
+        for i, z in enumerate(self.z):
+            moved = np.multiply.outer(self.slope(i, loss), z)
+            self.theta[i] = self.theta[i] - eta * (moved + lam * self.theta[i])
+
+
+class ClassLinear(Linear):
+    """theta_i (C, 2D); losses are of the margins, whose slope is 1 at the class and -1 at its rival."""
+
+    def __init__(self, X, y, kernels, D, features, rng):
+        super().__init__(X, y, kernels, D, features, rng)
+        self.C, self.notes = classes_of(y), Notes()
+        self.theta = [np.zeros((self.C, 2 * D)) for _ in kernels]
+
+    def predict(self, t):
+        super().predict(t)
+        self.r = [best(s, without=self.y[t]) for s in self.f]
+        self.d = [s[self.y[t]] - s[r] for s, r in zip(self.f, self.r, strict=True)]
+        return [d <= 0 for d in self.d]
+
+    def record(self, totals, y, used):
+        self.notes.record(totals, y)
+
+    def vote(self, W):
+        self.notes.record(class_votes(W, [best(s) for s in self.f], self.C), self.y[self.t])
+
+    def losses(self, loss):
+        return [loss_of(loss, 1.0, d) for d in self.d]
+
+    def slope(self, i, loss):
+        slopes = np.zeros(self.C)
+        slopes[self.y[self.t]] = slope_of(loss, 1.0, self.d[i])
+        slopes[self.r[i]] = -slopes[self.y[self.t]]
+        return slopes
+
+    def result(self, weights=None):
+        return self.notes.result(weights)
+
+
+def linear(X, y, *form):
+    return (Linear if classes_of(y) is None else ClassLinear)(X, y, *form)
+
+
 def rff(X, y, kernels, *, D, features, eta, lam, loss, normalise="none", rng):
     """One kernel, step eta or 1 / sqrt(T)."""
-    eta = 1 / math.sqrt(len(y)) if eta is None else eta
-    V, theta = frequencies(kernels, X.shape[1], D, features, rng), np.zeros(2 * D)
-    E = Expansions(None, 0, len(y))
+    E = linear(X, y, kernels, D, features, rng)
     for t in range(len(y)):
-        (z,) = lifted(V, X[t])
-        f = theta @ z
-        E.record(f, y[t], [])
-        theta = descended(theta, z, eta, lam, slope_of(loss, y[t], f))
+        E.predict(t)
+        E.mix([1.0])
+        E.descend(1 / math.sqrt(len(y)) if eta is None else eta, lam, loss)
     return E.result()
 
 
 def raker(X, y, kernels, *, D, features, eta, step, lam, loss, normalise="none", rng):
     """Algorithm 1: predict by the weights; (14); (16), both with step eta or eta / sqrt(t)."""
-    m = len(kernels)
-    V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
-    R = Raker(m, D, eta, lam, loss)
+    E, w = linear(X, y, kernels, D, features, rng), [1 / len(kernels)] * len(kernels)
     for t in range(len(y)):
-        z = lifted(V, X[t])
-        E.record(R.predict(z), y[t], [])
-        R.eta = rate(eta, step, t)
-        R.update(z, y[t])
-    return E.result(np.array(R.w))
+        E.predict(t)
+        E.mix(w)
+        w = hedged(w, rate(eta, step, t), E.losses(loss))
+        E.descend(rate(eta, step, t), lam, loss)
+    return E.result(np.array(w))
+
+
+def bomkc_fogd(X, y, kernels, *, D, features, gamma, eta, normalise="none", rng):
+    """FOGD: where d < 1 a step of eta along z. Weights by gamma where d <= 0, a vote of signs."""
+    E, W = linear(X, y, kernels, D, features, rng), Weights(len(kernels))
+    for t in range(len(y)):
+        z = E.predict(t)
+        E.vote(W)
+        W.discount(gamma, z)
+        E.descend(eta, 0.0, "hinge")
+    return E.result(W.w)
 
 
 class Raker:
@@ -97,7 +174,7 @@ class Raker:
             self.theta[i] = descended(self.theta[i], z[i], self.eta, self.lam, slope)
 
 
-def adaraker(X, y, kernels, *, D, features, eta0, lam, loss, normalise="none", rng, kept=False):
+def adaraker(X, y, kernels, *, D, features, eta0, lam, loss, kept, normalise="none", rng):
     """Algorithm 2 with h (exp(+eta r)); the intervals of length 2^j are [n 2^j, (n + 1) 2^j - 1], n >= 1.
 
     kept: an interval continues with the instance of the one before it, whose vote is set to eta at once
@@ -121,11 +198,6 @@ def adaraker(X, y, kernels, *, D, features, eta0, lam, loss, normalise="none", r
             log_h[j] = math.log(instance.eta) if log_h[j] is None else log_h[j] + instance.eta * r
             instance.update(z, target)
     return E.result()
-
-
-def adaraker_kept(X, y, kernels, *, D, features, eta0, lam, loss, normalise="none", rng):
-    own = {"D": D, "features": features, "eta0": eta0, "lam": lam, "loss": loss, "rng": rng}
-    return adaraker(X, y, kernels, **own, kept=True)
 
 
 def adaraker_authors(X, y, kernels, *, D, lam, loss, eta, normalise="none", rng):
@@ -202,22 +274,6 @@ def rescaled(errors, least):
     middle, half = (max(errors) + min(errors)) / 2, (max(errors) - min(errors)) / 2
     errors = np.asarray(errors)
     return (errors - middle + least) / (half + least)
-
-
-def bomkc_fogd(X, y, kernels, *, D, features, gamma, eta, normalise="none", rng):
-    """FOGD: where y f < 1, theta += eta y z. Weights by gamma^[y f <= 0], a vote of signs."""
-    m = len(kernels)
-    V, E = frequencies(kernels, X.shape[1], D, features, rng), Expansions(None, 0, len(y))
-    theta, W, every = np.zeros((m, 2 * D)), Weights(m), np.ones(m, dtype=bool)
-    for t in range(len(y)):
-        z = lifted(V, X[t])
-        f = [theta[i] @ z[i] for i in range(m)]
-        E.record(W.vote(f, every), y[t], [])
-        W.discount(gamma, [y[t] * f_i <= 0 for f_i in f])
-        for i in range(m):
-            if y[t] * f[i] < 1:
-                theta[i] += eta * y[t] * z[i]
-    return E.result(W.w)
 
 
 def ridge_features(X, y, kernels, *, D, features, lam, normalise="none", rng):

@@ -5,7 +5,8 @@ import math
 
 import numpy as np
 
-from .slots import Slots
+from .classes import classes_of
+from .rounds import slots
 from .weights import TINY
 
 JITTER = 1e-6
@@ -87,16 +88,21 @@ def tracked(E, C, targets, note, *, budget, noise, lam, share):
 
 
 def krls_t_pool(X, y, kernels, *, budget, noise, lam, share, normalise="none", rng=None):
-    """Two classes, or numbers."""
-    E = Slots(X, y, kernels, normalise, budget)
+    """Two classes, or numbers; C classes are C means with targets +1 and -1, and one covariance."""
+    E = slots(X, y, kernels, normalise, budget)
+    C = classes_of(y)
+    targets = np.where(np.arange(C) == y[:, None], 1.0, -1.0) if C else y[:, None]
 
     def note(t, mean, nlpd, variance):
-        E.record(float(mean[0]), y[t], np.ones(E.m, bool), [nlpd, variance[0]])
+        if C:
+            E.note(mean, t)
+        else:
+            E.record(float(mean[0]), y[t], np.ones(E.m, bool), [nlpd, variance[0]])
 
-    trackers, w = tracked(E, 1, y[:, None], note, budget=budget, noise=noise, lam=lam, share=share)
+    trackers, w = tracked(E, C or 1, targets, note, budget=budget, noise=noise, lam=lam, share=share)
     E.held = [own.held for own in trackers]
-    E.a = [own.coefficients()[:, 0].tolist() for own in trackers]
-    E.weights.w = np.array(w) if share is not None else None
+    E.a = [list(own.coefficients()) if C else own.coefficients()[:, 0].tolist() for own in trackers]
+    E.weights.w = np.array(w)
     return E.finish()
 
 
@@ -108,3 +114,4 @@ def krls_t(X, y, kernels, *, budget, noise, lam, normalise="none", rng=None):
 
 
 krls_t.near = krls_t_pool.near = 1e-5  # the matrices of wide kernels have condition numbers above 1e7
+krls_t_pool.apart = "the weights are by the densities of both classes' targets, each of which has the same"

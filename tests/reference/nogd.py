@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from .projectron import Spans
+from .classes import classes_of
+from .projectron import ClassSpans, Spans
 
 
 class Features(Spans):
@@ -21,35 +22,46 @@ class Features(Spans):
         return 0.0 if abs(total) <= 1e-10 * size else total
 
 
+class ClassFeatures(ClassSpans):
+    """The same of more classes."""
+
+    step = 0.0
+
+    def size(self, i, terms):
+        if not self.full(i):
+            return self.zero
+        return np.maximum(super().size(i, terms), max(self.step, np.abs(self.a[i]).max()))
+
+
 def bomkc_nogd(X, y, kernels, *, budget, gamma, eta, rank, normalise="none", rng=None):
-    """Until B vectors: on y f < 1 append eta y. Then K = V D V^T, its k = rank B largest eigenvalues;
-    v = D^1/2 V^T a; f = v . z(x), z = D^-1/2 V^T k(x); on y f < 1, v <- v + eta y z.
+    """Until B vectors: on d < 1 append eta e. Then K = V D V^T, its k = rank B largest eigenvalues;
+    v = D^1/2 V^T a; f = v . z(x), z = D^-1/2 V^T k(x); on d < 1, v <- v + eta z e.
 
     Eigenvalues within 1e-6 of the k-th stay too; those below 1e-8 of the largest do not. Losses up to 1e-9
     are 0, and so is, with features, an output below 1e-10 of its terms a k, a = V D^-1/2 v, max |a| or eta.
     """
-    E = Features(X, y, kernels, normalise, budget)
+    E = (Features if classes_of(y) is None else ClassFeatures)(X, y, kernels, normalise, budget)
     E.step = eta
     features, v = [None] * E.m, [None] * E.m
     for t in range(len(y)):
-        f, z = E.predict(t)
-        E.discount(gamma, z)
+        d, e = E.margins(t)
+        E.discount(gamma, d <= 0)
         for i in range(E.m):
             if features[i] is not None:
-                k_t = np.array([E.kappa(i, j, t) for j in E.held[i]])
-                z_t = features[i] @ k_t
-                assert abs(f[i] - v[i] @ z_t) <= 1e-8 * max(eta, np.abs(E.a[i]).sum())  # the same function
-            if 1 - y[t] * f[i] <= 1e-9:
+                z_t = features[i] @ np.array([E.kappa(i, j, t) for j in E.held[i]])
+                apart = np.abs(E.value(i, t) - z_t @ v[i])  # the same function
+                assert (apart <= 1e-8 * np.maximum(eta, np.abs(E.a[i]).sum(axis=0))).all()
+            if 1 - d[i] <= 1e-9:
                 continue
             if features[i] is None:
-                E.append(i, t, eta * y[t])
+                E.append(i, t, eta * e[i])
                 if not E.full(i):
                     continue
                 features[i], back = feature_map(E.gram[i], rank, budget)
-                v[i] = back @ E.a[i]
+                v[i] = back @ np.array(E.a[i])
             else:
-                v[i] = v[i] + eta * y[t] * z_t
-            E.a[i] = (features[i].T @ v[i]).tolist()
+                v[i] = v[i] + np.multiply.outer(z_t, eta * e[i])
+            E.a[i] = list(features[i].T @ v[i])
     return E.finish()
 
 

@@ -2,7 +2,11 @@
 
 import math
 
+import numpy as np
+
+from .classes import classes_of
 from .losses import slope_of
+from .rounds import ClassSlots
 from .slots import Slots
 
 
@@ -20,13 +24,20 @@ class Descent(Slots):
         self.record(g, self.y[t], [True])
         return g
 
+    def shifted_margin(self, t, offset):
+        """Record g(x_t) = f_t(x_t) + offset; return its margin and a step's direction."""
+        return self.y[t] * self.predict(t, offset), self.y[t]
+
     def step(self, t, shrink, alpha):
         """Equations (11) and (12), and of round t + 1's sum in Fig. 1 the terms that it still has."""
         terms = [(shrink * a, i) for a, i in zip(self.a[0], self.held[0], strict=True)]
-        if alpha != 0:
+        if np.any(alpha):
             terms.append((alpha, t))
         if self.tau is not None:
             terms = [(a, i) for a, i in terms if i >= (t + 1) - self.tau]
+        self.keep(terms)
+
+    def keep(self, terms):
         self.a[0], self.held[0] = [a for a, _ in terms], [i for _, i in terms]
         self.n_sv[0] = len(terms)
 
@@ -36,20 +47,32 @@ class Descent(Slots):
         return result
 
 
+class ClassDescent(Descent, ClassSlots):
+    """The same of more classes, with an offset of each."""
+
+    def shifted_margin(self, t, offset):
+        return self.note(self.value(0, t) + offset, t)
+
+
+def descent(X, y, *form):
+    return (Descent if classes_of(y) is None else ClassDescent)(X, y, *form)
+
+
 def rate(eta, step, t):
     return {"constant": eta, "sqrt": eta / math.sqrt(t + 1)}[step]
 
 
 def norma(X, y, kernels, *, lam, rho, eta, step, tau, offset, normalise="none", rng=None):
-    """Soft margin loss, equations (13) to (16): sigma = 1 if y g <= rho."""
-    E, b = Descent(X, y, kernels, normalise, tau), 0.0
+    """Soft margin loss, equations (13) to (16): sigma = 1 if y g <= rho, or if the margin of g is."""
+    E = descent(X, y, kernels, normalise, tau)
+    b = E.zero
     for t in range(len(y)):
-        g = E.predict(t, b)
+        margin, direction = E.shifted_margin(t, b)
         e = rate(eta, step, t)
-        sigma = 1 if y[t] * g <= rho else 0
-        E.step(t, 1 - e * lam, e * sigma * y[t])
+        sigma = 1 if margin <= rho else 0
+        E.step(t, 1 - e * lam, e * sigma * direction)
         if offset:
-            b = b + e * sigma * y[t]
+            b = b + e * sigma * direction
     return E.finish()
 
 
@@ -72,16 +95,14 @@ def norma_growing(X, y, kernels, *, lam, rho, eta, eps, t0, normalise="none", rn
 
     s_t = t while t <= t0, later ceil(t^(1/2 + eps)), but never fewer than before.
     """
-    E, until = Descent(X, y, kernels, normalise, None), theorem_6(eta * lam, eps) if t0 is None else t0
+    E, until = descent(X, y, kernels, normalise, None), theorem_6(eta * lam, eps) if t0 is None else t0
     s = 1
     for t in range(1, len(y) + 1):  # rounds counted from 1
-        g, e = E.predict(t - 1), eta / math.sqrt(t)
-        sigma = 1 if y[t - 1] * g <= rho else 0
-        E.step(t - 1, 1 - e * lam, e * sigma * y[t - 1])
+        margin, direction = E.shifted_margin(t - 1, 0.0)
+        e, sigma = eta / math.sqrt(t), 1 if margin <= rho else 0
+        E.step(t - 1, 1 - e * lam, e * sigma * direction)
         s = t + 1 if t + 1 <= until else max(s, math.ceil((t + 1) ** (0.5 + eps)))
-        terms = [(a, i) for a, i in zip(E.a[0], E.held[0], strict=True) if i + 1 > t - s]
-        E.a[0], E.held[0] = [a for a, _ in terms], [i for _, i in terms]
-        E.n_sv[0] = len(terms)
+        E.keep([(a, i) for a, i in zip(E.a[0], E.held[0], strict=True) if i + 1 > t - s])
     return E.finish()
 
 
@@ -133,8 +154,11 @@ def norma_regression(X, y, kernels, *, loss, lam, eta, step, nu, start, tau, nor
     return E.finish()
 
 
-def norma_novelty(X, y, kernels, *, nu, lam, eta, step, start, tau, normalise="none", rng=None):
-    """Equation (20) with rho moved by minus the gradient of max(0, rho - f(x)) - nu rho; rho_1 = start."""
+def norma_novelty(X, y, kernels, *, loss, nu, lam, eta, step, start, tau, normalise="none", rng=None):
+    """Equation (20) with rho moved by minus the gradient of max(0, rho - f(x)) - nu rho; rho_1 = start.
+
+    Or gradient descent on ln(1 + exp(rho - f(x))) - nu rho.
+    """
     E, rho = Descent(X, y, kernels, normalise, tau), start
     for t in range(len(y)):
         f = E.f(0, t)
@@ -142,19 +166,11 @@ def norma_novelty(X, y, kernels, *, nu, lam, eta, step, start, tau, normalise="n
         E.record(f - rho, 1, [True])
         E.mistakes[-1] = novel
         e = rate(eta, step, t)
-        E.step(t, 1 - e * lam, e if novel else 0)
-        rho = rho - e * (1 - nu) if novel else rho + e * nu
-    return E.finish()
-
-
-def norma_novelty_logistic(X, y, kernels, *, nu, lam, eta, step, start, tau, normalise="none", rng=None):
-    """Gradient descent on ln(1 + exp(rho - f(x))) - nu rho, in f and in rho; rho_1 = start."""
-    E, rho = Descent(X, y, kernels, normalise, tau), start
-    for t in range(len(y)):
-        f = E.f(0, t)
-        E.record(f - rho, 1, [True])
-        E.mistakes[-1] = f < rho
-        e, s = rate(eta, step, t), -slope_of("logistic", 1.0, f - rho)
-        E.step(t, 1 - e * lam, e * s)
-        rho = rho + e * nu - e * s
+        if loss == "logistic":
+            s = -slope_of("logistic", 1.0, f - rho)
+            E.step(t, 1 - e * lam, e * s)
+            rho = rho + e * nu - e * s
+        else:
+            E.step(t, 1 - e * lam, e if novel else 0)
+            rho = rho - e * (1 - nu) if novel else rho + e * nu
     return E.finish()

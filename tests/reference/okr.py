@@ -45,7 +45,7 @@ def omkr(X, y, kernels, *, eta, step, lam, beta, loss, normalise="none", rng=Non
     return E.result(np.array(w))
 
 
-def adamkl(X, y, kernels, *, eta0, lam, loss, levels, normalise="none", rng=None, kept=False):
+def adamkl(X, y, kernels, *, eta0, lam, loss, levels, kept, normalise="none", rng=None):
     """OMKR on every interval of 2^j rounds, voting as AdaRaker's instances do; kept: as of `adaraker`."""
     m, rows = len(kernels), pool_rows(X, kernels, normalise)
     E = Expansions(lambda t: np.tile(rows(t), (levels, 1)), levels * m, len(y))
@@ -83,8 +83,3 @@ def adamkl(X, y, kernels, *, eta0, lam, loss, levels, normalise="none", rng=None
             a[j * m : j * m + m] = [-eta[j] * slope_of(loss, target, f_i) for f_i in out[j]]
         learnt(E, t - 1, keep, a)
     return E.result()
-
-
-def adamkl_kept(X, y, kernels, *, eta0, lam, loss, levels, normalise="none", rng=None):
-    own = {"eta0": eta0, "lam": lam, "loss": loss, "levels": levels, "normalise": normalise}
-    return adamkl(X, y, kernels, **own, kept=True)

@@ -11,12 +11,29 @@ import math
 import numpy as np
 
 from .omkc import bernoulli, omkc_dd, start
+from .rounds import rounds
 from .weights import RealWeights, Weights, hedge_by
 
 
 def omklp_da1(X, y, kernels, *, beta, normalise="none", rng=None):
-    """Algorithm 1 is Algorithm 1 of the OMKC paper."""
-    return omkc_dd(X, y, kernels, beta=beta, normalise=normalise, rng=rng)
+    """Algorithm 1 is Algorithm 1 of the OMKC paper; beta None: that of equation (5), beta_k.
+
+    Segment k ends with the round in which the best kernel makes its 2^k-th mistake of the segment; then the
+    weights restart at 1/m.
+    """
+    if beta is not None:
+        return omkc_dd(X, y, kernels, beta=beta, normalise=normalise, rng=rng)
+    E, W = start(X, y, kernels, normalise)
+    k, counts = 0, np.zeros(E.m)
+    for _ in E:
+        E.vote(W)
+        z = E.d <= 0
+        W.discount(2 ** (k / 2) / (math.sqrt(math.log(E.m)) + 2 ** (k / 2)), z)
+        counts = counts + z
+        if min(counts) == 2**k:
+            k, counts, W = k + 1, np.zeros(E.m), Weights(E.m)
+        E.learn(z)
+    return E.result(W.w)
 
 
 def multinomial(rng, p):
@@ -29,95 +46,47 @@ def multinomial(rng, p):
 
 
 def omklp_da2(X, y, kernels, *, beta, gamma, normalise="none", rng=None):
-    """Algorithm 2: nu_i = z_i (1/2 + min(gamma, -y f_i)), w_i beta^nu_i."""
-    E, _, every = start(X, y, kernels, normalise)
-    W = RealWeights(E.m)
-    for t in range(len(y)):
-        f = E.F[:, t]
-        E.record(W.vote(f, every), y[t], every)
-        z = y[t] * f <= 0
-        nu = [0.5 + min(gamma, -y[t] * f[i]) if z[i] else 0.0 for i in range(len(f))]
-        W.discount(beta, nu)
-        E.add(t, y[t] * z)
-    return E.result(W.w)
-
-
-def omklp_da1_doubling(X, y, kernels, *, normalise="none", rng=None):
-    """Algorithm 1 with beta_k of equation (5). Segment k ends with the round in which the best kernel makes
-    its 2^k-th mistake of the segment; then the weights restart at 1/m.
-    """
-    E, W, every = start(X, y, kernels, normalise)
-    m, k, segment = E.m, 0, []
-    for t in range(len(y)):
-        f = E.F[:, t]
-        E.record(W.vote(f, every), y[t], every)
-        z = y[t] * f <= 0
-        W.discount(2 ** (k / 2) / (math.sqrt(math.log(m)) + 2 ** (k / 2)), z)
-        segment.append(z)
-        if min(np.sum(segment, axis=0)) == 2**k:
-            k, segment, W = k + 1, [], Weights(m)
-        E.add(t, y[t] * z)
+    """Algorithm 2: nu_i = z_i (1/2 + min(gamma, -d_i)), w_i beta^nu_i."""
+    E, W = rounds(X, y, kernels, normalise), RealWeights(len(kernels))
+    for _ in E:
+        E.vote(W)
+        W.discount(beta, [0.5 + min(gamma, -d_i) if d_i <= 0 else 0.0 for d_i in E.d])
+        E.learn(E.d <= 0)
     return E.result(W.w)
 
 
 def omklp_sua(X, y, kernels, *, beta, delta, normalise="none", rng):
     """Algorithm 3: only the kernel drawn from p = (1 - delta) q + delta/m moves; draw after predicting."""
-    E, W, every = start(X, y, kernels, normalise)
-    m = E.m
-    for t in range(len(y)):
-        f = E.F[:, t]
-        E.record(W.vote(f, every), y[t], every)
-        chosen = multinomial(rng, (1 - delta) * W.w + delta / m)
-        z = (np.arange(m) == chosen) & (y[t] * f <= 0)
+    E, W = start(X, y, kernels, normalise)
+    for _ in E:
+        E.vote(W)
+        z = (np.arange(E.m) == multinomial(rng, (1 - delta) * W.w + delta / E.m)) & (E.d <= 0)
         W.discount(beta, z)
-        E.add(t, y[t] * z)
+        E.learn(z)
     return E.result(W.w)
 
 
 def omklp_mua(X, y, kernels, *, beta, delta, normalise="none", rng):
     """Algorithm 4: kernels with m_i ~ Bernoulli(p_i) move; p_1 = 1, then p_i = (1 - delta) q_i + delta."""
-    E, W, every = start(X, y, kernels, normalise)
+    E, W = start(X, y, kernels, normalise)
     p = np.ones(E.m)
-    for t in range(len(y)):
-        f = E.F[:, t]
-        E.record(W.vote(f, every), y[t], every)
-        z = bernoulli(rng, p) & (y[t] * f <= 0)
+    for _ in E:
+        E.vote(W)
+        z = bernoulli(rng, p) & (E.d <= 0)
         W.discount(beta, z)
         p = (1 - delta) * W.w + delta
-        E.add(t, y[t] * z)
+        E.learn(z)
     return E.result(W.w)
-
-
-def mix(w, f):
-    """sum_i w_i f_i in index order."""
-    score = 0.0
-    for w_i, f_i in zip(w, f, strict=True):
-        score += w_i * f_i
-    return score
-
-
-def step_and_project(E, t, a, R):
-    """f_i + a_i kappa_i(x_t, .), divided by max(1, ||f_i|| / R); ||f_i||^2 = sum_j a_ij f_i(x_j)."""
-    E.add(t, a)
-    for i in range(E.m):
-        square = sum(column[i] * E.F[i, s] for s, column in zip(E.stored, E.columns, strict=True))
-        divisor = max(1.0, math.sqrt(max(square, 0.0)) / R)
-        E.F[i] = E.F[i] / divisor
-        for column in E.columns:
-            column[i] = column[i] / divisor
 
 
 def omklo_da(X, y, kernels, *, beta, R, normalise="none", rng=None):
     """Algorithm 5: outputs are combined; in a mistake of the ensemble all kernels move."""
-    E, W, every = start(X, y, kernels, normalise)
-    w = W.w
-    for t in range(len(y)):
-        f = E.F[:, t]
-        score = mix(w, f)
-        E.record(score, y[t], every)
-        if y[t] * score <= 0:
-            w = hedge_by(w, beta, -y[t] * f)
-            step_and_project(E, t, np.full(len(w), y[t]), R)
+    E, w = rounds(X, y, kernels, normalise), np.full(len(kernels), 1 / len(kernels))
+    for _ in E:
+        if E.mix(w) <= 0:
+            w = hedge_by(w, beta, -E.d)
+            E.learn(np.ones(E.m))
+            E.into_balls(R)
     return E.result(w)
 
 
@@ -126,21 +95,17 @@ def omklo_sua(X, y, kernels, *, beta, R, delta, eta, normalise="none", rng):
 
     eta None: Theorem 10's, sqrt(a / b).
     """
-    E, W, every = start(X, y, kernels, normalise)
-    w = W.w
-    m = len(w)
+    m = len(kernels)
+    E, w = rounds(X, y, kernels, normalise), np.full(m, 1 / m)
     if eta is None:
         a = R**2 / 2 + math.log(m) / math.log(1 / beta)
         b = math.log(1 / beta) * R**2 * m**2 / (2 * delta**2) + m / (2 * delta)
         eta = math.sqrt(a / b)
-    for t in range(len(y)):
-        f = E.F[:, t]
-        score = mix(w, f)
-        E.record(score, y[t], every)
-        if y[t] * score <= 0:
+    for _ in E:
+        if E.mix(w) <= 0:
             p = (1 - delta) * w + delta / m
-            chosen = multinomial(rng, p)
-            m_ = (np.arange(m) == chosen) / p
-            w = hedge_by(w, beta, -eta * m_ * y[t] * f)
-            step_and_project(E, t, eta * m_ * y[t], R)
+            steps = eta * ((np.arange(m) == multinomial(rng, p)) / p)
+            w = hedge_by(w, beta, -steps * E.d)
+            E.learn(steps)
+            E.into_balls(R)
     return E.result(w)

@@ -2,26 +2,18 @@
 
 import numpy as np
 
-from .expansion import Expansions
-from .kernels import pool_rows
-
-
-def run(rows, y):
-    """Kernel perceptron (Rosenblatt 1958): on y f(x) <= 0 (so at f = 0 too) add y kappa(x, .)."""
-    E = Expansions(rows, 1, len(y))
-    for t in range(len(y)):
-        f = E.F[0, t]
-        E.record(f, y[t], [True])
-        if y[t] * f <= 0:
-            E.add(t, np.array([y[t]]))
-    return E
+from .rounds import rounds
 
 
 def perceptron(X, y, kernels, *, normalise="none", rng=None):
-    """One perceptron with the pool's only kernel."""
+    """Kernel perceptron (Rosenblatt 1958) with the pool's only kernel: a step of 1 on d <= 0, so at f = 0."""
     if len(kernels) != 1:
         raise ValueError(f"perceptron takes one kernel, not {len(kernels)}")
-    return run(pool_rows(X, kernels, normalise), y).result()
+    E = rounds(X, y, kernels, normalise)
+    for _ in E:
+        if E.mix([1.0]) <= 0:
+            E.learn_together([1.0])
+    return E.result()
 
 
 def perceptron_u(X, y, kernels, *, normalise="none", rng=None):
@@ -29,18 +21,11 @@ def perceptron_u(X, y, kernels, *, normalise="none", rng=None):
 
     All kernels share their coefficients, so its output is the mean of the m outputs f_i.
     """
-    E = Expansions(pool_rows(X, kernels, normalise), len(kernels), len(y))
-    for t in range(len(y)):
-        total = 0.0
-        for f in E.F[:, t]:
-            total += f
-        score = total / len(kernels)
-        E.record(score, y[t], [True] + [False] * (len(kernels) - 1))
-        if y[t] * score <= 0:
-            E.add(t, np.full(len(kernels), y[t]))
-    r = E.result()
-    r.n_sv_per_kernel, r.coefficients = r.n_sv_per_kernel[:1], r.coefficients[:1]
-    return r
+    E = rounds(X, y, kernels, normalise)
+    for _ in E:
+        if E.mean() <= 0:
+            E.learn_together(np.ones(E.m))
+    return E.shared()
 
 
 def perceptron_star(X, y, kernels, *, select, separate=None, normalise="none", rng=None):
@@ -55,6 +40,8 @@ def perceptron_star(X, y, kernels, *, select, separate=None, normalise="none", r
         trial = np.asarray(separate)
     else:
         raise ValueError(f"unknown select {select!r}")
-    counts = [sum(run(pool_rows(X[trial], [k], normalise), y[trial]).mistakes) for k in kernels]
+    counts = [sum(perceptron(X[trial], y[trial], [k], normalise=normalise).mistakes) for k in kernels]
     best = counts.index(min(counts))
-    return run(pool_rows(X, [kernels[best]], normalise), y).result(chosen=best)
+    made = perceptron(X, y, [kernels[best]], normalise=normalise)
+    made.chosen = best
+    return made

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from .classes import classes_of
+from .rounds import ClassSlots
 from .slots import Slots
 
 SPAN, ROUNDING = 1e-8, 1e-10  # an example is in the span; an output or coefficient is 0
@@ -76,16 +78,28 @@ class Spans(Slots):
             self.inverse[i] = np.linalg.inv(K / scale) / scale
         return solve(K, self.inverse[i], k)
 
-    def mistake(self, i, t):
+    def mistake(self, i, t, e):
         d, _, residual = self.projection(i, t)
         if not self.full(i) and residual > 0:
-            self.append(i, t, self.y[t])
+            self.append(i, t, e)
         else:
-            self.move(i, self.y[t], d)
+            self.move(i, e, d)
 
     def move(self, i, c, d):
         new = [a + c * d_s for a, d_s in zip(self.a[i], d, strict=True)]
-        self.a[i] = [b if abs(b) > ROUNDING * abs(a) else 0.0 for a, b in zip(self.a[i], new, strict=True)]
+        self.a[i] = [self.cut(b, a) for a, b in zip(self.a[i], new, strict=True)]
+
+    def cut(self, b, a):
+        return b if abs(b) > ROUNDING * abs(a) else 0.0
+
+
+class ClassSpans(ClassSlots, Spans):
+    """Scores that differ by rounding are the same, and coefficients that are rounding are 0."""
+
+    exact = False
+
+    def cut(self, b, a):
+        return np.where(np.abs(b) > ROUNDING * np.abs(a), b, 0.0)
 
 
 class Dictionary(Spans):
@@ -108,33 +122,40 @@ class Dictionary(Spans):
         return d + self.inverse[i] @ (k - K @ d)  # a step towards the last places
 
 
+def spans(X, y, *form):
+    """Slots with projections on what they store."""
+    return (Spans if classes_of(y) is None else ClassSpans)(X, y, *form)
+
+
 def bomkc_projectron(X, y, kernels, *, budget, gamma, normalise="none", rng=None):
-    """On y f <= 0 append y; if full (or in the span already) add y times its projection instead."""
-    E = Spans(X, y, kernels, normalise, budget)
+    """On d <= 0 append e; if full (or in the span already) add e times its projection instead."""
+    E = spans(X, y, kernels, normalise, budget)
     for t in range(len(y)):
-        _, z = E.predict(t)
-        E.discount(gamma, z)
+        d, e = E.margins(t)
+        E.discount(gamma, d <= 0)
         for i in range(E.m):
-            if z[i]:
-                E.mistake(i, t)
+            if d[i] <= 0:
+                E.mistake(i, t, e[i])
     return E.finish()
 
 
 def bomkc_projectronpp(X, y, kernels, *, budget, gamma, normalise="none", rng=None):
-    """Moreover, on 0 < y f < 1 add y tau times the projection, tau = min(loss / ||projection||^2, 1), if
-    tau (2 loss - tau ||projection||^2 - 2 U ||residual||) >= 0, U = sqrt((B + 1) / ln(B + 1)) / 4."""
-    E = Spans(X, y, kernels, normalise, budget)
+    """Moreover, on 0 < d < 1 add e tau times the projection, tau = min(loss / ||projection||^2, 1), if
+    tau (2 loss - tau ||projection||^2 - 2 U ||residual||) >= 0, U = sqrt((B + 1) / ln(B + 1)) / 4; squared
+    norms are those of changes, so ||e||^2 of kappa's."""
+    E = spans(X, y, kernels, normalise, budget)
     U = math.sqrt((budget + 1) / math.log(budget + 1)) / 4
     for t in range(len(y)):
-        f, z = E.predict(t)
-        E.discount(gamma, z)
+        margins, e = E.margins(t)
+        E.discount(gamma, margins <= 0)
         for i in range(E.m):
-            loss = 1 - y[t] * f[i]
-            if z[i]:
-                E.mistake(i, t)
+            loss = 1 - margins[i]
+            if margins[i] <= 0:
+                E.mistake(i, t, e[i])
             elif loss > 1e-9:
                 d, size, residual = E.projection(i, t)
+                size, residual = E.sides * size, E.sides * residual
                 tau = min(loss / size, 1) if size > 0 else 0
                 if tau * (2 * loss - tau * size - 2 * U * math.sqrt(residual)) >= 0:
-                    E.move(i, y[t] * tau, d)
+                    E.move(i, e[i] * tau, d)
     return E.finish()

@@ -4,29 +4,27 @@ import math
 import statistics
 
 
-def scaled_rows(rows, scale, centred):
+def scaled_rows(rows, centred):
     """Rows (lists of numbers), each scaled with those up to it."""
-    return [scaled_row(rows[:t], row, scale, centred) for t, row in enumerate(rows)]
+    return [scaled_row(rows[:t], row, centred) for t, row in enumerate(rows)]
 
 
-def scaled_row(before, row, scale, centred):
+def scaled_row(before, row, centred):
     """One row, after these."""
-    return [scaled([*(old[j] for old in before), x], scale, centred) for j, x in enumerate(row)]
+    return [scaled([*(old[j] for old in before), x], centred) for j, x in enumerate(row)]
 
 
-def scaled(values, scale="online", centred=True):
+def scaled(values, centred=True):
     """The last of these values, scaled with all of them; 0 where they are all the same."""
-    place, width = place_and_width(values, scale)
+    place, width = place_and_width(values)
     if width == 0:
         return 0.0
     return (values[-1] - place) / width if centred else values[-1] / width
 
 
-def place_and_width(values, scale="online"):
+def place_and_width(values):
     if not values:
         return 0.0, 0.0
-    if scale == "online_minmax":
-        return min(values), max(values) - min(values)
     return statistics.fmean(values), math.sqrt(statistics.pvariance(values))
 
 

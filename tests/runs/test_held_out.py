@@ -76,7 +76,7 @@ def test_the_averaged_hypothesis_is_the_mean_of_those_that_predicted(name, over,
     ("name", "over", "words"),
     [
         ("perceptron", {}, {"scale": "online"}),
-        ("norma", {"lam": 0.1}, {"scale": "online_minmax"}),
+        ("norma", {"lam": 0.1}, {"scale": "online"}),
         ("norma", {"lam": 0.1}, {"scale": "online", "delay": 9}),
         ("okr", {"lam": 0.0}, {"target": "online"}),
         ("norma_regression", {"lam": 0.1, "eta": 0.2}, {"scale": "online", "target": "online"}),

@@ -22,7 +22,7 @@ from support.engine_cases import case_stream, clouds, dataset, pool_for
 START = len(model_file.MAGIC) + 65
 # One or more of each kind of resource, and each that divides by what it has learnt in a way of its own.
 LEARNERS = (
-    *("omkc_ss", "omklo_sua", "omklp_da1_doubling", "alma0", "adamkl", "om2", "bomkc_spa"),  # Expansions
+    *("omkc_ss", "omklo_sua", "omklp_da1", "alma", "adamkl", "om2", "bomkc_spa"),  # Expansions
     *("bomkc_rbp", "bomkc_forgetron", "bomkc_nogd", "bomkc_projectronpp", "ahpatron", "norma"),  # Budgets
     *("avp_ogs", "krls_ald", "lasvm"),  # dictionaries
     *("raker", "omkl_gf", "adaraker_authors", "ridge_features", "iegp", "dualsgd"),  # features

@@ -18,7 +18,7 @@ def slow(*values):
 
 
 LEARNERS = (
-    "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_da1_doubling,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
+    "omkc_dd,omkc_ds,omkc_sd,omklp_da1,omklp_da2,omklp_sua,omklp_mua,omklo_da,omklo_sua,"
     "bomkc_spa,perceptron,perceptron_u"
 )
 
@@ -42,7 +42,7 @@ def test_no_count_exceeds_its_bound(data_name, capsys, request):
     if data_name != "wdbc":  # which comes with scikit-learn
         request.getfixturevalue("shared_data")
     words = (
-        f"algo={LEARNERS}",
+        f"algo={LEARNERS},omklp_da1(beta=null)",
         f"data={data_name}",
         "reps=2",
         "pool=paper16_cosine",

@@ -20,7 +20,7 @@ from omkl.theorems.mistakes import (
     omkc_sd,
     omklo_da,
     omklo_sua,
-    omklp_da1_doubling,
+    omklp_da1,
     omklp_da2,
     omklp_mua,
     omklp_sua,
@@ -164,7 +164,7 @@ def test_degrees_of_several_kernels_take_the_least_of_theirs():
 def test_doubling_as_printed_and_as_proved(g):
     three, m = Known((1.0, 1.0, 1.0)), 3
     three.fits = {i: [Fit(g + i, np.full(T, 2.0), 0.0)] for i in range(m)}
-    (bound,) = omklp_da1_doubling(Case(three))
+    (bound,) = omklp_da1(Case(three), None)
     share = 2 / (math.sqrt(2) - 1)
     printed = 2 * (g + (1 + math.ceil(math.log2(g))) * LOG(m) + share * math.sqrt(g * LOG(m)))
     segments = next(s for s in range(1, 100) if 2**s > g + 1)

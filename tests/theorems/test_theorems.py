@@ -20,7 +20,7 @@ from omkl.theorems.mistakes import (
     omkc_sd,
     omklo_da,
     omklo_sua,
-    omklp_da1_doubling,
+    omklp_da1,
     omklp_da2,
     omklp_sua,
 )
@@ -285,7 +285,7 @@ def test_a_moving_target_travels_as_its_centres_do():
 
 def test_theorem_5_adds_up_its_segments():
     run = case(sample())
-    (bound,) = omklp_da1_doubling(run)
+    (bound,) = omklp_da1(run, None)
     g = min(run.g(i) for i in range(16))
     k, left, total = 0, g, 0.0
     while True:  # a best kernel with g mistakes in all, 2^k of them in segment k

@@ -2,24 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from omkl.testing.plain.expansion import Result
 from omkl.testing.plain.kernels import cosine, inner, kernel, squared_norms
 
 
-class ClassResult(NamedTuple):
-    """What one pass of a twin gives; m classifiers, C classes, n stored examples."""
-
-    mistakes: np.ndarray  # (T,) bool: the combined score of the true class is not above every other's
-    predicted: np.ndarray  # (T,) the class with the largest combined score
-    scores: np.ndarray  # (T,) the true class's combined score less its strongest rival's
-    n_sv_per_kernel: np.ndarray  # (m,) vectors in each classifier after the last update
-    stored: np.ndarray  # (n,) stream positions of the stored examples
-    coefficients: np.ndarray  # (m, C, n) of each stored example in each class of each kernel
-    weights: np.ndarray | None  # (m,) after the last update
+def classes_of(y: Any) -> int | None:
+    """The number of classes where y (T,) has whole numbers, None where +1 and -1, or targets."""
+    y = np.asarray(y)
+    return int(y.max()) + 1 if y.dtype.kind == "i" else None
 
 
 def best(scores: Sequence[float], without: int | None = None) -> int:
@@ -33,7 +28,7 @@ def margin(scores: Sequence[float], y: int) -> float:
     return scores[y] - scores[best(scores, without=y)]
 
 
-@cache
+@lru_cache(4)
 def _gram(X: bytes, shape: tuple[int, int], kernels: str, normalise: str) -> np.ndarray:
     """K (m, T, T) by the kernels' definitions."""
     from ast import literal_eval
@@ -50,14 +45,36 @@ def gram(X: np.ndarray, kernels: list[dict], normalise: str) -> np.ndarray:
     return _gram(X.tobytes(), X.shape, repr(kernels), normalise)
 
 
-class Classes:
+def noted(notes: Any, n_sv: Any, stored: Any, coefficients: np.ndarray, weights: Any = None) -> Result:
+    """The Result of notes (mistake, class predicted, margin) of every round."""
+    mistakes, predicted, scores = (np.array(part) for part in zip(*notes, strict=True))
+    stored = np.array(stored, int)
+    return Result(mistakes, scores, n_sv, stored, None, weights, coefficients, predicted=predicted)
+
+
+class Notes:
+    """What a twin of C classes without stored vectors reports."""
+
+    def __init__(self) -> None:
+        self.notes: list[tuple[bool, int, float]] = []
+
+    def record(self, totals: Sequence[float], y: int) -> None:
+        """Note one prediction from the combined scores of the classes (C,)."""
+        r = best(totals, without=y)
+        self.notes.append((totals[y] <= totals[r], best(totals), totals[y] - totals[r]))
+
+    def result(self, weights: Any = None) -> Result:
+        return noted(self.notes, np.zeros(0, int), [], np.zeros((0, 0, 0)), weights)
+
+
+class Classes(Notes):
     """f_ic(x) = sum of a kappa_i(x_j, x) over the list of class c of kernel i."""
 
     def __init__(self, X: Any, C: int, kernels: list[dict], normalise: str = "none") -> None:
+        super().__init__()
         self.K, self.m, self.C = gram(X, kernels, normalise), len(kernels), C
         self.lists: list[dict[int, list]] = [{c: [] for c in range(C)} for _ in kernels]
         self.vectors: list[set[int]] = [set() for _ in kernels]
-        self.notes: list[tuple[bool, int, float]] = []
 
     def scores(self, t: int) -> list[list[float]]:
         """(m, C): f_ic(x_t), each one sum from left to right."""
@@ -78,11 +95,6 @@ class Classes:
                     made[i, c] += a * self.K[i, j]
         return made
 
-    def record(self, totals: Sequence[float], y: int) -> None:
-        """Note one prediction from the combined scores of the classes (C,)."""
-        r = best(totals, without=y)
-        self.notes.append((totals[y] <= totals[r], best(totals), totals[y] - totals[r]))
-
     def step(self, t: int, i: int, a: float, y: int, r: int) -> None:
         """Add a kappa_i(x_t, .) to class y of kernel i and take it from class r."""
         if a != 0:
@@ -90,17 +102,15 @@ class Classes:
             self.lists[i][r].append((t, -a))
             self.vectors[i].add(t)
 
-    def result(self, weights: Any = None) -> ClassResult:
+    def result(self, weights: Any = None) -> Result:
         stored = sorted(set().union(*self.vectors))
         coefficients = np.zeros((self.m, self.C, len(stored)))
         for i, lists in enumerate(self.lists):
             for c, terms in lists.items():
                 for j, a in terms:
                     coefficients[i, c, stored.index(j)] += a
-        mistakes, predicted, scores = zip(*self.notes, strict=True)
         n_sv = np.array([len(own) for own in self.vectors])
-        made = np.array(mistakes), np.array(predicted), np.array(scores)
-        return ClassResult(*made, n_sv, np.array(stored, int), coefficients, weights)
+        return noted(self.notes, n_sv, stored, coefficients, weights)
 
 
 def class_votes(W: Any, votes: Sequence[int], C: int, used: Sequence[bool] | None = None) -> list[float]:

@@ -9,15 +9,16 @@ import numpy as np
 class Result:
     """What one pass of a twin gives; m classifiers (1 for a perceptron, 0 without kernels)."""
 
-    mistakes: np.ndarray  # (T,) bool: y * score <= 0
-    scores: np.ndarray  # (T,) ensemble score before the update
+    mistakes: np.ndarray  # (T,) bool: y * score <= 0, or the true class's score is not above every other's
+    scores: np.ndarray  # (T,) ensemble score before the update; of C classes the true one's less its rival's
     n_sv_per_kernel: np.ndarray  # (m,) vectors in each classifier's own list after the last update
     stored: np.ndarray  # (n,) stream positions of the stored examples, in storage order
-    combined: np.ndarray  # (T,) vectors in the classifiers that round t's prediction combined
+    combined: np.ndarray | None  # (T,) vectors in the classifiers that round t's prediction combined
     weights: np.ndarray | None  # (m,) after the last update
-    coefficients: np.ndarray  # (m, n) coefficient of each stored example in each classifier
+    coefficients: np.ndarray  # (m, n) of each stored example in each classifier; of C classes (m, C, n)
     chosen: int | None = None  # perceptron_star only: index of the selected kernel
     further: np.ndarray | None = None  # (T, q) the learner's q measures (about.measures) in each round
+    predicted: np.ndarray | None = None  # (T,) of more than two classes the one with the largest score
 
 
 class Expansions:

@@ -14,6 +14,8 @@ from omkl.testing.plain.weights import Weights
 class Slots(Expansions):
     """f_i = sum_s a[i][s] kappa_i(x_j, .), j = held[i][s]; at most `budget` slots in each of m kernels."""
 
+    sides, zero = 1, 0.0  # of a learner that is written for more classes too
+
     def __init__(self, X, y, kernels, normalise, budget):
         super().__init__(None, len(kernels), len(y))
         self.X, self.norms = np.asfortranarray(X, dtype=float), squared_norms(X)
@@ -48,6 +50,33 @@ class Slots(Expansions):
         every = np.ones(self.m, dtype=bool)
         self.record(self.weights.vote(f, every), self.y[t], every)
         return f, self.y[t] * f <= 0
+
+    def margins(self, t):
+        """Record round t's weighted vote; return the margins y f (m,) and the directions y of steps."""
+        f, _ = self.predict(t)
+        return self.y[t] * f, [self.y[t]] * self.m
+
+    def alone(self, t):
+        """Record the output of one kernel; return its margin and direction."""
+        f = self.f(0, t)
+        self.record(f, self.y[t], [True])
+        return self.y[t] * f, self.y[t]
+
+    def plain_margin(self, i, t):
+        """Margin and direction of kernel i, whatever is taken for rounding."""
+        return self.y[t] * self.value(i, t), self.y[t]
+
+    def value(self, i, t):
+        """f_i(x_t) by its definition."""
+        return Slots.f(self, i, t)
+
+    def length(self, a):
+        """|a|."""
+        return np.abs(a)
+
+    def along(self, a, score):
+        """The margin of a stored vector with the sign of its coefficient."""
+        return score if a > 0 else -score
 
     def discount(self, gamma, z):
         self.weights.discount(gamma, z)
