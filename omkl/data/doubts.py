@@ -20,6 +20,7 @@ _FIRST = 64  # rows that are looked at first
 _MOST_COLUMNS = 200_000  # of arrays that are looked at
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def notes_on_columns(table: Table, names: Sequence[str], X: Any, widths: Sequence[int], y: Any) -> list[str]:
     """Return notes on columns of features that are the label, that count the rows, or hold codes of gaps.
 
@@ -46,6 +47,7 @@ def _drop(name: str) -> str:
     return f"{column_word('drop', name)} leaves it out"
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def notes_on_arrays(X: Any, y: Any) -> list[str]:
     """Return notes on columns of an array that are the label or count the rows; they have numbers, from 1."""
     T, d = X.shape
@@ -111,6 +113,7 @@ def _column(X: Any, at: int) -> np.ndarray:
     return np.asarray(X[:, at] if isinstance(X, np.ndarray) else X[:, [at]].toarray().ravel(), float)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of numbers near the largest double
 def counts_rows(numbers: np.ndarray, fewest: int = FEWEST) -> str:
     """Return whether numbers (T,) count the rows or number them in another order, as a verb; empty if not.
 
@@ -132,6 +135,7 @@ def counts_rows(numbers: np.ndarray, fewest: int = FEWEST) -> str:
     return ""
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def notes_on_codes(name: str, numbers: np.ndarray) -> list[str]:
     """Return notes on numbers that are far from all others and repeat exactly, such as -999."""
     values, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)

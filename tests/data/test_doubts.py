@@ -10,6 +10,7 @@ from omkl.data.dataset import from_arrays
 from omkl.data.doubts import counts_rows
 from omkl.data.formats import read_table
 from omkl.data.labels import note_on_alike
+from omkl.data.ref import Frame
 
 T = 60
 rng = np.random.default_rng(0)
@@ -171,3 +172,10 @@ def test_a_header_of_years_is_one_or_it_is_said_that_it_is_not(text, tmp_path):
     assert table.notes
     assert "the first line (2019, 2020" in table.notes[0]
     assert len(table) == (2 if table.named else 3)
+
+
+def test_numbers_near_the_largest_double_make_no_warning(recwarn):
+    frame = FRAME.assign(big=np.where(np.arange(T) % 2, 1e308, -1e308) * np.linspace(0.1, 1.7, T), y=LABEL)
+    notes = Frame("data", "classification", "data", frame).notes
+    assert not any("'big'" in note for note in notes)
+    assert not [own for own in recwarn if issubclass(own.category, RuntimeWarning)]
