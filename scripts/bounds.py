@@ -7,16 +7,21 @@ Cells are kept in the store (default: results/). About a quarter of an hour on o
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
+
 import omkl
+from omkl.reports.table import Table
+from omkl.reports.table_cells import MISSING
 
 ROOT = Path(__file__).resolve().parent.parent
 TITLE = """# Bounds of mistakes and regret of 17 learners on eleven data sets
 
 What the theorems allow, next to the observed values (mean ± std); [how they are computed](../docs/bounds.md).
-Made by `python scripts/bounds.py`, which runs the command above each table.
 """
+FOLD = "<details><summary>"
 PARTS = (  # heading, command
     (
         "Mistakes, updates and vectors",
@@ -67,6 +72,26 @@ PARTS = (  # heading, command
 )
 
 
+def answer(rows: pd.DataFrame) -> str:
+    """Return how many bounds have an observed value, how close these come, and a row for each theorem."""
+    known = rows[rows["ratio"].notna()]
+    violated = int((known["ratio"] < 1).sum())
+    line = (
+        f"{len(known)} bounds with an observed value, {violated or 'none'} violated, smallest ratio "
+        f"{known['ratio'].min():.3g}, median {known['ratio'].median():.3g}."
+    )
+    records = []
+    for (theorem, counts), own in rows.groupby(["theorem", "counts"], sort=False):
+        ratios = own["ratio"].dropna()
+        ends = [f"{ratios.min():.3g}", f"{ratios.median():.3g}"] if len(ratios) else [MISSING, MISSING]
+        record = {"theorem": theorem, "counts": counts, "learners": ", ".join(own["learner"].unique())}
+        record |= {"bounds": len(ratios), "violated": int((ratios < 1).sum())}
+        records.append(record | {"smallest": ends[0], "median": ends[1]})
+    terms = [("bounds", "those with an observed value, one for each learner, its settings and data set")]
+    terms.append(("smallest, median", "of bound / observed; below 1 the bound is violated"))
+    return f"{line}\n\n{Table.of(records, terms=terms).render('markdown')}"
+
+
 def main() -> int:
     """Write the page and return the exit code."""
     parser = argparse.ArgumentParser(
@@ -75,14 +100,18 @@ def main() -> int:
     parser.add_argument("--store", default=str(ROOT / "results"), help="folder of the cells")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "bounds.md", help="file of the page")
     args = parser.parse_args()
-    page = [TITLE]
+    parts, rows = [], []
     for heading, words in PARTS:
         print(heading, file=sys.stderr)
         made = omkl.bounds(words, store=args.store, jobs=1)
-        table = made.report_table().render("markdown").partition("Bounds and observed values")[2]
-        text = table.partition("\n\n")[2].strip()
-        page.append(f"\n## {heading}\n\n`omkl bounds {words}`\n\n{text}\n")
-    args.out.write_text("".join(page), encoding="utf-8")
+        rows.append(made.table)
+        text = replace(made.report_table(), command="", shared="").render("markdown")
+        parts.append(f"## {heading}\n\n{FOLD}the table</summary>\n\n{text}\n</details>\n")
+    commands = "\n".join(f"* {heading}: `omkl bounds {words}`" for heading, words in PARTS)
+    made_by = "Made by `python scripts/bounds.py`, which runs:"
+    origin = f"{FOLD}the commands</summary>\n\n{made_by}\n\n{commands}\n\n</details>\n"
+    page = "\n".join([TITLE, answer(pd.concat(rows, ignore_index=True)), *parts, origin])
+    args.out.write_text(page, encoding="utf-8")
     return 0
 
 

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from omkl.cli import seldom_collect
 from omkl.errors import OmklError
-from omkl.pages.html import write_html
-from omkl.pages.papers import paper_page
+from omkl.experiments.report import write_page
+from omkl.pages.markdown import write_markdown
+from omkl.pages.papers import paper_page, run_paper
 from omkl.publications import Selection, paper_names, read_paper
-from omkl.publications.page import write_page
 from omkl.publications.tuned import tuned_runs
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,11 +60,12 @@ def main() -> int:
     began = time.perf_counter()
     try:
         for paper in [read_paper(name) for name in args.papers or usual()]:
-            how = {"stored": True} if args.stored else {"jobs": args.jobs, "fresh": args.fresh}
-            write_page(paper, selection, args.out, **how)
-            page = args.out / f"{paper.name}.html"
-            write_html(paper_page(paper, selection, f"omkl report {paper.name}"), page)
-            print(page)
+            how = {"jobs": args.jobs, "fresh": args.fresh}
+            outcome = None if args.stored else run_paper(paper, selection, **how)
+            page = paper_page(paper, selection, f"omkl report {paper.name}", outcome, draw=True)
+            made = paper.name if tuned_runs(paper) else "tables"
+            write_markdown(page, args.out, f"`make {made}` (`scripts/tables.py`)")
+            print(write_page(page, args.out, str(args.out / f"{paper.name}.html"))[0])
     except OmklError as error:
         print(f"tables: {error}", file=sys.stderr)
         return error.exit_code

@@ -76,7 +76,7 @@ def test_a_theorem_applies_to_the_run_that_its_line_names(text, data_name, reque
     if data_name != "wdbc":  # nor generated
         request.getfixturevalue("shared_data")
     words = text.removeprefix("omkl bounds ") + " reps=1"
-    made = omkl.bounds(words, store=str(tmp_path), rows=100, jobs=1, progress=False).rows
+    made = omkl.bounds(words, store=str(tmp_path), rows=100, jobs=1, progress=False).report_table().records
     applied = [row["theorem"] for row in made if row["bound"] is not None]
     for _, cells in LINES:
         for item in re.findall(rf"{KIND}(?:, second form)?", cells[0] if f"`{text}`" in cells[2] else ""):

@@ -111,7 +111,7 @@ def _registered(name: str) -> "Registered":
     if not registry.is_name(name):
         for paper in map(read_paper, paper_names()):
             if name in paper.unavailable:
-                raise UserError(f"{name}: no download: {paper.unavailable[name]['how']}")
+                raise UserError(f"{name}: no download: {paper.unavailable[name].how}")
     return registered(name)
 
 

@@ -8,6 +8,7 @@ import base64
 import gzip
 import hashlib
 import json
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 from omkl import __version__
 from omkl.figures.style import Figure
 from omkl.files import write_text
-from omkl.pages.sections import Page
+from omkl.pages.sections import Filed, Page, Part
 from omkl.reports.results_table import URGENT
 from omkl.reports.table import Table, csv_of
 from omkl.reports.table_html import template
@@ -35,7 +36,9 @@ def document(page: Page) -> str:
     Markup = markupsafe.Markup
 
     tables: dict[str, Any] = {}
-    for place, section in enumerate(page.sections, 1):
+    sections = [replace(section, parts=list(map(_shown, section.parts))) for section in page.sections]
+    page = replace(page, sections=sections)
+    for place, section in enumerate(sections, 1):
         for number, part in enumerate(section.parts, 1):
             if isinstance(part, Table):
                 flat = part.flat() if part.flat else part.records
@@ -57,6 +60,10 @@ def document(page: Page) -> str:
         svg=lambda figure, which: Markup(_svg(figure, f"{page.name}-{which}")),
         version=__version__,
     )
+
+
+def _shown(part: Part) -> Table | Figure:
+    return part.shown if isinstance(part, Filed) else part
 
 
 def write_html(page: Page, path: Path) -> int:

@@ -168,8 +168,12 @@ def origin_sections(cells: "pd.DataFrame", plans: list[Plan]) -> list[Section]:
     """Return the sections on the data sets and on where the cells come from."""
     if cells.empty:
         return []
-    parts = (("Data sets", data_sets(cells, plans)), ("Made with", provenance(cells)))
-    return [Section(title, [table]) for title, table in parts]
+    cells = cells.drop_duplicates("key")  # two runs of a paper may share some
+    time = f"{counted(len(cells), 'cell')}; learner time of all together {cells['seconds'].sum():.0f} s"
+    return [
+        Section("Data sets", [data_sets(cells, plans)], origin=True),
+        Section("Made with", [provenance(cells)], [time], origin=True),
+    ]
 
 
 def store_page(store: Store, learners: Collection[str], data: Collection[str], command: str) -> Page:

@@ -1,23 +1,13 @@
-"""A paper's page: results/NAME.md with its tables, figures and claims, and the commands that made them."""
+"""What a paper's page says of its numbers: the answer it begins with, the deviations, the rule of tuning."""
 
-import warnings
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from omkl.config.settings_text import word_text
-from omkl.errors import OmklError, UserError, counted
-from omkl.files import write_text
-from omkl.publications.claims import check_claims
+from omkl.publications.claims import UNKNOWN, YES
+from omkl.publications.compare import AGREES, DIFFERS
 from omkl.publications.paper import FEW, Paper, Run, as_list, enumerated
-from omkl.publications.paper_figures import print_item
-from omkl.publications.paper_tables import TableResult, make_table
-from omkl.publications.selection import Selection
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
-from omkl.reports.comparison import comparison
-
-if TYPE_CHECKING:
-    from omkl.runs.runner import Outcome
 
 RULE = (
     "Each learner has {trials} trials on each data set: its default, and settings from the ranges in its "
@@ -51,135 +41,36 @@ OLDER = (
     "The ranges of these learners in conf/algo have changed since they were tuned: {learners}. "
     "`omkl tune {paper} --fresh` tunes all again."
 )
-SUFFIXES = {"md": "markdown", "csv": "csv", "tex": "latex"}
 
 
-def write_page(
-    paper: Paper,
-    selection: Selection,
-    folder: Path,
-    *,
-    report: Callable[[str], None] = print,
-    **how: Any,
-) -> None:
-    """Make all of a paper and write folder/NAME.md and, in folder/NAME/, every table, figure and the claims.
+# -------------------------------------------------------------------- what a reader takes home
 
-    Tables as .md, .csv and .tex, figures as .png and .pdf. how: of ``Work.run``; fresh runs the cells of the
-    tables again    report: gets each file's stem once it is written
 
-    Raises OmklError when a cell failed: the files written before stay, and the store keeps the rest.
+BEYOND = "beyond the paper"  # so begins a claim of ours
+_COUNTS = ("no reason", "one reason", "two reasons", "three reasons", "four reasons", "five reasons")
+
+
+def answer_of(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line on how much of a paper is reproduced, and the points of its ``answer``.
+
+    verdicts: of the published values (compare)    claims: as their table holds them
     """
-    inner = folder / paper.name
-    inner.mkdir(parents=True, exist_ok=True)
-    answers: list[str] = []  # what a reader takes home comes first
     parts: list[str] = []
-    outcomes: list[Outcome] = []
-
-    def keep(outcome: "Outcome | None") -> None:
-        if outcome is not None:
-            _check(paper, outcome)
-            outcomes.append(outcome)
-
-    def save(stem: str, made: TableResult) -> str:
-        keep(made.outcome)
-        for suffix, fmt in SUFFIXES.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a CSV: the Markdown next to it has them
-                write_text(inner / f"{stem}.{suffix}", made.text(fmt))
-        report(str(inner / stem))
-        return made.text("markdown")
-
-    for item in paper.tables.values():
-        stem = f"table-{item.number or paper.name}"
-        try:
-            made = make_table(paper, item, selection, **how)
-        except UserError as error:
-            if not tuned_runs(paper):
-                raise
-            parts.append(f"## {item.titled(selection.names or None)}\n\nNot made: {error}\n")
-            continue
-        text = save(stem, made)
-        if text.count("\n|") > 60:  # a long one opens on a click
-            text = f"<details><summary>the table</summary>\n\n{text}\n</details>\n"
-        links = " · ".join(f"[{suffix}]({paper.name}/{stem}.{suffix})" for suffix in SUFFIXES)
-        place = answers if item.kind == "digest" else parts
-        place.append(f"## {made.title}\n\n{links}\n\n{text}\n{_commands(item.runs)}")
-    how = {**how, "fresh": False} if "fresh" in how else how
-    for item in paper.figures.values():
-        target = inner / f"figure-{item.number}"
-        try:
-            drawn = print_item(paper, item, selection, target, **how)
-        except UserError as error:  # ranks of a single data set, say
-            parts.append(f"## {item.titled(selection.names or None)}\n\nNot drawn: {error}\n")
-            continue
-        keep(drawn.outcome)
-        report(str(target))
-        made_of = drawn.figure
-        links = " · ".join(f"[{file.suffix[1:]}]({paper.name}/{file.name})" for file in drawn.files)
-        picture = f"![{drawn.title}]({paper.name}/{target.name}.png)\n\n{_sentence(made_of.note)}"
-        links = f"{links} · `{made_of.command}`\n"
-        notes = "".join(f"\n* **{warning}**\n" for warning in made_of.warnings)
-        shown = [_sentence(made_of.instead)] if made_of.instead else [picture, links]
-        text = "\n\n".join([f"## {drawn.title}", *shown, notes + _commands(item.runs)])
-        numbers = f"\n{comparison(made_of.ranks).render('markdown')}\n" if made_of.ranks else ""
-        parts.append(text + numbers)
-    if paper.claims:
-        parts.append(f"## Claims\n\n{save('claims', check_claims(paper, selection, **how))}")
-    head = [f"# {paper.title}", paper.cite, *answers, _origin(paper, outcomes)]
-    if about := about_numbers(paper):
-        lines = (f"{place}. {text}" for place, text in enumerate(about[1], 1))
-        head += [f"## {about[0]}", "\n".join(lines)]
-    page = folder / f"{paper.name}.md"
-    write_text(page, "\n\n".join([*head, "\n".join(parts)]))
-    report(str(page))
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text and not text.endswith(".") else text
-
-
-def _commands(runs: Iterable[Run]) -> str:
-    commands = " · ".join(dict.fromkeys(f"`{run.command}`" for run in runs))
-    return f"Cells: {commands}\n" if commands else ""
-
-
-def _check(paper: Paper, outcome: "Outcome") -> None:
-    if outcome.interrupted:
-        raise KeyboardInterrupt
-    if outcome.failed:
-        first = outcome.failed[0]
-        where = f"{first.get('algo')} on {first.get('data')}: {first.get('error')}"
-        raise OmklError(f"{paper.name}: {counted(len(outcome.failed), 'cell')} failed, first {where}")
-
-
-def _origin(paper: Paper, outcomes: list["Outcome"]) -> str:
-    """Return the code, the time and the machines that the cells come from, as Markdown."""
-    import pandas as pd
-
-    if not outcomes:
-        return ""
-    cells = pd.concat([outcome.cells for outcome in outcomes]).drop_duplicates("key")
-    entries = list(cells["provenance"])
-
-    def all_of(texts: Iterable[str]) -> str:
-        return " and ".join(sorted(set(texts)))
-
-    code = all_of(f"{e['commit'] or 'unknown'}{' with changes' if e['dirty'] else ''}" for e in entries)
-    versions = all_of(
-        ", ".join(f"{name} {number}" for name, number in e["versions"].items()) for e in entries
-    )
-    machine = all_of(
-        f"{counted(e['cores'], 'core')} ({e['cpu']}), {counted(e['jobs'], 'worker')}" for e in entries
-    )
-    times = sorted(entry["time"][:16].replace("T", " ") for entry in entries)
-    ran, took = sum(outcome.ran for outcome in outcomes), sum(outcome.seconds for outcome in outcomes)
-    made = f"make {paper.name}" if tuned_runs(paper) else "make tables"
-    return (
-        f"Made by `{made}` (`scripts/tables.py`); each table and figure names its own command.\n\n"
-        f"* commit {code}; {versions}\n"
-        f"* {len(cells)} cells of {times[0]} to {times[-1]} UTC on {machine}; {ran} of them run by this "
-        f"command, in {took:.0f} s; learner time of all cells together {cells['seconds'].sum():.0f} s"
-    )
+    if verdicts:
+        near, agreeing = len(verdicts) - verdicts.count(DIFFERS), verdicts.count(AGREES)
+        parts.append(
+            f"{near} of {len(verdicts)} published values (mistakes and #SV) lie within two published "
+            f"standard deviations ({agreeing} agree by Welch's t-test, 5 %, not corrected)"
+        )
+    for beyond, name in ((False, "claims hold"), (True, BEYOND)):
+        own = [claim["verdict"] for claim in claims if claim["text"].startswith(BEYOND) is beyond]
+        doubtful = f" ({own.count(UNKNOWN)} undecided)" if UNKNOWN in own else ""
+        parts += [f"{own.count(YES)} of {len(own)} {name}{doubtful}"] if own else []
+    lines = [f"{', '.join(parts)}."] if parts else []
+    lines += [paper.instead] if paper.instead else []
+    if verdicts and paper.answer:
+        lines.append(f"The values further away have {_COUNTS[len(paper.answer)]}:")
+    return [" ".join(lines), *paper.answer] if lines else list(paper.answer)
 
 
 # -------------------------------------------------------------------- what is said of the numbers
@@ -225,7 +116,7 @@ def _rules(runs: list[Run]) -> list[str]:
 
 def _reps(run: Run) -> tuple[int, float | None, int]:
     cuts = tuning_rule(run)[1]
-    return int(run.words.get("reps", 1)), cuts["seconds"], cuts["fewest"]
+    return int(run.words.get("reps", 1)), cuts.seconds, cuts.fewest
 
 
 def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, list[Run]]]:

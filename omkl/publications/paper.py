@@ -3,17 +3,54 @@
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any
 
 from omkl import conf
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError, show, shown, suggest
 from omkl.figures.style import KINDS as FIGURE_KINDS
-from omkl.schema import Check, checked, such
+from omkl.schema import Check, Text, as_dataclass, checked, such
 from omkl.tasks import judging, measure_column
 
 FEW = 3  # a title names up to this many data sets
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _all(kind: type, test: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return a test of lists or dicts (``kind``) whose items or values all pass the given test."""
+
+    def fits(value: Any) -> bool:
+        parts = value.values() if isinstance(value, dict) else value
+        return isinstance(value, kind) and all(map(test, parts))
+
+    return fits
+
+
+TEXT = such("a text", _is_text)
+NAME = such("a text or a whole number", lambda value: _is_text(value) or type(value) is int)
+NUMBER = such("a number", lambda value: type(value) in (int, float))
+COUNT = such("a whole number from 1 up", lambda value: type(value) is int and value > 0)
+FLAG = such("true or false", lambda value: isinstance(value, bool))
+TEXTS = such("a list of texts", _all(list, _is_text))
+NAMES = such(
+    "a name or a list of names", lambda value: _is_text(value) or (value and _all(list, _is_text)(value))
+)
+MAPPING = such("keys and values", _is_mapping)
+MAPPINGS = such("a list of keys and values", _all(list, _is_mapping))
+NAMED_MAPPINGS = such("names, each with keys and values", _all(dict, _is_mapping))
+NAMED_TEXTS = such("names, each with a text", _all(dict, lambda text: isinstance(text, str)))
+
+PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "published_reps": COUNT, "deviations": TEXTS}
+UNAVAILABLE = {"title": TEXT, "how": TEXT}
+RUN = {"words": MAPPING, "per_data": NAMED_MAPPINGS, "extra": FLAG, "tune": MAPPING, "folder": TEXT}
 
 
 def as_list(value: str | Iterable[str]) -> list[str]:
@@ -38,14 +75,14 @@ class Run:
     """
 
     name: str
-    words: Mapping[str, Any]
+    words: Annotated[Mapping[str, Any], MAPPING]
     paper: str = ""
-    per_data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    published: Mapping[str, str] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
+    per_data: Annotated[Mapping[str, Mapping[str, Any]], NAMED_MAPPINGS] = field(default_factory=dict)
+    published: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
     extra: bool = False
-    tune: Mapping[str, Any] | None = None
-    folder: str = ""
+    tune: Annotated[Mapping[str, Any] | None, MAPPING] = None
+    folder: Text = ""
 
     @property
     def data(self) -> list[str]:
@@ -99,24 +136,36 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Unavailable:
+    """A data set that is not available here, and how to get it."""
+
+    title: Text
+    how: Text
+
+
+@dataclass(frozen=True)
 class Paper:
     """A paper as conf/paper/NAME.yaml describes it.
 
-    unavailable: data sets that are not available here, by name: ``{title, how}``    published: stem of the
+    unavailable: data sets that are not available here, by name    published: stem of the
     CSV with its numbers, or None    published_reps: repetitions that these are means of, None where it is
-    not said    deviations: differences from the paper, with reasons, for results/NAME.md
+    not said    instead: of a paper that prints no numbers, what stands in for them
+    answer: what a reader takes home: why values differ, or what is surprising
+    deviations: differences from the paper, with reasons
     """
 
     name: str
-    title: str
-    cite: str
-    published: str | None
-    published_reps: int | None
-    unavailable: Mapping[str, Mapping[str, Any]]
+    title: Text
+    cite: Text
     tables: Mapping[str, Item]
     figures: Mapping[str, Item]
     claims: Mapping[str, Item]
-    deviations: tuple[str, ...]
+    published: Text | None = None
+    published_reps: Annotated[int, "[1, inf)"] | None = None
+    unavailable: dict[str, Unavailable] = field(default_factory=dict)
+    deviations: tuple[Text, ...] = ()
+    answer: tuple[Text, ...] = ()
+    instead: Text = ""
 
 
 def paper_names() -> list[str]:
@@ -127,16 +176,22 @@ def paper_names() -> list[str]:
 def read_paper(name: str) -> Paper:
     """Return a paper. Raises UserError for an unknown name or a faulty file."""
     conf.known_option("paper", name, "paper")
-    content = conf.read("paper", name)
-    check_paper(content, str(conf.file("paper", name)))
-    runs = {key: Run(key, paper=name, **_given(parts)) for key, parts in (content.get("runs") or {}).items()}
-
+    content, where = conf.read("paper", name), str(conf.file("paper", name))
+    groups = {group: content.get(group) or {} for group in ("runs", *KINDS)}
+    checked(groups, dict.fromkeys(groups, NAMED_MAPPINGS), where)
+    runs = {}
+    for key, parts in groups["runs"].items():
+        runs[key] = as_dataclass(Run, _given(parts, Run), f"{where}: runs.{key}", name=key, paper=name)
+        _check_words(runs[key].words, f"{where}: runs.{key}.words", ("algo",))
+        for data, words in runs[key].per_data.items():
+            _check_words(words, f"{where}: runs.{key}.per_data.{data}")
     left_out = {run.name for run in runs.values() if run.folder and not _known(run)}
 
     def items(group: str) -> dict[str, Item]:
         made = {}
-        for number, parts in (content.get(group) or {}).items():
-            options = _given(parts)
+        for number, parts in groups[group].items():
+            _check_item(parts, group, runs, f"{where}: {group}.{number}")
+            options = {key: value for key, value in parts.items() if value is not None}
             title, kind, own = options.pop("title"), options.pop("kind"), options.pop("runs", ())
             own = own or dict.fromkeys(run for line in options.get("lines", ()) for run in line["runs"])
             short = "" if number == "only" else str(number)
@@ -145,17 +200,15 @@ def read_paper(name: str) -> Paper:
             )
         return made
 
-    return Paper(
+    own = {key: value for key, value in content.items() if key not in (*groups, "sets")}  # sets: of anchors
+    return as_dataclass(
+        Paper,
+        _given(own, Paper),
+        where,
         name=name,
-        title=content["title"],
-        cite=content["cite"],
-        published=content.get("published"),
-        published_reps=content.get("published_reps"),
-        unavailable=content.get("unavailable") or {},
         tables=items("tables"),
         figures=items("figures"),
         claims=items("claims"),
-        deviations=tuple(content.get("deviations") or ()),
     )
 
 
@@ -163,8 +216,10 @@ def _known(run: Run) -> bool:
     return set(as_list(run.words["algo"])) <= set(conf.options("algo"))
 
 
-def _given(parts: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in parts.items() if value is not None}
+def _given(parts: Mapping[str, Any], kind: type[Run] | type[Paper]) -> dict[str, Any]:
+    """Return the keys that have a value: an empty one (``claims:``) counts as left out, if it is known."""
+    known = [own.name for own in fields(kind)]
+    return {key: value for key, value in parts.items() if value is not None or key not in known}
 
 
 def find_item(group: str, word: str) -> tuple[Paper, Item]:
@@ -208,43 +263,6 @@ def needed_share(sets: str) -> Callable[[float], bool]:
     return lambda share: share > least if least < 0.8 else share >= least
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _is_mapping(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _all(kind: type, test: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Return a test of lists or dicts (``kind``) whose items or values all pass the given test."""
-
-    def fits(value: Any) -> bool:
-        parts = value.values() if isinstance(value, dict) else value
-        return isinstance(value, kind) and all(map(test, parts))
-
-    return fits
-
-
-TEXT = such("a text", _is_text)
-NAME = such("a text or a whole number", lambda value: _is_text(value) or type(value) is int)
-NUMBER = such("a number", lambda value: type(value) in (int, float))
-COUNT = such("a whole number from 1 up", lambda value: type(value) is int and value > 0)
-FLAG = such("true or false", lambda value: isinstance(value, bool))
-TEXTS = such("a list of texts", _all(list, _is_text))
-NAMES = such(
-    "a name or a list of names", lambda value: _is_text(value) or (value and _all(list, _is_text)(value))
-)
-MAPPING = such("keys and values", _is_mapping)
-MAPPINGS = such("a list of keys and values", _all(list, _is_mapping))
-NAMED_MAPPINGS = such("names, each with keys and values", _all(dict, _is_mapping))
-NAMED_TEXTS = such("names, each with a text", _all(dict, lambda text: isinstance(text, str)))
-
-PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "published_reps": COUNT, "deviations": TEXTS}
-PAPER |= dict.fromkeys(("unavailable", "runs", "tables", "figures", "claims"), NAMED_MAPPINGS)
-UNAVAILABLE = {"title": TEXT, "how": TEXT}
-RUN = {"words": MAPPING, "per_data": NAMED_MAPPINGS, "extra": FLAG, "tune": MAPPING, "folder": TEXT}
-RUN |= {"published": NAMED_TEXTS, "labels": NAMED_TEXTS}
 RUN_WORDS = {"algo": NAMES, "data": NAMES, "reps": COUNT}
 NOTE = {"data": NAMES, "row": NAMES, "of": NAMES, "text": TEXT, "always": FLAG}
 ITEM = {"title": TEXT, "kind": TEXT, "runs": TEXTS, "published": NAME, "published_data": NAMED_TEXTS}
@@ -271,26 +289,6 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "step": ("runs", "label", "key", "measure", "start", "end"),
     },
 }
-
-
-def check_paper(content: Mapping[str, Any], where: str) -> None:
-    """Raise UserError, one line that names file and key, for content that is not a paper's.
-
-    An empty optional key (``claims:``) counts as left out.
-    """
-    own = {key: value for key, value in content.items() if key != "sets"}  # a place for YAML anchors
-    _check(own, PAPER, where, ("title", "cite"))
-    for name, entry in (content.get("unavailable") or {}).items():
-        _check(entry, UNAVAILABLE, f"{where}: unavailable.{name}", UNAVAILABLE)
-    runs = content.get("runs") or {}
-    for name, run in runs.items():
-        _check(run, RUN, f"{where}: runs.{name}", ("words",))
-        _check_words(run["words"], f"{where}: runs.{name}.words", ("algo",))
-        for data, words in (run.get("per_data") or {}).items():
-            _check_words(words, f"{where}: runs.{name}.per_data.{data}")
-    for group in KINDS:
-        for number, item in (content.get(group) or {}).items():
-            _check_item(item, group, runs, f"{where}: {group}.{number}")
 
 
 def _check(

@@ -13,7 +13,7 @@ from omkl.figures.costs import costs_of, pareto, times
 from omkl.figures.curves import learning_curves
 from omkl.figures.matrices import Pictures, pictures
 from omkl.figures.rank_diagram import ranks
-from omkl.figures.style import Figure, FigureStyle, current, in_style, symbol
+from omkl.figures.style import Figure, current, symbol
 from omkl.figures.sweeps import sensitivity, sensitivity_table
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper
@@ -61,15 +61,6 @@ def draw_item(
     folder = out is not None and (out.endswith("/") or target.is_dir())
     files = made.write(target / stem if folder else target)
     return FigureResult(files, outcome, made.title, made)
-
-
-def print_item(paper: Paper, item: Item, selection: Selection, out: Path, **how: Any) -> FigureResult:
-    """As ``draw_item``, in the width of a page or a column of print, without a title: what results/ holds."""
-    made, outcome, _ = figure_of(paper, item, selection, **how)
-    printed = FigureStyle(width=made.print_width, title=False)
-    made = replace(made, command=made.command + printed.words())
-    with in_style(printed):
-        return FigureResult(made.write(out), outcome, made.title, made)
 
 
 def figure_of(

@@ -462,7 +462,7 @@ def sizes(paper: Paper, item: Item, selection: Selection) -> TableResult:
     names = selection.names or list(item.options["data"])
     records = []
     for name in names:
-        T, d, positive, about = "", "", "", str(paper.unavailable.get(name, {}).get("title"))
+        T, d, positive, about = "", "", "", ""
         if name not in paper.unavailable:
             entry = registry.entry(name)
             T, d, about = str(entry.T), str(entry.d), entry.title
@@ -472,7 +472,8 @@ def sizes(paper: Paper, item: Item, selection: Selection) -> TableResult:
             printed = published.get(name, {})
             row |= {"T published": printed.get("T", ""), "d published": printed.get("d", "")}
             row["verdict"] = _verdict(T, d, printed)
-        how = paper.unavailable.get(name, {}).get("how", "")
+        lost = paper.unavailable.get(name)
+        about, how = (lost.title, lost.how) if lost else (about, "")
         records.append(row | {"what it is": about, "missing": how})
     shown = [{k: text or MISSING for k, text in record.items() if k != "missing"} for record in records]
     below = [f"{record['data']}: {record['missing']}." for record in records if record["missing"]]

@@ -137,7 +137,7 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
             small = _small(item, paper, selection.dry)
             for run in item.runs:
                 wanted[run.name] |= small
-    how = {name: str(entry["how"]) for name, entry in paper.unavailable.items() if name not in given}
+    how = {name: entry.how for name, entry in paper.unavailable.items() if name not in given}
     groups: list[tuple[Run, dict[str, Any], list[str]]] = []  # data sets of a run that share its settings
     absent: dict[str, None] = {}  # sets whose authors' permutations are not here
     others = [name for name in selection.names if name not in listed]  # any set can take the place of a run's

@@ -10,10 +10,10 @@ and what tells whether the winner still counts.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from omkl import conf
 from omkl.config import Plan, Setting, learner_names, learner_spec, learner_specs, pool
@@ -22,35 +22,40 @@ from omkl.errors import UserError, counted, suggest
 from omkl.files import write_text
 from omkl.publications.paper import Paper, Run
 from omkl.runs.tuning import axes
-from omkl.schema import domain_check
+from omkl.schema import as_dataclass
 
 if TYPE_CHECKING:
     from omkl.data import DataRef
     from omkl.runs.tuning import Race, Rule, Tuned
 
-CUTS = {"seconds": ("(0, inf) or null", None), "fewest": ("int [1, inf)", 1)}  # domains and defaults
+
+@dataclass(frozen=True)
+class Cuts:
+    """How the passes that are reported are cut, so that they take no more than these seconds together."""
+
+    seconds: Annotated[float | None, "(0, inf) or null"] = None
+    fewest: Annotated[int, "[1, inf)"] = 1
 
 
-class TunedSetting(NamedTuple):
+@dataclass(frozen=True)
+class TunedSetting:
     """What won for a learner on a data set; reps: passes to report, None for all.
 
     ranges: a hash of what was searched, None in old files    pool: its name, where it is not the usual one
     """
 
-    params: Mapping[str, Any]
-    reps: int | None
+    params: dict[str, Annotated[Any, lambda value: value]]
     revision: int
-    ranges: str | None
-    pool: str | None
+    reps: int | None = None
+    ranges: str | None = None
+    pool: str | None = None
 
 
 def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
     """Return the winners of a run by data set and learner; none where it is not tuned yet."""
-    content = _winners(run.paper).get(run.name, {})
+    content, where = _winners(run.paper).get(run.name, {}), winners_file(run.paper)
     return {
-        (data, learner): TunedSetting(
-            own["params"], own.get("reps"), own["revision"], own.get("ranges"), own.get("pool")
-        )
+        (data, learner): as_dataclass(TunedSetting, own, where, f"{run.name}.{data}.{learner}.")
         for data, learners in content.items()
         for learner, own in learners.items()
     }
@@ -138,19 +143,19 @@ def tuned_runs(paper: Paper) -> list[Run]:
     return list({run.name: run for item in items for run in item.runs if run.tune is not None}.values())
 
 
-def tuning_rule(run: Run) -> "tuple[Rule, dict[str, Any]]":
+def tuning_rule(run: Run) -> "tuple[Rule, Cuts]":
     """Return a run's rule, and how its passes are cut. Raises UserError for a wrong key or value."""
     from omkl.runs.tuning import known, rule_from
 
     where, given = f"{conf.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
-    keys = [*known(), *CUTS]
+    keys = [*known(), *(own.name for own in fields(Cuts))]
     for key in given.keys() - set(keys):
         raise UserError(f"{where}: unknown key '{key}'{suggest(key, keys)}")
+    cuts = {own.name: given.pop(own.name) for own in fields(Cuts) if own.name in given}
     try:
-        cuts = {key: domain_check(form)(given.pop(key, default)) for key, (form, default) in CUTS.items()}
-        return rule_from(given), cuts
-    except (UserError, ValueError) as error:
-        raise UserError(f"{where}: {error}") from None
+        return rule_from(given), as_dataclass(Cuts, cuts, where)
+    except UserError as error:
+        raise UserError(f"{where}: {str(error).removeprefix(f'{where}: ')}") from None
 
 
 @dataclass(frozen=True)
@@ -160,7 +165,7 @@ class Step:
     run: Run
     data: "DataRef"
     races: "list[Race]"
-    cuts: dict[str, Any]
+    cuts: Cuts
 
 
 def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Iterator[Step]:
@@ -260,9 +265,9 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
     write_text(winners_file(paper), head + yaml.safe_dump(content, sort_keys=False, width=1000))
 
 
-def _reps(end: "Tuned", cuts: Mapping[str, Any]) -> int:
+def _reps(end: "Tuned", cuts: Cuts) -> int:
     """Return how many passes of the winner are reported: no more than its seconds allow."""
-    most, seconds = end.race.held.reps, cuts["seconds"]
+    most, seconds = end.race.held.reps, cuts.seconds
     if seconds is None or end.pass_seconds <= 0:
         return most
-    return min(most, max(int(cuts["fewest"]), int(seconds / end.pass_seconds)))
+    return min(most, max(cuts.fewest, int(seconds / end.pass_seconds)))

@@ -34,6 +34,7 @@ FRESH = "the same command with --fresh runs them again"
 # How a warning about what is missing begins, after the titles that it is about.
 URGENT = re.compile(r"(?:^|: )(?:INCOMPLETE|FAILED|NOT TUNED YET)\b")
 NO_TEST = "no test"  # a term
+MADE_WITH = "made with"  # the term of versions, machines and workers
 LONGEST = 10  # characters of a number that is written out
 BEST = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
 WRAPPED = ("learner", "pool", "settings", "kernel", "verdict")  # columns whose text may take several lines
@@ -439,7 +440,7 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
     headers = {column.name: column.header for column in table.columns}
     terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
     made = made_with(cells)
-    return [*terms, ("made with", made)] if made else terms
+    return [*terms, (MADE_WITH, made)] if made else terms
 
 
 def _is_odd(summary: "pd.DataFrame") -> bool:

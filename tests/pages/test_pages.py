@@ -3,6 +3,7 @@
 import base64
 import csv
 import hashlib
+import html
 import re
 import shlex
 
@@ -14,6 +15,7 @@ from omkl.cli import main
 from omkl.config import plan as make_plan
 from omkl.errors import UserError
 from omkl.pages.html import document
+from omkl.pages.markdown import write_markdown
 from omkl.pages.page_tables import with_details
 from omkl.pages.papers import paper_page
 from omkl.pages.runs import run_page
@@ -160,34 +162,58 @@ def test_everything_in_a_store_or_a_part_of_it(capsys):
     assert "did you mean 'drift'?" in capsys.readouterr().err
 
 
-def paper_text(paper, selection, plans):
-    """The page of a paper of which these plans are stored."""
-    for plan in plans:
-        fill_plan(plan)
-    return document(paper_page(paper, selection, f"omkl report {paper.name}"))
-
-
 @pytest.mark.slow
-def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_stored():
+def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_stored(tmp_path):
     paper, selection = read_paper("omkc"), Selection(reps=1, data=("wdbc",), words=("store=store",))
     items = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
     plans = work_of(paper, [item for item in items if item.kind != "sizes"], selection).plans
+
+    def page_of(plans):
+        for plan in plans:
+            fill_plan(plan)
+        return paper_page(paper, selection, "omkl report omkc")
+
     with pytest.raises(UserError, match="holds none of the cells of omkc; `omkl table omkc/3 --reps 1"):
-        paper_text(paper, selection, [])
+        page_of([])
     without = [plan for plan in plans if "omkc_dd" not in {setting.learner for setting in plan.settings}]
-    little = paper_text(paper, selection, without[:1])
+    little = document(page_of(without[:1]))
     assert "INCOMPLETE" in little[: little.index("<section")]
     assert "undecided" in little
     assert "Not shown: no cell of OMKC(D,D) has finished" in little
-    text = paper_text(paper, selection, plans)
-    page = payload(text)
-    files = [table["file"] for table in page.values()]
+    page = page_of(plans)
+    text = document(page)
+    files = [table["file"] for table in payload(text).values()]
     assert files[: len(paper.tables)] == [f"omkc-table-{number}.csv" for number in paper.tables]
     assert {"omkc-claims.csv", "data-sets.csv", "made-with.csv"} <= set(files)
-    assert "Deviations from the paper" in text
     drawn = re.findall(r"</figcaption><p class=\"command\"><code>(omkl figure omkc/[^<]*)</code>", text)
-    assert len(drawn) == sum(item.kind != "ranks" for item in paper.figures.values())  # these need more sets
+    numbers = [item.number for item in paper.figures.values() if item.kind != "ranks"]  # these need more sets
+    assert len(drawn) == len(numbers)
     assert "INCOMPLETE" not in text
+
+    said: list[str] = []
+    markdown = write_markdown(page, tmp_path, "`make tables`", said.append).read_text("utf-8")
+    assert said == [
+        *(str(tmp_path / "omkc" / f"table-{number}") for number in paper.tables),
+        *(str(tmp_path / "omkc" / f"figure-{number}") for number in numbers),
+        str(tmp_path / "omkc" / "claims"),
+        str(tmp_path / "omkc.md"),
+    ]
+    for section in page.sections:  # the same, written twice
+        assert f"<h2>{section.title}</h2>" in text
+        assert (f"**{section.title}**" if section.origin else f"## {section.title}") in markdown
+    assert markdown.count("Not drawn: ranks need at least 2 data sets") == 2
+    for number in numbers:
+        assert (tmp_path / "omkc" / f"figure-{number}.png").stat().st_size > 5000
+        assert f"(omkc/figure-{number}.png)" in markdown
+    top, closed = markdown.split("<details><summary>where the numbers come from")
+    assert re.match(rf"# {paper.title}\n\n{re.escape(paper.cite)}\n\n\d+ of 31 claims hold", top)
+    assert page.answer[0] in html.unescape(text)
+    for command in ("`omkl table omkc/3 --reps 1 --data wdbc", "`omkl run ", "commit abc"):
+        assert command in closed
+        assert command not in top
+    rows = csv.DictReader((tmp_path / "omkc" / "table-3.csv").read_text("utf-8").splitlines())
+    assert {row["label"] for row in rows} >= {"OMKC(D,D)", "OM-2", "AROW", "Majority class"}
+    assert {path.suffix for path in (tmp_path / "omkc").iterdir()} == {".csv", ".tex", ".png", ".pdf"}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import json
 import math
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from omkl.cli import main
@@ -13,7 +12,7 @@ from omkl.errors import UserError
 from omkl.paths import published_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper
 from omkl.publications.compare import Value, compare_rows, published_values
-from omkl.publications.page import write_page
+from omkl.publications.page import answer_of
 from omkl.publications.selection import work_of
 from omkl.runs.runner import stored_plans
 
@@ -271,24 +270,44 @@ def test_sizes_that_are_not_known_are_dashes_and_empty_in_csv(capsys):
         assert all(text in out.replace("kdd08", "", 1) for text in unknown)
 
 
-@pytest.mark.slow
-def test_a_page_holds_every_table_figure_and_claim(tmp_path):
-    paper, written = read_paper("omkc"), []
-    selection = Selection(reps=2, data=("wdbc",), words=(f"store={tmp_path}", "exec=serial"))
-    write_page(paper, selection, tmp_path, progress=False, report=written.append)
-    page = (tmp_path / "omkc.md").read_text("utf-8")
-    for item in (*paper.tables.values(), *paper.figures.values()):
-        assert f"## {item.titled(['wdbc'] if item.runs else item.options['data'])}" in page
-    assert page.count("Not drawn: ranks need at least 2 data sets") == 2
-    for number in (item.number for item in paper.figures.values() if item.kind != "ranks"):
-        assert (tmp_path / "omkc" / f"figure-{number}.png").stat().st_size > 5000
-        assert f"(omkc/figure-{number}.png)" in page
-    for number in paper.tables:
-        assert all((tmp_path / "omkc" / f"table-{number}.{s}").stat().st_size for s in ("md", "csv", "tex"))
-    assert "omkl table omkc/3 --reps 2 --data wdbc" in page
-    table = pd.read_csv(tmp_path / "omkc" / "table-3.csv")
-    assert set(table["label"]) >= {"OMKC(D,D)", "OM-2", "AROW", "Majority class"}
-    again, undrawn = [], replace(paper, figures={})
-    write_page(undrawn, selection, tmp_path, progress=False, report=again.append)  # all from the store
-    assert again == [path for path in written if "figure-" not in path]
-    assert "0 of them run by this command" in (tmp_path / "omkc.md").read_text("utf-8")
+# ------------------------------------------------------------------ what a page begins with
+
+
+def claim(text, verdict):
+    return {"text": text, "verdict": verdict}
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdicts", "claims", "answer"),
+    [
+        (
+            {"answer": ("The pool.", "The seed.")},
+            ["agrees", "close", "differs"],
+            [claim("a", "holds"), claim("b", "no difference"), claim("beyond the paper: c", "undecided")],
+            [
+                "2 of 3 published values (mistakes and #SV) lie within two published standard deviations (1 "
+                "agree by Welch's t-test, 5 %, not corrected), 1 of 2 claims hold, 0 of 1 beyond the paper "
+                "(1 undecided). The values further away have two reasons:",
+                "The pool.",
+                "The seed.",
+            ],
+        ),
+        (
+            {"instead": "It prints curves."},
+            [],
+            [claim("a", "holds")],
+            ["1 of 1 claims hold. It prints curves."],
+        ),
+        ({"answer": ("A surprise.",)}, [], [], ["A surprise."]),
+    ],
+)
+def test_a_page_begins_with_what_was_counted_and_why(changes, verdicts, claims, answer):
+    paper = replace(read_paper("omkl"), **{"answer": (), "instead": "", **changes})
+    assert answer_of(paper, verdicts, claims) == answer
+
+
+@PAPERS
+def test_a_paper_says_what_a_reader_takes_home_and_what_stands_in_for_numbers(name):
+    paper = read_paper(name)
+    assert 1 <= len(paper.answer) <= 5
+    assert bool(paper.instead) is (name in ("adaraker", "norma", "omkc", "omkl"))
