@@ -16,6 +16,7 @@ from omkl.config.request import ONLINE, Request, chosen_data, distinct
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
+from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted, shown, suggest
 from omkl.paths import store_folder
 from omkl.tasks import by_task, for_task
@@ -249,6 +250,7 @@ class Scaled:
 
 
 LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that
+MOST_LATE = 50  # 1 / the share of rounds before the first label from which on a note says so
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
 REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
 
@@ -335,7 +337,25 @@ class Plan:
                 notes.append(
                     f"{ref.name} has {counted(ref.T, 'example')}, fewer than rounds={self.rounds} asks for"
                 )
+        notes += [note for ref in self.data if (note := self._late(ref))]
         return (*notes, *equal_repetitions([self]))
+
+    def _late(self, ref: "DataRef") -> str:
+        """Return a note where many rounds are predicted before the first label arrives, else no text."""
+        own = [setting for setting in self.settings if setting.fits(ref.task, ref.name)]
+        delay = max((int(setting.scaling.get("delay", 1)) for setting in own), default=1)
+        start, stop = rounds_of(self.rounds, ref.T, ref.word) or (0, ref.T)
+        T = stop - start
+        T -= round(self.test * T) if isinstance(self.test, float) else 0
+        if delay >= T and delay > 1:
+            fault = f"no label arrives within the {T} rounds, so nothing is learnt before a prediction"
+            return f"{ref.name}: delay={delay}: {fault}"
+        if delay == 1 or MOST_LATE * delay <= T:
+            return ""
+        first = f"the first {delay} of {T} rounds ({100 * delay / T:.2g} %)"
+        return (
+            f"{ref.name}: delay={delay}: {first} are predicted before a label arrives, and count as others do"
+        )
 
 
 def equal_repetitions(plans: Iterable[Plan]) -> list[str]:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.labels import Classes, note_on, y_of
+from omkl.data.doubts import notes_on_arrays
+from omkl.data.labels import Classes, note_on, values_of, y_of
 from omkl.data.parse import Examples, dense
 from omkl.errors import UserError, counted, show
 
@@ -36,6 +37,7 @@ class Dataset:
     classes: the labels in the order of their numbers, as a file without YAML writes them or the registry
         names them; None of other data, and of registered sets of two classes
     index_base: the index that LIBSVM text gave the first column
+    values_of_classes: the classes as the source holds them, see `omkl.data.labels.values_of`
     """
 
     name: str
@@ -50,6 +52,7 @@ class Dataset:
     notes: tuple[str, ...] = ()
     classes: tuple[str, ...] | None = None
     index_base: int = 1
+    values_of_classes: tuple[Any, ...] | None = None
 
     def __repr__(self) -> str:
         task = f"{self.n_classes} classes" if self.n_classes > 2 else self.task
@@ -115,16 +118,19 @@ def dataset_of(
     classes: Classes = None,
     *,
     registered: bool = False,
+    raw: Any = None,
 ) -> Dataset:
     """Return the data set of these examples with labels or targets y (T,).
 
     classes: of a source without YAML, as `class_numbers` returns them; a note says which is which.
     registered: whether its hash is that of the numbers alone, as the registry has it
+    raw: the labels of a source whose values have types, see `values_of`
     """
     notes = (*notes, *note_on(classes))
     arrays = (examples.indptr, examples.indices, examples.values, y)
     own = content_hash(*arrays, d=0 if registered else d)
-    return Dataset(name, *arrays, d, task, own, None, notes, classes, examples.base)
+    values = values_of(classes, raw)
+    return Dataset(name, *arrays, d, task, own, None, notes, classes, examples.base, values)
 
 
 # ------------------------------------------------------------------ from arrays and data frames
@@ -158,11 +164,32 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
         row, column = int(np.searchsorted(rows.indptr, at, "right")) - 1, int(rows.indices[at])
         which = names[column] if names else str(column)
         raise UserError(f"{name}: row {row}, column {which} is {rows.data[at]}; it must be finite")
+    y = y if isinstance(y, np.ma.MaskedArray) else in_rows_of(X, y)
     labels = _labels(y, name)
     if len(labels) != rows.shape[0]:
         raise UserError(f"{name}: {counted(len(labels), 'label')} for {counted(rows.shape[0], 'row')}")
-    y, classes = y_of(labels, task, name)
-    return dataset_of(name, dense(rows, labels), y, rows.shape[1], task, (), classes)
+    numbers, classes = y_of(labels, task, name)
+    notes = tuple(notes_on_arrays(rows, numbers)) if task != "novelty" else ()
+    return dataset_of(name, dense(rows, labels), numbers, rows.shape[1], task, notes, classes, raw=y)
+
+
+def in_rows_of(X: Any, y: Any) -> np.ndarray:
+    """Return labels (n,) in the order of the rows of X.
+
+    Two pandas objects whose indices hold the same labels are joined by these, others by position. Raises
+    UserError where some of these are there twice, in another order.
+    """
+    at: Any = getattr(X, "index", None)
+    own: Any = getattr(y, "index", None)
+    if hasattr(at, "equals") and hasattr(own, "equals") and len(at) == len(own) and not at.equals(own):
+        if at.is_unique and own.is_unique:
+            y = y.reindex(at) if at.isin(own).all() else y
+        elif at.sort_values().equals(own.sort_values()):
+            raise UserError(
+                "the index of y=... has the labels of the frame in another order, some of them "
+                "twice, so they cannot be joined; y.to_numpy() gives the labels by position"
+            )
+    return np.asarray(y).reshape(-1)
 
 
 def _dense(X: Any, names: list[str], name: str) -> np.ndarray:
@@ -255,9 +282,9 @@ def _moments(T: int, indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarra
     if len(used) > MANY:  # an example may use column 2^31 - 1
         used, columns = np.unique(indices, return_inverse=True)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused elsewhere
-        count = np.bincount(columns)
-        mean = np.bincount(columns, values) / T
-        spread = np.bincount(columns, np.square(values - mean[columns]))
+        count = np.bincount(columns, minlength=len(used))
+        mean = np.bincount(columns, values, len(used)) / T
+        spread = np.bincount(columns, np.square(values - mean[columns]), len(used)).astype(float)
         spread += (T - count) * np.square(mean)
     return used, mean, spread
 

@@ -388,8 +388,9 @@ def _is_header(rows: list[list[str]], form: Preparation) -> tuple[bool, list[str
         for i, text in enumerate(first)
         if text.lower() not in form.gaps | TRUTH.keys() and form.number(text) is None
     ]
+    years = _count_up(numbers, 2) and all(len(number) == 4 for number in numbers)
     if not words and not _count_up(numbers, 3):
-        return False, []
+        return False, row if years and not _count_up(rows[1] if rows[1:] else [], 2) else []
     if len(rows) == 1:
         return not numbers, []
 
@@ -416,7 +417,7 @@ def _is_header(rows: list[list[str]], form: Preparation) -> tuple[bool, list[str
     if any(text in numbers and numbers_of(below(i), form) is not None for i, text in enumerate(first)):
         if new and _count_up(numbers, 2):
             return True, names
-        return False, row if new else []
+        return False, row if new or (years and not seen) else []
     if 2 * seen >= len(words):
         return False, row
     return True, names if seen else []

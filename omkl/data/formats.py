@@ -34,7 +34,16 @@ from omkl.data.data_files import (
 from omkl.data.delimited import TABS, guessed, of_rows, read_delimited
 from omkl.data.parse import Examples, decoding, dense, libsvm_parts, read_libsvm, read_npz
 from omkl.data.preparation import AS_IT_IS, Preparation
-from omkl.data.tables import Table, Words, check_width, kept_as_text, number_column, of_frame, table_of
+from omkl.data.tables import (
+    Table,
+    Words,
+    check_width,
+    kept_as_text,
+    number_column,
+    of_arrow,
+    of_frame,
+    table_of,
+)
 from omkl.errors import UserError, counted, quoted, show
 
 Parts = Iterator[Table | Examples]
@@ -94,22 +103,12 @@ def _read_arrow(
     with _arrow_errors(path, title):
         if count is None or is_compressed(path) or title == "Feather":
             source = io.BytesIO(open_binary(path, limit).read()) if is_compressed(path) else path
-            yield of_frame(_as_pandas(module.read_table(source)), path, form, texts)
+            yield of_frame(of_arrow(module.read_table(source)), path, form, texts)
             return
         before = 0
         for batch in module.ParquetFile(path).iter_batches(count):
-            yield of_frame(_as_pandas(batch), path, form, texts, before)
+            yield of_frame(of_arrow(batch), path, form, texts, before)
             before += batch.num_rows
-
-
-def _as_pandas(table: Any) -> Any:
-    """Return a table or batch of pyarrow as a frame whose whole numbers keep all digits beside gaps."""
-    import pandas as pd
-    import pyarrow
-
-    names = (f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
-    kinds = {getattr(pyarrow, name.lower())(): pd.api.types.pandas_dtype(name) for name in names}
-    return table.to_pandas(types_mapper=kinds.get)
 
 
 _OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -14,6 +14,7 @@ What a class is, for files, arrays, ``positive=`` and saved models:
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -28,6 +29,15 @@ MOST_CLASSES = 1000
 MOST_LISTED = 8  # in a message
 FEW = 20  # as many different numbers may be classes whatever they are
 TRUTH = {"false": 0.0, "true": 1.0}
+_SAME: dict[str, tuple[float | str, ...]] = {  # what such a class is, where that is a class too
+    "true": (1.0,),
+    "false": (0.0,),
+    "t": ("true",),
+    "f": ("false",),
+    "y": ("yes",),
+    "n": ("no",),
+}
+_SCALARS = (bool, int, float, str, np.bool_, np.integer, np.floating, np.str_)  # what JSON can hold
 _EXACT = 2.0**53  # up to here, different whole numbers are different floats
 _DECIMAL = re.compile(r"[-+]?(\d+)(?:\.(\d*))?|[-+]?\.(\d+)")
 _EXPONENT = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+|[-+]?inf(?:inity)?", re.IGNORECASE)
@@ -80,7 +90,9 @@ def distinct(labels: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, np.ndarra
     """
     if labels.dtype.kind in "iuf":
         numbers, place = np.unique(labels, return_inverse=True)
-        return tuple(map(_plain, numbers.tolist())), place.ravel(), numbers.astype(np.float64)
+        short = numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8  # 0.1 of float32 is 0.1
+        plain = [float(str(number)) for number in numbers] if short else numbers.tolist()
+        return tuple(map(_plain, plain)), place.ravel(), numbers.astype(np.float64)
     codes: dict[str, int] = {}
     place = np.array([codes.setdefault(text, len(codes)) for text in map(str, labels.tolist())], np.int64)
     texts: dict[_Reading, str] = {}  # the first text of each class, in the order of texts
@@ -93,6 +105,33 @@ def distinct(labels: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, np.ndarra
     number_of = {reading: number for number, reading in enumerate(order)}
     of_code = np.array([number_of[readings[text]] for text in codes], np.int64)
     return names, of_code[place], np.array([one.number for one in order]) if numeric else None
+
+
+def values_of(classes: Classes, raw: Any = None) -> tuple[Any, ...] | None:
+    """Return the classes as their source holds them, such as True, 1.5 or the word '9'.
+
+    raw (T,): the labels of a source whose values have types; without them, classes are what their text is
+    read as: all true and false, all numbers, or words.
+    """
+    if classes is None:
+        return None
+    if raw is not None:
+        raw = np.asarray(raw).reshape(-1)
+        each = raw.tolist() if raw.dtype.kind == "O" else np.unique(raw)
+        different = {(type(value), value): value for value in each if isinstance(value, _SCALARS)}
+        place = {_read(name): at for at, name in enumerate(classes)}
+        found: dict[int, Any] = {}
+        for value in different.values():
+            if (at := place.get(_read(str(value)))) is not None:
+                found.setdefault(at, value.item() if isinstance(value, np.generic) else value)
+        return tuple(found.get(at, name) for at, name in enumerate(classes))
+    texts = [name.removeprefix("+") for name in classes]
+    if all(text.lower() in TRUTH for text in texts):
+        return tuple(text.lower() == "true" for text in texts)
+    numbers = [_read(text).number for text in texts]
+    if any(number is None or _plain(number) != text for number, text in zip(numbers, texts, strict=True)):
+        return classes
+    return tuple(int(text) if "." not in text else float(text) for text in texts)
 
 
 def finder(names: Iterable[Any]) -> Callable[[str], int | None]:
@@ -207,14 +246,26 @@ def note_on(classes: Classes) -> tuple[str, ...]:
 
 
 def note_on_alike(classes: Iterable[str]) -> tuple[str, ...]:
-    """Return a note on classes that are one number, written in ways that matter; else none."""
-    groups: dict[float, list[str]] = {}
+    """Return a note on classes that look like one, written in different ways; else none."""
+    classes = list(classes)
+    folded = {name: _folded(name) for name in classes}
+    known = set(folded.values())
+    groups: dict[Any, list[str]] = {}
     for name in classes:
-        if (number := _read(name).number) is not None:
-            groups.setdefault(number, []).append(name)
+        own = folded[name]
+        other = _SAME.get(own) if isinstance(own, str) else None
+        groups.setdefault(next((one for one in (other or ()) if one in known), own), []).append(name)
     if not (alike := [" and ".join(names) for names in groups.values() if len(names) > 1]):
         return ()
     return (f"labels: {shortlist(alike)} are different classes; write them alike if they are the same",)
+
+
+def _folded(name: str) -> float | str:
+    """Return what is compared of classes that may be one: a number, or a word without case and spaces."""
+    if (number := _read(name).number) is not None:
+        return number
+    text = unicodedata.normalize("NFKC", name).casefold().strip(" \t\"'.,;:")
+    return re.sub(r"[\s_-]+", " ", text)
 
 
 def against_rest(
@@ -241,7 +292,7 @@ def against_rest(
 
 def targets(labels: np.ndarray, where: str) -> np.ndarray:
     """Return y (T,) of labels that are numbers. Raises UserError for one that is not."""
-    numbers = labels
+    numbers = labels = labels.astype(np.float64) if labels.dtype.kind == "b" else labels
     if labels.dtype.kind != "f":
         texts = labels.astype(str).tolist()
         together = "".join(texts)

@@ -227,7 +227,7 @@ def to_number(text: str, what: str) -> float:
 
 
 def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return X (T, d) as float64 and y (T,), float64 or words, of an .npz file; pickled members are refused.
+    """Return X (T, d) as float64 and y (T,) of an .npz file; pickled members are refused.
 
     The arrays are X and y, or data and target. Raises UserError for a missing member, a wrong shape, NaN or
     infinite numbers (naming the row).
@@ -259,7 +259,7 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
                 raise UserError(f"{path}: {fault}")
             with archive.open(member) as stream:
                 array = np.lib.format.read_array(stream, allow_pickle=False)
-            arrays.append(array if is_text else array.astype(np.float64))
+            arrays.append(array if own == pair[1] and dtype.kind != "f" else array.astype(np.float64))
         X, y = arrays
     y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
     if X.ndim != 2 or y.shape != X.shape[:1]:

@@ -27,6 +27,7 @@ from omkl.data.columns import (
 )
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import Dataset, dataset_of
+from omkl.data.doubts import note_on_na, notes_on_codes, notes_on_columns
 from omkl.data.labels import Classes, against_rest, note_on_alike, shortlist, y_of
 from omkl.data.parse import dense
 from omkl.data.preparation import Preparation, column_word, plain_values
@@ -193,14 +194,6 @@ def recipe_of(
             notes.append(f"categorical=onehot makes {made}")
     if preparation.scale != "none":
         notes.append(f"scale={preparation.scale} uses the whole file: every round knows what comes later")
-    if names[0] == "column 1" and "column 1" in chosen.columns and table.named:
-        counting = table.numbers("column 1")
-        up = None if counting is None else counting - np.arange(len(table))
-        if up is not None and up[0] in (0, 1) and (up == up[0]).all():
-            drop = column_word("drop", "column 1") if "1" in names else "drop=1"
-            notes.append(
-                f"{table.path}: the first column has no name and counts the rows; {drop} leaves it out"
-            )
     guessed = [*said, *table.notes]
     return recipe, ["; ".join(guessed), *notes] if guessed else notes
 
@@ -325,7 +318,7 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
     rows = len(table)
     if len(kept) < rows:
         notes.append(f"missing=drop leaves out {rows - len(kept)} of {rows} rows")
-    notes += _note_on_gaps(table, recipe)
+    notes += _note_on_gaps(table, recipe) + note_on_na(table)
     where = f"{table.path}: column '{recipe.label}'"
     classes: Classes
     if task == "classification" and preparation.positive is not None:
@@ -338,8 +331,17 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
                 raise UserError(no_number(recipe.label, table, target=True))
             _check_finite(recipe.label, numbers, table)
         y, classes = y_of(labels, task, where)
+    features = [column.name for column in recipe.columns]
+    widths = [len(column.features) for column in recipe.columns]
+    if task != "novelty":
+        own = np.unique(labels, return_inverse=True)[1] if task == "classification" else y
+        notes += notes_on_columns(table, features, X, widths, own)
+    if task == "regression":
+        notes += notes_on_codes(recipe.label, y)
     examples = dense(X, labels)
-    return dataset_of(table.path.name, examples, y, examples.d, task, tuple(notes), classes), recipe
+    raw = table.raw.get(recipe.label)
+    made = dataset_of(table.path.name, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
+    return made, recipe
 
 
 def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from omkl.data import cache, data_files, registry
 from omkl.data.dataset import Dataset, dataset_of
+from omkl.data.doubts import notes_on_arrays
 from omkl.data.formats import check_settings, data_name, format_of, read_table
 from omkl.data.labels import y_of
 from omkl.data.preparation import AS_IT_IS, Preparation
@@ -178,8 +179,14 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
         raise UserError(f"{path}: no features in any example")
     y, classes = y_of(found.labels, task, str(path))
     counted = "an index is 0, so the columns count from 0 (index_base=0)"
-    notes = (counted,) if preparation.index_base == "auto" and found.base == 0 else ()
-    return dataset_of(data_name(path), found, y, found.d, task, notes, classes), None
+    notes: tuple[str, ...] = (counted,) if preparation.index_base == "auto" and found.base == 0 else ()
+    if task != "novelty":
+        import scipy.sparse as sp
+
+        rows = sp.csr_array((found.values, found.indices, found.indptr), (len(y), found.d))
+        notes += tuple(notes_on_arrays(rows, y))
+    raw = found.labels if format_of(path).endings == (".npz",) else None
+    return dataset_of(data_name(path), found, y, found.d, task, notes, classes, raw=raw), None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

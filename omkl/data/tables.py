@@ -32,6 +32,7 @@ class Table:
     named: whether the columns have names of their own    words: see `Words`, by column
     form: how it was read    notes: for the user, on what was decided in reading it
     sparse: whether its rows list what is not 0
+    raw: the columns that are kept as text but have values of other types in their source
     """
 
     path: Path
@@ -42,6 +43,7 @@ class Table:
     words: dict[str, Words] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     sparse: bool = False
+    raw: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -298,14 +300,26 @@ def check_width(count: int, where: str) -> None:
 
 
 def as_pandas(frame: Any) -> "pd.DataFrame":
-    """Return a data frame of any library as one of pandas; a lazy one of polars is collected."""
+    """Return a data frame of any library, or a table of pyarrow, as one of pandas."""
     import pandas as pd
 
     if hasattr(frame, "collect"):
         frame = frame.collect()
     if isinstance(frame, pd.DataFrame):
         return frame
+    if hasattr(frame, "column_names"):  # of pyarrow
+        return of_arrow(frame)
     return pd.DataFrame({name: _values(frame[name]) for name in frame.columns})
+
+
+def of_arrow(table: Any) -> Any:
+    """Return a table or batch of pyarrow as a frame whose whole numbers keep all digits beside gaps."""
+    import pandas as pd
+    import pyarrow
+
+    names = (f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
+    kinds = {getattr(pyarrow, name.lower())(): pd.api.types.pandas_dtype(name) for name in names}
+    return table.to_pandas(types_mapper=kinds.get)
 
 
 def _values(column: Any) -> Any:
@@ -339,7 +353,10 @@ def of_frame(
     check_width(len(names), str(path))
     texts = {*texts, *kept_as_text(names, True, form, path)}
     columns: dict[str, Values] = {}
+    raw: dict[str, Any] = {}
     for name, (_, values) in zip(names, frame.items(), strict=True):
+        if name in texts:
+            raw[name] = values
         if _is_text(values) or name in texts:
             missing = np.asarray(values.isna(), bool)
             _check_cells(values[~missing].head(100), name, names, path, form)
@@ -347,7 +364,7 @@ def of_frame(
         else:
             columns[name] = values.array
     rows = np.arange(before + 1, before + len(frame) + 1)
-    return table_of(path, columns, rows, form, texts, unit=": row ")
+    return table_of(path, columns, rows, form, texts, unit=": row ", raw=raw)
 
 
 def _check_cells(values: Any, name: str, names: Sequence[str], path: Path, form: Preparation) -> None:

@@ -6,17 +6,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from omkl.config import Plan
 from omkl.config import plan as make_plan
 from omkl.config.request import Request
 from omkl.config.settings_text import word_text
-from omkl.data import DataRef, find
-from omkl.data.dataset import Dataset, from_arrays
+from omkl.data import DataRef, find, registry
+from omkl.data.dataset import Dataset, from_arrays, in_rows_of
 from omkl.data.ref import Frame, Parsed, UserFile, of_dataset
 from omkl.data.tables import as_pandas
-from omkl.errors import UserError, counted, show
+from omkl.errors import UserError, counted, show, with_article
+from omkl.experiments.kernel_text import check_current
 
 LABEL = "y=..."  # the column of labels that are given beside a frame
 OF_CALLS = {"jobs": "jobs=2", "fresh": "fresh=True", "progress": "progress=False"}
@@ -51,16 +50,32 @@ class Call:
 
     @classmethod
     def of(
-        cls, words: str, data: Any = None, y: Any = None, label: str | None = None, **settings: Any
+        cls, words: Any, data: Any = None, y: Any = None, label: str | None = None, **settings: Any
     ) -> "Call":
-        """Return the call of a function's arguments. Raises UserError for data that cannot be taken."""
+        """Return the call of a function's arguments; data may come first, in place of words.
+
+        Raises UserError for data that cannot be taken.
+        """
+        if not isinstance(words, str):
+            if data is not None:
+                raise UserError(f"the first argument is words such as 'algo=arow', got {_kind(words)}")
+            words, data = "", words
+        data, y = _parted(data, y)
         given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
         if options := [word for word in given if word.startswith("-")]:
             key = options[0].lstrip("-").partition("=")[0].replace("-", "_")
             usual = "options are keyword arguments here, such as jobs=2 or fresh=True"
             raise UserError(f"{options[0]}: {_no_keyword(key) if key in INSTEAD else usual}")
+        _check_once(given, data=data, y=y, label=label, **values)
         names = [*map(str, data)] if isinstance(data, Mapping) else []
-        sets = list(data.values()) if names else _listed(data)
+        sets = list(data.values()) if isinstance(data, Mapping) else _listed(data)
+        if not sets and not any(word.startswith(("data=", "settings=")) for word in given) | (
+            "settings" in values
+        ):
+            raise UserError(
+                "no data: give a name, a path, a frame with label=..., or an array with y=..., such as "
+                'data="wdbc"'
+            )
         are_files = all(isinstance(one, str | Path) for one in sets)
         if are_files and y is not None:
             raise UserError("y=... gives the labels of an array; a file's labels are a column, label=...")
@@ -87,6 +102,7 @@ class Call:
     def plan(self, sweep: bool = False) -> Plan:
         """Return the plan; sweep: whether hyperparameters may have several values."""
         self.check_options()
+        check_current()
         return make_plan(self.words, sweep=sweep, values=self.values, data=self.data)
 
     def request(self, sweep: bool = False, others: Iterable[str] = ()) -> Request:
@@ -141,7 +157,13 @@ def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:
 
 def _named(ref: DataRef, name: str) -> DataRef:
     """Return a data set under the name that a mapping gives it; a registered one keeps its own."""
-    if ref.is_registered or ref.name == name:
+    if ref.is_registered:
+        return ref
+    if registry.is_name(name) and not (
+        isinstance(ref, Parsed) and ref.content_hash == find(name).content_hash
+    ):
+        raise UserError(f"data={{{name!r}: ...}}: {name} is a registered data set; choose another name")
+    if ref.name == name:
         return ref
     if isinstance(ref, UserFile):
         return replace(ref, name=name)
@@ -152,12 +174,43 @@ def _named(ref: DataRef, name: str) -> DataRef:
 
 def _with_labels(frame: Any, y: Any) -> Any:
     """Return a frame with its labels as a further column."""
-    made, labels = as_pandas(frame), np.asarray(y).reshape(-1)
+    made, labels = as_pandas(frame), in_rows_of(frame, y)
     if len(labels) != len(made):
         raise UserError(
             f"y=... has {counted(len(labels), 'label')}, but the frame has {counted(len(made), 'row')}"
         )
     return made.assign(**{LABEL: labels})
+
+
+def _parted(data: Any, y: Any) -> tuple[Any, Any]:
+    """Return the features and the labels of a pair of them, and of a Bunch of scikit-learn."""
+    if (
+        y is None
+        and isinstance(data, Mapping)
+        and {"data", "target"} <= data.keys()
+        and hasattr(data, "target")
+    ):
+        return data["data"], data["target"]
+    if y is None and isinstance(data, tuple) and len(data) == 2:
+        X, own = data
+        ranks = [len(getattr(one, "shape", ())) for one in data]
+        if ranks[0] == 2 and (ranks[1] == 1 or (isinstance(own, list) and len(own) == X.shape[0])):
+            return X, own
+    return data, y
+
+
+def _kind(value: Any) -> str:
+    return with_article(type(value).__name__)
+
+
+def _check_once(words: Iterable[str], **values: Any) -> None:
+    """Raise UserError for a setting that is given as a word and as a keyword."""
+    as_words = {word.partition("=")[0]: word for word in words}
+    beside = {key: key for key, value in values.items() if value is not None}
+    beside |= {"label": "y"} if beside.pop("y", None) else {}
+    for key in [key for key in as_words if key in beside]:
+        own = f"{beside[key]}=..." if key in ("data", "label") else word_text(key, values[key])
+        raise UserError(f"'{key}' is given twice, in the words as {as_words[key]} and as the keyword {own}")
 
 
 def _plain(value: Any) -> Any:

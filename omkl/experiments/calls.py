@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from omkl.config import Setting
 from omkl.config.settings_text import word_text
+from omkl.errors import UserError
 from omkl.experiments.call import Call
 from omkl.experiments.paper_results import PaperResult, bounds_of, selection_of, with_claims
 from omkl.experiments.report import page_of, write_page
@@ -271,7 +272,13 @@ def fit(
     data, y, label, settings
         As in `run`.
     """
-    if isinstance(words, Setting) or (words and "=" not in words):
+    if hasattr(words, "get_params"):
+        name = type(words).__name__
+        raise UserError(
+            f"omkl.fit takes the name of a learner, or omkl.learner(...); {name} is an estimator, "
+            "which learns by its own fit(X, y)"
+        )
+    if isinstance(words, Setting) or (isinstance(words, str) and words and "=" not in words):
         words, settings = "", {"algo": words, **settings}
     return trained(Call.of(words, data, y, label, **settings))
 

@@ -1,20 +1,19 @@
 """`omkl.learner` and `omkl.kernel`: a learner with settings of its own, and a Python function as a kernel."""
 
-import ast
 import hashlib
 import inspect
 import json
 import os
-import textwrap
 from collections.abc import Callable
 from dataclasses import fields
-from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any
+from types import FunctionType
+from typing import Any, cast
 
 from omkl.config.kernel_kinds import check_kernel
 from omkl.config.settings_text import value_text
 from omkl.config.words import Setting, setting
-from omkl.errors import UserError, show
+from omkl.errors import UserError
+from omkl.experiments.kernel_text import defaults_of, remember, text_of
 from omkl.experiments.lists import of_tasks
 from omkl.experiments.results import Shown
 from omkl.files import replacing
@@ -135,8 +134,10 @@ def kernel(
     >>> cauchy = omkl.kernel(cauchy, sigma=1.0)
     >>> omkl.run("algo=omkc_ss data=wdbc", **{"pool.kernels": [cauchy(sigma=s) for s in (10, 100)]})
     """
-    function = getattr(function, "py_func", function)
+    function = cast(FunctionType, getattr(function, "py_func", function))
     name, text = function.__name__, text_of(function)
+    defaults = defaults_of(function) | defaults
+    remember(function)
     content: dict[str, Any] = {}
     for own, value in defaults.items():
         usual = "numbers" if isinstance(value, list) else "(-inf, inf)"
@@ -163,43 +164,3 @@ def _checked(given: dict[str, Any]) -> OwnKernel:
         return OwnKernel(check_kernel(given))
     except ValueError as error:
         raise UserError(str(error)) from None
-
-
-def text_of(function: Any) -> str:
-    """Return a module that defines a function like this one, with what it uses from outside.
-
-    Raises UserError for what cannot be written down.
-    """
-    if not isinstance(function, FunctionType) or function.__name__ == "<lambda>":
-        raise UserError(f"omkl.kernel takes a function that is written with def, got {show(function)}")
-    name = function.__name__
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError) as error:
-        raise UserError(
-            f"the text of {name} cannot be found ({error}): define it in a file or a notebook's cell, or "
-            f"write kernels/{name}.py in a folder of your own"
-        ) from None
-    made: Any = tree.body[0]
-    made.decorator_list, made.name = [], name
-    used = inspect.getclosurevars(function)
-    lines = [
-        _definition(name, other, value) for other, value in sorted({**used.globals, **used.nonlocals}.items())
-    ]
-    return "\n".join([*lines, "", "", ast.unparse(made), ""])
-
-
-def _definition(function: str, name: str, value: Any) -> str:
-    """Return the line that defines what a function uses from outside."""
-    if isinstance(value, ModuleType):
-        return f"import {value.__name__} as {name}"
-    home, own = getattr(value, "__module__", None), getattr(value, "__name__", None)
-    is_compiled = isinstance(value, BuiltinFunctionType) or hasattr(value, "py_func")
-    if own and home not in (None, "__main__") and is_compiled:
-        return f"from {home} import {own} as {name}"
-    if isinstance(value, bool | int | float):
-        return f"{name} = {value!r}"
-    raise UserError(
-        f"{function} uses {name}, a {type(value).__name__}: a kernel may use modules, compiled functions of "
-        "modules, and numbers from outside itself; move the rest into it"
-    )

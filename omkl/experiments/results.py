@@ -25,6 +25,7 @@ from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.table import Table
 from omkl.reports.table_cells import fitted
 from omkl.runs.cells import expand
+from omkl.runs.held_out import notes_on
 from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
 from omkl.store.cell_measures import with_extra
 from omkl.store.store import Store
@@ -88,7 +89,9 @@ class Part:
     @classmethod
     def of(cls, plan: Plan, outcome: Outcome, command: str) -> "Part":
         """Return the cells of a plan that has run."""
-        return cls(plan, outcome, ReportPlan.of(plan, outcome.failed, command, outcome.stale))
+        expected = ReportPlan.of(plan, outcome.failed, command, outcome.stale)
+        more = [note for ref in plan.data for note in notes_on(plan.test, ref)]
+        return cls(plan, outcome, replace(expected, about_data=(*expected.about_data, *more)))
 
 
 @dataclass(frozen=True, repr=False)

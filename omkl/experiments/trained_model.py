@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config.settings_text import params_text, value_text
+from omkl.data.tables import as_pandas
 from omkl.errors import UserError, counted, path_error
 from omkl.experiments.call import Call
 from omkl.experiments.results import Shown
@@ -40,8 +41,20 @@ class Model(Shown):
     def predict(self, data: Any) -> np.ndarray:
         """Return the predictions (n,) for rows: classes, targets, or ``novel`` and ``usual``."""
         made, at = self._predicted(data, lambda rows: models.predict(self.trained, rows).labels)
-        labels = _plain([label for own in made for label in own])
+        labels = self._as_given([label for own in made for label in own])
         return _of_rows(labels, *at, math.nan if self.trained.about["task"] == "regression" else None)
+
+    def _as_given(self, labels: list[Any]) -> np.ndarray:
+        """Return classes (n,) of the type that the learnt labels had; other predictions as they are."""
+        about = self.trained.about
+        if about["task"] != "classification":
+            return np.asarray(labels)
+        classes = about.get("classes") or ["-1", "1"]
+        values = about.get("values_of_classes") or classes
+        kinds = {type(value) for value in values}
+        own = np.array(values, None if len(kinds) == 1 or kinds == {int, float} else object)
+        place = {name: at for at, name in enumerate(classes)}
+        return own[[place[label] for label in labels]]
 
     def decision_function(self, data: Any) -> np.ndarray:
         """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
@@ -70,6 +83,7 @@ class Model(Shown):
             The name of the label's column of a frame.
         """
         if hasattr(data, "columns") and label is not None and y is None:
+            data = as_pandas(data)
             if label not in data.columns:
                 raise UserError(f"label={label}: no such column")
             y = data[label]
@@ -170,18 +184,6 @@ def _of_rows(values: np.ndarray, places: np.ndarray, n: int, gap: float | None) 
         return values
     made = np.full((n, *values.shape[1:]), gap, object if gap is None else float)
     made[places] = values
-    return made
-
-
-def _plain(labels: Sequence[Any]) -> np.ndarray:
-    """Return classes that are written as whole numbers as these, others as they are."""
-    made = np.asarray(labels)
-    if made.dtype.kind == "U":
-        try:
-            numbers = made.astype(np.int64)
-        except ValueError:
-            return made
-        return numbers if (numbers.astype(str) == np.char.lstrip(made, "+")).all() else made
     return made
 
 

@@ -52,7 +52,8 @@ def run_pass(
     on_part: called with the number of rounds done, at most 100 times. on_end: called with the learner as the
     pass left it, and the trace of its rounds. test: a Dataset, and rows of it that are held out.
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
-    predictions before their updates; of a novelty detection the examples flagged as novel), confusion (of a
+    predictions before their updates, and ``worst_round``, the round with over half of it, None without one;
+    of a novelty detection the examples flagged as novel), confusion (of a
     classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
     pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.resources.size; not of
     another package's estimator),
@@ -156,9 +157,12 @@ def _figures(
         curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
     else:
         with np.errstate(over="ignore", invalid="ignore"):
-            loss = np.cumsum(np.square(trace.score - stream.y))
+            errors = np.square(trace.score - stream.y)
+            loss = np.cumsum(errors)
         check_sums(loss)
         measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
+        worst = int(np.argmax(errors))
+        measured["worst_round"] = worst + 1 if T > 2 and 2 * errors[worst] > loss[-1] else None
         curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
         told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
         values, rounds = scores.of_numbers(stream.y, trace.score, told.pop("variance", None))

@@ -472,8 +472,24 @@ def warnings_of(
         *incomplete(summary, again),
         *failed(expected),
         *_stale(expected),
+        *one_round(cells, expected),
         *origin_warnings(cells),
     ]
+
+
+def one_round(cells: "pd.DataFrame", expected: ReportPlan) -> list[str]:
+    """Return a warning about regressions of which one round makes more than half of the squared error."""
+    if "worst_round" not in cells:
+        return []
+    parts = []
+    for (algo, data), own in cells[cells["worst_round"].notna()].groupby(["algo", "data"], sort=False):
+        rounds = sorted({int(number) for number in own["worst_round"]})
+        which = f"round {rounds[0]}" if len(rounds) == 1 else f"one round ({some(list(map(str, rounds)))})"
+        first = ", before anything was learnt" if rounds == [1] else ""
+        parts.append(
+            f"{expected.label(str(algo))} on {data}: {which}{first}, in {counted(len(own), 'repetition')}"
+        )
+    return [f"one round makes more than half of the squared error: {some(parts, '; ')}"] if parts else []
 
 
 def lacking(table: Table, summary: "pd.DataFrame") -> list[str]:

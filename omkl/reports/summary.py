@@ -41,6 +41,7 @@ READ = (  # the columns of cells that a table needs, and of its notes
         "load",
         "n_weights",
         "heaviest",
+        "worst_round",
     ),
     *AVERAGED,
 )

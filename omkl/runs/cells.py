@@ -14,6 +14,7 @@ from typing import Any
 
 import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, learner_specs
+from omkl.config.kernel_kinds import PRECOMPUTED
 from omkl.config.learners import check_classes, matched_params, of_budget, to_match
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
@@ -82,6 +83,8 @@ def expand(
                 continue
             spec = specs[setting.learner]
             spec.check_data(setting.params, data.task, data.word)
+            if isinstance(plan.test, str) and setting.kernel_pool:
+                _check_no_gram(setting.kernel_pool["kernels"], plan.test)
             check_classes(spec, data.word, data.n_classes)
             params = {
                 key: budgets[data.content_hash, _matched(value, setting).identity]
@@ -134,6 +137,15 @@ def _rates(spec: LearnerSpec, params: dict[str, Any], T: int, data: DataRef) -> 
         return params
     spec.check_together(params | rates)
     return params | rates
+
+
+def _check_no_gram(kernels: list[dict[str, Any]], test: str) -> None:
+    """Raise UserError for a Gram matrix, which has no rows for other data that are held out."""
+    if file := next((kernel["file"] for kernel in kernels if kernel["kind"] == PRECOMPUTED), None):
+        raise UserError(
+            f"test={test}: {file} is the Gram matrix of the data alone, without rows for the examples of the "
+            "test; test=0.2 holds out a share of the data"
+        )
 
 
 def _suits(spec: LearnerSpec, data: DataRef) -> bool:

@@ -1,5 +1,6 @@
 """What ``test=`` holds out: the last share of each repetition, a data set, or a file like the data."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -70,6 +71,30 @@ def _other(test: str, data: DataRef) -> DataRef:
     )
     made = Dataset(path.name, *arrays, data.d, data.task, content_hash(*arrays), classes=data.classes)
     return of_dataset(made)
+
+
+def notes_on(test: Test, data: DataRef) -> list[str]:
+    """Return a note where rows of the file or set that is held out are rows of the data."""
+    if not isinstance(test, str) or data.task == "novelty":
+        return []
+    learnt, own = data.load(), _other(test, data).load()
+    known = set(_rows(learnt))
+    count = sum(row in known for row in _rows(own))
+    if not count:
+        return []
+    are = "is a row" if count == 1 else "are rows"
+    return [
+        f"{data.name}: {count} of {counted(own.T, 'test row')} {are} of the data, so learnt before the test"
+    ]
+
+
+def _rows(dataset: Dataset) -> Iterator[bytes]:
+    """Yield the features and the label of each row, as bytes."""
+    indices, values = np.ascontiguousarray(dataset.indices), np.ascontiguousarray(dataset.values)
+    for start, stop, y in zip(
+        dataset.indptr[:-1].tolist(), dataset.indptr[1:].tolist(), dataset.y, strict=True
+    ):
+        yield indices[start:stop].tobytes() + values[start:stop].tobytes() + y.tobytes()
 
 
 def _kind(data: DataRef) -> str:

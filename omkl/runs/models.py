@@ -14,7 +14,7 @@ from omkl import seeds
 from omkl.config import Plan, learner_spec
 from omkl.config.learners import check_classes
 from omkl.data.data_files import size_limit, standard_input
-from omkl.data.dataset import MANY, Dataset, from_arrays, warn_of_offsets
+from omkl.data.dataset import MANY, Dataset, from_arrays, in_rows_of, warn_of_offsets
 from omkl.data.formats import format_of, parts_of
 from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
 from omkl.data.orders import rounds_of
@@ -160,6 +160,7 @@ def described_data(data: omkl.data.DataRef) -> dict[str, Any]:
         "data": dataset.name,
         "content_hash": dataset.content_hash,
         "classes": _classes(dataset),
+        "values_of_classes": values_of_classes(dataset),
         "recipe": recipe.to_json() if recipe else None,
         "index_base": dataset.index_base,
         "features": recipe.features if recipe else None,
@@ -180,6 +181,13 @@ def _classes(dataset: Dataset) -> list[str] | None:
     return list(dataset.classes or ("-1", "+1"))
 
 
+def values_of_classes(dataset: Dataset) -> list[Any] | None:
+    """Return the classes in the order of their numbers as the source holds them; None without classes."""
+    if dataset.task != "classification":
+        return None
+    return list(dataset.values_of_classes or (-1, 1))
+
+
 def save(model: Model, path: Path) -> None:
     """Save a model; the file is replaced in one step."""
     model_file.write_model(path, model.learner, {**model.about, "progress": model.progress.to_json()})
@@ -195,6 +203,13 @@ def load(path: Path) -> Model:
             raise ValueError("its features are not those of its recipe")
         if about.get("index_base", 1) not in (0, 1):
             raise ValueError("its index_base is not 0 or 1")
+        values = about.get("values_of_classes")
+        if values is not None and not (
+            isinstance(values, list)
+            and len(values) == len(about.get("classes") or ())
+            and all(isinstance(value, bool | int | float | str) for value in values)
+        ):
+            raise ValueError("the values of its classes are not those of its classes")
         if about.get("task") not in learner.spec.tasks or progress.task != about["task"]:
             raise ValueError(f"{learner.spec.name} is not for {show(about.get('task'))}")
         _calibration(learner, about)
@@ -300,13 +315,13 @@ def rows_in_memory(
             )
         table = of_frame(X, where, recipe.preparation, recipe.texts)
         examples, there, kept = _prepared(recipe, table, labelled and y is None, doubts)
-        labels = np.asarray(y)[kept] if y is not None else examples.labels if there else None
+        labels = in_rows_of(X, y)[kept] if y is not None else examples.labels if there else None
         count = len(table)
     else:
         count = X.shape[0] if hasattr(X, "shape") else len(X)
         rows = from_arrays(X, np.zeros(count), name="data", task="regression")
         examples = Examples(rows.indptr, rows.indices, rows.values, rows.y, rows.d)
-        labels, kept = None if y is None else np.asarray(y), np.arange(count)
+        labels, kept = None if y is None else in_rows_of(X, y), np.arange(count)
     if examples.d > learner.d:
         raise UserError(f"data: column {examples.d}; the model has {counted(learner.d, 'feature')}")
     _check(learner, examples.indptr, examples.values, model.progress.rounds + count, "data")

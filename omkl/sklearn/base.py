@@ -272,7 +272,7 @@ class OnlineLearner(Copied, BaseEstimator):
         if about.get("features"):
             made.feature_names_in_ = np.array(about["features"], dtype=object)
         if cls.task == "classification":
-            made.classes_ = np.array(about.get("classes") or [])
+            made.classes_ = np.array(about.get("values_of_classes") or about.get("classes") or [])
             if made.classes_.shape != (model.classes,):
                 raise UserError(f"{path} is not a valid model: its classes are not {model.classes}")
         return made

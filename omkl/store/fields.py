@@ -74,6 +74,9 @@ FIELDS = (
     ),
     _figure("mistake_rate", MAYBE_NUMBER, "mistakes / T", mean=("mistake_pct", 100.0)),
     _figure("mse", MAYBE_NUMBER, "mean squared error of a regression", mean=("mse_e3", 1000.0)),
+    _figure(
+        "worst_round", MAYBE_WHOLE, "of a regression: the round, from 1, with over half of the squared error"
+    ),
     _figure("n_sv_sum", WHOLE, "support vectors, summed over the kernels", mean=("n_sv_sum", 1.0)),
     _figure("n_sv_union", WHOLE, "distinct examples stored", mean=("n_sv_union", 1.0)),
     _figure(

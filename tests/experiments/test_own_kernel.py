@@ -11,7 +11,7 @@ import omkl
 from omkl.cli import main
 from omkl.engine.sparse_rows import next_pair
 from omkl.errors import UserError
-from omkl.experiments.own import text_of
+from omkl.experiments.kernel_text import text_of
 from omkl.paths import EXTENSIONS
 
 SHIFT = 1.0
@@ -153,3 +153,53 @@ def test_omkl_check_of_a_kernel_that_is_not_semidefinite(place, capsys):
     conf = place / "mine/conf/kernel/far.yaml"
     conf.write_text(conf.read_text().replace("}", ', semidefinite: "no"}'))
     assert main(["check", "mine", "--format", "json"]) == 0
+
+
+HALF, FAR_AWAY, WHOLE = np.float64(0.5), math.inf, np.int64(2)
+
+
+def _with_more(product, norm2, other_norm2, power=WHOLE, low: "float" = -FAR_AWAY):
+    scale = [HALF * one for one in (1.0, 2.0)]
+    shift = (lambda own: own + SHIFT)(product)
+    return max(min(shift, FAR_AWAY), low) * scale[1] ** power
+
+
+def test_what_a_kernel_may_use_from_outside():
+    """Numbers of numpy, infinity, defaults, and names that a lambda or a comprehension inside uses."""
+    space = {}
+    exec(text_of(_with_more), space)
+    assert space["_with_more"](2.0, 3.0, 4.0, 2, 0.0) == _with_more(2.0, 3.0, 4.0, 2, 0.0) == 0.75 * 4
+    assert omkl.kernel(far_or_near)["scale"] == 2.0
+    assert omkl.kernel(far_or_near, scale=3.0)["scale"] == 3.0
+
+
+def far_or_near(product, norm2, other_norm2, scale=2.0 * HALF * WHOLE):
+    return min(product / scale, FAR_AWAY)
+
+
+def edited(product, norm2, other_norm2):
+    return HALF * product
+
+
+@pytest.mark.parametrize("how", ["its code", "another function of its module", "a number that it uses"])
+def test_a_function_that_was_edited_is_refused(how, place, monkeypatch):
+    """As %autoreload does it, or a cell that is run again."""
+    own = omkl.kernel(edited)
+    words = {"algo": omkl.learner("perceptron", kernel=own), "data": "wdbc", "store": "one", "reps": 1}
+
+    def other(product, norm2, other_norm2):
+        return 2.0 * product
+
+    other.__qualname__ = "edited"
+    before = edited.__code__
+    if how == "its code":
+        monkeypatch.setattr(edited, "__code__", other.__code__)
+    elif how == "a number that it uses":
+        monkeypatch.setitem(globals(), "HALF", 0.25)
+    else:
+        monkeypatch.setitem(globals(), "edited", other)
+    with pytest.raises(UserError, match=r"edited was edited after omkl.kernel\(edited\), .* call"):
+        omkl.results(**words)
+    monkeypatch.undo()
+    assert edited.__code__ is before
+    omkl.results(**words)

@@ -1,0 +1,181 @@
+"""Notes on what may make every number wrong: the label as a feature, row numbers, codes of gaps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import omkl
+from omkl.config.request import files
+from omkl.data.dataset import from_arrays
+from omkl.data.doubts import counts_rows
+from omkl.data.formats import read_table
+from omkl.data.labels import note_on_alike
+from omkl.data.ref import Frame
+
+T = 60
+rng = np.random.default_rng(0)
+FRAME = pd.DataFrame(rng.normal(size=(T, 3)).round(3), columns=list("abc"))
+LABEL = pd.Series(np.where(FRAME.a > 0, "yes", "no"))
+THREE = pd.Series(np.where(FRAME.a > 0.5, "x", np.where(FRAME.b > 0, "y", "z")))
+
+
+def notes_of(frame, tmp_path, **settings):
+    """Return the notes of a run on a file of this frame; those on the frame and of `look` are the same."""
+    path = tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    (ref,) = files([], settings, [str(path)])
+    own = omkl.fit("arow", frame, **settings).notes
+    found = [note.replace(f"{path}:", "data:") for note in ref.notes]
+    as_text = "taken as missing"  # with the words of the cells, which a frame lacks
+    assert [note for note in own if as_text not in note] == [
+        f"data: {note}" for note in found if as_text not in note
+    ]
+    assert [line.removeprefix("Note: ") for line in omkl.look(path, **settings).findings[:-1]] == list(
+        ref.notes
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        LABEL,
+        LABEL == "yes",
+        (LABEL == "yes") * 1,
+        np.where(LABEL == "yes", -1, 1),
+        np.where(LABEL == "yes", 2.5, 7.0),
+        LABEL.map({"yes": "ja", "no": "nein"}),
+    ],
+    ids=["words", "bools", "0 and 1", "-1 and 1", "other numbers", "other words"],
+)
+@pytest.mark.parametrize("labels", [LABEL, (LABEL == "yes") * 1], ids=["words", "numbers"])
+def test_a_column_that_is_the_label_is_named(values, labels, tmp_path):
+    found = notes_of(FRAME.assign(copy=values, label=labels), tmp_path)
+    assert "column 'copy' is the label in other words; drop=copy leaves it out" in found
+    dropped = notes_of(FRAME.assign(copy=values, label=labels), tmp_path, drop="copy")
+    assert not any("copy" in note for note in dropped)
+
+
+@pytest.mark.parametrize("values", [THREE, THREE.map({"x": 3, "y": 1, "z": 2})], ids=["words", "numbers"])
+def test_a_column_that_is_one_of_three_classes_is_named(values, tmp_path):
+    assert any(
+        "'copy' is the label" in note for note in notes_of(FRAME.assign(copy=values, y=THREE), tmp_path)
+    )
+    near = values.copy()
+    near[0] = values[values != values[0]].iloc[0]
+    assert not any("is the label" in note for note in notes_of(FRAME.assign(copy=near, y=THREE), tmp_path))
+
+
+def test_a_label_that_is_left_beside_y_is_named():
+    frame = FRAME.assign(label=LABEL)
+    assert "data: column 'label' is the label in other words; drop=label leaves it out" in (
+        omkl.fit("arow", frame, y=frame.label).notes
+    )
+    X = np.column_stack([FRAME, LABEL == "yes", np.arange(T)])
+    said = ("column 4 is the label in other words; leave it out", "column 5 counts the rows; leave it out")
+    assert from_arrays(X, LABEL).notes[:2] == said
+    assert not from_arrays(X[:, :3], LABEL).notes[1:]
+    target = from_arrays(np.column_stack([FRAME, FRAME.a * 2]), FRAME.a * 2, task="regression")
+    assert target.notes == (said[0],)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "verb"),
+    [
+        ("Unnamed: 0", np.arange(T), "counts"),
+        ("id", np.arange(1, T + 1), "counts"),
+        ("nr", np.arange(1000, 1000 + T), "counts"),
+        ("index", rng.permutation(T), "numbers"),
+        ("float", np.arange(T) + 1.0, "counts"),
+        ("twos", 2 * np.arange(T), ""),
+        ("day", np.arange(T) % 7, ""),
+        ("gap", np.append(np.arange(T - 1), T), ""),
+    ],
+)
+def test_a_column_that_counts_the_rows_is_named(name, values, verb, tmp_path):
+    assert counts_rows(np.asarray(values, float)) == verb
+    found = [
+        note for note in notes_of(FRAME.assign(**{name: values}, y=LABEL), tmp_path) if " the rows; " in note
+    ]
+    assert len(found) == bool(verb)
+    assert all(f"column '{name}' {verb} the rows; " in note for note in found)
+
+
+@pytest.mark.parametrize("code", [-999, -200, 9999, -99.5, 1e30, 999])
+def test_a_number_far_from_all_others_that_repeats_is_named(code, tmp_path):
+    frame = FRAME.assign(y=LABEL)
+    frame.loc[::7, "b"] = code
+    shown = repr(float(code)).removesuffix(".0")
+    count = len(frame[::7])
+    (found,) = [note for note in notes_of(frame, tmp_path) if " rows are " in note]
+    assert found.startswith(f"column 'b': {count} of {T} rows are {shown}, the others ")
+    assert f"na={shown} missing=mean fills it in" in found
+    mended = notes_of(frame, tmp_path, na=[shown], missing="mean")
+    assert not any(" rows are " in note or "no cell" in note for note in mended)
+    unknown = notes_of(frame, tmp_path, na=[shown, "-77"], missing="mean")
+    assert "na=-77: no cell holds -77" in unknown
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.where(FRAME.a > 1, 1, 0),  # a flag
+        np.round(FRAME.a),
+        np.where(FRAME.a > 0, 0.0, 50 + 40 * FRAME.b.abs()),  # many zeros
+        np.where(np.arange(T) == 3, -999, FRAME.a),  # once: an outlier
+    ],
+    ids=["flag", "rounded", "zeros", "once"],
+)
+def test_other_numbers_that_repeat_are_not(values, tmp_path):
+    found = notes_of(FRAME.assign(b=values, y=LABEL), tmp_path)
+    assert not any(" rows are " in note for note in found)
+
+
+@pytest.mark.parametrize(
+    ("classes", "alike"),
+    [
+        (("0", "1", "False", "True"), "0 and False, 1 and True"),
+        (("NO", "YES", "no", "yes"), "NO and no, YES and yes"),
+        (("<=50K", "<=50K.", ">50K"), "<=50K and <=50K."),
+        (("no", "y", "yes"), "y and yes"),
+        (("f", "t", "true"), "t and true"),
+        (("on hold", "on_hold", "open"), "on hold and on_hold"),
+        (("caf\u00e9", "cafe\u0301", "bar"), "caf\u00e9 and cafe\u0301"),
+        (("007", "7", "8"), "007 and 7"),
+        (("False", "True"), ""),
+        (("f", "t", "y"), ""),
+        (("1", "true"), "1 and true"),
+        (("a", "b"), ""),
+        (("-1", "1"), ""),
+    ],
+)
+def test_classes_that_look_like_one_are_named(classes, alike):
+    found = note_on_alike(classes)
+    assert found == (
+        (f"labels: {alike} are different classes; write them alike if they are the same",) if alike else ()
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2019,2020,y\n1,2,0\n3,4,1\n",
+        "2019,2020\n1,0\n3,1\n",
+        "2019,2020,2021\n1,2,0\n3,4,1\n",
+        "2019,2020,y\n1,2,a\n3,4,b\n",
+    ],
+)
+def test_a_header_of_years_is_one_or_it_is_said_that_it_is_not(text, tmp_path):
+    path = tmp_path / "years.csv"
+    path.write_text(text)
+    table = read_table(path)
+    assert table.notes
+    assert "the first line (2019, 2020" in table.notes[0]
+    assert len(table) == (2 if table.named else 3)
+
+
+def test_numbers_near_the_largest_double_make_no_warning(recwarn):
+    frame = FRAME.assign(big=np.where(np.arange(T) % 2, 1e308, -1e308) * np.linspace(0.1, 1.7, T), y=LABEL)
+    notes = Frame("data", "classification", "data", frame).notes
+    assert not any("'big'" in note for note in notes)
+    assert not [own for own in recwarn if issubclass(own.category, RuntimeWarning)]

@@ -1,0 +1,41 @@
+"""A warning names the round that makes more than half of a regression's squared error."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import omkl
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(300, 2))
+HOW = {"task": "regression", "target": "none", "yardsticks": [], "progress": False, "exec": "serial"}
+
+
+@pytest.mark.parametrize(
+    ("level", "at", "said"),
+    [
+        (100.0, None, "round 1, before anything was learnt, in 2 repetitions"),
+        (0.0, None, ""),
+        (0.0, 40, "round 41, in 1 repetition"),
+    ],
+)
+def test_a_round_that_decides_an_rmse_is_named(level, at, said, tmp_path):
+    y = level + 0.1 * X[:, 0]
+    if at is not None:
+        y[at] = 50.0
+    order = {"order": "file"} if at else {"reps": 2}
+    last = omkl.learner("krls_t", kernel="gaussian(sigma=100)") if level else "norma_regression"
+    made = omkl.run(algo=last, data=X, y=y, store=str(tmp_path), **HOW, **order)
+    found = [note for note in made.notes if "more than half" in note]
+    assert len(found) == bool(said)
+    assert all(note.startswith("one round makes more than half of the squared error: ") for note in found)
+    assert all(note.endswith(said) for note in found)
+    stored = {key: value for key, value in HOW.items() if key != "progress"}
+    again = omkl.results(algo=last, data=X, y=y, store=str(tmp_path), **stored, **order)
+    assert [note for note in again.notes if "more than half" in note] == found
+
+
+def test_a_classification_has_no_such_round(tmp_path):
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=np.where(X[:, 0] > 0, "p", "n"))
+    made = omkl.run(algo="arow", data=frame, reps=1, store=str(tmp_path), yardsticks=[], progress=False)
+    assert not any("more than half" in note for note in made.notes)

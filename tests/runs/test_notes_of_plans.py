@@ -1,0 +1,65 @@
+"""Notes on the plan of a run: test rows that were learnt, labels that come late; Gram matrices and test=."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import omkl
+from omkl.errors import UserError
+
+rng = np.random.default_rng(0)
+ROWS = pd.DataFrame(rng.normal(size=(60, 2)).round(3), columns=list("ab"))
+ROWS["y"] = np.where(ROWS.a > 0, "yes", "no")
+HOW = {"algo": "perceptron", "reps": 1, "yardsticks": [], "progress": False, "exec": "serial"}
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ROWS[:40].to_csv("train.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("start", "stop", "count"), [(0, 40, 40), (30, 60, 10), (39, 60, 1), (40, 60, 0)])
+def test_test_rows_that_are_rows_of_the_data(start, stop, count, place):
+    ROWS[start:stop].to_csv("test.csv", index=False)
+    ROWS[start:stop][["b", "y", "a"]].to_csv("turned.csv", index=False)
+    for data, test in (("train.csv", "test.csv"), (ROWS[:40], "turned.csv")):
+        found = [
+            note for note in omkl.run(data=data, test=test, store="s", **HOW).notes if "test row" in note
+        ]
+        are = "is a row" if count == 1 else "are rows"
+        name = "train" if data is not ROWS and isinstance(data, str) else "data"
+        said = f"{name}: {count} of {stop - start} test rows {are} of the data, so learnt before the test"
+        assert found == ([said] if count else [])
+
+
+def test_a_gram_matrix_has_no_rows_for_a_file_that_is_held_out(place):
+    X = ROWS[:40][["a", "b"]].to_numpy()
+    np.save("gram.npy", np.exp(-np.square(X[:, None] - X).sum(axis=2)))
+    ROWS[20:60].to_csv("test.csv", index=False)
+    kernel = {"kind": "precomputed", "file": "gram.npy"}
+    words = {**HOW, "algo": omkl.learner("perceptron", kernel=kernel), "data": "train.csv", "store": "s"}
+    with pytest.raises(UserError, match=r"test=test\.csv: .*gram\.npy is the Gram matrix of the data alone"):
+        omkl.run(test="test.csv", **words)
+    assert omkl.run(test=0.25, **words).cells["test_rate"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"delay": 500}, "no label arrives within the 40 rounds, so nothing is learnt before a prediction"),
+        ({"delay": 40}, "no label arrives within the 40 rounds, so nothing is learnt before a prediction"),
+        ({"delay": 20, "rounds": "0:20"}, "no label arrives within the 20 rounds"),
+        ({"delay": 30, "test": 0.25}, "no label arrives within the 30 rounds"),
+        ({"delay": 10}, "the first 10 of 40 rounds (25 %) are predicted before a label arrives"),
+        ({"delay": 1}, None),
+        ({}, None),
+    ],
+)
+def test_labels_that_come_too_late(settings, said, place):
+    found = [
+        note for note in omkl.run(data="train.csv", store="s", **HOW, **settings).notes if "delay=" in note
+    ]
+    assert len(found) == bool(said)
+    assert all(note.startswith(f"train: delay={settings['delay']}: {said}") for note in found)
