@@ -9,9 +9,8 @@ from support import ROOT
 
 import omkl
 from omkl.cli.parser import build_parser
-from omkl.config import learner_specs
+from omkl.config import learner_specs, plan
 from omkl.data import registry
-from omkl.experiments.call import Call
 from omkl.publications.paper import find_item, read_paper
 from omkl.theorems.evaluation import function_of
 
@@ -61,7 +60,7 @@ def test_a_command_names_what_there_is(text):
 
 @pytest.mark.parametrize("text", [text for text in COMMANDS if text.startswith("omkl run ")])
 def test_a_run_can_be_planned(text):
-    assert Call.of(text.removeprefix("omkl run ")).plan().settings
+    assert plan(shlex.split(text)[2:]).settings
 
 
 WITH_BOUNDS = [text for text in COMMANDS if text.startswith("omkl bounds ")]
