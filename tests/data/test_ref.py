@@ -109,6 +109,6 @@ def test_what_the_store_holds_needs_no_data(shared_data, tmp_path, monkeypatch, 
     assert main([*words, "reps=2", "-q"]) == 0
     monkeypatch.setenv("OMKL_DATA", "")
     assert main([*words, "reps=2"]) == 0
-    assert "2/2" in capsys.readouterr().out
+    assert "· 2 repetitions ·" in capsys.readouterr().out
     assert main([*words, "reps=3"]) == 2
     assert "data set svmguide3 not found" in capsys.readouterr().err
