@@ -74,7 +74,7 @@ WITH_BOUNDS = [text for text in COMMANDS if text.startswith("omkl bounds ")]
 def test_a_theorem_applies_to_the_run_that_its_line_names(text, data_name, request, tmp_path):
     if data_name != "wdbc":  # nor generated
         request.getfixturevalue("shared_data")
-    words = text.removeprefix("omkl bounds ") + " reps=1"
+    words = text.removeprefix("omkl bounds ") + " reps=1" + " data=wdbc" * ("data=" not in text)
     made = omkl.bounds(words, store=str(tmp_path), rows=100, jobs=1, progress=False).report_table().records
     applied = [row["theorem"] for row in made if row["bound"] is not None]
     for _, cells in LINES:
