@@ -19,7 +19,7 @@ def majority(stream, balance, trace, learn):
         _note_scores(trace.class_scores, t, balance)
         record_score(trace, t, score, y, _winner(stream.label, t, score, rival))
         if learn:
-            _of(stream.label, t, balance)[0] += y
+            _of(balance, _class(stream.label, t))[0] += y
 
 
 # More than two classes: what is learnt has a first side of classes, and the round's class and its strongest
@@ -27,19 +27,27 @@ def majority(stream, balance, trace, learn):
 
 
 @compiled
-def _of(label, t, values):
-    """The array of round t's class."""
+def _class(label, t):
+    """Round t's class, -1 of two."""
     if label is None:
-        return values
-    return values[label[t]]
+        return -1
+    return label[t]
 
 
 @compiled
-def _of_rival(label, rival, values):
-    """The array of its rival."""
-    if label is None:
+def _of(values, c):
+    """The array of class c."""
+    if values.ndim == 1:
         return values
-    return values[rival]
+    return values[c]
+
+
+@compiled
+def _matrix_of(P, c):
+    """The matrix of class c."""
+    if P.ndim == 2:
+        return P
+    return P[c]
 
 
 @compiled
@@ -105,7 +113,7 @@ def last_label(stream, last, trace, learn):
         record_score(trace, t, score, y, _winner(stream.label, t, score, rival))
         if learn:
             last[:] = 0.0
-            _of(stream.label, t, last)[0] = y
+            _of(last, _class(stream.label, t))[0] = y
 
 
 @compiled
@@ -128,17 +136,18 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
         record_score(trace, t, margin, y, _winner(label, t, margin, rival))
         if not learn or y * margin >= 1.0:
             continue
-        own, other = _of(label, t, sigma), _of_rival(label, rival, sigma)
-        S, R = _of(label, t, P), _of_rival(label, rival, P)
-        g, h = _gains(own, S, x, columns), _gains(other, R, x, columns)
+        c = _class(label, t)
+        own, other, S, R = _of(sigma, c), _of(sigma, rival), _matrix_of(P, c), _matrix_of(P, rival)
+        g = _gains(own, S, x, columns)
         v = _confidence(own, S, g, x, columns)
-        if label is not None:
+        if rival >= 0:
+            h = _gains(other, R, x, columns)
             v += _confidence(other, R, h, x, columns)
         b = 1.0 / (v + r)
         alpha = (1.0 - y * margin) * b
-        _move(_of(label, t, mu), own, S, g, columns, alpha * y, b)
-        if label is not None:
-            _move(_of_rival(label, rival, mu), other, R, h, columns, -alpha * y, b)
+        _move(_of(mu, c), own, S, g, columns, alpha * y, b)
+        if rival >= 0:
+            _move(_of(mu, rival), other, R, h, columns, -alpha * y, b)
 
 
 @compiled
