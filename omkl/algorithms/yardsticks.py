@@ -118,7 +118,7 @@ def last_label(stream, last, trace, learn):
 
 @compiled
 def arow(stream, mu, sigma, P, trace, learn, r, bias):
-    """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1), linear, on [1; x].
+    """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1) on [1; x].
 
     mu (1 + d,) mean weights, that of the 1 first    r > 0 regularisation    bias: whether there is a 1
     P (1 + d, 1 + d) their covariance Sigma    sigma (1 + d,) its diagonal
@@ -152,10 +152,10 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
 
 @compiled
 def ridge(stream, theta, sigma, P, trace, learn):
-    """Recursive least squares on [1; x]: linear ridge regression, whose weights are those of all rounds so far.
+    """Recursive least squares on [1; x]: in each round ridge regression on all rounds before it.
 
-    theta (1 + d,) weights, that of the 1 first    P (1 + d, 1 + d) the inverse of lam I + sum_s x_s x_s', and sigma
-    (1 + d,) its diagonal, I / lam at the start    g = P x    k = g / (1 + x' P x) gain
+    theta (1 + d,) weights, that of the 1 first    k = P x / (1 + x' P x) gain
+    P (1 + d, 1 + d) the inverse of lam I + sum_s x_s x_s', I / lam at the start    sigma (1 + d,) its diagonal
     Deviations: of many features P has no room, and the diagonal of the update is kept, as in `arow`.
     """
     for t in range(stream.T):
@@ -200,8 +200,8 @@ def _product(mu, x, columns):
     return total
 
 
-# A covariance, of which one class has one: P where it is full, else its diagonal sigma. The diagonal is kept up
-# to date beside P, so that a learner whose features become too many goes on with it.
+# The covariance of one class: P where it is full, else its diagonal sigma. The diagonal is kept up to date
+# beside P, so that a learner whose features become too many goes on with it.
 
 
 @compiled

@@ -21,7 +21,7 @@ _TINY = 1e-290  # near the subnormals relative errors mean nothing
 Primal = namedtuple("Primal", "v x b absolute")
 Primal.__doc__ = """The weight vector of an Expansion whose only kernel is linear.
 
-v (d,)         the weights sum_j a_j x_j; without elements where the Expansion has other kernels, or more than two classes
+v (d,)         sum_j a_j x_j; without elements where the Expansion has other kernels, or more than two classes
 x (d,)         scratch; 0
 b (2,)         the constant c of the kernel x . x' + c, and c sum_j a_j
 absolute (1,)  sum_j |a_j| ||[x_j; sqrt(c)]||
