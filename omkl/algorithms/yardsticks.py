@@ -123,8 +123,8 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
     mu (1 + d,) mean weights, that of the 1 first    r > 0 regularisation    bias: whether there is a 1
     P (1 + d, 1 + d) their covariance Sigma    sigma (1 + d,) its diagonal
     v confidence x' Sigma x    alpha, b step sizes (beta in the paper)
-    With more than two classes mu, sigma and P are of each class: the margin is over the strongest rival alone,
-    v is of both classes, and both are updated (top-1, as in Crammer, Dredze, Kulesza, "Multi-class confidence
+    With more than two classes mu, sigma and P are of each: the margin is over the strongest rival alone, v is
+    of both classes, and both are updated (top-1, as in Crammer, Dredze, Kulesza, "Multi-class confidence
     weighted algorithms", 2009).
     Deviations: of many features, and on request, Sigma is kept diagonal, as the paper does for text: the
     diagonal of its update. P has no room then.
@@ -155,7 +155,7 @@ def ridge(stream, theta, sigma, P, trace, learn):
     """Recursive least squares on [1; x]: in each round ridge regression on all rounds before it.
 
     theta (1 + d,) weights, that of the 1 first    k = P x / (1 + x' P x) gain
-    P (1 + d, 1 + d) the inverse of lam I + sum_s x_s x_s', I / lam at the start    sigma (1 + d,) its diagonal
+    P (1 + d, 1 + d) the inverse of lam I + sum_s x_s x_s', I / lam at first    sigma (1 + d,) its diagonal
     Deviations: of many features P has no room, and the diagonal of the update is kept, as in `arow`.
     """
     for t in range(stream.T):
