@@ -46,7 +46,8 @@ OLDER = (
 # -------------------------------------------------------------------- what a reader takes home
 
 
-BEYOND = "beyond the paper"  # so begins a claim of ours
+# So begin the titles of claims that are counted apart: of another reading, of other kernels, of ours.
+APART_FROM = ("as printed", "with cosine-normalised kernels", "beyond the paper")
 _COUNTS = ("no reason", "one reason", "two reasons", "three reasons", "four reasons", "five reasons")
 
 
@@ -62,8 +63,10 @@ def answer_of(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping[st
             f"{near} of {len(verdicts)} published values (mistakes and #SV) lie within two published "
             f"standard deviations ({agreeing} agree by Welch's t-test, 5 %, not corrected)"
         )
-    for beyond, name in ((False, "claims hold"), (True, BEYOND)):
-        own = [claim["verdict"] for claim in claims if claim["text"].startswith(BEYOND) is beyond]
+    begins = [claim["text"].partition(": ")[0] for claim in claims]
+    groups = [begin if begin in APART_FROM else "claims hold" for begin in begins]
+    for name in ("claims hold", *APART_FROM):
+        own = [claim["verdict"] for claim, group in zip(claims, groups, strict=True) if group == name]
         doubtful = f" ({own.count(UNKNOWN)} undecided)" if UNKNOWN in own else ""
         parts += [f"{own.count(YES)} of {len(own)} {name}{doubtful}"] if own else []
     lines = [f"{', '.join(parts)}."] if parts else []

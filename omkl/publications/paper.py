@@ -287,6 +287,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "best_between": ("runs", "label", "key", "low", "high"),
         "trend": ("runs", "label", "key", "measure", "direction"),
         "step": ("runs", "label", "key", "measure", "start", "end"),
+        "across": ("runs", "left", "right", "measure", "direction"),
     },
 }
 
