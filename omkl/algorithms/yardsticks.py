@@ -6,6 +6,8 @@ from omkl.engine.classes import strongest_rival, winner
 from omkl.engine.jit import compiled
 from omkl.engine.stream import record_score, row
 
+_CLEARLY = 1.0 + 1e-6  # by more than rounding may be of a number that is right
+
 
 @compiled
 def majority(stream, balance, trace, learn):
@@ -219,11 +221,21 @@ def _gains(sigma, P, x, columns):
 
 @compiled
 def _confidence(sigma, P, g, x, columns):
-    """x . g, at least 0."""
+    """x . g, and no less than any g_j^2 / P_jj, as it would be but for rounding.
+
+    Of features with large means P x is rounding alone: this keeps P's diagonal in [0, 1], and so all of P.
+    """
+    full = len(P) == sigma.size
     total = 0.0
     for k in range(x.size):
-        total += g[k if len(P) < sigma.size else columns[k]] * x[k]
-    return max(total, 0.0)
+        total += g[columns[k] if full else k] * x[k]
+    if not total > 0.0:  # nothing is left to be learnt of x
+        g[:] = 0.0
+        return 0.0
+    for k in range(g.size if full else 0):
+        if g[k] * g[k] > _CLEARLY * total * sigma[k]:
+            total = g[k] * g[k] / sigma[k] if sigma[k] > 0.0 else np.inf
+    return total
 
 
 @compiled

@@ -283,6 +283,7 @@ class Request:
 
 PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
 ONLINE = "online"  # scale= while the stream runs; the others are of a file as a whole
+_IN_STREAM = (ONLINE, "auto")
 
 
 def files(
@@ -302,7 +303,7 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]") -> "list[Data
 
     given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
     given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
-    given |= {"scale": "none"} if given["scale"] == ONLINE else {}
+    given |= {"scale": "none"} if given["scale"] in _IN_STREAM else {}
     preparation = Preparation(**given)
     task = request.value("task")
 
@@ -325,7 +326,7 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]") -> "list[Data
         names = ",".join(dict.fromkeys(map(str, refs)))
         is_so = "is registered" if refs[0].is_registered else "holds numbers"
         for key in (key for key in PREPARATION if key in request.given):
-            if key != "scale" or request.value(key) not in (ONLINE, "none"):
+            if key != "scale" or request.value(key) not in ("none", *_IN_STREAM):
                 rest = f"; scale={ONLINE} is for all data" * (key == "scale")
                 text = request.given[key].text
                 raise UserError(f"{text}: data={names} {is_so}; {key} is for your own table{rest}")

@@ -56,6 +56,11 @@ class DataRef(ABC):
         return Parsed, (self.name, self.task, self.word, self.content_hash, self.copy or self.load())
 
     @property
+    def is_table(self) -> bool:
+        """Whether it is a table of the user's own, whose features are scaled online unless that is given."""
+        return False
+
+    @property
     def known(self) -> DataEntry | Dataset:
         """What says how large the data set is: its entry, or the data themselves."""
         return self.load()
@@ -196,6 +201,10 @@ class UserFile(DataRef):
     path: Path
     preparation: Preparation = AS_IT_IS
 
+    @property
+    def is_table(self) -> bool:
+        return format_of(self.path).is_table
+
     def load(self, download: bool = True) -> Dataset:
         return self._dataset
 
@@ -227,11 +236,12 @@ class UserFile(DataRef):
 class Parsed(DataRef):
     """Data in memory, or in a parsed copy: from Python, or as they reach a worker.
 
-    source: None where the data reach this process by `keep`
+    source: None where the data reach this process by `keep`    is_table: as of a plan, see `DataRef`
     """
 
     digest: str
     source: Dataset | Path | None
+    is_table: bool = False  # type: ignore[misc]
 
     @cached_property
     def content_hash(self) -> str:
@@ -273,6 +283,10 @@ class Frame(DataRef):
     frame: Any
     preparation: Preparation = AS_IT_IS
 
+    @property
+    def is_table(self) -> bool:
+        return True
+
     @cached_property
     def _read(self) -> tuple[Parsed, Recipe]:
         dataset, recipe = prepared_table(self.table(), self.task, self.preparation)
@@ -307,9 +321,9 @@ def load(
     return find(spec, task=task, preparation=preparation).load(download)
 
 
-def of_dataset(dataset: Dataset) -> Parsed:
-    """Return data in memory as a data set that plans and cells take."""
-    return Parsed(dataset.name, dataset.task, dataset.name, dataset.content_hash, dataset)
+def of_dataset(dataset: Dataset, is_table: bool = False) -> Parsed:
+    """Return data in memory as a data set that plans and cells take; is_table: as of `DataRef`."""
+    return Parsed(dataset.name, dataset.task, dataset.name, dataset.content_hash, dataset, is_table)
 
 
 _open: "OrderedDict[tuple[str, str], Dataset]" = OrderedDict()
