@@ -34,6 +34,14 @@ def test_test_rows_that_are_rows_of_the_data(start, stop, count, place):
         assert found == ([said] if count else [])
 
 
+def test_a_test_row_of_another_label_is_no_row_of_the_data(place):
+    turned = ROWS[:40].assign(y=ROWS.y.map({"yes": "no", "no": "yes"}))
+    turned.to_csv("test.csv", index=False)
+    assert not any(
+        "test row" in note for note in omkl.run(data="train.csv", test="test.csv", store="s", **HOW).notes
+    )
+
+
 def test_a_gram_matrix_has_no_rows_for_a_file_that_is_held_out(place):
     X = ROWS[:40][["a", "b"]].to_numpy()
     np.save("gram.npy", np.exp(-np.square(X[:, None] - X).sum(axis=2)))
