@@ -63,7 +63,7 @@ def test_a_column_that_is_one_of_three_classes_is_named(values, tmp_path):
     )
     near = values.copy()
     near[0] = values[values != values[0]].iloc[0]
-    x, y = (values[THREE == name].iloc[0] for name in "xy")
+    x, y = (values[name == THREE].iloc[0] for name in "xy")
     two = values.replace({x: y})
     for other in (near, two):
         notes = notes_of(FRAME.assign(copy=other, y=THREE), tmp_path)
