@@ -59,6 +59,7 @@ class LearnerSpec:
     state: dict[str, Resource] = field(default_factory=dict)
     measures: Annotated[list[str], _all_of(REPORTED)] = field(default_factory=list)  # of each round
     degrees_of_freedom: Annotated[int, "[3, inf)"] | None = None  # of Student's t, whose NLPD it reports
+    scales: bool = False  # the features by itself, so that `omkl tune` does not search scale=online
     probabilities: bool = False  # its scores are: of two classes that of +1 less 1/2, of more that of each
     # What must hold between hyperparameters: ``alpha <= beta``, ``eta * lam < 1``
     require: list[str] = field(default_factory=list)
@@ -343,7 +344,18 @@ def _tasks_of(name: str) -> list[str]:
 
 # What the file of an estimator may have beside its hyperparameters.
 _OF_ESTIMATORS = {
-    *("label", "cite", "task", "revision", "classes", "equivariant", "estimator", "sparse", "yardstick")
+    *(
+        "label",
+        "cite",
+        "task",
+        "revision",
+        "classes",
+        "equivariant",
+        "estimator",
+        "scales",
+        "sparse",
+        "yardstick",
+    )
 }
 _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
 
