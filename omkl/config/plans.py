@@ -418,8 +418,10 @@ def plan(
     once. Raises UserError, one line, for whatever is not right.
     """
     request = Request(overrides, sweep, values)
-    specs = list(learner_specs(request.names("algo", learner_names())).values())
+    learner_specs(request.names("algo", learner_names()))  # so that an unknown one is named first
     refs = chosen_data(request, data)
+    request.of_tasks(refs)
+    specs = list(learner_specs(request.names("algo", learner_names())).values())
     tasks = list(dict.fromkeys(ref.task for ref in refs))
     if request.has_pattern():
         specs = _suitable(specs, tasks, refs, request)

@@ -374,10 +374,10 @@ def _layout(piece: _Piece, path: Path, form: Preparation, delimiter: str) -> tup
 
 
 def _are_row_names(texts: list[str]) -> bool:
-    """Whether texts are what R writes before the rows: all different, 1, 2, ... or words."""
+    """Whether texts are what R or pandas writes before the rows: all different, 1, 2, ... or words."""
     if len(texts) < 2 or len(set(texts)) < len(texts):
         return False
-    counting = texts == [str(i) for i in range(1, len(texts) + 1)]
+    counting = any(texts == [str(i) for i in range(first, len(texts) + first)] for first in (0, 1))
     return counting or not any(form.number(text) is not None for text in texts for form in _IN_GENERAL)
 
 

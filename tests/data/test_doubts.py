@@ -30,9 +30,8 @@ def notes_of(frame, tmp_path, **settings):
     assert [note for note in own if as_text not in note] == [
         f"data: {note}" for note in found if as_text not in note
     ]
-    assert [line.removeprefix("Note: ") for line in omkl.look(path, **settings).findings[:-1]] == list(
-        ref.notes
-    )
+    said = [line for line in omkl.look(path, **settings).findings if line.startswith("Note: ")]
+    assert said == [f"Note: {note}" for note in ref.notes]
     return found
 
 
