@@ -90,6 +90,11 @@ class LearnerSpec:
         return self.stochastic or self.estimator is not None
 
     @property
+    def has_matrix_of_features(self) -> bool:
+        """Whether it keeps a matrix of the features, of which only the diagonal where they are many."""
+        return any("few" in own.sizes() for own in self.state.values())
+
+    @property
     def budget(self) -> str | None:
         """The hyperparameter that says how many vectors each kernel may store, None without."""
         return next((name for name, own in self.hyperparameters.items() if own.domain == "budget"), None)
