@@ -52,6 +52,7 @@ class LearnerSpec:
     classes: Literal["two", "many"] = "two"  # for which it is defined
     usual_pool: Text | None = None  # its pool where none is given
     yardstick: bool = False  # printed below the learners
+    listed: bool = True  # among the estimators; a paper's variants and what scikit-learn has as Dummy are not
     in_order: bool = False  # as a yardstick only where rows come in their own order
     stochastic: bool = False  # draws random numbers of its own
     equivariant: bool = False  # its predictions of the targets a + c y are a + c times those of y

@@ -139,6 +139,7 @@ class Tuning(Shown):
     parts: tuple[tuple[Results, Results], ...]
     failed: tuple[dict[str, Any], ...] = ()
     interrupted: bool = False
+    inner = frozenset({"ends", "first", "interrupted", "parts", "rows", "study"})
 
     @cached_property
     def results(self) -> Results:

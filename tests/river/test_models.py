@@ -13,8 +13,9 @@ from river import checks, datasets, evaluate, metrics  # noqa: E402
 
 import omkl.river  # noqa: E402
 import omkl.sklearn  # noqa: E402
+from omkl.estimators.arguments import estimator_specs  # noqa: E402
 
-NAMES = omkl.river.names()
+NAMES = [name for name, (spec, _) in estimator_specs().items() if not spec.setup]
 
 
 class Rare:
