@@ -283,7 +283,8 @@ class Request:
                 continue
             spec, learners = learner_spec(learner_of(name)), dict[str, list[str]]()
             for ref in data:
-                other = None if ref.task in spec.tasks else kin_of(spec.name, ref.task)
+                runs = ref.task in spec.tasks or "novelty" in spec.tasks  # which takes any rows
+                other = None if runs else kin_of(spec.name, ref.task)
                 learners.setdefault(other or spec.name, []).append(ref.name)
             for learner, sets in learners.items():
                 own = () if len(learners) == 1 else tuple(sets)
