@@ -52,6 +52,7 @@ class LearnerSpec:
     classes: Literal["two", "many"] = "two"  # for which it is defined
     usual_pool: Text | None = None  # its pool where none is given
     yardstick: bool = False  # printed below the learners
+    listed: bool = True  # among the estimators; a paper's variants and what scikit-learn has as Dummy are not
     in_order: bool = False  # as a yardstick only where rows come in their own order
     stochastic: bool = False  # draws random numbers of its own
     equivariant: bool = False  # its predictions of the targets a + c y are a + c times those of y
@@ -73,6 +74,11 @@ class LearnerSpec:
     sparse: bool = False  # the estimator is given the non-zero features of a row only
     # What becomes of its expansion's terms: they stay, or shrink by 1 - eta_t lam in each round
     average: Literal["fixed", "shrunk"] | None = None
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is of estimators that a call had as objects, which no word of a command names."""
+        return self.name in given
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -206,8 +212,7 @@ class LearnerSpec:
     def check_data(self, params: dict[str, Any], task: str, data: str) -> None:
         """Raise UserError when data of this task are not for the learner with these hyperparameters."""
         if task not in self.tasks:
-            family = self.name.removesuffix(f"_{self.tasks[0]}")
-            kin = [f"algo={name}" for name in (family, f"{family}_{task}") if task in _tasks_of(name)]
+            kin = [f"algo={name}"] if (name := kin_of(self.name, task)) else []
             raise UserError(
                 f"algo={self.name} is for {' and '.join(self.tasks)}, data={data} for {task}; "
                 f"choose {kin[0] if kin else 'another learner'} or another data set"
@@ -225,6 +230,8 @@ class LearnerSpec:
 
 
 # ------------------------------------------------------------------ the files
+
+given: dict[str, LearnerSpec] = {}  # of estimators that a call had as objects, see omkl.learning.objects
 
 
 def learner_names() -> list[str]:
@@ -249,13 +256,19 @@ def learner_of(name: str) -> str:
     return meant[0] if len(meant) == 1 else name
 
 
+def kin_of(name: str, task: str) -> str | None:
+    """Return the learner of another task with this name, such as auto and auto_regression; None without."""
+    family = name.removesuffix(f"_{learner_spec(name).tasks[0]}")
+    return next((own for own in (family, f"{family}_{task}") if own != name and task in _tasks_of(own)), None)
+
+
 def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     """Return the specifications of several learners (all when None), by name, in the order given."""
     known = learner_names()
     names = known if names is None else list(names)
-    for name in set(names).difference(known):
+    for name in set(names).difference(known, given):
         conf.known_option("algo", name, "learner")  # which says what is wrong
-    return {name: conf.made_of("algo", name, _spec) for name in names}
+    return {name: given[name] if name in given else conf.made_of("algo", name, _spec) for name in names}
 
 
 def check_classes(spec: LearnerSpec, data: str, classes: int) -> None:

@@ -453,18 +453,21 @@ def plan(
     sweep: bool = False,
     values: Mapping[str, Any] | None = None,
     data: "Sequence[DataRef | str]" = (),
+    others: Iterable[str] = (),
 ) -> Plan:
     """Return the plan that the words of a command describe, every value checked.
 
     overrides: KEY=VALUE words. ``algo``, ``data``, ``pool`` and ``yardsticks`` take lists; a list of values
     for another key needs ``sweep``. values: plain values by key, in place of words; a word goes before them.
-    data: in place of the word ``data=``.
+    data: in place of the word ``data=``. others: keys that are no settings, to suggest.
     A hyperparameter applies to those of the learners that have it; settings that come out equal are kept
     once. Raises UserError, one line, for whatever is not right.
     """
-    request = Request(overrides, sweep, values)
-    specs = list(learner_specs(request.names("algo", learner_names())).values())
+    request = Request(overrides, sweep, values, others)
+    learner_specs(request.names("algo", learner_names()))  # so that an unknown one is named first
     refs = chosen_data(request, data)
+    request.of_tasks(refs)
+    specs = list(learner_specs(request.names("algo", learner_names())).values())
     tasks = list(dict.fromkeys(ref.task for ref in refs))
     if request.has_pattern():
         specs = _suitable(specs, tasks, refs, request)

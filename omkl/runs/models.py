@@ -15,12 +15,12 @@ from omkl.config import Plan, learner_spec
 from omkl.config.learners import check_classes
 from omkl.data.data_files import size_limit, standard_input
 from omkl.data.dataset import MANY, Dataset, from_arrays, in_rows_of, warn_of_offsets
-from omkl.data.formats import format_of, parts_of
+from omkl.data.formats import LIBSVM, format_of, parts_of
 from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
 from omkl.data.orders import rounds_of
 from omkl.data.parse import Examples, dense
 from omkl.data.preparation import Preparation
-from omkl.data.recipe import Recipe
+from omkl.data.recipe import Recipe, left_out_rows, note_on_filled
 from omkl.data.tables import Table, of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, quoted, show, suggest
@@ -72,9 +72,12 @@ class Doubts:
     """What is to be said of the rows of a file, counted over its parts: what the model does not know or take.
 
     kept: rows that were not left out    unseen: words by column    unknown: labels
+    new_columns: numbered columns that training never saw, with their counts of values
+    gaps: by column
     """
 
     path: Path
+    recipe: Recipe | None = None
     rows: int = 0
     kept: int = 0
     labels: int = 0
@@ -82,11 +85,15 @@ class Doubts:
     said: dict[str, None] = field(default_factory=dict)
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
+    new_columns: Counter[int] = field(default_factory=Counter)
+    gaps: Counter[str] = field(default_factory=Counter)
 
     @property
     def notes(self) -> list[str]:
         """The notes for the user."""
         notes = list(self.said)
+        if self.recipe is not None and (filled := note_on_filled(self.recipe, self.gaps, new=True)):
+            notes.append(f"{self.path}: {filled}")
         for name, words in self.unseen.items():
             if words:
                 texts = [f"{quoted([text])[0]} ({count})" for text, count in words.most_common()]
@@ -94,9 +101,15 @@ class Doubts:
                     f"{self.path}: column '{name}' holds values that were not in the training data: "
                     f"{shortlist(texts)}; in {words.total()} of {self.kept} rows all of its features are 0"
                 )
+        if new := self.new_columns:
+            columns = ("column ", " is") if len(new) == 1 else (f"{len(new)} columns (", ") are")
+            notes.append(
+                f"{self.path}: {shortlist(list(map(str, sorted(new)))).join(columns)} beyond those of the "
+                f"training data and left out: {counted(new.total(), 'value')} in {counted(self.kept, 'row')}"
+            )
         doubts = []
         if self.kept < self.rows:
-            doubts.append(f"missing=drop leaves out {self.rows - self.kept} of {self.rows} rows")
+            doubts.append(left_out_rows(self.recipe, self.rows - self.kept, self.rows))
         if self.unknown:
             texts = [f"{label_text(text)} ({count})" for text, count in self.unknown.most_common()]
             total = self.unknown.total()
@@ -271,8 +284,10 @@ def rows_like(
                 ids, rows = recipe.ids(part), len(part)
             doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
             largest = int(examples.indices.max(initial=-1)) + 1
-            if largest > d:
+            if largest > d and format_of(path) is not LIBSVM:
                 raise UserError(f"{path}: column {largest}; the model has {counted(d, 'feature')}")
+            if largest > d:
+                examples = _known_columns(examples, d, preparation, doubts)
             check(examples, doubts.kept)
             if labelled and not there:
                 name = recipe.label if recipe else ""
@@ -284,6 +299,15 @@ def rows_like(
     return parts()
 
 
+def _known_columns(examples: Examples, d: int, preparation: Preparation, doubts: Doubts) -> Examples:
+    """Return LIBSVM rows without the columns beyond the first d, which were 0 in all rows of training."""
+    known = examples.indices < d
+    new = examples.indices[~known] + int(preparation.index_base)
+    doubts.new_columns.update(new.tolist())
+    indptr = np.append(0, np.cumsum(known))[examples.indptr]
+    return examples._replace(indptr=indptr, indices=examples.indices[known], values=examples.values[known])
+
+
 def _prepared(
     recipe: Recipe, table: Table, labelled: bool, doubts: Doubts
 ) -> tuple[Examples, bool, np.ndarray]:
@@ -293,6 +317,9 @@ def _prepared(
     """
     X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
     doubts.said |= dict.fromkeys(table.notes)
+    doubts.recipe = recipe
+    for column in recipe.columns:
+        doubts.gaps[column.name] += int(table.missing(column.name)[kept].sum())
     for name, words in recipe.unseen(table, kept).items():
         doubts.unseen.setdefault(name, Counter()).update(words)
     return dense(X, np.empty(len(kept)) if labels is None else labels), labels is not None, kept

@@ -117,7 +117,11 @@ def test_a_trial_that_lost_a_permutation_is_not_judged(ran, words, monkeypatch):
     assert end.failed == 1 + sum(setting.params["r"] > 100 for setting in others)
 
 
-def test_widths_are_sought_around_the_median_distance_of_the_rounds_that_count(words, tmp_path):
+@pytest.mark.parametrize("first", [tuning.FIRST, 7])
+def test_widths_are_sought_around_the_median_distance_of_the_first_rounds_that_count(
+    first, words, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tuning, "FIRST", first)
     X = np.random.default_rng(0).normal(size=(T, 2))
     X[: T // 2] *= 100
     lines = [f"{'+1' if i % 3 else '-1'} 1:{a!r} 2:{b!r}\n" for i, (a, b) in enumerate(X.tolist())]
@@ -129,7 +133,7 @@ def test_widths_are_sought_around_the_median_distance_of_the_rounds_that_count(w
         ([f"rounds={half}:{T}"], X[half : half + (T - half) // tuning.SHARE]),
     ):
         (race,), _ = started([*own, *rounds])
-        assert race.space.scalings[0][1] == pytest.approx(np.median(pdist(rows)))
+        assert race.space.scalings[0][1] == pytest.approx(np.median(pdist(rows[:first])))
 
 
 def test_scaling_is_searched_with_the_rest_unless_it_is_given(ran, words, tmp_path, capsys):
