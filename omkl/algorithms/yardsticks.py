@@ -145,8 +145,6 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
         if rival >= 0:
             h = _gains(other, R, x, columns)
             v += _confidence(other, R, h, x, columns)
-        if v <= 0.0:  # of features so large that rounding has left nothing of Sigma
-            continue
         b = 1.0 / (v + r)
         alpha = (1.0 - y * margin) * b
         _move(_of(mu, c), own, S, g, columns, alpha * y, b)
@@ -169,10 +167,8 @@ def ridge(stream, theta, sigma, P, trace, learn):
         record_score(trace, t, f, y)
         if learn:
             g = _gains(sigma, P, x, columns)
-            v = _confidence(sigma, P, g, x, columns)
-            if v > 0.0:  # as in `arow`
-                b = 1.0 / (1.0 + v)
-                _move(theta, sigma, P, g, columns, (y - f) * b, b)
+            b = 1.0 / (1.0 + _confidence(sigma, P, g, x, columns))
+            _move(theta, sigma, P, g, columns, (y - f) * b, b)
 
 
 @compiled
@@ -233,7 +229,7 @@ def _confidence(sigma, P, g, x, columns):
     total = 0.0
     for k in range(x.size):
         total += g[columns[k] if full else k] * x[k]
-    if not total > 0.0:  # nothing is left to be learnt of x
+    if not total > 0.0:  # rounding has left nothing of P
         g[:] = 0.0
         return 0.0
     for k in range(g.size if full else 0):
