@@ -228,11 +228,11 @@ def _parts(
             piece, again = _without_names(piece, names, delimiter, form, True)
             layout, piece = _layout(piece, path, form, delimiter)
             layout.notes += again
+            own = layout.names[: len(layout.names) - layout.blank]
+            layout.texts = {*texts, *kept_as_text(own, layout.named, form, path)}
         elif layout.named:
             piece, again = _without_names(piece, names, delimiter, form, False)
             layout.notes += again
-            own = layout.names[: len(layout.names) - layout.blank]
-            layout.texts = {*texts, *kept_as_text(own, layout.named, form, path)}
         yield layout, *_columns(piece, layout, path, form, delimiter)
 
 
