@@ -52,6 +52,7 @@ class LearnerSpec:
     classes: Literal["two", "many"] = "two"  # for which it is defined
     usual_pool: Text | None = None  # its pool where none is given
     yardstick: bool = False  # printed below the learners
+    listed: bool = True  # among the estimators; a paper's variants and what scikit-learn has as Dummy are not
     in_order: bool = False  # as a yardstick only where rows come in their own order
     stochastic: bool = False  # draws random numbers of its own
     equivariant: bool = False  # its predictions of the targets a + c y are a + c times those of y
@@ -59,6 +60,7 @@ class LearnerSpec:
     state: dict[str, Resource] = field(default_factory=dict)
     measures: Annotated[list[str], _all_of(REPORTED)] = field(default_factory=list)  # of each round
     degrees_of_freedom: Annotated[int, "[3, inf)"] | None = None  # of Student's t, whose NLPD it reports
+    scales: bool = False  # the features by itself, so that `omkl tune` does not search scale=online
     probabilities: bool = False  # its scores are: of two classes that of +1 less 1/2, of more that of each
     # What must hold between hyperparameters: ``alpha <= beta``, ``eta * lam < 1``
     require: list[str] = field(default_factory=list)
@@ -74,6 +76,11 @@ class LearnerSpec:
     average: Literal["fixed", "shrunk"] | None = None
 
     @property
+    def is_object(self) -> bool:
+        """Whether it is of estimators that a call had as objects, which no word of a command names."""
+        return self.name in given
+
+    @property
     def defaults(self) -> dict[str, Any]:
         """The hyperparameters' defaults; one that depends on the task is a value for each."""
         return {name: parameter.value for name, parameter in self.hyperparameters.items()}
@@ -82,6 +89,11 @@ class LearnerSpec:
     def draws(self) -> bool:
         """Whether its passes over one stream may differ: it draws numbers, or is another package's."""
         return self.stochastic or self.estimator is not None
+
+    @property
+    def has_matrix_of_features(self) -> bool:
+        """Whether it keeps a matrix of the features, of which only the diagonal where they are many."""
+        return any("few" in own.sizes() for own in self.state.values())
 
     @property
     def budget(self) -> str | None:
@@ -212,6 +224,8 @@ class LearnerSpec:
 
 # ------------------------------------------------------------------ the files
 
+given: dict[str, LearnerSpec] = {}  # of estimators that a call had as objects, see omkl.learning.objects
+
 
 def learner_names() -> list[str]:
     """Return the names of all learners, sorted."""
@@ -245,9 +259,9 @@ def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     """Return the specifications of several learners (all when None), by name, in the order given."""
     known = learner_names()
     names = known if names is None else list(names)
-    for name in set(names).difference(known):
+    for name in set(names).difference(known, given):
         conf.known_option("algo", name, "learner")  # which says what is wrong
-    return {name: conf.made_of("algo", name, _spec) for name in names}
+    return {name: given[name] if name in given else conf.made_of("algo", name, _spec) for name in names}
 
 
 def check_classes(spec: LearnerSpec, data: str, classes: int) -> None:
@@ -336,7 +350,18 @@ def _tasks_of(name: str) -> list[str]:
 
 # What the file of an estimator may have beside its hyperparameters.
 _OF_ESTIMATORS = {
-    *("label", "cite", "task", "revision", "classes", "equivariant", "estimator", "sparse", "yardstick")
+    *(
+        "label",
+        "cite",
+        "task",
+        "revision",
+        "classes",
+        "equivariant",
+        "estimator",
+        "scales",
+        "sparse",
+        "yardstick",
+    )
 }
 _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
 

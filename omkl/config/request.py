@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import conf
 from omkl.config.kernel_kinds import PARTS
+from omkl.config.learners import given as given_learners
 from omkl.config.learners import (
     groups,
     hyperparameters,
@@ -282,7 +283,8 @@ class Request:
                 continue
             spec, learners = learner_spec(learner_of(name)), dict[str, list[str]]()
             for ref in data:
-                other = None if ref.task in spec.tasks else kin_of(spec.name, ref.task)
+                runs = ref.task in spec.tasks or "novelty" in spec.tasks  # which takes any rows
+                other = None if runs else kin_of(spec.name, ref.task)
                 learners.setdefault(other or spec.name, []).append(ref.name)
             for learner, sets in learners.items():
                 own = () if len(learners) == 1 else tuple(sets)
@@ -323,7 +325,7 @@ class Request:
         names = self.given[key].names(known) if key in self.given else list(self.known[key].value)
         if key == "algo":
             names = list(dict.fromkeys(learner_of(name) for name in names))
-            for name in set(names) - set(learner_names()):
+            for name in set(names).difference(learner_names(), given_learners):
                 near = "" if suggest(name, learner_names()) else suggest(name, groups())
                 if near:
                     raise UserError(f"{shown(f'algo={name}')}: unknown learner or group{near}")

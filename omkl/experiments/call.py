@@ -1,12 +1,14 @@
 """A call: the words of a command, the same as keywords, and data of one's own, before they are a plan."""
 
+import functools
+import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from omkl.config import Plan
+from omkl.config import Plan, Setting
 from omkl.config import plan as make_plan
 from omkl.config.request import Request
 from omkl.config.settings_text import word_text
@@ -18,13 +20,13 @@ from omkl.errors import UserError, counted, show, with_article
 from omkl.experiments.kernel_text import check_current
 
 LABEL = "y=..."  # the column of labels that are given beside a frame
-OF_CALLS = {"jobs": "jobs=2", "fresh": "fresh=True", "progress": "progress=False"}
+OF_CALLS = {"jobs": "jobs=2", "fresh": "fresh=True", "progress": "progress=False", "stored": "stored=True"}
 _RUNNING = "omkl.run, sweep, tune, bounds, table and claims"
 _DATA_FRAME = "what comes back has .table, a DataFrame, to"
 INSTEAD = {  # of options that are no keywords
     "by": "what comes back has .by(MEASURE)",
     "columns": f"{_DATA_FRAME} select from",
-    "dry_run": "omkl.results runs nothing and returns what the store holds; `omkl run --dry-run` estimates",
+    "dry_run": "stored=True runs nothing and returns what the store holds; `omkl run --dry-run` estimates",
     "fail_above": f"{_DATA_FRAME} compare with a limit, such as its column mistake_pct_mean",
     "fail_below": f"{_DATA_FRAME} compare with a limit, such as its column auc_mean",
     "fail_fast": "what comes back has .failed, the cells that failed",
@@ -33,6 +35,39 @@ INSTEAD = {  # of options that are no keywords
     "quiet": "progress=False shows no bar",
     "sort": f"{_DATA_FRAME} sort",
 }
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_PYTHON = {  # what a message says of the command line, and what Python has in its place
+    "`omkl list algos`": "omkl.learners()",
+    "`omkl list data`": "omkl.datasets()",
+    "`omkl list pools`": "omkl.pools()",
+    "`omkl list papers`": "omkl.papers()",
+    "`omkl tune --out FILE` writes one": "omkl.tune(...).save(FILE) writes one",
+    "one of your own needs its folder: --with DIR": "one of your own needs its folder in OMKL_PATH",
+}
+_VALUES = {"null": "None", "true": "True", "false": "False"}
+
+
+def in_python(call: Callable[P, R]) -> Callable[P, R]:
+    """Let the messages of a function's UserErrors speak of Python where they speak of the command line."""
+
+    @functools.wraps(call)
+    def translating(*args: P.args, **keywords: P.kwargs) -> R:
+        try:
+            return call(*args, **keywords)
+        except UserError as error:
+            error.args = (_in_python(str(error)),)
+            raise
+
+    return translating
+
+
+def _in_python(message: str) -> str:
+    for command, own in _PYTHON.items():
+        message = message.replace(command, own)
+    return re.sub(r"(?<![\w'\"`])(null|true|false)(?![\w'\"`])", lambda found: _VALUES[found[0]], message)
 
 
 @dataclass(frozen=True)
@@ -62,6 +97,8 @@ class Call:
             words, data = "", words
         data, y = _parted(data, y)
         given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
+        if "algo" in values:
+            values["algo"] = _learners(values["algo"])
         if options := [word for word in given if word.startswith("-")]:
             key = options[0].lstrip("-").partition("=")[0].replace("-", "_")
             usual = "options are keyword arguments here, such as jobs=2 or fresh=True"
@@ -102,7 +139,8 @@ class Call:
         """Return the plan; sweep: whether hyperparameters may have several values."""
         self.check_options()
         check_current()
-        return make_plan(self.words, sweep=sweep, values=self.values, data=self.data)
+        others = () if self.typed else OF_CALLS
+        return make_plan(self.words, sweep=sweep, values=self.values, data=self.data, others=others)
 
     def request(self, sweep: bool = False, others: Iterable[str] = ()) -> Request:
         """Return the words over conf/config.yaml; sweep: as of `plan`; others: keys to suggest, too."""
@@ -120,12 +158,52 @@ class Call:
                 raise UserError(f"{given[key]}: {_no_keyword(key)}")
 
     def line(self, verb: str) -> str:
-        """Return the command line that says the same, for captions."""
+        """Return the command line that says the same, for captions; objects have a call of Python."""
         if self.typed:
             return self.typed
+        if any(isinstance(one, Setting) and one.spec.is_object for one in self.values.get("algo", ())):
+            texts = {key: repr(value) for key, value in self.values.items()}
+            texts |= {"algo": f"[{', '.join(map(str, self.values['algo']))}]"}
+            texts |= {"data": f"[{', '.join(map(str, self.data))}]"} if self.data else {}
+            words = [repr(" ".join(self.words))] if self.words else []
+            return f"omkl.{verb}({', '.join([*words, *(f'{key}={text}' for key, text in texts.items())])})"
         shown = [word_text(key, value) for key, value in self.values.items()]
         shown += [f"data={','.join(map(str, self.data))}"] if self.data else []
         return shlex.join(["omkl", verb, *self.words, *shown])
+
+
+def setting_of(model: Any, label: str | None = None) -> Setting:
+    """Return an estimator as a learner with settings. Raises UserError for one that cannot learn online."""
+    from omkl.learning.objects import spec_of
+
+    spec, params = spec_of(model)
+    return Setting(spec.name, params, label=label)
+
+
+def is_object(value: Any) -> bool:
+    """Whether a value is an estimator, or a class of estimators."""
+    return any(hasattr(value, name) for name in ("partial_fit", "learn_one", "get_params", "_get_params"))
+
+
+def _learners(values: Any) -> list[Any]:
+    """Return what ``algo=`` has, estimators as settings. Raises UserError for what is no learner."""
+    made: list[Any] = []
+    kinds: dict[str, type] = {}
+    for value in values if isinstance(values, list) else [values]:
+        model = value if is_object(value) else getattr(value, "model", None)  # of omkl.learner
+        if model is not None:  # its class may have been defined again since
+            own = setting_of(model, None if value is model else value.label)
+            if kinds.setdefault(own.learner, type(model)) is not type(model):
+                raise UserError(f"algo: two classes are called {own.learner}; give one of them another name")
+            made.append(own)
+        elif isinstance(value, str | Setting):
+            made.append(value)
+        else:
+            fault = (
+                "must be names, learners of omkl.learner(...), or estimators with partial_fit or learn_one"
+            )
+            raise UserError(f"algo={show(value)}: {fault}")
+    return made
 
 
 def _no_keyword(option: str) -> str:
