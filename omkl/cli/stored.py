@@ -296,7 +296,7 @@ def predict(args: Namespace, words: list[str]) -> int:
             more = {f"score {name}": values for name, values in scores.items()}
             yield models.records(rows, made, more | {f"P {name}": own for name, own in shares.items()})
 
-    texts = _written(predicted(), args.format)
+    texts = _written(predicted(), args.format, models.columns_of(model, args.scores, args.proba))
     if args.out is None:
         for text in texts:
             emit(text)
@@ -309,9 +309,9 @@ def predict(args: Namespace, words: list[str]) -> int:
     return OK
 
 
-def _written(parts: Iterable[list[dict[str, Any]]], fmt: str) -> Iterator[str]:
-    """Yield the records of all parts as text in this format."""
-    before = "["  # of JSON's next record
+def _written(parts: Iterable[list[dict[str, Any]]], fmt: str, columns: list[str]) -> Iterator[str]:
+    """Yield the records of all parts as text in this format; columns: of CSV without any record."""
+    before, at = "[", -1  # of JSON's next record
     for at, records in enumerate(parts):
         if fmt == "csv":
             text = io.StringIO()
@@ -329,5 +329,9 @@ def _written(parts: Iterable[list[dict[str, Any]]], fmt: str) -> Iterator[str]:
         else:
             yield f"{before}\n " + ",\n ".join(lines)
             before = ","
+    if fmt == "csv" and at < 0:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerow(columns)
+        yield text.getvalue()
     if fmt == "json":
-        yield "\n]\n"
+        yield "[\n]\n" if at < 0 else "\n]\n"

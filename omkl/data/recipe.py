@@ -226,7 +226,11 @@ def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
             if fills:
                 means.append(float(np.mean(there)) if there.size else 0.0)
-                if preparation.missing == ONLINE and len(there) == len(numbers) and np.isinf(means[-1]):
+                if (
+                    preparation.missing == ONLINE
+                    and len(there) == len(numbers)
+                    and not np.isfinite(means[-1])
+                ):
                     means[-1] = 0.0  # it is for gaps of other tables
             if preparation.scale != "none":
                 scaling.append(_scaling(there, preparation.scale) if there.size else (0.0, 1.0))

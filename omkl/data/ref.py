@@ -18,6 +18,7 @@ from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.doubts import notes_on_arrays
 from omkl.data.formats import check_settings, data_name, format_of, read_table
 from omkl.data.labels import task_of, y_of
+from omkl.data.parse import note_on_npz
 from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.recipe import Recipe, prepared_table
 from omkl.data.registry import DataEntry, Form, Link, read_registered
@@ -194,7 +195,8 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
 
         rows = sp.csr_array((found.values, found.indices, found.indptr), (len(y), found.d))
         notes += tuple(notes_on_arrays(rows, y))
-    raw = found.labels if format_of(path).endings == (".npz",) else None
+    is_npz = format_of(path).endings == (".npz",)
+    raw, notes = (found.labels, (*notes, *note_on_npz(path))) if is_npz else (None, notes)
     return dataset_of(data_name(path), found, y, found.d, task, notes, classes, raw=raw), None
 
 

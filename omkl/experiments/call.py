@@ -221,9 +221,9 @@ def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:
     if isinstance(data, Dataset):
         return of_dataset(data)
     if isinstance(data, str | Path):
-        return find(str(data), task=task)
+        return find(str(data), task="auto")  # the plan has the task
     if hasattr(data, "columns"):
-        return Frame(name, task, name, data)
+        return Frame(name, "auto", name, data)
     if not hasattr(data, "shape"):
         fault = "must be a name, a path, a frame, an array with y=..., or a list or mapping of these"
         raise UserError(f"data={show(data)}: {fault}")

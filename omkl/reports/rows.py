@@ -404,12 +404,35 @@ def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
     return [shown[row.learner, id(row.params)] for row in rows]
 
 
+def own_labels(rows: list[Row]) -> list[str]:
+    """Return the label of each row where it says all of it; "" without one, and where several share it."""
+    different: dict[tuple[str, str, str | None], set[tuple]] = {}
+    for row in rows:
+        which = (row.learner, id(row.params), row.pool)
+        different.setdefault((row.data, row.order, row.label), set()).add(which)
+    shared = {label for (_, _, label), own in different.items() if len(own) > 1}
+    return ["" if row.label in shared else row.label or "" for row in rows]
+
+
+def called(rows: list[Row], expected: ReportPlan) -> list[str]:
+    """Return what the learner of each row is called: its label, or its name; both where labels are shared."""
+    learners: dict[str | None, set[str]] = {}
+    for row in rows:
+        learners.setdefault(row.label, set()).add(row.learner)
+    names = [expected.label(row.learner) for row in rows]
+    return [
+        name if not row.label else row.label if len(learners[row.label]) == 1 else f"{row.label} ({name})"
+        for row, name in zip(rows, names, strict=True)
+    ]
+
+
 def line_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     """Return the name of each row in a legend: learner, hyperparameters that differ, pool if several."""
     several = len({row.pool for row in rows} - {None}) > 1
     names = []
-    for row, shown in zip(rows, shown_params(rows, expected), strict=True):
+    own = zip(rows, shown_params(rows, expected), own_labels(rows), called(rows, expected), strict=True)
+    for row, shown, label, name in own:
         shown = {name: value for name, value in shown.items() if name not in row.per_data}
-        parts = (expected.label(row.learner), params_text(shown), row.pool if several else "")
-        names.append(row.label or ", ".join(filter(None, parts)))  # a label of its own says all
+        parts = (name, params_text(shown), row.pool if several else "")
+        names.append(label or ", ".join(filter(None, parts)))
     return names
