@@ -174,6 +174,8 @@ def test_data_and_stores_say_on_one_line_what_they_are(tmp_path):
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 FRAME = pd.DataFrame(X)
+HOLE = frame(20).set_axis([f"id{t}" for t in range(20)])
+HOLE.loc["id3", "a"] = np.nan
 MISTAKES = [
     (lambda: omkl.run("algo=alma data=wdbc jobs=2"), "jobs=2: jobs is no setting but a keyword .*: jobs=2"),
     (lambda: omkl.tune("algo=alma data=wdbc fresh=True"), "fresh=True: .*outside of the words: fresh=True"),
@@ -198,6 +200,8 @@ MISTAKES = [
     (lambda: omkl.run(data=FRAME, y=[1, 2]), r"y=\.\.\. has 2 labels, but the frame has 60 rows"),
     (lambda: omkl.run(algo="perceptron", data=X), "an array has no labels"),
     (lambda: omkl.run("algo=perceptron data=wdbc exec=slurm"), "exec=slurm submits cells"),
+    (lambda: omkl.run(data=HOLE, label="y"), r"row 4 \(index 'id3'\): column 'a' has no value"),
+    (lambda: omkl.run(data=HOLE.reset_index(), label="y", drop="index"), "row 4: column 'a' has no value"),
     (lambda: omkl.run(data="wdbc", job=2), r"job=2: unknown key 'job' \(did you mean 'jobs'"),
     (
         lambda: omkl.run(data="wdbc", store_d=True),
