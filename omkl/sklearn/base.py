@@ -77,11 +77,14 @@ class OnlineLearner(Copied, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> OnlineLearner:
         """Forget what was learnt, and make one pass over the rows in their order.
 
-        X (T, d): array, data frame or sparse matrix; y (T,). Raises ValueError for arguments out of their
-        domain and for data that do not suit the learner.
+        X (T, d): array, data frame or sparse matrix; y (T,). Ctrl-C leaves the estimator unfitted. Raises
+        ValueError for arguments out of their domain and for data that do not suit the learner.
         """
-        stream = self._first(X, y, None)
-        return self._learn(stream)
+        try:
+            return self._learn(self._first(X, y, None))
+        except KeyboardInterrupt:  # half of a pass, which would be taken for a whole one
+            self.__dict__.pop("_model", None)
+            raise
 
     def _first(self, X: Any, y: Any, classes: Any) -> Stream:
         """Begin: check the arguments, make the learner, and return the stream of these rows."""
