@@ -75,8 +75,7 @@ class Classifier(Model, base.Classifier):
     def predict_proba_one(self, x: dict, **kwargs: Any) -> Any:
         """Return the probabilities of the labels known so far, which sum to 1; none before any label.
 
-        Raises NotImplementedError for a learner whose scores are not probabilities, without
-        ``calibration="platt"``.
+        Raises NotImplementedError with ``calibration=None`` for a learner whose scores are not probabilities.
         """
         if not has_probabilities(self):
             raise NotImplementedError(
