@@ -125,8 +125,7 @@ class Call:
             values["label"] = label
         if are_files and not names:  # words, or none
             return cls(given, values | ({"data": [*map(str, sets)]} if sets else {}))
-        task = values.get("task", "classification")
-        task = next((word.removeprefix("task=") for word in given if word.startswith("task=")), task)
+        task = Request(given, True, values).task()
         usual_names = ["data", *(f"data{at}" for at in range(2, len(sets) + 1))]
         refs = [_ref(one, y, task, name) for one, name in zip(sets, names or usual_names, strict=True)]
         if all(isinstance(ref, Parsed) for ref in refs):

@@ -120,6 +120,9 @@ def test_a_name_first_seen_in_a_row_to_be_predicted_counts_as_0():
     raker = omkl.river.RakerRegressor(seed=1)
     raker.learn_one({"a": 0.5}, 1.0)
     assert raker.predict_one({"a": 0.5, "new": 9.0}) == raker.predict_one({"a": 0.5})
+    assert raker._row({"a": 0.5, "new": 9.0})[1].tolist() == [
+        0
+    ]  # memory beyond the frequencies may hold zeros
 
 
 def test_a_score_of_0_is_no_label():
