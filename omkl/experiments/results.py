@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from omkl.config import Plan
-from omkl.errors import UserError, quoted, suggest
+from omkl.errors import UserError, counted, quoted, suggest
 from omkl.experiments.call import Call
 from omkl.reports.results_table import (
     USUAL,
@@ -441,13 +441,22 @@ def run_call(call: Call, is_sweep: bool = False, stored: bool = False, **how: An
     return made
 
 
+def kept(outcome: Any) -> str:
+    """Return what an interrupted run has left, an Outcome or a Tuning: as a notebook shows it."""
+    requested = getattr(outcome, "requested", None)
+    if requested is None:
+        return "the cells that have finished are in the store; the same call goes on from there"
+    done = f"{len(outcome.cells)} of {counted(requested, 'cell')}"
+    return f"{done} are in the store; the same call runs the others, and stored=True shows what there is"
+
+
 def check_end(outcome: Any, level: int = 5) -> None:
     """Raise KeyboardInterrupt where Ctrl-C ended what has run, if anything; warn of each cell that failed.
 
     level: frames from here to the caller of omkl
     """
     if outcome and outcome.interrupted:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(kept(outcome))
     for line in outcome.failed if outcome else ():
         where = f"{line['algo']} on {line['data']}, repetition {line['rep']}"
         warnings.warn(f"{where}: {line['error']}", stacklevel=level)
