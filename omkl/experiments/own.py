@@ -15,7 +15,7 @@ from omkl.config.words import Setting, setting
 from omkl.errors import UserError
 from omkl.experiments.call import is_object, setting_of
 from omkl.experiments.kernel_text import defaults_of, remember, text_of
-from omkl.experiments.lists import of_tasks
+from omkl.experiments.learner_help import of_tasks
 from omkl.experiments.results import Shown
 from omkl.files import replacing
 from omkl.paths import EXTENSIONS, cache_folder, extensions
