@@ -210,7 +210,7 @@ def test_a_citation_finds_its_references():
     assert shown == ["Online multiple kernel classification", "Budget online multiple kernel learning"]
     assert references.cited("persistence") == []
     without = {spec.cite for spec in learner_specs().values() if not references.cited(spec.cite)}
-    assert {cite.partition(";")[0] for cite in without} == {
+    assert {text.partition(";")[0] for text in without} == {
         "persistence",
         "the constant answer",
         "recursive least squares",
