@@ -32,9 +32,10 @@ def list_(args: Namespace, words: list[str]) -> int:
       omkl list algos
       omkl list kernels
     """
-    from omkl.experiments.lists import rows_of
+    from omkl.experiments.lists import rows_of, shown_of
 
-    emit(Table.of(rows_of(args.kind), least=LEAST).render(args.format))
+    rows = rows_of(args.kind)
+    emit(Table.of(rows, shown_of(args.kind, rows), least=LEAST).render(args.format))
     return OK
 
 

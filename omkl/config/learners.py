@@ -47,6 +47,7 @@ class LearnerSpec:
     kernels: Literal["pool", "own", "none"]  # it runs on pool=..., or on its hyperparameter ``kernel``
     revision: Annotated[int, "[1, inf)"]  # part of every cell's key
     hyperparameters: dict[str, Parameter] = field(default_factory=dict)
+    summary: Text = ""  # a sentence on what it does, and one on when to take it
     # Which kernels its pool or its own kernel may be: Gaussian, or those with random features in closed form
     pool: Literal["any", "features", "gaussian"] = "any"
     classes: Literal["two", "many"] = "two"  # for which it is defined
@@ -359,6 +360,7 @@ def _tasks_of(name: str) -> list[str]:
 _OF_ESTIMATORS = {
     *(
         "label",
+        "summary",
         "cite",
         "task",
         "revision",

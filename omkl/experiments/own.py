@@ -16,7 +16,7 @@ from omkl.engine.jit import LINES
 from omkl.errors import UserError, show, suggest
 from omkl.experiments.call import in_python, is_object, setting_of
 from omkl.experiments.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, remember, text_of
-from omkl.experiments.lists import of_tasks
+from omkl.experiments.learner_help import of_tasks
 from omkl.experiments.results import Shown
 from omkl.files import replacing
 from omkl.paths import EXTENSIONS, cache_folder, extensions
