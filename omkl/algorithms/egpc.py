@@ -11,12 +11,8 @@ p_i = Phi(mu / s) member i's probability of label +1; P = sum_i w_i p_i the ense
 
 import numpy as np
 
-from omkl.engine.classes import predicted
-from omkl.engine.features import lift, linear_outputs
-from omkl.engine.jit import compiled
-from omkl.engine.probit import excess, learn_label, margin_of_probabilities, move, note_probability
-from omkl.engine.rank_one import gains, leave
-from omkl.engine.stream import record_classes, record_score, row
+from omkl.engine.probit import excess, learn_label, move
+from omkl.engine.verbs import compiled, gains, leave, linear_outputs
 
 
 @compiled
@@ -32,32 +28,31 @@ def egpc(stream, F, theta, P, last, beta, R, late, W, trace, learn, linear, drif
     """
     x, mu, v = np.zeros((1, R.shape[-1])), np.zeros(W.shape[-1]), np.zeros(W.shape[-1])
     for t in range(stream.T):
-        z = lift(F, stream, t)
+        z = F.lift(stream, t)
         if linear:
             _row(stream, t, x[0])
         if theta.ndim == 2:
             kernels, line = (theta, P, last), (beta, R, late)
             g, h = _moments(kernels, line, z, x, mu, v, linear, drift, learn)
-            record_score(trace, t, excess(W, mu, v), stream.y[t])
+            trace.record(t, excess(W, mu, v), stream.y[t])
             if learn:
                 _learn(kernels, line, W, g, h, mu, v, stream.y[t], linear, share)
         if theta.ndim == 3:
             for c in range(len(theta)):
                 kernels, line = (theta[c], P[c], last[c]), (beta[c], R[c], late[c])
                 g, h = _moments(kernels, line, z, x, mu, v, linear, drift, learn)
-                note_probability(F.classes, c, 0.5 + excess(W[c], mu, v))
+                F.note_probability(c, 0.5 + excess(W[c], mu, v))
                 if learn:
                     y = 1.0 if c == stream.label[t] else -1.0
                     _learn(kernels, line, W[c], g, h, mu, v, y, linear, share)
-            f = margin_of_probabilities(F.classes, stream.label[t])
-            record_score(trace, t, f, 1.0, predicted(F.classes))
-            record_classes(trace, t, F.classes)
+            f = F.margin_of_probabilities(stream.label[t])
+            trace.record(t, f, 1.0, F)
 
 
 @compiled
 def _row(stream, t, x):
     """x <- [1; x_t]."""
-    start, stop = row(stream, t)
+    start, stop = stream.row(t)
     x[:] = 0.0
     x[0] = 1.0
     for k in range(start, stop):

@@ -3,8 +3,7 @@
 import numpy as np
 
 from omkl.engine.classes import strongest_rival, winner
-from omkl.engine.jit import compiled
-from omkl.engine.stream import record_score, row
+from omkl.engine.verbs import compiled
 
 
 @compiled
@@ -17,7 +16,7 @@ def majority(stream, balance, trace, learn):
         y = stream.y[t]
         score, rival = _lead(stream.label, t, balance)
         _note_scores(trace.class_scores, t, balance)
-        record_score(trace, t, score, y, _winner(stream.label, t, score, rival))
+        trace.record(t, score, y, predicted=_winner(stream.label, t, score, rival))
         if learn:
             _of(stream.label, t, balance)[0] += y
 
@@ -73,7 +72,7 @@ def running_mean(stream, total, trace, learn):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        record_score(trace, t, total[0] / max(total[1], 1.0), y)
+        trace.record(t, total[0] / max(total[1], 1.0), y)
         if learn:
             total[0] += y
             total[1] += 1.0
@@ -87,7 +86,7 @@ def last_value(stream, last, trace, learn):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        record_score(trace, t, last[0], y)
+        trace.record(t, last[0], y)
         if learn:
             last[0] = y
 
@@ -102,7 +101,7 @@ def last_label(stream, last, trace, learn):
         y = stream.y[t]
         score, rival = _lead(stream.label, t, last)
         _note_scores(trace.class_scores, t, last)
-        record_score(trace, t, score, y, _winner(stream.label, t, score, rival))
+        trace.record(t, score, y, predicted=_winner(stream.label, t, score, rival))
         if learn:
             last[:] = 0.0
             _of(stream.label, t, last)[0] = y
@@ -121,10 +120,10 @@ def arow(stream, mu, sigma, trace, learn, r):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        start, stop = row(stream, t)
+        start, stop = stream.row(t)
         x, columns = stream.values[start:stop], stream.indices[start:stop]
         margin, rival = _margin(trace, stream.label, t, mu, x, columns)
-        record_score(trace, t, margin, y, _winner(stream.label, t, margin, rival))
+        trace.record(t, margin, y, predicted=_winner(stream.label, t, margin, rival))
         if not learn or y * margin >= 1.0:
             continue
         own, other = _of(stream.label, t, sigma), _of_rival(rival, sigma)

@@ -34,8 +34,9 @@ from omkl.engine.open_block import (
     with_room,
 )
 from omkl.engine.pool import Pool, form_of
-from omkl.engine.records import Record
+from omkl.engine.records import method
 from omkl.engine.slot_values import TILE, fill_slots, most, rows_together, slot_values, sum_slots
+from omkl.engine.store import Store
 from omkl.engine.stream import empty_stream, row
 from omkl.engine.ties import doubtful
 
@@ -44,7 +45,7 @@ UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifi
 
 
 class Budget(
-    Record,
+    Store,
     namedtuple(
         "Budget",
         "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free "
@@ -167,6 +168,7 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
 # ------------------------------------------------------------------ coefficients, of two classes and of more
 
 
+@method(Budget)
 @compiled
 def columns(B, i):
     """Kernel i's coefficients (n, C), slot by slot, of each class; (n, 1) for two classes."""
@@ -180,6 +182,7 @@ def _columns(A, n, i):
     return A[:n, i]
 
 
+@method(Budget)
 @compiled
 def sizes(B, i):
     """|a_s| (n,) of kernel i's coefficients, as of a step: with more classes (1/2 sum_c a_sc^2)^1/2."""
@@ -229,17 +232,29 @@ def put(classes, A, s, i, a):
         A[s, i, classes.rival[i]] = -a
 
 
+@method(Budget)
 @compiled
-def held(A, s, i):
-    """The coefficient of slot s, or a copy of those of its classes."""
+def held(B, s, i):
+    """The coefficient of kernel i's slot s, or a copy of those of its classes."""
+    return _held(B.A, s, i)
+
+
+@compiled
+def _held(A, s, i):
     if A.ndim == 2:
         return A[s, i]
     return A[s, i].copy()
 
 
+@method(Budget)
 @compiled_without_refcounts
-def put_more(A, s, i, before, share, whole):
-    """Add share / whole times what a slot held `before` to its coefficients."""
+def put_more(B, s, i, before, share, whole):
+    """Add share / whole times what kernel i's slot s held `before` to its coefficients."""
+    _put_more(B.A, s, i, before, share, whole)
+
+
+@compiled_without_refcounts
+def _put_more(A, s, i, before, share, whole):
     if A.ndim == 2:
         A[s, i] = within_range(before * share / whole + A[s, i])
     if A.ndim == 3:
@@ -373,6 +388,7 @@ def budget_entries(B: Any) -> Entries:
 # ------------------------------------------------------------------ what learners call
 
 
+@method(Budget)
 @compiled
 def outputs(B, stream, t):
     """f (m,): f_i(x_t), of more than two classes margins (classes.py); the next call reuses the array."""
@@ -416,12 +432,14 @@ def _read_classes(B, classes, K, t, label):
         margins(classes, label[t], f)
 
 
+@method(Budget)
 @compiled
 def kernel_values(B, t):
     """K (S, m): kappa_i(x_s, x_t) of every slot in use with the round of the last call of `outputs`."""
     return B.K[place(B, t)]
 
 
+@method(Budget)
 @compiled
 def output_again(B, t, i):
     """f_i(x_t) of that round, or its margin, after its coefficients changed."""
@@ -435,6 +453,7 @@ def output_again(B, t, i):
     return f[0]
 
 
+@method(Budget)
 @compiled
 def self_kernels(B, t):
     """kappa_i(x_t, x_t) (m,) of that round."""
@@ -447,36 +466,42 @@ def self_kernels(B, t):
     return own
 
 
+@method(Budget)
 @compiled
 def budget(B):
     """How many slots each kernel may use."""
     return B.limit[0]
 
 
+@method(Budget)
 @compiled
 def used(B, i):
     """How many slots kernel i uses, always the first ones: the number of its first empty slot."""
     return B.n_sv[i]
 
 
+@method(Budget)
 @compiled
 def has_room(B, i):
     """Whether kernel i has an empty slot."""
     return B.n_sv[i] < B.limit[0]
 
 
+@method(Budget)
 @compiled
-def oldest(B, i):
+def oldest_slot(B, i):
     """The slot that `add_over_oldest` takes when kernel i has no room."""
     return B.oldest[i]
 
 
+@method(Budget)
 @compiled
 def ages(B, i):
     """When each of kernel i's vectors was stored (n,), slot by slot: smaller numbers are older."""
     return B.born[: B.n_sv[i], i]
 
 
+@method(Budget)
 @compiled
 def slot_of(B, stream, t, i):
     """The slot of kernel i that holds example t, -1 where none does: it may come again in another pass."""
@@ -486,18 +511,21 @@ def slot_of(B, stream, t, i):
     return -1
 
 
+@method(Budget)
 @compiled
 def coefficients(B, i):
     """Kernel i's coefficients (n,), slot by slot; writing into them changes the function."""
     return B.A[: B.n_sv[i], i]
 
 
+@method(Budget)
 @compiled
 def own_kernels(B, i):
     """kappa_i(x_s, x_s) (n,) of kernel i's stored vectors, slot by slot."""
     return B.own[: B.n_sv[i], i]
 
 
+@method(Budget)
 @compiled
 def slots(B):
     """Coefficients, kappa(x_s, x_s) and ages (n, m) of all slots in use; smaller numbers are older.
@@ -508,12 +536,14 @@ def slots(B):
     return norms(B.A, n), B.own[:n], B.born[:n]
 
 
+@method(Budget)
 @compiled
 def term_sums(B):
     """g (m,), or (m, C): the sums of the absolute values of the terms of the last outputs."""
     return B.g
 
 
+@method(Budget)
 @compiled_without_refcounts
 def add(B, stream, t, i, s, a):
     """Store example t in slot s of kernel i with coefficient a, in place of what it held."""
@@ -542,6 +572,7 @@ def _add(B, stream, t, i, s, a):
         call(B.entries.fill_slot, (B, t, s, i))
 
 
+@method(Budget)
 @compiled
 def remove(B, t, i, s):
     """Empty slot s of kernel i in round t: the last slot in use takes its number."""
@@ -556,6 +587,7 @@ def remove(B, t, i, s):
     B.size[1] -= 1
 
 
+@method(Budget)
 @compiled_without_refcounts
 def add_over_oldest(B, stream, t, i, a):
     """Store example t in place of kernel i's oldest vector, or in an empty slot."""
@@ -566,12 +598,14 @@ def add_over_oldest(B, stream, t, i, a):
         B.oldest[i] = (B.oldest[i] + 1) % B.limit[0]
 
 
+@method(Budget)
 @compiled_without_refcounts
 def forget(B, i):
     """f_i <- 0; its vectors stay."""
     B.A[:, i] = 0.0
 
 
+@method(Budget)
 @compiled
 def scale(B, i, c):
     """f_i <- c f_i, in the coefficients themselves."""
@@ -581,6 +615,7 @@ def scale(B, i, c):
             a[s, k] *= c
 
 
+@method(Budget)
 @compiled_without_refcounts
 def scale_all(B, c):
     """f_i <- c f_i for every kernel."""
