@@ -16,7 +16,16 @@ import math
 
 import numpy as np
 
-from omkl.engine.verbs import compiled, discount_by, linear_outputs, loss_of, losses, slopes, weighted_output
+from omkl.engine.verbs import (
+    compiled,
+    discount_by,
+    gradient_step,
+    linear_outputs,
+    loss_of,
+    losses,
+    slopes,
+    weighted_output,
+)
 
 
 @compiled
@@ -89,7 +98,7 @@ def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, kept
             else:
                 votes[j] += rate[j] * (loss_of(loss, y, score) - loss_of(loss, y, f[j]))
             discount_by(W[j], math.exp(-rate[j]), losses(loss, y, out[j]))
-            F.descend(theta[j], z, rate[j], lam, slopes(loss, y, out[j]))
+            gradient_step(theta[j], z, rate[j], lam, slopes(loss, y, out[j]))
         h[:n] = votes
 
 
@@ -138,7 +147,7 @@ def adaraker_authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, 
                     W[j] /= W[j].sum()
             else:
                 W[j] = W[j] / W[j].sum() * eta**errors + 1e-4
-            F.descend(theta[j], z, _step(j, loss), lam, slopes(loss, y, out[j]))
+            gradient_step(theta[j], z, _step(j, loss), lam, slopes(loss, y, out[j]))
         judged = _rescaled(_errors(loss, y, f[:n]), 1e-10)
         votes[:n] = votes[:n] * _rate(n - 1, loss) ** judged + 1e-10
         h[:created] = votes / votes.sum()

@@ -25,7 +25,8 @@ def arow_features(stream, F, theta, P, last, sigma, largest, trace, learn, r, c,
     """AROW with a full matrix Sigma (n, n): P (1, n, n), of which the last step is still to be taken.
 
     Where it is not full, sigma (n,) is the diagonal of its update, as in the paper for text; P has no room.
-    theta (1, n), or (C, 1, n)   linear whether x is among the features   largest (1,) of |x_j| learnt so far
+    theta (C, 1, n), C = 1 for two classes   linear whether x is among the features
+    largest (1,) of |x_j| learnt so far
     Deviations: none.
     """
     z = np.zeros((1, sigma.size))
@@ -79,8 +80,8 @@ def _assemble(F, stream, t, c, linear, linear_scale, largest, z):
 @compiled
 def _margin(classes, theta, z, stream, t):
     """theta . z, or of the true class less that of its strongest rival; 0 where it is at most ROUNDING."""
-    if theta.ndim == 2:
-        f = linear_outputs(theta, z)
+    if classes is None:
+        f = linear_outputs(theta[0], z)
         return f[0] if abs(f[0]) > ROUNDING else 0.0
     f = np.empty(1)
     for k in range(len(theta)):
@@ -93,12 +94,8 @@ def _margin(classes, theta, z, stream, t):
 @compiled
 def _step(F, theta, g, a):
     """theta <- theta + a g, of two classes; else so for the true class, and less for its rival."""
-    if theta.ndim == 2:
-        for j in range(g.size):
-            theta[0, j] += a * g[j]
-    if theta.ndim == 3:
-        for k in range(len(theta)):
-            own = a * F.direction(0, k, 1.0)
-            if own != 0.0:
-                for j in range(g.size):
-                    theta[k, 0, j] += own * g[j]
+    for k in range(len(theta)):
+        own = a * F.direction(0, k, 1.0)
+        if own != 0.0:
+            for j in range(g.size):
+                theta[k, 0, j] += own * g[j]

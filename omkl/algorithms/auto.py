@@ -57,8 +57,8 @@ def auto(stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma,
     multiplied by the root of the prior variance, whose covariance is I
     beta (6, d + 1), R, late the same of the linear members; with more than 512 features R holds the bias
     alone, and sigma (6, d + 1) the diagonal   W (14,) the weights
-    With more than two classes there are such an ensemble for each class against all others, and their
-    probabilities are divided by their sum.
+    With more than two classes there are such an ensemble for each class c against all others, and their
+    probabilities are divided by their sum: all have a first side (C,), C = 1 for two classes.
     Deviations: none.
     """
     d, D = mean.size, F.V.shape[1] // 2
@@ -70,21 +70,13 @@ def auto(stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma,
         _lift(F, stream, t, x, new_known, WIDTHS, NU, z)
         z[KERNELS], z[KERNELS + 1] = z[1], z[4]  # the middle ones again, with a drift
         _lines(x, new_known[2], h)
-        if theta.ndim == 2:
-            parts = (theta, P, last), (beta, R, late, sigma)
-            g, k = _moments(parts, z, h, mu, v, learn)
-            trace.record(t, excess(W, mu, v), stream.y[t])
+        for c in range(len(theta)):
+            own = (theta[c], P[c], last[c]), (beta[c], R[c], late[c], sigma[c])
+            g, k = _moments(own, z, h, mu, v, learn)
+            F.note_excess(c, excess(W[c], mu, v))
             if learn:
-                _learn(parts, W, g, k, mu, v, stream.y[t])
-        if theta.ndim == 3:
-            for c in range(len(theta)):
-                own = (theta[c], P[c], last[c]), (beta[c], R[c], late[c], sigma[c])
-                g, k = _moments(own, z, h, mu, v, learn)
-                F.note_probability(c, 0.5 + excess(W[c], mu, v))
-                if learn:
-                    _learn(own, W[c], g, k, mu, v, 1.0 if c == stream.label[t] else -1.0)
-            f = F.margin_of_probabilities(stream.label[t])
-            trace.record(t, f, 1.0, F)
+                _learn(own, W[c], g, k, mu, v, F.target(stream, t, c))
+        trace.record(t, F.margin_of_excesses(stream, t), stream.y[t], F)
         if learn:
             mean[:], m2[:], known[:] = new_mean, new_m2, new_known
             seen[0] += 1

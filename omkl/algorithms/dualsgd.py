@@ -5,7 +5,7 @@ Le, Nguyen, Nguyen, Phung, "Dual space gradient descent for online learning" (20
 
 import numpy as np
 
-from omkl.engine.verbs import compiled, linear_outputs, slope_of
+from omkl.engine.verbs import compiled, gradient_step, linear_outputs, slope_of
 
 SAME = 1e-9  # relative difference up to which two coefficients are of the same size
 
@@ -37,7 +37,7 @@ def dualsgd(stream, B, F, theta, Z, number, T, trace, learn, k, lam, loss):
             continue
         if not B.has_room(0):
             for _ in range(min(k, B.used(0))):
-                _move(B, F, t, theta, Z, _lightest(B))
+                _move(B, t, theta, Z, _lightest(B))
         Z[B.used(0)] = z[0]
         B.add(stream, t, 0, B.used(0), -slope * T[0] / (lam * number[0]))
 
@@ -54,8 +54,8 @@ def _lightest(B):
 
 
 @compiled
-def _move(B, F, t, theta, Z, s):
+def _move(B, t, theta, Z, s):
     """Move the vector of slot s into theta; the last slot in use takes its number."""
-    F.descend(theta, Z[s : s + 1], -1.0, 0.0, B.coefficients(0)[s : s + 1])
+    gradient_step(theta, Z[s : s + 1], -1.0, 0.0, B.coefficients(0)[s : s + 1])
     Z[s] = Z[B.used(0) - 1]
     B.remove(t, 0, s)

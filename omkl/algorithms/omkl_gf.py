@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.verbs import any_of, compiled, discount_by, linear_outputs
+from omkl.engine.verbs import any_of, compiled, discount_by, gradient_step, linear_outputs
 
 SETTLED = 1e-4  # squared error below which the authors' code draws no more
 
@@ -53,7 +53,7 @@ def omkl_gf(stream, F, theta, w, number, chosen, q, settled, trace, rng, learn, 
         for i in range(w.size):
             if now[i]:
                 own = theta[i : i + 1]
-                F.descend(own, z[i : i + 1], eta, 2.0 * lam, np.full(1, 2.0 * (f[i] - y)))
+                gradient_step(own, z[i : i + 1], eta, 2.0 * lam, np.full(1, 2.0 * (f[i] - y)))
                 loss[i] = eta * ((f[i] - y) * (f[i] - y) + lam * linear_outputs(own, own)[0]) / q[i]
         discount_by(w, math.exp(-1.0), loss)
         if variant == "authors" and (score - y) * (score - y) < SETTLED:

@@ -10,7 +10,7 @@ from omkl.engine.verbs import compiled
 def majority(stream, balance, trace, learn):
     """Predict the class seen more often so far; a draw is a mistake.
 
-    balance (1,) sum of the labels so far; with more than two classes (C, 1), how often each was seen
+    balance (1, 1) sum of the labels so far; with more than two classes (C, 1), how often each was seen
     """
     for t in range(stream.T):
         y = stream.y[t]
@@ -21,31 +21,23 @@ def majority(stream, balance, trace, learn):
             _of(stream.label, t, balance)[0] += y
 
 
-# More than two classes: what is learnt has a first side of classes, and the round's class and its strongest
-# rival take the parts of the two signs. Where label (T,) is None there is one array for both.
+# What is learnt has a first side of classes, 1 for two of them: where label (T,) is None. With more, the
+# round's class and its strongest rival take the parts of the two signs.
 
 
 @compiled
 def _of(label, t, values):
     """The array of round t's class."""
-    if values.ndim == 1:
-        return values
+    if label is None:
+        return values[0]
     return values[label[t]]
-
-
-@compiled
-def _of_rival(rival, values):
-    """The array of its rival."""
-    if values.ndim == 1:
-        return values
-    return values[rival]
 
 
 @compiled
 def _lead(label, t, scores):
     """The score of round t's class less its strongest rival's, of scores (C, 1), and that rival."""
-    if scores.ndim == 1:
-        return scores[0], -1
+    if label is None:
+        return scores[0, 0], 0
     rival = strongest_rival(scores[:, 0], label[t])
     return scores[label[t], 0] - scores[rival, 0], rival
 
@@ -95,7 +87,7 @@ def last_value(stream, last, trace, learn):
 def last_label(stream, last, trace, learn):
     """Predict the label of the round before (no change); the first round is a mistake.
 
-    last (1,) that label, 0 at the start; with more than two classes (C, 1), 1 for that class
+    last (1, 1) that label, 0 at the start; with more than two classes (C, 1), 1 for that class
     """
     for t in range(stream.T):
         y = stream.y[t]
@@ -111,7 +103,7 @@ def last_label(stream, last, trace, learn):
 def arow(stream, mu, sigma, trace, learn, r):
     """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1), linear.
 
-    mu (d,) mean weights    sigma (d,) their variances    r > 0 regularisation
+    mu (1, d) mean weights    sigma (1, d) their variances    r > 0 regularisation
     v confidence x' Sigma x    alpha, b step sizes (beta in the paper)
     With more than two classes mu and sigma (C, d): the margin is over the strongest rival alone, v is of both
     classes, and both are updated (top-1, as in Crammer, Dredze, Kulesza, "Multi-class confidence weighted
@@ -126,7 +118,7 @@ def arow(stream, mu, sigma, trace, learn, r):
         trace.record(t, margin, y, predicted=_winner(stream.label, t, margin, rival))
         if not learn or y * margin >= 1.0:
             continue
-        own, other = _of(stream.label, t, sigma), _of_rival(rival, sigma)
+        own, other = _of(stream.label, t, sigma), sigma[rival]
         v = _confidence(own, x, columns)
         if stream.label is not None:
             v += _confidence(other, x, columns)
@@ -134,14 +126,12 @@ def arow(stream, mu, sigma, trace, learn, r):
         alpha = (1.0 - y * margin) * b
         _update(_of(stream.label, t, mu), own, x, columns, alpha, y, b)
         if stream.label is not None:
-            _update(_of_rival(rival, mu), other, x, columns, alpha, -y, b)
+            _update(mu[rival], other, x, columns, alpha, -y, b)
 
 
 @compiled
 def _margin(trace, label, t, mu, x, columns):
     """mu.x, or the margin of round t's class and its strongest rival."""
-    if mu.ndim == 1:
-        return _product(mu, x, columns), -1
     scores = np.empty((len(mu), 1))
     for c in range(len(mu)):
         scores[c, 0] = _product(mu[c], x, columns)

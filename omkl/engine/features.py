@@ -207,14 +207,14 @@ def linear_outputs(theta, z):
 @method(Features)
 @compiled
 def outputs(F, theta, z, stream, t):
-    """f (m,): theta_i . z_i; with more than two classes margins of theta (C, m, 2D), see classes.py."""
+    """f (m,): theta_i . z_i of theta (1, m, 2D); with more than two classes margins of theta (C, m, 2D)."""
     return _outputs(F, F.classes, theta, z, stream, t)
 
 
 @compiled
 def _outputs(F, classes, theta, z, stream, t):
-    if theta.ndim == 2:
-        return linear_outputs(theta, z)
+    if classes is None:
+        return linear_outputs(theta[0], z)
     for c in range(len(theta)):
         classes.scores[:, c] = linear_outputs(theta[c], z)
     margins(classes, stream.label[t], F.f)
@@ -224,26 +224,27 @@ def _outputs(F, classes, theta, z, stream, t):
 @method(Features)
 @compiled
 def descend(F, theta, z, eta, lam, slope):
-    """theta_i <- (1 - eta lam) theta_i - eta slope_i z_i for theta, z (m, 2D), slope (m,).
+    """theta_i <- (1 - eta lam) theta_i - eta slope_i z_i for theta (1, m, 2D), z (m, 2D), slope (m,).
 
-    With more than two classes so for theta_y, and against the slope on each kernel's rival.
+    With more than two classes, theta (C, m, 2D), so for theta_y, and against the slope for each rival.
     """
     _descend_classes(F.classes, theta, z, eta, lam, slope)
 
 
 @compiled
 def _descend_classes(classes, theta, z, eta, lam, slope):
-    if theta.ndim == 2:
-        _descend(theta, z, eta, lam, slope)
+    if classes is None:
+        gradient_step(theta[0], z, eta, lam, slope)
     if classes is not None:
         for c in range(len(theta)):
             one = (classes.label[0] == c) * slope - (classes.rival == c) * slope
             if lam != 0.0 or one.any():
-                _descend(theta[c], z, eta, lam, one)
+                gradient_step(theta[c], z, eta, lam, one)
 
 
 @compiled
-def _descend(theta, z, eta, lam, slope):
+def gradient_step(theta, z, eta, lam, slope):
+    """theta_i <- (1 - eta lam) theta_i - eta slope_i z_i for theta, z (m, 2D), slope (m,)."""
     keep = 1.0 - eta * lam
     for i in range(slope.size):
         a, b, step = theta[i], z[i], -eta * slope[i]

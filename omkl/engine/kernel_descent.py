@@ -31,14 +31,14 @@ def either(E, B):
 
 @compiled
 def shifted(store, scale, f, b):
-    """g = f + b, b (1,); with more than two classes b (C, 1), and the margin of g."""
+    """g = f + b of b (C, 1), C = 1 for two classes; with more the margin of g."""
     return _shifted(store.classes, scale, f, b)
 
 
 @compiled
 def _shifted(classes, scale, f, b):
-    if b.ndim == 1:
-        return f + b[0]
+    if classes is None:
+        return f + b[0, 0]
     if not any_of(b[:, 0]):
         return f
     for c in range(len(b)):
@@ -51,16 +51,8 @@ def _shifted(classes, scale, f, b):
 @compiled
 def shift(store, b, a):
     """b <- b + a, of the round's class; its rival's falls."""
-    _shift(store.classes, b, a)
-
-
-@compiled
-def _shift(classes, b, a):
-    if b.ndim == 1:
-        b[0] += a
-    if classes is not None:
-        b[classes.label[0], 0] += a
-        b[classes.rival[0], 0] -= a
+    for c in range(len(b)):
+        b[c, 0] += a * store.direction(0, c, 1.0)
 
 
 @compiled

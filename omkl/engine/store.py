@@ -12,7 +12,7 @@ from omkl.engine.records import Record, method
 
 
 class Store(Record):
-    """A record with a field ``classes``, and one ``size`` of the vectors that it stores."""
+    """A record with the fields ``classes``, f (m,) of outputs, and ``size`` of the vectors that it stores."""
 
 
 # ------------------------------------------------------------------ combinations
@@ -123,19 +123,48 @@ def _unite(classes, f):
 
 
 @method(Store)
-@compiled
-def note_probability(store, c, P):
-    """Note the probability of class c against all others."""
-    store.classes.total[c] = P
+@compiled_without_refcounts
+def target(store, stream, t, c):
+    """1 if round t's example is of class c, else -1; of two classes its label."""
+    return _target(stream.label, stream.y, t, c)
+
+
+@compiled_without_refcounts
+def _target(label, y, t, c):
+    if label is None:
+        return y[t]
+    return 1.0 if label[t] == c else -1.0
 
 
 @method(Store)
 @compiled
-def margin_of_probabilities(store, label):
-    """Divide the classes' probabilities by their sum; the true one's less its strongest rival's."""
-    classes = store.classes
+def note_excess(store, c, e):
+    """Note P - 1/2 of the probability P of class c against all others; of two classes that of label 1."""
+    store.f[0] = e
+    _note_probability(store.classes, c, 0.5 + e)
+
+
+@compiled
+def _note_probability(classes, c, P):
+    if classes is not None:
+        classes.total[c] = P
+
+
+@method(Store)
+@compiled
+def margin_of_excesses(store, stream, t):
+    """The excess noted; of more classes their probabilities, divided by their sum: the true one's less its
+    strongest rival's.
+    """
+    return _margin_of_probabilities(store.classes, store.f[0], stream.label, t)
+
+
+@compiled
+def _margin_of_probabilities(classes, e, label, t):
+    if classes is None:
+        return e
     whole = classes.total.sum()
     for c in range(classes.total.size):
         classes.total[c] = classes.total[c] / whole if whole > 0.0 else 1.0 / classes.total.size
-    classes.label[0] = label
+    classes.label[0] = label[t]
     return combined(classes)

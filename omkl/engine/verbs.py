@@ -16,7 +16,7 @@ from omkl.engine.experts import (
     smoothed,
     weighted_output,
 )
-from omkl.engine.features import linear_outputs
+from omkl.engine.features import gradient_step, linear_outputs
 from omkl.engine.gram_matrix import distance, factored, grow, nystroem, projection, solution
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.lanes import fma
