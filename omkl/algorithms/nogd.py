@@ -55,10 +55,7 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
 
 @compiled
 def _sizes(B, r, eta):
-    """g (m,): what outputs are known relative to, once coefficients are solutions: all of them may cancel.
-
-    With more than two classes (m, C).
-    """
+    """g (m, C): what outputs are known relative to, once coefficients are solutions, which may all cancel."""
     g = np.zeros_like(B.term_sums())
     for i in range(r.size):
         if r[i] > 0:

@@ -56,7 +56,7 @@ class Budget(
 
     pool                the kernels
     limit (1,)          the budget: slots per kernel; arrays over slots have S <= limit, as many as needed
-    A (S, m)            coefficients, 0 in empty slots; with more than two classes (S, m, C), one for each
+    A (S, m, C)         coefficients, 0 in empty slots; C = 1 for two classes
     own (S, m)          kappa_i(x_s, x_s)
     holds (S, m)        example in each slot, as its number in the store below
     n_sv (m,)           slots in use, always the first ones
@@ -75,8 +75,8 @@ class Budget(
     open                the open block: open_block.py
     dots (N, R)         dot products of the stored examples with its rows
     K (C, S, m)         kernel values of C of its rows with the slots, C a part of R
-    f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values; with
-                        more than two classes f are margins, and g (m, C) is of the class scores
+    f (m,) g (m, C)     outputs of the last call of `outputs`, and sums of their terms' absolute values; with
+                        more than two classes f are margins, and g is of the class scores
     tile (m + 1, TILE), dense (d,)    scratch; dense is 0
     classes             what the learner sees of more than two classes: classes.py; None for two
     entries             of compiled functions for this record
@@ -89,7 +89,7 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: in
     classes: how many, where there are more than two.
     """
     m = pool.kind.size
-    each = (m,) if classes is None else (m, classes)
+    each = (m, classes or 1)
     R = whole_lanes(block)
     return Budget(
         pool=pool,
@@ -172,14 +172,7 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
 @compiled
 def columns(B, i):
     """Kernel i's coefficients (n, C), slot by slot, of each class; (n, 1) for two classes."""
-    return _columns(B.A, B.n_sv[i], i)
-
-
-@compiled
-def _columns(A, n, i):
-    if A.ndim == 2:
-        return A[:n, i : i + 1]
-    return A[:n, i]
+    return B.A[: B.n_sv[i], i]
 
 
 @method(Budget)
@@ -196,11 +189,12 @@ def sizes(B, i):
 @compiled
 def norms(A, n):
     """The first n slots' coefficients (n, m), or their norms over classes."""
-    if A.ndim == 2:
-        return A[:n]
-    norm = np.empty(A[:n, :, 0].shape)
+    m = A.shape[1]
+    if A.shape[2] == 1:
+        return A[:n].reshape((n, m))
+    norm = np.empty((n, m))
     for s in range(n):
-        for i in range(A.shape[1]):
+        for i in range(m):
             norm[s, i] = math.sqrt((A[s, i] * A[s, i]).sum())
     return norm
 
@@ -225,7 +219,7 @@ def margin_again(classes, i, f):
 def put(classes, A, s, i, a):
     """A step of size a as the coefficients of slot s."""
     if classes is None:
-        A[s, i] = a
+        A[s, i, 0] = a
     if classes is not None:
         A[s, i] = 0.0
         A[s, i, classes.label[0]] = a
@@ -235,31 +229,17 @@ def put(classes, A, s, i, a):
 @method(Budget)
 @compiled
 def held(B, s, i):
-    """The coefficient of kernel i's slot s, or a copy of those of its classes."""
-    return _held(B.A, s, i)
-
-
-@compiled
-def _held(A, s, i):
-    if A.ndim == 2:
-        return A[s, i]
-    return A[s, i].copy()
+    """A copy of the coefficients (C,) of kernel i's slot s."""
+    return B.A[s, i].copy()
 
 
 @method(Budget)
 @compiled_without_refcounts
 def put_more(B, s, i, before, share, whole):
-    """Add share / whole times what kernel i's slot s held `before` to its coefficients."""
-    _put_more(B.A, s, i, before, share, whole)
-
-
-@compiled_without_refcounts
-def _put_more(A, s, i, before, share, whole):
-    if A.ndim == 2:
-        A[s, i] = within_range(before * share / whole + A[s, i])
-    if A.ndim == 3:
-        for c in range(before.size):
-            A[s, i, c] = within_range(before[c] * share / whole + A[s, i, c])
+    """Add share / whole times what kernel i's slot s held `before` (C,) to its coefficients."""
+    A = B.A
+    for c in range(before.size):
+        A[s, i, c] = within_range(before[c] * share / whole + A[s, i, c])
 
 
 @compiled
@@ -282,21 +262,6 @@ def settled(B, t, i, a):
         e = B.holds[s, i]
         total += a[s] * value(form, B.dots[e, r], B.norm2[e], B.open.row_norm2[r])
     return total
-
-
-@compiled_without_refcounts
-def sum_terms(A, K, r, n, f, g):
-    """f and g (m,) of the first n slots' coefficients A and kernel values K[r] (n, m), for two classes."""
-    if A.ndim == 2:
-        sum_slots(A, K, r, n, f, g)
-
-
-@compiled_without_refcounts
-def doubtful_output(f, n_sv, g, i):
-    """`doubtful` of f_i, for two classes."""
-    if g.ndim == 1:
-        return doubtful(f[i], n_sv[i], g[i])
-    return False
 
 
 # ------------------------------------------------------------------ the open block
@@ -407,9 +372,9 @@ def _read(B, stream, t):
     if B.classes is not None:
         _read_classes(B, B.classes, kernel_values(B, t), t, stream.label)
         return
-    sum_terms(B.A, B.K, place(B, t), most(n_sv), f, g)
+    sum_slots(B.A.reshape((len(B.A), f.size)), B.K, place(B, t), most(n_sv), f, g.reshape(-1))
     for i in range(f.size):
-        if of_distance(B.pool.kind[i]) and doubtful_output(f, n_sv, g, i):
+        if of_distance(B.pool.kind[i]) and doubtful(f[i], n_sv[i], g[i, 0]):
             f[i] = settled(B, t, i, columns(B, i)[:, 0])
 
 
@@ -514,8 +479,8 @@ def slot_of(B, stream, t, i):
 @method(Budget)
 @compiled
 def coefficients(B, i):
-    """Kernel i's coefficients (n,), slot by slot; writing into them changes the function."""
-    return B.A[: B.n_sv[i], i]
+    """Kernel i's coefficients (n,) for two classes, slot by slot; writing into them changes the function."""
+    return B.A[: B.n_sv[i], i, 0]
 
 
 @method(Budget)
@@ -539,7 +504,7 @@ def slots(B):
 @method(Budget)
 @compiled
 def term_sums(B):
-    """g (m,), or (m, C): the sums of the absolute values of the terms of the last outputs."""
+    """g (m, C): the sums of the absolute values of the terms of the last outputs."""
     return B.g
 
 

@@ -28,10 +28,10 @@ SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong togethe
 @method(Budget)
 @compiled
 def rounded_outputs(B, stream, t, g=None):
-    """`outputs`, 0 where they are rounding relative to g (m,), by default their terms' absolute sums.
+    """`outputs`, 0 where they are rounding relative to g (m, C), by default their terms' absolute sums.
 
     Coefficients that were projected cancel up to rounding only, and rounding must not decide a mistake. With
-    more than two classes, g (m, C): nor which score is the largest.
+    more than two classes: nor which score is the largest.
     """
     f = B.outputs(stream, t)
     if g is None:
@@ -45,9 +45,9 @@ def rounded_outputs(B, stream, t, g=None):
 def _round(f, g, classes):
     if classes is not None:
         rounded_margins(classes, g, LEAST_SUM, f)
-    if g.ndim == 1:
+    if classes is None:
         for i in range(f.size):
-            if abs(f[i]) <= LEAST_SUM * g[i]:
+            if abs(f[i]) <= LEAST_SUM * g[i, 0]:
                 f[i] = 0.0
 
 
@@ -113,13 +113,10 @@ def move(B, i, c, d):
 
     A coefficient that cancels up to rounding is 0.
     """
-    if B.classes is None:
-        B.move_column(i, 0, c, d)
-    else:
-        for k in range(B.columns(i).shape[1]):
-            sign = B.direction(i, k, 1.0)
-            if sign != 0.0:
-                B.move_column(i, k, sign * c, d)
+    for k in range(B.A.shape[2]):
+        sign = B.direction(i, k, 1.0)
+        if sign != 0.0:
+            B.move_column(i, k, sign * c, d)
 
 
 @method(Budget)
