@@ -13,7 +13,7 @@ from support import ROOT, script
 from omkl.cli.parser import build_parser
 from omkl.config import learner_specs, plan
 from omkl.data import registry
-from omkl.publications.page import BEYOND
+from omkl.publications.page import APART_FROM
 from omkl.runs.tuning import rule_of
 
 sys.path.append(str(ROOT / "docs"))
@@ -177,7 +177,7 @@ def test_the_counts_of_what_is_reproduced_are_those_of_the_results():
 def _claims(paper: str) -> str:
     """How many of the claims that the paper makes hold, as the pages write it."""
     text = (ROOT / "results" / paper / "claims.csv").read_text(encoding="utf-8")
-    said = [line for line in csv.DictReader(io.StringIO(text)) if not line["text"].startswith(BEYOND)]
+    said = [line for line in csv.DictReader(io.StringIO(text)) if not line["text"].startswith(APART_FROM)]
     holds = sum(line["verdict"] == "holds" for line in said)
     return f"{holds} of {len(said)} claims"
 

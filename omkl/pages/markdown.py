@@ -26,17 +26,22 @@ def write_markdown(page: Page, folder: Path, made: str = "", report: Callable[[s
     blocks = [f"# {page.title}", *page.about, *page.answer[:1]]
     blocks.append(_listed("*" if len(page.answer) > 2 else "", page.answer[1:]))
     commands = []
+    rest = []
     for section in page.sections:
         if section.origin:
             continue
-        blocks += [f"## {section.title}", *_texts(section)]
+        own = [f"## {section.title}", *_texts(section)]
         for part in section.parts:
             if isinstance(part, Filed):
-                blocks.append(_written(part, inner))
+                text, links = _written(part, inner)
+                own += [links, text] if isinstance(part.made, Table) else [text, links]
+                rest += [f"{section.title}: {links}"] * section.rest
                 commands.append(f"`{part.made.command}`" if part.made.command else "")
                 report(str(inner / part.stem))
             elif isinstance(part, Table):
-                blocks.append(part.render("markdown"))
+                own.append(part.render("markdown"))
+        blocks += [] if section.rest else own
+    blocks += ["## All tables", _listed("*", rest)] if rest else []
     origin = ["<details><summary>where the numbers come from: commands, code, machines</summary>"]
     origin += [f"Made by {made}." if made else "", "Tables, figures and claims:", _listed("*", commands)]
     origin += ["Their cells:", _listed("*", [f"`{command}`" for command in page.cells])]
@@ -65,8 +70,8 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}." if text and not text.endswith(".") else text
 
 
-def _written(part: Filed, inner: Path) -> str:
-    """Write the files of a table or figure, and return it as Markdown."""
+def _written(part: Filed, inner: Path) -> tuple[str, str]:
+    """Write the files of a table or figure, and return it as Markdown, and links to them."""
     made, files = part.made, []
     if isinstance(made, Figure):
         printed = FigureStyle(width=made.print_width, title=False)
@@ -74,8 +79,7 @@ def _written(part: Filed, inner: Path) -> str:
             files = replace(made, command=made.command + printed.words()).write(inner / part.stem)
         picture = f"![{made.title}]({inner.name}/{part.stem}.png)"
         notes = _listed("*", [f"**{warning}**" for warning in made.warnings])
-        blocks = [picture, _sentence(made.note), _links(inner.name, files), notes]
-        return "\n\n".join(filter(None, blocks))
+        return "\n\n".join(filter(None, (picture, _sentence(made.note), notes))), _links(inner.name, files)
     for suffix, fmt in SUFFIXES.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a CSV: the page has them
@@ -85,7 +89,7 @@ def _written(part: Filed, inner: Path) -> str:
     text = replace(made, title="", command="", terms=terms).render("markdown")
     if text.count("\n|") > LONG:
         text = f"<details><summary>the table</summary>\n\n{text}\n</details>"
-    return f"{_links(inner.name, files)}\n\n{text}"
+    return text, _links(inner.name, files)
 
 
 def _links(folder: str, files: list[Path]) -> str:

@@ -9,11 +9,13 @@ from omkl.pages.runs import origin_sections, page_curves
 from omkl.pages.sections import Filed, Page, Part, Section
 from omkl.publications.claims import claims_of
 from omkl.publications.compare import Compared, compare_rows
-from omkl.publications.page import about_numbers, answer_of
+from omkl.publications.page import answer_of, rule_of
+from omkl.publications.paper import KINDS as OF_ITEMS
 from omkl.publications.paper import Item, Paper
 from omkl.publications.paper_figures import digits, paper_figure, selected
 from omkl.publications.paper_tables import KINDS, best_warnings, digest, sizes, warnings_of
 from omkl.publications.selection import Selection, Work, work_of
+from omkl.publications.tuned import tuned_runs
 from omkl.reports.comparison import comparison
 from omkl.runs.runner import stored_plans
 from omkl.store.store import Store
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
 
 NOT_OF_CELLS = ("sizes", "digits")  # kinds of tables and figures
+TABLES = tuple(OF_ITEMS["tables"])
 
 
 def _work(paper: Paper, selection: Selection) -> Work:
@@ -67,13 +70,18 @@ def paper_page(
         some = f"`{selection.command(verb, first.name)}` computes some of them"
         raise UserError(f"the store {work.plans[0].store} holds none of the cells of {paper.name}; {some}")
     parts = _Parts(paper, selection, outcome, Store(work.plans[0].store), draw)
-    first_answers = sorted(paper.tables.values(), key=lambda item: item.kind != "digest")
-    sections = [parts.table(item) for item in first_answers]
+    sections = parts.tables("digest")
+    rule, exceptions = rule_of(paper) if tuned_runs(paper) else ([], [])
+    sections += [Section("The rule", texts=rule, numbered=True)] * bool(rule)
+    sections += parts.tables(*(kind for kind in TABLES if kind not in ("digest", "best")))
     sections += [parts.figure(item) for item in paper.figures.values()]
     if paper.claims:
         sections.append(parts.claims(lenient))
-    if about := about_numbers(paper):
-        sections.append(Section(about[0], texts=about[1], numbered=True))
+    if paper.deviations and not rule:
+        sections.append(Section("Deviations from the paper", texts=paper.deviations, numbered=True))
+    sections += [replace(own, rest=True) for own in parts.tables("best")]
+    if exceptions:
+        sections.append(Section("Exceptions from the rule", texts=exceptions, numbered=True, origin=True))
     sections += origin_sections(outcome.cells, work.plans)
     return Page(
         paper.name,
@@ -102,6 +110,10 @@ class _Parts:
         self.claimed: list[dict[str, Any]] = []
         self._titles: dict[str, list[str]] = {}
 
+    def tables(self, *kinds: str) -> list[Section]:
+        """Return the sections of the tables of some kinds."""
+        return [self.table(item) for item in self.paper.tables.values() if item.kind in kinds]
+
     def table(self, item: Item) -> Section:
         stem, name = f"table-{item.number or item.paper}", f"{self.paper.name}-table-{item.number or 1}"
         command = self.selection.command("table", item.name)
@@ -122,18 +134,20 @@ class _Parts:
             compared = self._compared(item, command)
         except UserError as error:  # nothing of it is tuned yet
             return Section(item.titled(), texts=[f"Not made: {error}."])
-        if item.kind == "best" and compared.summary.empty:
+        if item.kind in ("best", "matrix") and compared.summary.empty:
             return Section(compared.title, texts=["Not made: none of its learners is tuned yet."])
         try:
             table = KINDS[item.kind](compared)
         except UserError as error:  # the learner that all are compared with has not finished
             return Section(compared.title, texts=[f"Not shown: {error}."])
-        best = item.kind == "best"
+        best = item.kind in ("best", "matrix")
         self._warn(compared.title, best_warnings(compared) if best else warnings_of(compared, f"`{command}`"))
         self.verdicts += compared.verdicts
         if item.kind == "times":
             drawn = replace(paper_figure(compared, f"{name}-times"), warnings=(), command="")
             return Section(compared.title, [Filed(stem, table, replace(table, name=name)), drawn])
+        if item.kind == "matrix":
+            return Section(compared.title, [Filed(stem, table, replace(table, name=name))])
         paths = {ref.name: ref.word for plan in compared.work.plans for ref in plan.data}
         detailed = with_details(table, name, compared.rows, compared.cells, paths)
         parts: list[Part] = [Filed(stem, table, detailed)]

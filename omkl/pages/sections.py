@@ -28,7 +28,7 @@ class Section:
     """A heading with paragraphs, tables and figures.
 
     numbered: the paragraphs are a numbered list    origin: it says where numbers come from, which Markdown
-    folds at the end of the page
+    folds at the end of the page    rest: Markdown has only links to its files
     """
 
     title: str
@@ -36,6 +36,7 @@ class Section:
     texts: Sequence[str] = ()
     numbered: bool = False
     origin: bool = False
+    rest: bool = False
 
 
 @dataclass(frozen=True)

@@ -329,7 +329,7 @@ def trend(rows: ClaimRows, options: Options) -> Answer:
     """
     grid = [pair for pair in rows.grid(options) if pair[0] <= options.get("until", np.inf)]
     x, y = np.array(sorted(grid)).T
-    rho = rank_correlation(x, y)
+    rho = rank_correlation(x, y).rho
     first, last = _shown([y[0], y[-1]], options["measure"])
     text = f"{first} at {x[0]:g}, {last} at {x[-1]:g}; rank correlation {rho:+.2f}"
     if _is_short(options["measure"], *y):
@@ -351,6 +351,34 @@ def step(rows: ClaimRows, options: Options) -> Answer:
     return _answer(_within(b / a, options)), numbers
 
 
+def across(each: Sequence[ClaimRows], options: Options) -> Answer:
+    """The ratio of ``left``'s measure to that of ``right`` goes ``direction`` with the data's size.
+
+    That is: over all data sets but those whose times are too short, its rank correlation (Spearman) with the
+    number of examples differs from 0 at 5 % in that direction. Where ``counts`` say what to count, that of
+    the kernel values is shown too.
+    """
+    measure, sides, sizes = options["measure"], (options["left"], options["right"]), []
+    ratios: dict[str, list[float]] = {"the ratio": [], "that of values": []}
+    for rows in each:
+        a, b = (rows.mean(side, measure) for side in sides)
+        sizes.append(rows.records[sides[0]][0]["T"] if sides[0] in rows.records else np.nan)
+        ratios["the ratio"].append(np.nan if _is_short(measure, a, b) else a / b)
+        if "counts" in options:
+            a, b = (rows.kernel_values(side, options["counts"][side]) for side in sides)
+            ratios["that of values"].append(a / b)
+    made = {name: rank_correlation(sizes, own) for name, own in ratios.items() if own}
+    text = "; ".join(
+        f"{name} and T: rank correlation {own.rho:+.2f} of {own.n}, p = {own.p:.2g}"
+        for name, own in made.items()
+    )
+    found = made["the ratio"]
+    if np.isnan(found.p):
+        return UNKNOWN, text
+    return SAME if found.p >= ALPHA else _answer((found.rho > 0) == (options["direction"] == "up")), text
+
+
+ACROSS: dict[str, Callable[[Sequence[ClaimRows], Options], Answer]] = {across.__name__: across}
 KINDS: dict[str, Callable[[ClaimRows, Options], Answer]] = {
     check.__name__: check for check in (less, best, comparable, within, best_between, trend, step)
 }
@@ -428,7 +456,10 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
         compared, lacks = compare_rows(paper, item, work_of(paper, [item], selection), outcome), ""
         try:
             each = on_each(compared, item.options, measures, curves)
-            answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
+            if item.kind in ACROSS:
+                answers = {"": ACROSS[item.kind](each, item.options)}
+            else:
+                answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
             answers |= {data: (UNKNOWN, answers[data][1]) for data in unfinished(compared) & answers.keys()}
         except UserError as error:
             if not lenient:
@@ -495,7 +526,7 @@ _TERMS: dict[str, Callable[[Item], bool]] = {
     "at least comparable where the interval ends below the margin.": lambda item: item.kind == "comparable",
     "p: of the paired t-test where it is 0.001 or more. (=): no significant difference, or without a test "
     "one that is practically none. A claim's verdict is no difference where it would hold if these were on "
-    "its side.": lambda item: item.kind == "less",
+    "its side.": lambda item: item.kind in ("less", *ACROSS),
     f"Times below {1000 * SHORT:.0f} ms decide nothing (?).": lambda item: (
         item.options.get("measure") == "seconds"
     ),

@@ -270,12 +270,12 @@ ITEM |= {"notes": MAPPINGS, "data": NAMES, "left": NAMES, "right": NAMES, "order
 ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "label", "direction", "cost", "by"), TEXT)
 ITEM |= dict.fromkeys(("ranks", "yardsticks", "log", "significant", "or_better"), FLAG)
 ITEM |= dict.fromkeys(("alpha", "beta", "low", "high", "until", "start", "end", "margin"), NUMBER)
-ITEM |= {"counts": NAMED_TEXTS, "lines": MAPPINGS, "except": NAMES}
-LINE = {"problem": TEXT, "runs": TEXTS, "group": TEXT, "by": TEXT}
+ITEM |= {"ranked": NAMES, "counts": NAMED_TEXTS, "lines": MAPPINGS, "except": NAMES}
+LINE = {"problem": TEXT, "runs": TEXTS}
 # The kinds of each group, and the keys that an item of the kind needs besides title and kind.
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)}
-    | {"digest": ("lines",)},
+    | {"digest": ("lines",), "matrix": ("runs",)},
     "figures": dict.fromkeys(("ranks", "times", "digits"), ())
     | {"curves": ("measure",), "sensitivity": ("key",), "spa": ("alpha", "beta")}
     | {"pareto": ("cost",)},
@@ -287,6 +287,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
         "best_between": ("runs", "label", "key", "low", "high"),
         "trend": ("runs", "label", "key", "measure", "direction"),
         "step": ("runs", "label", "key", "measure", "start", "end"),
+        "across": ("runs", "left", "right", "measure", "direction"),
     },
 }
 

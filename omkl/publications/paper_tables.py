@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import LearnerSpec, learner_specs
-from omkl.config.learners import members
+from omkl.config.request import ONLINE
 from omkl.config.settings_text import params_text
 from omkl.errors import UserError, counted
 from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows, published_lines
-from omkl.publications.paper import Item, Paper, Run, as_list
+from omkl.publications.paper import Item, Paper, as_list, enumerated
 from omkl.publications.selection import Selection, Work, work_of
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
@@ -23,6 +24,7 @@ from omkl.tasks import MEASURES
 if TYPE_CHECKING:
     import pandas as pd
 
+    from omkl.reports.ranks import Ranks
     from omkl.runs.runner import Outcome
 
 Part = tuple[Column, Sequence[str | Spread]]
@@ -46,7 +48,6 @@ _SHARE = ("%", "of the first learner's time on the same data set and pool")
 _KEPT = ("data", "learner", "n_sv_sum")  # columns of a table of tuned learners, beside the measures
 _COSTS = [
     ("features", "random features in place of vectors, of all kernels together"),
-    ("s/1000", "seconds of the learner for 1000 examples, the mean over the pass"),
     ("MiB", "memory of one pass: the arrays of state, stream and trace, as reserved"),
     ("best setting", "what the race chose, where it is not the default"),
     ("reps", "finished passes of those that are to be reported"),
@@ -260,7 +261,7 @@ def _times(compared: Compared) -> Table:
 
 
 def _best(compared: Compared) -> Table:
-    """Return the errors of tuned learners, and what they cost in vectors or features, time and memory.
+    """Return the errors of tuned learners, and what they cost in vectors or features, and in memory.
 
     ``columns``: words of further measures.
     """
@@ -277,7 +278,6 @@ def _best(compared: Compared) -> Table:
     if summary["features"].notna().any():
         parts.append((Column("features", "features"), [number(row["features"], 0) for row in records]))
     parts += [
-        (Column("per_1000", "s/1000"), [_short(row["per_1000"]) for row in records]),
         (Column("memory", "MiB"), [number(row["memory_mib_mean"], 1) for row in records]),
         *[
             (column, [row.cells[at] for row in plain.rows])
@@ -321,13 +321,6 @@ def _chosen(spec: LearnerSpec, row: dict[str, Any]) -> str:
     return params_text(spec.unusual(row["params"], row["task"])) if row["reps"] else ""
 
 
-def _short(seconds: float) -> str:
-    """Return seconds with two digits, however small: 0.00021 as ``0.00021``."""
-    if seconds != seconds:
-        return MISSING
-    return f"{seconds:.2g}" if seconds >= 1e-4 else f"{seconds:.1e}"
-
-
 def best_warnings(compared: Compared) -> list[str]:
     """Return the warnings of a table of tuned learners, and what is not tuned yet."""
     command = f"`omkl tune {compared.item.paper}`"
@@ -359,31 +352,102 @@ def unfinished(compared: Compared) -> set[str]:
     return lacking
 
 
+def _matrix(compared: Compared) -> Table:
+    """Return tuned learners (rows) on all data sets (columns), by the measure that compares them.
+
+    The best by their average rank over the data sets of ``ranked`` (all where left out), then the yardsticks,
+    then the learners of a folder: rivals, which have not run on all.
+    """
+    plain, table = full_table(compared.summary), grid_table(compared.summary)
+    at = next(place for place, column in enumerate(plain.columns) if column.marks)
+    table["cell"] = [row.cells[at] for row in plain.rows]
+    records = table[table["reps"] > 0].to_dict("records")
+    cells = {(row["line"], row["data"]): _with_scale(row) for row in records}
+    sets = list(dict.fromkeys(row["data"] for row in records))
+    ranked = as_list(compared.item.options.get("ranked", sets))
+    try:
+        ranks = _ranked(table, ranked).average
+    except UserError:  # too few have finished
+        ranks = dict.fromkeys((row["line"] for row in records), nan)
+    specs, rivals = (
+        learner_specs(dict.fromkeys(table["algo"])),
+        [r.name for r in compared.item.runs if r.folder],
+    )
+    yardsticks = dict.fromkeys(row["line"] for row in records if _is_yardstick(specs[row["algo"]], row))
+    others = dict.fromkeys(row["line"] for row in records if row["run"] in rivals)
+    best = [line for line in ranks if line not in {*yardsticks, *others}][:SHOWN]
+    rows = [
+        TableRow(
+            (line, number(ranks.get(line, nan), 1), *(cells.get((line, name), MISSING) for name in sets)),
+            rule="yardsticks" if above and not place else None,
+        )
+        for above, lines in enumerate((best, yardsticks, others))
+        for place, line in enumerate(lines)
+    ]
+    columns = [Column("learner", "learner", "left"), Column("rank", "rank")]
+    columns += [Column(name, name, marks=True) for name in sets]
+    terms = [
+        *legend(plain, compared.summary, compared.cells),
+        ("s", "features scaled online (scale=online), which the race chose"),
+        ("rank", f"average over {'all data sets' if len(ranked) == len(sets) else enumerated(ranked)}"),
+    ]
+    flat = with_costs(_flat(compared))
+    warnings = best_warnings(compared)
+    return _table(compared, Table(columns, rows), "matrix", flat, terms=terms, warnings=warnings, notes=())
+
+
+def _is_yardstick(spec: LearnerSpec, row: Mapping[str, Any]) -> bool:
+    """Whether a row is a yardstick as it is; the perceptron with a kernel of its choice has another label."""
+    return spec.yardstick and row["label"] == spec.label
+
+
+def _with_scale(row: Mapping[str, Any]) -> Spread:
+    """Return the mean of a row's measure, with an s where its features are scaled online."""
+    cell: Spread = row["cell"]
+    return replace(cell, mean=cell.mean + " s" * (row["params"].get("scale") == ONLINE), std=MISSING)
+
+
+def _ranked(table: "pd.DataFrame", sets: Sequence[str]) -> "Ranks":
+    """Return the ranks of the rows that have finished all of these data sets; rivals may lack some."""
+    from omkl.reports.ranks import average_ranks
+
+    table = table[table["data"].isin(sets)]
+    finished = table[table["complete"].astype(bool)].groupby("line")["data"].nunique()
+    table = table[table["line"].isin(finished[finished == len(sets)].index)]
+    return average_ranks(table.drop(columns="line"))
+
+
 KINDS: dict[str, Callable[[Compared], Table]] = {
     "results": _results,
     "tuning": _tuning,
     "times": _times,
     "best": _best,
+    "matrix": _matrix,
 }
 
 
 # -------------------------------------------------------------------- what to take
 
+SHOWN = 10  # learners of a matrix
 NEXT = 2  # learners named after the first
+ENOUGH = 5  # data sets from which on ranks say which learner to take
+UNDECIDED = "not decided"
 _OF_DIGEST = [
-    ("take", "the learner with the lowest average rank among those that have finished all data sets"),
-    ("rank", "its average rank, and how many learners are ranked"),
+    (
+        "take",
+        "the learner with the lowest average rank among those that have finished all data sets; not decided "
+        f"where two have it, or where there are fewer than {ENOUGH} data sets",
+    ),
     ("best on", "data sets where it is best, or not significantly worse than the best of all"),
-    ("µs, MiB", "time of an example, memory: medians over the data sets"),
-    ("then", "the next in rank"),
+    ("MiB", "memory of a pass: the median over the data sets"),
+    ("then", "the next, of equal ranks the one with less memory first; each with its rank"),
 ]
 
 
 def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableResult:
     """Return a row for each of the item's ``lines``: which learner to take, and what it costs.
 
-    A line has a ``problem``, its ``runs``, and perhaps a ``group`` to which the learners belong, and ``by``,
-    a measure in place of the error. how: of ``Work.run``
+    A line has a ``problem`` and its ``runs``. how: of ``Work.run``
     """
     whole = work_of(paper, [item], selection)
     outcome = whole.run(**how)
@@ -406,42 +470,34 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
 def _compared(
     paper: Paper, item: Item, line: Mapping[str, Any], selection: Selection, outcome: "Outcome"
 ) -> Compared:
-    runs = [_of_group(run, line.get("group", "")) for run in item.runs if run.name in line["runs"]]
-    options = {"by": line["by"]} if "by" in line else {}
-    own = replace(item, runs=tuple(run for run in runs if run.words["algo"]), options=options)
+    own = replace(item, runs=tuple(run for run in item.runs if run.name in line["runs"]), options={})
     return compare_rows(paper, own, work_of(paper, [own], selection), outcome)
-
-
-def _of_group(run: Run, group: str) -> Run:
-    """Return a run with those of its learners that belong to a group, all where it is empty."""
-    if not group:
-        return run
-    known = set(members(group))
-    return replace(run, words={**run.words, "algo": [a for a in as_list(run.words["algo"]) if a in known]})
 
 
 def _answer(compared: Compared) -> dict[str, Any]:
     """Return the first of the ranks, how good it is and what it costs; why not where there are none."""
-    from omkl.reports.ranks import average_ranks
-
-    table = grid_table(learners_of(with_costs(compared.summary)))
-    sets = table["data"].nunique()
-    finished = table[table["complete"].astype(bool)].groupby("line")["data"].nunique()
-    table = table[table["line"].isin(finished[finished == sets].index)]
+    table = grid_table(learners_of(compared.summary))
+    sets = list(dict.fromkeys(table["data"]))
     try:
-        ranks = average_ranks(table.drop(columns="line"))
+        ranks = _ranked(table, sets)
     except UserError as error:
-        return dict.fromkeys(("take", "rank", "best on", "µs", "MiB"), MISSING) | {"then": str(error)}
-    first, *others = ranks.average.items()
-    own = table[table["line"] == first[0]]
+        return dict.fromkeys(("take", "rank", "best on", "MiB"), MISSING) | {"then": str(error)}
+    memory = table.groupby("line")["memory_mib_mean"].median()
+    order = sorted(ranks.average, key=lambda line: (round(ranks.average[line], 1), memory[line]))
+    named = [f"{line} {ranks.average[line]:.1f}" for line in order]
+    first = order[0]
+    if len(sets) < ENOUGH or named[0].split()[-1] == named[1].split()[-1]:
+        return {"take": UNDECIDED, "rank": MISSING, "best on": MISSING, "MiB": MISSING} | {
+            "then": ", ".join(named[: NEXT + 1])
+        }
+    own = table[table["line"] == first]
     good = int((own["best"].astype(bool) | own["marked"].astype(bool)).sum())
     return {
-        "take": first[0],
-        "rank": f"{first[1]:.1f} of {len(ranks.average)}",
-        "best on": f"{good} of {sets}",
-        "µs": number(1000.0 * own["per_1000"].astype(float).median(), 1),
-        "MiB": number(own["memory_mib_mean"].astype(float).median(), 1),
-        "then": ", ".join(f"{name} {rank:.1f}" for name, rank in others[:NEXT]),
+        "take": first,
+        "rank": f"{ranks.average[first]:.1f} of {len(order)}",
+        "best on": f"{good} of {len(sets)}",
+        "MiB": number(memory[first], 1),
+        "then": ", ".join(named[1 : NEXT + 1]),
     }
 
 

@@ -173,11 +173,28 @@ def maximal_groups(ranks: Sequence[float], cd: float) -> list[tuple[int, int]]:
     return groups
 
 
-def rank_correlation(x: np.ndarray, y: np.ndarray) -> float:
-    """Return Spearman's rank correlation, NaN where one of the two does not vary."""
+class Correlation(NamedTuple):
+    """Spearman's rank correlation of n pairs, and the two-sided p-value that it is 0."""
+
+    rho: float
+    p: float
+    n: int
+
+
+def rank_correlation(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray) -> Correlation:
+    """Return the rank correlation of the pairs without NaN.
+
+    NaN where one side does not vary; no p-value, NaN, of fewer pairs than LEAST_COMMON.
+    """
+    from scipy.special import stdtr
     from scipy.stats import rankdata
 
-    a, b = rankdata(x), rankdata(y)
-    if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return float("nan")
-    return float(np.corrcoef(a, b)[0, 1])
+    pairs = np.array([x, y], float)
+    a, b = (rankdata(own) for own in pairs[:, ~np.isnan(pairs).any(axis=0)])
+    n = len(a)
+    if n < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return Correlation(np.nan, np.nan, n)
+    rho = float(np.corrcoef(a, b)[0, 1])
+    with np.errstate(divide="ignore"):
+        p = 2.0 * stdtr(n - 2, -abs(rho) * np.sqrt((n - 2) / np.float64(1.0 - min(rho * rho, 1.0))))
+    return Correlation(rho, float(p) if n >= LEAST_COMMON else np.nan, n)

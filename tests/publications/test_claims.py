@@ -203,6 +203,26 @@ def test_a_range_without_a_value_of_the_sweep_is_a_mistake_of_the_conf(rows):
         KINDS["best_between"](rows, {"label": "S", "key": "beta", "low": 0.3, "high": 0.4})
 
 
+@pytest.mark.parametrize(
+    ("ratios", "direction", "answer"),
+    [
+        ([0.9, 0.8, 0.7, 0.6, 0.5, 0.4], "down", YES),
+        ([0.9, 0.8, 0.7, 0.6, 0.5, 0.4], "up", NO),
+        ([0.9, 0.4, 0.7, 0.8, 0.5, 0.6], "down", SAME),  # no significant rank correlation
+        ([0.9, 0.8, 0.7, 0.6], "down", UNKNOWN),  # too few sets
+        ([0.9, 0.8, 0.7, 0.6, 0.05, 0.04], "down", UNKNOWN),  # of two the times are too short
+    ],
+)
+def test_a_ratio_is_followed_along_the_sizes_of_the_data_sets(rows, ratios, direction, answer):
+    def of(size, ratio):
+        left, right = ({"T": size, "seconds_mean": seconds} for seconds in (0.1 * ratio, 0.1))
+        return replace(rows, data=str(size), records={"L": [left], "R": [right]})
+
+    each = [of(100 * place, ratio) for place, ratio in enumerate(ratios, 1)]
+    options = {"left": "L", "right": "R", "measure": "seconds", "direction": direction}
+    assert claims.across(each, options)[0] == answer
+
+
 def test_kernel_values_are_the_area_below_the_curve_of_the_vectors(rows):
     assert rows.kernel_values("B", "n_sv_sum") == 5 * 10 + 20 * 10
     assert rows.kernel_values("A", "n_sv_combined") == 25.0

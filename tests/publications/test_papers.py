@@ -295,8 +295,8 @@ def claim(text, verdict):
         (
             {"instead": "It prints curves."},
             [],
-            [claim("a", "holds")],
-            ["1 of 1 claims hold. It prints curves."],
+            [claim("a", "holds"), claim("as printed: a", "does not hold"), claim("b: c", "holds")],
+            ["2 of 2 claims hold, 0 of 1 as printed. It prints curves."],
         ),
         ({"answer": ("A surprise.",)}, [], [], ["A surprise."]),
     ],

@@ -11,7 +11,7 @@ from omkl.errors import UserError
 from omkl.paths import conf_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper, tuned
 from omkl.publications.claims import check_claims
-from omkl.publications.page import about_numbers
+from omkl.publications.page import rule_of
 from omkl.publications.paper_tables import make_table
 from omkl.publications.selection import tuned_plans, work_of
 from omkl.publications.tuned import older, settings_of, steps, tuned_runs, tuning_rule, winners_file
@@ -112,12 +112,12 @@ def test_a_run_without_its_folder_is_left_out(conf):
 
 
 def test_the_rule_is_stated(conf):
-    title, texts = about_numbers(read_paper("mine"))
-    assert title == "The rule"
-    text = " ".join(texts)
+    points, exceptions = rule_of(read_paper("mine"))
+    text = " ".join(points)
     assert "Each learner has 3 trials" in text
-    assert "the first 300 examples" in text
+    assert "The first 300 examples of each permutation are run, and 4 passes are reported (fewer" in text
     assert "1000 s" in text
+    assert not exceptions
 
 
 def test_a_page_says_which_learners_were_tuned_in_other_ranges(conf):
@@ -126,7 +126,7 @@ def test_a_page_says_which_learners_were_tuned_in_other_ranges(conf):
     kept = {"first": {"wdbc": {"arow": own, "gone": own}, "drift": {"arow": old}}}
     winners_file("mine").write_text(yaml.safe_dump(kept))
     said = "have changed since they were tuned: arow on wdbc. `omkl tune mine --fresh` tunes all again."
-    assert said in " ".join(about_numbers(read_paper("mine"))[1])
+    assert said in " ".join(rule_of(read_paper("mine"))[1])
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,10 @@ TIES = np.round(VALUES)
         (own.friedman(TIES)[:2], [*stats.friedmanchisquare(*TIES.T)]),
         (own.friedman(np.ones((5, 3))), [0.0, 1.0, 0.0, 1.0]),
         (own.friedman(np.array([[1.0, 2.0, 3.0]] * 30))[2:], [math.inf, 0.0]),
-        (own.rank_correlation(VALUES[:, 0], TIES[:, 1]), stats.spearmanr(VALUES[:, 0], TIES[:, 1])[0]),
-        (own.rank_correlation(np.arange(4.0), np.ones(4)), math.nan),
+        (own.rank_correlation(VALUES[:, 0], TIES[:, 1]), [*stats.spearmanr(VALUES[:, 0], TIES[:, 1]), 9]),
+        (own.rank_correlation([0, 1, math.nan, 2, 3, 4], [0, 1, 9, 2, 3, 4]), [1.0, 0.0, 5]),
+        (own.rank_correlation([0, 1, 2, 3], [1, 2, 4, 3]), [0.8, math.nan, 4]),  # too few for a test
+        (own.rank_correlation(np.arange(4.0), np.ones(4)), [math.nan, math.nan, 4]),
         (own.holm(np.array([0.04, 0.01, math.nan, 0.03])), [0.06, 0.03, math.nan, 0.06]),
         (own.holm(np.array([0.9, 0.8])), [1.0, 1.0]),
         # q_0.05 as printed in Table 5(a) of J. Demsar, JMLR 7 (2006)
