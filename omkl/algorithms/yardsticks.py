@@ -18,7 +18,7 @@ def majority(stream, balance, trace, learn):
         _note_scores(trace.class_scores, t, balance)
         trace.record(t, score, y, predicted=_winner(stream.label, t, score, rival))
         if learn:
-            _of(stream.label, t, balance)[0] += y
+            balance[_class(stream.label, t), 0] += y
 
 
 # What is learnt has a first side of classes, 1 for two of them: where label (T,) is None. With more, the
@@ -26,18 +26,18 @@ def majority(stream, balance, trace, learn):
 
 
 @compiled
-def _of(label, t, values):
-    """The array of round t's class."""
+def _class(label, t):
+    """Round t's class, 0 of two."""
     if label is None:
-        return values[0]
-    return values[label[t]]
+        return 0
+    return label[t]
 
 
 @compiled
 def _lead(label, t, scores):
-    """The score of round t's class less its strongest rival's, of scores (C, 1), and that rival."""
+    """The score of round t's class less its rival's, of scores (C, 1), and that strongest rival; -1 of two."""
     if label is None:
-        return scores[0, 0], 0
+        return scores[0, 0], -1
     rival = strongest_rival(scores[:, 0], label[t])
     return scores[label[t], 0] - scores[rival, 0], rival
 
@@ -96,37 +96,70 @@ def last_label(stream, last, trace, learn):
         trace.record(t, score, y, predicted=_winner(stream.label, t, score, rival))
         if learn:
             last[:] = 0.0
-            _of(stream.label, t, last)[0] = y
+            last[_class(stream.label, t), 0] = y
 
 
 @compiled
-def arow(stream, mu, sigma, trace, learn, r):
-    """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1), linear.
+def arow(stream, mu, sigma, P, trace, learn, r, bias):
+    """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1) on [1; x].
 
-    mu (1, d) mean weights    sigma (1, d) their variances    r > 0 regularisation
+    mu (C, 1 + d) mean weights, that of the 1 first    r > 0 regularisation    bias: whether there is a 1
+    P (C, 1 + d, 1 + d) their covariance Sigma    sigma (C, 1 + d) its diagonal    C = 1 for two classes
     v confidence x' Sigma x    alpha, b step sizes (beta in the paper)
-    With more than two classes mu and sigma (C, d): the margin is over the strongest rival alone, v is of both
-    classes, and both are updated (top-1, as in Crammer, Dredze, Kulesza, "Multi-class confidence weighted
-    algorithms", 2009).
-    Deviations: Sigma is kept diagonal, as the paper does for text: the diagonal of its update.
+    With more than two classes the margin is over the strongest rival alone, v is of both classes, and both are
+    updated (top-1, as in Crammer, Dredze, Kulesza, "Multi-class confidence weighted algorithms", 2009).
+    Deviations: of many features, and on request, Sigma is kept diagonal, as the paper does for text: the
+    diagonal of its update. P has no room then.
+    """
+    for t in range(stream.T):
+        y, label = stream.y[t], stream.label
+        x, columns = _extended(stream, t, bias)
+        margin, rival = _margin(trace, label, t, mu, x, columns)
+        trace.record(t, margin, y, predicted=_winner(label, t, margin, rival))
+        if not learn or y * margin >= 1.0:
+            continue
+        c = _class(label, t)
+        own, other, S, R = sigma[c], sigma[rival], P[c], P[rival]
+        g = _gains(own, S, x, columns)
+        v = _confidence(own, S, g, x, columns)
+        if rival >= 0:
+            h = _gains(other, R, x, columns)
+            v += _confidence(other, R, h, x, columns)
+        b = 1.0 / (v + r)
+        alpha = (1.0 - y * margin) * b
+        _move(mu[c], own, S, g, columns, alpha * y, b)
+        if rival >= 0:
+            _move(mu[rival], other, R, h, columns, -alpha * y, b)
+
+
+@compiled
+def ridge(stream, theta, sigma, P, trace, learn):
+    """Recursive least squares on [1; x]: in each round ridge regression on all rounds before it.
+
+    theta (1 + d,) weights, that of the 1 first    k = P x / (1 + x' P x) gain
+    P (1 + d, 1 + d) the inverse of lam I + sum_s x_s x_s', I / lam at first    sigma (1 + d,) its diagonal
+    Deviations: of many features P has no room, and the diagonal of the update is kept, as in `arow`.
     """
     for t in range(stream.T):
         y = stream.y[t]
-        start, stop = stream.row(t)
-        x, columns = stream.values[start:stop], stream.indices[start:stop]
-        margin, rival = _margin(trace, stream.label, t, mu, x, columns)
-        trace.record(t, margin, y, predicted=_winner(stream.label, t, margin, rival))
-        if not learn or y * margin >= 1.0:
-            continue
-        own, other = _of(stream.label, t, sigma), sigma[rival]
-        v = _confidence(own, x, columns)
-        if stream.label is not None:
-            v += _confidence(other, x, columns)
-        b = 1.0 / (v + r)
-        alpha = (1.0 - y * margin) * b
-        _update(_of(stream.label, t, mu), own, x, columns, alpha, y, b)
-        if stream.label is not None:
-            _update(mu[rival], other, x, columns, alpha, -y, b)
+        x, columns = _extended(stream, t, True)
+        f = _product(theta, x, columns)
+        trace.record(t, f, y)
+        if learn:
+            g = _gains(sigma, P, x, columns)
+            b = 1.0 / (1.0 + _confidence(sigma, P, g, x, columns))
+            _move(theta, sigma, P, g, columns, (y - f) * b, b)
+
+
+@compiled
+def _extended(stream, t, bias):
+    """The values and columns of [1; x_t], whose 1 is in column 0; a 0 without bias."""
+    start, stop = stream.row(t)
+    x, columns = np.empty(stop - start + 1), np.empty(stop - start + 1, np.int64)
+    x[0], columns[0] = (1.0 if bias else 0.0), 0
+    for k in range(start, stop):
+        x[k - start + 1], columns[k - start + 1] = stream.values[k], stream.indices[k] + 1
+    return x, columns
 
 
 @compiled
@@ -147,17 +180,42 @@ def _product(mu, x, columns):
     return total
 
 
+# The covariance of one class: P where it is full, else its diagonal sigma. The diagonal is kept up to date
+# beside P, so that a learner whose features become too many goes on with it.
+
+
 @compiled
-def _confidence(sigma, x, columns):
+def _gains(sigma, P, x, columns):
+    """g = P x (1 + d,); of a diagonal its elements at the columns of x."""
+    if len(P) < sigma.size:
+        return sigma[columns] * x
+    g = np.zeros(sigma.size)
+    for k in range(x.size):
+        row_of_P = P[columns[k]]
+        for j in range(g.size):
+            g[j] += row_of_P[j] * x[k]
+    return g
+
+
+@compiled
+def _confidence(sigma, P, g, x, columns):
+    """x . g, at least 0."""
     total = 0.0
     for k in range(x.size):
-        total += sigma[columns[k]] * x[k] * x[k]
-    return total
+        total += g[k if len(P) < sigma.size else columns[k]] * x[k]
+    return max(total, 0.0)
 
 
 @compiled
-def _update(mu, sigma, x, columns, alpha, y, b):
-    for k in range(x.size):
-        j = columns[k]
-        mu[j] += alpha * sigma[j] * y * x[k]
-        sigma[j] -= b * np.square(sigma[j] * x[k])
+def _move(mu, sigma, P, g, columns, step, b):
+    """mu <- mu + step g and P <- P - b g g'."""
+    full = len(P) == sigma.size
+    for k in range(g.size):
+        j = k if full else columns[k]
+        mu[j] += step * g[k]
+        sigma[j] = max(sigma[j] - b * (g[k] * g[k]), 0.0)
+    for k in range(g.size if full else 0):
+        if g[k] != 0.0:
+            own, row_of_P = g[k], P[k]
+            for j in range(g.size):
+                row_of_P[j] -= b * (own * g[j])

@@ -74,6 +74,11 @@ class LearnerSpec:
     average: Literal["fixed", "shrunk"] | None = None
 
     @property
+    def is_object(self) -> bool:
+        """Whether it is of estimators that a call had as objects, which no word of a command names."""
+        return self.name in given
+
+    @property
     def defaults(self) -> dict[str, Any]:
         """The hyperparameters' defaults; one that depends on the task is a value for each."""
         return {name: parameter.value for name, parameter in self.hyperparameters.items()}
@@ -82,6 +87,11 @@ class LearnerSpec:
     def draws(self) -> bool:
         """Whether its passes over one stream may differ: it draws numbers, or is another package's."""
         return self.stochastic or self.estimator is not None
+
+    @property
+    def has_matrix_of_features(self) -> bool:
+        """Whether it keeps a matrix of the features, of which only the diagonal where they are many."""
+        return any("few" in own.sizes() for own in self.state.values())
 
     @property
     def budget(self) -> str | None:
@@ -213,6 +223,8 @@ class LearnerSpec:
 
 # ------------------------------------------------------------------ the files
 
+given: dict[str, LearnerSpec] = {}  # of estimators that a call had as objects, see omkl.learning.objects
+
 
 def learner_names() -> list[str]:
     """Return the names of all learners, sorted."""
@@ -240,9 +252,9 @@ def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     """Return the specifications of several learners (all when None), by name, in the order given."""
     known = learner_names()
     names = known if names is None else list(names)
-    for name in set(names).difference(known):
+    for name in set(names).difference(known, given):
         conf.known_option("algo", name, "learner")  # which says what is wrong
-    return {name: conf.made_of("algo", name, _spec) for name in names}
+    return {name: given[name] if name in given else conf.made_of("algo", name, _spec) for name in names}
 
 
 def check_classes(spec: LearnerSpec, data: str, classes: int) -> None:

@@ -19,6 +19,7 @@ from omkl.data.dataset import unlike_features
 from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted, shown, suggest
 from omkl.paths import store_folder
+from omkl.resources.resource import FEW
 from omkl.tasks import by_task, for_task
 
 if TYPE_CHECKING:
@@ -338,7 +339,7 @@ class Plan:
                     f"{ref.name} has {counted(ref.T, 'example')}, fewer than rounds={self.rounds} asks for"
                 )
         notes += [note for ref in self.data if (note := self._late(ref))]
-        return (*notes, *equal_repetitions([self]))
+        return (*notes, *notes_on_learners([self]))
 
     def _late(self, ref: "DataRef") -> str:
         """Return a note where many rounds are predicted before the first label arrives, else no text."""
@@ -358,7 +359,29 @@ class Plan:
         )
 
 
-def equal_repetitions(plans: Iterable[Plan]) -> list[str]:
+def notes_on_learners(plans: Sequence[Plan]) -> list[str]:
+    """Return notes on the learners of plans: repetitions that would be equal, matrices that are too large."""
+    return [*_equal_repetitions(plans), *_diagonals(plans)]
+
+
+def _diagonals(plans: Iterable[Plan]) -> list[str]:
+    """Return notes on the learners that keep only the diagonal of a matrix on a data set."""
+    names: dict[tuple[str, int], dict[str, None]] = {}
+    for made in plans:
+        for ref in made.data if any(ref.d > FEW for ref in made.data) else ():
+            for setting in (*made.settings, *made.yardsticks):
+                spec = learner_spec(setting.learner)
+                fits = ref.d > FEW and setting.fits(ref.task, ref.name) and ref.task in spec.tasks
+                if fits and setting.params.get("full", True) and spec.has_matrix_of_features:
+                    names.setdefault((ref.name, ref.d), {})[spec.label] = None
+    return [
+        f"{data} has {d} features, more than {FEW}: {' and '.join(own)} keep{'s' * (len(own) == 1)} the "
+        "diagonal of the matrix alone"
+        for (data, d), own in names.items()
+    ]
+
+
+def _equal_repetitions(plans: Iterable[Plan]) -> list[str]:
     """Return notes on the learners of plans of which one repetition stands for all."""
     by_reps: dict[int, dict[str, None]] = {}
     for made in plans:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import conf
 from omkl.config.kernel_kinds import PARTS
+from omkl.config.learners import given as given_learners
 from omkl.config.learners import groups, hyperparameters, learner_names, learner_of, learner_specs
 from omkl.config.parameters import Parameter, parameters
 from omkl.config.settings_text import is_plain_text
@@ -270,7 +271,7 @@ class Request:
         names = self.given[key].names(known) if key in self.given else list(self.known[key].value)
         if key == "algo":
             names = list(dict.fromkeys(learner_of(name) for name in names))
-            for name in set(names) - set(learner_names()):
+            for name in set(names).difference(learner_names(), given_learners):
                 near = "" if suggest(name, learner_names()) else suggest(name, groups())
                 if near:
                     raise UserError(f"{shown(f'algo={name}')}: unknown learner or group{near}")

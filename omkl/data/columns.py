@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from omkl.data.labels import TRUTH
-from omkl.data.preparation import Preparation, column_word, typed
+from omkl.data.preparation import Preparation, column_word, in_shell, na_text, typed
 from omkl.data.tables import Table
 from omkl.errors import UserError, show
 
@@ -23,6 +23,12 @@ MOST_CATEGORIES = 1000
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
 LONGEST = 100  # characters of a date, or of a number with its unit
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with a decimal point or comma
+_SEPARATED = r"(?:\d{1,3}(?:[ .,'_\u00a0]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eEdD][-+]?\d+)?"
+_UNREAD = re.compile(  # numbers in brackets, with signs around them, fractions, numbers of programs
+    rf"[(\[]?\s*[-+\u2212\u2013~\u2248<>=\u2264\u2265\u00b1#^*]*\s*{_SEPARATED}\s*[-+*?!\u00b0\u2032'\"^]*\s*[)\]]?"
+    r"|[-+]?\d+\s*/\s*\d+|[-+]?0[xX][0-9a-fA-F]+"
+)
+FEW_CODES = 3  # words in a column of numbers that may mean a gap
 _MONEY = r"(?:[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR)"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?\s*(?:z|[-+]\d{2}:?\d{2})?"
@@ -166,6 +172,33 @@ def are_few(count: int, rows: int) -> bool:
 # ------------------------------------------------------------------ what texts are
 
 
+def codes_of_gaps(texts: Iterable[str], form: Preparation) -> list[str]:
+    """Return the words that may mean a gap: all that are no numbers, at most three, in a column of numbers.
+
+    Empty where they are more, look like numbers themselves, or the numbers are fewer than the words.
+    """
+    words, numbers = set[str](), set[str]()
+    for text in texts:
+        (words if form.number(text) is None else numbers).add(text)
+        if len(words) > FEW_CODES:
+            return []
+    if len(words) > len(numbers) or any(_UNREAD.fullmatch(word) for word in words):
+        return []
+    return sorted(words)
+
+
+def na_word(codes: Iterable[str], table: Table) -> str:
+    """Return the setting that makes gaps of these words too, beside those that the table has now."""
+    others = {word for word in table.gap_words(table.names) if word.lower() not in map(str.lower, codes)}
+    return in_shell(na_text([*sorted(others), *codes]))
+
+
+def unread_number(texts: Iterable[str], form: Preparation) -> str | None:
+    """Return the first text that is a number in a notation that is not read, if all that are none are so."""
+    odd = [text for text in texts if form.number(text) is None]
+    return odd[0] if odd and all(len(t) <= LONGEST and _UNREAD.fullmatch(t) for t in odd) else None
+
+
 def readings(texts: Collection[str], example: str, form: Preparation) -> dict[str, str]:
     """Return the settings with which all texts are numbers, each with what it makes of one of them.
 
@@ -231,12 +264,21 @@ def no_number(name: str, table: Table, new: bool = False, target: bool = False) 
         return f"{holds}, which is not a number in the notation of the training data; write it as there"
     if said := other_notation(there, word, form):
         return f"{holds}, {said}"
+    if not new and (codes := codes_of_gaps(there, form)):
+        them = "these words" if codes[1:] else "it"
+        rest = "" if target else f", {drop}"
+        return (
+            f"{holds}, which is not a number; {na_word(codes, table)} takes {them} as a missing value{rest}"
+        )
     if kind := kind_of(there) or kind_of_amounts(there, form):
         if kind in ("a date", "a time"):
             convert = "write a number for each"
         else:
             convert = "write the numbers without their sign, for example in pandas"
         return f"{holds}, {kind}; {convert}{'' if new or target else f', or {drop}'}"
+    if unread_number(there, form):
+        convert = "a number in a notation that is not read; write numbers such as -1.5 or 2e3"
+        return f"{holds}, {convert}{'' if new or target else f', or {drop}'}"
     helps = f"categorical=onehot makes a feature of each value, {drop}"
     helps = "correct the cell, or remove the row" if new or target else helps
     if row == 0 and any("header=yes" in note for note in table.notes):
@@ -254,6 +296,8 @@ def fault_of_words(name: str, table: Table) -> tuple[str, str] | None:
     if other_notation(there, word, form):
         return f"{show(word)} is in another notation", " or ".join(readings(there, word, form))
     words = words_of(there, form)
+    if form.categorical != "onehot" and words is None and (codes := codes_of_gaps(there, form)):
+        return f"{' or '.join(map(show, codes))} is no number", na_word(codes, table)
     kind = kind_of_amounts(there, form)
     if kind or not (form.categorical == "onehot" or (form.categorical == "auto" and words is not None)):
         return f"{show(word)} is {kind or 'no number'}", "" if kind else "categorical=onehot"

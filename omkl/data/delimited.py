@@ -6,7 +6,7 @@ import itertools
 import re
 import string
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ from omkl.errors import UserError, counted, quoted, show
 
 MARKS, TABS = ",;\t|", "\t,;|"  # between columns, the likeliest first
 ENOUGH = 10  # rows that show how the numbers of a column usually are
+MOST_TITLES = 5  # lines before a table that are no part of it
 SAMPLE = 20  # lines that show the delimiter
 MANY_LINES = 500  # that pandas reads faster than split and float
 _SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
@@ -39,8 +40,10 @@ _IN_GENERAL = AS_IT_IS, Preparation(decimal=","), Preparation(thousands=",")
 _OF_R = "the first line has one name fewer than the rows: their first column names them, and is left out"
 
 
-def delimiter_of(path: Path, form: Preparation = AS_IT_IS, marks: str = MARKS) -> tuple[str, int]:
-    """Return the delimiter of a user's table, and how many lines come before the table (Excel's ``sep=;``).
+def delimiter_of(path: Path, form: Preparation = AS_IT_IS, marks: str = MARKS) -> tuple[str, int, list[str]]:
+    """Return the delimiter of a user's table, how many lines come before the table, and a note on them.
+
+    These are Excel's ``sep=;``, lines that begin with #, and a title of lines without any mark.
 
     auto: that of the ``sep=`` line; else the first of the marks that divides all of the first lines in the
     same way, quoted text left out; else that of the first line, or white space. Commas between digits are
@@ -50,10 +53,49 @@ def delimiter_of(path: Path, form: Preparation = AS_IT_IS, marks: str = MARKS) -
     text = beginning(path, form.encoding)
     given = _SEP.match(text)
     text = text[given.end() :] if given else text
-    delimiter = form.delimiter
-    if delimiter == "auto":
-        delimiter = given[1] if given else guessed(text, marks, form) or "whitespace"
-    return "whitespace" if delimiter == " " else delimiter, int(bool(given))
+    lines, wanted = text.split("\n"), form.delimiter if form.delimiter != "auto" else given and given[1]
+    begin = _title(lines, wanted or marks)
+    delimiter = wanted or guessed("\n".join(lines[begin:]), marks, form) or "whitespace"
+    delimiter = "whitespace" if delimiter == " " else delimiter
+    comments = 0
+    for number, line in enumerate(lines[:begin], 1):
+        if line.startswith("#"):
+            comments = number
+    if comments == begin > 0 and _are_names(lines[begin - 1], lines[begin], delimiter):
+        begin -= 1
+    skipped, notes = begin + bool(given), list[str]()
+    if said := [line for line in lines[:begin] if line.strip()]:
+        those = f"the {len(said)} lines before the table are" if said[1:] else "the line before the table is"
+        notes.append(f"{those} left out ({show(said[0])}{', ...' if said[1:] else ''})")
+    return delimiter, skipped, notes
+
+
+def _title(lines: Sequence[str], marks: str) -> int:
+    """Return how many lines come before the table: those of comments, and those without a mark, as a title.
+
+    marks: that may divide the columns; the lines after a title must all be divided alike.
+    """
+    begin = 0
+    while begin < len(lines) and (lines[begin].startswith("#") or (begin and not lines[begin].strip())):
+        begin += 1
+    if begin == len(lines) or not any(line.startswith("#") for line in lines[:begin]):
+        begin = 0
+    titles = begin
+    while titles < len(lines) and titles - begin < MOST_TITLES and not set(marks) & set(lines[titles]):
+        titles += 1
+    table = [line for line in lines[titles:] if line.strip()][:SAMPLE]
+    for mark in marks if titles > begin else "":
+        counts = {line.count(mark) for line in table}
+        if len(table) > 2 and len(counts) == 1 and min(counts) > 0 and '"' not in "".join(lines[:titles]):
+            return titles
+    return begin
+
+
+def _are_names(line: str, below: str, delimiter: str) -> bool:
+    """Whether a line that begins with # names the columns of the numbers below it."""
+    rows = [row.split() if delimiter == "whitespace" else row.split(delimiter) for row in (line, below)]
+    numbers = [number is not None for number in map(AS_IT_IS.number, rows[1])]
+    return len(rows[0]) == len(rows[1]) and any(numbers)
 
 
 def guessed(text: str, marks: str = MARKS, form: Preparation = AS_IT_IS) -> str | None:
@@ -99,6 +141,12 @@ class _Piece(NamedTuple):
     rows: list[list[str]] | None
     raw: list[str] | None = None
 
+    def at(self, places: Iterable[int]) -> "_Piece":
+        """Return the rows in these places."""
+        places = list(places)
+        rows = self.rows and [self.rows[at] for at in places]
+        return _Piece([self.lines[at] for at in places], rows, self.raw and [self.raw[at] for at in places])
+
     def fields(self, delimiter: str) -> list[list[str]]:
         if self.rows is not None:
             return self.rows
@@ -135,7 +183,7 @@ def read_delimited(
 
     In parts, ``header=`` is yes or no.
     """
-    delimiter, skipped = delimiter_of(path, form, marks)
+    delimiter, skipped, before = delimiter_of(path, form, marks)
     as_text = set(texts)
     while True:
         parts = _parts(
@@ -152,7 +200,8 @@ def read_delimited(
             for name, values in columns.items():
                 kinds.setdefault(name, set()).add(values.dtype)
         if not (mixed := {name for name, own in kinds.items() if len(own) > 1}):
-            yield _whole(path, found, form)
+            table = _whole(path, found, form)
+            yield replace(table, notes=(*table.notes, *before))
             return
         as_text |= mixed
 
@@ -172,13 +221,54 @@ def _parts(
     pieces: Iterable[_Piece], path: Path, form: Preparation, texts: Collection[str], delimiter: str
 ) -> Iterator[_Part]:
     """Yield layout, columns (of numbers or texts), lines and words of each piece."""
-    layout = None
+    layout, names = None, list[str]()
     for piece in pieces:
         if layout is None:
+            names = [] if form.header == "no" else piece.at([0]).fields(delimiter)[0]
+            piece, again = _without_names(piece, names, delimiter, form, True)
             layout, piece = _layout(piece, path, form, delimiter)
-            names = layout.names[: len(layout.names) - layout.blank]
-            layout.texts = {*texts, *kept_as_text(names, layout.named, form, path)}
+            layout.notes += again
+        elif layout.named:
+            piece, again = _without_names(piece, names, delimiter, form, False)
+            layout.notes += again
+            own = layout.names[: len(layout.names) - layout.blank]
+            layout.texts = {*texts, *kept_as_text(own, layout.named, form, path)}
         yield layout, *_columns(piece, layout, path, form, delimiter)
+
+
+def _without_names(
+    piece: _Piece, names: list[str], delimiter: str, form: Preparation, first: bool
+) -> tuple[_Piece, list[str]]:
+    """Return rows without those that repeat the names, as in two files put together, and a note on them.
+
+    first: whether the piece begins with the names, or with what may be names
+    """
+    if not any(names) or len(names) < 2:
+        return piece, []
+    if piece.raw is None:
+        again = [at for at, row in enumerate(piece.rows or ()) if row == names]
+    else:
+        likely = [at for at, text in enumerate(piece.raw) if all(name in text for name in names)]
+        again = [at for at in likely if [part.strip() for part in piece.raw[at].split(delimiter)] == names]
+    again = again[1:] if first else again
+    if not again:
+        return piece, []
+    kept = piece.at(sorted({*range(len(piece.lines))} - {*again}))
+    if first and form.header == "auto" and not _are_above_numbers(kept.fields(delimiter), form):
+        return piece, []
+    those = shortlist([str(piece.lines[at]) for at in again])
+    repeat = f"line {those} repeats" if len(again) == 1 else f"lines {those} repeat"
+    return kept, [f"{repeat} the names and {'is' if len(again) == 1 else 'are'} left out: two files in one?"]
+
+
+def _are_above_numbers(rows: list[list[str]], form: Preparation) -> bool:
+    """Whether the first row has a word above a column that is mostly numbers, and no number."""
+    first, others = rows[0], rows[1:]
+    if not others or any(form.number(text) is not None for text in first):
+        return False
+    columns = zip(*(row for row in others if len(row) == len(first)), strict=True)
+    found = ([form.number(text) is not None for text in column] for column in columns)
+    return any(2 * sum(numbers) > len(numbers) for numbers in found)
 
 
 def _whole(path: Path, parts: list[_Part], form: Preparation) -> Table:

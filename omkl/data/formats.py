@@ -32,6 +32,7 @@ from omkl.data.data_files import (
     text_lines,
 )
 from omkl.data.delimited import TABS, guessed, of_rows, read_delimited
+from omkl.data.near_formats import check_format, fault_of_json
 from omkl.data.parse import Examples, decoding, dense, libsvm_parts, read_libsvm, read_npz
 from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.tables import (
@@ -184,8 +185,10 @@ def read_json(
     columns: dict[str, list[Any]] = {}
     numbers: list[int] = []
     start = next((line for _, line in text_lines(path, limit, form.encoding) if line.strip()), "")
-    is_array = start.strip() == "[" or start.lstrip().startswith(("[{", "[ {"))
+    is_array = start.strip() == "[" or start.lstrip().startswith(("[{", "[ {", "[["))
     unit, rows = (": row ", _of_array) if is_array else (":", _of_lines)
+    if not is_array and (not start.rstrip().endswith("}") or _holds_columns(start)):
+        _check_content(path, limit, form.encoding)
     most = max(FLOOR, RATIO * path.stat().st_size) // 8
     for number, where, row in rows(path, limit, form.encoding):
         _check(row, where)
@@ -235,8 +238,25 @@ def _of_lines(path: Path, limit: int | None, encoding: str) -> _Objects:
 
 def _of_array(path: Path, limit: int | None, encoding: str) -> _Objects:
     rows = _loads("".join(line for _, line in text_lines(path, limit, encoding)), str(path))
+    if fault := fault_of_json(rows):
+        raise UserError(f"{path}: this is JSON of {fault.replace('FILE', repr(path.name))}")
     for number, row in enumerate(rows, 1):
         yield number, f"{path}: row {number}", row
+
+
+def _holds_columns(line: str) -> bool:
+    """Whether a line of JSON is an object that holds arrays or objects alone, as one of columns does."""
+    return re.match(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[\[{]', line) is not None
+
+
+def _check_content(path: Path, limit: int | None, encoding: str) -> None:
+    """Raise UserError for a JSON text that is no records, if it is one text."""
+    try:
+        content = json.loads("".join(line for _, line in text_lines(path, limit, encoding)))
+    except ValueError:
+        return  # lines, of which the first one's fault is named
+    if fault := fault_of_json(content):
+        raise UserError(f"{path}: this is JSON of {fault.replace('FILE', repr(path.name))}")
 
 
 def _loads(text: str, where: str) -> Any:
@@ -476,6 +496,7 @@ def _ending(path: Path) -> str:
 
 def format_of(path: Path) -> Format:
     """Return the format of a user's file: by its ending where that says it, else by its first lines."""
+    check_format(path)
     return ENDINGS.get(_ending(path)) or _of_content(path)
 
 
@@ -493,7 +514,7 @@ def _of_content(path: Path) -> Format:
         if start.startswith(mark):
             return ENDINGS[ending]
     for line in beginning(path).split("\n"):
-        if line.lstrip().startswith(("{", "[{")) or line.strip() == "[":
+        if line.lstrip().startswith(("{", "[{", "[ {", "[[")) or line.strip() == "[":
             return ENDINGS[".jsonl" if line.startswith("{") else ".json"]
         if line.lower().startswith("@relation"):
             return ENDINGS[".arff"]
@@ -501,7 +522,7 @@ def _of_content(path: Path) -> Format:
         words = line.split()
         if any(map(_ENTRY.fullmatch, words)):
             return LIBSVM
-        if guessed(line) or len(words) > 1:
+        if guessed(line) or len(words) > 1 or (words and AS_IT_IS.number(words[0]) is None):
             return CSV
     return LIBSVM
 

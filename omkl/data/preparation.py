@@ -21,6 +21,7 @@ _CHOICES = {
     "qid": ("error", "drop"),
 }
 _GROUPING = {" ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}  # in all the forms that programs write
+_MINUS = "\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"  # what programs write for - before a number
 _PLAIN = re.compile(  # texts that a setting need not quote: omkl.config.words reads them as they are
     r"(?!(?:null|true|false|inf|nan)\Z)[^\W\d_]\w*(?: \w+)*|0|[1-9][0-9]{0,17}", re.IGNORECASE
 )
@@ -122,6 +123,8 @@ class Preparation:
 
     def plain(self, text: str) -> str | None:
         """Return a number's text with a decimal point and without thousands; None for what is no number."""
+        if text[:1] in _MINUS and text[1:2].isdecimal() | (text[1:2] == self.decimal):
+            text = f"-{text[1:]}"
         if self.is_plain:
             return text
         if _written(self.thousands, self.decimal).fullmatch(text):
@@ -144,9 +147,7 @@ class Preparation:
             if key in ("label", "id", "drop", "positive"):
                 words.append(typed_setting(key, *([value] if isinstance(value, str) else value)))
             else:
-                words.append(
-                    f"{key}={(','.join(value) or '[]') if isinstance(value, tuple) else typed(value)}"
-                )
+                words.append(na_text(value) if isinstance(value, tuple) else f"{key}={typed(value)}")
         return " ".join(map(in_shell, words))
 
 
@@ -203,6 +204,12 @@ def typed_setting(key: str, *texts: str) -> str:
 def _in_quotes(text: str) -> str:
     """Return a text in quotes; in them only a quote, and the backslashes before one, are escaped."""
     return '"' + re.sub(r'(\\*)("|\Z)', lambda found: 2 * found[1] + (found[2] and r"\""), text) + '"'
+
+
+def na_text(words: Iterable[str]) -> str:
+    """Return the setting of words that are gaps as omkl reads it: ``na=#N/A,"not known, yet"``."""
+    texts = [_in_quotes(word) if set(word) & set(",\"'") else word for word in words]
+    return f"na={','.join(texts) or '[]'}"
 
 
 def in_shell(word: str) -> str:

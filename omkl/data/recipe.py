@@ -5,7 +5,7 @@ A recipe is made from one table and can be applied to others with the same colum
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -21,8 +21,11 @@ from omkl.data.columns import (
     WORDS,
     Column,
     are_few,
+    codes_of_gaps,
     is_odd,
+    na_word,
     no_number,
+    unread_number,
     words_of,
 )
 from omkl.data.data_files import size_limit
@@ -30,7 +33,7 @@ from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.doubts import note_on_na, notes_on_codes, notes_on_columns
 from omkl.data.labels import Classes, against_rest, note_on_alike, shortlist, y_of
 from omkl.data.parse import dense
-from omkl.data.preparation import Preparation, column_word, plain_values
+from omkl.data.preparation import Preparation, column_word, in_shell, na_text, plain_values
 from omkl.data.tables import Table, label_place
 from omkl.errors import UserError, counted, quoted, show, suggest
 
@@ -145,7 +148,7 @@ class Recipe:
     def _na_helps(self, table: Table, word: str) -> str:
         """Return which setting reads a word, which is a gap now, as a word: the other gaps of the table."""
         others = sorted(own for own in table.gap_words(table.names) if own.lower() != word.lower())
-        return f"na={','.join(others) or '[]'} reads {show(word)} as a word"
+        return f"{in_shell(na_text(others))} reads {show(word)} as a word"
 
     def to_json(self) -> dict[str, Any]:
         """Return the recipe as JSON holds it."""
@@ -270,15 +273,35 @@ def choice_of(table: Table, preparation: Preparation, task: str = "classificatio
         elif column.kind == WORDS and preparation.categorical == "auto":
             words = words_of(there, preparation) or []
             if not are_few(len(words), len(table)) and not is_odd(words, preparation):
-                left_out[place] = f"{len(words)} different words in {len(table)} rows are too many"
+                left_out[place], helps = _too_many(name, there, words, table)
                 what = f"{what}; left out" if what else "left out"
-                what += f", since {left_out[place]}; categorical=onehot makes features of them"
+                what += f", since {left_out[place]}; {helps}"
         if place not in left_out:
             chosen.columns[name] = column
         if what:
             said.setdefault(what, []).append(f"'{name}'")
     chosen.said.extend(f"{', '.join(own)}: {what}" for what, own in said.items())
     return chosen
+
+
+def _too_many(name: str, texts: Sequence[str], words: list[str], table: Table) -> tuple[str, str]:
+    """Return why a column of too many different words is left out, and what helps."""
+    form = table.form
+    if codes := codes_of_gaps(texts, form):
+        count = sum(text in codes for text in texts)
+        said = (
+            f"{count} of {counted(len(table), 'row')} hold {' or '.join(quoted(codes))} in place of a number"
+        )
+        return (
+            said,
+            f"{na_word(codes, table)} takes {'these words' if codes[1:] else 'it'} as a missing value",
+        )
+    if odd := unread_number(texts, form):
+        row = table.text(name).tolist().index(odd)
+        said = f"{show(odd)} ({table.where(row)}) is a number in a notation that is not read"
+        return said, "write numbers such as -1.5 or 2e3"
+    said = f"{len(words)} different words in {len(table)} rows are too many"
+    return said, "categorical=onehot makes features of them"
 
 
 def _nothing_left(table: Table, preparation: Preparation, chosen: Choice) -> str:
@@ -289,6 +312,10 @@ def _nothing_left(table: Table, preparation: Preparation, chosen: Choice) -> str
     if chosen.left_out or chosen.ids:
         listing = preparation.words_of(["id", "drop"])
         return f"{listing} leaves no feature besides the label; leave out fewer columns"
+    texts = [table.names[0], *table.text(table.names[0])[:20]] if len(table.names) == 1 else []
+    for mark in "~^:#!*&@/" if texts else "":
+        if len(counts := {text.count(mark) for text in texts}) == 1 and counts != {0}:
+            return f"1 column, so no features; {in_shell(f'delimiter={mark}')} divides it"
     return f"{counted(len(table.names), 'column')}, so no features; is the delimiter right?"
 
 

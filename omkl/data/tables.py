@@ -99,7 +99,8 @@ class Table:
     def labels(self, name: str) -> np.ndarray:
         """Return a column of labels as texts (T,); numbers have a decimal point and no thousands."""
         texts = self.text(name)
-        if self.form.is_plain or not _is_text(self._arrays[name]) or self.numbers(name) is None:
+        is_plain = self.form.is_plain and all(map(str.isascii, texts))
+        if is_plain or not _is_text(self._arrays[name]) or self.numbers(name) is None:
             return texts
         return np.array([self.form.plain(text) if text else "" for text in texts], object)
 
@@ -195,7 +196,7 @@ def numeric_gaps(form: Preparation) -> list[float]:
 
 def _numbers(texts: np.ndarray, form: Preparation) -> np.ndarray | None:
     """Return texts without gaps as numbers, None where one is none; nan is inf here, since it is no gap."""
-    if not form.is_plain:
+    if not (form.is_plain and all(map(str.isascii, texts))):
         plain = [form.plain(text) for text in texts]
         if None in plain:
             return None

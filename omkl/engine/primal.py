@@ -1,4 +1,4 @@
-"""A linear kernel alone: f(x) = v . x with v = sum_j a_j x_j costs as much as one stored vector.
+"""A linear kernel alone, x . x' or x . x' + 1: f(x) = v . x + b costs as much as one stored vector.
 
 For learners that use the sign of f alone. Its last digits differ from those of the sum over the stored
 vectors, which decides wherever rounding could change the sign: the same mistakes, and the same vectors.
@@ -18,29 +18,36 @@ from omkl.engine.stream import row
 _ROUNDING = 4.5e-16  # of each addition in v, in v . x and in the sum over the stored vectors
 _TINY = 1e-290  # near the subnormals relative errors mean nothing
 
-Primal = namedtuple("Primal", "v x absolute")
+Primal = namedtuple("Primal", "v x b absolute")
 Primal.__doc__ = """The weight vector of an Expansion whose only kernel is linear.
 
-v (d,)         the weights; without elements where the Expansion has other kernels, or more than two classes
+v (d,)         sum_j a_j x_j; without elements where the Expansion has other kernels, or more than two classes
 x (d,)         scratch; 0
-absolute (1,)  sum_j |a_j| ||x_j||
+b (2,)         the constant c of the kernel x . x' + c, and c sum_j a_j
+absolute (1,)  sum_j |a_j| ||[x_j; sqrt(c)]||
 """
 
 
 @compiled
 def is_linear(E):
-    """Whether the only kernel of an Expansion is x . x', for two classes."""
-    if E.classes is not None or E.pool.kind.size > 1 or E.pool.cosine[0]:
+    """Whether the only kernel of an Expansion is x . x' + c, c >= 0, for two classes."""
+    return E.classes is None and is_linear_pool(E.pool)
+
+
+@compiled
+def is_linear_pool(pool):
+    """Whether that is the only kernel of a pool."""
+    if pool.kind.size > 1 or pool.cosine[0]:
         return False
-    scale, coef0, degree = E.pool.rate[0], E.pool.shape[0], E.pool.degree[0]
-    return E.pool.kind[0] == POLYNOMIAL and scale == 1.0 and coef0 == 0.0 and degree == 1
+    return pool.kind[0] == POLYNOMIAL and pool.rate[0] == 1.0 and pool.degree[0] == 1
 
 
 @compiled
 def primal(E):
     """Return the Primal of an Expansion as it is."""
     d = E.open.slot.size if is_linear(E) else 0
-    P = Primal(np.zeros(d), np.zeros(d), np.zeros(1))
+    P = Primal(np.zeros(d), np.zeros(d), np.zeros(2), np.zeros(1))
+    P.b[0] = E.pool.shape[0]
     for j in range(E.size[0] if d > 0 else 0):
         _add_vector(P, E, j)
     return P
@@ -52,7 +59,8 @@ def _add_vector(P, E, j):
     a = E.A[0, j]
     for k in range(E.indptr[j], E.indptr[j + 1]):
         P.v[E.indices[k]] += a * E.values[k]
-    P.absolute[0] += abs(a) * math.sqrt(E.norm2[j])
+    P.b[1] += a * P.b[0]
+    P.absolute[0] += abs(a) * math.sqrt(E.norm2[j] + P.b[0])
 
 
 @compiled
@@ -61,10 +69,11 @@ def signed_outputs(E, P, stream, t):
     if P.v.size == 0:
         return outputs(E, stream, t)
     start, stop = row(stream, t)
-    f = 0.0
+    f = P.b[1]
     for k in range(start, stop):
         f += P.v[stream.indices[k]] * stream.values[k]
-    error = _ROUNDING * (E.size[0] + stop - start) * P.absolute[0] * math.sqrt(_norm2(stream, t))
+    terms = E.size[0] + stop - start + 1
+    error = _ROUNDING * terms * P.absolute[0] * math.sqrt(_norm2(stream, t) + P.b[0])
     if E.size[0] > 0 and not abs(f) > max(error, _TINY):
         f = _plain_sum(E, P.x, stream, t)
     E.f[0] = f

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from omkl.config import Plan
+from omkl.config import Plan, Setting
 from omkl.config import plan as make_plan
 from omkl.config.request import Request
 from omkl.config.settings_text import word_text
@@ -62,6 +62,8 @@ class Call:
             words, data = "", words
         data, y = _parted(data, y)
         given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
+        if "algo" in values:
+            values["algo"] = _learners(values["algo"])
         if options := [word for word in given if word.startswith("-")]:
             key = options[0].lstrip("-").partition("=")[0].replace("-", "_")
             usual = "options are keyword arguments here, such as jobs=2 or fresh=True"
@@ -121,12 +123,52 @@ class Call:
                 raise UserError(f"{given[key]}: {_no_keyword(key)}")
 
     def line(self, verb: str) -> str:
-        """Return the command line that says the same, for captions."""
+        """Return the command line that says the same, for captions; objects have a call of Python."""
         if self.typed:
             return self.typed
+        if any(isinstance(one, Setting) and one.spec.is_object for one in self.values.get("algo", ())):
+            texts = {key: repr(value) for key, value in self.values.items()}
+            texts |= {"algo": f"[{', '.join(map(str, self.values['algo']))}]"}
+            texts |= {"data": f"[{', '.join(map(str, self.data))}]"} if self.data else {}
+            words = [repr(" ".join(self.words))] if self.words else []
+            return f"omkl.{verb}({', '.join([*words, *(f'{key}={text}' for key, text in texts.items())])})"
         shown = [word_text(key, value) for key, value in self.values.items()]
         shown += [f"data={','.join(map(str, self.data))}"] if self.data else []
         return shlex.join(["omkl", verb, *self.words, *shown])
+
+
+def setting_of(model: Any, label: str | None = None) -> Setting:
+    """Return an estimator as a learner with settings. Raises UserError for one that cannot learn online."""
+    from omkl.learning.objects import spec_of
+
+    spec, params = spec_of(model)
+    return Setting(spec.name, params, label=label)
+
+
+def is_object(value: Any) -> bool:
+    """Whether a value is an estimator, or a class of estimators."""
+    return any(hasattr(value, name) for name in ("partial_fit", "learn_one", "get_params", "_get_params"))
+
+
+def _learners(values: Any) -> list[Any]:
+    """Return what ``algo=`` has, estimators as settings. Raises UserError for what is no learner."""
+    made: list[Any] = []
+    kinds: dict[str, type] = {}
+    for value in values if isinstance(values, list) else [values]:
+        model = value if is_object(value) else getattr(value, "model", None)  # of omkl.learner
+        if model is not None:  # its class may have been defined again since
+            own = setting_of(model, None if value is model else value.label)
+            if kinds.setdefault(own.learner, type(model)) is not type(model):
+                raise UserError(f"algo: two classes are called {own.learner}; give one of them another name")
+            made.append(own)
+        elif isinstance(value, str | Setting):
+            made.append(value)
+        else:
+            fault = (
+                "must be names, learners of omkl.learner(...), or estimators with partial_fit or learn_one"
+            )
+            raise UserError(f"algo={show(value)}: {fault}")
+    return made
 
 
 def _no_keyword(option: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from omkl.config import Setting
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError
-from omkl.experiments.call import Call
+from omkl.experiments.call import Call, is_object
 from omkl.experiments.paper_results import PaperResult, bounds_of, selection_of, with_claims
 from omkl.experiments.report import page_of, write_page
 from omkl.experiments.results import Results, check_end, run_call
@@ -272,7 +272,7 @@ def fit(
     data, y, label, settings
         As in `run`.
     """
-    if hasattr(words, "get_params"):
+    if is_object(words):
         name = type(words).__name__
         raise UserError(
             f"omkl.fit takes the name of a learner, or omkl.learner(...); {name} is an estimator, "

@@ -5,7 +5,7 @@ import inspect
 import json
 import os
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from types import FunctionType
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from omkl.config.kernel_kinds import check_kernel
 from omkl.config.settings_text import value_text
 from omkl.config.words import Setting, setting
 from omkl.errors import UserError
+from omkl.experiments.call import is_object, setting_of
 from omkl.experiments.kernel_text import defaults_of, remember, text_of
 from omkl.experiments.lists import of_tasks
 from omkl.experiments.results import Shown
@@ -23,12 +24,15 @@ from omkl.reports.table import Table
 _FOLDER = "own-kernels"  # in the cache
 
 
+@dataclass(frozen=True, repr=False)
 class ChosenLearner(Setting, Shown):
     """A learner with settings of its own, as `omkl.run(algo=[...])` takes it.
 
     In a notebook it is the table of its hyperparameters, with their values, domains and meanings.
+    model: the estimator where it is one
     """
 
+    model: Any = field(default=None, compare=False)
     __str__ = Setting.__str__
 
     def __repr__(self) -> str:
@@ -45,7 +49,7 @@ class ChosenLearner(Setting, Shown):
                 "meaning": own.help,
             }
             for name, own in self.spec.hyperparameters.items()
-        ]
+        ] or [{"parameter": name, "value": of_tasks(value)} for name, value in self.params.items()]
         spec = self.spec
         more = [f"label {self.label}"] if self.label else []
         more += [f"for {', '.join(self.data)}"] if self.data else []
@@ -54,13 +58,14 @@ class ChosenLearner(Setting, Shown):
         return Table.of(rows, shared="; ".join([title, *more]))
 
 
-def learner(name: str, *, pool: str | None = None, label: str | None = None, **params: Any) -> ChosenLearner:
+def learner(name: Any, *, pool: str | None = None, label: str | None = None, **params: Any) -> ChosenLearner:
     """Return a learner with settings of its own.
 
     Parameters
     ----------
     name
-        The learner's name or label, such as ``"alma"`` or ``"OMKC(D,D)"``; `learners` lists all.
+        The learner's name or label, such as ``"alma"`` or ``"OMKC(D,D)"``; `learners` lists all. Or an
+        estimator with ``partial_fit`` or ``learn_one``, whose parameters are its own.
     pool
         The name of its pool of kernels, for a learner that runs on one.
     label
@@ -73,8 +78,14 @@ def learner(name: str, *, pool: str | None = None, label: str | None = None, **p
     omkl.errors.UserError
         For an unknown learner, hyperparameter or pool, and for a value out of its domain.
     """
-    own = setting(name, params, pool=pool, label=label)
-    return ChosenLearner(**{field.name: getattr(own, field.name) for field in fields(own)})
+    model = name if is_object(name) else None
+    if model is not None:
+        own = setting_of(model, label)
+        for key in (*params, *(["pool"] if pool else [])):
+            raise UserError(f"{key}=...: the parameters of {own.learner} are those of the object")
+    else:
+        own = setting(name, params, pool=pool, label=label)
+    return ChosenLearner(**{part.name: getattr(own, part.name) for part in fields(own)}, model=model)
 
 
 def _domain(domain: Any) -> str:

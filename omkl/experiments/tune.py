@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -192,7 +193,10 @@ class Tuning(Shown):
             raise UserError(f"{target}: {why}; tune one data set at a time")
         (part,) = rounds
         words = self._words() | ({"rounds": part} if part else {})
-        write_text(target, settings_yaml(self.settings, words, self.study.call.line("tune")))
+        chosen = [one for one in self.settings if not one.spec.is_object]
+        if len(chosen) < len(self.settings):
+            warnings.warn(f"{target} is without the estimators that were given as objects", stacklevel=2)
+        write_text(target, settings_yaml(chosen, words, self.study.call.line("tune")))
         return target
 
     def _rounds(self, end: Tuned) -> str | None:
@@ -271,8 +275,13 @@ class Tuning(Shown):
         return self._summaries.get(place, {})
 
     def _command(self, end: Tuned) -> str:
-        """Return the `omkl run` of the best setting on what is reported: its cells are in the store."""
+        """Return the `omkl run` of the best setting on what is reported: its cells are in the store.
+
+        There is none for an object.
+        """
         setting, call = end.setting, self.study.call
+        if learner_spec(setting.learner).is_object:
+            return ""
         words = [f"algo={setting.learner}", f"data={end.data}"]
         unusual = learner_spec(setting.learner).unusual(setting.params, end.task)
         words += [word_text(f"algo.{name}", value) for name, value in unusual.items()]
@@ -390,7 +399,7 @@ class Tuning(Shown):
             return text
         if self.study.call.data:  # in memory, where no command finds them
             return f"{text}\n.run(reps=20) runs the best settings, .save(FILE) keeps them\n"
-        lines = "".join(f"  {row['command']}\n" for row in self.rows)
+        lines = "".join(f"  {row['command']}\n" for row in self.rows if row["command"])
         code = ("```\n", "```\n") if fmt == "markdown" else ("", "")
         return f"{text}\nrun the best settings:\n{code[0]}{lines}{code[1]}"
 

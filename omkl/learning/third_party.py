@@ -1,6 +1,7 @@
 """An estimator of scikit-learn's or river's kind as a learner: in each round it predicts, then it learns.
 
-A YAML of a folder of OMKL_PATH names it, ``estimator: module:Class``. The module is a file of that folder, or
+It is an object of a call (see objects), or a YAML of a folder of OMKL_PATH names it, ``estimator:
+module:Class``. The module is a file of that folder, or
 of an installed package; its class has ``partial_fit`` and ``predict``, or ``learn_one`` and ``predict_one``.
 A module of the folder may have a function in its place, which returns such an object.
 
@@ -10,7 +11,6 @@ the margin of the true class. Before the first row has been learnt it is 0, as
 that of our own learners.
 """
 
-import ast
 import hashlib
 import importlib.metadata
 import importlib.util
@@ -31,12 +31,12 @@ from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.numba_cache import hash_of, sources
 from omkl.engine.stream import Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, counted, suggest
+from omkl.learning.objects import ObjectSpec, distributions, learnable, packages_of, takes_many
 from omkl.learning.scaling import Scaling, in_units
 
 _LEAST = 1e-12  # score of a label that is predicted without being more probable
 FEW = 10  # rows after which an estimator may still have nothing to predict
 REVISION = 2  # of this module: raise it when it makes other results
-_distributions = cache(importlib.metadata.packages_distributions)
 
 
 class Estimator:
@@ -68,6 +68,7 @@ class Estimator:
         self._silent = 0  # predictions that are None
         self._learnt = False  # a first row, before which nothing is predicted
 
+    @np.errstate(all="ignore")  # what divides by 0 in a package's first rounds is its own
     def run(self, stream: Stream, learn: bool = True, on_part: Any = None) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace, and CPU seconds.
 
@@ -182,7 +183,10 @@ class Estimator:
             sign = 1.0 if value else -1.0
             if not probabilities:
                 return sign
-            shares = probabilities(x)
+            try:
+                shares = probabilities(x)
+            except NotImplementedError:  # of a part of it, such as a model that votes
+                return sign
             return sign * max(abs(shares.get(True, 0.0) - shares.get(False, 0.0)), _LEAST)
 
         def learn(x: dict[int, float], y: float) -> None:
@@ -196,6 +200,8 @@ def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, clas
 
     classes: their number; many are an error where the estimator says that it is for two
     """
+    if isinstance(spec, ObjectSpec):
+        return learnable(spec.fresh(params, seed), f"algo={spec.name}")
     where, target = conf.file("algo", spec.name), estimator_class(spec)
     known = inspect.signature(target).parameters
     any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
@@ -206,23 +212,10 @@ def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, clas
         made = target(**params, **dict.fromkeys(seeds[:1], seed % 2**32))
     except (TypeError, ValueError) as error:
         raise UserError(f"{where}: {spec.estimator}: {error}") from None
-    for learn, predict in (("partial_fit", "predict"), ("learn_one", "predict_one")):
-        if hasattr(made, learn) and hasattr(made, predict):
-            if classes > 2 and not _takes_many(made):
-                raise UserError(f"{where}: {spec.estimator} is for two classes, the data have {classes}")
-            return made
-    raise UserError(
-        f"{where}: {spec.estimator} does not learn row by row: it has neither partial_fit and predict, "
-        "nor learn_one and predict_one"
-    )
-
-
-def _takes_many(model: Any) -> bool:
-    """Whether an estimator takes more than two classes, as far as its package says."""
-    tags = getattr(getattr(model, "__sklearn_tags__", dict)(), "classifier_tags", None)
-    return bool(
-        getattr(model, "_multiclass", getattr(tags, "multi_class", True))
-    )  # of river, of scikit-learn
+    made = learnable(made, f"{where}: {spec.estimator}")
+    if classes > 2 and not takes_many(made):
+        raise UserError(f"{where}: {spec.estimator} is for two classes, the data have {classes}")
+    return made
 
 
 @cache
@@ -254,16 +247,9 @@ def code_identity(spec: LearnerSpec) -> str:
     if own := _own_module(name, where):
         files = sources(own)
         parts.append(hash_of(files))
-        tops = [top for path in files for top in _imports(path)]
-    names = {each for top in tops for each in _distributions().get(top, [])}
+        tops = sorted(packages_of(files))
+    names = {each for top in tops for each in distributions().get(top, [])}
     return "; ".join([*parts, *(f"{each} {importlib.metadata.version(each)}" for each in sorted(names))])
-
-
-def _imports(path: Path) -> list[str]:
-    nodes = list(ast.walk(ast.parse(path.read_bytes())))
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
-    return [name.partition(".")[0] for name in names]
 
 
 def _own_module(name: str, where: Path) -> Path | None:
@@ -276,7 +262,7 @@ def _own_module(name: str, where: Path) -> Path | None:
         raise UserError(f"{where}: about.estimator: {name} is {own} and {other}; rename the file")
     if own.is_file():
         return own
-    if installed is None or top not in _distributions():
+    if installed is None or top not in distributions():
         raise UserError(
             f"{where}: about.estimator: there is no {name}, neither an installed package nor the file {own}"
         )
@@ -310,6 +296,9 @@ def source(spec: LearnerSpec) -> str:
     Of a compiled learner it is a hash of its module, of those that this imports, and of what its YAML says
     about its function and state; of an estimator see `code_identity`.
     """
+    if isinstance(spec, ObjectSpec):
+        spec.check_versions()
+        return spec.source
     if conf.of_omkl("algo", spec.name):
         return ""
     if spec.estimator:

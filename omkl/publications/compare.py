@@ -8,7 +8,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import learner_specs
-from omkl.config.plans import equal_repetitions
+from omkl.config.plans import notes_on_learners
 from omkl.data.orders import rounds_of
 from omkl.errors import UserError, show, suggest
 from omkl.paths import extensions, published_folder
@@ -136,7 +136,7 @@ def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", comma
         failed=tuple(outcome.failed),
         swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
         command=command,
-        about_data=tuple(equal_repetitions(work.plans)),
+        about_data=tuple(notes_on_learners(work.plans)),
         by=str(item.options.get("by", "")),
     )
     pairs = _rows(work, outcome.cells, expected)

@@ -385,6 +385,10 @@ def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
             for name, value in for_task(spec.defaults, task).items():
                 if (learner, name) in values:
                     values[learner, name].add(json.dumps(value, sort_keys=True))
+    for (learner, name), own in values.items():  # an object's parameters are those that differ
+        spec = expected.specs.get(learner)
+        if spec is not None and name not in SCALING and name not in spec.defaults:
+            own.add("")
     shown = {
         which: {
             name: value

@@ -9,7 +9,7 @@
 {features: D, kind: iid, unit: 2}                the same of 2 Gaussians of width 1 in place of the kernels
 rounds                                           the number of rounds of the pass
 
-Sides of a shape: a number, ``m`` kernels, ``d`` features, ``few`` of them (d, or 0 where that is above 512),
+Sides of a shape: a number, ``m`` kernels, ``d`` features, ``few`` of them (d, or 0 where that is above 500),
 a whole-number hyperparameter, a product of them such as ``2D`` or ``levels m``, or a sum of these such as
 ``2D m + 1 + linear d``, d last; or a dictionary's name, for as many as it has slots: ``G: {shape: [B, B]}``
 is its Gram matrix, whose room grows with it.

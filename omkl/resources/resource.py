@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, np.ndarray]
 LARGEST_COUNT = 2**40  # more rounds than anyone will stream, and no overflow when they are added
-FEW = 512  # features of which a matrix is worth its memory
+FEW = 500  # features of which a matrix is worth its memory
 _NOT_WRITTEN = ("dictionaries", "domain", "gram", "made_with")
 _FACTOR = re.compile(r"(\d*)([A-Za-z_]\w*)?")
 

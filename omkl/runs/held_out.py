@@ -1,5 +1,6 @@
 """What ``test=`` holds out: the last share of each repetition, a data set, or a file like the data."""
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -69,23 +70,29 @@ def _other(test: str, data: DataRef) -> DataRef:
         np.concatenate([part.values for part in parts]),
         np.concatenate([part.y for part in parts if part.y is not None]),
     )
-    made = Dataset(path.name, *arrays, data.d, data.task, content_hash(*arrays), classes=data.classes)
+    hashed, notes = content_hash(*arrays), tuple(doubts.notes)
+    made = Dataset(path.name, *arrays, data.d, data.task, hashed, notes=notes, classes=data.classes)
     return of_dataset(made)
 
 
 def notes_on(test: Test, data: DataRef) -> list[str]:
-    """Return a note where rows of the file or set that is held out are rows of the data."""
-    if not isinstance(test, str) or data.task == "novelty":
+    """Return notes on what is held out: what of it is new, and which of its rows the data have."""
+    if test is None or data.task == "novelty":
         return []
+    if not isinstance(test, str):
+        if data.is_registered:
+            return []
+        counts = Counter(_rows(data.load()))
+        count = sum(many for many in counts.values() if many > 1)
+        fault = f"{count} of {counted(data.T, 'row')} are equal to another one"
+        return [f"{data.name}: {fault}, so test={test} holds out rows that are learnt"] if count else []
     learnt, own = data.load(), _other(test, data).load()
-    known = set(_rows(learnt))
-    count = sum(row in known for row in _rows(own))
-    if not count:
-        return []
-    are = "is a row" if count == 1 else "are rows"
-    return [
-        f"{data.name}: {count} of {counted(own.T, 'test row')} {are} of the data, so learnt before the test"
-    ]
+    known, notes = set(_rows(learnt)), [] if registry.is_name(test) else list(own.notes)
+    if count := sum(row in known for row in _rows(own)):
+        are = "is a row" if count == 1 else "are rows"
+        of = f"{count} of {counted(own.T, 'test row')} {are} of the data"
+        notes.append(f"{data.name}: {of}, so learnt before the test")
+    return notes
 
 
 def _rows(dataset: Dataset) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from omkl.config import Plan, learner_spec
 from omkl.config.learners import check_classes
 from omkl.data.data_files import size_limit, standard_input
 from omkl.data.dataset import MANY, Dataset, from_arrays, in_rows_of, warn_of_offsets
-from omkl.data.formats import format_of, parts_of
+from omkl.data.formats import LIBSVM, format_of, parts_of
 from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
 from omkl.data.orders import rounds_of
 from omkl.data.parse import Examples, dense
@@ -72,6 +72,7 @@ class Doubts:
     """What is to be said of the rows of a file, counted over its parts: what the model does not know or take.
 
     kept: rows that were not left out    unseen: words by column    unknown: labels
+    new_columns: numbered columns that training never saw, with their counts of values
     """
 
     path: Path
@@ -82,6 +83,7 @@ class Doubts:
     said: dict[str, None] = field(default_factory=dict)
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
+    new_columns: Counter[int] = field(default_factory=Counter)
 
     @property
     def notes(self) -> list[str]:
@@ -94,6 +96,12 @@ class Doubts:
                     f"{self.path}: column '{name}' holds values that were not in the training data: "
                     f"{shortlist(texts)}; in {words.total()} of {self.kept} rows all of its features are 0"
                 )
+        if new := self.new_columns:
+            columns = ("column ", " is") if len(new) == 1 else (f"{len(new)} columns (", ") are")
+            notes.append(
+                f"{self.path}: {shortlist(list(map(str, sorted(new)))).join(columns)} beyond those of the "
+                f"training data and left out: {counted(new.total(), 'value')} in {counted(self.kept, 'row')}"
+            )
         doubts = []
         if self.kept < self.rows:
             doubts.append(f"missing=drop leaves out {self.rows - self.kept} of {self.rows} rows")
@@ -271,8 +279,10 @@ def rows_like(
                 ids, rows = recipe.ids(part), len(part)
             doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
             largest = int(examples.indices.max(initial=-1)) + 1
-            if largest > d:
+            if largest > d and format_of(path) is not LIBSVM:
                 raise UserError(f"{path}: column {largest}; the model has {counted(d, 'feature')}")
+            if largest > d:
+                examples = _known_columns(examples, d, preparation, doubts)
             check(examples, doubts.kept)
             if labelled and not there:
                 name = recipe.label if recipe else ""
@@ -282,6 +292,15 @@ def rows_like(
             yield Rows(*own, y, start + kept + 1, start + 1, start + rows + 1, ids)
 
     return parts()
+
+
+def _known_columns(examples: Examples, d: int, preparation: Preparation, doubts: Doubts) -> Examples:
+    """Return LIBSVM rows without the columns beyond the first d, which were 0 in all rows of training."""
+    known = examples.indices < d
+    new = examples.indices[~known] + int(preparation.index_base)
+    doubts.new_columns.update(new.tolist())
+    indptr = np.append(0, np.cumsum(known))[examples.indptr]
+    return examples._replace(indptr=indptr, indices=examples.indices[known], values=examples.values[known])
 
 
 def _prepared(

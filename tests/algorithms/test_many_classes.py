@@ -55,6 +55,8 @@ OPTIONS = [
     ("raker", {"loss": "squared", "features": "iid", "D": 7}),
     ("rff", {"loss": "hinge", "eta": 0.3}),
     ("arow_features", {"full": False, "D": 6}),
+    ("arow", {"full": False}),
+    ("arow", {"bias": False}),
     ("krls_t", {"lam": 0.9, "budget": 12, "kernel": GAUSSIAN}),
     ("krls_t_pool", {"lam": 0.9, "budget": 12}),
 ]

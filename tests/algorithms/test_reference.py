@@ -132,8 +132,8 @@ def test_majority_by_hand():
     assert result.coefficients.shape == (0, 0)
 
 
-@pytest.mark.parametrize("covariance", ["diagonal", "full"])
-def test_arow_by_hand(covariance):
+@pytest.mark.parametrize("full", [False, True])
+def test_arow_by_hand(full):
     """r = 10, one feature.
 
     t=0: f = 0, mistake; v = 1, b = a = 1/11; mu = 1/11, S = 1 - 1/11 = 10/11.
@@ -145,7 +145,7 @@ def test_arow_by_hand(covariance):
     t=5: x = 34: f = 2.
     """
     X, y = np.array([[1.0], [1.0], [2.0], [10.0], [1.0], [34.0]]), np.array([1.0, -1, 1, 1, -1, 1])
-    result = arow(X, y, r=10.0, covariance=covariance)
+    result = arow(X, y, r=10.0, bias=False, full=full)
     np.testing.assert_allclose(result.scores, [0, 1 / 11, 0, 1.25, 1 / 8, 2], rtol=1e-13, atol=1e-15)
     assert result.mistakes[[0, 1, 3, 4, 5]].tolist() == [True, True, False, True, False]
 

@@ -178,7 +178,7 @@ def test_arow_full_equals_the_batch_form():
     """Over the updated rounds S^-1 = I + sum x x' / r and mu = S (sum y x) / r: ridge regression on y."""
     X = stream(T=80)[0] * 3
     y = np.where(X[:, 0] + X[:, 1] > 0.5, 1.0, -1.0)
-    result = arow(X, y, r=10.0, covariance="full")
+    result = arow(X, y, r=10.0, bias=False, full=True)
     precision, moment = np.eye(4), np.zeros(4)
     for t in range(80):
         score = X[t] @ np.linalg.solve(precision, moment)
@@ -191,7 +191,7 @@ def test_arow_full_equals_the_batch_form():
 
 def test_arow_diagonal_is_full_where_features_do_not_meet():
     X, y = np.eye(5)[np.random.default_rng(0).integers(0, 5, 60)] * 3, stream(T=60)[1]
-    diagonal, full = (arow(X, y, r=10.0, covariance=c) for c in ("diagonal", "full"))
+    diagonal, full = (arow(X, y, r=10.0, bias=False, full=c) for c in (False, True))
     np.testing.assert_array_equal(diagonal.scores, full.scores)
     assert diagonal.mistakes.tolist() == full.mistakes.tolist()
 

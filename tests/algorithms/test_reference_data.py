@@ -77,7 +77,7 @@ def test_wdbc():
     assert np.mean([r.combined[-1] for r in ds]) < 0.15 * np.mean([r.combined[-1] for r in dd])
     assert rate(pa) < rate(dd)
     assert 1.5 < vectors(pa) / vectors(dd) < 2.2
-    assert rate(passes(arow, X, y, (), 2, r=10.0, covariance="full")) < rate(dd)
+    assert rate(passes(arow, X, y, (), 2, r=10.0, bias=False, full=True)) < rate(dd)
     assert rate(passes(majority, X, y, (), 4)) == pytest.approx(100 * 212 / 569, abs=2.0)
 
 

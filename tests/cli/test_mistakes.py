@@ -36,7 +36,7 @@ from omkl.errors import counted
         # names
         ("run algo=omkc_sss", ["algo=omkc_sss", "unknown learner (did you mean 'omkc_ss', 'omkc_", "?)"]),
         ("run algo=zzz", ["unknown learner; `omkl list algos` lists them"]),
-        ("run algo=ridge", ["unknown learner (did you mean 'ridge_features'?)"]),
+        ("run algo=ridge_feature", ["unknown learner (did you mean 'ridge_features'"]),
         ("run algo=OMKC_SD2", ["did you mean 'omkc_sd'"]),
         (
             "run algo=lasvm data=iris",

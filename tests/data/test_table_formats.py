@@ -161,8 +161,8 @@ def test_the_index_that_pandas_writes(path):
 )
 def test_the_delimiter_is_what_divides_all_lines(path, text, expected):
     path.write_text(text, newline="")
-    assert delimiter_of(path) == expected
-    assert delimiter_of(path, Preparation(delimiter="|")) == ("|", expected[1])
+    assert delimiter_of(path)[:2] == expected
+    assert delimiter_of(path, Preparation(delimiter="|"))[:2] == ("|", expected[1])
 
 
 @pytest.mark.parametrize(

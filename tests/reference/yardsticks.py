@@ -52,42 +52,84 @@ def seen(y, after):
     return E.result()
 
 
-def arow(X, y, kernels=(), *, r, covariance="diagonal", normalise="none", rng=None):
-    """AROW (Crammer, Kulesza, Dredze 2009), Fig. 1: mu (d,) mean, S (d, d) covariance or its diagonal (d,).
+def with_bias(X, bias=True):
+    """Rows [1; x], the 1 a 0 without bias."""
+    return np.hstack([np.full((len(X), 1), float(bias)), X])
 
-    On y mu.x < 1: v = x'Sx, b = 1/(v + r), a = max(0, 1 - y mu.x) b, mu += a S y x, S -= b S x x' S
-    (diagonal: S_ii -= b (S_ii x_i)^2).
+
+def covariance(n, full=True):
+    """I (n, n), or its diagonal (n,) of more than 500 features besides the bias."""
+    return np.eye(n) if full and n <= 501 else np.ones(n)
+
+
+def times(S, x):
+    return S * x if S.ndim == 1 else left_to_right(S * x)
+
+
+def less(S, b, g):
+    """S - b g g'; of a diagonal the diagonal of this."""
+    return S - b * (g * g if S.ndim == 1 else np.outer(g, g))
+
+
+def arow(X, y, kernels=(), *, r, bias, full, normalise="none", rng=None):
+    """AROW (Crammer, Kulesza, Dredze 2009), Fig. 1: mu mean, S covariance or its diagonal.
+
+    On y mu.x < 1: v = x'Sx, b = 1/(v + r), a = max(0, 1 - y mu.x) b, mu += a S y x, S -= b S x x' S.
     """
+    X = with_bias(X, bias)
     if classes_of(y):
-        return top_1(X, y, r)
-    d = X.shape[1]
-    E, mu = Expansions(None, 0, len(y)), np.zeros(d)
-    S = {"diagonal": np.ones(d), "full": np.eye(d)}[covariance]
+        return top_1(X, y, r, full)
+    E, mu, S = Expansions(None, 0, len(y)), np.zeros(X.shape[1]), covariance(X.shape[1], full)
     for t in range(len(y)):
         x = X[t]
         margin = left_to_right(mu * x)
         E.record(margin, y[t], [])
         if y[t] * margin < 1:
-            Sx = S * x if covariance == "diagonal" else left_to_right(S * x)
-            b = 1 / (left_to_right(x * Sx) + r)
+            g = times(S, x)
+            b = 1 / (left_to_right(x * g) + r)
             a = max(0.0, 1 - y[t] * margin) * b
-            mu = mu + a * y[t] * Sx
-            S = S - b * (Sx * Sx if covariance == "diagonal" else np.outer(Sx, Sx))
+            mu, S = mu + a * y[t] * g, less(S, b, g)
     return E.result()
 
 
-def top_1(X, y, r):
+def top_1(X, y, r, full):
     """Top-1 (Crammer, Dredze, Kulesza 2009): x belongs to its class with +1, to its rival with -1."""
     C = classes_of(y)
-    E, mu, S = Notes(), np.zeros((C, X.shape[1])), np.ones((C, X.shape[1]))
+    E, mu = Notes(), np.zeros((C, X.shape[1]))
+    S = [covariance(X.shape[1], full) for _ in range(C)]
     for x, own in zip(X, y, strict=True):
         s = mu @ x
         E.record(s, own)
         if margin(s, own) >= 1:
             continue
         q = best(s, without=own)
-        b = 1 / (S[own] @ x**2 + S[q] @ x**2 + r)
-        for c, sign in ((own, 1), (q, -1)):
-            mu[c] = mu[c] + sign * (1 - margin(s, own)) * b * S[c] * x
-            S[c] = S[c] - b * (S[c] * x) ** 2
+        g, h = times(S[own], x), times(S[q], x)
+        b = 1 / (g @ x + h @ x + r)
+        a = (1 - margin(s, own)) * b
+        mu[own], mu[q] = mu[own] + a * g, mu[q] - a * h
+        S[own], S[q] = less(S[own], b, g), less(S[q], b, h)
+    return E.result()
+
+
+def ridge(X, y, kernels=(), *, lam, normalise="none", rng=None):
+    """w = (lam I + sum x x')^-1 sum y x over [1; x], solved in every round; of many features as `arow` is."""
+    X = with_bias(X)
+    n = X.shape[1]
+    E, A, moment = Expansions(None, 0, len(y)), lam * np.eye(n), np.zeros(n)
+    if n > 501:
+        return diagonal_ridge(X, y, lam)
+    for x, target in zip(X, y, strict=True):
+        E.record(np.linalg.solve(A, moment) @ x, target, [])
+        A, moment = A + np.outer(x, x), moment + target * x
+    return E.result()
+
+
+def diagonal_ridge(X, y, lam):
+    """w += S x (y - w.x) / (1 + x'Sx), and S -= (S x)^2 / (1 + x'Sx), S the diagonal I / lam at first."""
+    E, w, S = Expansions(None, 0, len(y)), np.zeros(X.shape[1]), np.full(X.shape[1], 1 / lam)
+    for x, target in zip(X, y, strict=True):
+        f, g = left_to_right(w * x), S * x
+        E.record(f, target, [])
+        b = 1 / (1 + left_to_right(g * x))
+        w, S = w + (target - f) * b * g, S - b * g**2
     return E.result()

@@ -60,7 +60,7 @@ def test_each_column_has_a_row(path):
         (["1.234,5", "2.234,5"], ["categorical=onehot"], "'1.234,5' is in", "drop=a, decimal=, thousands=."),
         (["1,5", "2.5"], [], "'1,5' is in another notation", "drop=a"),
         (["12 %", "3 %"], [], "'12 %' is a percentage", "drop=a"),
-        (["1", "2", "oops", "4"], [], "'oops' is no number", "drop=a, categorical=onehot"),
+        (["1", "2", "oops", "4"], [], "'oops' is no number", "drop=a, na=oops"),
         (["u", "v"], ["categorical=error"], "'u' is no number", "drop=a, categorical=onehot"),
         (
             ["1", "2", "oops", ""],

@@ -122,7 +122,7 @@ def test_a_name_first_seen_in_a_row_to_be_predicted_counts_as_0():
 
 
 def test_a_score_of_0_is_no_label():
-    model = omkl.river.ArowClassifier()
+    model = omkl.river.ArowClassifier(bias=False)
     model.learn_one({"a": 1.0}, True)
     assert (model.predict_one({"a": 1.0}), model.predict_one({"b": 1.0})) == (True, None)
 

@@ -131,7 +131,7 @@ def scored(model, stream, metric):
     [
         lambda: omkl.river.EgpcClassifier(seed=0),
         lambda: omkl.river.AutoClassifier(seed=0),
-        lambda: omkl.river.PerceptronClassifier(calibration="platt"),
+        lambda: omkl.river.PerceptronClassifier(kernel={"kind": "linear"}, calibration="platt"),
     ],
     ids=["egpc", "auto", "platt"],
 )

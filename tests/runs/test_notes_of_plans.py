@@ -1,5 +1,7 @@
 """Notes on the plan of a run: test rows that were learnt, labels that come late; Gram matrices and test=."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,6 +34,48 @@ def test_test_rows_that_are_rows_of_the_data(start, stop, count, place):
         name = "train" if data is not ROWS and isinstance(data, str) else "data"
         said = f"{name}: {count} of {stop - start} test rows {are} of the data, so learnt before the test"
         assert found == ([said] if count else [])
+
+
+@pytest.mark.parametrize(("frame", "count"), [(ROWS, 0), (pd.concat([ROWS, ROWS[:7]]), 14)])
+def test_rows_that_are_there_twice_and_a_share_that_is_held_out(frame, count, place):
+    found = [note for note in omkl.run(data=frame, test=0.2, store="s", **HOW).notes if "equal" in note]
+    said = f"data: {count} of {len(frame)} rows are equal to another one, so test=0.2 holds out rows"
+    assert len(found) == bool(count)
+    assert all(note.startswith(said) for note in found)
+
+
+@pytest.mark.parametrize("base", [0, 1])
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, None),
+        ({3: [2]}, "column {3} is beyond those of the training data and left out: 1 value in 20 rows"),
+        ({3: [2, 5], 7: [5]}, "2 columns ({3}, {7}) are beyond those of the training data"),
+        ({2_000_000: range(20)}, "column {2000000} is beyond those of the training data"),
+    ],
+)
+def test_columns_of_libsvm_text_that_training_never_saw(base, more, said, place):
+    """They are 0 in all rows of training, so no learner has a use for them: a9a.t has 122, a1a 119."""
+
+    def write(path, rows, further):
+        lines = []
+        for i, (a, b, y) in enumerate(rows.itertuples(index=False)):
+            new = "".join(f" {base + at}:0.5" for at, own in further.items() if i in own)
+            lines.append(f"{'+1' if y == 'yes' else '-1'} {base}:{a} {base + 1}:{b}{new}\n")
+        (place / path).write_text("".join(lines))
+
+    write("a.libsvm", ROWS[:40], {})
+    write("plain.libsvm", ROWS[40:], {})
+    write("more.libsvm", ROWS[40:], more)
+    want = omkl.run(data="a.libsvm", test="plain.libsvm", store="s", **HOW).cells["test_rate"].tolist()
+    made = omkl.run(data="a.libsvm", test="more.libsvm", store="s", **HOW)
+    assert made.cells["test_rate"].tolist() == want
+    model = omkl.fit("perceptron", "a.libsvm")
+    assert model.predict("more.libsvm").tolist() == model.predict("plain.libsvm").tolist()
+    found = [note for note in made.notes if "beyond" in note]
+    text = said and re.sub(r"\{(\d+)\}", lambda at: str(int(at[1]) + base), said)
+    assert len(found) == bool(said)
+    assert all(note.startswith(f"more.libsvm: {text}") for note in found)
 
 
 def test_a_gram_matrix_has_no_rows_for_a_file_that_is_held_out(place):

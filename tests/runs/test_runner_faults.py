@@ -93,8 +93,9 @@ def test_the_failed_cells_are_listed_at_the_end_with_exit_code_1(plan, monkeypat
     assert "omkc_dd" in out
     assert err.splitlines()[-3:] == [
         "omkl: 10 cells failed (the same command tries again):",
-        "  arow r=10 on one, repetitions 0-2, 5: ValueError: no luck with arow",
-        "  perceptron kernel=linear on one, repetitions 0-5: ValueError: no luck with perceptron",
+        "  arow r=1 bias=true full=true on one, repetitions 0-2, 5: ValueError: no luck with arow",
+        "  perceptron kernel=polynomial(degree=1, scale=1, coef0=1) on one, repetitions 0-5: "
+        "ValueError: no luck with perceptron",
     ]
     assert main(["run", *words, "reps=6", "-j1", "--format", "csv", "--fail-fast"]) == 1
     assert "omkl: 1 cell failed; the first ended the run" in capsys.readouterr().err
