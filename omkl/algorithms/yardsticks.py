@@ -35,7 +35,7 @@ def _class(label, t):
 
 @compiled
 def _lead(label, t, scores):
-    """The score of round t's class less its rival's, of scores (C, 1), and that strongest rival; -1 of two."""
+    """The score of round t's class less its strongest rival's, of scores (C, 1), and the rival, -1 of two."""
     if label is None:
         return scores[0, 0], -1
     rival = strongest_rival(scores[:, 0], label[t])
@@ -106,8 +106,8 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
     mu (C, 1 + d) mean weights, that of the 1 first    r > 0 regularisation    bias: whether there is a 1
     P (C, 1 + d, 1 + d) their covariance Sigma    sigma (C, 1 + d) its diagonal    C = 1 for two classes
     v confidence x' Sigma x    alpha, b step sizes (beta in the paper)
-    With more than two classes the margin is over the strongest rival alone, v is of both classes, and both are
-    updated (top-1, as in Crammer, Dredze, Kulesza, "Multi-class confidence weighted algorithms", 2009).
+    With more than two classes the margin is over the strongest rival alone, v is of both classes, and both
+    are updated (top-1, as in Crammer, Dredze, Kulesza, "Multi-class confidence weighted algorithms", 2009).
     Deviations: of many features, and on request, Sigma is kept diagonal, as the paper does for text: the
     diagonal of its update. P has no room then.
     """
