@@ -5,7 +5,6 @@ from .experiments.calls import fit as fit
 from .experiments.calls import load_model as load_model
 from .experiments.calls import look as look
 from .experiments.calls import report as report
-from .experiments.calls import results as results
 from .experiments.calls import run as run
 from .experiments.calls import sweep as sweep
 from .experiments.calls import table as table

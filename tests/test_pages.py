@@ -209,7 +209,11 @@ def test_a_citation_finds_its_references():
     assert shown == ["Online multiple kernel classification", "Budget online multiple kernel learning"]
     assert references.cited("persistence") == []
     without = {spec.cite for spec in learner_specs().values() if not references.cited(spec.cite)}
-    assert without == {"persistence", "the constant answer", "recursive least squares"}
+    assert {text.partition(";")[0] for text in without} == {
+        "persistence",
+        "the constant answer",
+        "recursive least squares",
+    }
     for key, entry in references.references().items():
         assert {"authors", "title", "where"} <= entry.keys(), key
         assert re.fullmatch(r"10\.\d{4,}/\S+", entry.get("doi", "10.1000/x")), key

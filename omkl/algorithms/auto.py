@@ -55,7 +55,7 @@ def auto(stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma,
     known (3,) width of x, width of x~, s   F the directions, of x and of x~
     theta (8, 2D), P, last the Gaussians' means, covariances, and what these are still to lose: features are
     multiplied by the root of the prior variance, whose covariance is I
-    beta (6, d + 1), R, late the same of the linear members; with more than 512 features R holds the bias
+    beta (6, d + 1), R, late the same of the linear members; with more than 500 features R holds the bias
     alone, and sigma (6, d + 1) the diagonal   W (14,) the weights
     With more than two classes there are such an ensemble for each class c against all others, and their
     probabilities are divided by their sum: all have a first side (C,), C = 1 for two classes.

@@ -52,6 +52,7 @@ class LearnerSpec:
     classes: Literal["two", "many"] = "two"  # for which it is defined
     usual_pool: Text | None = None  # its pool where none is given
     yardstick: bool = False  # printed below the learners
+    listed: bool = True  # among the estimators; a paper's variants and what scikit-learn has as Dummy are not
     in_order: bool = False  # as a yardstick only where rows come in their own order
     stochastic: bool = False  # draws random numbers of its own
     equivariant: bool = False  # its predictions of the targets a + c y are a + c times those of y
@@ -59,6 +60,7 @@ class LearnerSpec:
     state: dict[str, Resource] = field(default_factory=dict)
     measures: Annotated[list[str], _all_of(REPORTED)] = field(default_factory=list)  # of each round
     degrees_of_freedom: Annotated[int, "[3, inf)"] | None = None  # of Student's t, whose NLPD it reports
+    scales: bool = False  # the features by itself, so that `omkl tune` does not search scale=online
     probabilities: bool = False  # its scores are: of two classes that of +1 less 1/2, of more that of each
     # What must hold between hyperparameters: ``alpha <= beta``, ``eta * lam < 1``
     require: list[str] = field(default_factory=list)
@@ -203,8 +205,7 @@ class LearnerSpec:
     def check_data(self, params: dict[str, Any], task: str, data: str) -> None:
         """Raise UserError when data of this task are not for the learner with these hyperparameters."""
         if task not in self.tasks:
-            family = self.name.removesuffix(f"_{self.tasks[0]}")
-            kin = [f"algo={name}" for name in (family, f"{family}_{task}") if task in _tasks_of(name)]
+            kin = [f"algo={name}"] if (name := kin_of(self.name, task)) else []
             raise UserError(
                 f"algo={self.name} is for {' and '.join(self.tasks)}, data={data} for {task}; "
                 f"choose {kin[0] if kin else 'another learner'} or another data set"
@@ -246,6 +247,12 @@ def learner_of(name: str) -> str:
     label = name.lower().replace(" ", "")
     meant = [own.name for own in learner_specs().values() if own.label.lower().replace(" ", "") == label]
     return meant[0] if len(meant) == 1 else name
+
+
+def kin_of(name: str, task: str) -> str | None:
+    """Return the learner of another task with this name, such as auto and auto_regression; None without."""
+    family = name.removesuffix(f"_{learner_spec(name).tasks[0]}")
+    return next((own for own in (family, f"{family}_{task}") if own != name and task in _tasks_of(own)), None)
 
 
 def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
@@ -343,7 +350,18 @@ def _tasks_of(name: str) -> list[str]:
 
 # What the file of an estimator may have beside its hyperparameters.
 _OF_ESTIMATORS = {
-    *("label", "cite", "task", "revision", "classes", "equivariant", "estimator", "sparse", "yardstick")
+    *(
+        "label",
+        "cite",
+        "task",
+        "revision",
+        "classes",
+        "equivariant",
+        "estimator",
+        "scales",
+        "sparse",
+        "yardstick",
+    )
 }
 _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
 

@@ -13,6 +13,7 @@ from omkl.config import kernel_kinds
 from omkl.config.learners import LearnerSpec, hyperparameters, learner_names, learner_spec, learner_specs
 from omkl.config.parameters import parameters, texts
 from omkl.config.request import ONLINE, Request, chosen_data, distinct
+from omkl.config.settings_text import SCALING
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
@@ -99,6 +100,7 @@ def _grid(
         )
         more: dict[str, Any] = {"label": one.label, "data": sets if one.data else ()}
         more["per_data"] = tuple(one.params) if one.data and alone else ()
+        more["scaling"] = one.scaling
         for pool in used:
             if pool:
                 spec.check_pool(pool)
@@ -225,23 +227,26 @@ class Scaled:
 
     def of(self, settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
         """Return the settings with their scaling; one that differs between tasks is one for each."""
-        made = []
+        made: dict[str, Setting] = {}
         for setting in settings:
             fitting = [ref.task for ref in self.refs if setting.fits(ref.task, ref.name)]
             tasks = list(dict.fromkeys(fitting or [ref.task for ref in self.refs[:1]]))
-            words = {task: self._words(learner_spec(setting.learner), task) for task in tasks}
+            words = {task: self._words(setting, task) for task in tasks}
             several = any(own != words[tasks[0]] for own in words.values())
             for task in tasks if several else tasks[:1]:
-                own = replace(setting, scaling=words[task])
-                made.append(replace(own, task=task) if several else own)
-        return tuple(made)
+                own = replace(setting, scaling=words[task], task=task if several else setting.task)
+                made.setdefault(repr(own), own)
+        return tuple(made.values())
 
-    def _words(self, spec: LearnerSpec, task: str) -> dict[str, Any]:
-        target = self.target
+    def _words(self, setting: Setting, task: str) -> dict[str, Any]:
+        """Return the scaling of a setting on data of a task: its own words go before those of the request."""
+        spec, target = setting.spec, self.target
         if target == "auto":
             target = "none" if spec.equivariant or not self.own else "online"
-        words = self.scale | ({"target": target} if task == "regression" and target != "none" else {})
-        words |= self.delay
+        words = self.scale | {"target": target} | setting.scaling | self.delay
+        words = {key: words[key] for key in SCALING if words.get(key, "none") != "none"}
+        if task != "regression":
+            words.pop("target", None)
         for word in words.keys() & spec.hyperparameters.keys():
             raise UserError(
                 f"{word}={words[word]}: {spec.name} has a hyperparameter of this name; rename it in "
@@ -403,18 +408,21 @@ def plan(
     sweep: bool = False,
     values: Mapping[str, Any] | None = None,
     data: "Sequence[DataRef | str]" = (),
+    others: Iterable[str] = (),
 ) -> Plan:
     """Return the plan that the words of a command describe, every value checked.
 
     overrides: KEY=VALUE words. ``algo``, ``data``, ``pool`` and ``yardsticks`` take lists; a list of values
     for another key needs ``sweep``. values: plain values by key, in place of words; a word goes before them.
-    data: in place of the word ``data=``.
+    data: in place of the word ``data=``. others: keys that are no settings, to suggest.
     A hyperparameter applies to those of the learners that have it; settings that come out equal are kept
     once. Raises UserError, one line, for whatever is not right.
     """
-    request = Request(overrides, sweep, values)
-    specs = list(learner_specs(request.names("algo", learner_names())).values())
+    request = Request(overrides, sweep, values, others)
+    learner_specs(request.names("algo", learner_names()))  # so that an unknown one is named first
     refs = chosen_data(request, data)
+    request.of_tasks(refs)
+    specs = list(learner_specs(request.names("algo", learner_names())).values())
     tasks = list(dict.fromkeys(ref.task for ref in refs))
     if request.has_pattern():
         specs = _suitable(specs, tasks, refs, request)

@@ -21,10 +21,18 @@ from typing import TYPE_CHECKING, Any
 from omkl import conf
 from omkl.config.kernel_kinds import PARTS
 from omkl.config.learners import given as given_learners
-from omkl.config.learners import groups, hyperparameters, learner_names, learner_of, learner_specs
+from omkl.config.learners import (
+    groups,
+    hyperparameters,
+    kin_of,
+    learner_names,
+    learner_of,
+    learner_spec,
+    learner_specs,
+)
 from omkl.config.parameters import Parameter, parameters
 from omkl.config.settings_text import is_plain_text
-from omkl.config.words import LISTS, Override, Setting, learner_setting, of_values, parse_words
+from omkl.config.words import LISTS, Override, Setting, learner_setting, of_values, parse_words, setting
 from omkl.data.preparation import Preparation, column_word
 from omkl.errors import UserError, show, shown, suggest
 from omkl.schema import Check
@@ -210,6 +218,9 @@ class Request:
                 hint = suggest(name, learner_names(), most=3) or "; `omkl list algos` shows them"
                 raise UserError(f"{override.text}: unknown learner '{name}'{hint}")
             if learner not in chosen:
+                kin = (kin_of(learner, task) for task in ("classification", "regression"))
+                learner = next((own for own in kin if own and own in chosen), learner)
+            if learner not in chosen:
                 names = ",".join(chosen)
                 raise UserError(f"{override.text}: {learner} is not among the learners (algo={names})")
             made[learner, hyperparameter] = override
@@ -243,6 +254,49 @@ class Request:
                         stacklevel=2,
                     )
         return made
+
+    def task(self) -> str:
+        """Return the task of the user's own data: that of ``task=``, or of all learners; else auto."""
+        task: str = self.value("task")
+        if task != "auto" or "algo" not in self.given or self.value("positive") is not None:
+            return "classification" if self.value("positive") is not None and task == "auto" else task
+        tasks = set[str]()
+        for name in self.names("algo", learner_names()):
+            own = set(learner_spec(name).tasks)
+            tasks |= own | {other for other in ("classification", "regression") if kin_of(name, other)}
+        tasks -= {"novelty"} if len(tasks) > 1 else set()
+        return tasks.pop() if len(tasks) == 1 and tasks != {"novelty"} else "auto"
+
+    def of_tasks(self, data: "Sequence[DataRef]") -> None:
+        """Put the learner of the data's task in place of one of the same name, see `kin_of`."""
+        given, made = self.given.get("algo"), list[Any]()
+        if given is None:
+            return
+        for value in given.values:
+            name = value.learner if isinstance(value, Setting) else value
+            if (
+                given.is_pattern(value)
+                or not isinstance(name, str)
+                or learner_of(name) not in learner_names()
+            ):
+                made.append(value)
+                continue
+            spec, learners = learner_spec(learner_of(name)), dict[str, list[str]]()
+            for ref in data:
+                runs = ref.task in spec.tasks or "novelty" in spec.tasks  # which takes any rows
+                other = None if runs else kin_of(spec.name, ref.task)
+                learners.setdefault(other or spec.name, []).append(ref.name)
+            for learner, sets in learners.items():
+                own = () if len(learners) == 1 else tuple(sets)
+                if isinstance(value, Setting) and learner != spec.name:
+                    made.append(setting(learner, value.params, label=value.label, data=value.data or own))
+                elif isinstance(value, Setting) or (learner == spec.name and not own):
+                    made.append(
+                        replace(value, data=value.data or own) if isinstance(value, Setting) else value
+                    )
+                else:
+                    made.append(Setting(learner, data=own) if own else learner)
+        self.given["algo"] = replace(given, values=tuple(made))
 
     def value(self, key: str) -> Any:
         """Return the checked value of a key of config.yaml that takes one, or a list as a whole."""
@@ -290,12 +344,13 @@ def files(
     words: list[str], values: Mapping[str, Any] | None = None, data: "Sequence[DataRef | str]" = ()
 ) -> "list[DataRef]":
     """Return the data sets of ``data=``, or those given, with their preparation, read when first needed."""
-    return chosen_data(Request(words, False, values), data)
+    return chosen_data(Request(words, False, values), data, decide=False)
 
 
-def chosen_data(request: Request, data: "Sequence[DataRef | str]") -> "list[DataRef]":
+def chosen_data(request: Request, data: "Sequence[DataRef | str]", decide: bool = True) -> "list[DataRef]":
     """Return the data sets of a request, each once; its settings go before those that a table has already.
 
+    decide: whether a task that is still open is decided by the labels, for which the data are read
     Raises UserError for settings that none can have, and for different data sets of one name in memory.
     """
     from omkl.data import find, registry
@@ -305,19 +360,25 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]") -> "list[Data
     given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
     given |= {"scale": "none"} if given["scale"] == ONLINE else {}
     preparation = Preparation(**given)
-    task = request.value("task")
+    task, said = request.task(), tuple[str, ...]()
+    if task == "regression" and request.value("task") == "auto":
+        said = ("the learners are for numbers, so task=regression",)
 
     def prepared(one: "DataRef | str") -> "DataRef":
         if isinstance(one, str):
-            return find(one, task=task, preparation=preparation)
+            one = find(one, task=task, preparation=preparation)
+            return replace(one, said=said) if isinstance(one, UserFile) else one
         if not isinstance(one, UserFile | Frame):
             return one
         own = replace(one.preparation, **{key: given[key] for key in PREPARATION if key in request.given})
-        return replace(one, task=task if "task" in request.given else one.task, preparation=own)
+        is_open = "task" in request.given or one.task == "auto"
+        return replace(one, task=task if is_open else one.task, preparation=own, said=said if is_open else ())
 
     refs = [prepared(one) for one in data or request.names("data", registry.names())]
+    if decide:
+        refs = [one.decided() if isinstance(one, UserFile | Frame) else one for one in refs]
     for ref in refs:
-        if ref.is_registered and "task" in request.given and ref.task != task:
+        if ref.is_registered and "task" in request.given and task not in ("auto", ref.task):
             raise UserError(
                 f"{request.given['task'].text}: data={ref.name} is registered for {ref.task};"
                 " task=... is for files of your own"

@@ -28,7 +28,11 @@ from omkl.schema import Check, domain_check
 
 # ------------------------------------------------------------------ a learner with settings
 
-RESERVED = ("pool", "label", "data")  # arguments of a setting that are no hyperparameters
+RESERVED = ("pool", "label", "data", "scale", "target")  # arguments of a setting that are no hyperparameters
+SCALES = {
+    "scale": ("none", "online"),
+    "target": ("none", "standard", "minmax", "online"),
+}  # words of a setting
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,8 @@ class Setting:
     A plan adds the rest. task: of the data that it is for, where a plan has data of several tasks and the
     hyperparameters depend on the task; None for all data    per_data: hyperparameters that it has for these
     data sets, which make no learner of its own in a figure    scaling: ``scale`` of the features and
-    ``target`` of a regression while its streams run, and ``delay`` of the labels, where asked for
+    ``target`` of a regression while its streams run, and ``delay`` of the labels, where asked for; before the
+    plan its own words for the first two, of which ``none`` is one
     """
 
     learner: str
@@ -58,6 +63,7 @@ class Setting:
         """Return the word of the command line."""
         parts: dict[str, Any] = dict(self.params)
         parts |= {"pool": self.pool["name"]} if self.pool else {}
+        parts |= {name: self.scaling[name] for name in SCALES if name in self.scaling}
         parts |= {"label": self.label} if self.label else {}
         parts |= {"data": self.data[0] if len(self.data) == 1 else list(self.data)} if self.data else {}
         inner = ", ".join(f"{name}={typed(value)}" for name, value in parts.items())
@@ -116,11 +122,19 @@ def setting(
 ) -> Setting:
     """Return a learner with settings of its own, checked and in canonical form.
 
+    ``scale`` and ``target`` among params say how its streams are scaled, unless they are hyperparameters.
     Raises UserError for an unknown learner, hyperparameter or pool, and for a value out of its domain.
     """
     name = learner_of(learner)
-    spec, values = learner_spec(name), {}
+    spec, values, scaling = learner_spec(name), {}, {}
     for key, value in params.items():
+        if key in SCALES and key not in spec.hyperparameters:
+            if value not in SCALES[key]:
+                raise UserError(
+                    f"algo={name}: {key} must be one of {', '.join(SCALES[key])}, got {show(value)}"
+                )
+            scaling[key] = value
+            continue
         own = spec.hyperparameters.get(key)
         if own is None:
             raise UserError(f"algo={name} has no hyperparameter '{key}'{spec.nearest(key, RESERVED)}")
@@ -134,7 +148,7 @@ def setting(
         raise UserError(f"algo={name} uses no kernel pool; leave out pool={pool}")
     if label is not None and not (isinstance(label, str) and label.strip() and label.isprintable()):
         raise UserError(f"algo={name}: label must be a text of one line, got {show(label)}")
-    return Setting(name, values, kernels, label, tuple(data))
+    return Setting(name, values, kernels, label, tuple(data), scaling=scaling)
 
 
 # ------------------------------------------------------------------ words
@@ -420,7 +434,9 @@ def _learner(call: _Call, word: str) -> Any:
         if given:
             raise UserError(f"{shown(word)}{_FORM.replace(';', ':', 1)}")
         return f"{call.name}({','.join(map(str, call.args))})"
-    more: dict[str, Any] = {name: given.pop(name) for name in RESERVED if name in given}
+    more: dict[str, Any] = {
+        name: given.pop(name) for name in RESERVED if name in given and name not in SCALES
+    }
     if "pool" in more:
         more["pool"] = word_text("", more["pool"])[1:]
     if "data" in more:

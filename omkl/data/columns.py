@@ -28,13 +28,15 @@ _UNREAD = re.compile(  # numbers in brackets, with signs around them, fractions,
     rf"[(\[]?\s*[-+\u2212\u2013~\u2248<>=\u2264\u2265\u00b1#^*]*\s*{_SEPARATED}\s*[-+*?!\u00b0\u2032'\"^]*\s*[)\]]?"
     r"|[-+]?\d+\s*/\s*\d+|[-+]?0[xX][0-9a-fA-F]+"
 )
+ONLINE = "online"  # of ``missing``: gaps are filled with what came before
 FEW_CODES = 3  # words in a column of numbers that may mean a gap
 _MONEY = r"(?:[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR)"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?\s*(?:z|[-+]\d{2}:?\d{2})?"
 _DAY = (
     rf"(?:\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2(?:\d{{4}}|\d{{2}})"
-    rf"|\d{{1,2}}[-. ]+{_MONTH}[-, ]+\d{{2,4}}|{_MONTH}[ -]+\d{{1,2}}[-, ]+\d{{4}})"
+    rf"|\d{{1,2}}[-. ]+{_MONTH}[-, ]+\d{{2,4}}|{_MONTH}[ -]+\d{{1,2}}[-, ]+\d{{4}}"
+    rf"|\d{{4}}[-/](?:0[1-9]|1[0-2])|{_MONTH}[-, ]+\d{{4}})"
 )
 _FORMS = {
     "a percentage": re.compile(r"[-+]?\s*[\d.,'\s]*\d\s*%"),
@@ -72,7 +74,7 @@ class Column:
     def features(self) -> list[str]:
         """The names of the features."""
         if self.kind == WORDS:
-            return [f"{self.name}={part}" for part in self.parts]
+            return [f"{self.name}={part}" if part else f"{self.name} (no value)" for part in self.parts]
         return [f"{self.name} ({part})" for part in self.parts] or [self.name]
 
     @classmethod
@@ -134,7 +136,7 @@ class Column:
     @property
     def folding(self) -> Callable[[str], str]:
         """What is done to texts before they are compared with the words; True and true are one."""
-        return str.lower if {word.lower() for word in self.parts} <= TRUTH.keys() else str
+        return str.lower if {word.lower() for word in self.parts if word} <= TRUTH.keys() else str
 
     def with_words(self, table: Table) -> "Column":
         """Return a column of words with those of this table. Raises UserError for what can be none."""
@@ -154,7 +156,8 @@ class Column:
         long = next((value for value in values if len(value) > LONGEST_TEXT), None)
         if long is not None:
             raise UserError(f"{table.path}: column '{name}' holds a text of {len(long)} characters; {drop}")
-        return replace(self, parts=values)
+        gaps = table.form.missing == ONLINE and table.missing(name).any()
+        return replace(self, parts=(*values, "") if gaps else values)
 
 
 def words_of(texts: Iterable[str], form: Preparation) -> list[str] | None:

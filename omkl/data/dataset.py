@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from omkl.data.doubts import notes_on_arrays
-from omkl.data.labels import Classes, note_on, values_of, y_of
+from omkl.data.labels import Classes, note_on, task_of, values_of, y_of
 from omkl.data.parse import Examples, dense
 from omkl.errors import UserError, counted, show
 
@@ -168,8 +168,12 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     labels = _labels(y, name)
     if len(labels) != rows.shape[0]:
         raise UserError(f"{name}: {counted(len(labels), 'label')} for {counted(rows.shape[0], 'row')}")
+    said = ""
+    if task == "auto":
+        task, said = task_of(labels, "y")
     numbers, classes = y_of(labels, task, name)
     notes = tuple(notes_on_arrays(rows, numbers)) if task != "novelty" else ()
+    notes += (said,) if said else ()
     return dataset_of(name, dense(rows, labels), numbers, rows.shape[1], task, notes, classes, raw=y)
 
 

@@ -228,11 +228,11 @@ def _parts(
             piece, again = _without_names(piece, names, delimiter, form, True)
             layout, piece = _layout(piece, path, form, delimiter)
             layout.notes += again
+            own = layout.names[: len(layout.names) - layout.blank]
+            layout.texts = {*texts, *kept_as_text(own, layout.named, form, path)}
         elif layout.named:
             piece, again = _without_names(piece, names, delimiter, form, False)
             layout.notes += again
-            own = layout.names[: len(layout.names) - layout.blank]
-            layout.texts = {*texts, *kept_as_text(own, layout.named, form, path)}
         yield layout, *_columns(piece, layout, path, form, delimiter)
 
 
@@ -374,10 +374,10 @@ def _layout(piece: _Piece, path: Path, form: Preparation, delimiter: str) -> tup
 
 
 def _are_row_names(texts: list[str]) -> bool:
-    """Whether texts are what R writes before the rows: all different, 1, 2, ... or words."""
+    """Whether texts are what R or pandas writes before the rows: all different, 1, 2, ... or words."""
     if len(texts) < 2 or len(set(texts)) < len(texts):
         return False
-    counting = texts == [str(i) for i in range(1, len(texts) + 1)]
+    counting = any(texts == [str(i) for i in range(first, len(texts) + first)] for first in (0, 1))
     return counting or not any(form.number(text) is not None for text in texts for form in _IN_GENERAL)
 
 

@@ -27,6 +27,7 @@ Classes = tuple[str, ...] | None  # labels as a source without YAML writes them,
 OTHERS = "other"  # all classes but the positive one, where they are several
 MOST_CLASSES = 1000
 MOST_LISTED = 8  # in a message
+MOST_WHOLE = 50  # different whole numbers that are classes where nothing else is said
 FEW = 20  # as many different numbers may be classes whatever they are
 TRUTH = {"false": 0.0, "true": 1.0}
 _SAME: dict[str, tuple[float | str, ...]] = {  # what such a class is, where that is a class too
@@ -184,6 +185,22 @@ def y_of(labels: np.ndarray, task: str, where: str) -> tuple[np.ndarray, Classes
     return class_numbers(labels, None, where) if task == "classification" else (targets(labels, where), None)
 
 
+def task_of(labels: np.ndarray, where: str, positive: str | None = None) -> tuple[str, str]:
+    """Return the task of labels (T,), and a note where they are targets: numbers, many or not whole."""
+    names, _, numbers = distinct(labels)
+    codes = any(re.match(r"[-+]?0\d", name) for name in names)
+    if numbers is None or codes or positive is not None or len(numbers) <= 2:
+        return "classification", ""
+    fractions = bool((numbers != np.round(numbers)).any())
+    if not fractions and len(numbers) <= MOST_WHOLE and not _are_targets(numbers, len(labels)):
+        return "classification", ""
+    kind = "numbers that are not whole" if fractions else f"{len(numbers)} different numbers"
+    return (
+        "regression",
+        f"{where} holds {kind}, so task=regression; task=classification takes them as classes",
+    )
+
+
 def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, where: str) -> None:
     """Raise UserError for labels that are no classes, with the settings that help."""
     count = len(texts)
@@ -192,6 +209,10 @@ def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, whe
         faults.append("classification needs at least two")
     elif count > MOST_CLASSES:
         faults.append(f"classification takes at most {MOST_CLASSES}")
+    elif numbers is None and count > FEW and 2 * count > T:
+        faults.append("they name the rows rather than classes")
+    if faults and numbers is None and count > 1:
+        faults.append("label=COLUMN names another column of a table")
     if faults or (numbers is not None and _are_targets(numbers, T)):
         if numbers is not None and count > 1:
             faults.append("task=regression takes them as targets")

@@ -15,6 +15,7 @@ LABELS = ("label", "class", "target", "y")  # names of a label's column, without
 _CHOICES = {
     "index_base": ("auto", 0, 1),
     "header": ("auto", "yes", "no"),
+    "missing": ("online", "error", "drop", "mean"),
     "categorical": ("auto", "onehot", "letters", "error"),
     "dates": ("parts", "ordinal", "drop"),
     "day_first": ("auto", "yes", "no"),
@@ -39,7 +40,8 @@ class Preparation:
     na: the words that are gaps, without regard to case, None for MISSING; an empty cell always is one
     label: a column's name or number; None for the last, or for one that is called as in LABELS
     id: columns that name the rows, left out of the features    drop: columns to leave out
-    missing: ``error``, ``drop`` the row (also for its label), or ``mean`` of the column
+    missing: ``online``: numbers are the mean of the rows before, a gap among words is a word of its own;
+    ``error``, ``drop`` the row, or ``mean`` of the column; rows without a label are left out, but for error
     categorical: ``onehot``, ``letters`` (their codes), ``error``, or ``auto``: onehot for columns of few
     words, others are left out
     dates: ``parts``, ``ordinal`` (only the days since the first) or ``drop``
@@ -59,7 +61,7 @@ class Preparation:
     label: str | None = None
     id: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    missing: str = "error"
+    missing: str = "online"
     categorical: str = "auto"
     dates: str = "parts"
     day_first: str = "auto"

@@ -5,7 +5,7 @@ A recipe is made from one table and can be applied to others with the same colum
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from omkl.data.columns import (
     KINDS,
     LONGEST_TEXT,
     NUMBERS,
+    ONLINE,
     TIME,
     WORDS,
     Column,
@@ -31,11 +32,13 @@ from omkl.data.columns import (
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.doubts import note_on_na, notes_on_codes, notes_on_columns
-from omkl.data.labels import Classes, against_rest, note_on_alike, shortlist, y_of
+from omkl.data.labels import Classes, against_rest, note_on_alike, shortlist, task_of, y_of
 from omkl.data.parse import dense
 from omkl.data.preparation import Preparation, column_word, in_shell, na_text, plain_values
 from omkl.data.tables import Table, label_place
 from omkl.errors import UserError, counted, quoted, show, suggest
+
+EMPTY = "it has no value in any row"
 
 
 @dataclass
@@ -76,11 +79,15 @@ class Recipe:
                 raise UserError(
                     f"{table.path} has no column '{column.name}'{suggest(column.name, table.names)}"
                 )
-        drops = self.preparation.missing == "drop"
+        missing = self.preparation.missing
+        drops = missing == "drop"
         labels = table.labels(self.label) if self.label in table.frame else None
         unlabelled = np.zeros(len(table), bool) if labels is None else table.missing(self.label)
-        if labelled and unlabelled.any() and not drops:
+        if labelled and unlabelled.any() and (missing == "error" or unlabelled.all()) and not drops:
             row, helps = int(np.argmax(unlabelled)), "" if new else ", or missing=drop leaves it out"
+            if unlabelled.all():
+                fault = f"no row has a label (column '{self.label}')"
+                raise UserError(f"{table.path}: {fault}{'' if new else '; label=COLUMN names another'}")
             word = table.cell(self.label, row)
             if not new and word.isalnum():
                 helps += f"; {self._na_helps(table, word)}"
@@ -94,7 +101,7 @@ class Recipe:
             raise UserError(
                 f"{table.where(row)}: the label has {long:,} characters; at most {LONGEST_TEXT} are read"
             )
-        kept = np.ones(len(table), bool)
+        kept = ~unlabelled if labelled else np.ones(len(table), bool)
         if drops:
             gaps = np.zeros(len(table), bool)
             for column in self.columns:
@@ -139,7 +146,8 @@ class Recipe:
             raise UserError(no_number(name, table, new))
         _check_finite(name, values, table)
         if column.means and missing.any():
-            values = np.where(np.isnan(values), column.means, values)
+            so_far = self.preparation.missing == ONLINE and not new
+            values = np.where(np.isnan(values), _means_so_far(values) if so_far else column.means, values)
         if column.scaling:
             shift, factor = np.array(column.scaling).T
             values = (values - shift) * factor
@@ -205,7 +213,8 @@ def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
     """Return a column with its words, or the means and the scaling of its features."""
     if column.kind == WORDS:
         return column.with_words(table)
-    if preparation.missing != "mean" and preparation.scale == "none":
+    fills = preparation.missing in ("mean", ONLINE)
+    if not fills and preparation.scale == "none":
         return column
     values = column.values(table)
     if values is None:
@@ -214,12 +223,11 @@ def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
     means, scaling = list[float](), list[tuple[float, float]]()
     for name, numbers in zip(column.features, values.T, strict=True):
         there = numbers[~np.isnan(numbers)]
-        if preparation.missing == "mean" and not there.size:
-            fault = f"column '{name}' has no value in any row, so no mean"
-            raise UserError(f"{table.path}: {fault}; {column_word('drop', column.name)} leaves it out")
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
-            if preparation.missing == "mean":
-                means.append(float(np.mean(there)))
+            if fills:
+                means.append(float(np.mean(there)) if there.size else 0.0)
+                if preparation.missing == ONLINE and len(there) == len(numbers) and np.isinf(means[-1]):
+                    means[-1] = 0.0  # it is for gaps of other tables
             if preparation.scale != "none":
                 scaling.append(_scaling(there, preparation.scale) if there.size else (0.0, 1.0))
         if not np.isfinite([*means[-1:], *(scaling[-1] if scaling else ())]).all():
@@ -262,6 +270,10 @@ def choice_of(table: Table, preparation: Preparation, task: str = "classificatio
         if place in {label, *ids, *left_out}:
             continue
         what = ""
+        if preparation.missing != "error" and table.missing(name).all():
+            left_out[place] = EMPTY
+            said.setdefault(f"left out, since {EMPTY}", []).append(f"'{name}'")
+            continue
         if table.is_numeric(name):
             is_words = preparation.categorical == "onehot" and table.is_truth(name)
             chosen.columns[name] = Column(name, WORDS if is_words else NUMBERS)
@@ -306,7 +318,7 @@ def _too_many(name: str, texts: Sequence[str], words: list[str], table: Table) -
 
 def _nothing_left(table: Table, preparation: Preparation, chosen: Choice) -> str:
     """Return why no column is a feature, and what helps."""
-    words = [place for place, why in chosen.left_out.items() if why != "drop="]
+    words = [place for place, why in chosen.left_out.items() if why not in ("drop=", EMPTY)]
     if words:
         return no_number(table.names[words[0]], table).removeprefix(f"{table.where(0)}: ")
     if chosen.left_out or chosen.ids:
@@ -339,12 +351,21 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
 
     Raises UserError that names row, column and what helps.
     """
+    said = ""
+    if task == "auto":
+        label = table.names[label_place(table.names, table.named, preparation, table.path)[0]]
+        there = table.labels(label)[~table.missing(label)]
+        task, said = task_of(there, f"column '{label}'", preparation.positive)
     recipe, notes = recipe_of(table, preparation, task)
+    notes += [said] if said else []
     X, labels, kept = recipe.apply(table)
     assert labels is not None  # the recipe was made from this table
     rows = len(table)
     if len(kept) < rows:
-        notes.append(f"missing=drop leaves out {rows - len(kept)} of {rows} rows")
+        notes.append(left_out_rows(recipe, rows - len(kept), rows))
+    gaps = {column.name: int(table.missing(column.name)[kept].sum()) for column in recipe.columns}
+    if filled := note_on_filled(recipe, gaps):
+        notes.append(filled)
     notes += _note_on_gaps(table, recipe) + note_on_na(table)
     where = f"{table.path}: column '{recipe.label}'"
     classes: Classes
@@ -390,6 +411,43 @@ def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
             )
     rows, columns, values = (np.concatenate(arrays) for arrays in zip(*entries, strict=True))
     return sp.coo_array((values, (rows, columns)), shape=(T, d)).tocsr()
+
+
+def left_out_rows(recipe: Recipe | None, count: int, rows: int) -> str:
+    """Return the note on rows of a table that are left out."""
+    if recipe is not None and recipe.preparation.missing == "drop":
+        return f"missing=drop leaves out {count} of {counted(rows, 'row')}"
+    return f"{count} of {counted(rows, 'row')} {'has' if count == 1 else 'have'} no label and are left out"
+
+
+def note_on_filled(recipe: Recipe, gaps: Mapping[str, int], new: bool = False) -> str:
+    """Return the note on the gaps that ``missing=online`` fills, empty where there are none.
+
+    gaps: their number by column    new: whether they are those of a table that is not the recipe's own
+    """
+    if recipe.preparation.missing != ONLINE:
+        return ""
+    kinds = [[column for column in recipe.columns if (column.kind == WORDS) == own] for own in (False, True)]
+    texts = [[f"'{own.name}' ({gaps[own.name]})" for own in kind if gaps.get(own.name)] for kind in kinds]
+    means = "the mean of the training data" if new else "the mean of the rows before"
+    said = [
+        f"those of {shortlist(own)} are {what}"
+        for own, what in zip(texts, (means, "a word of their own"), strict=True)
+        if own
+    ]
+    return (
+        f"gaps are filled: {', '.join(said)}{'' if new else '; missing=error refuses them'}" if said else ""
+    )
+
+
+def _means_so_far(values: np.ndarray) -> np.ndarray:
+    """Return the means (T, k) of the rows before each row, without gaps; 0 where there are none."""
+    there = ~np.isnan(values)
+    numbers = np.where(there, values, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums, counts = np.cumsum(numbers, axis=0) - numbers, np.cumsum(there, axis=0) - there
+        means: np.ndarray = np.nan_to_num(sums / np.maximum(counts, 1))
+    return means
 
 
 def _scaling(values: np.ndarray, kind: str) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from omkl.data import cache, data_files, registry
 from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.doubts import notes_on_arrays
 from omkl.data.formats import check_settings, data_name, format_of, read_table
-from omkl.data.labels import y_of
+from omkl.data.labels import task_of, y_of
 from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.recipe import Recipe, prepared_table
 from omkl.data.registry import DataEntry, Form, Link, read_registered
@@ -177,9 +177,13 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
         return replace(dataset, name=data_name(path)), recipe
     if found.d == 0:
         raise UserError(f"{path}: no features in any example")
+    notes: tuple[str, ...] = ()
+    if task == "auto":
+        task, said = task_of(found.labels, str(path.name))
+        notes = (said,) if said else ()
     y, classes = y_of(found.labels, task, str(path))
     counted = "an index is 0, so the columns count from 0 (index_base=0)"
-    notes: tuple[str, ...] = (counted,) if preparation.index_base == "auto" and found.base == 0 else ()
+    notes += (counted,) if preparation.index_base == "auto" and found.base == 0 else ()
     if task != "novelty":
         import scipy.sparse as sp
 
@@ -195,6 +199,19 @@ class UserFile(DataRef):
 
     path: Path
     preparation: Preparation = AS_IT_IS
+    said: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*self.said, *self.known.notes)
+
+    def decided(self) -> "UserFile":
+        """Return the file with the task that follows from its labels, where it is still open."""
+        if self.task != "auto":
+            return self
+        made = replace(self, task=self._dataset.task)
+        made.__dict__["_dataset"] = self._dataset
+        return made
 
     def load(self, download: bool = True) -> Dataset:
         return self._dataset
@@ -272,6 +289,19 @@ class Frame(DataRef):
 
     frame: Any
     preparation: Preparation = AS_IT_IS
+    said: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (*self.said, *self.known.notes)
+
+    def decided(self) -> "Frame":
+        """Return the frame with the task that follows from its labels, where it is still open."""
+        if self.task != "auto":
+            return self
+        made = replace(self, task=self.load().task)
+        made.__dict__["_read"] = self._read
+        return made
 
     @cached_property
     def _read(self) -> tuple[Parsed, Recipe]:

@@ -62,6 +62,11 @@ def _known(folders: tuple[Path, ...]) -> dict[str, tuple[LearnerSpec, str]]:
     return table
 
 
+def listed() -> dict[str, LearnerSpec]:
+    """Return the learners of the estimators that a list holds, by name: no paper's variant, no Dummy."""
+    return {name: spec for name, (spec, _) in estimator_specs().items() if spec.listed}
+
+
 def no_such_estimator(module: str, name: str) -> AttributeError:
     """Return the error for a name that a module of estimators does not have."""
     return AttributeError(f"{module} has no estimator '{name}'{suggest(name, estimator_specs())}")

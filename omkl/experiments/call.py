@@ -1,10 +1,12 @@
 """A call: the words of a command, the same as keywords, and data of one's own, before they are a plan."""
 
+import functools
+import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from omkl.config import Plan, Setting
 from omkl.config import plan as make_plan
@@ -18,13 +20,13 @@ from omkl.errors import UserError, counted, show, with_article
 from omkl.experiments.kernel_text import check_current
 
 LABEL = "y=..."  # the column of labels that are given beside a frame
-OF_CALLS = {"jobs": "jobs=2", "fresh": "fresh=True", "progress": "progress=False"}
+OF_CALLS = {"jobs": "jobs=2", "fresh": "fresh=True", "progress": "progress=False", "stored": "stored=True"}
 _RUNNING = "omkl.run, sweep, tune, bounds, table and claims"
 _DATA_FRAME = "what comes back has .table, a DataFrame, to"
 INSTEAD = {  # of options that are no keywords
     "by": "what comes back has .by(MEASURE)",
     "columns": f"{_DATA_FRAME} select from",
-    "dry_run": "omkl.results runs nothing and returns what the store holds; `omkl run --dry-run` estimates",
+    "dry_run": "stored=True runs nothing and returns what the store holds; `omkl run --dry-run` estimates",
     "fail_above": f"{_DATA_FRAME} compare with a limit, such as its column mistake_pct_mean",
     "fail_below": f"{_DATA_FRAME} compare with a limit, such as its column auc_mean",
     "fail_fast": "what comes back has .failed, the cells that failed",
@@ -33,6 +35,39 @@ INSTEAD = {  # of options that are no keywords
     "quiet": "progress=False shows no bar",
     "sort": f"{_DATA_FRAME} sort",
 }
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_PYTHON = {  # what a message says of the command line, and what Python has in its place
+    "`omkl list algos`": "omkl.learners()",
+    "`omkl list data`": "omkl.datasets()",
+    "`omkl list pools`": "omkl.pools()",
+    "`omkl list papers`": "omkl.papers()",
+    "`omkl tune --out FILE` writes one": "omkl.tune(...).save(FILE) writes one",
+    "one of your own needs its folder: --with DIR": "one of your own needs its folder in OMKL_PATH",
+}
+_VALUES = {"null": "None", "true": "True", "false": "False"}
+
+
+def in_python(call: Callable[P, R]) -> Callable[P, R]:
+    """Let the messages of a function's UserErrors speak of Python where they speak of the command line."""
+
+    @functools.wraps(call)
+    def translating(*args: P.args, **keywords: P.kwargs) -> R:
+        try:
+            return call(*args, **keywords)
+        except UserError as error:
+            error.args = (_in_python(str(error)),)
+            raise
+
+    return translating
+
+
+def _in_python(message: str) -> str:
+    for command, own in _PYTHON.items():
+        message = message.replace(command, own)
+    return re.sub(r"(?<![\w'\"`])(null|true|false)(?![\w'\"`])", lambda found: _VALUES[found[0]], message)
 
 
 @dataclass(frozen=True)
@@ -90,8 +125,7 @@ class Call:
             values["label"] = label
         if are_files and not names:  # words, or none
             return cls(given, values | ({"data": [*map(str, sets)]} if sets else {}))
-        task = values.get("task", "classification")
-        task = next((word.removeprefix("task=") for word in given if word.startswith("task=")), task)
+        task = Request(given, True, values).task()
         usual_names = ["data", *(f"data{at}" for at in range(2, len(sets) + 1))]
         refs = [_ref(one, y, task, name) for one, name in zip(sets, names or usual_names, strict=True)]
         if all(isinstance(ref, Parsed) for ref in refs):
@@ -105,7 +139,8 @@ class Call:
         """Return the plan; sweep: whether hyperparameters may have several values."""
         self.check_options()
         check_current()
-        return make_plan(self.words, sweep=sweep, values=self.values, data=self.data)
+        others = () if self.typed else OF_CALLS
+        return make_plan(self.words, sweep=sweep, values=self.values, data=self.data, others=others)
 
     def request(self, sweep: bool = False, others: Iterable[str] = ()) -> Request:
         """Return the words over conf/config.yaml; sweep: as of `plan`; others: keys to suggest, too."""

@@ -4,15 +4,15 @@ import functools
 import inspect
 import shlex
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from omkl.config import Setting
 from omkl.config.settings_text import word_text
 from omkl.errors import UserError
-from omkl.experiments.call import Call, is_object
+from omkl.experiments.call import Call, in_python, is_object
 from omkl.experiments.paper_results import PaperResult, bounds_of, selection_of, with_claims
 from omkl.experiments.report import page_of, write_page
 from omkl.experiments.results import Results, check_end, run_call
@@ -20,29 +20,39 @@ from omkl.experiments.trained_model import Model, trained
 from omkl.experiments.tune import Study, Tuning
 from omkl.figures.style import KINDS
 from omkl.publications import Selection, find_item
-from omkl.reports.look import look as look
+from omkl.reports import look as looks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
-How = dict[str, Any]  # jobs, fresh, progress
+How = dict[str, Any]  # jobs, fresh, progress, stored
+Order = Literal["permuted", "file", "authors"]
+Task = Literal["classification", "regression", "novelty"]
+look = in_python(looks.look)
 P = ParamSpec("P")
 Q = TypeVar("Q")
 R = TypeVar("R")
 
 
 def _with_arguments_of(
-    arguments: Callable[P, tuple[Q, How]],
+    arguments: Callable[P, tuple[Q, How]], without: Sequence[str] = ()
 ) -> Callable[[Callable[[Q, How], R]], Callable[P, R]]:
     """Give a function the arguments of another one, which makes of them what the function takes."""
 
     def given_to(does: Callable[[Q, How], R]) -> Callable[P, R]:
+        @in_python
         @functools.wraps(does)
         def call(*args: P.args, **keywords: P.kwargs) -> R:
+            for name in (name for name in without if name in keywords):
+                raise UserError(
+                    f"{name} is no keyword of omkl.{does.__name__}, but of omkl.run and omkl.sweep"
+                )
             return does(*arguments(*args, **keywords))
 
         returned = inspect.signature(does).return_annotation
-        shown = inspect.signature(arguments).replace(return_annotation=returned)
+        shown = inspect.signature(arguments)
+        own = [one for name, one in shown.parameters.items() if name not in without]
+        shown = shown.replace(parameters=own, return_annotation=returned)
         call.__signature__ = shown  # type: ignore[attr-defined]  # of help() and of editors
         return call
 
@@ -50,18 +60,42 @@ def _with_arguments_of(
 
 
 def _running(
-    words: str = "",
+    words: Any = "",
     *,
     data: Any = None,
     y: Any = None,
     label: str | None = None,
+    algo: Any = None,
+    reps: int | None = None,
+    order: Order | None = None,
+    scale: str | None = None,
+    target: str | None = None,
+    task: Task | None = None,
+    pool: Any = None,
+    yardsticks: Sequence[str] | None = None,
+    test: Any = None,
+    delay: int | None = None,
+    seed: int | None = None,
+    store: str | Path | None = None,
     jobs: int | None = None,
+    stored: bool = False,
     fresh: bool = False,
     progress: bool = True,
     **settings: Any,
 ) -> tuple[Call, How]:
     """Take what runs settings."""
-    return Call.of(words, data, y, label, **settings), {"jobs": jobs, "fresh": fresh, "progress": progress}
+    named = {"algo": algo, "reps": reps, "order": order, "scale": scale, "target": target, "task": task}
+    named |= {
+        "pool": pool,
+        "yardsticks": yardsticks,
+        "test": test,
+        "delay": delay,
+        "seed": seed,
+        "store": store,
+    }
+    settings |= {key: value for key, value in named.items() if value is not None}
+    how = {"jobs": jobs, "fresh": fresh, "progress": progress}
+    return Call.of(words, data, y, label, **settings), how | ({"stored": True} if stored else {})
 
 
 def _of_a_paper(
@@ -86,25 +120,61 @@ def _of_a_paper(
 def run(call: Call, how: How) -> Results:
     """Run learners on data sets, next to the yardsticks: `omkl run`.
 
+    A setting that is not given has its usual value. What is given as a keyword may be a word instead.
+
     Parameters
     ----------
     words
-        The command's words, such as ``"algo=omkc_ss,alma data=a9a reps=5"``.
+        The command's words, such as ``"algo=omkc_ss,alma data=a9a reps=5"``, or the data.
     data
-        In place of the word: a name, a path, a data set of omkl, a pandas or polars frame (with ``label``),
-        an array (T, d) or scipy sparse matrix (with ``y``), a list of these, or a mapping of names to these.
+        A name, a path, a data set of omkl, a pandas or polars frame (with ``label``), an array (T, d) or
+        scipy sparse matrix (with ``y``), a list of these, or a mapping of names to these.
     y
         Labels (T,) of an array.
     label
         The name of the label's column of a frame or a file.
+    algo
+        Learners, one or a list: names and groups such as ``"alma"`` (`learners`), learners with settings
+        (`learner`), and estimators with ``partial_fit`` or ``learn_one``, such as ``SGDClassifier()``.
+    reps
+        Repetitions: 20, and 1 with ``order="file"``.
+    order
+        Of the rows in each repetition: ``"permuted"`` at random, as in the ``"file"``, or as the
+        ``"authors"`` had them.
+    scale
+        Of the features of your own data: ``"standard"``, ``"minmax"`` or ``"none"``; for all data
+        ``"online"``, by the rows seen so far.
+    target
+        Of a regression: ``"online"`` scales the targets with those seen so far, ``"none"`` does not.
+    task
+        Of your own data: ``"classification"`` (if it is not given) or ``"regression"``.
+    pool
+        Kernel pools of the learners that run on one, one or a list of names (`pools`).
+    yardsticks
+        Learners to compare with; ``[]`` for none.
+    test
+        What is held out and not learnt: a share such as 0.2, or a data set.
+    delay
+        Labels come in batches of this many rounds (1).
+    seed
+        Base seed of the permutations (1).
+    store
+        Folder of the results: ``$OMKL_STORE``, else ``./results``.
     jobs
         Worker processes; if it is not given, one for each core.
+    stored
+        Whether to return what the store holds; nothing runs.
     fresh
         Whether cells that the store holds run again.
     progress
         Whether to show a progress bar: one of ipywidgets in a notebook, one of text in a terminal.
     settings
-        Further settings by name, as in ``reps=5, algo=["alma", "omkc_ss"], **{"algo.C": 1.0}``.
+        Further settings by name: ``rounds``, ``exec``, those of a table such as ``missing``, and
+        hyperparameters, as in ``**{"algo.C": 1.0}``.
+
+    Returns
+    -------
+    Results
 
     Raises
     ------
@@ -122,7 +192,7 @@ def sweep(call: Call, how: How) -> Results:
     return run_call(call, True, **how)
 
 
-@_with_arguments_of(_running)
+@_with_arguments_of(_running, without=("stored",))
 def tune(call: Call, how: How) -> Tuning:
     """Find good hyperparameters for each learner on each data set: `omkl tune`.
 
@@ -134,15 +204,7 @@ def tune(call: Call, how: How) -> Tuning:
     return made
 
 
-def results(
-    words: str = "", *, data: Any = None, y: Any = None, label: str | None = None, **settings: Any
-) -> Results:
-    """Return what the store holds of a run or a sweep; nothing runs. The arguments are those of `run`."""
-    call = Call.of(words, data, y, label, **settings)
-    plan = call.plan(sweep=True)
-    return Results.stored(plan, call.line("sweep" if plan.swept else "run"), bool(plan.swept))
-
-
+@in_python
 def bounds(words: str = "", *, rows: int = 2000, **settings: Any) -> PaperResult:
     """Compare the theorems' bounds with the observed mistakes, vectors or regret: `omkl bounds`.
 
@@ -206,6 +268,7 @@ def claims(chosen: tuple[str, Selection], how: How) -> PaperResult:
     return PaperResult(made.table, made.outcome, made.title)
 
 
+@in_python
 def figure(
     kind: str,
     words: str = "",
@@ -255,21 +318,34 @@ def figure(
     return made.draw()
 
 
+@in_python
 def fit(
     words: "str | Setting" = "",
     data: Any = None,
     *,
     y: Any = None,
     label: str | None = None,
+    order: Order | None = None,
+    scale: str | None = None,
+    target: str | None = None,
+    task: Task | None = None,
+    seed: int | None = None,
     **settings: Any,
 ) -> Model:
     """Train one learner on one data set, in one pass: `omkl fit`.
+
+    The rows come in the order of the first repetition of a run, which is a permutation of them;
+    ``order="file"`` learns them as they stand.
 
     Parameters
     ----------
     words
         A learner's name or a learner of `learner`, or words such as ``"algo=alma data=my.csv label=class"``.
-    data, y, label, settings
+    data, y, label
+        As in `run`.
+    order
+        ``"permuted"`` (if it is not given), ``"file"`` or ``"authors"``, as in `run`.
+    scale, target, task, seed, settings
         As in `run`.
     """
     if is_object(words):
@@ -280,9 +356,12 @@ def fit(
         )
     if isinstance(words, Setting) or (isinstance(words, str) and words and "=" not in words):
         words, settings = "", {"algo": words, **settings}
+    named = {"order": order, "scale": scale, "target": target, "task": task, "seed": seed}
+    settings |= {key: value for key, value in named.items() if value is not None}
     return trained(Call.of(words, data, y, label, **settings))
 
 
+@in_python
 def load_model(path: str | Path) -> Model:
     """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for another file."""
     from omkl.runs import models
@@ -290,6 +369,7 @@ def load_model(path: str | Path) -> Model:
     return Model(models.load(Path(path)))
 
 
+@in_python
 def report(
     words: str = "",
     *,

@@ -13,7 +13,7 @@ from omkl.config.kernel_kinds import check_kernel
 from omkl.config.settings_text import value_text
 from omkl.config.words import Setting, setting
 from omkl.errors import UserError
-from omkl.experiments.call import is_object, setting_of
+from omkl.experiments.call import in_python, is_object, setting_of
 from omkl.experiments.kernel_text import defaults_of, remember, text_of
 from omkl.experiments.lists import of_tasks
 from omkl.experiments.results import Shown
@@ -33,6 +33,21 @@ class ChosenLearner(Setting, Shown):
     """
 
     model: Any = field(default=None, compare=False)
+    inner = frozenset(
+        {
+            "fits",
+            "identity",
+            "is_for",
+            "kernel_pool",
+            "kernels",
+            "notes",
+            "per_data",
+            "scaling",
+            "spec",
+            "stored",
+        }
+        | {"task"}
+    )
     __str__ = Setting.__str__
 
     def __repr__(self) -> str:
@@ -58,6 +73,7 @@ class ChosenLearner(Setting, Shown):
         return Table.of(rows, shared="; ".join([title, *more]))
 
 
+@in_python
 def learner(name: Any, *, pool: str | None = None, label: str | None = None, **params: Any) -> ChosenLearner:
     """Return a learner with settings of its own.
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from omkl.config import Plan
 from omkl.errors import UserError, quoted, suggest
@@ -27,6 +29,7 @@ from omkl.reports.table_cells import fitted
 from omkl.runs.cells import expand
 from omkl.runs.held_out import notes_on
 from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
+from omkl.seeds import learner_seed
 from omkl.store.cell_measures import with_extra
 from omkl.store.store import Store
 from omkl.tasks import REGRET, judging_on
@@ -40,6 +43,11 @@ if TYPE_CHECKING:
 
 class Shown(ABC):
     """Something that is shown as a table."""
+
+    inner: ClassVar[frozenset[str]] = frozenset()  # what completion leaves out: parts of omkl use it
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - self.inner - {"inner", "render", "report_table"})
 
     @abstractmethod
     def report_table(self) -> Table:
@@ -106,7 +114,8 @@ class Results(Shown):
     table : pandas.DataFrame
         A row for each data set, learner and setting: means and standard deviations over the repetitions.
     cells : pandas.DataFrame
-        A row for each repetition.
+        A row for each repetition. An estimator of `omkl.sklearn` with ``random_state=learner_seed`` repeats
+        it on the rows of ``omkl.data.order(data, order, seed, rep)[0]``.
     settings : pandas.DataFrame
         A row for each learner and setting: its hyperparameters.
     best : pandas.DataFrame
@@ -117,6 +126,10 @@ class Results(Shown):
 
     parts: tuple[Part, ...]
     is_sweep: bool = False
+    inner = frozenset(
+        {"check_options", "expected", "figure", "has_learners", "is_sweep", "outcome", "parts", "rows", "run"}
+        | {"stored", "to_draw"}
+    )
 
     @classmethod
     def stored(cls, plan: Plan, command: str = "", is_sweep: bool = False) -> "Results":
@@ -150,10 +163,10 @@ class Results(Shown):
         if measure and kind == "sweep":
             judging_on(measure, tasks)
         made = cls.stored(plan, command)
-        requested, found = made.parts[0].outcome.requested, len(made.cells)
+        requested, found = made.parts[0].outcome.requested, len(made._cells)
         if found < requested:
             missing = f"the store {plan.store} holds {found} of {requested} cells"
-            if not {setting.learner for setting in plan.settings} <= set(made.cells["algo"]):
+            if not {setting.learner for setting in plan.settings} <= set(made._cells["algo"]):
                 verb = "sweep" if plan.swept else "run"
                 raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
             warnings.warn(missing, stacklevel=2)
@@ -189,6 +202,19 @@ class Results(Shown):
 
     @cached_property
     def cells(self) -> "pd.DataFrame":
+        made = self._cells.copy()
+        specs = self.expected.specs
+        drawn = [
+            _learner_seed(int(permutation), name, specs.get(name))
+            for permutation, name in zip(made["permutation_seed"], made["algo"], strict=True)
+        ]
+        place = made.columns.get_loc("permutation_seed") + 1
+        made.insert(place, "learner_seed", np.array(drawn, dtype=object))  # of 128 bits
+        return made
+
+    @cached_property
+    def _cells(self) -> "pd.DataFrame":
+        """The cells as they are stored."""
         return _joined([part.outcome.cells for part in self.parts])
 
     @cached_property
@@ -213,11 +239,11 @@ class Results(Shown):
     @cached_property
     def rows(self) -> list[Row]:
         """The rows of the table: of each data set the learners, then the yardsticks; each row once."""
-        return rows_of_parts([(part.outcome.cells, part.expected) for part in self.parts], self.cells)
+        return rows_of_parts([(part.outcome.cells, part.expected) for part in self.parts], self._cells)
 
     @cached_property
     def table(self) -> "pd.DataFrame":
-        return summary_of_rows(self.rows, self.cells, self.expected)
+        return summary_of_rows(self.rows, self._cells, self.expected)
 
     @cached_property
     def best(self) -> "pd.DataFrame":
@@ -252,7 +278,7 @@ class Results(Shown):
     def report_table(self, options: TableOptions = USUAL) -> Table:
         """Return the table for readers; options: order of the rows, and columns."""
         make = sweep_table if self.is_sweep else run_table
-        return make(self.table, self.cells, self.expected, options)
+        return make(self.table, self._cells, self.expected, options)
 
     # ------------------------------------------------------------------ as figures
 
@@ -268,7 +294,7 @@ class Results(Shown):
         if measure is not None and kind != "curve":
             return self.by(measure).figure(kind)
         measure = measure and measure_named(measure).name
-        cells = self._whole() if kind == "confusion" else self.cells
+        cells = self._whole() if kind == "confusion" else self._cells
         stored: Mapping[str, Mapping[str, Any]] = self._curves() if kind == "curve" else {}
         stored = self._with_regret(stored) if measure == REGRET else stored
         measures = PAIR if measure is None else (measure,)
@@ -338,7 +364,7 @@ class Results(Shown):
 
     def _curves(self) -> dict[str, dict[str, Any]]:
         stores = {part.plan.store: Store(part.plan.store) for part in self.parts}
-        keys = set(self.cells["key"])
+        keys = set(self._cells["key"])
         return {key: curve for store in stores.values() for key, curve in store.curves(keys).items()}
 
     def _with_regret(self, curves: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -351,8 +377,14 @@ class Results(Shown):
     def _whole(self) -> "pd.DataFrame":
         """Return the cells with all that is stored of them, such as confusion matrices and revisions."""
         if all({"confusion", "revision"} <= set(part.outcome.cells) for part in self.parts):
-            return self.cells
+            return self._cells
         return _joined([table_of(Store(part.plan.store), expand(part.plan)) for part in self.parts])
+
+
+def _learner_seed(permutation: int, name: str, spec: Any) -> int:
+    """Return the seed of a learner's own random numbers on one permutation."""
+    seed = learner_seed(permutation, getattr(spec, "draws_as", None) or name)
+    return seed % 2**32 if spec is not None and spec.estimator else seed
 
 
 def _joined(tables: "list[pd.DataFrame]") -> "pd.DataFrame":
@@ -379,20 +411,30 @@ def _distinct(items: Iterable[Any]) -> list[Any]:
 # ------------------------------------------------------------------ from Python
 
 
-def run_call(call: Call, is_sweep: bool = False, **how: Any) -> Results:
-    """Run a call to its end and return its results; how: jobs, fresh, progress."""
+def run_call(call: Call, is_sweep: bool = False, stored: bool = False, **how: Any) -> Results:
+    """Run a call to its end and return its results; how: jobs, fresh, progress.
+
+    stored: return what the store holds, and run nothing
+    """
     plan = call.plan(is_sweep)
+    if stored:
+        if how.get("fresh"):
+            raise UserError("stored=True runs nothing, and fresh=True runs all; give one of them")
+        return Results.stored(plan, call.line("sweep" if is_sweep else "run"), is_sweep)
     if plan.exec["name"] == "slurm":
-        raise UserError("exec=slurm submits cells and does not wait; use `omkl run`, and omkl.results later")
+        raise UserError("exec=slurm submits cells and does not wait; use `omkl run`, and stored=True later")
     made = Results.run(plan, call.line("sweep" if is_sweep else "run"), is_sweep, **how)
-    check_end(made.outcome)
+    check_end(made.outcome, 6)
     return made
 
 
-def check_end(outcome: Any) -> None:
-    """Raise KeyboardInterrupt where Ctrl-C ended what has run, if anything; warn of each cell that failed."""
+def check_end(outcome: Any, level: int = 5) -> None:
+    """Raise KeyboardInterrupt where Ctrl-C ended what has run, if anything; warn of each cell that failed.
+
+    level: frames from here to the caller of omkl
+    """
     if outcome and outcome.interrupted:
         raise KeyboardInterrupt
     for line in outcome.failed if outcome else ():
         where = f"{line['algo']} on {line['data']}, repetition {line['rep']}"
-        warnings.warn(f"{where}: {line['error']}", stacklevel=4)
+        warnings.warn(f"{where}: {line['error']}", stacklevel=level)

@@ -30,6 +30,8 @@ class Model(Shown):
     number), and a warning counts them. In a notebook it is a table of what it holds.
     """
 
+    inner = frozenset({"learns_labels", "trained"})
+
     def __init__(self, trained: models.Model, notes: Sequence[str] = ()) -> None:
         self.trained, self._notes = trained, list(notes)
 
@@ -125,7 +127,8 @@ class Model(Shown):
         return Table.of(rows)
 
     def __str__(self) -> str:
-        return f"omkl model, {self.summary}"
+        order = self.trained.about.get("order")
+        return f"omkl model, {self.summary}{f', order={order}' if order else ''}"
 
     @property
     def learns_labels(self) -> bool:

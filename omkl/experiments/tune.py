@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.config import Plan, Setting, learner_spec, pool_names
 from omkl.config.request import settings_yaml
 from omkl.config.settings_text import params_text, word_text
+from omkl.config.words import SCALES
 from omkl.errors import UserError, counted, quoted
 from omkl.experiments.call import Call
 from omkl.experiments.own import ChosenLearner
@@ -62,9 +63,10 @@ class Study:
                 )
         fixed = [key.removeprefix("algo.") for key in given if key.startswith("algo.")]
         fixed += ["pool"] if any(key.partition(".")[0] == "pool" for key in given) else []
+        fixed += [key for key in SCALES if key in given]
         if (learners := given.get("algo")) and "settings" not in given:
             chosen = [one for one in learners.values if isinstance(one, Setting)]
-            fixed += [f"{one.learner}.{name}" for one in chosen for name in one.params]
+            fixed += [f"{one.learner}.{name}" for one in chosen for name in (*one.params, *one.scaling)]
             fixed += [f"{one.learner}.pool" for one in chosen if one.pool]
         plan = call.plan()
         return cls(call, plan, rule, tuple(races(plan, rule, fixed)), tuple(fixed))
@@ -137,6 +139,7 @@ class Tuning(Shown):
     parts: tuple[tuple[Results, Results], ...]
     failed: tuple[dict[str, Any], ...] = ()
     interrupted: bool = False
+    inner = frozenset({"ends", "first", "interrupted", "parts", "rows", "study"})
 
     @cached_property
     def results(self) -> Results:
@@ -216,13 +219,21 @@ class Tuning(Shown):
             if key.partition(".")[0] not in apart
         }
 
+    @staticmethod
+    def _scaling(end: Tuned) -> dict[str, Any]:
+        """Return how the best setting scales its streams otherwise than the first, as words."""
+        own, first = end.setting.scaling, end.race.trials[0].scaling
+        return {name: own.get(name, "none") for name in SCALES if own.get(name) != first.get(name)}
+
     def _choice(self, end: Tuned) -> ChosenLearner:
         setting, spec = end.setting, learner_spec(end.setting.learner)
         names = {axis.name for axis in axes(spec, end.task, self.study.fixed)}
         names |= spec.unusual(setting.params, end.task).keys()
         params = {name: value for name, value in setting.params.items() if name in names}
         pool = setting.pool if setting.pool and setting.pool["name"] in pool_names() else None
-        return ChosenLearner(spec.name, params, pool, setting.label, (end.data.word,))
+        searched = {name for scaling, _ in end.race.space.scalings for name in scaling}
+        scaling = {name: setting.scaling.get(name, "none") for name in SCALES if name in searched}
+        return ChosenLearner(spec.name, params, pool, setting.label, (end.data.word,), scaling=scaling)
 
     # ------------------------------------------------------------------ what they are worth
 
@@ -243,7 +254,7 @@ class Tuning(Shown):
             "measure": measure.header,
             "by": measure.name,
             "params": setting.stored,
-            "settings": params_text(spec.unusual(setting.params, end.task)),
+            "settings": params_text(spec.unusual(setting.params, end.task) | self._scaling(end)),
         }
         for name, at, own in (("default", 1, end.race.trials[0]), ("tuned", 0, setting)):
             found = self._found(end, at, own)
@@ -285,6 +296,7 @@ class Tuning(Shown):
         words = [f"algo={setting.learner}", f"data={end.data}"]
         unusual = learner_spec(setting.learner).unusual(setting.params, end.task)
         words += [word_text(f"algo.{name}", value) for name, value in unusual.items()]
+        words += [word_text(name, word) for name, word in self._scaling(end).items()]
         if setting.pool and setting.pool != end.race.trials[0].pool:
             words.append(f"pool={setting.pool['name']}")
         dropped = ("algo", "data", "rounds", "settings", *(() if setting.pool else ("pool",)))

@@ -369,7 +369,8 @@ def across(each: Sequence[ClaimRows], options: Options) -> Answer:
             ratios["that of values"].append(a / b)
     made = {name: rank_correlation(sizes, own) for name, own in ratios.items() if own}
     text = "; ".join(
-        f"{name} and T: rank correlation {own.rho:+.2f} of {own.n}, p = {own.p:.2g}"
+        f"{name} and T: {counted(own.n, 'data set')}"
+        + (f", rank correlation {own.rho:+.2f}, p = {own.p:.2g}" if own.p == own.p else "")
         for name, own in made.items()
     )
     found = made["the ratio"]
@@ -482,7 +483,7 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
         row |= {"holds on": known.count(YES), "of": len(known)}
         row["verdict"] = verdict(sets, *_parted(answers, apart))
         texts = (
-            f"{data} {numbers}{' (an exception)' if data in apart else ''}{_MARKS[own]}"
+            f"{data} {numbers}{' (an exception)' if data in apart else ''}{_MARKS[own]}".strip()
             for data, (own, numbers) in answers.items()
         )
         rows.append(row | {"numbers": "; ".join(texts) or lacks, "incomplete": "; ".join(own)})

@@ -10,7 +10,7 @@ and what tells whether the winner still counts.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from omkl import conf
 from omkl.config import Plan, Setting, learner_names, learner_spec, learner_specs, pool
 from omkl.config.learners import LearnerSpec
+from omkl.config.words import SCALES
 from omkl.errors import UserError, counted, suggest
 from omkl.files import write_text
 from omkl.publications.paper import Paper, Run
-from omkl.runs.tuning import axes
+from omkl.runs.tuning import axes, searched_scaling
 from omkl.schema import as_dataclass
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class TunedSetting:
     """What won for a learner on a data set; reps: passes to report, None for all.
 
     ranges: a hash of what was searched, None in old files    pool: its name, where it is not the usual one
+    scaling: ``scale`` and ``target``, where they are not those of the run's words
     """
 
     params: dict[str, Annotated[Any, lambda value: value]]
@@ -49,6 +51,7 @@ class TunedSetting:
     reps: int | None = None
     ranges: str | None = None
     pool: str | None = None
+    scaling: dict[str, str] = field(default_factory=dict)
 
 
 def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
@@ -102,6 +105,8 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
             reps = min(own.reps or plan.reps, plan.reps)
             made = replace(setting, params={**setting.params, **params})
             made = replace(made, pool=pool(own.pool)) if own.pool else made
+            scaling = setting.scaling | own.scaling
+            made = replace(made, scaling={key: word for key, word in scaling.items() if word != "none"})
             groups.setdefault((data, reps), []).append(made)
     plans = [
         replace(
@@ -127,13 +132,15 @@ def older(run: Run) -> list[tuple[str, str]]:
 
 
 def _ranges(spec: LearnerSpec, task: str, fixed: Iterable[str]) -> str:
-    text = repr([(axis.name, axis.part, str(axis.form)) for axis in axes(spec, task, fixed)])
+    searched = [(axis.name, axis.part, str(axis.form)) for axis in axes(spec, task, fixed)]
+    text = repr(searched + [(name,) for name in searched_scaling(spec, task, fixed)])  # type: ignore[operator]
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def fixed_in(run: Run) -> list[str]:
     """Return the hyperparameters that the words of a run set, which are not searched."""
     named = ["pool"] if any(key.partition(".")[0] == "pool" for key in run.words) else []
+    named += [key for key in SCALES if key in run.words]
     return [key.removeprefix("algo.") for key in run.words if key.startswith("algo.")] + named
 
 
@@ -254,12 +261,19 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
         first, best = end.race.trials[0].params, end.setting.params
         pool, usual = (setting.pool and setting.pool["name"] for setting in (end.setting, end.race.trials[0]))
         spec, task = learner_spec(end.setting.learner), step.data.task
-        learners[end.setting.learner] = {
-            "params": {name: value for name, value in best.items() if first[name] != value},
-            "reps": _reps(end, step.cuts),
-            "revision": spec.revision,
-            "ranges": _ranges(spec, task, fixed_in(step.run)),
-        } | ({"pool": pool} if pool != usual else {})
+        scaling = {name: end.setting.scaling.get(name, "none") for name in SCALES}
+        usual_scaling = {name: end.race.trials[0].scaling.get(name, "none") for name in SCALES}
+        other = {name: word for name, word in scaling.items() if word != usual_scaling[name]}
+        learners[end.setting.learner] = (
+            {
+                "params": {name: value for name, value in best.items() if first[name] != value},
+                "reps": _reps(end, step.cuts),
+                "revision": spec.revision,
+                "ranges": _ranges(spec, task, fixed_in(step.run)),
+            }
+            | ({"pool": pool} if pool != usual else {})
+            | ({"scaling": other} if other else {})
+        )
     own[step.data.name] = learners
     head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
     write_text(winners_file(paper), head + yaml.safe_dump(content, sort_keys=False, width=1000))

@@ -1,20 +1,24 @@
 """What is understood of a data set: its columns, what will be done with each, and the words to change it."""
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from omkl.config.request import files
-from omkl.data.columns import DATE, LETTERS, TIME, fault_of_words
+from omkl.data.columns import DATE, LETTERS, TIME, WORDS, fault_of_words
 from omkl.data.dataset import Dataset
 from omkl.data.formats import format_of
 from omkl.data.labels import shortlist
-from omkl.data.preparation import column_word
-from omkl.data.recipe import Choice, choice_of
+from omkl.data.preparation import column_word, in_shell
+from omkl.data.recipe import EMPTY, Choice, choice_of
 from omkl.data.ref import DataRef, Frame, UserFile
 from omkl.data.tables import Table as DataTable
+from omkl.data.tables import label_place
 from omkl.errors import UserError, called, counted, quoted
 from omkl.reports.table import Table
 
@@ -45,8 +49,10 @@ def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
     UserError
         For a file that cannot be read at all. What only stops a run is shown below the table.
     """
-    given = Frame("data", "classification", "data", data) if hasattr(data, "columns") else str(data)
+    given = Frame("data", "auto", "data", data) if hasattr(data, "columns") else str(data)
     (ref,) = files(list(words), settings, [given])
+    with suppress(UserError):  # which is shown below the table
+        ref = ref.decided() if isinstance(ref, UserFile | Frame) else ref
     name = "standard input" if ref.word == "-" else ref.word
     if isinstance(ref, UserFile | Frame) and (table := ref.table()) is not None:
         chosen = choice_of(table, ref.preparation, ref.task)
@@ -57,10 +63,42 @@ def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
         rows = _of_dataset(ref.load())
         title = f"{name}: {counted(ref.T, 'row')}, {counted(ref.d, 'feature')}"
     notes, fault = _outcome(ref)
+    if isinstance(ref, UserFile):
+        command, runs = _command(ref, rows)
+        fault += [f"To run it: {command}"] if runs else []
     below = (
         [f"Columns {MOST + 1} to {len(rows)} are not shown; --format json has them."] if rows[MOST:] else []
     )
     return Table.of(rows, rows[:MOST], title=title, findings=[*notes, *fault], below=below)
+
+
+def _command(ref: UserFile, rows: list[Row]) -> tuple[str, bool]:
+    """Return the command that runs a file, with all settings in it, and whether it does.
+
+    rows: of the table that is shown: where a run would stop, the words in them that help
+    """
+    table, preparation = ref.table(), ref.preparation
+    words = {"missing": "missing=online"} if any(row["gaps"] for row in rows) and table else {}
+    if table is not None:
+        place, _ = label_place(table.names, table.named, preparation, table.path)
+        preparation = replace(preparation, label=table.names[place])
+    try:
+        task = ref.decided().load().task
+    except UserError:
+        helps = [word.strip() for row in rows if row["use"].startswith("stops") for word in _helping(row)]
+        if not helps:
+            return "", False
+        (changed,) = files([*shlex.split(preparation.words), *helps], {"task": ref.task}, [ref.word])
+        assert isinstance(changed, UserFile)
+        return _command(changed, [row for row in rows if not row["use"].startswith("stops")])
+    own = " ".join(filter(None, [preparation.words, *words.values()]))
+    return f"omkl run algo=auto {in_shell(f'data={ref.word}')} {own} task={task}".replace("  ", " "), True
+
+
+def _helping(row: Row) -> list[str]:
+    """Return the settings that keep a column which stops a run, or else leave it out."""
+    drop, *others = shlex.split(row["to change"].replace(", ", " "))
+    return others[:1] or [drop]
 
 
 def _outcome(ref: DataRef) -> tuple[list[str], list[str]]:
@@ -105,7 +143,7 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) ->
     own = column if column and column.kind in (DATE, TIME, LETTERS) else None
     gaps, is_label = int(missing.sum()), place == chosen.label
     numbers, is_truth = table.numbers(name), table.is_truth(name)
-    is_class = is_label and ref.task == "classification"
+    is_class = is_label and ref.task != "regression"
     counts: Counter[str] = Counter()
     if numbers is None or is_class or is_truth:
         counts = Counter(table.text(name)[~missing])
@@ -127,12 +165,15 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) ->
     if is_label:
         use = "label: classes" if is_class else "label: a number to predict"
         other = ", task=regression" if kind == "numbers" else ", positive=CLASS"
-        return _made(name, kind, values, gaps, use, f"label=COLUMN{other if is_class else ''}")
+        use += ", rows without it left out" if gaps and preparation.missing != "error" else ""
+        other = other if is_class else ", task=classification"
+        return _made(name, kind, values, gaps, use, f"label=COLUMN{other}")
     if place in chosen.ids:
         return _made(name, kind, values, gaps, "names the rows", "id=COLUMN")
     if place in chosen.left_out:
         why = chosen.left_out[place]
-        helps = {"drop=": "drop=COLUMN", "dates=drop": "dates=parts"}.get(why, "categorical=onehot")
+        known = {"drop=": "drop=COLUMN", "dates=drop": "dates=parts", EMPTY: ""}
+        helps = known.get(why, "categorical=onehot")
         return _made(name, kind, values, gaps, f"left out ({why.rstrip('=')})", helps)
     use, words = "a feature", [column_word("drop", name)]
     if own and own.parts:
@@ -152,7 +193,10 @@ def _row(place: int, table: DataTable, chosen: Choice, ref: UserFile | Frame) ->
         use = f"{use}, gaps" if use.startswith("stops") else "stops a run: gaps"
         words = ["missing=mean", "missing=drop", *words]
     elif gaps:
-        use += ", the mean in gaps" if preparation.missing == "mean" else ", rows with gaps left out"
+        filled = "a word of its own" if column and column.kind == WORDS else "the mean of the rows before"
+        ways = {"mean": "the mean", "online": filled}
+        way = ways.get(preparation.missing)
+        use += f", {way} in gaps" if way else ", rows with gaps left out"
     return _made(name, kind, values, gaps, use, ", ".join(words))
 
 

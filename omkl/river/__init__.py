@@ -6,25 +6,29 @@ The names and arguments are those of `omkl.sklearn`, with ``seed`` instead of ``
 from functools import cache
 from typing import Any
 
-from omkl.estimators.arguments import estimator_specs, make_class, no_such_estimator
+from omkl.estimators.arguments import estimator_specs, listed, make_class, no_such_estimator
 from omkl.river.base import NoveltyDetector, Regressor
 from omkl.river.classifier import CLASSES, Classifier
 
-__all__ = ["names"]
 _BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor, "novelty": NoveltyDetector}
 
 
 def names() -> list[str]:
-    """Return the names of all models: learners that choose their kernel by the first rows are none."""
-    return [name for name, (spec, _) in estimator_specs().items() if not spec.setup]
+    """Return the names of the models, without those of a paper's variants and of plain yardsticks.
+
+    A learner that chooses its kernel by the first rows is no model.
+    """
+    return [name for name, spec in listed().items() if not spec.setup]
 
 
 @cache
 def __getattr__(name: str) -> Any:
-    if name.startswith("_") or name not in names():
+    if name == "__all__":
+        return __dir__()
+    if name.startswith("_") or name not in estimator_specs() or estimator_specs()[name][0].setup:
         raise no_such_estimator(__name__, name)
     return make_class(name, _BASES, __name__, seed="seed", of_classes={"classes": CLASSES})
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *names()])
+    return sorted(["names", *names()])

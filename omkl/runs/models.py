@@ -20,7 +20,7 @@ from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlis
 from omkl.data.orders import rounds_of
 from omkl.data.parse import Examples, dense
 from omkl.data.preparation import Preparation
-from omkl.data.recipe import Recipe
+from omkl.data.recipe import Recipe, left_out_rows, note_on_filled
 from omkl.data.tables import Table, of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, quoted, show, suggest
@@ -73,9 +73,11 @@ class Doubts:
 
     kept: rows that were not left out    unseen: words by column    unknown: labels
     new_columns: numbered columns that training never saw, with their counts of values
+    gaps: by column
     """
 
     path: Path
+    recipe: Recipe | None = None
     rows: int = 0
     kept: int = 0
     labels: int = 0
@@ -84,11 +86,14 @@ class Doubts:
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
     new_columns: Counter[int] = field(default_factory=Counter)
+    gaps: Counter[str] = field(default_factory=Counter)
 
     @property
     def notes(self) -> list[str]:
         """The notes for the user."""
         notes = list(self.said)
+        if self.recipe is not None and (filled := note_on_filled(self.recipe, self.gaps, new=True)):
+            notes.append(f"{self.path}: {filled}")
         for name, words in self.unseen.items():
             if words:
                 texts = [f"{quoted([text])[0]} ({count})" for text, count in words.most_common()]
@@ -104,7 +109,7 @@ class Doubts:
             )
         doubts = []
         if self.kept < self.rows:
-            doubts.append(f"missing=drop leaves out {self.rows - self.kept} of {self.rows} rows")
+            doubts.append(left_out_rows(self.recipe, self.rows - self.kept, self.rows))
         if self.unknown:
             texts = [f"{label_text(text)} ({count})" for text, count in self.unknown.most_common()]
             total = self.unknown.total()
@@ -312,6 +317,9 @@ def _prepared(
     """
     X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
     doubts.said |= dict.fromkeys(table.notes)
+    doubts.recipe = recipe
+    for column in recipe.columns:
+        doubts.gaps[column.name] += int(table.missing(column.name)[kept].sum())
     for name, words in recipe.unseen(table, kept).items():
         doubts.unseen.setdefault(name, Counter()).update(words)
     return dense(X, np.empty(len(kept)) if labels is None else labels), labels is not None, kept

@@ -2,26 +2,27 @@
 
 The settings of a learner (its trials) race on growing prefixes of the stream, the rungs. All of them run on
 the first. The best one in ``eta`` of them goes on to the next, which is ``eta`` times as long. The last is
-the whole stream. The setting that was given, the first trial, runs on the last rung, too. Trials are judged
-by their mean error over permutations of another base seed, which no table reports. In file order there is
-one order only: trials see the first third of it, and what is reported is the rest.
+the whole stream. The setting that was given, the first trial, runs on the last rung, too. Whether features
+and targets are scaled online is searched with the rest. Trials are judged by their mean error over
+permutations of another base seed, which no table reports. In file order there is one order only: trials see
+the first third of it, and what is reported is the rest.
 
 All trials are cells of the store, so a race that was interrupted continues where it was.
 """
 
 import contextlib
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
 from omkl import conf, seeds
 from omkl.config import Plan, Setting, learner_spec
-from omkl.config.kernel_kinds import pools
+from omkl.config.kernel_kinds import PRECOMPUTED, kernel_kind, pools
 from omkl.config.learners import LearnerSpec
 from omkl.config.parameters import Form, Parameter, Widths, parameters
-from omkl.config.settings_text import word_text
+from omkl.config.settings_text import SCALING, word_text
 from omkl.config.words import parse_words
 from omkl.data import DataRef
 from omkl.data.dataset import compact
@@ -209,11 +210,11 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
         for setting in plan.settings:
             if not setting.fits(data.task, data.name):
                 continue
-            spec = learner_spec(setting.learner)
-            spec.check_data(setting.params, data.task, data.word)
+            learner_spec(setting.learner).check_data(setting.params, data.task, data.word)
             given = replace(setting, params=for_task(setting.params, data.task))
             space = space_of(given, data, fixed, rule, median)
             points, trials = zip(*draw(space, rule, plan.seed), strict=True)
+            spec = given.spec
             alike = plan.order == "file" and plan.reps_of(spec, data) == 1 and not spec.stochastic
             own = replace(plan, data=(data,), yardsticks=(), swept=())
             base = replace(
@@ -401,36 +402,80 @@ def pools_to_try(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> lis
     return distinct if len(distinct) > 1 else []
 
 
+def searched_scaling(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[str]:
+    """Return which of ``scale`` and ``target`` are searched for a learner: none or online.
+
+    Not for one that scales by itself, or does not look at features; nor targets where their unit and offset
+    do not matter to it. fixed: as of `axes`, with these words where they were given
+    """
+    constant = spec.kernels == "none" and not spec.estimator and not axes(spec, task)
+    matters = {
+        "scale": not (spec.scales or constant),
+        "target": task == "regression" and not (spec.equivariant or constant),
+    }
+    given = {*fixed, *spec.hyperparameters}
+    return [name for name, own in matters.items() if own and not {name, f"{spec.name}.{name}"} & given]
+
+
+def scalings_to_try(first: Setting, task: str, fixed: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Return the ways to scale the streams of a learner among which it chooses, that of its setting first."""
+    made = [first.scaling]
+    kinds = [kernel["kind"] for kernel in first.kernels]
+    as_stored = any(kind == PRECOMPUTED or not kernel_kind(kind).negative for kind in kinds)
+    for name in searched_scaling(first.spec, task, fixed):
+        if not (name == "scale" and as_stored):
+            made += [_toggled(own, name) for own in made]
+    return made
+
+
+def _toggled(scaling: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return a scaling that is online where this one is not, and the other way round."""
+    words = {**scaling, name: "online"}
+    return {key: words[key] for key in SCALING if key in words and not (key == name and name in scaling)}
+
+
 @dataclass(frozen=True)
 class Space:
-    """Where the settings of a learner on a data set are looked for: the unit cube of its axes and pools.
+    """Where the settings of a learner on a data set are looked for: a unit cube of axes, scalings and pools.
 
-    first: the setting that gives all else    middle: the median distance of the data's rows
+    first: the setting that gives all else    scalings: of its streams, its own first, each with the median
+    distance of the data's rows that are scaled so
     """
 
     first: Setting
     axes: tuple[Axis, ...]
     pools: tuple[dict[str, Any], ...]
-    middle: float
+    scalings: tuple[tuple[dict[str, Any], float], ...]
 
     @property
     def dimensions(self) -> int:
         """How many numbers a point has."""
-        return len(self.axes) + bool(self.pools)
+        return len(self.axes) + bool(self.pools) + (len(self.scalings) > 1)
+
+    @property
+    def given(self) -> list[Setting]:
+        """The first setting, scaled in all ways."""
+        return [replace(self.first, scaling=scaling) for scaling, _ in self.scalings]
 
     def at(self, point: Point) -> Setting | None:
         """Return the setting at a point, None where the learner does not allow it."""
-        params = dict(self.first.params)
+        params, rest = dict(self.first.params), list(point[len(self.axes) :])
+        scaling, middle = _share(self.scalings, rest.pop() if len(self.scalings) > 1 else 0.0)
         for axis, share in zip(self.axes, point, strict=False):
             form = axis.form
-            value = form.at(share, self.middle) if isinstance(form, Widths) else form.at(share)
+            value = form.at(share, middle) if isinstance(form, Widths) else form.at(share)
             params[axis.name] = {**params[axis.name], axis.part: value} if axis.part else value
         try:
             learner_spec(self.first.learner).check_together(params)
         except UserError:
             return None
-        last = min(int(point[-1] * len(self.pools)), len(self.pools) - 1)
-        return replace(self.first, params=params, pool=self.pools[last] if self.pools else self.first.pool)
+        pool = _share(self.pools, rest.pop()) if self.pools else self.first.pool
+        return replace(self.first, params=params, pool=pool, scaling=scaling)
+
+
+def _share(choices: Sequence[Any], share: float) -> Any:
+    """Return the choice at a place of the unit interval, which they share evenly."""
+    return choices[min(int(share * len(choices)), len(choices) - 1)]
 
 
 Scaled = tuple[tuple[str, Any], ...]  # the words of Setting.scaling
@@ -447,15 +492,21 @@ def space_of(
 
     median: the median distance of the rows that the trials begin with; None is that of the first rows
     """
-    searched = tuple(axes(learner_spec(first.learner), data.task, fixed))
-    scaling, middle = tuple(first.scaling.items()), 1.0
-    if any(isinstance(axis.form, Widths) for axis in searched):
-        middle = median(scaling) if median else median_distance(data, scaling)
-    return Space(first, searched, tuple(pools_to_try(first, rule, fixed)), middle)
+    searched = tuple(axes(first.spec, data.task, fixed))
+    by_median = any(isinstance(axis.form, Widths) for axis in searched)
+
+    def middle(scaling: dict[str, Any]) -> float:
+        if not by_median:
+            return 1.0
+        words = tuple(scaling.items())
+        return median(words) if median else median_distance(data, words)
+
+    scalings = tuple((scaling, middle(scaling)) for scaling in scalings_to_try(first, data.task, fixed))
+    return Space(first, searched, tuple(pools_to_try(first, rule, fixed)), scalings)
 
 
 def draw(space: Space, rule: Rule, seed: int) -> list[tuple[Point | None, Setting]]:
-    """Return distinct settings that race on a data set: the given one, then points of the space.
+    """Return distinct settings that race on a data set: the given one, scaled in all ways, then points.
 
     They are fewer than the rule's trials where the space has no more. The points are those of a scrambled
     Halton sequence, so that more trials begin with those of fewer. seed: of the scrambling
@@ -463,7 +514,7 @@ def draw(space: Space, rule: Rule, seed: int) -> list[tuple[Point | None, Settin
     import numpy as np
     from scipy.stats.qmc import Halton  # a second to import
 
-    drawn: dict[str, tuple[Point | None, Setting]] = {space.first.identity: (None, space.first)}
+    drawn: dict[str, tuple[Point | None, Setting]] = {own.identity: (None, own) for own in space.given}
     if space.dimensions:
         rng = np.random.default_rng(seeds.derive("search", seed, space.first.learner))
         sequence = Halton(space.dimensions, scramble=True, seed=rng)

@@ -11,7 +11,7 @@ from omkl.config.kernel_kinds import pool as pool_named
 from omkl.config.parameters import Choices, Range, parse_search
 from omkl.data import from_arrays
 from omkl.data.ref import of_dataset
-from omkl.runs.tuning import axes, median_distance, pools_to_try, rule_from, space_of
+from omkl.runs.tuning import axes, median_distance, pools_to_try, rule_from, scalings_to_try, space_of
 from omkl.runs.tuning import draw as draw_of
 from omkl.schema import domain_check
 
@@ -97,7 +97,8 @@ def test_every_learner_draws_settings_that_it_allows():
             drawn = draw(first, rows(task), (), rule(5), 1)
             assert drawn[0] == first
             pools = len(pools_to_try(first, rule(5))) or 1
-            assert len(drawn) == (5 if axes(spec, task) else pools), spec.name
+            scalings = len(scalings_to_try(first, task))
+            assert len(drawn) == (5 if axes(spec, task) else min(5, pools * scalings)), spec.name
             assert len({one.identity for one in drawn}) == len(drawn)
             for one in drawn:
                 own = spec.hyperparameters.items()
@@ -114,7 +115,8 @@ def test_more_settings_begin_with_the_same_and_fixed_values_stay():
     assert {one.params["eta"] for one in few} == {first.params["eta"]}
     assert draw(first, data, ["eta"], rule(4), 2)[1:] != few[1:]
     perceptron = setting(learner_spec("perceptron"))  # 14 kernels, its default among them
-    assert len(draw(perceptron, data, (), rule(30), 1)) == 14
+    assert len(draw(perceptron, data, ["scale"], rule(30), 1)) == 14
+    assert len(draw(perceptron, data, (), rule(40), 1)) == 28
 
 
 def test_a_learner_chooses_among_pools_that_it_can_use_unless_one_is_given():
@@ -136,9 +138,12 @@ def test_widths_are_multiples_of_the_median_distance_of_the_data_as_scaled():
     assert median_distance(far, scaled) == pytest.approx(median_distance(near, scaled))
     distances = scipy.spatial.distance.pdist(near.load().values.reshape(-1, 4))
     assert median_distance(near, ()) == pytest.approx(np.median(distances))
-    own = [one.params["kernel"]["sigma"] for one in draw(first, near, (), rule(9), 1)[1:]]
-    other = [one.params["kernel"]["sigma"] for one in draw(first, far, (), rule(9), 1)[1:]]
+    own = [one.params["kernel"]["sigma"] for one in draw(first, near, ["scale"], rule(9), 1)[1:]]
+    other = [one.params["kernel"]["sigma"] for one in draw(first, far, ["scale"], rule(9), 1)[1:]]
     assert other == pytest.approx([1000 * sigma for sigma in own], rel=0.01)
+    both = [one for one in draw(first, far, (), rule(40), 1)[2:] if one.scaling]
+    widths = [one.params["kernel"]["sigma"] / median_distance(far, scaled) for one in both]
+    assert 0.05 < min(widths) < 0.5 < 2 < max(widths) < 10  # of rows that are scaled so
     width = only("median 0.5 2", name="gamma")["regression"][""]
     assert [width.at(share, 3.0) for share in (0, 1)] == pytest.approx([0.5 / 1.5**2, 0.5 / 6.0**2], rel=0.01)
     assert str(width) == ": widths 0.5 to 2 times the median distance"

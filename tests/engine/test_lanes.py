@@ -53,7 +53,7 @@ def _every_operation(zero, A, N, number, out, whole):
     store(bits_of(b), whole, (4, 0))
     store(item(N, (1, 1)), whole, (5, 0))
     store(item(N, (0, 1)), out, (10, 0))  # a number, and as the array has it
-    return sum_onto(number, b)
+    return sum_onto(number, c)
 
 
 @numba.njit
@@ -97,9 +97,9 @@ def test_every_operation_is_the_plain_loop_to_the_bit(width, at):
     np.testing.assert_array_equal(whole[:5], np.array(expected))
     assert whole[5, 0] == k[0]
     plain = number
-    for lane in b:
+    for lane in c:
         plain += lane
-    np.testing.assert_array_equal(total, plain)
+    assert total == plain
 
 
 def fused_by_number(a, b, c):

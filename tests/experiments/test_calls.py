@@ -1,5 +1,6 @@
 """The calls beside runs: models, papers' tables and claims, figures, bounds, pages, lists."""
 
+import inspect
 import re
 
 import numpy as np
@@ -8,11 +9,15 @@ import pytest
 import scipy.sparse as sp
 
 import omkl
+import omkl.data
+import omkl.sklearn
 from omkl.cli import main
 from omkl.data import find, of_dataset
 from omkl.errors import UserError
+from omkl.estimators.arguments import class_name
 from omkl.experiments.call import INSTEAD
 from omkl.store.store import Store
+from omkl.testing.cases import matrix_of
 
 SERIAL = {"exec": "serial", "progress": False}
 
@@ -176,7 +181,7 @@ MISTAKES = [
     (lambda: omkl.run("algo=alma data=wdbc --fail-above mistakes=5"), "--fail-above: .* no keyword here; wh"),
     (lambda: omkl.run(data="wdbc", fail_above="mistakes=5"), "fail_above=.*: .*a DataFrame, to compare"),
     (lambda: omkl.sweep("algo=alma data=wdbc fail-below=auc=1"), "fail-below=auc=1: an option"),
-    (lambda: omkl.results(data="wdbc", by="auc"), r"by=auc: .*what comes back has \.by\(MEASURE\)"),
+    (lambda: omkl.run(data="wdbc", by="auc"), r"by=auc: .*what comes back has \.by\(MEASURE\)"),
     (lambda: omkl.run("algo=alma data=wdbc --fresh"), "--fresh: options are keyword arguments here"),
     (lambda: omkl.table("bomk/1"), r"no such table \(did you mean 'bomkl/1'"),
     (lambda: omkl.table("bomkl/1", algoo="alma"), "the paper's conf sets this"),
@@ -186,13 +191,26 @@ MISTAKES = [
     (lambda: omkl.run(data=[[1.0, 2.0]]), r"data=\[1.0, 2.0\]: must be a name"),
     (lambda: omkl.run(data=np.zeros((2, 2, 2)), y=[0, 1]), r"columns, but its shape is \(2, 2, 2\)"),
     (lambda: omkl.look(pd.DataFrame([[1, 2]], columns=["a", "a"])), "two columns are named 'a'"),
-    (lambda: omkl.look("wdbc", day_first=True), "day_first=true: data=wdbc is registered"),
+    (lambda: omkl.look("wdbc", day_first=True), "day_first=True: data=wdbc is registered"),
     (lambda: omkl.run("algo=omkc_s data=wdbc"), r"unknown learner \(did you mean 'omkc_ss'"),
     (lambda: omkl.run(data=FRAME, label="q"), "label=q: data has no such column; it has 3 columns: 0, 1, 2"),
     (lambda: omkl.run(algo="perceptron", data=FRAME), "data: column '2': 60 different labels"),
     (lambda: omkl.run(data=FRAME, y=[1, 2]), r"y=\.\.\. has 2 labels, but the frame has 60 rows"),
     (lambda: omkl.run(algo="perceptron", data=X), "an array has no labels"),
     (lambda: omkl.run("algo=perceptron data=wdbc exec=slurm"), "exec=slurm submits cells"),
+    (lambda: omkl.run(data="wdbc", job=2), r"job=2: unknown key 'job' \(did you mean 'jobs'"),
+    (
+        lambda: omkl.run(data="wdbc", store_d=True),
+        r"store_d=True: unknown key 'store_d' \(did you mean 'stored'",
+    ),
+    (
+        lambda: omkl.run(data="nosuch"),
+        r"neither a registered data set nor a file; omkl.datasets\(\) shows them",
+    ),
+    (lambda: omkl.learner("zzz"), r"unknown learner.*omkl.learners\(\) lists them"),
+    (lambda: omkl.run(data="wdbc", **{"algo.C": None}, algo="alma"), "algo.C=None: .* got None"),
+    (lambda: omkl.run(data="wdbc", stored=True, fresh=True), "stored=True runs nothing, and fresh=True runs"),
+    (lambda: omkl.tune(data="wdbc", stored=True), "stored is no keyword of omkl.tune, but of omkl.run"),
 ]
 
 
@@ -200,6 +218,48 @@ MISTAKES = [
 def test_mistakes_are_the_command_s_sentence(call, said):
     with pytest.raises(UserError, match=said):
         call()
+
+
+def test_completion_shows_keywords_and_no_machinery(tmp_path):
+    keywords = set(inspect.signature(omkl.run).parameters)
+    assert {
+        "algo",
+        "reps",
+        "order",
+        "scale",
+        "target",
+        "seed",
+        "store",
+        "test",
+        "delay",
+        "yardsticks",
+    } <= keywords
+    assert {"jobs", "progress", "stored"} <= keywords
+    assert "stored" not in inspect.signature(omkl.tune).parameters
+    for name in keywords - {"words"}:
+        assert f"\n{name}\n" in inspect.cleandoc(omkl.run.__doc__)
+    made = omkl.run("algo=alma data=wdbc reps=1", store=tmp_path, **SERIAL)
+    for shown in (made, omkl.fit("alma", "wdbc"), omkl.learner("alma")):
+        assert {name for name in dir(shown) if name[0] != "_"} & {
+            "parts",
+            "rows",
+            "trained",
+            "render",
+            "spec",
+        } == set()
+    assert repr(omkl.fit("alma", "wdbc")).endswith(", order=permuted")
+
+
+@pytest.mark.parametrize("algo", ["raker", "omkc_sd"])
+def test_an_estimator_with_the_learner_s_seed_repeats_a_cell(algo, tmp_path):
+    cell = omkl.run(algo=algo, data="wdbc", reps=2, store=tmp_path, yardsticks=[], **SERIAL).cells.iloc[1]
+    data = omkl.data.load("wdbc")
+    order = omkl.data.order(data, cell["order"], cell["seed"], cell["rep"])[0]
+    model = getattr(omkl.sklearn, class_name(algo, "classification"))(random_state=cell["learner_seed"])
+    if "rounds" in model.get_params():
+        model.set_params(rounds=data.T)
+    model.fit(matrix_of(data)[order], data.y[order])
+    assert model.mistakes_ == cell["mistakes"]
 
 
 def test_what_stands_in_place_of_an_option_is_there(tmp_path):

@@ -40,14 +40,14 @@ RIGHT = rows_of("", FRAME, label="label")
     ],
 )
 def test_words_and_keywords_that_contradict_each_other(words, settings, twice):
-    for call in (omkl.run, omkl.sweep, omkl.results, omkl.tune, omkl.fit):
+    for call in (omkl.run, omkl.sweep, omkl.tune, omkl.fit):
         with pytest.raises(UserError, match=f"'{twice}' is given twice"):
             call(words, **settings)
 
 
 @pytest.mark.parametrize("given", [{}, {"data": None}, {"data": []}, {"data": {}}, {"data": ()}])
 def test_python_has_no_default_data(given):
-    for call in (omkl.run, omkl.sweep, omkl.results, omkl.tune):
+    for call in (omkl.run, omkl.sweep, omkl.tune):
         with pytest.raises(UserError, match="no data: give a name"):
             call("algo=arow", **given)
     with pytest.raises(UserError, match="no data: give a name"):

@@ -199,7 +199,7 @@ def test_a_function_that_was_edited_is_refused(how, place, monkeypatch):
     else:
         monkeypatch.setitem(globals(), "edited", other)
     with pytest.raises(UserError, match=r"edited was edited after omkl.kernel\(edited\), .* call"):
-        omkl.results(**words)
+        omkl.run(**words, stored=True)
     monkeypatch.undo()
     assert edited.__code__ is before
-    omkl.results(**words)
+    omkl.run(**words, stored=True)

@@ -51,7 +51,9 @@ def test_keywords_are_words(ran):
     )
     assert again.outcome.ran == 0
     assert again.table["mistake_pct_mean"].tolist() == results.table["mistake_pct_mean"].tolist()
-    assert omkl.results(WORDS, store=str(store)).cells["key"].tolist() == results.cells["key"].tolist()
+    assert (
+        omkl.run(WORDS, store=str(store), stored=True).cells["key"].tolist() == results.cells["key"].tolist()
+    )
 
 
 def test_two_results_make_one_table_with_each_row_once(ran):
@@ -99,9 +101,13 @@ def test_a_sum_has_all_repetitions_and_each_part_of_a_stream(tmp_path):
     assert both.table[["reps", "asked"]].values.tolist() == [[4, 4]]
     assert both.table["mistakes_mean"].iloc[0] == both.cells["mistakes"].mean()
     assert (one + one).table["asked"].tolist() == [2]
-    assert (one + omkl.results(seed=1, reps=3, **of)).table[["reps", "asked"]].values.tolist() == [[2, 3]]
-    assert (one + omkl.results(seed=3, reps=3, **of)).table[["reps", "asked"]].values.tolist() == [[2, 5]]
-    stored = one + omkl.results(seed=2, reps=2, **of)  # which has fewer columns
+    assert (one + omkl.run(seed=1, reps=3, stored=True, **of)).table[["reps", "asked"]].values.tolist() == [
+        [2, 3]
+    ]
+    assert (one + omkl.run(seed=3, reps=3, stored=True, **of)).table[["reps", "asked"]].values.tolist() == [
+        [2, 5]
+    ]
+    stored = one + omkl.run(seed=2, reps=2, stored=True, **of)  # which has fewer columns
     assert stored.table["class_errors"].tolist() == both.table["class_errors"].tolist()
     assert stored.confusion().axes
     part = one + omkl.run(rounds="0:30", reps=2, progress=False, **of)
@@ -135,7 +141,7 @@ def test_classes_have_the_names_of_their_own_file(tmp_path):
     a, b = (tmp_path / folder / "x.csv" for folder in "ab")
     ran = omkl.run(data=[a, b], progress=False, **how)
     assert ran.table["classes"].tolist() == [["neg", "pos"], ["u", "v"]]
-    both = omkl.results(data=a, **how) + omkl.run(data=a, positive="neg", progress=False, **how)
+    both = omkl.run(data=a, stored=True, **how) + omkl.run(data=a, positive="neg", progress=False, **how)
     assert both.table["classes"].tolist() == [["neg", "pos"], ["pos", "neg"]]
     assert both.table["data"].tolist() == ["x", "x (positive=neg)"]
 
@@ -275,7 +281,7 @@ def test_files_of_a_mapping_or_a_list_have_the_call_s_settings(tmp_path):
         ([path, frame], ["rows", "data2"]),
         ({"other": frame, "mine": path}, ["other", "mine"]),
     ]:
-        made = omkl.results(data=data, **{k: own for k, own in how.items() if k != "progress"})
+        made = omkl.run(data=data, stored=True, **how)
         assert set(made.cells["key"]) == set(key)
         assert list(dict.fromkeys(row.data for row in made.rows)) == names
     own = Preparation(label="day", missing="drop", id=("id",))  # the call's settings go before

@@ -9,11 +9,13 @@ from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, st
 from omkl.data import confusion as counted
 from omkl.errors import UserError
 from omkl.figures.costs import costs_of, front, pareto, times
-from omkl.figures.matrices import Pictures, confusion, pictures
+from omkl.figures.matrices import Matrix, Pictures, confusion, pictures
 from omkl.figures.rank_diagram import ranks
 from omkl.figures.style import MOST_LINES, FigureStyle, in_style
+from omkl.publications.paper_tables import with_costs
 from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
 from omkl.reports.rows import ReportPlan
+from omkl.reports.statistics import critical_difference
 from omkl.reports.summary import grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
@@ -63,6 +65,11 @@ def table(**more):
         "memory_mib_mean": [1.5, 0.5, 2.0, 1.0],
     }
     return pd.DataFrame(rows | more)
+
+
+def test_times_are_of_1000_rounds():
+    summary = summary_of(frame(cell(DD, 0, 10, T=250, seconds=0.5)), expected((DD,), reps=1, yardsticks=()))
+    assert with_costs(summary)["per_1000"].tolist() == [2.0]
 
 
 @pytest.mark.parametrize(
@@ -157,6 +164,8 @@ def test_ranks_are_drawn_at_the_mean_of_the_ranks_on_each_data_set():
         assert f"{rank:.2f}" in label
     legs = [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata()) == 3]
     assert legs == sorted(by_hand.values())
+    (above,) = [line.get_xdata() for line in axes.get_lines() if list(line.get_ydata()) == [-2.0, -2.0]]
+    assert above == pytest.approx([1, 1 + critical_difference(3, 10)])
 
 
 @pytest.mark.parametrize("k", [3, 8, 16])
@@ -242,6 +251,11 @@ def test_a_matrix_has_shares_of_the_true_class_and_mean_counts(C):
         assert [text.get_text() for text in one.get_yticklabels()] == ["a$b", "'b\\n'", "c" * 13 + "…"]
     with pytest.raises(UserError, match="older versions did not store it; `omkl run --fresh`"):
         confusion(frame(*made), about, classes=range(5, 10))
+
+
+def test_shares_are_of_all_examples_of_a_class_also_of_what_was_cut():
+    made = Matrix("data", "line", ["a", "b"], np.array([[6.0, 1.0], [0.0, 2.0]]), np.array([3.0, 0.0]), 33.3)
+    assert made.shares.tolist() == [[60.0, 10.0], [0.0, 100.0]]
 
 
 def test_cells_without_counts_are_named():

@@ -5,6 +5,7 @@ import pytest
 from support.reports_cells import cell, expected, frame, report, setting, strict, summarise
 
 from omkl.data import confusion
+from omkl.reports.class_values import classes_text
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import ReportPlan
 from omkl.store.cell_measures import hits_of
@@ -57,6 +58,14 @@ def test_of_many_confusions_the_largest_are_kept(monkeypatch):
     assert np.count_nonzero(counts[:, :-1] - np.diag(np.diagonal(counts))) == 100
     assert counts.sum() == 3000
     np.testing.assert_array_equal(errors_of(stored), errors_of(whole))
+
+
+@pytest.mark.parametrize(
+    ("largest", "text"),
+    [(True, "k 11.0, j 10.0, i 9.0, h 8.0, g 7.0, ..."), (False, "a 1.0, b 2.0, c 3.0, d 4.0, e 5.0, ...")],
+)
+def test_of_many_classes_the_worst_are_shown(largest, text):
+    assert classes_text("abcdefghijkl", [*range(1, 12), np.nan], largest=largest) == text
 
 
 def test_errors_of_classes_are_a_column_on_request_and_in_json():

@@ -16,7 +16,8 @@ HOW = {"task": "regression", "target": "none", "yardsticks": [], "progress": Fal
     [
         (100.0, None, "round 1, before anything was learnt, in 2 repetitions"),
         (0.0, None, ""),
-        (0.0, 40, "round 41, in 1 repetition"),
+        (0.0, [40], "round 41, in 1 repetition"),
+        (0.0, [40, 90], ""),  # each makes nearly half
     ],
 )
 def test_a_round_that_decides_an_rmse_is_named(level, at, said, tmp_path):

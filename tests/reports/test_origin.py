@@ -6,6 +6,8 @@ import io
 import pytest
 from support.reports_cells import cell, expected, frame, report, setting, strict
 
+from omkl.pages.page_tables import provenance
+
 DD = setting("omkc_dd")
 
 
@@ -59,6 +61,13 @@ def test_rows_of_csv_and_json_say_it_too():
     assert (rows[0]["commit"], rows[0]["load_max"]) == ("commit a1b2a1b2a1b2", 5.0)
     (row,) = csv.DictReader(io.StringIO(report(cells, expected((DD,), reps=2, yardsticks=()), "csv")))
     assert (row["machines"], row["versions"]) == ("my_vm (A, 4 cores)", "omkl 0.1, numpy 2.0")
+
+
+def test_a_page_says_from_when_to_when_its_cells_were_made():
+    times = ("2026-01-02T10:00:30", "2026-01-02T09:59:59", "2026-01-03T00:00:00")
+    cells = frame(*(cell(DD, rep, 5, provenance={**ORIGIN, "time": time}) for rep, time in enumerate(times)))
+    (row,) = provenance(cells).records
+    assert (row["from (UTC)"], row["to (UTC)"]) == ("2026-01-02 09:59", "2026-01-03 00:00")
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,8 @@ TIES = np.round(VALUES)
         (own.paired_t(PAIRS[:, :5]), stats.ttest_1samp(PAIRS[:, :5], 0, axis=1).pvalue),
         (own.signed_rank(PAIRS), stats.wilcoxon(PAIRS, axis=1, zero_method="zsplit").pvalue),
         (own.signed_rank(np.array([[0.0] * 6, [1.0, 2, 3, 4, 5, 6]])), [1.0, 2 / 2**6]),
+        # zeros have ranks too: of the 64 signs of the ranks 5 to 10, 8 give a sum of 5 + 6 or less
+        (own.signed_rank(np.array([[0.0] * 4 + [-1, -2, 3, 4, 5, 6]])), [2 * 8 / 64]),
         (
             own.welch(1.0, 0.5, 10, 1.4, 0.2, 20),
             stats.ttest_ind_from_stats(1.0, 0.5, 10, 1.4, 0.2, 20, equal_var=False).pvalue,

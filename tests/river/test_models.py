@@ -13,8 +13,9 @@ from river import checks, datasets, evaluate, metrics  # noqa: E402
 
 import omkl.river  # noqa: E402
 import omkl.sklearn  # noqa: E402
+from omkl.estimators.arguments import estimator_specs  # noqa: E402
 
-NAMES = omkl.river.names()
+NAMES = [name for name, (spec, _) in estimator_specs().items() if not spec.setup]
 
 
 class Rare:
@@ -119,6 +120,9 @@ def test_a_name_first_seen_in_a_row_to_be_predicted_counts_as_0():
     raker = omkl.river.RakerRegressor(seed=1)
     raker.learn_one({"a": 0.5}, 1.0)
     assert raker.predict_one({"a": 0.5, "new": 9.0}) == raker.predict_one({"a": 0.5})
+    assert raker._row({"a": 0.5, "new": 9.0})[1].tolist() == [
+        0
+    ]  # memory beyond the frequencies may hold zeros
 
 
 def test_a_score_of_0_is_no_label():

@@ -13,8 +13,9 @@ from river import ensemble, evaluate, metrics, multiclass  # noqa: E402
 
 import omkl.river  # noqa: E402
 from omkl.config import learner_spec  # noqa: E402
+from omkl.estimators.arguments import estimator_specs  # noqa: E402
 
-NAMES = omkl.river.names()
+NAMES = [name for name, (spec, _) in estimator_specs().items() if not spec.setup]
 rng = np.random.default_rng(0)
 THREE = [
     ({"a": float(a), "b": float(b)}, "uvw"[int(a > 0) + int(b > 0)]) for a, b in rng.normal(size=(60, 2))

@@ -36,6 +36,14 @@ def test_test_rows_that_are_rows_of_the_data(start, stop, count, place):
         assert found == ([said] if count else [])
 
 
+def test_a_test_row_of_another_label_is_no_row_of_the_data(place):
+    turned = ROWS[:40].assign(y=ROWS.y.map({"yes": "no", "no": "yes"}))
+    turned.to_csv("test.csv", index=False)
+    assert not any(
+        "test row" in note for note in omkl.run(data="train.csv", test="test.csv", store="s", **HOW).notes
+    )
+
+
 @pytest.mark.parametrize(("frame", "count"), [(ROWS, 0), (pd.concat([ROWS, ROWS[:7]]), 14)])
 def test_rows_that_are_there_twice_and_a_share_that_is_held_out(frame, count, place):
     found = [note for note in omkl.run(data=frame, test=0.2, store="s", **HOW).notes if "equal" in note]

@@ -1,6 +1,6 @@
 """A real Slurm on this machine: a job cancelled, the controller killed and started again, nothing lost.
 
-OMKL_SLURM=1 runs it, where slurm-wlm and munge are installed (docs/slurm.md).
+OMKL_SLURM=1 and --slow run it, where slurm-wlm and munge are installed (docs/slurm.md).
 """
 
 import json
@@ -143,7 +143,7 @@ def test_200_cells_in_10_jobs_one_cancelled_and_the_controller_killed(slurm, tmp
     slurm.start_controller()
     again = omkl("run")
     assert again.returncode == 0, again.stderr
-    assert "submitted 20 cells in 1 jobs" in again.stderr  # those of the cancelled job
+    assert "submitted 20 cells in 1 job;" in again.stderr  # those of the cancelled job
     # Not until the queue is empty: a job that ended while there was no controller may be listed for long.
     whole = Counter(cells=200, done=200, running=0, queued=0, failed=0, missing=0)
     wait_until(lambda: counts() == whole, 600, "cells are not done")

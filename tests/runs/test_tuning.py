@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -15,6 +16,8 @@ import omkl.data
 from omkl.cli import main
 from omkl.config import plan as make_plan
 from omkl.errors import Overflow, UserError
+from omkl.experiments.call import Call
+from omkl.experiments.tune import Study
 from omkl.runs import runner, tuning
 from omkl.runs.runner import run_plan
 from omkl.runs.tuning import assumed, parts, races, rule_of, run_races
@@ -59,12 +62,21 @@ def ran(monkeypatch, tmp_path):
 def words(tmp_path):
     """A command on a file of 90 rows, 9 trials, prefixes of 10, 30 and 90; the learner is the first word."""
     data = write_data(tmp_path / "own.libsvm", T)
-    return ["algo=arow", f"data={data}", "reps=4", "trials=9", "passes=2", "least=10", "small=0"]
+    return [
+        "algo=arow",
+        f"data={data}",
+        "reps=4",
+        "trials=9",
+        "passes=2",
+        "least=10",
+        "small=0",
+        "scale=none",
+    ]
 
 
 def started(words):
     rule, rest = rule_of(words)
-    return races(make_plan(rest), rule), rule
+    return races(make_plan(rest), rule, ["scale"] if "scale=none" in words else []), rule
 
 
 def test_fewer_settings_run_on_longer_prefixes_of_permutations_that_are_not_reported(ran, words):
@@ -85,7 +97,7 @@ def test_fewer_settings_run_on_longer_prefixes_of_permutations_that_are_not_repo
     assert end.setting == best
     assert end.trials == 9
     assert end.failed == sum(setting.params["r"] > 100 for setting in race.trials) > 0
-    assert race.trials[0].params == {"r": 10.0}
+    assert race.trials[0].params["r"] == 1.0
 
 
 def test_a_trial_that_lost_a_permutation_is_not_judged(ran, words, monkeypatch):
@@ -105,7 +117,11 @@ def test_a_trial_that_lost_a_permutation_is_not_judged(ran, words, monkeypatch):
     assert end.failed == 1 + sum(setting.params["r"] > 100 for setting in others)
 
 
-def test_widths_are_sought_around_the_median_distance_of_the_rounds_that_count(words, tmp_path):
+@pytest.mark.parametrize("first", [tuning.FIRST, 7])
+def test_widths_are_sought_around_the_median_distance_of_the_first_rounds_that_count(
+    first, words, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tuning, "FIRST", first)
     X = np.random.default_rng(0).normal(size=(T, 2))
     X[: T // 2] *= 100
     lines = [f"{'+1' if i % 3 else '-1'} 1:{a!r} 2:{b!r}\n" for i, (a, b) in enumerate(X.tolist())]
@@ -117,7 +133,46 @@ def test_widths_are_sought_around_the_median_distance_of_the_rounds_that_count(w
         ([f"rounds={half}:{T}"], X[half : half + (T - half) // tuning.SHARE]),
     ):
         (race,), _ = started([*own, *rounds])
-        assert race.space.middle == pytest.approx(np.median(pdist(rows)))
+        assert race.space.scalings[0][1] == pytest.approx(np.median(pdist(rows[:first])))
+
+
+def test_scaling_is_searched_with_the_rest_unless_it_is_given(ran, words, tmp_path, capsys):
+    """The fake errors do not know of scaling: the given one wins ties."""
+    (race,), _ = started(words[:-1])
+    assert [own.scaling for own in race.trials[:2]] == [{}, {"scale": "online"}]
+    assert race.trials[0].params == race.trials[1].params
+    assert {own.scaling.get("scale") for own in race.trials[2:]} == {None, "online"}
+    assert len({own.identity for own in race.trials}) == 9  # as many trials as before
+    assert main(["tune", *words[:-1], "--out", str(tmp_path / "best.yaml"), "-q"]) == 0
+    text = capsys.readouterr().out
+    best = (tmp_path / "best.yaml").read_text()
+    assert ("scale=online" in best) == (" scale=online" in text)
+    assert re.search(r"arow\(r=[\d.]+, scale=(none|online), data=", best)
+    done = len(ran)
+    assert main(["run", f"settings={tmp_path / 'best.yaml'}", "yardsticks=[]", "-q"]) == 0
+    assert len(ran) == done  # the cells of the best setting are there
+
+
+@pytest.mark.parametrize(
+    ("words", "scalings"),
+    [
+        (["algo=auto"], [{}]),  # scales by itself
+        (["algo=majority"], [{}]),
+        (["algo=perceptron_u"], [{}, {"scale": "online"}]),  # nothing else is searched
+        (["algo=alma", "algo.kernel={kind:chi2}"], [{}]),  # for features that are not negative
+        (["algo=arow(scale=online)"], [{"scale": "online"}]),
+        (["algo=arow", "scale=online"], [{"scale": "online"}]),
+        (
+            ["algo=ridge", "task=regression"],
+            [{"target": "online"}, {"target": "online", "scale": "online"}, {}, {"scale": "online"}],
+        ),
+        (["algo=ridge", "task=regression", "target=none"], [{}, {"scale": "online"}]),
+    ],
+)
+def test_what_of_scaling_is_searched(words, scalings, tmp_path):
+    data = write_data(tmp_path / "own.libsvm", T)
+    study = Study.of(Call.of(" ".join([*words, f"data={data}", "trials=4"])))
+    assert [own for own, _ in study.races[0].space.scalings] == scalings
 
 
 def test_a_race_continues_and_overflows_are_not_tried_again(ran, words):
@@ -158,7 +213,7 @@ def test_proposals_need_optuna(ran, words, monkeypatch):
 
 def test_slow_settings_do_not_go_on(ran, words):
     rule, rest = rule_of([*words, "longest=0.05"])  # a pass of 30 takes 0.03 s, one of 90 up to 9 times that
-    (end,), _ = run_races(races(make_plan(rest), rule), jobs=1, progress=False)
+    (end,), _ = run_races(races(make_plan(rest), rule, ["scale"]), jobs=1, progress=False)
     assert end.rung == 0  # 0.01 s * 9 is too long, too
     assert {job.rounds for job in ran} == {(0, 10)}
 

@@ -15,12 +15,14 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import omkl.data
+import omkl.river
 import omkl.sklearn
 from omkl import seeds
 from omkl.config import learner_spec, learner_specs, pool
+from omkl.estimators.arguments import estimator_specs
 from omkl.learning import run_pass
 
-NAMES = omkl.sklearn.names()
+NAMES = list(estimator_specs())
 # Why a check of scikit-learn fails: {check: reason}.
 NOVELTY = "in one pass over 300 rows nu = 0.01 aims at 3 novelties, and by its end no row is left outside"
 EXPECTED = {
@@ -63,6 +65,21 @@ def test_every_learner_has_an_estimator_for_each_of_its_tasks():
     for name in ("OmkcSsClassifier", "BomkcSpaClassifier", "NormaRegressor", "NormaNoveltyDetector"):
         assert name in NAMES
         assert name in dir(omkl.sklearn)
+
+
+@pytest.mark.parametrize("module", ["sklearn", "river"])
+def test_the_list_of_estimators_holds_what_one_takes(module):
+    home, star = getattr(omkl, module), {}
+    exec(f"from omkl.{module} import *", star)  # as one types it
+    assert {*home.names(), "names"} == {*dir(home)} == star.keys() - {"__builtins__"}
+    for name in (
+        "MajorityClassifier",
+        "RunningMeanRegressor",
+        "OmkcGrowingClassifier",
+        "AdarakerAuthorsRegressor",
+    ):
+        assert name not in home.names()
+        assert getattr(home, name).__name__ == name  # a table of a paper has it
 
 
 @pytest.mark.parametrize(

@@ -329,7 +329,7 @@ def test_the_regret_is_drawn_over_the_examples(capsys, tmp_path):
     X, y = switching()
     own = {"data": X, "y": y, "task": "regression", "target": "minmax", "yardsticks": [], "reps": 2}
     omkl.run("algo=raker,omkr", **own, jobs=1, progress=False)
-    made = omkl.results("algo=raker", **own)
+    made = omkl.run("algo=raker", **own, stored=True)
     (axes,) = made.figure("curve", "regret").draw().axes
     (line,) = axes.get_lines()
     (band,) = axes.collections
@@ -342,4 +342,4 @@ def test_the_regret_is_drawn_over_the_examples(capsys, tmp_path):
     high = np.asarray(band.get_paths()[0].vertices)[:, 1].max()
     assert high >= np.mean(ends) + np.std(ends, ddof=1) - 1e-9
     with pytest.raises(UserError, match="no curve of these cells holds regret"):
-        omkl.results("algo=omkr", **own).figure("curve", "regret")
+        omkl.run("algo=omkr", **own, stored=True).figure("curve", "regret")
