@@ -52,7 +52,7 @@ def ahpatron(stream, B, norm2, trace, learn, eta, eps, ridge):
     """Ahpatron: a full budget is folded into half of its vectors. U = sqrt(budget) / 2; see ``_learn``."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = B.rounded_outputs(stream, t)
+        f = B.rounded(B.outputs(stream, t))
         trace.record(t, f[0], y, B)
         if learn:
             _learn(B, stream, t, 0, norm2, y, f[0], B.self_kernels(t)[0], eta, eps, ridge)
@@ -66,7 +66,7 @@ def bomkc_ahpatron(stream, B, norm2, w, trace, learn, gamma, eta, eps, ridge):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = B.rounded_outputs(stream, t)
+        f = B.rounded(B.outputs(stream, t))
         trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue
@@ -171,7 +171,7 @@ def avp_ogs(stream, B, G, norm2, change, T, trace, learn, U, eps, c):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = B.rounded_outputs(stream, t)[0]
+        f = B.rounded(B.outputs(stream, t))[0]
         trace.record(t, f, y, B)
         own, n = B.self_kernels(t)[0], B.used(0)
         if not (learn and _is_short(y, f, eps, own)):

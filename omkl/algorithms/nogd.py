@@ -30,7 +30,7 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
     slots = B.budget()
     for t in range(stream.T):
         y = stream.y[t]
-        f = B.rounded_outputs(stream, t, _sizes(B, r, eta))
+        f = B.rounded(B.outputs(stream, t), _sizes(B, r, eta))
         trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue

@@ -23,7 +23,7 @@ def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
     """Projectron: a mistake is stored while there is room, and projected on what is stored after that."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = B.rounded_outputs(stream, t)
+        f = B.rounded(B.outputs(stream, t))
         trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue
@@ -54,7 +54,7 @@ def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
     U = 0.25 * math.sqrt(n / math.log(n))
     for t in range(stream.T):
         y = stream.y[t]
-        f = B.rounded_outputs(stream, t)
+        f = B.rounded(B.outputs(stream, t))
         trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue

@@ -27,13 +27,12 @@ SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong togethe
 
 @method(Budget)
 @compiled
-def rounded_outputs(B, stream, t, g=None):
-    """`outputs`, 0 where they are rounding relative to g (m, C), by default their terms' absolute sums.
+def rounded(B, f, g=None):
+    """Outputs f (m,), 0 where they are rounding relative to g (m, C), by default their terms' absolute sums.
 
     Coefficients that were projected cancel up to rounding only, and rounding must not decide a mistake. With
     more than two classes: nor which score is the largest.
     """
-    f = B.outputs(stream, t)
     if g is None:
         _round(f, B.g, B.classes)
     if g is not None:
