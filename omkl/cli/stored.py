@@ -32,9 +32,10 @@ def list_(args: Namespace, words: list[str]) -> int:
       omkl list algos
       omkl list kernels
     """
-    from omkl.experiments.lists import rows_of
+    from omkl.experiments.lists import rows_of, shown_of
 
-    emit(Table.of(rows_of(args.kind), least=LEAST).render(args.format))
+    rows = rows_of(args.kind)
+    emit(Table.of(rows, shown_of(args.kind, rows), least=LEAST).render(args.format))
     return OK
 
 
@@ -272,6 +273,7 @@ def predict(args: Namespace, words: list[str]) -> int:
 
     examples:
       omkl predict model.omkl new.csv --out predicted.csv
+      omkl predict gp.omkl new.csv --interval 0.95      # columns low and high
     """
     from omkl.files import check_writable, replacing
     from omkl.runs import models
@@ -285,6 +287,8 @@ def predict(args: Namespace, words: list[str]) -> int:
     task = model.about["task"]
     if args.scores and task != "classification":
         raise UserError(f"--scores prints the scores of classes, but {args.model} is for {task}")
+    if args.interval is not None:
+        models.check_std(model)
     errors = models.Errors(task)
     parts, doubts = models.rows_of(model, args.file, False)
 
@@ -294,7 +298,9 @@ def predict(args: Namespace, words: list[str]) -> int:
             scores = models.scores_of_classes(model, rows) if args.scores else {}
             shares = models.probabilities_of_classes(model, rows) if args.proba else {}
             more = {f"score {name}": values for name, values in scores.items()}
-            yield models.records(rows, made, more | {f"P {name}": own for name, own in shares.items()})
+            more |= {f"P {name}": own for name, own in shares.items()}
+            more |= models.intervals(model, rows, args.interval) if args.interval is not None else {}
+            yield models.records(rows, made, more)
 
     texts = _written(predicted(), args.format, models.columns_of(model, args.scores, args.proba))
     if args.out is None:

@@ -31,7 +31,7 @@ from omkl.data.columns import (
 )
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import Dataset, dataset_of
-from omkl.data.doubts import note_on_na, notes_on_codes, notes_on_columns
+from omkl.data.doubts import note_on_dates, note_on_na, notes_on_codes, notes_on_columns
 from omkl.data.labels import Classes, against_rest, note_on_alike, shortlist, task_of, y_of
 from omkl.data.parse import dense
 from omkl.data.preparation import Preparation, column_word, in_shell, na_text, plain_values
@@ -390,6 +390,9 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
         notes += notes_on_columns(table, features, X, widths, own)
     if task == "regression":
         notes += notes_on_codes(recipe.label, y)
+    for column, at in zip(recipe.columns, np.cumsum(widths) - widths, strict=True):
+        if column.kind in (DATE, TIME) and isinstance(X, np.ndarray):
+            notes += note_on_dates(column.name, X[:, at])
     examples = dense(X, labels)
     raw = table.raw.get(recipe.label)
     made = dataset_of(table.path.name, examples, y, examples.d, task, tuple(notes), classes, raw=raw)

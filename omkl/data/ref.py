@@ -57,6 +57,11 @@ class DataRef(ABC):
         return Parsed, (self.name, self.task, self.word, self.content_hash, self.copy or self.load())
 
     @property
+    def is_table(self) -> bool:
+        """Whether it is a table of the user's own, whose features are scaled online unless that is given."""
+        return False
+
+    @property
     def known(self) -> DataEntry | Dataset:
         """What says how large the data set is: its entry, or the data themselves."""
         return self.load()
@@ -111,8 +116,8 @@ class DataRef(ABC):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user must know of the data."""
-        return self.known.notes
+        """What a user must know of the data, with what was ``said`` when they were asked for."""
+        return (*getattr(self, "said", ()), *self.known.notes)
 
     @property
     def copy(self) -> Path | None:
@@ -203,10 +208,6 @@ class UserFile(DataRef):
     preparation: Preparation = AS_IT_IS
     said: tuple[str, ...] = ()
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return (*self.said, *self.known.notes)
-
     def decided(self) -> "UserFile":
         """Return the file with the task that follows from its labels, where it is still open."""
         if self.task != "auto":
@@ -214,6 +215,10 @@ class UserFile(DataRef):
         made = replace(self, task=self._dataset.task)
         made.__dict__["_dataset"] = self._dataset
         return made
+
+    @property
+    def is_table(self) -> bool:
+        return format_of(self.path).is_table
 
     def load(self, download: bool = True) -> Dataset:
         return self._dataset
@@ -246,11 +251,12 @@ class UserFile(DataRef):
 class Parsed(DataRef):
     """Data in memory, or in a parsed copy: from Python, or as they reach a worker.
 
-    source: None where the data reach this process by `keep`
+    source: None where the data reach this process by `keep`    is_table: as of a plan, see `DataRef`
     """
 
     digest: str
     source: Dataset | Path | None
+    is_table: bool = False  # type: ignore[misc]
 
     @cached_property
     def content_hash(self) -> str:
@@ -293,10 +299,6 @@ class Frame(DataRef):
     preparation: Preparation = AS_IT_IS
     said: tuple[str, ...] = ()
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return (*self.said, *self.known.notes)
-
     def decided(self) -> "Frame":
         """Return the frame with the task that follows from its labels, where it is still open."""
         if self.task != "auto":
@@ -304,6 +306,10 @@ class Frame(DataRef):
         made = replace(self, task=self.load().task)
         made.__dict__["_read"] = self._read
         return made
+
+    @property
+    def is_table(self) -> bool:
+        return True
 
     @cached_property
     def _read(self) -> tuple[Parsed, Recipe]:
@@ -339,9 +345,9 @@ def load(
     return find(spec, task=task, preparation=preparation).load(download)
 
 
-def of_dataset(dataset: Dataset) -> Parsed:
-    """Return data in memory as a data set that plans and cells take."""
-    return Parsed(dataset.name, dataset.task, dataset.name, dataset.content_hash, dataset)
+def of_dataset(dataset: Dataset, is_table: bool = False) -> Parsed:
+    """Return data in memory as a data set that plans and cells take; is_table: as of `DataRef`."""
+    return Parsed(dataset.name, dataset.task, dataset.name, dataset.content_hash, dataset, is_table)
 
 
 _open: "OrderedDict[tuple[str, str], Dataset]" = OrderedDict()

@@ -229,7 +229,7 @@ def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:
         raise UserError(f"data={show(data)}: {fault}")
     if y is None:
         raise UserError("an array has no labels; give them with y=...")
-    return of_dataset(from_arrays(data, y, name=name, task=task))
+    return of_dataset(from_arrays(data, y, name=name, task=task), not hasattr(data, "tocsr"))
 
 
 def _named(ref: DataRef, name: str) -> DataRef:
@@ -246,7 +246,7 @@ def _named(ref: DataRef, name: str) -> DataRef:
         return replace(ref, name=name)
     if isinstance(ref, Frame):
         return replace(ref, name=name, word=name)
-    return of_dataset(replace(ref.load(), name=name))
+    return of_dataset(replace(ref.load(), name=name), ref.is_table)
 
 
 def _with_labels(frame: Any, y: Any) -> Any:

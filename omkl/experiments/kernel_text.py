@@ -12,7 +12,8 @@ import numpy as np
 
 from omkl.errors import UserError, show
 
-_VECTORS = ("product", "norm2", "other_norm2", "indices", "values", "other_indices", "other_values")
+PRODUCTS = ("product", "norm2", "other_norm2")  # the first arguments of a kernel: these, or
+ROWS = ("indices", "values", "other_indices", "other_values")
 _made: dict[str, tuple[FunctionType, Any]] = {}  # by name, what was made a kernel, and what it did then
 
 
@@ -94,7 +95,7 @@ def defaults_of(function: FunctionType) -> dict[str, Any]:
     return {
         one.name: one.default.item() if isinstance(one.default, np.generic) else one.default
         for one in own
-        if one.default is not one.empty and one.name not in _VECTORS
+        if one.default is not one.empty and one.name not in (*PRODUCTS, *ROWS)
     }
 
 

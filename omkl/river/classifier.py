@@ -77,8 +77,7 @@ class Classifier(Model, base.Classifier):
 
         Before any label those of ``classes`` are equal; without these a learner for two labels has False and
         True there, as river's own have, and one for more has none.
-        Raises NotImplementedError for a learner whose scores are not probabilities, without
-        ``calibration="platt"``.
+        Raises NotImplementedError with ``calibration=None`` for a learner whose scores are not probabilities.
         """
         if not has_probabilities(self):
             raise NotImplementedError(

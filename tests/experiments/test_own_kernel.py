@@ -99,6 +99,41 @@ def test_a_pool_of_kernels_is_one_value_and_a_list_of_pools_several(place):
         omkl.run(algo="omkc_dd", **words, **{"pool.kernels": [pool, [own]]})
 
 
+def of_other_names(a, b):
+    return a * b
+
+
+WRONG = [
+    (lambda: omkl.kernel(3), "omkl.kernel takes a function that is written with def, got 3"),
+    (
+        lambda: omkl.kernel(of_other_names),
+        "first arguments must be product, norm2, other_norm2 or .*, got a, b",
+    ),
+    (lambda: omkl.kernel(cauchy), "sigma has no usual value; give one, such as sigma=1.0"),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, sigmo=2), r"no parameter 'sigmo' \(did you mean 'sigma'"),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, domains={"tau": "(0, inf)"}), "no parameter 'tau'; it has sigma"),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, domains=["(0, inf)"]), "domains must be a mapping such as"),
+    (
+        lambda: omkl.kernel(cauchy, sigma=1.0, domains={"sigma": "wide"}),
+        r"^omkl.kernel\(cauchy\): sigma: 'wide'",
+    ),
+    (
+        lambda: omkl.kernel(cauchy, sigma=-1, domains={"sigma": "(0, inf)"}),
+        r"\(cauchy\): sigma: must be .* > 0",
+    ),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, semidefinite=True), r"\(cauchy\): semidefinite: must be text"),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, negative="no"), "negative: must be True or False, got 'no'"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), WRONG)
+def test_a_kernel_s_arguments_are_checked_at_once(call, said, place):
+    with pytest.raises(UserError, match=said):
+        call()
+    assert os.environ[EXTENSIONS] == ""  # later calls do not meet the mistake again
+    assert len(omkl.learners())
+
+
 def test_another_function_of_the_name_takes_its_place(place):
     first = omkl.kernel(cauchy, sigma=1.0)
 
