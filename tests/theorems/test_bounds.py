@@ -177,7 +177,7 @@ def test_formats(capsys):
         assert main([*words, "--format", fmt]) == 0
         shown[fmt] = capsys.readouterr().out
     (row,) = json.loads(shown["json"])
-    assert row["kernel"] == "linear"
+    assert row["kernel"] == "polynomial(degree=1, coef0=1)"
     assert row["ratio"] == pytest.approx(row["bound"] / row["mean"])
     assert f"{row['bound']:.5g}" in shown["table"]
     assert "f from 100 of 569 examples (--rows)" in shown["table"]
