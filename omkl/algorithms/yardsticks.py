@@ -143,6 +143,8 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
         if rival >= 0:
             h = _gains(other, R, x, columns)
             v += _confidence(other, R, h, x, columns)
+        if v <= 0.0:  # of features so large that rounding has left nothing of Sigma
+            continue
         b = 1.0 / (v + r)
         alpha = (1.0 - y * margin) * b
         _move(_of(mu, c), own, S, g, columns, alpha * y, b)
@@ -165,8 +167,10 @@ def ridge(stream, theta, sigma, P, trace, learn):
         record_score(trace, t, f, y)
         if learn:
             g = _gains(sigma, P, x, columns)
-            b = 1.0 / (1.0 + _confidence(sigma, P, g, x, columns))
-            _move(theta, sigma, P, g, columns, (y - f) * b, b)
+            v = _confidence(sigma, P, g, x, columns)
+            if v > 0.0:  # as in `arow`
+                b = 1.0 / (1.0 + v)
+                _move(theta, sigma, P, g, columns, (y - f) * b, b)
 
 
 @compiled
