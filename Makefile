@@ -68,7 +68,8 @@ today: $(STAMP) ## results/today.md: every learner tuned, then run (hours; conti
 	$(BIN)/python scripts/tables.py today --stored
 
 docs: $(VENV)/.docs ## the documentation site (docs/_build/html), a warning or a wrong link ends it
-	$(BIN)/python -m sphinx -n -W --keep-going -q -b html $(ARGS) docs docs/_build/html
+	$(BIN)/python -m sphinx -n -W --keep-going -b html $(ARGS) docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 clean: ## remove the environment, caches and build output, never results
 	rm -rf $(VENV) build dist docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis

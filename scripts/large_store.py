@@ -1,4 +1,4 @@
-"""Make a store of many cells, and measure what reading it costs: figures of docs/scale.md.
+"""Make a store of many cells, and measure what reading it costs: figures of docs/clusters.md.
 
     python scripts/large_store.py make FOLDER                    a million cells in ten files, some minutes
     python scripts/large_store.py make FOLDER --cells 100000

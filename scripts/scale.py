@@ -1,4 +1,4 @@
-"""Measure what a sweep costs in addition to its learners: the figures of docs/scale.md.
+"""Measure what a sweep costs in addition to its learners: the figures of docs/clusters.md.
 
     python scripts/scale.py                  everything, about two minutes on 2 idle cores
     python scripts/scale.py --cells 1000     with fewer tiny cells

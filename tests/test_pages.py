@@ -35,7 +35,7 @@ RESULTS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "resu
 
 
 def test_the_readme_is_short():
-    assert len(README.split()) < 1000
+    assert len(README.split()) < 500
 
 
 def test_the_pages_show_every_command():
@@ -129,12 +129,11 @@ def test_the_files_of_the_worked_examples_are_where_they_belong():
             compile(content, name, "exec")
 
 
-def test_the_page_shows_the_file_to_copy_for_a_ci():
+def test_the_file_to_copy_for_a_ci_runs_what_its_page_explains():
     file = (ROOT / "docs/examples/smoke.yml").read_text(encoding="utf-8")
-    assert f"```yaml\n{file}```\n" in PAGES["docs/tutorials/ci.md"]
     steps = yaml.safe_load(file)["jobs"]["smoke"]["steps"]
     [command] = [step["run"] for step in steps if step.get("run", "").startswith("omkl run")]
-    assert command in PAGES["docs/tutorials/ci.md"]
+    assert command.split(" --")[0] in PAGES["docs/commands.md"]
     args, words = build_parser().parse_known_args(command.split()[1:])
     assert plan(words).reps == 2
     assert args.fail_above == [("mistakes", 15.0)]
@@ -189,7 +188,9 @@ def test_every_learner_has_a_page_with_what_its_yaml_says():
     made = dict(learners.pages())
     for name, spec in learner_specs().items():
         text = made[f"learners/{name}.md"]
-        assert text.startswith(f"# {spec.label}\n")
+        assert text.startswith(f"# {name}\n")
+        assert f"In tables: {spec.label}" in text
+        assert spec.summary.split()[0] in text
         assert spec.cite[1:] in text
         for parameter in spec.hyperparameters:
             assert f"| `algo.{parameter}` |" in text

@@ -16,12 +16,17 @@ from omkl.algorithms import function
 from omkl.config import learner_names, learner_specs
 from omkl.config.learners import LearnerSpec
 from omkl.config.parameters import texts
-from omkl.config.settings_text import value_text
 from omkl.estimators.arguments import class_name
-
-_EXAMPLE = {"classification": "wdbc", "regression": "airfoil", "novelty": "usps_test"}
-_TASK = {"classification": "two classes", "regression": "numbers", "novelty": "novelty detection"}
-_KERNELS = {"pool": "a pool of kernels", "own": "one kernel of its own", "none": "no kernel"}
+from omkl.experiments.learner_help import (
+    KERNELS,
+    TASK,
+    command_of,
+    first_sentence,
+    memory_of,
+    of_tasks,
+    rank_of,
+    tasks_of,
+)
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -55,41 +60,47 @@ def _index(specs: dict[str, LearnerSpec]) -> str:
         families.setdefault(_family(_module(spec)), []).append(spec)
     text = ["# Learners", "", f"{len(specs)} learners in {len(families)} families."]
     text += ["[Which learner for which problem](../choose.md) helps to choose.", ""]
-    for title in sorted(families, key=str.lower):
+    for title in sorted(families, key=lambda title: (_place(families[title]), title.lower())):
         rows = [_entry(spec) for spec in families[title]]
-        text += [
-            f"## {title}",
-            "",
-            *markdown(["learner", "label", "for", "runs on", "what it does"], rows),
-            "",
-        ]
-    listed = [
-        f"{specs[name].label} <{name}>" for name in sorted(specs, key=lambda name: specs[name].label.lower())
-    ]
-    return "\n".join([*text, "```{toctree}", ":hidden:", "", *listed, "```", ""])
+        head = ["learner", "in tables", "what it does", "for", "memory", "rank"]
+        text += [f"## {title}", "", *markdown(head, rows), ""]
+    listed = [spec.name for title in families for spec in families[title]]
+    return "\n".join([*text, "```{toctree}", ":hidden:", "", *sorted(listed), "```", ""])
+
+
+def _place(family: list[LearnerSpec]) -> tuple[bool, ...]:
+    """Where a family stands: nothing to choose first, then pools before one kernel, and yardsticks last."""
+    return (
+        all(spec.yardstick for spec in family),
+        not any(spec.kernels == "none" for spec in family),
+        not any("classification" in spec.tasks for spec in family),
+        not any(spec.kernels == "pool" for spec in family),
+        not any(memory_of(spec) == "grows" for spec in family),
+    )
 
 
 def _entry(spec: LearnerSpec) -> list[str]:
-    tasks = ", ".join(_for(spec))
-    return [f"`{spec.name}`", spec.label, tasks, _KERNELS[spec.kernels], _sections(_code(spec))["summary"]]
-
-
-def _for(spec: LearnerSpec) -> list[str]:
-    many = {"classification": "two and more classes"} if spec.takes(3) else {}
-    return [{**_TASK, **many}[task] for task in spec.tasks]
+    does = _escaped(spec.summary and first_sentence(spec))
+    return [f"`{spec.name}`", spec.label, does, ", ".join(tasks_of(spec)), memory_of(spec), rank_of(spec)]
 
 
 def _page(spec: LearnerSpec) -> str:
     own, around = _sections(_code(spec)), _sections(_module(spec))
-    tasks = " and ".join(_for(spec))
-    draws = " It draws random numbers of its own." if spec.stochastic else ""
-    role = " It is a yardstick: tables show it below the learners." if spec.yardstick else ""
-    text = [f"# {spec.label}", "", own["summary"], ""]
-    text += [f"`algo={spec.name}` is for {tasks} and runs on {_KERNELS[spec.kernels]}.{draws}{role}", ""]
-    text += ["```bash", f"omkl run algo={spec.name} data={_EXAMPLE[spec.tasks[0]]}{_pool(spec)}", "```", ""]
     classes = " and ".join(f"`{class_name(spec.name, task)}`" for task in spec.tasks)
-    text += [f"From Python: {classes} of [`omkl.sklearn` and `omkl.river`](../python.md).", ""]
-    text += ["## Definition", "", *_plain(around["body"]), *_plain(own["body"])]
+    role = "; tables show it below the learners, as a yardstick" if spec.yardstick else ""
+    text = [f"# {spec.name}", "", _escaped(spec.summary), ""]
+    text += [f"* In tables: {spec.label}{role}"]
+    text += [f"* For {' and '.join(tasks_of(spec))}, on {KERNELS[spec.kernels]}"]
+    text += ["* Draws random numbers of its own"] if spec.stochastic else []
+    text += [f"* Memory: {memory_of(spec)}"]
+    text += (
+        [f"* Rank, each learner tuned: {rank} ([today](../papers/today.md))"]
+        if (rank := rank_of(spec, True))
+        else []
+    )
+    text += [f"* From Python: {classes} of [`omkl.sklearn` and `omkl.river`](../python.md)", ""]
+    text += ["```bash", command_of(spec), "```", ""]
+    text += ["## Definition", "", own["summary"], "", *_plain(around["body"]), *_plain(own["body"])]
     text += ["```python", _source(spec), "```", ""]
     text += ["The helpers are those of `omkl/engine`; their names say what they do.", ""]
     text += ["## Hyperparameters", "", *_hyperparameters(spec)]
@@ -102,12 +113,6 @@ def _page(spec: LearnerSpec) -> str:
     text += [f"* {references.line(entry)}" for entry in references.cited(spec.cite)]
     text += ["", "## Results", "", *results_of(spec.name)]
     return "\n".join([*text, ""])
-
-
-def _pool(spec: LearnerSpec) -> str:
-    return (
-        " pool=gauss13" if spec.pool == "gaussian" and spec.kernels == "pool" and not spec.usual_pool else ""
-    )
 
 
 def _sections(of: Any) -> dict[str, str]:
@@ -127,7 +132,9 @@ def _plain(text: str) -> list[str]:
     """Prose as paragraphs; a legend, whose columns are three spaces apart, and formulas as written."""
     shown: list[str] = []
     for paragraph in filter(None, re.split(r"\n\s*\n", text)):
-        if "   " in paragraph or "<-" in paragraph:
+        if paragraph.startswith("|"):
+            shown += [*paragraph.splitlines(), ""]
+        elif "   " in paragraph or "<-" in paragraph:
             shown += ["```text", *textwrap.dedent(paragraph).splitlines(), "```", ""]
         else:
             words = _escaped(" ".join(paragraph.split()))
@@ -174,18 +181,13 @@ def _hyperparameters(spec: LearnerSpec) -> list[str]:
     rows = []
     for name, own in spec.hyperparameters.items():
         domain = ", ".join(map(str, own.domain)) if isinstance(own.domain, list) else own.domain
-        value = own.value
-        if isinstance(value, dict) and set(value) <= set(_EXAMPLE):
-            default = ", ".join(f"{value_text(one)} ({task})" for task, one in value.items())
-        else:
-            default = value_text(value)
         searched = ", ".join(f"`{text}`" for text in texts(own.search)) if own.search else "–"
-        rows.append([f"`algo.{name}`", f"`{default}`", f"`{domain}`", searched, _escaped(own.help)])
+        rows.append(
+            [f"`algo.{name}`", f"`{of_tasks(own.value)}`", f"`{domain}`", searched, _escaped(own.help)]
+        )
     rules = [f"`{rule}` must hold." for rule in spec.require]
     for task, allowed in spec.only.items():
-        rules += [
-            f"For {_TASK[task]}, `{name}` is {' or '.join(map(str, v))}." for name, v in allowed.items()
-        ]
+        rules += [f"For {TASK[task]}, `{name}` is {' or '.join(map(str, v))}." for name, v in allowed.items()]
     if spec.pool != "any":
         rules.append(f"Its kernels are {spec.pool}.")
     return [
@@ -201,17 +203,7 @@ def _cost(spec: LearnerSpec) -> list[str]:
     rows = [row for row in rows if row[1]]
     text = [*markdown(["part", "what it is", "numbers of 8 bytes"], rows), ""]
     bounded = not any(resource.unlimited({}) for resource in spec.state.values())
-    text += ["Its memory is bounded, whatever the length of the stream." if bounded else _unbounded(spec), ""]
     legend = "m: kernels, d: features of an example (its nonzero ones where the data are sparse)"
     legend += ", n: examples stored so far" if not bounded else ""
     text += [f"An ordinary round passes at most once over what is stored. ({legend}.)", ""]
     return text
-
-
-def _unbounded(spec: LearnerSpec) -> str:
-    other = next((own.unless for own in spec.state.values() if getattr(own, "unless", None)), None)
-    return (
-        f"Its memory grows with the stream, unless `{other}` is given."
-        if other
-        else "Its memory grows with n."
-    )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from hooks import learners, notebook, references
+from hooks import coverage, learners, notebook, references
 from hooks.tables import ROOT, markdown
 from omkl.data import registry
 from omkl.store.fields import FIELDS, NOTHING
@@ -20,6 +20,7 @@ def generated() -> Iterator[tuple[str, str]]:
     """Yield the file and the text of every generated page."""
     yield from learners.pages()
     yield from _papers()
+    yield "coverage.md", coverage.page()
     yield "datasets.md", _datasets()
     yield "fields.md", _fields()
     yield "measures.md", _measures()

@@ -5,13 +5,15 @@ fixed; what the kernels' widths and the features' scales should be is read off t
 
 x the row, x~ the row scaled online: less the mean of what has been seen, this row included, divided by its
 standard deviation, held in [-10, 10]; 0 where a feature has not varied
-Members of classes, for x and for x~:
-3 Gaussians of width med (1/4, 1/2, 1), prior variance NU, and the middle one once more with a drift
-2 linear ones [1; x / s], of prior variance 1 and 100, and the first once more with a drift
-Members of numbers, for x and for x~: 2 Gaussians of width med (1, 4) and a linear one, each with every ratio
-of prior variance to noise (100, 10^4) and every drift (0, 10^-4, 10^-2).
+
+| members, of x and of x~ alike | prior variance | drift in a round |
+|---|---|---|
+| classes: Gaussians of width med/4, med/2, med | 10 | 0; of med/2 also 0.01 |
+| classes: linear in [1; x/s] | 1, 100 | 0; of 1 also 0.01 |
+| numbers: Gaussians of width med, 4 med; linear in [1; x/s] | 100, 10^4 times the noise | 0, 10^-4, 10^-2 |
+
 med is the root mean squared distance of two rows, sqrt(2 sum_j var_j), and s the largest |x_j| (1 for x~), of
-the first FIRST rows: of those so far until they have come, fixed then.
+the first 300 rows (FIRST): of those so far until they have come, fixed then.
 A Gaussian's features are sines and cosines of D random directions, those of x the same for all widths.
 """
 

@@ -92,6 +92,8 @@ class Completer(BaseCompleter):
                 return _measures()
             case "data" | "algo":
                 return {f"{before}{name}": "" for name in conf.options(action.dest)}
+            case "topic":
+                return dict.fromkeys([*parsed_args.main.commands, "settings", *conf.options("algo")], "")
             case "name" | "kind" | "paper":
                 return _of_papers(parsed_args.command)
             case "out" | "model" | "file" | "files" | "folders":

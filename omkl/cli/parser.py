@@ -24,12 +24,13 @@ start here:
   omkl data look my.csv                              what omkl understands of a file of yours
   omkl run algo=auto data=my.csv label=COLUMN        learners on that file
   omkl list                                          what there is: learners, data sets, kernels, measures
-  omkl help run                                      the settings and options of a command
+  omkl help run                                      the options of a command, with examples
+  omkl help settings                                 the words KEY=VALUE; omkl help auto: a learner
 """
 ENDS = """\
 Options: --version prints the version; --debug shows the traceback of an error.
 Exit codes: 0 ok, 1 something failed, 2 a mistake in the command, 130 Ctrl-C."""
-_CHOICES = """\
+KEYS = """\
 settings (omkl show prints all of them, with their meaning and domain):
   algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
                      algo=all, 'algo=omkc_*' or algo=budget (omkl list groups): those that fit the data
@@ -48,18 +49,19 @@ settings (omkl show prints all of them, with their meaning and domain):
   delay=N            labels come in batches of N rounds, each predicted with what was learnt before it
   test=SHARE|NAME|FILE   rows that are not learnt, on which the last and the averaged hypothesis are measured
   order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
-"""
-KEYS = f"""\
-{_CHOICES}\
   reps=N  seed=N     repetitions, and the base seed of their permutations
   yardsticks=[...]   learners to compare with; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)
-  exec=NAME          where the cells run: {{executors}}; exec.KEY=VALUE their options
+  exec=NAME          where the cells run: {executors}; exec.KEY=VALUE their options
+"""
+SEE = """\
+settings: algo=NAME,... data=NAME|FILE,... and further words KEY=VALUE. `omkl help settings` explains them,
+`omkl help NAME` a learner, and `omkl show KEY=VALUE ...` prints what a run with them uses.
 """
 FIT = f"""\
 One learner makes one pass over one data set; with order=permuted in the first permutation of seed=N.
 
-{_CHOICES}"""
+{SEE}"""
 
 
 # ------------------------------------------------------------------ values of options
@@ -255,8 +257,7 @@ def build_parser() -> "MainParser":
         sub.set_defaults(does=does, takes_words="..." in usage, parser=sub, main=parser)
         parser.groups.setdefault(group, []).append(name)
 
-    executors = ", ".join(sorted(path.stem for path in (conf_folder() / "exec").glob("*.yaml")))
-    keys = KEYS.replace("{executors}", executors)  # KEYS has other braces
+    keys = SEE
     picture = {"metavar": "PATH", "help": "file (.png, .pdf, .svg) or folder of the figure"}
 
     def of(actions: str) -> dict[str, Any]:
@@ -337,15 +338,34 @@ def build_parser() -> "MainParser":
         "SHELL",
         SHELL={"choices": ("bash", "zsh", "fish")},
     )
-    topics = {"nargs": "?", "choices": parser.commands, "dest": "topic"}
-    text = "such as run (default: all commands)"
-    command("tools", help_, "[COMMAND] ", "COMMAND", COMMAND=topics | {"help": text})
+    text = "a command, `settings`, or a learner such as auto (default: all commands)"
+    command("tools", help_, "[TOPIC] ", "TOPIC", TOPIC={"nargs": "?", "help": text})
     return parser
 
 
 def help_(args: argparse.Namespace, words: list[str]) -> int:
-    """Print the help of a command, or of all commands."""
-    emit((args.main.commands[args.topic] if args.topic else args.main).format_help())
+    """Print the help of a command, of the settings, of a learner, or of all commands.
+
+    examples:
+      omkl help run
+      omkl help settings
+      omkl help auto
+    """
+    commands = args.main.commands
+    if args.topic in (None, *commands):
+        emit((commands[args.topic] if args.topic else args.main).format_help())
+    elif args.topic == "settings":
+        executors = ", ".join(sorted(path.stem for path in (conf_folder() / "exec").glob("*.yaml")))
+        emit(KEYS.replace("{executors}", executors))  # KEYS has other braces
+    else:
+        from omkl.config.learners import learner_names, learner_of
+        from omkl.experiments.learner_help import learner_help
+
+        name, known = learner_of(args.topic), learner_names()
+        if name not in known:
+            near = suggest(args.topic, [*commands, "settings"]) or suggest(args.topic, known)
+            raise UserError(f"unknown command or learner '{args.topic}'{near}; see `omkl --help`")
+        emit(learner_help(name))
     return OK
 
 

@@ -32,9 +32,10 @@ def list_(args: Namespace, words: list[str]) -> int:
       omkl list algos
       omkl list kernels
     """
-    from omkl.experiments.lists import rows_of
+    from omkl.experiments.lists import rows_of, shown_of
 
-    emit(Table.of(rows_of(args.kind), least=LEAST).render(args.format))
+    rows = rows_of(args.kind)
+    emit(Table.of(rows, shown_of(args.kind, rows), least=LEAST).render(args.format))
     return OK
 
 
@@ -301,7 +302,7 @@ def predict(args: Namespace, words: list[str]) -> int:
             more |= models.intervals(model, rows, args.interval) if args.interval is not None else {}
             yield models.records(rows, made, more)
 
-    texts = _written(predicted(), args.format)
+    texts = _written(predicted(), args.format, models.columns_of(model, args.scores, args.proba))
     if args.out is None:
         for text in texts:
             emit(text)
@@ -314,9 +315,9 @@ def predict(args: Namespace, words: list[str]) -> int:
     return OK
 
 
-def _written(parts: Iterable[list[dict[str, Any]]], fmt: str) -> Iterator[str]:
-    """Yield the records of all parts as text in this format."""
-    before = "["  # of JSON's next record
+def _written(parts: Iterable[list[dict[str, Any]]], fmt: str, columns: list[str]) -> Iterator[str]:
+    """Yield the records of all parts as text in this format; columns: of CSV without any record."""
+    before, at = "[", -1  # of JSON's next record
     for at, records in enumerate(parts):
         if fmt == "csv":
             text = io.StringIO()
@@ -334,5 +335,9 @@ def _written(parts: Iterable[list[dict[str, Any]]], fmt: str) -> Iterator[str]:
         else:
             yield f"{before}\n " + ",\n ".join(lines)
             before = ","
+    if fmt == "csv" and at < 0:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerow(columns)
+        yield text.getvalue()
     if fmt == "json":
-        yield "\n]\n"
+        yield "[\n]\n" if at < 0 else "\n]\n"

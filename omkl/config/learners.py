@@ -47,6 +47,7 @@ class LearnerSpec:
     kernels: Literal["pool", "own", "none"]  # it runs on pool=..., or on its hyperparameter ``kernel``
     revision: Annotated[int, "[1, inf)"]  # part of every cell's key
     hyperparameters: dict[str, Parameter] = field(default_factory=dict)
+    summary: Text = ""  # a sentence on what it does, and one on when to take it
     # Which kernels its pool or its own kernel may be: Gaussian, or those with random features in closed form
     pool: Literal["any", "features", "gaussian"] = "any"
     classes: Literal["two", "many"] = "two"  # for which it is defined
@@ -90,6 +91,13 @@ class LearnerSpec:
     def draws(self) -> bool:
         """Whether its passes over one stream may differ: it draws numbers, or is another package's."""
         return self.stochastic or self.estimator is not None
+
+    @property
+    def sees_scale(self) -> bool:
+        """Whether the scale of features matters to it: it looks at them, and does not scale them itself."""
+        sizes = {name for own in self.state.values() for name in own.sizes()}
+        looks = self.kernels != "none" or self.estimator is not None or bool(sizes & {"d", "few"})
+        return looks and not self.scales
 
     @property
     def has_matrix_of_features(self) -> bool:
@@ -365,6 +373,7 @@ def _tasks_of(name: str) -> list[str]:
 _OF_ESTIMATORS = {
     *(
         "label",
+        "summary",
         "cite",
         "task",
         "revision",

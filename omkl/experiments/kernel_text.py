@@ -41,6 +41,22 @@ def text_of(function: Any) -> str:
     return "\n".join([*lines, "", "", ast.unparse(made), ""])
 
 
+def lines_of(function: FunctionType, text: str) -> dict[str, Any]:
+    """Return the file of a function, and by line of its text (`text_of`) the line where that was written."""
+    source, first = inspect.getsourcelines(function)
+    written: Any = ast.parse(textwrap.dedent("".join(source))).body[0]
+    made: Any = ast.parse(text).body[-1]
+    both = zip(_statements(made), _statements(written), strict=True)
+    lines = {str(own.lineno): first + other.lineno - 1 for own, other in both}
+    return {"file": inspect.getsourcefile(function), "lines": lines}
+
+
+def _statements(function: ast.AST) -> list[Any]:
+    """Return a function and its statements, in the order of its text."""
+    inner = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function]
+    return [function, *sorted(inner, key=lambda node: (node.lineno, node.col_offset))]
+
+
 def _definition(function: str, name: str, value: Any) -> str:
     """Return the line that defines what a function uses from outside."""
     if isinstance(value, ModuleType):

@@ -14,7 +14,7 @@ Rows = list[dict[str, Any]]
 
 
 def learners() -> "pd.DataFrame":
-    """Return the learners by name: label, tasks, kernels, hyperparameters with defaults, source."""
+    """Return the learners by name: what they do, memory, rank, label, tasks, hyperparameters, source."""
     return _frame(learner_rows(), "algo")
 
 
@@ -41,12 +41,16 @@ def _frame(rows: Rows, index: str) -> "pd.DataFrame":
 
 
 def learner_rows() -> Rows:
-    """Return what `omkl list algos` prints."""
+    """Return what `omkl list algos` prints, and in other formats than text also label to source."""
     from omkl.config import learner_specs
+    from omkl.experiments.learner_help import first_sentence, memory_of, of_tasks, rank_of
 
     return [
         {
             "algo": spec.name,
+            "what it does": first_sentence(spec),
+            "memory": memory_of(spec),
+            "rank": rank_of(spec),
             "label": spec.label,
             "task": ", ".join(spec.tasks),
             "kernels": spec.kernels,
@@ -56,16 +60,6 @@ def learner_rows() -> Rows:
         }
         for spec in learner_specs().values()
     ]
-
-
-def of_tasks(value: Any) -> str:
-    """Return a hyperparameter's value as ``50`` or ``squared (regression), logistic (classification)``."""
-    from omkl.config.settings_text import value_text
-    from omkl.tasks import by_task
-
-    if not by_task(value):
-        return value_text(value)
-    return ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
 
 
 def group_rows() -> Rows:
@@ -118,6 +112,7 @@ def pool_rows() -> Rows:
 def kernel_rows() -> Rows:
     """Return what `omkl list kernels` prints."""
     from omkl.config.kernel_kinds import kernel_kinds
+    from omkl.experiments.learner_help import of_tasks
 
     return [
         {
@@ -160,7 +155,7 @@ def measure_rows() -> Rows:
 
 
 KINDS: dict[str, tuple[Callable[[], Rows], str]] = {
-    "algos": (learner_rows, "learners: task, kernels, hyperparameters with defaults, source"),
+    "algos": (learner_rows, "learners: what they do, their memory, and their rank when tuned"),
     "data": (data_rows, "registered data sets: examples, features, task, and where each is found"),
     "groups": (group_rows, "groups of learners, for algo=budget and the like"),
     "kernels": (kernel_rows, "kinds of kernels: parameters and formulas"),
@@ -175,3 +170,11 @@ def rows_of(kind: str | None) -> Rows:
     if kind is not None:
         return KINDS[kind][0]()
     return [{"command": f"omkl list {name}", "lists": text} for name, (_, text) in KINDS.items()]
+
+
+def shown_of(kind: str | None, rows: Rows) -> Rows:
+    """Return the columns that a text shows of these rows: of learners the first ones, else all."""
+    if kind != "algos":
+        return rows
+    names = [name for name in ("algo", "what it does", "memory", "rank") if any(row[name] for row in rows)]
+    return [{name: row[name] for name in names} for row in rows]

@@ -12,10 +12,11 @@ from typing import Any, cast
 from omkl.config.kernel_kinds import check_kernel
 from omkl.config.settings_text import value_text
 from omkl.config.words import Setting, setting
+from omkl.engine.jit import LINES
 from omkl.errors import UserError, show, suggest
 from omkl.experiments.call import in_python, is_object, setting_of
-from omkl.experiments.kernel_text import PRODUCTS, ROWS, defaults_of, remember, text_of
-from omkl.experiments.lists import of_tasks
+from omkl.experiments.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, remember, text_of
+from omkl.experiments.learner_help import of_tasks
 from omkl.experiments.results import Shown
 from omkl.files import replacing
 from omkl.paths import EXTENSIONS, cache_folder, extensions
@@ -182,6 +183,8 @@ def kernel(
         if not (folder / path).is_file():
             with replacing(folder / path) as file:
                 file.write(written.encode())
+    with replacing(folder / LINES) as file:  # which may have moved
+        file.write(json.dumps(lines_of(function, text)).encode())
     earlier = [other for other in extensions() if other.parent.name == _FOLDER]
     earlier = [other for other in earlier if other.name.rpartition("-")[0] == name]  # of this name
     others = [str(other) for other in extensions() if other not in earlier]

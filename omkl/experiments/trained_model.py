@@ -170,7 +170,7 @@ def trained(call: Call) -> Model:
         raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = replace(call, values={**call.values, "yardsticks": []}).plan()
     made = models.fit(plan)
-    return Model(made, [f"{ref.name}: {note}" for ref in plan.data for note in ref.notes])
+    return Model(made, [note for ref in plan.data for note in plan.notes_on(ref)])
 
 
 def writable(out: str | Path) -> Path:

@@ -530,6 +530,14 @@ def records(rows: Rows, made: Prediction, more: Mapping[str, np.ndarray]) -> lis
     return found
 
 
+def columns_of(model: Model, scores: bool, shares: bool) -> list[str]:
+    """Return the keys of `records`: scores, shares: whether those of each class are among them."""
+    recipe, classes = model.about.get("recipe"), model.about.get("classes") or []
+    names = ["row", *(recipe["preparation"]["id"] if recipe else []), "label", "score"]
+    names += [f"score {name}" for name in classes if scores]
+    return names + [f"P {name}" for name in classes if shares]
+
+
 def update(model: Model, rows: Rows) -> Model:
     """Let a model learn these rows in their order, after those that it has learnt."""
     y = np.ones(len(rows.indptr) - 1) if rows.y is None or model.about["task"] == "novelty" else rows.y

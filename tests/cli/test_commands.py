@@ -17,6 +17,7 @@ import yaml
 import omkl
 from omkl.cli import main
 from omkl.cli.parser import build_parser
+from omkl.config import learner_spec
 from omkl.data.formats import data_name
 from omkl.experiments import lists
 
@@ -257,6 +258,28 @@ def test_help_of_a_command(command, capsys):
     assert [line for line in shown.splitlines() if line.isspace()] == []
     description = shown.split("\n\n", 1)[1].partition("positional arguments:")[0].partition("options:")[0]
     assert not re.search(r"^ ", description, re.M)
+
+
+def test_help_of_a_learner_and_of_the_settings(capsys):
+    assert main(["help", "OMKC(S,S)"]) == 0
+    shown = capsys.readouterr().out
+    spec = learner_spec("omkc_ss")
+    assert shown.startswith("algo=omkc_ss\n")
+    assert spec.summary in " ".join(shown.split())
+    assert all(f"algo.{name}=" in shown for name in spec.hyperparameters)
+    assert main(["help", "settings"]) == 0
+    assert {"algo=NAME", "label=COLUMN", "exec=NAME"} <= set(re.findall(r"\w+=\w+", capsys.readouterr().out))
+
+
+def test_the_list_of_learners_is_a_line_for_each(capsys):
+    assert main(["list", "algos", "--format", "json"]) == 0
+    rows = {row["algo"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["omkc_ss"]["label"] == "OMKC(S,S)"
+    assert all(row["what it does"] for row in rows.values())
+    assert rows["norma"]["memory"] == "grows without tau"
+    assert rows["arow_features"]["rank"].startswith("classes 1.8 of 55")
+    assert main(["list", "algos"]) == 0
+    assert capsys.readouterr().out.split("\n")[0].split() == ["algo", "what", "it", "does", "memory", "rank"]
 
 
 def test_the_examples_of_help_are_valid(capsys):

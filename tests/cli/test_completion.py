@@ -44,7 +44,8 @@ def offered(monkeypatch):
     ("line", "words"),
     [
         ("omkl ru", ["run"]),
-        ("omkl help bo", ["bounds"]),
+        ("omkl help bou", ["bounds"]),
+        ("omkl help norma_n", ["norma_novelty", "norma_nu"]),
         ("omkl run alg", ["algo="]),
         ("omkl run algo=omkc_d", ["algo=omkc_dd", "algo=omkc_ddpa", "algo=omkc_ds", "algo=omkc_dspa"]),
         ("omkl run algo=omkc_dd,omkc_sd", ["algo=omkc_dd,omkc_sd", "algo=omkc_dd,omkc_sdpa"]),

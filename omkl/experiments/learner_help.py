@@ -1,0 +1,115 @@
+"""What omkl says of a learner: in `omkl help NAME`, in `omkl list algos` and on the learner's page."""
+
+import csv
+import textwrap
+from collections import defaultdict
+from functools import cache
+from typing import Any
+
+from omkl import conf
+from omkl.config import LearnerSpec, learner_spec
+from omkl.config.settings_text import value_text
+from omkl.tasks import by_task
+
+TASK = {"classification": "two classes", "regression": "numbers", "novelty": "novelty detection"}
+KERNELS = {"pool": "a pool of kernels", "own": "one kernel of its own", "none": "no kernel"}
+EXAMPLE = {"classification": "wdbc", "regression": "airfoil", "novelty": "usps_test"}
+RANKED = {"classification": "classes", "regression": "numbers"}  # tables of results/today that are ranked
+
+
+def tasks_of(spec: LearnerSpec) -> list[str]:
+    """Return what a learner predicts: "two and more classes", "numbers"."""
+    many = {"classification": "two and more classes"} if spec.takes(3) else {}
+    return [{**TASK, **many}[task] for task in spec.tasks]
+
+
+def first_sentence(spec: LearnerSpec) -> str:
+    """Return what a learner does, without when to take it."""
+    return spec.summary.partition(". ")[0].rstrip(".")
+
+
+def memory_of(spec: LearnerSpec) -> str:
+    """Return "bounded", "grows", or "grows without tau", of another hyperparameter."""
+    parts = spec.state.values()
+    if spec.estimator:
+        return ""
+    if not any(own.unlimited(spec.defaults) for own in parts):
+        return "bounded"
+    unless = next(filter(None, (getattr(own, "unless", None) for own in parts)), "")
+    return f"grows without {unless}" if unless else "grows"
+
+
+def command_of(spec: LearnerSpec) -> str:
+    """Return a command that runs the learner on data that are at hand."""
+    needs = spec.pool == "gaussian" and spec.kernels == "pool" and not spec.usual_pool
+    return f"omkl run algo={spec.name} data={EXAMPLE[spec.tasks[0]]}" + " pool=gauss13" * needs
+
+
+@cache
+def ranks(task: str) -> tuple[dict[str, float], int, int]:
+    """Return each learner's average rank in results/today, the number of ranked rows and of data sets.
+
+    Empty without these tables, which a checkout has. Of a learner with several rows, the first counts.
+    """
+    path = conf.file("paper", "today").parents[2] / "results" / "today" / f"table-{task}.csv"
+    if not path.is_file():
+        return {}, 0, 0
+    errors: dict[str, dict[str, float]] = defaultdict(dict)
+    learner: dict[str, str] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            error = row[f"{row['measure']}_mean"]
+            if row["complete"] == "True" and error:
+                errors[row["label"]][row["data"]] = float(error)
+                learner[row["label"]] = row["algo"]
+    sets = {name for own in errors.values() for name in own}
+    finished = {label: own for label, own in errors.items() if own.keys() == sets}
+    made: dict[str, float] = {}
+    for label, own in finished.items():
+        others = [other[name] - own[name] for name in sets for other in finished.values()]
+        better, equal = sum(gap < 0 for gap in others), sum(gap == 0 for gap in others)
+        made.setdefault(learner[label], (better + (equal + len(sets)) / 2) / len(sets))
+    return made, len(finished), len(sets)
+
+
+def rank_of(spec: LearnerSpec, long: bool = False) -> str:
+    """Return its ranks among tuned learners, as "classes 3.4 of 55"; empty without one.
+
+    long: also on how many data sets
+    """
+    texts = []
+    for task, name in RANKED.items():
+        made, rows, sets = ranks(task)
+        if task in spec.tasks and spec.name in made:
+            texts.append(f"{name} {made[spec.name]:.1f} of {rows}" + f" on {sets} data sets" * long)
+    return ", ".join(texts)
+
+
+def of_tasks(value: Any) -> str:
+    """Return a hyperparameter's value as ``50`` or ``squared (regression), logistic (classification)``."""
+    if not by_task(value):
+        return value_text(value)
+    return ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
+
+
+def learner_help(name: str) -> str:
+    """Return what `omkl help NAME` prints. Raises UserError for an unknown name."""
+    spec = learner_spec(name)
+    rank = rank_of(spec, long=True)
+    facts = {
+        "in tables": spec.label,
+        "predicts": " and ".join(tasks_of(spec)),
+        "runs on": KERNELS[spec.kernels],
+        "memory": memory_of(spec),
+        "rank": rank and f"{rank}, each learner tuned",
+        "paper": spec.cite,
+        "estimator": spec.estimator or "",
+    }
+    text = [f"algo={name}", "", *textwrap.wrap(spec.summary, 100), *([""] if spec.summary else [])]
+    text += [f"{fact + ':':12}{value}" for fact, value in facts.items() if value]
+    text += ["", "hyperparameters:" if spec.hyperparameters else "It has no hyperparameters."]
+    for key, own in spec.hyperparameters.items():
+        domain = ", ".join(map(str, own.domain)) if isinstance(own.domain, list) else own.domain
+        text += [f"  algo.{key}={of_tasks(own.value)}"]
+        text += textwrap.wrap(f"{own.help} ({domain})", 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return "\n".join([*text, "", f"example: {command_of(spec)}", ""])
