@@ -271,9 +271,9 @@ def learner_of(name: str) -> str:
 
 
 def kin_of(name: str, task: str) -> str | None:
-    """Return the learner of another task with this name, such as auto and auto_regression; None without."""
-    family = name.removesuffix(f"_{learner_spec(name).tasks[0]}")
-    return next((own for own in (family, f"{family}_{task}") if own != name and task in _tasks_of(own)), None)
+    """Return the learner of another task with this name, as auto_regression is of auto; None without."""
+    own = f"{name}_{task}"
+    return own if task in _tasks_of(own) else None
 
 
 def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:

@@ -36,7 +36,7 @@ from omkl.engine.open_block import (
 from omkl.engine.pool import Pool, form_of
 from omkl.engine.records import method
 from omkl.engine.slot_values import TILE, fill_slots, most, rows_together, slot_values, sum_slots
-from omkl.engine.store import Store
+from omkl.engine.stores import Store
 from omkl.engine.stream import empty_stream, row
 from omkl.engine.ties import doubtful
 

@@ -43,7 +43,7 @@ from omkl.engine.open_block import (
 )
 from omkl.engine.pool import Pool, own_values
 from omkl.engine.records import method
-from omkl.engine.store import Store
+from omkl.engine.stores import Store
 from omkl.engine.stream import empty_stream, row
 from omkl.engine.ties import class_doubts, is_sign_uncertain, plain_sums, resum_exactly, resum_rows, track
 

@@ -17,7 +17,7 @@ from omkl.engine.eigen import orthonormal
 from omkl.engine.jit import compiled
 from omkl.engine.lanes import fma
 from omkl.engine.records import method
-from omkl.engine.store import Store
+from omkl.engine.stores import Store
 from omkl.engine.stream import row
 from omkl.errors import UserError
 

@@ -96,7 +96,7 @@ def _as_written(path: str, line: str) -> tuple[str, str]:
     known = Path(path).parent.parent / LINES
     if not known.is_file():
         return path, line
-    content = json.loads(known.read_text())
+    content = json.loads(known.read_text(encoding="utf-8"))
     return content["file"], str(content["lines"].get(line or "", ""))
 
 

@@ -70,6 +70,9 @@ def _in_python(message: str) -> str:
     return re.sub(r"(?<![\w'\"`])(null|true|false)(?![\w'\"`])", lambda found: _VALUES[found[0]], message)
 
 
+_OF_TASK = {"algo", "task", "positive", "settings"}  # keys that say which task the data are for
+
+
 @dataclass(frozen=True)
 class Call:
     """What a command or a function is asked for.
@@ -125,7 +128,8 @@ class Call:
             values["label"] = label
         if are_files and not names:  # words, or none
             return cls(given, values | ({"data": [*map(str, sets)]} if sets else {}))
-        task = Request(given, True, values).task()
+        words_of = [word for word in given if word.partition("=")[0] in _OF_TASK]
+        task = Request(words_of, True, {key: values[key] for key in _OF_TASK & values.keys()}).task()
         usual_names = ["data", *(f"data{at}" for at in range(2, len(sets) + 1))]
         refs = [_ref(one, y, task, name) for one, name in zip(sets, names or usual_names, strict=True)]
         if all(isinstance(ref, Parsed) for ref in refs):

@@ -78,7 +78,8 @@ def _command(ref: UserFile, rows: list[Row]) -> tuple[str, bool]:
     rows: of the table that is shown: where a run would stop, the words in them that help
     """
     table, preparation = ref.table(), ref.preparation
-    words = {"missing": "missing=online"} if any(row["gaps"] for row in rows) and table else {}
+    gaps = table is not None and any(row["gaps"] for row in rows) and "missing=" not in preparation.words
+    words = {"missing": "missing=online"} if gaps else {}
     if table is not None:
         place, _ = label_place(table.names, table.named, preparation, table.path)
         preparation = replace(preparation, label=table.names[place])

@@ -94,11 +94,11 @@ def test_an_exception_of_a_learner_stops_no_other(place, capsys):
 @pytest.mark.parametrize(
     ("wrong", "line", "said"),
     [
-        (TINY.replace("f += v", "f += w"), 15, "NameError: name 'w' is not defined"),
-        (TINY.replace(", eta)", ")"), 20, "NameError: name 'eta' is not defined"),  # its docstring has it
+        (TINY.replace("f += v", "f += w"), 13, "NameError: name 'w' is not defined"),
+        (TINY.replace(", eta)", ")"), 18, "NameError: name 'eta' is not defined"),  # its docstring has it
         (
             TINY.replace("f += v[stream.indices[j]]", "f += 'x'"),
-            15,
+            13,
             "No implementation of function Function(",
         ),
     ],

@@ -50,7 +50,7 @@ def test_dense_rows(path):
     dataset = load(str(path), preparation=Preparation(drop=("day",), categorical="onehot", missing="mean"))
     assert (dataset.classes, dataset.y.tolist(), dataset.d) == (("no", "yes"), [1, -1, 1], 5)
     with pytest.raises(UserError, match=r"my\.arff:11: column 'size' has no value \('\?'\)"):
-        load(str(path))
+        load(str(path), preparation=Preparation(missing="error"))
     path.with_suffix(".ARFF.gz").write_bytes(gzip.compress(DENSE.encode()))
     assert list(read_table(path.with_suffix(".ARFF.gz")).frame.index) == [10, 11, 14]
 

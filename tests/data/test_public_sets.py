@@ -313,7 +313,7 @@ def test_a_workbook_is_the_table_of_its_first_sheet(tmp_path):
         f"d ({part})" for part in ("days", "month", "day", "weekday", "hour")
     ]
     with pytest.raises(UserError, match=r"my\.xlsx:6: column 'x' has no value"):
-        data.load(str(tmp_path / "my.xlsx"))
+        data.load(str(tmp_path / "my.xlsx"), preparation=Preparation(missing="error"))
 
 
 def test_what_is_no_workbook_and_what_is_too_large(tmp_path):

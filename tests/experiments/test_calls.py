@@ -201,8 +201,14 @@ MISTAKES = [
     (lambda: omkl.run(data=FRAME, y=[1, 2]), r"y=\.\.\. has 2 labels, but the frame has 60 rows"),
     (lambda: omkl.run(algo="perceptron", data=X), "an array has no labels"),
     (lambda: omkl.run("algo=perceptron data=wdbc exec=slurm"), "exec=slurm submits cells"),
-    (lambda: omkl.run(data=HOLE, label="y"), r"row 4 \(index 'id3'\): column 'a' has no value"),
-    (lambda: omkl.run(data=HOLE.reset_index(), label="y", drop="index"), "row 4: column 'a' has no value"),
+    (
+        lambda: omkl.run(data=HOLE, label="y", missing="error"),
+        r"row 4 \(index 'id3'\): column 'a' has no value",
+    ),
+    (
+        lambda: omkl.run(data=HOLE.reset_index(drop=True), label="y", missing="error"),
+        "row 4: column 'a' has no value",
+    ),
     (lambda: omkl.run(data="wdbc", job=2), r"job=2: unknown key 'job' \(did you mean 'jobs'"),
     (
         lambda: omkl.run(data="wdbc", store_d=True),

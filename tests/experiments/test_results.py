@@ -216,10 +216,9 @@ def test_a_frame_is_understood_as_the_same_table_in_a_file(tmp_path):
     assert "data: the features have standard deviations" in "\n".join(unscaled)
     assert not any("order=file keeps it" in note or "scaled with" in note for note in unscaled)
     shown = omkl.look(raw(), id="id", missing="mean")
-    assert (
-        str(shown).splitlines()[1:]
-        == str(omkl.look(tmp_path / "data.csv", id="id", missing="mean")).splitlines()[1:]
-    )
+    *lines, command = str(omkl.look(tmp_path / "data.csv", id="id", missing="mean")).splitlines()[1:]
+    assert str(shown).splitlines()[1:] == lines
+    assert command.endswith("data.csv label=label id=id missing=mean task=classification")
 
 
 def test_a_model_of_a_frame_prepares_others_like_it(tmp_path):

@@ -85,7 +85,13 @@ def test_a_row_beside_ours_on_the_same_permutations(capsys):
 
     X = matrix_of(clouds(T=120))
     np.savetxt("t.csv", np.column_stack([X, X[:, 0] > 0]), delimiter=",", fmt="%.6f")
-    words = ["algo=sgd,sgd_sparse,copycat,scaled,majority", "data=t.csv", "reps=2", "yardsticks=[]"]
+    words = [
+        "algo=sgd,sgd_sparse,copycat,scaled,majority",
+        "data=t.csv",
+        "scale=none",
+        "reps=2",
+        "yardsticks=[]",
+    ]
     made = run(words, capsys)
     cells = {(cell["algo"], cell["rep"]): cell for cell in made["cells"]}
     for rep in (0, 1):
@@ -147,7 +153,7 @@ def test_regression(tmp_path, capsys):
     rng = np.random.default_rng(0)
     X = rng.random((60, 3))
     np.savetxt("t.csv", np.column_stack([X, X @ [0.2, 0.3, -0.1]]), delimiter=",")
-    words = ["data=t.csv", "task=regression", "order=file", "yardsticks=[]"]
+    words = ["data=t.csv", "task=regression", "order=file", "scale=none", "yardsticks=[]"]
     made = run(["algo=sgdr", *words, "target=none"], capsys)
     data = omkl.data.load("t.csv", task="regression")
     model, loss = SGDRegressor(eta0=0.01), data.y[0] ** 2

@@ -31,8 +31,7 @@ def test_a_round_that_decides_an_rmse_is_named(level, at, said, tmp_path):
     assert len(found) == bool(said)
     assert all(note.startswith("one round makes more than half of the squared error: ") for note in found)
     assert all(note.endswith(said) for note in found)
-    stored = {key: value for key, value in HOW.items() if key != "progress"}
-    again = omkl.results(algo=last, data=X, y=y, store=str(tmp_path), **stored, **order)
+    again = omkl.run(algo=last, data=X, y=y, store=str(tmp_path), stored=True, **HOW, **order)
     assert [note for note in again.notes if "more than half" in note] == found
 
 

@@ -218,7 +218,13 @@ def test_a_regression_has_root_mean_squared_errors(ran, tmp_path):
     X = rng.normal(size=(200, 2))
     path = tmp_path / "numbers.csv"
     np.savetxt(path, np.column_stack([X, 5.0 + X @ [1.0, 2.0]]), delimiter=",", header="a,b,y", comments="")
-    words = ("algo=norma_regression,krls_ald", f"data={path}", "task=regression", "target=online")
+    words = (
+        "algo=norma_regression,krls_ald",
+        f"data={path}",
+        "task=regression",
+        "target=online",
+        "scale=none",
+    )
     cells, _ = ran(*words, "algo.kernel=linear", "test=0.25", reps=1)
     known = dict(
         zip(cells["algo"], zip(cells["test_rmse"], cells["averaged_rmse"], strict=True), strict=True)

@@ -66,7 +66,7 @@ def test_two_classes_have_a_matrix_too(capsys):
 
 @pytest.mark.parametrize("algo", ["omkc_dd", "perceptron"])
 def test_a_model_of_three_classes(capsys, algo):
-    assert omkl_("fit", f"algo={algo}", "data=my.csv", "order=file", "--out", "m.omkl") == 0
+    assert omkl_("fit", f"algo={algo}", "data=my.csv", "order=file", "scale=none", "--out", "m.omkl") == 0
     assert Path("m.omkl").read_bytes().startswith(b"omkl model 2\n")
     capsys.readouterr()
     assert omkl_("predict", "m.omkl", "new.csv") == 0
@@ -78,7 +78,9 @@ def test_a_model_of_three_classes(capsys, algo):
     assert wrong < (10 if algo == "omkc_dd" else 30)
     assert all(float(row["score"]) >= 0 for row in rows)  # how far it is ahead of the next class
     assert omkl_("update", "m.omkl", "new.csv") == 0
-    assert omkl_("fit", f"algo={algo}", "data=all.csv", "order=file", "--out", "whole.omkl") == 0
+    assert (
+        omkl_("fit", f"algo={algo}", "data=all.csv", "order=file", "scale=none", "--out", "whole.omkl") == 0
+    )
     (one, about), (other, whole) = read_model("m.omkl"), read_model("whole.omkl")
     assert about["progress"] == whole["progress"]
     np.testing.assert_array_equal(one.classifiers.A[:, :20], other.classifiers.A[:, :20])
@@ -91,7 +93,8 @@ def test_a_model_of_three_classes(capsys, algo):
 
 
 def test_a_tie_of_three_classes_is_a_mistake(capsys):
-    assert omkl_("fit", "algo=perceptron", "data=my.csv", "order=file", "--out", "m.omkl") == 0
+    words = ["algo=perceptron(kernel=linear)", "data=my.csv", "order=file", "scale=none"]  # a score of 0 at 0
+    assert omkl_("fit", *words, "--out", "m.omkl") == 0
     Path("tie.csv").write_text("a,b,kind\n0,0,high\n0,0,low\n0,0,mid\n", encoding="utf-8")
     capsys.readouterr()
     assert omkl_("predict", "m.omkl", "tie.csv") == 0

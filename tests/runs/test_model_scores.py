@@ -117,7 +117,7 @@ def expected(task, estimator, X, y):
 @TASKS
 def test_fit_predict_and_update_are_the_estimators(rows, capsys, task):
     X, y = rows[0], rows[1][task]
-    omkl_("fit", *named(task, "first"), "order=file", "--out", "m.omkl")
+    omkl_("fit", *named(task, "first"), "order=file", "scale=none", "--out", "m.omkl")
     estimator = clone(ESTIMATORS[task]).fit(X[:120], y[:120])
     total = {"regression": "loss_", "novelty": "flagged_"}.get(task, "mistakes_")
     measure = {"regression": "RMSE"}.get(task, total[:-1])
@@ -203,6 +203,7 @@ def test_rows_left_out_have_empty_fields(tmp_path, rows, capsys):
         "algo=norma_regression",
         "task=regression",
         "missing=drop",
+        "scale=none",
         "data=regression_first.csv",
         "--out",
         "m.omkl",
@@ -230,7 +231,7 @@ def test_rows_left_out_have_empty_fields(tmp_path, rows, capsys):
     omkl_("predict", "m.omkl", "one.csv")
     out, err = capsys.readouterr()
     assert out == "row,label,score\n1,,\n"
-    assert err == "omkl: one.csv: missing=drop leaves out 1 of 1 rows\n"
+    assert err == "omkl: one.csv: missing=drop leaves out 1 of 1 row\n"
     lines[2] += "1"
     (tmp_path / "new.csv").write_text("\n".join([head, *lines]).replace("NA1", "1"))
     omkl_("update", "m.omkl", "new.csv")

@@ -162,7 +162,7 @@ def test_mistakes_end_with_one_line(table, monkeypatch, capsys, words, said):
     (table / "word.csv").write_text(HEAD + "abc,red,2,yes\n")
     (table / "gap.csv").write_text(HEAD + ",red,2,yes\n")
     assert omkl_("fit", "algo=omkc_dd", "data=my.csv", *PREPARED, "--out", "model.omkl") == 0
-    plain = ("drop=colour,income", "data=my.csv", "--out", "plain.omkl")
+    plain = ("missing=error", "drop=colour,income", "data=my.csv", "--out", "plain.omkl")
     assert omkl_("fit", "algo=omkc_dd", *plain) == 0
     before = (table / "model.omkl").read_bytes()
     capsys.readouterr()

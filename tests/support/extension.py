@@ -8,7 +8,7 @@ SMALL = {
     name: (TESTS / "golden" / "own" / name).read_text(encoding="utf-8")
     for name in ("algorithms/small.py", "conf/algo/tiny.yaml", "tests/reference/small.py")
 }
-TINY, YAML = SMALL["algorithms/small.py"], SMALL["conf/algo/tiny.yaml"]
+TINY, YAML, TWIN = SMALL.values()
 
 
 def estimator(target: str, task: str = "classification", **arguments: str) -> str:

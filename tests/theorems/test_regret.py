@@ -55,6 +55,7 @@ STREAMS = pytest.mark.parametrize("stream", [wdbc_numbers, switching, adversary]
 
 
 def cells_of(X, y, algo, *words, reps=1):
+    words = words if any("scale=" in word for word in words) else (*words, "scale=none")
     call = Call.of(f"algo={algo} reps={reps} yardsticks=[] {' '.join(words)}", X, y, task="regression")
     return expand(call.plan())
 
@@ -327,7 +328,8 @@ def test_regret_beside_its_bounds_on_streams_with_known_targets(capsys):
 
 def test_the_regret_is_drawn_over_the_examples(capsys, tmp_path):
     X, y = switching()
-    own = {"data": X, "y": y, "task": "regression", "target": "minmax", "yardsticks": [], "reps": 2}
+    own = {"data": X, "y": y, "task": "regression", "target": "minmax", "scale": "none", "yardsticks": []}
+    own["reps"] = 2
     omkl.run("algo=raker,omkr", **own, jobs=1, progress=False)
     made = omkl.run("algo=raker", **own, stored=True)
     (axes,) = made.figure("curve", "regret").draw().axes
