@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401
 
-from omkl.engine import budgeted, expansion, features, gram_matrix, store, stream  # their methods
+from omkl.engine import budgeted, expansion, features, gram_matrix, stores, stream  # their methods
 from omkl.engine.arith import any_of, largest_of, sincos
 from omkl.engine.conventions import LARGEST_COEFFICIENT, LEAST_LOSS, hinge, is_mistake, within_range
 from omkl.engine.eigen import times
