@@ -6,6 +6,8 @@ from omkl.engine.classes import strongest_rival, winner
 from omkl.engine.jit import compiled
 from omkl.engine.stream import record_score, row
 
+_CLEARLY = 1.0 + 1e-6  # by more than rounding may be of a number that is right
+
 
 @compiled
 def majority(stream, balance, trace, learn):
@@ -143,8 +145,6 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
         if rival >= 0:
             h = _gains(other, R, x, columns)
             v += _confidence(other, R, h, x, columns)
-        if v <= 0.0:  # of features so large that rounding has left nothing of Sigma
-            continue
         b = 1.0 / (v + r)
         alpha = (1.0 - y * margin) * b
         _move(_of(mu, c), own, S, g, columns, alpha * y, b)
@@ -167,10 +167,8 @@ def ridge(stream, theta, sigma, P, trace, learn):
         record_score(trace, t, f, y)
         if learn:
             g = _gains(sigma, P, x, columns)
-            v = _confidence(sigma, P, g, x, columns)
-            if v > 0.0:  # as in `arow`
-                b = 1.0 / (1.0 + v)
-                _move(theta, sigma, P, g, columns, (y - f) * b, b)
+            b = 1.0 / (1.0 + _confidence(sigma, P, g, x, columns))
+            _move(theta, sigma, P, g, columns, (y - f) * b, b)
 
 
 @compiled
@@ -223,11 +221,21 @@ def _gains(sigma, P, x, columns):
 
 @compiled
 def _confidence(sigma, P, g, x, columns):
-    """x . g, at least 0."""
+    """x . g, and no less than any g_j^2 / P_jj, as it would be but for rounding.
+
+    Of features with large means P x is rounding alone: this keeps P's diagonal in [0, 1], and so all of P.
+    """
+    full = len(P) == sigma.size
     total = 0.0
     for k in range(x.size):
-        total += g[k if len(P) < sigma.size else columns[k]] * x[k]
-    return max(total, 0.0)
+        total += g[columns[k] if full else k] * x[k]
+    if not total > 0.0:  # rounding has left nothing of P
+        g[:] = 0.0
+        return 0.0
+    for k in range(g.size if full else 0):
+        if g[k] * g[k] > _CLEARLY * total * sigma[k]:
+            total = g[k] * g[k] / sigma[k] if sigma[k] > 0.0 else np.inf
+    return total
 
 
 @compiled

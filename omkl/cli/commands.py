@@ -149,6 +149,7 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
 def figure(args: Namespace, words: list[str]) -> int:
     """Draw what the store holds, or a figure of a paper.
 
+    With order=file a curve's error is that of windows: a mean since the beginning hides what changes.
     With measure=NAME a curve shows one measure, such as nlpd, log_loss or n_sv_union, instead of error and
     #SV, and a sweep shows that measure, such as auc or kappa, instead of the error.
 

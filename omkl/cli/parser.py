@@ -96,6 +96,17 @@ def _limits(text: str) -> list[tuple[str, float]]:
     return limits
 
 
+def _share(text: str) -> float:
+    """Return a probability."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    if not 0.0 < share < 1.0:
+        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, such as 0.95, got {text!r}")
+    return share
+
+
 def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 7) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1 to 999999, got {text!r}")
@@ -183,6 +194,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "all": _flag("everything that the store holds"),
     "scores": _flag("also the score of each class"),
     "proba": _flag("also the probability of each class, for learners that have them"),
+    "interval": _value(
+        "P", "also the ends of the interval that holds the target with probability P, such as 0.95", _share
+    ),
     "force": _flag("get: download again, even if the data are present"),
     "old": _flag(
         "prune: also cells of older revisions; with --with DIR also of other sources of DIR's learners"
@@ -292,7 +306,7 @@ def build_parser() -> "MainParser":
         "models",
         stored.predict,
         "MODEL FILE ",
-        "MODEL FILE out scores proba format",
+        "MODEL FILE out scores proba interval format",
         FILE={"help": "rows like those that the model learnt; - is stdin"},
         out={"help": "file to write (default: stdout)"},
         format=_choice("csv", "json", "jsonl"),

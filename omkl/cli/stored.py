@@ -273,6 +273,7 @@ def predict(args: Namespace, words: list[str]) -> int:
 
     examples:
       omkl predict model.omkl new.csv --out predicted.csv
+      omkl predict gp.omkl new.csv --interval 0.95      # columns low and high
     """
     from omkl.files import check_writable, replacing
     from omkl.runs import models
@@ -286,6 +287,8 @@ def predict(args: Namespace, words: list[str]) -> int:
     task = model.about["task"]
     if args.scores and task != "classification":
         raise UserError(f"--scores prints the scores of classes, but {args.model} is for {task}")
+    if args.interval is not None:
+        models.check_std(model)
     errors = models.Errors(task)
     parts, doubts = models.rows_of(model, args.file, False)
 
@@ -295,9 +298,11 @@ def predict(args: Namespace, words: list[str]) -> int:
             scores = models.scores_of_classes(model, rows) if args.scores else {}
             shares = models.probabilities_of_classes(model, rows) if args.proba else {}
             more = {f"score {name}": values for name, values in scores.items()}
-            yield models.records(rows, made, more | {f"P {name}": own for name, own in shares.items()})
+            more |= {f"P {name}": own for name, own in shares.items()}
+            more |= models.intervals(model, rows, args.interval) if args.interval is not None else {}
+            yield models.records(rows, made, more)
 
-    texts = _written(predicted(), args.format)
+    texts = _written(predicted(), args.format, models.columns_of(model, args.scores, args.proba))
     if args.out is None:
         for text in texts:
             emit(text)
@@ -310,9 +315,9 @@ def predict(args: Namespace, words: list[str]) -> int:
     return OK
 
 
-def _written(parts: Iterable[list[dict[str, Any]]], fmt: str) -> Iterator[str]:
-    """Yield the records of all parts as text in this format."""
-    before = "["  # of JSON's next record
+def _written(parts: Iterable[list[dict[str, Any]]], fmt: str, columns: list[str]) -> Iterator[str]:
+    """Yield the records of all parts as text in this format; columns: of CSV without any record."""
+    before, at = "[", -1  # of JSON's next record
     for at, records in enumerate(parts):
         if fmt == "csv":
             text = io.StringIO()
@@ -330,5 +335,9 @@ def _written(parts: Iterable[list[dict[str, Any]]], fmt: str) -> Iterator[str]:
         else:
             yield f"{before}\n " + ",\n ".join(lines)
             before = ","
+    if fmt == "csv" and at < 0:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerow(columns)
+        yield text.getvalue()
     if fmt == "json":
-        yield "\n]\n"
+        yield "[\n]\n" if at < 0 else "\n]\n"

@@ -104,6 +104,12 @@ def kernel_kind(name: str) -> KernelKind:
     return _native().get(name) or conf.made_of("kernel", name, _kind_of)
 
 
+def needs_stored_rows(kernels: list[dict[str, Any]]) -> bool:
+    """Whether some kernel needs the rows as they are: their numbers, or features that are not negative."""
+    kinds = {kernel["kind"] for kernel in kernels}
+    return any(kind == PRECOMPUTED or not kernel_kind(kind).negative for kind in kinds)
+
+
 def _kind_of(name: str, content: dict[str, Any]) -> KernelKind:
     where = conf.file("kernel", name)
     about, own = about_of(content, where), parameters(content, where)

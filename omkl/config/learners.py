@@ -92,6 +92,13 @@ class LearnerSpec:
         return self.stochastic or self.estimator is not None
 
     @property
+    def sees_scale(self) -> bool:
+        """Whether the scale of features matters to it: it looks at them, and does not scale them itself."""
+        sizes = {name for own in self.state.values() for name in own.sizes()}
+        looks = self.kernels != "none" or self.estimator is not None or bool(sizes & {"d", "few"})
+        return looks and not self.scales
+
+    @property
     def has_matrix_of_features(self) -> bool:
         """Whether it keeps a matrix of the features, of which only the diagonal where they are many."""
         return any("few" in own.sizes() for own in self.state.values())

@@ -17,6 +17,7 @@ from omkl.config.settings_text import SCALING
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
+from omkl.data.doubts import IN_ORDER
 from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted, shown, suggest
 from omkl.paths import store_folder
@@ -99,7 +100,7 @@ def _grid(
             other is not entry and other.spec is spec and {*other.data} & {*sets} for other in entries
         )
         more: dict[str, Any] = {"label": one.label, "data": sets if one.data else ()}
-        more["per_data"] = tuple(one.params) if one.data and alone else ()
+        more["per_data"] = (*one.params, *one.scaling) if one.data and alone else ()
         more["scaling"] = one.scaling
         for pool in used:
             if pool:
@@ -204,20 +205,22 @@ def _by_task(spec: LearnerSpec, params: dict, pool: dict | None, tasks: list[str
 class Scaled:
     """How a request scales the streams of its settings.
 
-    Without ``target=`` the targets of data that are not registered are scaled online for a learner that is
-    not equivariant: one with a fixed step, noise, or predictions that begin at 0.
+    Without ``scale=`` the features of the user's own tables are scaled online, unless the learner scales them
+    itself or its kernels know the rows as they are. Without ``target=`` the targets of data that are not
+    registered are scaled online for a learner that is not equivariant: one with a fixed step, noise, or
+    predictions that begin at 0.
     """
 
     def __init__(self, request: Request, refs: "Sequence[DataRef]") -> None:
-        scale = request.value("scale")
         try:
             self.target = request.value("target")
         except UserError as error:
             raise UserError(f"{error}; the column of the targets is label=NAME") from None
-        self.scale: dict[str, Any] = {"scale": scale} if scale == ONLINE else {}
+        self.scale = request.value("scale")
         self.delay = {"delay": delay} if (delay := request.value("delay")) > 1 else {}
         self.refs = refs
         self.own = not any(ref.is_registered for ref in refs if ref.task == "regression")
+        self.by_default: dict[str, None] = {}  # the tables that are scaled without being asked for
         tasks = {ref.task for ref in refs}
         if "regression" not in tasks and self.target not in ("auto", "none"):
             names = ",".join(map(str, refs))
@@ -226,26 +229,40 @@ class Scaled:
             )
 
     def of(self, settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
-        """Return the settings with their scaling; one that differs between tasks is one for each."""
+        """Return the settings with their scaling; one that differs between tasks or data is one for each."""
         made: dict[str, Setting] = {}
         for setting in settings:
-            fitting = [ref.task for ref in self.refs if setting.fits(ref.task, ref.name)]
-            tasks = list(dict.fromkeys(fitting or [ref.task for ref in self.refs[:1]]))
-            words = {task: self._words(setting, task) for task in tasks}
-            several = any(own != words[tasks[0]] for own in words.values())
-            for task in tasks if several else tasks[:1]:
-                own = replace(setting, scaling=words[task], task=task if several else setting.task)
-                made.setdefault(repr(own), own)
+            fitting = [ref for ref in self.refs if setting.fits(ref.task, ref.name)] or [self.refs[0]]
+            words = {ref.name: self._words(setting, ref) for ref in fitting}
+            for task in dict.fromkeys(ref.task for ref in fitting):
+                sets = [ref for ref in fitting if ref.task == task]
+                for scaling in {repr(words[ref.name]): words[ref.name] for ref in sets}.values():
+                    names = tuple(ref.name for ref in sets if words[ref.name] == scaling)
+                    own = replace(setting, scaling=scaling)
+                    if any(words[ref.name] != scaling for ref in fitting if ref.task != task):
+                        own = replace(own, task=task)
+                    if len(names) < len(sets):
+                        own = replace(own, data=names)
+                    made.setdefault(repr(own), own)
         return tuple(made.values())
 
-    def _words(self, setting: Setting, task: str) -> dict[str, Any]:
-        """Return the scaling of a setting on data of a task: its own words go before those of the request."""
-        spec, target = setting.spec, self.target
+    def _words(self, setting: Setting, ref: "DataRef") -> dict[str, Any]:
+        """Return the scaling of a setting on a data set: its own words go before those of the request."""
+        spec, target, scale = setting.spec, self.target, self.scale
         if target == "auto":
             target = "none" if spec.equivariant or not self.own else "online"
-        words = self.scale | {"target": target} | setting.scaling | self.delay
+        if scale == "auto":
+            is_scaled = (
+                ref.is_table and spec.sees_scale and not kernel_kinds.needs_stored_rows(setting.kernels)
+            )
+            scale = ONLINE if is_scaled else "none"
+            if is_scaled and "scale" not in setting.scaling:
+                self.by_default[ref.name] = None
+        words = (
+            {"scale": scale if scale == ONLINE else "none", "target": target} | setting.scaling | self.delay
+        )
         words = {key: words[key] for key in SCALING if words.get(key, "none") != "none"}
-        if task != "regression":
+        if ref.task != "regression":
             words.pop("target", None)
         for word in words.keys() & spec.hyperparameters.keys():
             raise UserError(
@@ -256,6 +273,7 @@ class Scaled:
 
 
 LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that
+RARE = 0.1  # share of a class below which the mean error misleads
 MOST_LATE = 50  # 1 / the share of rounds before the first label from which on a note says so
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
 REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
@@ -270,6 +288,7 @@ class Plan:
     rounds: those of each repetition that are run, as ``START:STOP``, None for all
     block: examples that the engine computes at once, None for its own choice
     test: the share of each repetition that is held out, or a data set's name or file, None for nothing
+    scaled_by_default: the user's tables whose features are scaled online although no word says so
     """
 
     settings: tuple[Setting, ...]
@@ -284,6 +303,7 @@ class Plan:
     block: int | None
     rounds: str | None = None
     test: float | str | None = None
+    scaled_by_default: tuple[str, ...] = ()
 
     @property
     def has_choice(self) -> bool:
@@ -335,7 +355,8 @@ class Plan:
 
         And which sets have fewer examples than ``rounds`` asks for.
         """
-        notes = [f"{ref.name}: {note}" for ref in self.data if not ref.is_registered for note in ref.notes]
+        notes = [note for ref in self.data if not ref.is_registered for note in self.notes_on(ref)]
+        notes += [note for ref in self.data if (note := _rare(ref))]
         notes += [f"{ref.name}: {note}" for ref in self.data for note in self._unscaled(ref)]
         most = int((self.rounds or "").partition(":")[2] or 0)
         for ref in self.data:
@@ -345,6 +366,14 @@ class Plan:
                 )
         notes += [note for ref in self.data if (note := self._late(ref))]
         return (*notes, *notes_on_learners([self]))
+
+    def notes_on(self, ref: "DataRef") -> list[str]:
+        """Return the notes on a data set: those of its own, and whether it is scaled without being asked."""
+        notes = [note for note in ref.notes if self.order != "file" or not note.endswith(IN_ORDER)]
+        if ref.name in self.scaled_by_default:
+            usual = "scale=online, the default for tables of your own; scale=none leaves them as they are"
+            notes.append(f"features are scaled with the rows seen so far ({usual})")
+        return [f"{ref.name}: {note}" for note in notes]
 
     def _late(self, ref: "DataRef") -> str:
         """Return a note where many rounds are predicted before the first label arrives, else no text."""
@@ -362,6 +391,22 @@ class Plan:
         return (
             f"{ref.name}: delay={delay}: {first} are predicted before a label arrives, and count as others do"
         )
+
+
+def rare_class(ref: "DataRef") -> tuple[str, float] | None:
+    """Return the rarer of two classes and its share of the examples, None where that is RARE or more."""
+    share = ref.known.positive_share if ref.task == "classification" and ref.n_classes == 2 else None
+    if share is None or not 0.0 < min(share, 1.0 - share) < RARE:
+        return None
+    return (ref.classes or ("-1", "+1"))[int(share < RARE)], min(share, 1.0 - share)
+
+
+def _rare(ref: "DataRef") -> str:
+    if (found := rare_class(ref)) is None:
+        return ""
+    name, share = found
+    says = f"{100 * share:.2g} % are {name}, so the mean error says little"
+    return f"{ref.name}: {says}; see balanced %, or compare by another measure (--by auc)"
 
 
 def notes_on_learners(plans: Sequence[Plan]) -> list[str]:
@@ -444,6 +489,7 @@ def plan(
         block=request.value("block"),
         rounds=request.value("rounds"),
         test=request.value("test"),
+        scaled_by_default=tuple(scaling.by_default),
     )
     each = sum(setting.fits(ref.task, ref.name) for setting in chosen for ref in made.data)
     total = (each + len(made.yardsticks) * len(made.data)) * made.reps

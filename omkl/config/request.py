@@ -338,6 +338,7 @@ class Request:
 
 PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
 ONLINE = "online"  # scale= while the stream runs; the others are of a file as a whole
+_IN_STREAM = (ONLINE, "auto")
 
 
 def files(
@@ -358,7 +359,7 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]", decide: bool 
 
     given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
     given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
-    given |= {"scale": "none"} if given["scale"] == ONLINE else {}
+    given |= {"scale": "none"} if given["scale"] in _IN_STREAM else {}
     preparation = Preparation(**given)
     task, said = request.task(), tuple[str, ...]()
     if task == "regression" and request.value("task") == "auto":
@@ -387,7 +388,7 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]", decide: bool 
         names = ",".join(dict.fromkeys(map(str, refs)))
         is_so = "is registered" if refs[0].is_registered else "holds numbers"
         for key in (key for key in PREPARATION if key in request.given):
-            if key != "scale" or request.value(key) not in (ONLINE, "none"):
+            if key != "scale" or request.value(key) not in ("none", *_IN_STREAM):
                 rest = f"; scale={ONLINE} is for all data" * (key == "scale")
                 text = request.given[key].text
                 raise UserError(f"{text}: data={names} {is_so}; {key} is for your own table{rest}")

@@ -165,6 +165,7 @@ _BEYOND_ASCII = re.compile(rf"{_QUOTED}|(?:\w+ )*\w*?(?![\x00-\x7f])\w+(?: \w+)*
 _LABEL = re.compile(
     rf"""{_QUOTED}|\b(?P<key>label\s*=\s*)(?P<text>(?![\s"'])(?:[^()\[\]{{}},]|\([^()]*\)|\[[^\[\]]*\]|{{[^{{}}]*}})+)"""
 )
+_LOG = re.compile(r"(log|logspace|geomspace)\((.*)\)")
 _FORM = "; write the settings of a learner as NAME(KEY=VALUE,...), each key once"
 
 
@@ -261,6 +262,7 @@ def of_values(values: Mapping[str, Any]) -> dict[str, Override]:
             several = False
         for item in value if several else [value]:
             is_text = isinstance(item, str) and item.strip() and (key == "algo" or item.startswith("glob("))
+            is_text = is_text or (key in LISTS and isinstance(item, str) and item.strip() == "[]")
             items += _values(key, item, word_text(key, item)) if is_text else [item]
         overrides[key] = Override(key, tuple(items), word_text(key, value))
     return overrides
@@ -306,6 +308,8 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
     if key in AS_TEXT:
         whole = re.fullmatch(_QUOTED, text)
         return (None if text == "null" else _unquoted(text) if whole else text,)
+    if key.startswith(("algo.", "pool.")) and (grid := _LOG.fullmatch(text.strip())):
+        return _log_grid(grid, word)
     if key == "na" and text != "[]":  # words such as #N/A
         return _texts(text[1:-1] if re.fullmatch(r"\[.*\]", text) else text)
     if key == "algo":
@@ -358,6 +362,26 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         raise refused("an interval has infinitely many values; write range(start,stop,step) or a list")
     plain = _plain(key, value, word)
     return tuple(plain) if key == "algo" and isinstance(plain, list) and plain else (plain,)
+
+
+def _log_grid(found: re.Match[str], word: str) -> tuple[float, ...]:
+    """Return the values of ``log(1e-4, 1e-1, 4)``: both ends, and equal factors between them."""
+    parts = [part.strip() for part in found[2].split(",")]
+    try:
+        low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
+        if found[1] == "logspace" and len(parts) == 3:
+            low, high = 10.0**low, 10.0**high
+        if len(parts) != 3 or not (0 < low < math.inf and 0 < high < math.inf and 2 <= count <= MOST_VALUES):
+            raise ValueError
+    except (ValueError, IndexError, OverflowError):
+        form = f"write log(START,STOP,COUNT), both ends above 0 and 2 to {MOST_VALUES} values"
+        raise UserError(f"{shown(word)}: {form}, as in log(1e-4,1e-1,4)") from None
+    if found[1] != "log":
+        own = f"log({low:.12g},{high:.12g},{count})"
+        raise UserError(f"{shown(word)}: ranges in equal factors are written {own}")
+    factors = [(high / low) ** (at / (count - 1)) for at in range(count)]
+    made = [float(f"{low * factor:.12g}") for factor in factors]  # 0.001, not 0.0010000000000000002
+    return (low, *made[1:-1], high)
 
 
 def _texts(text: str) -> tuple[str, ...]:

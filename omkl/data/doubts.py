@@ -43,6 +43,15 @@ def notes_on_columns(table: Table, names: Sequence[str], X: Any, widths: Sequenc
     return notes
 
 
+IN_ORDER = "; order=file keeps it"  # a note that says nothing to those who keep it
+
+
+def note_on_dates(name: str, days: np.ndarray) -> list[str]:
+    """Return a note on a column of dates, here days (T,), in whose order the rows are."""
+    in_order = len(days) >= FEWEST and (np.diff(days) >= 0).all() and days[0] < days[-1]
+    return [f"the rows are in the order of '{name}'{IN_ORDER}"] if in_order else []
+
+
 def _drop(name: str) -> str:
     return f"{column_word('drop', name)} leaves it out"
 

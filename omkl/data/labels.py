@@ -188,8 +188,10 @@ def y_of(labels: np.ndarray, task: str, where: str) -> tuple[np.ndarray, Classes
 def task_of(labels: np.ndarray, where: str, positive: str | None = None) -> tuple[str, str]:
     """Return the task of labels (T,), and a note where they are targets: numbers, many or not whole."""
     names, _, numbers = distinct(labels)
-    codes = any(re.match(r"[-+]?0\d", name) for name in names)
-    if numbers is None or codes or positive is not None or len(numbers) <= 2:
+    if numbers is None:
+        return "classification", ""
+    codes = any(re.match(r"[-+]?0\d", name) for name in names) or len(set(numbers)) < len(names)  # 2.1, 2.10
+    if codes or positive is not None or len(numbers) <= 2:
         return "classification", ""
     fractions = bool((numbers != np.round(numbers)).any())
     if not fractions and len(numbers) <= MOST_WHOLE and not _are_targets(numbers, len(labels)):

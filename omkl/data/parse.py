@@ -271,6 +271,17 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
     return X, y
 
 
+def note_on_npz(path: Path) -> tuple[str, ...]:
+    """Return a note on the arrays of an .npz file that are not read, such as X_test beside X."""
+    with decoding(path, "not an .npz file"), zipfile.ZipFile(path) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+    pair = next((pair for pair in NPZ_NAMES if set(pair) <= set(names)), NPZ_NAMES[0])
+    if not (others := [name for name in names if name not in pair]):
+        return ()
+    shown = ", ".join(show(name) for name in others[:4]) + (", ..." if others[4:] else "")
+    return (f"only {' and '.join(pair)} are read, {shown} not; test=FILE takes rows in a file of their own",)
+
+
 @contextlib.contextmanager
 def decoding(path: Path, fault: str, kind: type[OmklError] = UserError) -> Iterator[None]:
     """Turn any error of numpy and zipfile on a foreign file into one error of this kind, on one line."""

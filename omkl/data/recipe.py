@@ -31,7 +31,7 @@ from omkl.data.columns import (
 )
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import Dataset, dataset_of
-from omkl.data.doubts import note_on_na, notes_on_codes, notes_on_columns
+from omkl.data.doubts import note_on_dates, note_on_na, notes_on_codes, notes_on_columns
 from omkl.data.labels import Classes, against_rest, note_on_alike, shortlist, task_of, y_of
 from omkl.data.parse import dense
 from omkl.data.preparation import Preparation, column_word, in_shell, na_text, plain_values
@@ -226,7 +226,11 @@ def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
             if fills:
                 means.append(float(np.mean(there)) if there.size else 0.0)
-                if preparation.missing == ONLINE and len(there) == len(numbers) and np.isinf(means[-1]):
+                if (
+                    preparation.missing == ONLINE
+                    and len(there) == len(numbers)
+                    and not np.isfinite(means[-1])
+                ):
                     means[-1] = 0.0  # it is for gaps of other tables
             if preparation.scale != "none":
                 scaling.append(_scaling(there, preparation.scale) if there.size else (0.0, 1.0))
@@ -386,6 +390,9 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
         notes += notes_on_columns(table, features, X, widths, own)
     if task == "regression":
         notes += notes_on_codes(recipe.label, y)
+    for column, at in zip(recipe.columns, np.cumsum(widths) - widths, strict=True):
+        if column.kind in (DATE, TIME) and isinstance(X, np.ndarray):
+            notes += note_on_dates(column.name, X[:, at])
     examples = dense(X, labels)
     raw = table.raw.get(recipe.label)
     made = dataset_of(table.path.name, examples, y, examples.d, task, tuple(notes), classes, raw=raw)

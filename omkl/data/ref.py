@@ -18,6 +18,7 @@ from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.doubts import notes_on_arrays
 from omkl.data.formats import check_settings, data_name, format_of, read_table
 from omkl.data.labels import task_of, y_of
+from omkl.data.parse import note_on_npz
 from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.recipe import Recipe, prepared_table
 from omkl.data.registry import DataEntry, Form, Link, read_registered
@@ -54,6 +55,11 @@ class DataRef(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Parsed, (self.name, self.task, self.word, self.content_hash, self.copy or self.load())
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table of the user's own, whose features are scaled online unless that is given."""
+        return False
 
     @property
     def known(self) -> DataEntry | Dataset:
@@ -189,7 +195,8 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
 
         rows = sp.csr_array((found.values, found.indices, found.indptr), (len(y), found.d))
         notes += tuple(notes_on_arrays(rows, y))
-    raw = found.labels if format_of(path).endings == (".npz",) else None
+    is_npz = format_of(path).endings == (".npz",)
+    raw, notes = (found.labels, (*notes, *note_on_npz(path))) if is_npz else (None, notes)
     return dataset_of(data_name(path), found, y, found.d, task, notes, classes, raw=raw), None
 
 
@@ -212,6 +219,10 @@ class UserFile(DataRef):
         made = replace(self, task=self._dataset.task)
         made.__dict__["_dataset"] = self._dataset
         return made
+
+    @property
+    def is_table(self) -> bool:
+        return format_of(self.path).is_table
 
     def load(self, download: bool = True) -> Dataset:
         return self._dataset
@@ -244,11 +255,12 @@ class UserFile(DataRef):
 class Parsed(DataRef):
     """Data in memory, or in a parsed copy: from Python, or as they reach a worker.
 
-    source: None where the data reach this process by `keep`
+    source: None where the data reach this process by `keep`    is_table: as of a plan, see `DataRef`
     """
 
     digest: str
     source: Dataset | Path | None
+    is_table: bool = False  # type: ignore[misc]
 
     @cached_property
     def content_hash(self) -> str:
@@ -303,6 +315,10 @@ class Frame(DataRef):
         made.__dict__["_read"] = self._read
         return made
 
+    @property
+    def is_table(self) -> bool:
+        return True
+
     @cached_property
     def _read(self) -> tuple[Parsed, Recipe]:
         dataset, recipe = prepared_table(self.table(), self.task, self.preparation)
@@ -337,9 +353,9 @@ def load(
     return find(spec, task=task, preparation=preparation).load(download)
 
 
-def of_dataset(dataset: Dataset) -> Parsed:
-    """Return data in memory as a data set that plans and cells take."""
-    return Parsed(dataset.name, dataset.task, dataset.name, dataset.content_hash, dataset)
+def of_dataset(dataset: Dataset, is_table: bool = False) -> Parsed:
+    """Return data in memory as a data set that plans and cells take; is_table: as of `DataRef`."""
+    return Parsed(dataset.name, dataset.task, dataset.name, dataset.content_hash, dataset, is_table)
 
 
 _open: "OrderedDict[tuple[str, str], Dataset]" = OrderedDict()

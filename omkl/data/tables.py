@@ -33,6 +33,7 @@ class Table:
     form: how it was read    notes: for the user, on what was decided in reading it
     sparse: whether its rows list what is not 0
     raw: the columns that are kept as text but have values of other types in their source
+    index: of the rows of a frame whose index says more than their numbers
     """
 
     path: Path
@@ -44,6 +45,7 @@ class Table:
     notes: tuple[str, ...] = ()
     sparse: bool = False
     raw: dict[str, Any] = field(default_factory=dict)
+    index: Any = None
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -54,8 +56,10 @@ class Table:
         return list(self.frame.columns)
 
     def where(self, row: int) -> str:
-        """Return file and line of a row."""
-        return f"{self.path}{self.unit}{self.frame.index[row]}"
+        """Return file and line of a row, of a frame its number and its label."""
+        number = self.frame.index[row]
+        label = f" (index {show(self.index[number - 1])})" if self.index is not None else ""
+        return f"{self.path}{self.unit}{number}{label}"
 
     def place(self, wanted: str, key: str) -> int:
         """Return the place of a column, see `place_of`."""
@@ -365,7 +369,10 @@ def of_frame(
         else:
             columns[name] = values.array
     rows = np.arange(before + 1, before + len(frame) + 1)
-    return table_of(path, columns, rows, form, texts, unit=": row ", raw=raw)
+    made = table_of(path, columns, rows, form, texts, unit=": row ", raw=raw)
+    if not before and not (frame.index.dtype.kind == "i" and (frame.index == np.arange(len(frame))).all()):
+        made.index = frame.index
+    return made
 
 
 def _check_cells(values: Any, name: str, names: Sequence[str], path: Path, form: Preparation) -> None:

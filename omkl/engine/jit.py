@@ -1,10 +1,12 @@
 """How the engine and the learners are compiled: by numba, on the first call, and kept on disk."""
 
 import dis
+import json
 import os
 import re
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -83,6 +85,18 @@ def _no_literal(kind: Any) -> Any:
 compiled_without_refcounts = partial(compiled, _nrt=False)
 
 
+LINES = "lines.json"  # beside the text of a kernel that is made of a function: where its lines were written
+
+
+def _as_written(path: str, line: str) -> tuple[str, str]:
+    """Return file and line where the user wrote a line of a module, which may be one that omkl has made."""
+    known = Path(path).parent.parent / LINES
+    if not known.is_file():
+        return path, line
+    content = json.loads(known.read_text())
+    return content["file"], str(content["lines"].get(line or "", ""))
+
+
 def fault_in_one_line(function: Any, said: str) -> str:
     """Return where a function cannot be compiled, and why, of what numba said in many lines."""
     path = function.__code__.co_filename
@@ -94,5 +108,6 @@ def fault_in_one_line(function: Any, said: str) -> str:
         places = [str(at.positions.lineno) for at in code if at.argval == unknown[1] and at.positions][:1]
     why = [line for line in lines if line and not line.startswith(("Failed in", "During:", "File", "-"))]
     text = " ".join(why[: 2 if why and why[0].endswith(":") else 1])
-    at = f":{places[-1]}" if places else ""
+    path, line = _as_written(path, places[-1] if places else "")
+    at = f":{line}" if line else ""
     return f"{path}{at}: {function.__name__} cannot be compiled: {text[:300]}"

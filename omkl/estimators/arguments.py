@@ -78,16 +78,20 @@ def make_class(
     module: str,
     seed: str = "random_state",
     of_classes: Mapping[str, Argument] | None = None,
+    calibrated: bool = False,
 ) -> type:
     """Return the estimator of this name as a subclass of the base for its task.
 
     module: where it is imported from, so that pickle finds it; seed: name of that argument; of_classes:
-    further arguments where it takes more than two classes. Raises UserError for an unknown name.
+    further arguments where it takes more than two classes; calibrated: whether its scores become
+    probabilities if nothing is said. Raises UserError for an unknown name.
     """
     if name not in estimator_specs():
         raise UserError(f"there is no estimator '{name}'{suggest(name, estimator_specs())}")
     spec, task = estimator_specs()[name]
     own = arguments(spec, task, seed)
+    if calibrated and CALIBRATION in own:
+        own[CALIBRATION] = own[CALIBRATION]._replace(default="platt")
     if of_classes and task == "classification" and spec.takes(3):
         own |= of_classes
     body = {

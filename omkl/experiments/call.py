@@ -221,15 +221,15 @@ def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:
     if isinstance(data, Dataset):
         return of_dataset(data)
     if isinstance(data, str | Path):
-        return find(str(data), task=task)
+        return find(str(data), task="auto")  # the plan has the task
     if hasattr(data, "columns"):
-        return Frame(name, task, name, data)
+        return Frame(name, "auto", name, data)
     if not hasattr(data, "shape"):
         fault = "must be a name, a path, a frame, an array with y=..., or a list or mapping of these"
         raise UserError(f"data={show(data)}: {fault}")
     if y is None:
         raise UserError("an array has no labels; give them with y=...")
-    return of_dataset(from_arrays(data, y, name=name, task=task))
+    return of_dataset(from_arrays(data, y, name=name, task=task), not hasattr(data, "tocsr"))
 
 
 def _named(ref: DataRef, name: str) -> DataRef:
@@ -246,7 +246,7 @@ def _named(ref: DataRef, name: str) -> DataRef:
         return replace(ref, name=name)
     if isinstance(ref, Frame):
         return replace(ref, name=name, word=name)
-    return of_dataset(replace(ref.load(), name=name))
+    return of_dataset(replace(ref.load(), name=name), ref.is_table)
 
 
 def _with_labels(frame: Any, y: Any) -> Any:

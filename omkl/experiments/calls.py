@@ -15,7 +15,7 @@ from omkl.errors import UserError
 from omkl.experiments.call import Call, in_python, is_object
 from omkl.experiments.paper_results import PaperResult, bounds_of, selection_of, with_claims
 from omkl.experiments.report import page_of, write_page
-from omkl.experiments.results import Results, check_end, run_call
+from omkl.experiments.results import Results, check_end, kept, run_call
 from omkl.experiments.trained_model import Model, trained
 from omkl.experiments.tune import Study, Tuning
 from omkl.figures.style import KINDS
@@ -306,7 +306,7 @@ def figure(
         chosen = replace(chosen, words=(*words.split(), *chosen.words))
         made, outcome, _ = figure_of(paper, item, chosen, **how)
         if outcome and outcome.interrupted:
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(kept(outcome))
     else:
         call = Call.of(words, data, y, label, **settings)
         line = call.line("figure")

@@ -12,7 +12,8 @@ import numpy as np
 
 from omkl.errors import UserError, show
 
-_VECTORS = ("product", "norm2", "other_norm2", "indices", "values", "other_indices", "other_values")
+PRODUCTS = ("product", "norm2", "other_norm2")  # the first arguments of a kernel: these, or
+ROWS = ("indices", "values", "other_indices", "other_values")
 _made: dict[str, tuple[FunctionType, Any]] = {}  # by name, what was made a kernel, and what it did then
 
 
@@ -38,6 +39,22 @@ def text_of(function: Any) -> str:
     made.args.defaults, made.args.kw_defaults = [], [None] * len(made.args.kwonlyargs)
     lines = [_definition(name, other, value) for other, value in sorted(_outside(function).items())]
     return "\n".join([*lines, "", "", ast.unparse(made), ""])
+
+
+def lines_of(function: FunctionType, text: str) -> dict[str, Any]:
+    """Return the file of a function, and by line of its text (`text_of`) the line where that was written."""
+    source, first = inspect.getsourcelines(function)
+    written: Any = ast.parse(textwrap.dedent("".join(source))).body[0]
+    made: Any = ast.parse(text).body[-1]
+    both = zip(_statements(made), _statements(written), strict=True)
+    lines = {str(own.lineno): first + other.lineno - 1 for own, other in both}
+    return {"file": inspect.getsourcefile(function), "lines": lines}
+
+
+def _statements(function: ast.AST) -> list[Any]:
+    """Return a function and its statements, in the order of its text."""
+    inner = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and node is not function]
+    return [function, *sorted(inner, key=lambda node: (node.lineno, node.col_offset))]
 
 
 def _definition(function: str, name: str, value: Any) -> str:
@@ -78,7 +95,7 @@ def defaults_of(function: FunctionType) -> dict[str, Any]:
     return {
         one.name: one.default.item() if isinstance(one.default, np.generic) else one.default
         for one in own
-        if one.default is not one.empty and one.name not in _VECTORS
+        if one.default is not one.empty and one.name not in (*PRODUCTS, *ROWS)
     }
 
 

@@ -12,9 +12,10 @@ from typing import Any, cast
 from omkl.config.kernel_kinds import check_kernel
 from omkl.config.settings_text import value_text
 from omkl.config.words import Setting, setting
-from omkl.errors import UserError
+from omkl.engine.jit import LINES
+from omkl.errors import UserError, show, suggest
 from omkl.experiments.call import in_python, is_object, setting_of
-from omkl.experiments.kernel_text import defaults_of, remember, text_of
+from omkl.experiments.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, remember, text_of
 from omkl.experiments.learner_help import of_tasks
 from omkl.experiments.results import Shown
 from omkl.files import replacing
@@ -120,6 +121,7 @@ class OwnKernel(dict):
         return _checked({**given, **parameters})
 
 
+@in_python
 def kernel(
     function: Callable[..., float],
     *,
@@ -152,7 +154,8 @@ def kernel(
     Raises
     ------
     omkl.errors.UserError
-        For a function whose text cannot be found, or that uses something that cannot be written down.
+        For a function whose text cannot be found, or that uses something that cannot be written down, and for
+        a parameter, value or domain that is not right.
 
     Examples
     --------
@@ -162,9 +165,10 @@ def kernel(
     >>> omkl.run("algo=omkc_ss data=wdbc", **{"pool.kernels": [cauchy(sigma=s) for s in (10, 100)]})
     """
     function = cast(FunctionType, getattr(function, "py_func", function))
-    name, text = function.__name__, text_of(function)
+    text = text_of(function)
+    name = function.__name__
     defaults = defaults_of(function) | defaults
-    remember(function)
+    _check_parameters(function, defaults, domains)
     content: dict[str, Any] = {}
     for own, value in defaults.items():
         usual = "numbers" if isinstance(value, list) else "(-inf, inf)"
@@ -179,11 +183,42 @@ def kernel(
         if not (folder / path).is_file():
             with replacing(folder / path) as file:
                 file.write(written.encode())
+    with replacing(folder / LINES) as file:  # which may have moved
+        file.write(json.dumps(lines_of(function, text)).encode())
     earlier = [other for other in extensions() if other.parent.name == _FOLDER]
     earlier = [other for other in earlier if other.name.rpartition("-")[0] == name]  # of this name
     others = [str(other) for other in extensions() if other not in earlier]
+    before = os.environ.get(EXTENSIONS, "")
     os.environ[EXTENSIONS] = os.pathsep.join([*others, str(folder)])
-    return _checked({"kind": name})
+    try:
+        made = _checked({"kind": name})
+    except UserError as error:
+        os.environ[EXTENSIONS] = before  # the folder would be a mistake in every later call
+        where = str(folder / f"conf/kernel/{name}.yaml")
+        raise UserError(str(error).replace(where, f"omkl.kernel({name})").replace("about.", "")) from None
+    remember(function)
+    return made
+
+
+def _check_parameters(function: FunctionType, defaults: dict[str, Any], domains: Any) -> None:
+    """Raise UserError where a function's own parameters and the given ones are not the same."""
+    where, names = f"omkl.kernel({function.__name__})", list(inspect.signature(function).parameters)
+    start = next((len(first) for first in (PRODUCTS, ROWS) if tuple(names[: len(first)]) == first), 0)
+    if not start:
+        forms = f"{', '.join(PRODUCTS)} or {', '.join(ROWS)}"
+        raise UserError(f"{where}: the first arguments must be {forms}, got {', '.join(names) or 'none'}")
+    own = names[start:]
+    if not isinstance(domains, dict | None):
+        raise UserError(
+            f"{where}: domains must be a mapping such as {{'sigma': '(0, inf)'}}, got {show(domains)}"
+        )
+    for key in (*defaults, *(domains or {})):
+        if key not in own:
+            has = f"; it has {', '.join(own) or 'none'}"
+            raise UserError(f"{where}: the function has no parameter '{key}'{suggest(key, own) or has}")
+    for key in own:
+        if key not in defaults:
+            raise UserError(f"{where}: {key} has no usual value; give one, such as {key}=1.0")
 
 
 def _checked(given: dict[str, Any]) -> OwnKernel:

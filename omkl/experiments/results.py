@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from omkl.config import Plan
-from omkl.errors import UserError, quoted, suggest
+from omkl.errors import UserError, counted, quoted, suggest
 from omkl.experiments.call import Call
 from omkl.reports.results_table import (
     USUAL,
@@ -223,7 +223,7 @@ class Results(Shown):
         every = [part.expected for part in self.parts]
         if len(every) == 1:
             return every[0]
-        lists = ("settings", "yardsticks", "data", "failed", "swept", "about_data")
+        lists = ("settings", "yardsticks", "data", "failed", "swept", "about_data", "rare")
         many: dict[str, Any] = {
             key: tuple(_distinct(one for own in every for one in getattr(own, key))) for key in lists
         }
@@ -289,7 +289,7 @@ class Results(Shown):
         Raises UserError where there is nothing to draw.
         """
         from omkl.figures.kinds import figure_named
-        from omkl.reports.measures import PAIR, measure_named
+        from omkl.reports.measures import measure_named
 
         if measure is not None and kind != "curve":
             return self.by(measure).figure(kind)
@@ -297,11 +297,24 @@ class Results(Shown):
         cells = self._whole() if kind == "confusion" else self._cells
         stored: Mapping[str, Mapping[str, Any]] = self._curves() if kind == "curve" else {}
         stored = self._with_regret(stored) if measure == REGRET else stored
-        measures = PAIR if measure is None else (measure,)
+        measures = self._usual_curves if measure is None else (measure,)
         return figure_named(kind, cells, stored, self.expected, measures, self.rows)
 
+    @property
+    def _usual_curves(self) -> tuple[str, ...]:
+        """The measures of curves: the error, of streams in order in windows, and #SV."""
+        from omkl.reports.measures import PAIR
+
+        tasks = {ref.task for part in self.parts for ref in part.plan.data}
+        if any(part.plan.order != "file" for part in self.parts) or len(tasks) > 1 or "novelty" in tasks:
+            return PAIR
+        return ("windowed_rmse" if "regression" in tasks else "windowed_pct", *PAIR[1:])
+
     def curve(self, measure: str | None = None) -> "Drawn":
-        """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples."""
+        """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples.
+
+        In file order the error is that of each window: a mean since the beginning hides what changes.
+        """
         return self._drawn("curve", measure)
 
     def ranks(self, measure: str | None = None) -> "Drawn":
@@ -428,13 +441,22 @@ def run_call(call: Call, is_sweep: bool = False, stored: bool = False, **how: An
     return made
 
 
+def kept(outcome: Any) -> str:
+    """Return what an interrupted run has left, an Outcome or a Tuning: as a notebook shows it."""
+    requested = getattr(outcome, "requested", None)
+    if requested is None:
+        return "the cells that have finished are in the store; the same call goes on from there"
+    done = f"{len(outcome.cells)} of {counted(requested, 'cell')}"
+    return f"{done} are in the store; the same call runs the others, and stored=True shows what there is"
+
+
 def check_end(outcome: Any, level: int = 5) -> None:
     """Raise KeyboardInterrupt where Ctrl-C ended what has run, if anything; warn of each cell that failed.
 
     level: frames from here to the caller of omkl
     """
     if outcome and outcome.interrupted:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(kept(outcome))
     for line in outcome.failed if outcome else ():
         where = f"{line['algo']} on {line['data']}, repetition {line['rep']}"
         warnings.warn(f"{where}: {line['error']}", stacklevel=level)

@@ -40,8 +40,15 @@ class Model(Shown):
         """What is to be known of the data that it was trained on."""
         return self._notes
 
-    def predict(self, data: Any) -> np.ndarray:
-        """Return the predictions (n,) for rows: classes, targets, or ``novel`` and ``usual``."""
+    def predict(self, data: Any, return_std: bool = False) -> Any:
+        """Return the predictions (n,) for rows: classes, targets, or ``novel`` and ``usual``.
+
+        return_std: also the standard deviations (n,) of the targets around them. Raises UserError for a
+        learner that does not know them.
+        """
+        if return_std:
+            made, at = self._predicted(data, lambda rows: models.predictions_and_std(self.trained, rows))
+            return tuple(_of_rows(np.concatenate(own), *at, math.nan) for own in zip(*made, strict=True))
         made, at = self._predicted(data, lambda rows: models.predict(self.trained, rows).labels)
         labels = self._as_given([label for own in made for label in own])
         return _of_rows(labels, *at, math.nan if self.trained.about["task"] == "regression" else None)
@@ -163,7 +170,7 @@ def trained(call: Call) -> Model:
         raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = replace(call, values={**call.values, "yardsticks": []}).plan()
     made = models.fit(plan)
-    return Model(made, [f"{ref.name}: {note}" for ref in plan.data for note in ref.notes])
+    return Model(made, [note for ref in plan.data for note in plan.notes_on(ref)])
 
 
 def writable(out: str | Path) -> Path:

@@ -114,7 +114,8 @@ class Study:
         return Tuning(self, tuple(ends), tuple(parts), tuple(broken), interrupted)
 
     def _best(self, end: Tuned, data: str) -> Setting:
-        names = tuple(axis.name for axis in axes(learner_spec(end.setting.learner), end.task, self.fixed))
+        names = [axis.name for axis in axes(learner_spec(end.setting.learner), end.task, self.fixed)]
+        names += _searched(end)
         return replace(end.setting, data=(data,), per_data=tuple(dict.fromkeys(names)))
 
 
@@ -231,8 +232,7 @@ class Tuning(Shown):
         names |= spec.unusual(setting.params, end.task).keys()
         params = {name: value for name, value in setting.params.items() if name in names}
         pool = setting.pool if setting.pool and setting.pool["name"] in pool_names() else None
-        searched = {name for scaling, _ in end.race.space.scalings for name in scaling}
-        scaling = {name: setting.scaling.get(name, "none") for name in SCALES if name in searched}
+        scaling = {name: setting.scaling.get(name, "none") for name in _searched(end)}
         return ChosenLearner(spec.name, params, pool, setting.label, (end.data.word,), scaling=scaling)
 
     # ------------------------------------------------------------------ what they are worth
@@ -414,6 +414,12 @@ class Tuning(Shown):
         lines = "".join(f"  {row['command']}\n" for row in self.rows if row["command"])
         code = ("```\n", "```\n") if fmt == "markdown" else ("", "")
         return f"{text}\nrun the best settings:\n{code[0]}{lines}{code[1]}"
+
+
+def _searched(end: Tuned) -> list[str]:
+    """Return which of ``scale`` and ``target`` the trials of a race differed in."""
+    scalings = [scaling for scaling, _ in end.race.space.scalings]
+    return [name for name in SCALES if len({own.get(name) for own in scalings}) > 1]
 
 
 def _sum(results: Iterable[Results]) -> Results:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.stream import MOST_SCORES, Stream, Trace, make_stream, part
 from omkl.learning.learner import Learner
 from omkl.learning.overflow import check_scores, check_sums
@@ -26,6 +27,36 @@ def score(learner: Learner, *rows: np.ndarray) -> np.ndarray:
     the scores do not depend on what else is scored, and scoring changes nothing.
     """
     return _scored(learner, rows, np.ones(len(rows[0]) - 1))[0]
+
+
+def has_std(spec: LearnerSpec) -> bool:
+    """Whether a learner says how uncertain its predictions of numbers are."""
+    return "variance" in spec.measures
+
+
+def score_and_std(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the predictions (n,) of rows, and the standard deviations (n,) of their targets around them.
+
+    Raises ValueError for a learner that has none.
+    """
+    if not has_std(learner.spec):
+        able = ", ".join(spec.label for spec in learner_specs().values() if has_std(spec))
+        raise ValueError(f"{learner.spec.label} does not say how uncertain a prediction is; {able} do")
+    trace = _trace_of(learner, rows, np.zeros(len(rows[0]) - 1))
+    variance = trace.further[:, learner.spec.measures.index("variance")]
+    return trace.score, np.sqrt(np.maximum(variance, 0.0))
+
+
+def half_width(spec: LearnerSpec, share: float) -> float:
+    """Return how many standard deviations on each side of a prediction hold this share of the density.
+
+    The density is normal, or Student's t where the learner says so.
+    """
+    from scipy import stats
+
+    if (degrees := spec.degrees_of_freedom) is None:
+        return float(stats.norm.ppf(0.5 + share / 2.0))
+    return float(stats.t.ppf(0.5 + share / 2.0, degrees) * np.sqrt((degrees - 2.0) / degrees))
 
 
 def classify(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -109,6 +140,7 @@ def _drawn(learner: Learner, stream: Stream) -> Trace:
                 rng.bit_generator.state = before
                 one = learner.run(part(stream, t, t + 1), learn=False, rng=rng)[0]
                 trace.score[t], trace.mistake[t] = one.score[0], one.mistake[0]
+                trace.further[t] = one.further[0]
                 if trace.predicted is not None:
                     trace.predicted[t] = one.predicted[0]
                     trace.class_scores[t : t + 1] = one.class_scores

@@ -85,20 +85,24 @@ def _command(ref: UserFile, rows: list[Row]) -> tuple[str, bool]:
     try:
         task = ref.decided().load().task
     except UserError:
-        helps = [word.strip() for row in rows if row["use"].startswith("stops") for word in _helping(row)]
+        stops = [row["column"] for row in rows if row["use"].startswith("stops")]
+        helps = [word for name in stops for word in _helping(name, table)] if table is not None else []
         if not helps:
             return "", False
-        (changed,) = files([*shlex.split(preparation.words), *helps], {"task": ref.task}, [ref.word])
+        words = {word.partition("=")[0]: word for word in [*shlex.split(preparation.words), *helps]}
+        (changed,) = files(list(words.values()), {"task": ref.task}, [ref.word])
         assert isinstance(changed, UserFile)
         return _command(changed, [row for row in rows if not row["use"].startswith("stops")])
     own = " ".join(filter(None, [preparation.words, *words.values()]))
     return f"omkl run algo=auto {in_shell(f'data={ref.word}')} {own} task={task}".replace("  ", " "), True
 
 
-def _helping(row: Row) -> list[str]:
+def _helping(name: str, table: DataTable) -> list[str]:
     """Return the settings that keep a column which stops a run, or else leave it out."""
-    drop, *others = shlex.split(row["to change"].replace(", ", " "))
-    return others[:1] or [drop]
+    fault = None if table.is_numeric(name) else fault_of_words(name, table)
+    if fault is None:  # gaps, where missing=error refuses them
+        return []
+    return shlex.split(fault[1].partition(" or ")[0] or column_word("drop", name))
 
 
 def _outcome(ref: DataRef) -> tuple[list[str], list[str]]:

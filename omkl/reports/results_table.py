@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ MADE_WITH = "made with"  # the term of versions, machines and workers
 LONGEST = 10  # characters of a number that is written out
 BEST = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
 WRAPPED = ("learner", "pool", "settings", "kernel", "verdict")  # columns whose text may take several lines
+BALANCED = "balanced_pct"  # shown where a class is rare
 LEAST = (  # columns that are left out where there is no room, the first of them first
     *("seconds_ratio", "seconds_published", "n_sv_sum_diff", "mistake_pct_diff", "mse_e3_diff"),
     *("seconds", "n_sv_sum_published", "n_sv_sum"),
@@ -48,11 +49,12 @@ _WORDS = _OF_TASKS | {
 }
 
 
-def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
+def full_table(summary: "pd.DataFrame", swept: Iterable[str] = (), rare: Collection[str] = ()) -> Table:
     """Lay a summary out in all columns; hyperparameters named in ``swept`` get columns of their own.
 
     Columns without content are not ``usual``: pools when there is but one, hyperparameters when all are the
     defaults, repetitions where all have finished as many; nor are those that few readers want.
+    rare: data sets for which the balanced error is wanted
     """
     rows = summary.to_dict("records")
     names = [name for name in swept if any(name in row["params"] for row in rows)]
@@ -80,6 +82,7 @@ def full_table(summary: "pd.DataFrame", swept: Iterable[str] = ()) -> Table:
             errors = [_marked(own, row, measure) for own, row in zip(errors, rows, strict=True)]
             deciding = bool((summary["measure"] == measure.name).any())
             usual = deciding or measure.name in _shown_with(summary, task)
+            usual |= measure.name == BALANCED and not {*rare}.isdisjoint(summary["data"])
             add(measure.name, measure.header, errors, marks=deciding, meaning=measure.meaning, usual=usual)
     # A learner without kernels, or that runs on random features, has no support vectors to count.
     no_vectors = (summary["n_sv_sum_mean"] == 0) | (summary["m"] == 0)
@@ -303,7 +306,7 @@ def run_table(
     swept: hyperparameters that get columns of their own
     """
     summary = options.sorted(summary)
-    table = options.chosen(full_table(summary, swept))
+    table = options.chosen(full_table(summary, swept, expected.rare))
     return replace(
         table,
         shared=heading(summary, cells),

@@ -38,6 +38,7 @@ class ReportPlan:
     folder's learner the revision is a text that says so
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
     about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
+    rare: the data sets one of whose two classes is rare, so that tables have the balanced error, too
     classes: the names of each data set's classes, by its name and hash, the hash None for any
     by: the measure by which rows are compared, "" for the error of their task
     store: folder of the cells, for commands in notes
@@ -55,6 +56,7 @@ class ReportPlan:
     stale: Mapping[tuple[str, int | str], int] = field(default_factory=dict)
     command: str = ""
     about_data: tuple[str, ...] = ()
+    rare: tuple[str, ...] = ()
     classes: Mapping[tuple[str, str | None], tuple[str, ...]] = field(default_factory=dict)
     by: str = ""
     store: Path | None = None
@@ -65,6 +67,7 @@ class ReportPlan:
     def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "ReportPlan":
         """Return what is expected of an omkl.config.Plan; failed, stale: lines and counts of its Outcome."""
         from omkl.config import learner_spec
+        from omkl.config.plans import rare_class
 
         names = dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks))
         return cls(
@@ -78,6 +81,7 @@ class ReportPlan:
             command=command,
             stale=stale or {},
             about_data=plan.about_data,
+            rare=tuple(ref.name for ref in plan.data if rare_class(ref)),
             classes={
                 (ref.name, None if ref.is_registered else ref.content_hash): ref.classes
                 for ref in plan.data
@@ -400,12 +404,35 @@ def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
     return [shown[row.learner, id(row.params)] for row in rows]
 
 
+def own_labels(rows: list[Row]) -> list[str]:
+    """Return the label of each row where it says all of it; "" without one, and where several share it."""
+    different: dict[tuple[str, str, str | None], set[tuple]] = {}
+    for row in rows:
+        which = (row.learner, id(row.params), row.pool)
+        different.setdefault((row.data, row.order, row.label), set()).add(which)
+    shared = {label for (_, _, label), own in different.items() if len(own) > 1}
+    return ["" if row.label in shared else row.label or "" for row in rows]
+
+
+def called(rows: list[Row], expected: ReportPlan) -> list[str]:
+    """Return what the learner of each row is called: its label, or its name; both where labels are shared."""
+    learners: dict[str | None, set[str]] = {}
+    for row in rows:
+        learners.setdefault(row.label, set()).add(row.learner)
+    names = [expected.label(row.learner) for row in rows]
+    return [
+        name if not row.label else row.label if len(learners[row.label]) == 1 else f"{row.label} ({name})"
+        for row, name in zip(rows, names, strict=True)
+    ]
+
+
 def line_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     """Return the name of each row in a legend: learner, hyperparameters that differ, pool if several."""
     several = len({row.pool for row in rows} - {None}) > 1
     names = []
-    for row, shown in zip(rows, shown_params(rows, expected), strict=True):
+    own = zip(rows, shown_params(rows, expected), own_labels(rows), called(rows, expected), strict=True)
+    for row, shown, label, name in own:
         shown = {name: value for name, value in shown.items() if name not in row.per_data}
-        parts = (expected.label(row.learner), params_text(shown), row.pool if several else "")
-        names.append(row.label or ", ".join(filter(None, parts)))  # a label of its own says all
+        parts = (name, params_text(shown), row.pool if several else "")
+        names.append(label or ", ".join(filter(None, parts)))
     return names

@@ -1,6 +1,8 @@
 """What a store holds: a row per group of cells, and its cells as a flat table."""
 
+import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +81,21 @@ def contents(
                 "machines": ", ".join(sorted({str(entry.get("host", "?")) for entry in entries})),
             }
         )
+    _tell_apart(rows, [first[number] for _, number in sorted(groups.items())])
     return rows
+
+
+def _tell_apart(rows: list[dict[str, Any]], kinds: list[dict[str, Any]]) -> None:
+    """Show all hyperparameters, and then the pool's kernels, of rows that look alike without them."""
+    keys = ("algo", "settings", "pool", "data", "order", "revision")
+    for part in ("params", "pool_spec", "task"):
+        counts = Counter(tuple(row[key] for key in keys) for row in rows)
+        for row, kind in zip(rows, kinds, strict=True):
+            if counts[tuple(row[key] for key in keys)] > 1 and kind.get(part):
+                text = params_text(kind[part]) if part == "params" else str(kind[part])
+                key = "pool" if part == "pool_spec" else "settings"
+                more = hashlib.sha256(text.encode()).hexdigest()[:6] if part == "pool_spec" else text
+                row[key] = more if part == "params" else f"{row[key]} ({more})".strip()
 
 
 def _apart(

@@ -16,7 +16,7 @@ from omkl.reports import origin
 from omkl.reports.class_values import of_classes
 from omkl.reports.measures import cost_of, deciding, learners_of, measure_of
 from omkl.reports.origin import Origins
-from omkl.reports.rows import Parts, ReportPlan, Row, by_count, rows_of, shown_params
+from omkl.reports.rows import Parts, ReportPlan, Row, by_count, called, own_labels, rows_of, shown_params
 from omkl.reports.statistics import LEAST_COMMON, not_worse, paired_t
 from omkl.reports.table_cells import MISSING
 from omkl.store.cell_measures import CellMeasures, no_collection, with_extra
@@ -118,10 +118,11 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
 
 def _names(rows: list[Row], expected: ReportPlan) -> dict[str, Any]:
     """Return what the rows are called: their labels, and the hyperparameters that are shown."""
-    shown = [{} if row.label else own for row, own in zip(rows, shown_params(rows, expected), strict=True)]
+    params = zip(own_labels(rows), shown_params(rows, expected), strict=True)
+    shown = [{} if label else own for label, own in params]  # a label of its own says all
     texts = {id(own): params_text(own) for own in {id(own): own for own in shown}.values()}
     return {
-        "label": [row.label or expected.label(row.learner) for row in rows],  # a label of its own says all
+        "label": called(rows, expected),
         "shown": [list(own) for own in shown],
         "settings": [texts[id(own)] for own in shown],
     }

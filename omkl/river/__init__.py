@@ -1,6 +1,7 @@
 """river models of all learners: ``from omkl.river import OmkcSsClassifier``; river must be installed.
 
-The names and arguments are those of `omkl.sklearn`, with ``seed`` instead of ``random_state``.
+The names and arguments are those of `omkl.sklearn`, with ``seed`` instead of ``random_state``, and
+``calibration="platt"`` if nothing is said: bagging, bandits and drift wrappers ask for probabilities.
 """
 
 from functools import cache
@@ -27,7 +28,8 @@ def __getattr__(name: str) -> Any:
         return __dir__()
     if name.startswith("_") or name not in estimator_specs() or estimator_specs()[name][0].setup:
         raise no_such_estimator(__name__, name)
-    return make_class(name, _BASES, __name__, seed="seed", of_classes={"classes": CLASSES})
+    how: Any = {"seed": "seed", "of_classes": {"classes": CLASSES}, "calibrated": True}
+    return make_class(name, _BASES, __name__, **how)
 
 
 def __dir__() -> list[str]:

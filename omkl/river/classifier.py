@@ -73,10 +73,11 @@ class Classifier(Model, base.Classifier):
             return self._labels.get(math.copysign(1.0, value)) if value != 0 else None
 
     def predict_proba_one(self, x: dict, **kwargs: Any) -> Any:
-        """Return the probabilities of the labels known so far, which sum to 1; none before any label.
+        """Return the probabilities of the labels known so far, which sum to 1.
 
-        Raises NotImplementedError for a learner whose scores are not probabilities, without
-        ``calibration="platt"``.
+        Before any label those of ``classes`` are equal; without these a learner for two labels has False and
+        True there, as river's own have, and one for more has none.
+        Raises NotImplementedError with ``calibration=None`` for a learner whose scores are not probabilities.
         """
         if not has_probabilities(self):
             raise NotImplementedError(
@@ -86,7 +87,8 @@ class Classifier(Model, base.Classifier):
                 "metrics.Accuracy"
             )
         if "_model" not in self.__dict__:
-            return {}
+            given = getattr(self, "classes", None) or ([] if self._multiclass else [False, True])
+            return {label: 1.0 / len(given) for label in given}
         with self._lock:
             rows = self._row(x)
             P = class_probabilities(self._model, self.__dict__.get("_calibration"), rows)[0].tolist()

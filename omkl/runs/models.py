@@ -12,7 +12,7 @@ import numpy as np
 import omkl.data
 from omkl import seeds
 from omkl.config import Plan, learner_spec
-from omkl.config.learners import check_classes
+from omkl.config.learners import check_classes, learner_specs
 from omkl.data.data_files import size_limit, standard_input
 from omkl.data.dataset import MANY, Dataset, from_arrays, in_rows_of, warn_of_offsets
 from omkl.data.formats import LIBSVM, format_of, parts_of
@@ -29,7 +29,7 @@ from omkl.estimators.platt import Platt
 from omkl.learning import model_file
 from omkl.learning.cell import warm_up_once
 from omkl.learning.learner import Learner
-from omkl.learning.model import Progress, class_scores, classify, score
+from omkl.learning.model import Progress, class_scores, classify, half_width, has_std, score, score_and_std
 from omkl.learning.one_pass import choose_kernels
 from omkl.learning.overflow import check_rows
 from omkl.learning.scaling import Scaling
@@ -482,6 +482,30 @@ def probabilities_of_classes(model: Model, rows: Rows) -> dict[str, np.ndarray]:
     return dict(zip(map(str, about.get("classes") or ["-1", "1"]), P.T, strict=True))
 
 
+def predictions_and_std(model: Model, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return the predictions (n,) of rows, and the standard deviations (n,) of the targets around them.
+
+    Raises UserError for a learner that has none.
+    """
+    check_std(model)
+    return score_and_std(model.learner, rows.indptr, rows.indices, rows.values)
+
+
+def check_std(model: Model) -> None:
+    """Raise UserError for a model that does not say how uncertain its predictions are."""
+    spec, task = model.learner.spec, model.about["task"]
+    if task != "regression" or not has_std(spec):
+        able = ", ".join(own.name for own in learner_specs().values() if has_std(own))
+        raise UserError(f"{spec.label} has no standard deviations for {task}; for regression {able} have")
+
+
+def intervals(model: Model, rows: Rows, share: float) -> dict[str, np.ndarray]:
+    """Return the ends (n,) of the intervals that hold a target with this probability."""
+    scores, std = predictions_and_std(model, rows)
+    width = half_width(model.learner.spec, share) * std
+    return {"low": scores - width, "high": scores + width}
+
+
 def _calibration(learner: Learner, about: Mapping[str, Any]) -> Platt | None:
     """Return what makes probabilities of the scores of a saved estimator. Raises ValueError for no such."""
     state = about.get("platt")
@@ -504,6 +528,14 @@ def records(rows: Rows, made: Prediction, more: Mapping[str, np.ndarray]) -> lis
         record |= {name: None if at is None else values[at] for name, values in columns.items()}
         found.append(record)
     return found
+
+
+def columns_of(model: Model, scores: bool, shares: bool) -> list[str]:
+    """Return the keys of `records`: scores, shares: whether those of each class are among them."""
+    recipe, classes = model.about.get("recipe"), model.about.get("classes") or []
+    names = ["row", *(recipe["preparation"]["id"] if recipe else []), "label", "score"]
+    names += [f"score {name}" for name in classes if scores]
+    return names + [f"P {name}" for name in classes if shares]
 
 
 def update(model: Model, rows: Rows) -> Model:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from omkl import conf, seeds
 from omkl.config import Plan, Setting, learner_spec
-from omkl.config.kernel_kinds import PRECOMPUTED, kernel_kind, pools
+from omkl.config.kernel_kinds import needs_stored_rows, pools
 from omkl.config.learners import LearnerSpec
 from omkl.config.parameters import Form, Parameter, Widths, parameters
 from omkl.config.settings_text import SCALING, word_text
@@ -405,14 +405,9 @@ def pools_to_try(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> lis
 def searched_scaling(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[str]:
     """Return which of ``scale`` and ``target`` are searched for a learner: none or online.
 
-    Not for one that scales by itself, or does not look at features; nor targets where their unit and offset
-    do not matter to it. fixed: as of `axes`, with these words where they were given
+    fixed: as of `axes`, with these words where they were given
     """
-    constant = spec.kernels == "none" and not spec.estimator and not axes(spec, task)
-    matters = {
-        "scale": not (spec.scales or constant),
-        "target": task == "regression" and not (spec.equivariant or constant),
-    }
+    matters = {"scale": spec.sees_scale, "target": task == "regression" and not spec.equivariant}
     given = {*fixed, *spec.hyperparameters}
     return [name for name, own in matters.items() if own and not {name, f"{spec.name}.{name}"} & given]
 
@@ -420,10 +415,8 @@ def searched_scaling(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) ->
 def scalings_to_try(first: Setting, task: str, fixed: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Return the ways to scale the streams of a learner among which it chooses, that of its setting first."""
     made = [first.scaling]
-    kinds = [kernel["kind"] for kernel in first.kernels]
-    as_stored = any(kind == PRECOMPUTED or not kernel_kind(kind).negative for kind in kinds)
     for name in searched_scaling(first.spec, task, fixed):
-        if not (name == "scale" and as_stored):
+        if name != "scale" or not needs_stored_rows(first.kernels):
             made += [_toggled(own, name) for own in made]
     return made
 

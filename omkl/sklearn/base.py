@@ -36,6 +36,7 @@ from omkl.learning.learner import Learner
 from omkl.learning.model import (
     Progress,
     Rows,
+    class_scores,
     expansion_coefficients,
     score,
     stored_vectors,
@@ -77,11 +78,14 @@ class OnlineLearner(Copied, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> OnlineLearner:
         """Forget what was learnt, and make one pass over the rows in their order.
 
-        X (T, d): array, data frame or sparse matrix; y (T,). Raises ValueError for arguments out of their
-        domain and for data that do not suit the learner.
+        X (T, d): array, data frame or sparse matrix; y (T,). Ctrl-C leaves the estimator unfitted. Raises
+        ValueError for arguments out of their domain and for data that do not suit the learner.
         """
-        stream = self._first(X, y, None)
-        return self._learn(stream)
+        try:
+            return self._learn(self._first(X, y, None))
+        except KeyboardInterrupt:  # half of a pass, which would be taken for a whole one
+            self.__dict__.pop("_model", None)
+            raise
 
     def _first(self, X: Any, y: Any, classes: Any) -> Stream:
         """Begin: check the arguments, make the learner, and return the stream of these rows."""
@@ -208,6 +212,40 @@ class OnlineLearner(Copied, BaseEstimator):
     def dual_coef_(self) -> np.ndarray:
         """The coefficients (m, n) of the support vectors for each kernel; for many classes (m, n, C)."""
         return self._known("support vectors", expansion_coefficients(self._model))
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights of the features, (1, d) or (C, d), of a regressor (d,), in the features' own units.
+
+        Of a learner whose prediction is linear: AROW, and those with one linear kernel. Not with
+        ``scale="online"``, which scales a row with itself.
+        """
+        made = self._at(sp.eye_array(self.n_features_in_, format="csr")) - self._at(self._origin)
+        return made.ravel() if self.task == "regression" else made.T
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The prediction at 0 of a learner that has `coef_`: (1,) or (C,)."""
+        return self._at(self._origin)[0]
+
+    @property
+    def _origin(self) -> sp.csr_array:
+        return sp.csr_array((1, self.n_features_in_))
+
+    def _at(self, X: sp.csr_array) -> np.ndarray:
+        """Return the scores (n, 1) or (n, C) of a linear learner."""
+        check_is_fitted(self, "_model")
+        pool = self._model.pool or {"kernels": [], "normalise": "none"}
+        is_linear = [kernel["kind"] for kernel in pool["kernels"]] == ["linear"] and pool[
+            "normalise"
+        ] == "none"
+        is_scaled = self._model.scaling is not None and self._model.scaling.scale
+        if is_scaled or not (is_linear or "mu" in self._model.resources):
+            raise AttributeError(f"{type(self).__name__} has no coef_: its prediction is not linear")
+        rows = sparse_rows(X)
+        with self._current().lock:
+            made = score(self._model, *rows) if self._n_classes == 2 else class_scores(self._model, *rows)
+        return made.reshape(X.shape[0], -1)
 
     @property
     def curve_(self) -> dict[str, np.ndarray]:

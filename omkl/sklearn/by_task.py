@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from omkl.data.labels import distinct, finder
 from omkl.estimators.make import class_probabilities, has_probabilities
-from omkl.learning.model import class_scores, predicted_classes, score
+from omkl.learning.model import class_scores, predicted_classes, score, score_and_std
 from omkl.learning.overflow import check_targets
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 
@@ -136,9 +136,16 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         rows, target = self._validated(X, y, None, reset=False)
         return self._learn(self._stream(rows, target))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predictions (n,) for the rows."""
-        return self._scores(X)
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the predictions (n,) for the rows.
+
+        return_std: also the standard deviations (n,) of the targets around them. Raises ValueError for a
+        learner that does not know them.
+        """
+        if not return_std:
+            return self._scores(X)
+        rows = self._rows(X)  # first: it says so where nothing was learnt
+        return score_and_std(self._model, *rows)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R squared, the share of the variance of y (n,) that the predictions explain."""

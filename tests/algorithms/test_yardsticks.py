@@ -101,6 +101,19 @@ def test_columns_that_come_late_are_those_that_were_0(name):
     assert (late.state["sigma"][:11] <= matrix + 1e-12).all()
 
 
+@pytest.mark.parametrize(("name", "over"), [("arow", {}), ("arow", {"bias": False}), ("ridge", {})])
+def test_means_of_1e9_times_the_spread_break_nothing(name, over):
+    """P x is rounding alone then: P and the weights stay as large as they are."""
+    X, y = rows(T=2000)
+    X[:, 1] += 1.7e9
+    learner = Learner(learner_spec(name), {**learner_spec(name).defaults, **over}, None, 5, 1)
+    trace, _ = learner.run(case_stream(dataset(X, y)))
+    assert np.isfinite(trace.score).all()
+    P = learner.state["P"]
+    assert np.abs(P).max() <= 1.0 / learner.params.get("lam", 1.0) + 1e-9
+    assert (np.diag(P) >= -1e-9).all()
+
+
 @pytest.mark.parametrize("name", ["arow", "perceptron"])
 def test_scaling_leaves_the_constant(name):
     """The 1 is not among the features that are centred: a stream scaled before gives the same."""

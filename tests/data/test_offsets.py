@@ -31,7 +31,8 @@ def table(tmp_path):
 def test_unix_time_is_named(table, tmp_path, monkeypatch, capsys, command, kind):
     monkeypatch.chdir(tmp_path)
     more = ["reps=1"] if command == "run" else ["--out", "a.omkl"]
-    assert main([command, "algo=omkc_dd", f"data={table(1_700_000_000, kind)}", *more]) == 0
+    words = ["algo=omkc_dd", f"data={table(1_700_000_000, kind)}", "scale=none"]
+    assert main([command, *words, *more]) == 0
     err = capsys.readouterr().err
     assert "the features lie far from 0 (feature 1 has the mean 1.7e+09)" in err
     assert err.count("far from 0") == 1
@@ -43,7 +44,8 @@ def test_unix_time_is_named(table, tmp_path, monkeypatch, capsys, command, kind)
         (0, ["algo=omkc_dd"]),
         (1_000_000, ["algo=omkc_dd"]),
         (1_700_000_000, ["algo=omkc_dd", "scale=minmax"]),
-        (1_700_000_000, ["algo=arow"]),  # no squared distances
+        (1_700_000_000, ["algo=omkc_dd"]),  # scaled online
+        (1_700_000_000, ["algo=arow", "scale=none"]),  # no squared distances
     ],
 )
 def test_other_tables_are_not(table, tmp_path, monkeypatch, capsys, offset, words):

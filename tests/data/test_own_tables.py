@@ -56,7 +56,7 @@ FILES = {  # name: text, rows, features, what is said
     "three.csv": (csv(FRAME.assign(y=np.arange(T) % 3)), T, 2, "the label is column 'y'"),
     "fifty.csv": (csv(FRAME.assign(y=np.arange(T) % 30)), T, 2, "30 different numbers are taken as classes"),
     "two_floats.csv": (csv(FRAME.assign(y=np.where(A > 0, 1.5, 2.5))), T, 2, "labels: 1.5 -> -1"),
-    "codes.csv": (csv(FRAME.assign(y=[f"{i % 60:03}" for i in range(T)])), T, 2, "60 different numbers"),
+    "codes.csv": (csv(FRAME.assign(y=[f"{i % 30:03}" for i in range(T)])), T, 2, "30 different numbers"),
     "holes.csv": (csv(HOLES), T, 2, "those of 'a' (12) are the mean of the rows before"),
     "holes_na.csv": (csv(HOLES, na_rep="NA"), T, 2, "missing=error refuses them"),
     "holes.json": (HOLES.to_json(orient="records"), T, 2, "gaps are filled: those of 'a' (12)"),

@@ -93,7 +93,7 @@ def test_a_process_that_starts_later_finds_it_again(tmp_path, monkeypatch):
 def test_data_in_memory_make_the_cells_of_a_file(tmp_path, jobs):
     rows = [line.split(",") for line in TABLE.splitlines()[1:]]
     X, y = np.array([row[:2] for row in rows], float), [row[2] for row in rows]
-    own = data.of_dataset(data.from_arrays(X, y, name="my"))
+    own = data.of_dataset(data.from_arrays(X, y, name="my"), is_table=True)
     words = ["algo=omkc_ss", "yardsticks=[]", "reps=3", f"store={tmp_path / 'store'}"]
     first = run_plan(plan(words, data=[own]), jobs=jobs, progress=False)
     assert (first.ran, set(first.cells["data"])) == (3, {"my"})

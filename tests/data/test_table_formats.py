@@ -410,7 +410,7 @@ def test_json_in_an_array(tmp_path):
     (tmp_path / "my.json").write_text('[{"a": NaN, "y": 0}, {"a": 1, "y": 1}]')
     assert load(str(tmp_path / "my.json"), preparation=Preparation(missing="mean")).values.tolist() == [1, 1]
     with pytest.raises(UserError, match=r"my\.json: row 1: column 'a' has no value"):
-        load(str(tmp_path / "my.json"))
+        load(str(tmp_path / "my.json"), preparation=Preparation(missing="error"))
 
 
 def test_a_forest_of_columns_is_refused_before_it_takes_memory(tmp_path, monkeypatch):
@@ -446,7 +446,7 @@ def test_json_lines(tmp_path, text, said):
         assert (dataset.values.tolist(), dataset.classes) == ([1, 2.5], ("no", "yes"))
         return
     with pytest.raises(UserError, match=said):
-        load(str(tmp_path / "my.jsonl"))
+        load(str(tmp_path / "my.jsonl"), preparation=Preparation(missing="error"))
 
 
 def test_groups_of_rankings_are_left_out_if_asked(tmp_path):

@@ -265,10 +265,13 @@ def test_other_files_of_the_same_table(path):
 def test_a_data_frame_is_a_table_too(path):
     words = ["a", None, "b"]
     frame = pd.DataFrame({"n": [1, 2, 3], "flag": [True, False, True], "word": words, "y": [0, 1, 1]})
-    table = tables.of_frame(frame, path)
-    own, _ = recipe_of(table, Preparation(missing="mean", categorical="onehot"))
+    form = Preparation(missing="mean", categorical="onehot")
+    table = tables.of_frame(frame, path, form)
+    own, _ = recipe_of(table, form)
     X, labels, _ = own.apply(table)
     assert X.tolist() == [[1, 0, 1, 1, 0], [2, 1, 0, 0, 0], [3, 0, 1, 0, 1]]  # as of a file
+    open_gaps = recipe_of(tables.of_frame(frame, path), Preparation(categorical="onehot"))[0].features
+    assert open_gaps[-3:] == ["word=a", "word=b", "word (no value)"]
     assert labels.tolist() == ["0", "1", "1"]
 
 

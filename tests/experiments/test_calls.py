@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 import omkl
 import omkl.data
@@ -174,6 +175,8 @@ def test_data_and_stores_say_on_one_line_what_they_are(tmp_path):
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 FRAME = pd.DataFrame(X)
+HOLE = frame(20).set_axis([f"id{t}" for t in range(20)])
+HOLE.loc["id3", "a"] = np.nan
 MISTAKES = [
     (lambda: omkl.run("algo=alma data=wdbc jobs=2"), "jobs=2: jobs is no setting but a keyword .*: jobs=2"),
     (lambda: omkl.tune("algo=alma data=wdbc fresh=True"), "fresh=True: .*outside of the words: fresh=True"),
@@ -198,6 +201,8 @@ MISTAKES = [
     (lambda: omkl.run(data=FRAME, y=[1, 2]), r"y=\.\.\. has 2 labels, but the frame has 60 rows"),
     (lambda: omkl.run(algo="perceptron", data=X), "an array has no labels"),
     (lambda: omkl.run("algo=perceptron data=wdbc exec=slurm"), "exec=slurm submits cells"),
+    (lambda: omkl.run(data=HOLE, label="y"), r"row 4 \(index 'id3'\): column 'a' has no value"),
+    (lambda: omkl.run(data=HOLE.reset_index(), label="y", drop="index"), "row 4: column 'a' has no value"),
     (lambda: omkl.run(data="wdbc", job=2), r"job=2: unknown key 'job' \(did you mean 'jobs'"),
     (
         lambda: omkl.run(data="wdbc", store_d=True),
@@ -260,6 +265,39 @@ def test_an_estimator_with_the_learner_s_seed_repeats_a_cell(algo, tmp_path):
         model.set_params(rounds=data.T)
     model.fit(matrix_of(data)[order], data.y[order])
     assert model.mistakes_ == cell["mistakes"]
+
+
+def test_ctrl_c_says_what_is_kept_and_leaves_no_half_of_a_fit(tmp_path, monkeypatch):
+    from omkl.learning.learner import Learner
+    from omkl.runs import runner
+
+    own = {"algo": "alma", "data": "wdbc", "reps": 3, "store": tmp_path, "yardsticks": [], **SERIAL}
+    done, run_cell = [], runner.run_cell
+
+    def interrupted(cell):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(cell)
+        return run_cell(cell)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "run_cell", interrupted)
+        with pytest.raises(
+            KeyboardInterrupt, match="2 of 3 cells are in the store; the same call runs the others"
+        ):
+            omkl.run(**own)
+    assert len(omkl.run(**own, stored=True).cells) == 2
+    assert omkl.run(**own).outcome.ran == 1
+
+    X, y = np.eye(4), [0, 1, 0, 1]
+    model = omkl.sklearn.AlmaClassifier().fit(X, y)
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "run", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    assert model.fit(X, y).predict(X).tolist() == omkl.sklearn.AlmaClassifier().fit(X, y).predict(X).tolist()
 
 
 def test_what_stands_in_place_of_an_option_is_there(tmp_path):

@@ -1,8 +1,10 @@
 """`omkl.kernel`: a Python function as a kernel, its text, and what it may use."""
 
+import importlib
 import json
 import math
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -95,6 +97,41 @@ def test_a_pool_of_kernels_is_one_value_and_a_list_of_pools_several(place):
     assert sorted(both.cells["m"]) == [1, 2]
     with pytest.raises(UserError, match=r"pool\.kernels has 2 values"):
         omkl.run(algo="omkc_dd", **words, **{"pool.kernels": [pool, [own]]})
+
+
+def of_other_names(a, b):
+    return a * b
+
+
+WRONG = [
+    (lambda: omkl.kernel(3), "omkl.kernel takes a function that is written with def, got 3"),
+    (
+        lambda: omkl.kernel(of_other_names),
+        "first arguments must be product, norm2, other_norm2 or .*, got a, b",
+    ),
+    (lambda: omkl.kernel(cauchy), "sigma has no usual value; give one, such as sigma=1.0"),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, sigmo=2), r"no parameter 'sigmo' \(did you mean 'sigma'"),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, domains={"tau": "(0, inf)"}), "no parameter 'tau'; it has sigma"),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, domains=["(0, inf)"]), "domains must be a mapping such as"),
+    (
+        lambda: omkl.kernel(cauchy, sigma=1.0, domains={"sigma": "wide"}),
+        r"^omkl.kernel\(cauchy\): sigma: 'wide'",
+    ),
+    (
+        lambda: omkl.kernel(cauchy, sigma=-1, domains={"sigma": "(0, inf)"}),
+        r"\(cauchy\): sigma: must be .* > 0",
+    ),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, semidefinite=True), r"\(cauchy\): semidefinite: must be text"),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, negative="no"), "negative: must be True or False, got 'no'"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), WRONG)
+def test_a_kernel_s_arguments_are_checked_at_once(call, said, place):
+    with pytest.raises(UserError, match=said):
+        call()
+    assert os.environ[EXTENSIONS] == ""  # later calls do not meet the mistake again
+    assert len(omkl.learners())
 
 
 def test_another_function_of_the_name_takes_its_place(place):
@@ -203,3 +240,63 @@ def test_a_function_that_was_edited_is_refused(how, place, monkeypatch):
     monkeypatch.undo()
     assert edited.__code__ is before
     omkl.run(**words, stored=True)
+
+
+BROKEN = """
+
+def adds_words(product, norm2, other_norm2):
+    # a comment, and an empty line
+
+    return (
+        "x" + product
+    )
+
+
+def asks(product, norm2, other_norm2):
+    \"\"\"Nothing.\"\"\"
+    twice = product * 2
+
+    if twice > 0:
+        return nowhere(twice)
+    return 0.0
+
+
+def refuses(product, norm2, other_norm2, gamma=1.0):
+    if gamma < 0:
+        raise ValueError("gamma must be positive")
+    return product
+"""
+
+
+@pytest.fixture
+def broken(place, monkeypatch):
+    (place / "broken.py").write_text(BROKEN)
+    monkeypatch.syspath_prepend(place)
+    monkeypatch.delitem(sys.modules, "broken", raising=False)
+    return importlib.import_module("broken")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("adds_words", r"broken\.py:6: adds_words cannot be compiled: No implementation of function"),
+        ("asks", r"broken\.py:16: asks cannot be compiled: NameError: name 'nowhere' is not defined"),
+    ],
+)
+def test_what_cannot_be_compiled_is_named_where_it_was_written(name, said, broken):
+    kernel = omkl.kernel(getattr(broken, name))
+    with pytest.raises(UserError, match=said) as caught:
+        ran(kernel)
+    assert "own-kernels" not in str(caught.value)
+
+
+def test_what_a_kernel_raises_is_said(broken):
+    kernel = omkl.kernel(broken.refuses, gamma=-1.0)
+    with pytest.warns(UserWarning, match="ValueError: gamma must be positive"):
+        assert [line["error"] for line in ran(kernel).failed] == ["ValueError: gamma must be positive"]
+
+
+def ran(kernel):
+    how = {"reps": 1, "yardsticks": [], "store": "s", "exec": "serial", "progress": False}
+    X = np.arange(20.0)[:, None]
+    return omkl.run(algo=omkl.learner("perceptron", kernel=kernel), data=X, y=X[:, 0] > 9, **how)

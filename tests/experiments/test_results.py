@@ -179,7 +179,9 @@ def test_data_in_memory_are_data_of_a_file(form, tmp_path):
     made = omkl.run(**given, **how, progress=False)
     path = tmp_path / "mine.csv"
     pd.DataFrame(X, columns=list("abc")).assign(y=y).to_csv(path, index=False)
-    again = omkl.run(data=str(path), **how, progress=False)
+    stored = form in ("sparse", "dataset")  # as a LIBSVM file is; frames and arrays are scaled as tables are
+    assert any("scale=online, the default" in note for note in made.notes) != stored
+    again = omkl.run(data=str(path), scale="none" if stored else "auto", **how, progress=False)
     assert made.cells["mistakes"].tolist() == again.cells["mistakes"].tolist()
     assert made.cells["data_hash"].tolist() == again.cells["data_hash"].tolist()
 
@@ -207,7 +209,12 @@ def test_a_frame_is_understood_as_the_same_table_in_a_file(tmp_path):
     labels = frame.pop("label")
     for made in (omkl.run(data=raw(), **how), omkl.run(data=frame, y=labels, **how)):
         assert made.cells["key"].tolist() == of_file.cells["key"].tolist()
-        assert "data: the features have standard deviations" in "\n".join(made.notes)
+        said = "data: features are scaled with the rows seen so far (scale=online, the default for tables"
+        assert said in "\n".join(made.notes)
+        assert "data: the rows are in the order of 'day'; order=file keeps it" in made.notes
+    unscaled = omkl.run(data=raw(), scale="none", order="file", **how).notes
+    assert "data: the features have standard deviations" in "\n".join(unscaled)
+    assert not any("order=file keeps it" in note or "scaled with" in note for note in unscaled)
     shown = omkl.look(raw(), id="id", missing="mean")
     assert (
         str(shown).splitlines()[1:]

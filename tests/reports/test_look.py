@@ -36,20 +36,29 @@ def test_each_column_has_a_row(path):
         "clock": ("times", "a feature"),
         "home": ("words", "2 features, one for each word"),
         "name": ("words", "left out (30 different words in 30 rows are too many)"),
-        "size": ("numbers", "stops a run: gaps"),
+        "size": ("numbers", "a feature, the mean of the rows before in gaps"),
         "bought": ("words", "label: classes"),
     }
     assert rows["when"]["values"] == "2024-01-01 to 2024-01-30"
     assert rows["clock"]["values"] == "0.5 to 23.5"
     assert rows["home"]["values"] == "rented (20), owned (10)"
-    assert (rows["size"]["gaps"], rows["size"]["to change"]) == (1, "missing=mean, missing=drop, drop=size")
-    assert "A run stops: my.csv:9: column 'size' has no value" in table.text()
+    assert (rows["size"]["gaps"], rows["size"]["to change"]) == (1, "drop=size")
+    command = "omkl run algo=auto data=my.csv label=bought id=id missing=online task=classification"
+    assert table.findings[-1] == f"To run it: {command}"
+    strict = look(path, ["id=id", "missing=error"])
+    size = next(row for row in strict.records if row["column"] == "size")
+    assert (size["use"], size["to change"]) == ("stops a run: gaps", "missing=mean, missing=drop, drop=size")
+    assert "A run stops: my.csv:9: column 'size' has no value" in strict.text()
+    assert "To run it" not in strict.text()
     right = look(path, id=["id"], missing="mean", label="bought", dates="drop", categorical="onehot")
     assert "A run gets 30 rows with 33 features." in right.text()
     assert "left out (dates=drop)" in right.text()
     assert "<td" in right._repr_html_()
     target = look(path, ["label=size", "task=regression", "missing=drop"]).records[5]
-    assert (target["use"], target["values"]) == ("label: a number to predict", "0 to 7.25")
+    assert (target["use"], target["values"]) == (
+        "label: a number to predict, rows without it left out",
+        "0 to 7.25",
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,8 +74,8 @@ def test_each_column_has_a_row(path):
         (
             ["1", "2", "oops", ""],
             [],
-            "'oops' is no number, gaps",
-            "missing=mean, missing=drop, drop=a, categ",
+            "'oops' is no number",
+            "drop=a, na=oops",
         ),
         (["u", "v"] * 10, [], None, "drop=a, categorical=error"),
         (["1", "2", "oops", "4"], ["categorical=onehot"], None, "drop=a, categorical=error"),

@@ -1,4 +1,4 @@
-"""A Slurm of one machine in a folder of its own: munged, slurmctld, slurmd on 127.0.0.1 (docs/clusters.md)."""
+"""A Slurm of one machine in a folder of its own: munged, slurmctld, slurmd on 127.0.0.1: docs/clusters.md."""
 
 import contextlib
 import getpass
