@@ -18,6 +18,7 @@ import math
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -69,6 +70,7 @@ def make_inputs() -> None:
     rows = (json.dumps({"p": p, "q": q, "class": "abc"[c]}) for p, q, c in _rows_of_words(rng))
     _write("rows.jsonl", rows)
     _words("words.csv", rng)
+    shutil.copytree(HOME / "own", "own")
     for name, text in TEXTS.items():
         _write(name, text.splitlines())
     _csv(
@@ -116,54 +118,6 @@ TEXTS = {
     "broken.libsvm": "+1 1:1\n-1 1:2 1:\n",
     "empty.libsvm": "",
     "ragged.csv": "a,b,y\n1,2,yes\n3,no\n4,5,no\n",
-    "own/algorithms/small.py": '''"""The perceptron on the features."""
-
-from numba import njit
-
-from omkl.engine.stream import record_score, row
-
-
-@njit(cache=True)
-def tiny(stream, v, trace, learn, eta):
-    """v (d,) its weights    eta step size"""
-    for t in range(stream.T):
-        start, stop = row(stream, t)
-        f = 0.0
-        for j in range(start, stop):
-            f += v[stream.indices[j]] * stream.values[j]
-        y = stream.y[t]
-        record_score(trace, t, f, y)
-        if learn and y * f <= 0.0:
-            for j in range(start, stop):
-                v[stream.indices[j]] += eta * y * stream.values[j]
-''',
-    "own/tests/reference/small.py": '''"""The perceptron, round by round."""
-
-import numpy as np
-
-from .expansion import Expansions
-
-
-def tiny(X, y, kernels, *, eta, normalise="none", rng=None):
-    E, v = Expansions(None, 0, len(y)), np.zeros(X.shape[1])
-    for t in range(len(y)):
-        f = 0.0
-        for value, weight in zip(X[t], v):
-            f += value * weight
-        E.record(f, y[t], [])
-        if y[t] * f <= 0:
-            v = v + eta * y[t] * X[t]
-    return E.result()
-''',
-    "own/conf/algo/tiny.yaml": """eta: {value: 0.5, domain: "(0, inf)", help: "step size"}
-about:
-  label: Tiny
-  cite: "nobody"
-  task: classification
-  kernels: none
-  revision: 1
-  state: {v: {shape: [d]}}
-""",
     "own/kernels/cauchy.py": '''"""The Cauchy kernel."""
 
 

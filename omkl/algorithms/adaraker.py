@@ -16,13 +16,16 @@ import math
 
 import numpy as np
 
-from omkl.engine.expansion import add, forget, forget_all, outputs
-from omkl.engine.experts import discount_by, weighted_output
-from omkl.engine.features import descend, lift, linear_outputs
-from omkl.engine.jit import compiled
-from omkl.engine.losses import SQUARED, loss_of, losses, slopes
-from omkl.engine.projection import shrink
-from omkl.engine.stream import record, record_score
+from omkl.engine.verbs import (
+    compiled,
+    discount_by,
+    gradient_step,
+    linear_outputs,
+    loss_of,
+    losses,
+    slopes,
+    weighted_output,
+)
 
 
 @compiled
@@ -76,7 +79,7 @@ def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, kept
     out, f = np.zeros((levels, m)), np.zeros(levels)
     for t in range(stream.T):
         y = stream.y[t]
-        z = lift(F, stream, t)
+        z = F.lift(stream, t)
         n = _active(number[0] + 1, levels)
         votes = h[:n].copy()
         for j in range(n):
@@ -85,7 +88,7 @@ def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, kept
                 _begin(votes, out, j, rate[j], kept)
             f[j] = weighted_output(W[j], out[j])
         score = _vote_of(votes, f[:n])
-        record_score(trace, t, score, y)
+        trace.record(t, score, y)
         if not learn:
             continue
         number[0] += 1
@@ -95,7 +98,7 @@ def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, kept
             else:
                 votes[j] += rate[j] * (loss_of(loss, y, score) - loss_of(loss, y, f[j]))
             discount_by(W[j], math.exp(-rate[j]), losses(loss, y, out[j]))
-            descend(theta[j], z, rate[j], lam, slopes(loss, y, out[j]))
+            gradient_step(theta[j], z, rate[j], lam, slopes(loss, y, out[j]))
         h[:n] = votes
 
 
@@ -124,7 +127,7 @@ def adaraker_authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, 
     out, f = np.zeros(W.shape), np.zeros(created)
     for t in range(stream.T):
         y = stream.y[t]
-        z = lift(F, stream, t)
+        z = F.lift(stream, t)
         n = min(max(_active(number[0], created), 1), created)
         votes = h[:created].copy()
         for j in range(n):
@@ -132,19 +135,19 @@ def adaraker_authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, 
                 votes[j] = _rate(j, loss)
             out[j] = linear_outputs(theta[j], z)
             f[j] = weighted_output(W[j], out[j]) / W[j].sum()
-        record_score(trace, t, weighted_output(votes, f) / votes.sum(), y)
+        trace.record(t, weighted_output(votes, f) / votes.sum(), y)
         if not learn:
             continue
         number[0] += 1
         for j in range(n):
             errors = _errors(loss, y, out[j])
-            if loss == SQUARED:
+            if loss == "squared":
                 W[j] = W[j] * eta ** _rescaled(errors, 1e-12) + 1e-12
                 if W[j].max() > 1e10:
                     W[j] /= W[j].sum()
             else:
                 W[j] = W[j] / W[j].sum() * eta**errors + 1e-4
-            descend(theta[j], z, _step(j, loss), lam, slopes(loss, y, out[j]))
+            gradient_step(theta[j], z, _step(j, loss), lam, slopes(loss, y, out[j]))
         judged = _rescaled(_errors(loss, y, f[:n]), 1e-10)
         votes[:n] = votes[:n] * _rate(n - 1, loss) ** judged + 1e-10
         h[:created] = votes / votes.sum()
@@ -153,7 +156,7 @@ def adaraker_authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, 
 @compiled
 def _rate(j, loss):
     """eta_k of level k = j + 1: min(1/2, 1 / sqrt(2^k)) on classes, a tenth of it on squared losses."""
-    c = 0.1 if loss == SQUARED else 1.0
+    c = 0.1 if loss == "squared" else 1.0
     return min(0.5 * c, c / math.sqrt(2.0 ** (j + 1)))
 
 
@@ -161,13 +164,13 @@ def _rate(j, loss):
 def _step(j, loss):
     """The step size of that level: eta_k on classes, eta_k / 10 on squared losses."""
     eta = _rate(j, loss)
-    return eta / 10.0 if loss == SQUARED else eta
+    return eta / 10.0 if loss == "squared" else eta
 
 
 @compiled
 def _errors(loss, y, f):
     """(y - f)^2, or 1 where the output is of the wrong sign: one of 0 is not."""
-    if loss == SQUARED:
+    if loss == "squared":
         return np.square(y - f)
     return 1.0 * (y * f < 0.0)
 
@@ -195,29 +198,29 @@ def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss, kept):
     for t in range(stream.T):
         y = stream.y[t]
         n = _active(number[0] + 1, levels)
-        out[:] = (scale * outputs(E, stream, t)).reshape(levels, m)
+        out[:] = (scale * E.outputs(stream, t)).reshape(levels, m)
         votes = h[:n].copy()
         for j in range(n):
             if _begins(number[0] + 1, j):
                 _begin(votes, out, j, rate[j], kept)
             f[j] = weighted_output(W[j], out[j])
         score = _vote_of(votes, f[:n])
-        record(trace, t, score, y, E)
+        trace.record(t, score, y, E)
         if not learn:
             continue
         number[0] += 1
         if _begins(number[0], n - 1) and not kept:
-            forget_all(E)
+            E.forget_all()
         a = np.zeros((levels, m))
         for j in range(n):
             if _begins(number[0], j) and not kept:
                 for i in range(m):
-                    forget(E, j * m + i, 1 << j)
+                    E.forget(j * m + i, 1 << j)
                 scale[j * m : j * m + m], W[j], votes[j] = 1.0, 1.0 / m, math.log(rate[j])
             else:
                 votes[j] += rate[j] * (loss_of(loss, y, score) - loss_of(loss, y, f[j]))
             discount_by(W[j], math.exp(-rate[j]), losses(loss, y, out[j]))
-            shrink(E, scale, 1.0 - rate[j] * lam, j * m, j * m + m)
+            E.shrink(scale, 1.0 - rate[j] * lam, j * m, j * m + m)
             a[j] = -rate[j] * slopes(loss, y, out[j]) / scale[j * m : j * m + m]
-        add(E, stream, t, a.ravel())
+        E.add(stream, t, a.ravel())
         h[:n] = votes

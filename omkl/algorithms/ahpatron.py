@@ -13,31 +13,19 @@ import math
 
 import numpy as np
 
-from omkl.engine import expansion
-from omkl.engine.budgeted import (
-    add,
-    ages,
-    budget,
-    columns,
-    has_room,
-    kernel_values,
-    output_again,
-    outputs,
-    own_kernels,
-    remove,
-    scale,
-    self_kernels,
-    sizes,
-    term_sums,
-    used,
+from omkl.engine.verbs import (
+    LEAST_LOSS,
+    compiled,
+    discount,
+    distance,
+    factored,
+    grow,
+    is_mistake,
+    mistakes,
+    projection,
+    solution,
+    within_range,
 )
-from omkl.engine.classes import sides
-from omkl.engine.conventions import LEAST_LOSS, is_mistake, within_range
-from omkl.engine.experts import discount, mistakes, weighted_vote
-from omkl.engine.gram_matrix import distance, factored, gram, grow, move, projection, rounded, solution
-from omkl.engine.jit import compiled
-from omkl.engine.projection import project
-from omkl.engine.stream import record
 
 SAME = 1e-9  # relative difference up to which two coefficients are of the same size
 
@@ -50,13 +38,13 @@ def avp(stream, E, scale, norm2, trace, learn, U, eta, eps):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = scale[0] * expansion.outputs(E, stream, t)[0]
-        record(trace, t, f, y, E)
-        own = expansion.self_kernels(E, t)[0]
+        f = scale[0] * E.outputs(stream, t)[0]
+        trace.record(t, f, y, E)
+        own = E.self_kernels(t)[0]
         if learn and _is_short(y, f, eps, own):
-            expansion.add(E, stream, t, np.full(1, eta * y / scale[0]))
-            norm2[0] += eta * (eta * (sides(E.classes) * own) + 2.0 * y * f)
-            project(E, scale, norm2, U)
+            E.add(stream, t, np.full(1, eta * y / scale[0]))
+            norm2[0] += eta * (eta * (E.sides() * own) + 2.0 * y * f)
+            E.project(scale, norm2, U)
 
 
 @compiled
@@ -64,10 +52,10 @@ def ahpatron(stream, B, norm2, trace, learn, eta, eps, ridge):
     """Ahpatron: a full budget is folded into half of its vectors. U = sqrt(budget) / 2; see ``_learn``."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), term_sums(B), B.classes)
-        record(trace, t, f[0], y, B)
+        f = B.rounded(B.outputs(stream, t))
+        trace.record(t, f[0], y, B)
         if learn:
-            _learn(B, stream, t, 0, norm2, y, f[0], self_kernels(B, t)[0], eta, eps, ridge)
+            _learn(B, stream, t, 0, norm2, y, f[0], B.self_kernels(t)[0], eta, eps, ridge)
 
 
 @compiled
@@ -78,12 +66,12 @@ def bomkc_ahpatron(stream, B, norm2, w, trace, learn, gamma, eta, eps, ridge):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), term_sums(B), B.classes)
-        record(trace, t, weighted_vote(w, f, B.classes), y, B)
+        f = B.rounded(B.outputs(stream, t))
+        trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
-        own = self_kernels(B, t)
+        own = B.self_kernels(t)
         for i in range(f.size):
             _learn(B, stream, t, i, norm2, y, f[i], own[i], eta, eps, ridge)
 
@@ -99,19 +87,19 @@ def _learn(B, stream, t, i, norm2, y, f, own, eta, eps, ridge):
     """f_i <- f_i + eta y kappa_i(x, .) on a short margin, then into the ball of radius U."""
     if not _is_short(y, f, eps, own):
         return
-    if not has_room(B, i):
+    if not B.has_room(i):
         _fold(B, t, i, norm2, ridge)
-        f = output_again(B, t, i)
-    add(B, stream, t, i, used(B, i), eta * y)
-    norm2[i] = within_range(norm2[i] + eta * (eta * (sides(B.classes) * own) + 2.0 * y * f))
-    _into_ball(B, i, norm2, math.sqrt(budget(B)) / 2.0)
+        f = B.output_again(t, i)
+    B.add(stream, t, i, B.used(i), eta * y)
+    norm2[i] = within_range(norm2[i] + eta * (eta * (B.sides() * own) + 2.0 * y * f))
+    _into_ball(B, i, norm2, math.sqrt(B.budget()) / 2.0)
 
 
 @compiled
 def _into_ball(B, i, norm2, U):
     norm2[i] = max(norm2[i], 0.0)
     if norm2[i] > U * U:
-        scale(B, i, U / math.sqrt(norm2[i]))
+        B.scale(i, U / math.sqrt(norm2[i]))
         norm2[i] = U * U
 
 
@@ -122,8 +110,8 @@ def _fold(B, t, i, norm2, ridge):
     L the first half of those with |a| >= median |a|, R the rest: a_L += (K_LL + r I)^-1 K_LR a_R, r the
     ridge; then a_L is scaled so that the norm is as before.
     """
-    a, K = columns(B, i), gram(B, i)
-    kept, rest = _halves(sizes(B, i), ages(B, i))
+    a, K = B.columns(i), B.gram(i)
+    kept, rest = _halves(B.sizes(i), B.ages(i))
     K_LL, b, a_L = np.empty((kept.size, kept.size)), np.zeros((kept.size, a.shape[1])), a[kept]
     for p in range(kept.size):
         row = K[kept[p]]
@@ -145,7 +133,7 @@ def _fold(B, t, i, norm2, ridge):
         for c in range(a.shape[1]):
             a[kept[p], c] = within_range(a_L[p, c] * math.sqrt(norm2[i] / size2))
     for s in rest[::-1]:
-        remove(B, t, i, s)
+        B.remove(t, i, s)
 
 
 @compiled
@@ -183,12 +171,12 @@ def avp_ogs(stream, B, G, norm2, change, T, trace, learn, U, eps, c):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), term_sums(B))[0]
-        record(trace, t, f, y, B)
-        own, n = self_kernels(B, t)[0], used(B, 0)
+        f = B.rounded(B.outputs(stream, t))[0]
+        trace.record(t, f, y, B)
+        own, n = B.self_kernels(t)[0], B.used(0)
         if not (learn and _is_short(y, f, eps, own)):
             continue
-        k, own_s = kernel_values(B, t)[:n, 0].copy(), own_kernels(B, 0)
+        k, own_s = B.kernel_values(t)[:n, 0].copy(), B.own_kernels(0)
         u, size2, residual = distance(G, k, own, own_s)
         projects = (n > 0 or own == 0.0) and residual <= 100.0 / T[0]
         size2 = size2 if projects else own
@@ -196,9 +184,9 @@ def avp_ogs(stream, B, G, norm2, change, T, trace, learn, U, eps, c):
             change[0] = within_range(change[0] + size2)
         eta = c * U / math.sqrt(U * U + change[0])
         if projects:
-            move(B, 0, eta * y, projection(G, k, own, own_s, u))
+            B.move(0, eta * y, projection(G, k, own, own_s, u))
         else:
             grow(G, u, residual)
-            add(B, stream, t, 0, n, eta * y)
+            B.add(stream, t, 0, n, eta * y)
         norm2[0] = within_range(norm2[0] + eta * (eta * size2 + 2.0 * y * f))
         _into_ball(B, 0, norm2, U)

@@ -4,10 +4,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.expansion import add, outputs, self_kernels
-from omkl.engine.jit import compiled
-from omkl.engine.projection import project
-from omkl.engine.stream import record
+from omkl.engine.verbs import compiled
 
 
 @compiled
@@ -21,15 +18,15 @@ def alma(stream, E, scale, norm2, k, trace, learn, alpha, C):
     B = math.sqrt(8.0) / alpha
     for t in range(stream.T):
         y = stream.y[t]
-        wx = scale[0] * outputs(E, stream, t)[0]
-        length = math.sqrt(self_kernels(E, t)[0])
+        wx = scale[0] * E.outputs(stream, t)[0]
+        length = math.sqrt(E.self_kernels(t)[0])
         if length > 0.0:
             wx /= length
-        record(trace, t, wx, y, E)
+        trace.record(t, wx, y, E)
         if not learn or not length > 0.0 or y * wx > (1.0 - alpha) * B / math.sqrt(k[0]):
             continue
         eta = C / math.sqrt(k[0])
         norm2 += 2.0 * eta * y * wx + eta * eta
-        add(E, stream, t, np.full(1, eta * y / (length * scale[0])))
-        project(E, scale, norm2, 1.0)
+        E.add(stream, t, np.full(1, eta * y / (length * scale[0])))
+        E.project(scale, norm2, 1.0)
         k[0] += 1

@@ -12,12 +12,8 @@ the two half of it. So r is divided by 2, and two classes of the one form are th
 
 import numpy as np
 
-from omkl.engine.classes import direction, margins, predicted, rounded_margins, sides
-from omkl.engine.conventions import hinge
-from omkl.engine.features import lift, linear_outputs
-from omkl.engine.jit import compiled
-from omkl.engine.rank_one import gains, leave
-from omkl.engine.stream import record_classes, record_score, row
+from omkl.engine.classes import margins, rounded_margins
+from omkl.engine.verbs import compiled, gains, hinge, leave, linear_outputs
 
 # Margins, or differences of scores, that count as 0: steps for equal rows with both labels cancel up to
 # rounding, which must not decide a mistake. Steps are of the size of the hinge loss, whose unit is 1.
@@ -29,7 +25,8 @@ def arow_features(stream, F, theta, P, last, sigma, largest, trace, learn, r, c,
     """AROW with a full matrix Sigma (n, n): P (1, n, n), of which the last step is still to be taken.
 
     Where it is not full, sigma (n,) is the diagonal of its update, as in the paper for text; P has no room.
-    theta (1, n), or (C, 1, n)   linear whether x is among the features   largest (1,) of |x_j| learnt so far
+    theta (C, 1, n), C = 1 for two classes   linear whether x is among the features
+    largest (1,) of |x_j| learnt so far
     Deviations: none.
     """
     z = np.zeros((1, sigma.size))
@@ -37,8 +34,7 @@ def arow_features(stream, F, theta, P, last, sigma, largest, trace, learn, r, c,
         y = stream.y[t]
         s = _assemble(F, stream, t, c, linear, linear_scale, largest, z)
         f = _margin(F.classes, theta, z, stream, t)
-        record_score(trace, t, f, y, predicted(F.classes))
-        record_classes(trace, t, F.classes)
+        trace.record(t, f, y, F)
         if not learn:
             continue
         largest[0] = max(largest[0], s)
@@ -47,13 +43,13 @@ def arow_features(stream, F, theta, P, last, sigma, largest, trace, learn, r, c,
             continue
         if full:
             g = gains(P, last, z, 0.0, True)
-            v = np.maximum(linear_outputs(z, g), 0.0) + r / sides(F.classes)
-            _step(F.classes, theta, g[0], y * loss / sides(F.classes) / v[0])
+            v = np.maximum(linear_outputs(z, g), 0.0) + r / F.sides()
+            _step(F, theta, g[0], y * loss / F.sides() / v[0])
             leave(last, g, v)
         else:
             own = sigma * z[0]
-            over = max(np.sum(own * z[0]), 0.0) + r / sides(F.classes)
-            _step(F.classes, theta, own, y * loss / sides(F.classes) / over)
+            over = max(np.sum(own * z[0]), 0.0) + r / F.sides()
+            _step(F, theta, own, y * loss / F.sides() / over)
             for j in range(own.size):
                 sigma[j] = max(sigma[j] - own[j] * own[j] / over, 0.0)
 
@@ -61,7 +57,7 @@ def arow_features(stream, F, theta, P, last, sigma, largest, trace, learn, r, c,
 @compiled
 def _assemble(F, stream, t, c, linear, linear_scale, largest, z):
     """Fill z (1, n) with the features of round t; returns the largest |x_j|."""
-    own, features = z[0], lift(F, stream, t)
+    own, features = z[0], F.lift(stream, t)
     at = 0
     for i in range(features.shape[0]):
         for j in range(features.shape[1]):
@@ -69,7 +65,7 @@ def _assemble(F, stream, t, c, linear, linear_scale, largest, z):
             at += 1
     own[at] = 1.0
     own[at + 1 :] = 0.0
-    start, stop = row(stream, t)
+    start, stop = stream.row(t)
     s = 0.0
     for k in range(start, stop):
         s = max(s, abs(stream.values[k]))
@@ -84,8 +80,8 @@ def _assemble(F, stream, t, c, linear, linear_scale, largest, z):
 @compiled
 def _margin(classes, theta, z, stream, t):
     """theta . z, or of the true class less that of its strongest rival; 0 where it is at most ROUNDING."""
-    if theta.ndim == 2:
-        f = linear_outputs(theta, z)
+    if classes is None:
+        f = linear_outputs(theta[0], z)
         return f[0] if abs(f[0]) > ROUNDING else 0.0
     f = np.empty(1)
     for k in range(len(theta)):
@@ -96,14 +92,10 @@ def _margin(classes, theta, z, stream, t):
 
 
 @compiled
-def _step(classes, theta, g, a):
+def _step(F, theta, g, a):
     """theta <- theta + a g, of two classes; else so for the true class, and less for its rival."""
-    if theta.ndim == 2:
-        for j in range(g.size):
-            theta[0, j] += a * g[j]
-    if classes is not None:
-        for k in range(len(theta)):
-            own = a * direction(classes, 0, k, 1.0)
-            if own != 0.0:
-                for j in range(g.size):
-                    theta[k, 0, j] += own * g[j]
+    for k in range(len(theta)):
+        own = a * F.direction(0, k, 1.0)
+        if own != 0.0:
+            for j in range(g.size):
+                theta[k, 0, j] += own * g[j]

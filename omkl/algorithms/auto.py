@@ -21,15 +21,17 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import sincos
-from omkl.engine.classes import predicted
-from omkl.engine.experts import discount_by, weighted_output
-from omkl.engine.features import linear_outputs
-from omkl.engine.jit import compiled
-from omkl.engine.lanes import fma
-from omkl.engine.probit import excess, learn_label, margin_of_probabilities, move, note_probability
-from omkl.engine.rank_one import gains, leave
-from omkl.engine.stream import record_classes, record_further, record_score, row
+from omkl.engine.probit import excess, learn_label, move
+from omkl.engine.verbs import (
+    compiled,
+    discount_by,
+    fma,
+    gains,
+    leave,
+    linear_outputs,
+    sincos,
+    weighted_output,
+)
 
 FIRST = 300  # rows from which widths and scales are read
 WIDTHS = (0.25, 0.5, 1.0)
@@ -57,8 +59,8 @@ def auto(stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma,
     multiplied by the root of the prior variance, whose covariance is I
     beta (6, d + 1), R, late the same of the linear members; with more than 500 features R holds the bias
     alone, and sigma (6, d + 1) the diagonal   W (14,) the weights
-    With more than two classes there are such an ensemble for each class against all others, and their
-    probabilities are divided by their sum.
+    With more than two classes there are such an ensemble for each class c against all others, and their
+    probabilities are divided by their sum: all have a first side (C,), C = 1 for two classes.
     Deviations: none.
     """
     d, D = mean.size, F.V.shape[1] // 2
@@ -70,22 +72,13 @@ def auto(stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma,
         _lift(F, stream, t, x, new_known, WIDTHS, NU, z)
         z[KERNELS], z[KERNELS + 1] = z[1], z[4]  # the middle ones again, with a drift
         _lines(x, new_known[2], h)
-        if theta.ndim == 2:
-            parts = (theta, P, last), (beta, R, late, sigma)
-            g, k = _moments(parts, z, h, mu, v, learn)
-            record_score(trace, t, excess(W, mu, v), stream.y[t])
+        for c in range(len(theta)):
+            own = (theta[c], P[c], last[c]), (beta[c], R[c], late[c], sigma[c])
+            g, k = _moments(own, z, h, mu, v, learn)
+            F.note_excess(c, excess(W[c], mu, v))
             if learn:
-                _learn(parts, W, g, k, mu, v, stream.y[t])
-        if theta.ndim == 3:
-            for c in range(len(theta)):
-                own = (theta[c], P[c], last[c]), (beta[c], R[c], late[c], sigma[c])
-                g, k = _moments(own, z, h, mu, v, learn)
-                note_probability(F.classes, c, 0.5 + excess(W[c], mu, v))
-                if learn:
-                    _learn(own, W[c], g, k, mu, v, 1.0 if c == stream.label[t] else -1.0)
-            f = margin_of_probabilities(F.classes, stream.label[t])
-            record_score(trace, t, f, 1.0, predicted(F.classes))
-            record_classes(trace, t, F.classes)
+                _learn(own, W[c], g, k, mu, v, F.target(stream, t, c))
+        trace.record(t, F.margin_of_excesses(stream, t), stream.y[t], F)
         if learn:
             mean[:], m2[:], known[:] = new_mean, new_m2, new_known
             seen[0] += 1
@@ -95,7 +88,7 @@ def auto(stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma,
 def _scale(stream, t, mean, m2, seen, known, x, new_mean, new_m2, new_known):
     """Fill x (2, d) with the row as it comes and scaled, and means, deviations and scales with this row."""
     raw, scaled = x[0], x[1]
-    start, stop = row(stream, t)
+    start, stop = stream.row(t)
     raw[:] = 0.0
     for k in range(start, stop):
         raw[stream.indices[k]] = stream.values[k]
@@ -123,7 +116,7 @@ def _lift(F, stream, t, x, known, widths, variance, z):
     """Fill z with the Gaussians' features, those of x in all widths first, then those of x~."""
     D = F.V.shape[1] // 2
     F.p[:] = 0.0
-    start, stop = row(stream, t)
+    start, stop = stream.row(t)
     for k in range(start, stop):
         _add(F.p[:D], stream.values[k], F.V[stream.indices[k], :D])
     for j in range(x.shape[1]):
@@ -274,9 +267,9 @@ def auto_regression(
             loss[i] = min(max(center + mu[i], target[1]), target[2])
             v[i] = 1.0 + max(v[i], 0.0)
         f = weighted_output(W, loss)
-        record_score(trace, t, f, y)
-        record_further(trace, t, 0, _surprise(y - f, target[3]))
-        record_further(trace, t, 1, target[3] if target[3] > 0.0 else 1.0)
+        trace.record(t, f, y)
+        trace.further[t, 0] = _surprise(y - f, target[3])
+        trace.further[t, 1] = target[3] if target[3] > 0.0 else 1.0
         if not learn:
             continue
         if seen[0] > 0:

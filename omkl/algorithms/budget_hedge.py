@@ -13,33 +13,18 @@ from functools import partial
 
 import numpy as np
 
-from omkl.engine.budgeted import (
-    add,
-    add_over_oldest,
-    budget,
-    columns,
-    has_room,
-    held,
-    kernel_values,
-    oldest,
-    outputs,
-    own_kernels,
-    put_more,
-    scale,
-    scale_all,
-    self_kernels,
-    sizes,
-    slots,
-    used,
-)
-from omkl.engine.classes import direction, sides
-from omkl.engine.conventions import LARGEST_COEFFICIENT, hinge, within_range
-from omkl.engine.experts import discount, mistakes, multinomial, weighted_vote
-from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.slot_values import least_slots
-from omkl.engine.stream import record
+from omkl.engine.verbs import (
+    LARGEST_COEFFICIENT,
+    compiled,
+    compiled_without_refcounts,
+    discount,
+    hinge,
+    mistakes,
+    multinomial,
+    within_range,
+)
 
-FIFO, UNIFORM, NONUNIFORM = 0, 1, 2  # the choices of bomkc_bogd's `removal`
 _TOGETHER = 32  # slots whose costs stay in the first-level cache until they are compared
 _LATER = np.iinfo(np.int64).max  # than any example's number
 
@@ -49,16 +34,16 @@ def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
     """Randomised budget perceptron (Cavallanti, Cesa-Bianchi, Gentile 2007): a random vector makes room."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(B, stream, t)
-        record(trace, t, weighted_vote(w, f, B.classes), y, B)
+        f = B.outputs(stream, t)
+        trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue
         z = mistakes(y, f)
         discount(w, gamma, z)
         for i in range(f.size):
             if z[i]:
-                s = used(B, i) if has_room(B, i) else int(rng.random() * budget(B))
-                add(B, stream, t, i, s, y)
+                s = B.used(i) if B.has_room(i) else int(rng.random() * B.budget())
+                B.add(stream, t, i, s, y)
 
 
 @compiled
@@ -75,31 +60,31 @@ def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(B, stream, t)
-        record(trace, t, weighted_vote(w, f, B.classes), y, B)
+        f = B.outputs(stream, t)
+        trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue
         z = mistakes(y, f)
         discount(w, gamma, z)
-        k = kernel_values(B, t)
+        k = B.kernel_values(t)
         for i in range(f.size):
             if not z[i]:
                 continue
             M[i] += 1
-            phi, s = 1.0, used(B, i)
-            if not has_room(B, i):
-                r = s = oldest(B, i)
-                delta = _largest(columns(B, i)[r])
+            phi, s = 1.0, B.used(i)
+            if not B.has_room(i):
+                r = s = B.oldest_slot(i)
+                delta = _largest(B.columns(i)[r])
                 mu = within_range(_margin_at_oldest(B, H[i], i, y, k[r, i]))
                 phi = _shrinking(delta * delta - 2.0 * delta * mu, 2.0 * delta, Q[i] - 15.0 / 32.0 * M[i])
                 damage = delta * phi
                 Q[i] += damage * damage + 2.0 * damage * (1.0 - phi * mu)
                 Q[i] = min(Q[i], 15.0 / 32.0 * M[i])  # as it is but for rounding
                 if phi < 1.0:
-                    scale(B, i, phi)
-            for q in range(used(B, i)):
+                    B.scale(i, phi)
+            for q in range(B.used(i)):
                 H[i, s, q] = k[q, i]
-            add_over_oldest(B, stream, t, i, y * phi)
+            B.add_over_oldest(stream, t, i, y * phi)
 
 
 @compiled
@@ -117,16 +102,16 @@ def _margin_at_oldest(B, H, i, y, k):
 
     Every other vector was stored later, and knows its kernel value with x_r.
     """
-    r, margin, a = oldest(B, i), 0.0, columns(B, i)
-    own = own_kernels(B, i)[r]
+    r, margin, a = B.oldest_slot(i), 0.0, B.columns(i)
+    own = B.own_kernels(i)[r]
     for c in range(a.shape[1]):
         if a[r, c] == 0.0:
             continue
         total = 0.0
         for s in range(len(a)):
             total += a[s, c] * (H[s, r] if s != r else own)
-        margin += math.copysign(1.0, a[r, c]) * (total + direction(B.classes, i, c, y) * k)
-    return margin / sides(B.classes)
+        margin += math.copysign(1.0, a[r, c]) * (total + B.direction(i, c, y) * k)
+    return margin / B.sides()
 
 
 @compiled
@@ -147,28 +132,28 @@ def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(B, stream, t)
-        record(trace, t, weighted_vote(w, f, B.classes), y, B)
+        f = B.outputs(stream, t)
+        trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
-        scale_all(B, 1.0 - eta * lam)
+        B.scale_all(1.0 - eta * lam)
         for i in range(f.size):
             if y * f[i] > 1.0:
                 continue
-            if removal == FIFO or has_room(B, i):
-                add_over_oldest(B, stream, t, i, eta * y)
+            if removal == "fifo" or B.has_room(i):
+                B.add_over_oldest(stream, t, i, eta * y)
                 continue
-            a = columns(B, i)
-            p = _removal_probabilities(sizes(B, i), own_kernels(B, i), removal)
+            a = B.columns(i)
+            p = _removal_probabilities(B.sizes(i), B.own_kernels(i), removal)
             s = multinomial(rng, p)
             for j in range(p.size):
                 for c in range(a.shape[1]):
                     if j != s and p[j] < 1.0:
                         a[j, c] = within_range(a[j, c] / (1.0 - p[j]))
-                    if removal == UNIFORM:
+                    if removal == "uniform":
                         a[j, c] = min(max(a[j, c], -eta * clip), eta * clip)
-            add(B, stream, t, i, s, eta * y)
+            B.add(stream, t, i, s, eta * y)
 
 
 @compiled
@@ -178,7 +163,7 @@ def _removal_probabilities(size, own, removal):
     Deviations: where the second is negative it is 0, and the others are scaled to the sum 1 again.
     """
     norm = size * np.sqrt(np.minimum(own, LARGEST_COEFFICIENT))
-    if removal == UNIFORM or norm.sum() == 0.0:
+    if removal == "uniform" or norm.sum() == 0.0:
         return np.full(size.size, 1.0 / size.size)
     p = np.maximum(1.0 - (size.size - 1) / norm.sum() * norm, 0.0)
     return p / p.sum()
@@ -203,26 +188,26 @@ def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(B, stream, t)
-        record(trace, t, weighted_vote(w, f, B.classes), y, B)
+        f = B.outputs(stream, t)
+        trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
-        k = kernel_values(B, t)
-        own = self_kernels(B, t) if normalise else np.ones(f.size)
+        k = B.kernel_values(t)
+        own = B.self_kernels(t) if normalise else np.ones(f.size)
         cheapest = _cheapest(B, k, own, normalise)
         for i in range(f.size):
             loss = hinge(y, f[i])
             if loss == 0.0 or own[i] == 0.0 or own[i] == math.inf:
                 continue
-            tau = min(C, loss / (sides(B.classes) * own[i]))
-            if has_room(B, i):
-                add(B, stream, t, i, used(B, i), tau * y)
+            tau = min(C, loss / (B.sides() * own[i]))
+            if B.has_room(i):
+                B.add(stream, t, i, B.used(i), tau * y)
             else:
                 r = cheapest[i]
-                before = held(B.A, r, i)
-                add(B, stream, t, i, r, tau * y)
-                put_more(B.A, r, i, before, k[r, i], own[i])
+                before = B.held(r, i)
+                B.add(stream, t, i, r, tau * y)
+                B.put_more(r, i, before, k[r, i], own[i])
 
 
 @compiled
@@ -232,7 +217,7 @@ def _cheapest(B, k, own, normalise):
     """
     r, least, oldest = np.zeros(own.size, np.int64), np.full(own.size, np.inf), np.full(own.size, _LATER)
     cost = np.empty((_TOGETHER, own.size))
-    _find_cheapest(*slots(B), k, own, normalise, r, least, oldest, cost)
+    _find_cheapest(*B.slots(), k, own, normalise, r, least, oldest, cost)
     return r
 
 

@@ -5,20 +5,7 @@ Le, Nguyen, Nguyen, Phung, "Dual space gradient descent for online learning" (20
 
 import numpy as np
 
-from omkl.engine.budgeted import (
-    add,
-    ages,
-    coefficients,
-    has_room,
-    outputs,
-    remove,
-    scale,
-    used,
-)
-from omkl.engine.features import descend, lift, linear_outputs
-from omkl.engine.jit import compiled
-from omkl.engine.losses import slope_of
-from omkl.engine.stream import record
+from omkl.engine.verbs import compiled, gradient_step, linear_outputs, slope_of
 
 SAME = 1e-9  # relative difference up to which two coefficients are of the same size
 
@@ -36,29 +23,29 @@ def dualsgd(stream, B, F, theta, Z, number, T, trace, learn, k, lam, loss):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        z = lift(F, stream, t)
-        f = outputs(B, stream, t)[0] + linear_outputs(theta, z)[0]
-        record(trace, t, f, y, B)
+        z = F.lift(stream, t)
+        f = B.outputs(stream, t)[0] + linear_outputs(theta, z)[0]
+        trace.record(t, f, y, B)
         if not learn:
             continue
         number[0] += 1
         keep = (number[0] - 1.0) / number[0]
-        scale(B, 0, keep)
+        B.scale(0, keep)
         theta *= keep
         slope = slope_of(loss, y, f)
         if slope == 0.0:
             continue
-        if not has_room(B, 0):
-            for _ in range(min(k, used(B, 0))):
+        if not B.has_room(0):
+            for _ in range(min(k, B.used(0))):
                 _move(B, t, theta, Z, _lightest(B))
-        Z[used(B, 0)] = z[0]
-        add(B, stream, t, 0, used(B, 0), -slope * T[0] / (lam * number[0]))
+        Z[B.used(0)] = z[0]
+        B.add(stream, t, 0, B.used(0), -slope * T[0] / (lam * number[0]))
 
 
 @compiled
 def _lightest(B):
     """The slot with the smallest |a|, the oldest of several."""
-    size, born = np.abs(coefficients(B, 0)), ages(B, 0)
+    size, born = np.abs(B.coefficients(0)), B.ages(0)
     least, best = size.min() * (1.0 + SAME), -1
     for s in range(size.size):
         if size[s] <= least and (best < 0 or born[s] < born[best]):
@@ -69,6 +56,6 @@ def _lightest(B):
 @compiled
 def _move(B, t, theta, Z, s):
     """Move the vector of slot s into theta; the last slot in use takes its number."""
-    descend(theta, Z[s : s + 1], -1.0, 0.0, coefficients(B, 0)[s : s + 1])
-    Z[s] = Z[used(B, 0) - 1]
-    remove(B, t, 0, s)
+    gradient_step(theta, Z[s : s + 1], -1.0, 0.0, B.coefficients(0)[s : s + 1])
+    Z[s] = Z[B.used(0) - 1]
+    B.remove(t, 0, s)

@@ -8,11 +8,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.experts import discount_by, weighted_output
-from omkl.engine.features import lift, linear_outputs
-from omkl.engine.jit import compiled
-from omkl.engine.rank_one import gains, leave
-from omkl.engine.stream import record_further, record_score, row
+from omkl.engine.verbs import compiled, discount_by, gains, leave, linear_outputs, weighted_output
 
 
 @compiled
@@ -33,7 +29,7 @@ def edoebe(
     mu, v, surprise = np.zeros(members), np.zeros(members), np.zeros(members)
     for t in range(stream.T):
         y = stream.y[t]
-        own = lift(F, stream, t)
+        own = F.lift(stream, t)
         for k in range(groups):
             z[k * m : (k + 1) * m] = own
         g, h = np.zeros(z.shape), np.zeros(x.shape)
@@ -48,9 +44,9 @@ def edoebe(
             _moments(beta, x, h, mu[m * groups :], v[m * groups :], 1, taus, tau)
         f = weighted_output(W, mu)
         variance = weighted_output(W, v + np.square(mu - f))
-        record_score(trace, t, f, y)
-        record_further(trace, t, 0, _surprise(y, f, variance))
-        record_further(trace, t, 1, variance)
+        trace.record(t, f, y)
+        trace.further[t, 0] = _surprise(y, f, variance)
+        trace.further[t, 1] = variance
         if not learn:
             continue
         for i in range(members):
@@ -77,7 +73,7 @@ def _gains(P, last, z, low, high, drift, keep):
 @compiled
 def _fill(stream, t, x, low, high):
     """x_k <- [1; x_t]."""
-    start, stop = row(stream, t)
+    start, stop = stream.row(t)
     for k in range(low, high):
         x[k] = 0.0
         x[k, 0] = 1.0

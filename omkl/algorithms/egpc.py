@@ -11,12 +11,8 @@ p_i = Phi(mu / s) member i's probability of label +1; P = sum_i w_i p_i the ense
 
 import numpy as np
 
-from omkl.engine.classes import predicted
-from omkl.engine.features import lift, linear_outputs
-from omkl.engine.jit import compiled
-from omkl.engine.probit import excess, learn_label, margin_of_probabilities, move, note_probability
-from omkl.engine.rank_one import gains, leave
-from omkl.engine.stream import record_classes, record_score, row
+from omkl.engine.probit import excess, learn_label, move
+from omkl.engine.verbs import compiled, gains, leave, linear_outputs
 
 
 @compiled
@@ -26,38 +22,28 @@ def egpc(stream, F, theta, P, last, beta, R, late, W, trace, learn, linear, drif
     theta (m, 2D), P (m, 2D, 2D) mean and covariance of each kernel's member, last what P is still to lose
     beta (1, d + 1), R, late the same of the linear member, where there is one   W (members,) the weights
     drift what the diagonal of every covariance gains in a round   steps: see `engine.probit`
-    With more than two classes there are such an ensemble for each class against all others, and their
-    probabilities are divided by their sum.
+    With more than two classes there are such an ensemble for each class c against all others, and their
+    probabilities are divided by their sum: all have a first side (C,), C = 1 for two classes.
     Deviations: the score is P - 1/2, of which a sum of odd functions is 0 where no member knows anything.
     """
     x, mu, v = np.zeros((1, R.shape[-1])), np.zeros(W.shape[-1]), np.zeros(W.shape[-1])
     for t in range(stream.T):
-        z = lift(F, stream, t)
+        z = F.lift(stream, t)
         if linear:
             _row(stream, t, x[0])
-        if theta.ndim == 2:
-            kernels, line = (theta, P, last), (beta, R, late)
+        for c in range(len(theta)):
+            kernels, line = (theta[c], P[c], last[c]), (beta[c], R[c], late[c])
             g, h = _moments(kernels, line, z, x, mu, v, linear, drift, learn)
-            record_score(trace, t, excess(W, mu, v), stream.y[t])
+            F.note_excess(c, excess(W[c], mu, v))
             if learn:
-                _learn(kernels, line, W, g, h, mu, v, stream.y[t], linear, share)
-        if theta.ndim == 3:
-            for c in range(len(theta)):
-                kernels, line = (theta[c], P[c], last[c]), (beta[c], R[c], late[c])
-                g, h = _moments(kernels, line, z, x, mu, v, linear, drift, learn)
-                note_probability(F.classes, c, 0.5 + excess(W[c], mu, v))
-                if learn:
-                    y = 1.0 if c == stream.label[t] else -1.0
-                    _learn(kernels, line, W[c], g, h, mu, v, y, linear, share)
-            f = margin_of_probabilities(F.classes, stream.label[t])
-            record_score(trace, t, f, 1.0, predicted(F.classes))
-            record_classes(trace, t, F.classes)
+                _learn(kernels, line, W[c], g, h, mu, v, F.target(stream, t, c), linear, share)
+        trace.record(t, F.margin_of_excesses(stream, t), stream.y[t], F)
 
 
 @compiled
 def _row(stream, t, x):
     """x <- [1; x_t]."""
-    start, stop = row(stream, t)
+    start, stop = stream.row(t)
     x[:] = 0.0
     x[0] = 1.0
     for k in range(start, stop):

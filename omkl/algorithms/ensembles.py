@@ -8,11 +8,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.experts import discount_by, weighted_output
-from omkl.engine.features import lift, linear_outputs
-from omkl.engine.jit import compiled
-from omkl.engine.rank_one import gains, leave
-from omkl.engine.stream import record_further, record_score
+from omkl.engine.verbs import compiled, discount_by, gains, leave, linear_outputs, weighted_output
 
 
 @compiled
@@ -27,14 +23,14 @@ def iegp(stream, F, theta, P, last, w, trace, learn, tau, drift):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        z = lift(F, stream, t)
+        z = F.lift(stream, t)
         g = gains(P, last, z, drift, learn)
         mu, v = linear_outputs(theta, z), np.maximum(linear_outputs(z, g), 0.0) + tau
         f = weighted_output(w, mu)
         variance = weighted_output(w, v + np.square(mu - f))
-        record_score(trace, t, f, y)
-        record_further(trace, t, 0, _surprise(y, f, variance))
-        record_further(trace, t, 1, variance)
+        trace.record(t, f, y)
+        trace.further[t, 0] = _surprise(y, f, variance)
+        trace.further[t, 1] = variance
         if not learn:
             continue
         surprise = np.empty(w.size)
@@ -65,14 +61,14 @@ def vaw2(stream, F, b, P, last, b2, P2, last2, trace, learn):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        z = lift(F, stream, t)
+        z = F.lift(stream, t)
         g = gains(P, last, z, 0.0, learn)
         c = 1.0 + np.maximum(linear_outputs(z, g), 0.0)
         p = np.empty(b2.shape)
         p[0] = linear_outputs(g, b) / c
         g2 = gains(P2, last2, p, 0.0, learn)
         c2 = 1.0 + np.maximum(linear_outputs(p, g2), 0.0)
-        record_score(trace, t, linear_outputs(g2, b2)[0] / c2[0], y)
+        trace.record(t, linear_outputs(g2, b2)[0] / c2[0], y)
         if learn:
             _take(b, y, z)
             _take(b2, y, p)

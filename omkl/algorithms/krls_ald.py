@@ -2,11 +2,7 @@
 
 import math
 
-from omkl.engine.budgeted import add, kernel_values, outputs, own_kernels, self_kernels, used
-from omkl.engine.eigen import times
-from omkl.engine.gram_matrix import distance, grow, move, projection, solution
-from omkl.engine.jit import compiled
-from omkl.engine.stream import record
+from omkl.engine.verbs import compiled, distance, grow, projection, solution, times
 
 
 @compiled
@@ -21,22 +17,22 @@ def krls_ald(stream, B, G, P, trace, learn, nu):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(B, stream, t)[0]
-        record(trace, t, f, y, B)
-        own, n = self_kernels(B, t)[0], used(B, 0)
+        f = B.outputs(stream, t)[0]
+        trace.record(t, f, y, B)
+        own, n = B.self_kernels(t)[0], B.used(0)
         if not learn or own == math.inf:
             continue
-        k, own_s = kernel_values(B, t)[:n, 0].copy(), own_kernels(B, 0)
+        k, own_s = B.kernel_values(t)[:n, 0].copy(), B.own_kernels(0)
         u, _, delta = distance(G, k, own, own_s)
         beta = projection(G, k, own, own_s, u)
         e = y - f
         if delta > nu or (n == 0 and delta > 0.0):
-            move(B, 0, -e / delta, beta)
+            B.move(0, -e / delta, beta)
             grow(G, u, delta)
-            add(B, stream, t, 0, n, e / delta)
+            B.add(stream, t, 0, n, e / delta)
             P[n, :n], P[:n, n], P[n, n] = 0.0, 0.0, 1.0
         elif n > 0:
-            move(B, 0, e, solution(G, _gain(P[:n, :n], beta)))
+            B.move(0, e, solution(G, _gain(P[:n, :n], beta)))
 
 
 @compiled

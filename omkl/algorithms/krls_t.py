@@ -17,11 +17,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.budgeted import add, ages, budget, columns, kernel_values, outputs, self_kernels, used
-from omkl.engine.experts import discount_by, weighted_output
-from omkl.engine.jit import compiled
-from omkl.engine.lanes import fma
-from omkl.engine.stream import record, record_further
+from omkl.engine.verbs import compiled, discount_by, fma
 
 JITTER = 1e-6  # added to kappa(x, x)
 LEAST_RESIDUAL = 1e-12  # of an example's squared distance from the span of the stored vectors
@@ -41,11 +37,11 @@ def krls_t(stream, B, Q, V, trace, learn, noise, lam):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(B, stream, t)
+        f = B.outputs(stream, t)
         k, v, s2 = _known(B, V[0], t, 0, noise)
-        record(trace, t, f[0], y, B)
-        record_further(trace, t, 0, _surprise(B.classes, 0, y, f, s2))
-        record_further(trace, t, 1, s2)
+        trace.record(t, f[0], y, B)
+        trace.further[t, 0] = _surprise(B.classes, 0, y, f, s2)
+        trace.further[t, 1] = s2
         if learn and s2 < math.inf:
             _learn(B, Q[0], V[0], stream, t, 0, k, v, s2, lam)
 
@@ -61,16 +57,16 @@ def krls_t_pool(stream, B, Q, V, w, trace, learn, noise, lam, share):
     m = w.size
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(B, stream, t)
+        f = B.outputs(stream, t)
         s2, known = np.empty(m), [_known(B, V[0], t, 0, noise)]
         s2[0] = known[0][2]
         for i in range(1, m):
             known.append(_known(B, V[i], t, i, noise))
             s2[i] = known[i][2]
-        mean = weighted_output(w, f, B.classes)
-        record(trace, t, mean, y, B)
-        record_further(trace, t, 0, _mixed_surprise(B.classes, w, y, f, mean, s2))
-        record_further(trace, t, 1, _variance(w, f - mean, s2))
+        mean = B.weighted_output(w, f)
+        trace.record(t, mean, y, B)
+        trace.further[t, 0] = _mixed_surprise(B.classes, w, y, f, mean, s2)
+        trace.further[t, 1] = _variance(w, f - mean, s2)
         if not learn:
             continue
         surprise = np.empty(m)
@@ -86,10 +82,10 @@ def krls_t_pool(stream, B, Q, V, w, trace, learn, noise, lam, share):
 @compiled
 def _known(B, V, t, i, noise):
     """k (n,), v (n,) = V k and s2 of round t."""
-    n = used(B, i)
-    k = kernel_values(B, t)[:n, i].copy()
+    n = B.used(i)
+    k = B.kernel_values(t)[:n, i].copy()
     v = _times(V[:n], k)
-    s2 = self_kernels(B, t)[i] + JITTER
+    s2 = B.self_kernels(t)[i] + JITTER
     for s in range(n):
         s2 -= k[s] * v[s]
     return k, v, max(s2, 0.0) + noise
@@ -154,17 +150,17 @@ def _learn(B, Q, V, stream, t, i, k, v, s2, lam):
     """
     n, e = k.size, _errors(B.classes, i, stream.y[t], B.f)
     q = _times(Q[:n], k)
-    gamma2 = self_kernels(B, t)[i] + JITTER
+    gamma2 = B.self_kernels(t)[i] + JITTER
     for j in range(n):
         gamma2 -= k[j] * q[j]
     gamma2 = max(gamma2, LEAST_RESIDUAL)
     keep, root = math.sqrt(lam), math.sqrt(gamma2)
     r = -1
     if gamma2 >= WORTH_STORING:
-        r = n if n < budget(B) else _cheapest(Q, ages(B, i), columns(B, i), q, v, e, gamma2, s2)
+        r = n if n < B.budget() else _cheapest(Q, B.ages(i), B.columns(i), q, v, e, gamma2, s2)
     if r < 0:
         s = (q - v) / math.sqrt(s2)
-        _move(columns(B, i), s, e, s2, keep)
+        _move(B.columns(i), s, e, s2, keep)
         _add_product(V, s, lam)
         return
     s, x, g, h, lost, a_r = -v, q / root, np.zeros(n), np.zeros(n), 0.0, np.zeros(e.size)
@@ -180,10 +176,10 @@ def _learn(B, Q, V, stream, t, i, k, v, s2, lam):
             h[j] = V[r, j] + v[r] * v[j] / s2 - 0.5 * g[j] * own
         g[r] = -q[r] / gamma2 / lost  # x_t takes the place of r
         h[r] = -v[r] / s2 - 0.5 * g[r] * own
-        a_r = columns(B, i)[r] - v[r] * e / s2
+        a_r = B.columns(i)[r] - v[r] * e / s2
         s[r], x[r] = 1.0, -1.0 / root
-    add(B, stream, t, i, r, 0.0)
-    a, s = columns(B, i), s / math.sqrt(s2)
+    B.add(stream, t, i, r, 0.0)
+    a, s = B.columns(i), s / math.sqrt(s2)
     a[r] = 0.0
     Q[r, : x.size], Q[: x.size, r], V[r, : x.size], V[: x.size, r] = 0.0, 0.0, 0.0, 0.0
     _add_products(Q, x, g * math.sqrt(lost))

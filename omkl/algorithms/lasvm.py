@@ -8,21 +8,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.budgeted import (
-    add,
-    ages,
-    coefficients,
-    kernel_values,
-    outputs,
-    remove,
-    self_kernels,
-    slot_of,
-    used,
-)
-from omkl.engine.conventions import LEAST_LOSS, hinge
-from omkl.engine.gram_matrix import gram_row
-from omkl.engine.jit import compiled
-from omkl.engine.stream import record
+from omkl.engine.verbs import LEAST_LOSS, compiled, hinge
 
 LEAST_GRADIENT = 1e-3  # below this no coordinate is worth a step
 SAME = 1e-9  # relative difference up to which gradients, or a coefficient and its bound, are the same
@@ -42,19 +28,19 @@ def lasvm(stream, B, g, label, trace, learn, C):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(B, stream, t)[0]
-        record(trace, t, f, y, B)
+        f = B.outputs(stream, t)[0]
+        trace.record(t, f, y, B)
         if not learn:
             continue
-        own, n = self_kernels(B, t)[0], used(B, 0)
-        if hinge(y, f) > 0.0 and 0.0 < own < math.inf and slot_of(B, stream, t, 0) < 0:
-            k = np.append(kernel_values(B, t)[:n, 0], own)
-            add(B, stream, t, 0, n, 0.0)
+        own, n = B.self_kernels(t)[0], B.used(0)
+        if hinge(y, f) > 0.0 and 0.0 < own < math.inf and B.slot_of(stream, t, 0) < 0:
+            k = np.append(B.kernel_values(t)[:n, 0], own)
+            B.add(stream, t, 0, n, 0.0)
             g[n], label[n] = y - f, y
             _step(B, g, label, n, k, C)
         s = _steepest(B, g, label, C)
         if s >= 0:
-            _step(B, g, label, s, gram_row(B, 0, s), C)
+            _step(B, g, label, s, B.gram_row(0, s), C)
         _forget(B, t, g, label)
 
 
@@ -63,7 +49,7 @@ def _step(B, g, label, s, k, C):
     """Move vector s, whose kernel values with all are k (n,); what is within rounding of a bound is on it."""
     if not k[s] > 0.0:
         return  # in a forged model
-    a, y = coefficients(B, 0), label[s]
+    a, y = B.coefficients(0), label[s]
     alpha = y * (a[s] + g[s] / k[s])
     if not alpha > SAME * C:
         alpha = 0.0
@@ -78,7 +64,7 @@ def _step(B, g, label, s, k, C):
 @compiled
 def _steepest(B, g, label, C):
     """The stored vector with the largest gradient of those that may move along it, -1 where none is large."""
-    a, born, largest = coefficients(B, 0), ages(B, 0), LEAST_GRADIENT
+    a, born, largest = B.coefficients(0), B.ages(0), LEAST_GRADIENT
     for s in range(a.size):
         if _may_move(a[s], g[s], label[s], C):
             largest = max(largest, abs(g[s]))
@@ -98,9 +84,9 @@ def _may_move(a, g, y, C):
 @compiled
 def _forget(B, t, g, label):
     """Forget the vectors with a_s = 0 that are classified with a margin of 1."""
-    a = coefficients(B, 0)
+    a = B.coefficients(0)
     for s in range(a.size - 1, -1, -1):
         if a[s] == 0.0 and label[s] * g[s] <= LEAST_LOSS:
-            last = used(B, 0) - 1
+            last = B.used(0) - 1
             g[s], label[s] = g[last], label[last]
-            remove(B, t, 0, s)
+            B.remove(t, 0, s)

@@ -8,23 +8,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.budgeted import (
-    add,
-    budget,
-    columns,
-    forget,
-    has_room,
-    kernel_values,
-    outputs,
-    term_sums,
-    used,
-)
-from omkl.engine.conventions import hinge
-from omkl.engine.eigen import times
-from omkl.engine.experts import discount, mistakes, weighted_vote
-from omkl.engine.gram_matrix import gram, move, move_column, nystroem, rounded
-from omkl.engine.jit import compiled
-from omkl.engine.stream import record
+from omkl.engine.verbs import compiled, discount, hinge, mistakes, nystroem, times
 
 NEGLIGIBLE = 1e-25
 
@@ -43,42 +27,39 @@ def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
     The Gram matrix of a narrow Gaussian is close to the identity. Its eigenvalues then hardly differ, and
     which eigenvectors belong to the largest says nothing about the data; of an identity the map keeps all.
     """
-    slots = budget(B)
+    slots = B.budget()
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), _sizes(B, r, eta), B.classes)
-        record(trace, t, weighted_vote(w, f, B.classes), y, B)
+        f = B.rounded(B.outputs(stream, t), _sizes(B, r, eta))
+        trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
-        k = kernel_values(B, t)
+        k = B.kernel_values(t)
         for i in range(f.size):
             if hinge(y, f[i]) == 0.0:
                 continue
-            if not has_room(B, i):
-                move(B, i, eta * y, _mapped(M[i], N[i], r[i], k[:slots, i].copy()))
+            if not B.has_room(i):
+                B.move(i, eta * y, _mapped(M[i], N[i], r[i], k[:slots, i].copy()))
                 continue
-            add(B, stream, t, i, used(B, i), eta * y)
-            if not has_room(B, i):
-                K, a = gram(B, i), columns(B, i).copy()
+            B.add(stream, t, i, B.used(i), eta * y)
+            if not B.has_room(i):
+                K, a = B.gram(i), B.columns(i).copy()
                 made = nystroem(K, max(1, math.floor(rank * slots + 0.5)))
                 r[i] = len(made)
                 M[i, : r[i]], N[i, :, : r[i]] = made, made.T
-                forget(B, i)
+                B.forget(i)
                 for c in range(a.shape[1]):  # v = D^1/2 V^T a = M K a
-                    move_column(B, i, c, 1.0, _mapped(M[i], N[i], r[i], times(K, a[:, c].copy())))
+                    B.move_column(i, c, 1.0, _mapped(M[i], N[i], r[i], times(K, a[:, c].copy())))
 
 
 @compiled
 def _sizes(B, r, eta):
-    """g (m,): what outputs are known relative to, once coefficients are solutions: all of them may cancel.
-
-    With more than two classes (m, C).
-    """
-    g = np.zeros_like(term_sums(B))
+    """g (m, C): what outputs are known relative to, once coefficients are solutions, which may all cancel."""
+    g = np.zeros_like(B.term_sums())
     for i in range(r.size):
         if r[i] > 0:
-            g[i] = np.maximum(max(eta, np.abs(columns(B, i)).max()), term_sums(B)[i])
+            g[i] = np.maximum(max(eta, np.abs(B.columns(i)).max()), B.term_sums()[i])
     return g
 
 

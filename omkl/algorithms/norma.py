@@ -11,19 +11,9 @@ import math
 
 import numpy as np
 
-from omkl.engine.jit import compiled
-from omkl.engine.kernel_descent import (
-    descend,
-    descend_unlike,
-    drop,
-    output,
-    output_with_offset,
-    record,
-    shift,
-)
-from omkl.engine.losses import HINGE, LOGISTIC, SQRT, rate, slope_of
+from omkl.engine.kernel_descent import descend, descend_unlike, drop, either, shift, shifted
+from omkl.engine.verbs import compiled, rate, slope_of
 
-SQUARED, EPS, HUBER = 0, 1, 2  # the choices of `loss` in regression
 NEVER = 2.0**52  # a round that no stream reaches
 
 
@@ -33,17 +23,18 @@ def norma(stream, E, B, scale, b, now, window, trace, learn, lam, rho, eta, step
 
     Deviations: none.
     """
+    store = either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
-        g = output_with_offset(E, B, scale, stream, t, b)
-        record(trace, t, g, y, E, B)
+        g = shifted(store, scale, scale[0] * store.outputs(stream, t)[0], b)
+        trace.record(t, g, y, store)
         if not learn:
             continue
         eta_t = rate(now, eta, step)
         sigma = not y * g > rho
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != SQRT)
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != "sqrt")
         if offset:
-            shift(E, B, b, eta_t * sigma * y)
+            shift(store, b, eta_t * sigma * y)
 
 
 @compiled
@@ -53,15 +44,16 @@ def norma_nu(stream, E, B, scale, b, rho, now, window, trace, learn, nu, lam, et
     rho (1,) the margin, which adapts, from 0 (the paper leaves rho_1 open)
     Deviations: lam, which the paper sets to 1, is free, as its footnote 1 suggests.
     """
+    store = either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
-        g = output(E, B, scale, stream, t) + b[0]
-        record(trace, t, g, y, E, B)
+        g = scale[0] * store.outputs(stream, t)[0] + b[0]
+        trace.record(t, g, y, store)
         if not learn:
             continue
         eta_t = rate(now, eta, step)
         sigma = not y * g > rho[0]
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != SQRT)
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != "sqrt")
         rho[0] += eta_t * (nu - sigma)
         if offset:
             b[0] += eta_t * sigma * y
@@ -79,11 +71,11 @@ def norma_growing(stream, B, scale, now, window, trace, learn, lam, rho, eta, ep
     until = first_truncated(eta * lam, eps) if math.isnan(t0) else t0
     for t in range(stream.T):
         y = stream.y[t]
-        f = output(None, B, scale, stream, t)
-        record(trace, t, f, y, None, B)
+        f = scale[0] * B.outputs(stream, t)[0]
+        trace.record(t, f, y, B)
         if not learn:
             continue
-        eta_t = rate(now, eta, SQRT)
+        eta_t = rate(now, eta, "sqrt")
         sigma = not y * f > rho
         drop(B, window, t, now[0] - kept_terms(now[0] + 2, eps, until))  # rounds from 0
         descend_unlike(B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y)
@@ -138,15 +130,16 @@ def norma_logistic(stream, E, B, scale, b, now, window, trace, learn, lam, eta, 
     The score is P(y = 1) - 1/2 with P(y = 1) = 1 / (1 + exp(-g)). The loss is never flat: every example is
     stored.
     """
+    store = either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
-        g = output(E, B, scale, stream, t) + b[0]
-        record(trace, t, 0.5 * math.tanh(0.5 * g), y, E, B)
+        g = scale[0] * store.outputs(stream, t)[0] + b[0]
+        trace.record(t, 0.5 * math.tanh(0.5 * g), y, store)
         if not learn:
             continue
         eta_t = rate(now, eta, step)
-        a = -eta_t * slope_of(LOGISTIC, y, g)
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, a, step != SQRT)
+        a = -eta_t * slope_of("logistic", y, g)
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, a, step != "sqrt")
         if offset:
             b[0] += a
 
@@ -160,23 +153,24 @@ def norma_regression(stream, E, B, scale, width, now, window, trace, learn, loss
     Deviations: equation (24) lacks eta in the quadratic part's coefficient, and lam in 1 - eta; both are as
     equation (9) has them. The adaptive sigma moves by the signs of equation (22), as printed.
     """
+    store = either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
-        f = output(E, B, scale, stream, t)
-        record(trace, t, f, y, E, B)
+        f = scale[0] * store.outputs(stream, t)[0]
+        trace.record(t, f, y, store)
         if not learn:
             continue
         delta = y - f
-        beyond = abs(delta) >= width[0] if loss == HUBER else abs(delta) > width[0]
-        if loss == SQUARED:
+        beyond = abs(delta) >= width[0] if loss == "huber" else abs(delta) > width[0]
+        if loss == "squared":
             slope = delta
         elif beyond:
             slope = np.sign(delta)
         else:
-            slope = delta / width[0] if loss == HUBER else 0.0
+            slope = delta / width[0] if loss == "huber" else 0.0
         eta_t = rate(now, eta, step)
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * slope, step != SQRT)
-        if loss != SQUARED and not math.isnan(nu):
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * slope, step != "sqrt")
+        if loss != "squared" and not math.isnan(nu):
             width[0] += eta_t * (beyond - nu)
 
 
@@ -194,14 +188,15 @@ def norma_novelty(stream, E, B, scale, rho, now, window, trace, learn, loss, nu,
     footnote 1 suggests: f holds about nu sqrt(t) / (lam eta) terms, which with nu = 0.01 and lam = 1 is less
     than one on USPS, and novelties come by the clock.
     """
+    store = either(E, B)
     for t in range(stream.T):
-        f = output(E, B, scale, stream, t)
+        f = scale[0] * store.outputs(stream, t)[0]
         novel = not f >= rho[0]
-        record(trace, t, f - rho[0], 1.0, E, B)
+        trace.record(t, f - rho[0], 1.0, store)
         trace.mistake[t] = novel
         if not learn:
             continue
         eta_t = rate(now, eta, step)
-        s = 1.0 * novel if loss == HINGE else -slope_of(LOGISTIC, 1.0, f - rho[0])
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * s, step != SQRT)
+        s = 1.0 * novel if loss == "hinge" else -slope_of("logistic", 1.0, f - rho[0])
+        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * s, step != "sqrt")
         rho[0] += eta_t * (nu - s)

@@ -5,12 +5,7 @@ eta / sqrt(t), number (1,) rounds learnt so far; lam >= 0 regularisation: f_i <-
 l'(f_i) kappa_i(x_t, .), every example stored. The squared loss is (y - f)^2.
 """
 
-from omkl.engine.expansion import add, outputs
-from omkl.engine.experts import discount_by, weighted_output
-from omkl.engine.jit import compiled
-from omkl.engine.losses import losses, rate, rate_of_pass, slopes
-from omkl.engine.projection import shrink
-from omkl.engine.stream import record
+from omkl.engine.verbs import compiled, discount_by, losses, rate, rate_of_pass, slopes, weighted_output
 
 
 @compiled
@@ -22,13 +17,13 @@ def okr(stream, E, scale, number, T, trace, learn, eta, step, lam, loss):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = scale * outputs(E, stream, t)
-        record(trace, t, f[0], y, E)
+        f = scale * E.outputs(stream, t)
+        trace.record(t, f[0], y, E)
         if learn:
             eta_t = rate_of_pass(number, eta, step, T)
             number[0] += 1
-            shrink(E, scale, 1.0 - eta_t * lam, 0, scale.size)
-            add(E, stream, t, -eta_t * slopes(loss, y, f) / scale)
+            E.shrink(scale, 1.0 - eta_t * lam, 0, scale.size)
+            E.add(stream, t, -eta_t * slopes(loss, y, f) / scale)
 
 
 @compiled
@@ -39,11 +34,11 @@ def omkr(stream, E, scale, w, number, trace, learn, eta, step, lam, beta, loss):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = scale * outputs(E, stream, t)
-        record(trace, t, weighted_output(w, f), y, E)
+        f = scale * E.outputs(stream, t)
+        trace.record(t, weighted_output(w, f), y, E)
         if learn:
             eta_t = rate(number, eta, step)
             number[0] += 1
             discount_by(w, beta, losses(loss, y, f))
-            shrink(E, scale, 1.0 - eta_t * lam, 0, scale.size)
-            add(E, stream, t, -eta_t * slopes(loss, y, f) / scale)
+            E.shrink(scale, 1.0 - eta_t * lam, 0, scale.size)
+            E.add(stream, t, -eta_t * slopes(loss, y, f) / scale)

@@ -4,11 +4,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.classes import pair, unite
-from omkl.engine.expansion import add, count_once, outputs, self_kernels
-from omkl.engine.experts import weighted_output
-from omkl.engine.jit import compiled
-from omkl.engine.stream import record
+from omkl.engine.verbs import compiled
 
 EPSILON = np.finfo(np.float64).eps  # all ||theta_j||^2 at the start
 
@@ -29,17 +25,17 @@ def om2(stream, E, u, norm2, trace, learn, p, aggressive):
     q = max(2.0, 2.0 * math.log(m)) if math.isnan(p) else p / (p - 1.0)
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        score = weighted_output(u, f, E.classes)
-        record(trace, t, score, y, E)
-        margin = pair(E.classes) * y * score
+        f = E.outputs(stream, t)
+        score = E.weighted_output(u, f)
+        trace.record(t, score, y, E)
+        margin = E.pair() * y * score
         if not learn or margin > (1.0 if aggressive else 0.0):
             continue
         eta = min(1.0, 1.0 - margin / m ** (2.0 / q)) if aggressive else 1.0
-        f = unite(E.classes, f)
-        norm2 += 2.0 * pair(E.classes) * eta * y * f + 2.0 * eta * eta * self_kernels(E, t)
-        add(E, stream, t, np.full(m, eta * y))
-        count_once(E)
+        f = E.unite(f)
+        norm2 += 2.0 * E.pair() * eta * y * f + 2.0 * eta * eta * E.self_kernels(t)
+        E.add(stream, t, np.full(m, eta * y))
+        E.count_once()
         u[:] = _weights(norm2, q)
 
 

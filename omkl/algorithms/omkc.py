@@ -8,28 +8,8 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import any_of
-from omkl.engine.classes import sides
-from omkl.engine.conventions import hinge
-from omkl.engine.expansion import add, count_twice, outputs
-from omkl.engine.experts import (
-    FLOOR_DELTA_M,
-    SAMPLING_MAX,
-    bernoulli,
-    discount,
-    mean_vote,
-    mistakes,
-    sampling_share,
-    smoothed,
-    weighted_output,
-    weighted_vote,
-    weighted_vote_of,
-)
-from omkl.engine.jit import compiled
 from omkl.engine.kernels import GAUSSIAN, POLYNOMIAL
-from omkl.engine.stream import record, record_combined
-
-STANDARD, PUBLISHED = 0, 1  # the choices of omkc_sd's `variant`
+from omkl.engine.verbs import any_of, bernoulli, compiled, discount, hinge, mistakes, sampling_share, smoothed
 
 
 @compiled
@@ -37,11 +17,11 @@ def omkc_u(stream, E, trace, learn):
     """OMKC(U) of Lu et al., section 4.3: every kernel that errs is updated, all votes weigh the same."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        record(trace, t, mean_vote(f, E.classes), y, E)
+        f = E.outputs(stream, t)
+        trace.record(t, E.mean_vote(f), y, E)
         z = mistakes(y, f)
         if learn and any_of(z):
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
 
 
 @compiled
@@ -49,14 +29,14 @@ def omkc_dd(stream, E, w, trace, learn, beta):
     """OMKC with deterministic update and combination: Algorithm 1 of Hoi et al. (2013)."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f, E.classes), y, E)
+        f = E.outputs(stream, t)
+        trace.record(t, E.weighted_vote(w, f), y, E)
         if not learn:
             continue
         z = mistakes(y, f)
         discount(w, beta, z)
         if any_of(z):
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
 
 
 @compiled
@@ -68,15 +48,15 @@ def omkc_ds(stream, E, w, trace, rng, learn, beta, sampling):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
+        f = E.outputs(stream, t)
         c = bernoulli(rng, sampling_share(w, sampling))
-        record_combined(trace, t, weighted_vote_of(c, w, f, E.classes), y, E, c)
+        trace.record(t, E.weighted_vote(w, f, c), y, E, c)
         if not learn:
             continue
         z = mistakes(y, f)
         discount(w, beta, z)
         if any_of(z):
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
 
 
 @compiled
@@ -89,18 +69,18 @@ def omkc_sd(stream, E, w, trace, rng, learn, beta, delta, sampling, floor, varia
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
+        f = E.outputs(stream, t)
         c = bernoulli(rng, smoothed(sampling_share(w, sampling), delta, floor))
-        record(trace, t, weighted_vote(w, f, E.classes), y, E)
+        trace.record(t, E.weighted_vote(w, f), y, E)
         if not learn:
             continue
         z = mistakes(y, f) & c
         discount(w, beta, z)
         if any_of(z):
-            if variant == PUBLISHED:
+            if variant == "published":
                 _add_as_published(E, stream, t, y, z)
             else:
-                add(E, stream, t, y * z)
+                E.add(stream, t, y * z)
 
 
 @compiled
@@ -112,15 +92,15 @@ def omkc_ss(stream, E, w, trace, rng, learn, beta, delta, sampling, floor):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
+        f = E.outputs(stream, t)
         c = bernoulli(rng, smoothed(sampling_share(w, sampling), delta, floor))
-        record_combined(trace, t, weighted_vote_of(c, w, f, E.classes), y, E, c)
+        trace.record(t, E.weighted_vote(w, f, c), y, E, c)
         if not learn:
             continue
         z = mistakes(y, f) & c
         discount(w, beta, z)
         if any_of(z):
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
 
 
 @compiled
@@ -135,14 +115,14 @@ def omkc_ddpa(stream, E, w, trace, learn, beta, C):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f, E.classes), y, E)
+        f = E.outputs(stream, t)
+        trace.record(t, E.weighted_vote(w, f), y, E)
         if not learn:
             continue
         discount(w, beta, mistakes(y, f))
-        a = _aggressive(y, f, C, E.classes)
+        a = _aggressive(y, f, C, E.sides())
         if any_of(a):
-            add(E, stream, t, a)
+            E.add(stream, t, a)
 
 
 @compiled
@@ -153,15 +133,15 @@ def omkc_dspa(stream, E, w, trace, rng, learn, beta, C):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        c = bernoulli(rng, sampling_share(w, SAMPLING_MAX))
-        record_combined(trace, t, weighted_vote_of(c, w, f, E.classes), y, E, c)
+        f = E.outputs(stream, t)
+        c = bernoulli(rng, sampling_share(w, "max"))
+        trace.record(t, E.weighted_vote(w, f, c), y, E, c)
         if not learn:
             continue
         discount(w, beta, mistakes(y, f))
-        a = _aggressive(y, f, C, E.classes)
+        a = _aggressive(y, f, C, E.sides())
         if any_of(a):
-            add(E, stream, t, a)
+            E.add(stream, t, a)
 
 
 @compiled
@@ -169,15 +149,15 @@ def omkc_sdpa(stream, E, w, trace, rng, learn, beta, delta, C):
     """OMKC(S,D) with passive-aggressive components: kernels with c_i ~ Bernoulli(p_i) take the step."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        c = bernoulli(rng, smoothed(sampling_share(w, SAMPLING_MAX), delta, FLOOR_DELTA_M))
-        record(trace, t, weighted_vote(w, f, E.classes), y, E)
+        f = E.outputs(stream, t)
+        c = bernoulli(rng, smoothed(sampling_share(w, "max"), delta, "delta/m"))
+        trace.record(t, E.weighted_vote(w, f), y, E)
         if not learn:
             continue
         discount(w, beta, mistakes(y, f) & c)
-        a = _aggressive(y, f, C, E.classes) * c
+        a = _aggressive(y, f, C, E.sides()) * c
         if any_of(a):
-            add(E, stream, t, a)
+            E.add(stream, t, a)
 
 
 @compiled
@@ -185,15 +165,15 @@ def omkc_sspa(stream, E, w, trace, rng, learn, beta, delta, C):
     """OMKC(S,S) with passive-aggressive components: kernels with c_i ~ Bernoulli(p_i) vote and step."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        c = bernoulli(rng, smoothed(sampling_share(w, SAMPLING_MAX), delta, FLOOR_DELTA_M))
-        record_combined(trace, t, weighted_vote_of(c, w, f, E.classes), y, E, c)
+        f = E.outputs(stream, t)
+        c = bernoulli(rng, smoothed(sampling_share(w, "max"), delta, "delta/m"))
+        trace.record(t, E.weighted_vote(w, f, c), y, E, c)
         if not learn:
             continue
         discount(w, beta, mistakes(y, f) & c)
-        a = _aggressive(y, f, C, E.classes) * c
+        a = _aggressive(y, f, C, E.sides()) * c
         if any_of(a):
-            add(E, stream, t, a)
+            E.add(stream, t, a)
 
 
 @compiled
@@ -207,16 +187,16 @@ def omkc_fpl(stream, E, M, now, trace, rng, learn, eta):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
+        f = E.outputs(stream, t)
         c = _leader(rng, M, math.sqrt(math.log(M.size) / (2.0 * (now[0] + 1.0))) if math.isnan(eta) else eta)
-        record_combined(trace, t, weighted_output(c * 1.0, f, E.classes), y, E, c)
+        trace.record(t, E.weighted_output(c * 1.0, f), y, E, c)
         if not learn:
             continue
         z = mistakes(y, f)
         for i in range(z.size):
             M[i] += z[i]
         if any_of(z):
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
         now[0] += 1
 
 
@@ -232,10 +212,10 @@ def omkc_growing(stream, E, w, now, trace, learn, beta, first, every):
     m = w.size
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
+        f = E.outputs(stream, t)
         n = min(m, first + now[0] // every)
         c = np.arange(m) < n
-        record_combined(trace, t, weighted_vote_of(c, w, f, E.classes), y, E, c)
+        trace.record(t, E.weighted_vote(w, f, c), y, E, c)
         if not learn:
             continue
         z = mistakes(y, f) & c
@@ -243,16 +223,16 @@ def omkc_growing(stream, E, w, now, trace, learn, beta, first, every):
         for i in range(n):
             w[i] *= n / m
         if any_of(z):
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
         now[0] += 1
 
 
 @compiled
-def _aggressive(y, f, C, classes):
+def _aggressive(y, f, C, sides):
     """The steps y min(C, 1 - y f_i) (m,), or of half the loss where two classes change."""
     a = np.empty(f.size)
     for i in range(f.size):
-        a[i] = y * min(C, hinge(y, f[i]) / sides(classes))
+        a[i] = y * min(C, hinge(y, f[i]) / sides)
     return a
 
 
@@ -281,7 +261,7 @@ def _add_as_published(E, stream, t, y, z):
     for i in range(min(polynomials.size, gaussians.size)):
         vectors[gaussians[i]] += vectors[polynomials[i]]
         vectors[polynomials[i]] = 0.0
-    add(E, stream, t, y * vectors)
+    E.add(stream, t, y * vectors)
     for i in range(z.size):
         if vectors[i] > 1.0:
-            count_twice(E, i)
+            E.count_twice(i)

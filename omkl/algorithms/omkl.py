@@ -9,25 +9,17 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import any_of
-from omkl.engine.classes import scaled, sides
-from omkl.engine.conventions import is_mistake
-from omkl.engine.expansion import add, outputs, self_kernels
-from omkl.engine.experts import (
-    FLOOR_DELTA,
-    FLOOR_DELTA_M,
+from omkl.engine.verbs import (
+    any_of,
     bernoulli,
+    compiled,
     discount,
     discount_by,
+    is_mistake,
     mistakes,
     multinomial,
     smoothed,
-    weighted_output,
-    weighted_vote,
 )
-from omkl.engine.jit import compiled
-from omkl.engine.projection import project
-from omkl.engine.stream import record
 
 
 @compiled
@@ -40,8 +32,8 @@ def omklp_da1(stream, E, w, count, k, trace, learn, beta):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f, E.classes), y, E)
+        f = E.outputs(stream, t)
+        trace.record(t, E.weighted_vote(w, f), y, E)
         if not learn:
             continue
         z = mistakes(y, f)
@@ -50,7 +42,7 @@ def omklp_da1(stream, E, w, count, k, trace, learn, beta):
         else:
             discount(w, beta, z)
         if any_of(z):
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
 
 
 @compiled
@@ -73,15 +65,15 @@ def omklp_da2(stream, E, w, trace, learn, beta, gamma):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f, E.classes), y, E)
+        f = E.outputs(stream, t)
+        trace.record(t, E.weighted_vote(w, f), y, E)
         if not learn:
             continue
         z = mistakes(y, f)
         nu = z * (0.5 + np.minimum(gamma, -y * f))
         discount_by(w, beta, nu)
         if any_of(z):
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
 
 
 @compiled
@@ -92,16 +84,16 @@ def omklp_sua(stream, E, w, trace, rng, learn, beta, delta):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f, E.classes), y, E)
+        f = E.outputs(stream, t)
+        trace.record(t, E.weighted_vote(w, f), y, E)
         if not learn:
             continue
-        i = multinomial(rng, smoothed(w, delta, FLOOR_DELTA_M))
+        i = multinomial(rng, smoothed(w, delta, "delta/m"))
         z = np.zeros(f.size, np.bool_)
         z[i] = is_mistake(y, f[i])
         discount(w, beta, z)
         if z[i]:
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
 
 
 @compiled
@@ -114,16 +106,16 @@ def omklp_mua(stream, E, w, p, trace, rng, learn, beta, delta):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        record(trace, t, weighted_vote(w, f, E.classes), y, E)
+        f = E.outputs(stream, t)
+        trace.record(t, E.weighted_vote(w, f), y, E)
         if not learn:
             continue
         c = bernoulli(rng, p)
         z = mistakes(y, f) & c
         discount(w, beta, z)
-        p[:] = smoothed(w, delta, FLOOR_DELTA)
+        p[:] = smoothed(w, delta, "delta")
         if any_of(z):
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
 
 
 @compiled
@@ -134,15 +126,15 @@ def omklo_da(stream, E, w, scale, norm2, trace, learn, beta, R):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = scaled(E.classes, scale, outputs(E, stream, t))
-        score = weighted_output(w, f, E.classes)
-        record(trace, t, score, y, E)
+        f = E.scaled(scale, E.outputs(stream, t))
+        score = E.weighted_output(w, f)
+        trace.record(t, score, y, E)
         if not learn or not is_mistake(y, score):
             continue
         discount_by(w, beta, -y * f)
-        norm2 += 2.0 * y * f + sides(E.classes) * self_kernels(E, t)
-        add(E, stream, t, y / scale)
-        project(E, scale, norm2, R)
+        norm2 += 2.0 * y * f + E.sides() * E.self_kernels(t)
+        E.add(stream, t, y / scale)
+        E.project(scale, norm2, R)
 
 
 @compiled
@@ -161,16 +153,16 @@ def omklo_sua(stream, E, w, scale, norm2, trace, rng, learn, beta, R, delta, eta
         eta = math.sqrt(a / b)
     for t in range(stream.T):
         y = stream.y[t]
-        f = scaled(E.classes, scale, outputs(E, stream, t))
-        score = weighted_output(w, f, E.classes)
-        record(trace, t, score, y, E)
+        f = E.scaled(scale, E.outputs(stream, t))
+        score = E.weighted_output(w, f)
+        trace.record(t, score, y, E)
         if not learn or not is_mistake(y, score):
             continue
-        p = smoothed(w, delta, FLOOR_DELTA_M)
+        p = smoothed(w, delta, "delta/m")
         i = multinomial(rng, p)
         step = np.zeros(m)
         step[i] = eta / p[i]
         discount_by(w, beta, -step * y * f)
-        norm2 += 2.0 * y * step * f + np.square(step) * (sides(E.classes) * self_kernels(E, t))
-        add(E, stream, t, y * step / scale)
-        project(E, scale, norm2, R)
+        norm2 += 2.0 * y * step * f + np.square(step) * (E.sides() * E.self_kernels(t))
+        E.add(stream, t, y * step / scale)
+        E.project(scale, norm2, R)

@@ -8,13 +8,8 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import any_of
-from omkl.engine.experts import discount_by
-from omkl.engine.features import descend, lift, linear_outputs
-from omkl.engine.jit import compiled
-from omkl.engine.stream import record_score
+from omkl.engine.verbs import any_of, compiled, discount_by, gradient_step, linear_outputs
 
-STANDARD, AUTHORS = 0, 1  # the choices of `variant`
 SETTLED = 1e-4  # squared error below which the authors' code draws no more
 
 
@@ -32,7 +27,7 @@ def omkl_gf(stream, F, theta, w, number, chosen, q, settled, trace, rng, learn, 
     """
     for t in range(stream.T):
         y = stream.y[t]
-        z = lift(F, stream, t)
+        z = F.lift(stream, t)
         f = linear_outputs(theta, z)
         eta = 1.0 / math.sqrt(number[0] + 1.0)
         now, odds = chosen.copy(), q.copy()
@@ -49,7 +44,7 @@ def omkl_gf(stream, F, theta, w, number, chosen, q, settled, trace, rng, learn, 
                 total += w[i]
                 score += w[i] * f[i]
         score /= total
-        record_score(trace, t, score, y)
+        trace.record(t, score, y)
         if not learn:
             continue
         number[0] += 1
@@ -58,10 +53,10 @@ def omkl_gf(stream, F, theta, w, number, chosen, q, settled, trace, rng, learn, 
         for i in range(w.size):
             if now[i]:
                 own = theta[i : i + 1]
-                descend(own, z[i : i + 1], eta, 2.0 * lam, np.full(1, 2.0 * (f[i] - y)))
+                gradient_step(own, z[i : i + 1], eta, 2.0 * lam, np.full(1, 2.0 * (f[i] - y)))
                 loss[i] = eta * ((f[i] - y) * (f[i] - y) + lam * linear_outputs(own, own)[0]) / q[i]
         discount_by(w, math.exp(-1.0), loss)
-        if variant == AUTHORS and (score - y) * (score - y) < SETTLED:
+        if variant == "authors" and (score - y) * (score - y) < SETTLED:
             settled[0] = 1
 
 
@@ -72,4 +67,4 @@ def _drawn(rng, p, variant):
     while u > cumulated and i < p.size - 1:
         i += 1
         cumulated += p[i]
-    return min(i + 1, p.size - 1) if variant == AUTHORS else i
+    return min(i + 1, p.size - 1) if variant == "authors" else i

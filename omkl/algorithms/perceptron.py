@@ -4,14 +4,8 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import any_of
-from omkl.engine.classes import unite
-from omkl.engine.conventions import is_mistake
-from omkl.engine.expansion import add, count_once, outputs
-from omkl.engine.experts import mean_output, mistakes
-from omkl.engine.jit import compiled
 from omkl.engine.primal import add_to_both, primal, signed_outputs
-from omkl.engine.stream import record
+from omkl.engine.verbs import any_of, compiled, is_mistake, mistakes
 
 
 @compiled
@@ -24,7 +18,7 @@ def perceptron(stream, E, trace, learn):
     for t in range(stream.T):
         y = stream.y[t]
         f = signed_outputs(E, P, stream, t)
-        record(trace, t, f[0], y, E)
+        trace.record(t, f[0], y, E)
         if learn and is_mistake(y, f[0]):
             add_to_both(E, P, stream, t, np.full(1, y))
 
@@ -38,13 +32,13 @@ def perceptron_u(stream, E, trace, learn):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        score = mean_output(f, E.classes)
-        record(trace, t, score, y, E)
+        f = E.outputs(stream, t)
+        score = E.mean_output(f)
+        trace.record(t, score, y, E)
         if learn and is_mistake(y, score):
-            unite(E.classes, f)
-            add(E, stream, t, np.full(f.size, y))
-            count_once(E)
+            E.unite(f)
+            E.add(stream, t, np.full(f.size, y))
+            E.count_once()
 
 
 @compiled
@@ -52,10 +46,10 @@ def component_perceptrons(stream, E, count, learn):
     """All m single-kernel perceptrons side by side; count (m,) collects the mistakes of each."""
     for t in range(stream.T):
         y = stream.y[t]
-        z = mistakes(y, outputs(E, stream, t))
+        z = mistakes(y, E.outputs(stream, t))
         count += z
         if learn and any_of(z):
-            add(E, stream, t, y * z)
+            E.add(stream, t, y * z)
 
 
 def best_kernel(run, pool: dict, params: dict, T: int) -> dict:

@@ -15,23 +15,7 @@ output or coefficient that is rounding beside its terms is 0. The inverse is hel
 
 import math
 
-from omkl.engine.budgeted import (
-    add,
-    budget,
-    has_room,
-    kernel_values,
-    outputs,
-    own_kernels,
-    self_kernels,
-    term_sums,
-    used,
-)
-from omkl.engine.classes import sides
-from omkl.engine.conventions import hinge
-from omkl.engine.experts import discount, mistakes, weighted_vote
-from omkl.engine.gram_matrix import distance, grow, move, projection, rounded
-from omkl.engine.jit import compiled
-from omkl.engine.stream import record
+from omkl.engine.verbs import compiled, discount, distance, grow, hinge, mistakes, projection
 
 
 @compiled
@@ -39,22 +23,22 @@ def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
     """Projectron: a mistake is stored while there is room, and projected on what is stored after that."""
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), term_sums(B), B.classes)
-        record(trace, t, weighted_vote(w, f, B.classes), y, B)
+        f = B.rounded(B.outputs(stream, t))
+        trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue
         z = mistakes(y, f)
         discount(w, gamma, z)
-        k, own = kernel_values(B, t), self_kernels(B, t)
+        k, own = B.kernel_values(t), B.self_kernels(t)
         for i in range(f.size):
             if z[i] and own[i] < math.inf:
-                n, own_s = used(B, i), own_kernels(B, i)
+                n, own_s = B.used(i), B.own_kernels(i)
                 u, _, residual = distance(G[i], k[:n, i], own[i], own_s)
-                if has_room(B, i) and residual > 0.0:
+                if B.has_room(i) and residual > 0.0:
                     grow(G[i], u, residual)
-                    add(B, stream, t, i, n, y)
+                    B.add(stream, t, i, n, y)
                 else:
-                    move(B, i, y, projection(G[i], k[:n, i], own[i], own_s, u))
+                    B.move(i, y, projection(G[i], k[:n, i], own[i], own_s, u))
 
 
 @compiled
@@ -66,32 +50,32 @@ def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
     taken if it goes nearer to all of these, tau (2 loss - tau norm2 - 2 U sqrt(residual)) >= 0
     With more than two classes norm2 and residual are doubled: two classes change.
     """
-    n = budget(B) + 1.0
+    n = B.budget() + 1.0
     U = 0.25 * math.sqrt(n / math.log(n))
     for t in range(stream.T):
         y = stream.y[t]
-        f = rounded(outputs(B, stream, t), term_sums(B), B.classes)
-        record(trace, t, weighted_vote(w, f, B.classes), y, B)
+        f = B.rounded(B.outputs(stream, t))
+        trace.record(t, B.weighted_vote(w, f), y, B)
         if not learn:
             continue
         z = mistakes(y, f)
         discount(w, gamma, z)
-        k, own = kernel_values(B, t), self_kernels(B, t)
+        k, own = B.kernel_values(t), B.self_kernels(t)
         for i in range(f.size):
             loss = hinge(y, f[i])
             if own[i] == math.inf or not (z[i] or loss > 0.0):
                 continue
-            n, own_s, step = used(B, i), own_kernels(B, i), 0.0
+            n, own_s, step = B.used(i), B.own_kernels(i), 0.0
             u, norm2, residual = distance(G[i], k[:n, i], own[i], own_s)
             if not z[i]:
-                size2 = sides(B.classes) * norm2
+                size2 = B.sides() * norm2
                 tau = min(1.0, loss / size2) if size2 > 0.0 else 0.0
-                if 2.0 * loss - tau * size2 >= 2.0 * U * math.sqrt(sides(B.classes) * residual):
+                if 2.0 * loss - tau * size2 >= 2.0 * U * math.sqrt(B.sides() * residual):
                     step = tau
-            elif has_room(B, i) and residual > 0.0:
+            elif B.has_room(i) and residual > 0.0:
                 grow(G[i], u, residual)
-                add(B, stream, t, i, n, y)
+                B.add(stream, t, i, n, y)
             else:
                 step = 1.0
             if step > 0.0:
-                move(B, i, y * step, projection(G[i], k[:n, i], own[i], own_s, u))
+                B.move(i, y * step, projection(G[i], k[:n, i], own[i], own_s, u))

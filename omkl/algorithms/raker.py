@@ -11,13 +11,17 @@ in its objective (2) and leaves out of its update (16).
 
 import math
 
-from omkl.engine.classes import predicted
-from omkl.engine.eigen import times
-from omkl.engine.experts import discount, discount_by, mistakes, weighted_output, weighted_vote
-from omkl.engine.features import class_descend, class_outputs, lift, linear_outputs
-from omkl.engine.jit import compiled
-from omkl.engine.losses import HINGE, losses, rate, slopes
-from omkl.engine.stream import record_classes, record_score
+from omkl.engine.verbs import (
+    compiled,
+    discount,
+    discount_by,
+    linear_outputs,
+    losses,
+    mistakes,
+    rate,
+    slopes,
+    times,
+)
 
 
 @compiled
@@ -29,12 +33,11 @@ def rff(stream, F, theta, T, trace, learn, eta, lam, loss):
     step = 1.0 / math.sqrt(T[0]) if math.isnan(eta) else eta
     for t in range(stream.T):
         y = stream.y[t]
-        z = lift(F, stream, t)
-        f = class_outputs(F, theta, z, stream, t)
-        record_score(trace, t, f[0], y, predicted(F.classes))
-        record_classes(trace, t, F.classes)
+        z = F.lift(stream, t)
+        f = F.outputs(theta, z, stream, t)
+        trace.record(t, f[0], y, F)
         if learn:
-            class_descend(F, theta, z, step, lam, slopes(loss, y, f))
+            F.descend(theta, z, step, lam, slopes(loss, y, f))
 
 
 @compiled
@@ -45,16 +48,15 @@ def raker(stream, F, theta, w, number, trace, learn, eta, step, lam, loss):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        z = lift(F, stream, t)
-        f = class_outputs(F, theta, z, stream, t)
-        record_score(trace, t, weighted_output(w, f, F.classes), y, predicted(F.classes))
-        record_classes(trace, t, F.classes)
+        z = F.lift(stream, t)
+        f = F.outputs(theta, z, stream, t)
+        trace.record(t, F.weighted_output(w, f), y, F)
         if not learn:
             continue
         eta_t = rate(number, eta, step)
         number[0] += 1
         discount_by(w, math.exp(-eta_t), losses(loss, y, f))
-        class_descend(F, theta, z, eta_t, lam, slopes(loss, y, f))
+        F.descend(theta, z, eta_t, lam, slopes(loss, y, f))
 
 
 @compiled
@@ -65,14 +67,13 @@ def bomkc_fogd(stream, F, theta, w, trace, learn, gamma, eta):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        z = lift(F, stream, t)
-        f = class_outputs(F, theta, z, stream, t)
-        record_score(trace, t, weighted_vote(w, f, F.classes), y, predicted(F.classes))
-        record_classes(trace, t, F.classes)
+        z = F.lift(stream, t)
+        f = F.outputs(theta, z, stream, t)
+        trace.record(t, F.weighted_vote(w, f), y, F)
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
-        class_descend(F, theta, z, eta, 0.0, slopes(HINGE, y, f))
+        F.descend(theta, z, eta, 0.0, slopes("hinge", y, f))
 
 
 @compiled
@@ -85,9 +86,9 @@ def ridge_features(stream, F, theta, P, trace, learn, lam):
     n = P.shape[0]
     for t in range(stream.T):
         y = stream.y[t]
-        z = lift(F, stream, t)
+        z = F.lift(stream, t)
         f = linear_outputs(theta, z)
-        record_score(trace, t, f[0], y)
+        trace.record(t, f[0], y)
         if not learn:
             continue
         k, b = times(P, z[0]), 1.0

@@ -4,26 +4,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import any_of
-from omkl.engine.classes import sides
-from omkl.engine.conventions import hinge
-from omkl.engine.expansion import add, add_beside, outputs, self_kernels
-from omkl.engine.experts import (
-    FLOOR_DELTA,
-    SAMPLING_MAX,
-    discount_by,
-    mistakes,
-    sampling_share,
-    smoothed,
-    weighted_difference,
-    weighted_output,
-    weighted_vote,
-)
-from omkl.engine.jit import compiled
-from omkl.engine.stream import record
-
-HINGE, ZERO_ONE = 0, 1  # the choices of `discount`
-CURRENT, AVERAGED, VOTES = 0, 1, 2  # the choices of `predict`
+from omkl.engine.verbs import any_of, compiled, discount_by, hinge, mistakes, sampling_share, smoothed
 
 
 @compiled
@@ -46,30 +27,30 @@ def bomkc_spa(
     loss, a = np.empty(w.size), np.empty(w.size)
     for t in range(stream.T):
         y = stream.y[t]
-        f = outputs(E, stream, t)
-        if predict == AVERAGED:
-            s = outputs(S, stream, t)
-            score = weighted_difference(w, f, s, n[0] + 1.0, E.classes, S.classes)
-        elif predict == VOTES:
-            score = weighted_vote(w, f, E.classes)
+        f = E.outputs(stream, t)
+        if predict == "averaged":
+            s = S.outputs(stream, t)
+            score = E.weighted_difference(S, w, f, s, n[0] + 1.0)
+        elif predict == "votes":
+            score = E.weighted_vote(w, f)
         else:
-            score = weighted_output(w, f, E.classes)
-        record(trace, t, score, y, E)
+            score = E.weighted_output(w, f)
+        trace.record(t, score, y, E)
         if not learn:
             continue
         n[0] += 1
-        p = smoothed(sampling_share(w, SAMPLING_MAX), delta, FLOOR_DELTA)
-        own = sides(E.classes) * (self_kernels(E, t) if normalise else np.ones(w.size))
+        p = smoothed(sampling_share(w, "max"), delta, "delta")
+        own = E.sides() * (E.self_kernels(t) if normalise else np.ones(w.size))
         for i in range(w.size):
             a[i], loss[i] = 0.0, hinge(y, f[i])
             rho = min(alpha, loss[i]) / beta
             if rng.random() < p[i] and rng.random() < rho:
                 a[i] = y * min(eta / rho, _full_step(loss[i], own[i]))
-        discount_by(w, gamma, loss if discount == HINGE else 1.0 * mistakes(y, f))
+        discount_by(w, gamma, loss if discount == "hinge" else 1.0 * mistakes(y, f))
         if any_of(a):
-            add(E, stream, t, a)
-            if predict == AVERAGED:
-                add_beside(S, E, stream, t, a * n[0])
+            E.add(stream, t, a)
+            if predict == "averaged":
+                S.add_beside(E, stream, t, a * n[0])
 
 
 @compiled

@@ -3,8 +3,7 @@
 import numpy as np
 
 from omkl.engine.classes import strongest_rival, winner
-from omkl.engine.jit import compiled
-from omkl.engine.stream import record_score, row
+from omkl.engine.verbs import compiled
 
 _CLEARLY = 1.0 + 1e-6  # by more than rounding may be of a number that is right
 
@@ -13,50 +12,34 @@ _CLEARLY = 1.0 + 1e-6  # by more than rounding may be of a number that is right
 def majority(stream, balance, trace, learn):
     """Predict the class seen more often so far; a draw is a mistake.
 
-    balance (1,) sum of the labels so far; with more than two classes (C, 1), how often each was seen
+    balance (1, 1) sum of the labels so far; with more than two classes (C, 1), how often each was seen
     """
     for t in range(stream.T):
         y = stream.y[t]
         score, rival = _lead(stream.label, t, balance)
         _note_scores(trace.class_scores, t, balance)
-        record_score(trace, t, score, y, _winner(stream.label, t, score, rival))
+        trace.record(t, score, y, predicted=_winner(stream.label, t, score, rival))
         if learn:
-            _of(balance, _class(stream.label, t))[0] += y
+            balance[_class(stream.label, t), 0] += y
 
 
-# More than two classes: what is learnt has a first side of classes, and the round's class and its strongest
-# rival take the parts of the two signs. Where label (T,) is None there is one array for both.
+# What is learnt has a first side of classes, 1 for two of them: where label (T,) is None. With more, the
+# round's class and its strongest rival take the parts of the two signs.
 
 
 @compiled
 def _class(label, t):
-    """Round t's class, -1 of two."""
+    """Round t's class, 0 of two."""
     if label is None:
-        return -1
+        return 0
     return label[t]
 
 
 @compiled
-def _of(values, c):
-    """The array of class c."""
-    if values.ndim == 1:
-        return values
-    return values[c]
-
-
-@compiled
-def _matrix_of(P, c):
-    """The matrix of class c."""
-    if P.ndim == 2:
-        return P
-    return P[c]
-
-
-@compiled
 def _lead(label, t, scores):
-    """The score of round t's class less its strongest rival's, of scores (C, 1), and that rival."""
-    if scores.ndim == 1:
-        return scores[0], -1
+    """The score of round t's class less its strongest rival's, of scores (C, 1), and the rival, -1 of two."""
+    if label is None:
+        return scores[0, 0], -1
     rival = strongest_rival(scores[:, 0], label[t])
     return scores[label[t], 0] - scores[rival, 0], rival
 
@@ -83,7 +66,7 @@ def running_mean(stream, total, trace, learn):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        record_score(trace, t, total[0] / max(total[1], 1.0), y)
+        trace.record(t, total[0] / max(total[1], 1.0), y)
         if learn:
             total[0] += y
             total[1] += 1.0
@@ -97,7 +80,7 @@ def last_value(stream, last, trace, learn):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        record_score(trace, t, last[0], y)
+        trace.record(t, last[0], y)
         if learn:
             last[0] = y
 
@@ -106,28 +89,27 @@ def last_value(stream, last, trace, learn):
 def last_label(stream, last, trace, learn):
     """Predict the label of the round before (no change); the first round is a mistake.
 
-    last (1,) that label, 0 at the start; with more than two classes (C, 1), 1 for that class
+    last (1, 1) that label, 0 at the start; with more than two classes (C, 1), 1 for that class
     """
     for t in range(stream.T):
         y = stream.y[t]
         score, rival = _lead(stream.label, t, last)
         _note_scores(trace.class_scores, t, last)
-        record_score(trace, t, score, y, _winner(stream.label, t, score, rival))
+        trace.record(t, score, y, predicted=_winner(stream.label, t, score, rival))
         if learn:
             last[:] = 0.0
-            _of(last, _class(stream.label, t))[0] = y
+            last[_class(stream.label, t), 0] = y
 
 
 @compiled
 def arow(stream, mu, sigma, P, trace, learn, r, bias):
     """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1) on [1; x].
 
-    mu (1 + d,) mean weights, that of the 1 first    r > 0 regularisation    bias: whether there is a 1
-    P (1 + d, 1 + d) their covariance Sigma    sigma (1 + d,) its diagonal
+    mu (C, 1 + d) mean weights, that of the 1 first    r > 0 regularisation    bias: whether there is a 1
+    P (C, 1 + d, 1 + d) their covariance Sigma    sigma (C, 1 + d) its diagonal    C = 1 for two classes
     v confidence x' Sigma x    alpha, b step sizes (beta in the paper)
-    With more than two classes mu, sigma and P are of each: the margin is over the strongest rival alone, v is
-    of both classes, and both are updated (top-1, as in Crammer, Dredze, Kulesza, "Multi-class confidence
-    weighted algorithms", 2009).
+    With more than two classes the margin is over the strongest rival alone, v is of both classes, and both
+    are updated (top-1, as in Crammer, Dredze, Kulesza, "Multi-class confidence weighted algorithms", 2009).
     Deviations: of many features, and on request, Sigma is kept diagonal, as the paper does for text: the
     diagonal of its update. P has no room then.
     """
@@ -135,11 +117,11 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
         y, label = stream.y[t], stream.label
         x, columns = _extended(stream, t, bias)
         margin, rival = _margin(trace, label, t, mu, x, columns)
-        record_score(trace, t, margin, y, _winner(label, t, margin, rival))
+        trace.record(t, margin, y, predicted=_winner(label, t, margin, rival))
         if not learn or y * margin >= 1.0:
             continue
         c = _class(label, t)
-        own, other, S, R = _of(sigma, c), _of(sigma, rival), _matrix_of(P, c), _matrix_of(P, rival)
+        own, other, S, R = sigma[c], sigma[rival], P[c], P[rival]
         g = _gains(own, S, x, columns)
         v = _confidence(own, S, g, x, columns)
         if rival >= 0:
@@ -147,9 +129,9 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
             v += _confidence(other, R, h, x, columns)
         b = 1.0 / (v + r)
         alpha = (1.0 - y * margin) * b
-        _move(_of(mu, c), own, S, g, columns, alpha * y, b)
+        _move(mu[c], own, S, g, columns, alpha * y, b)
         if rival >= 0:
-            _move(_of(mu, rival), other, R, h, columns, -alpha * y, b)
+            _move(mu[rival], other, R, h, columns, -alpha * y, b)
 
 
 @compiled
@@ -164,7 +146,7 @@ def ridge(stream, theta, sigma, P, trace, learn):
         y = stream.y[t]
         x, columns = _extended(stream, t, True)
         f = _product(theta, x, columns)
-        record_score(trace, t, f, y)
+        trace.record(t, f, y)
         if learn:
             g = _gains(sigma, P, x, columns)
             b = 1.0 / (1.0 + _confidence(sigma, P, g, x, columns))
@@ -174,7 +156,7 @@ def ridge(stream, theta, sigma, P, trace, learn):
 @compiled
 def _extended(stream, t, bias):
     """The values and columns of [1; x_t], whose 1 is in column 0; a 0 without bias."""
-    start, stop = row(stream, t)
+    start, stop = stream.row(t)
     x, columns = np.empty(stop - start + 1), np.empty(stop - start + 1, np.int64)
     x[0], columns[0] = (1.0 if bias else 0.0), 0
     for k in range(start, stop):
@@ -185,8 +167,6 @@ def _extended(stream, t, bias):
 @compiled
 def _margin(trace, label, t, mu, x, columns):
     """mu.x, or the margin of round t's class and its strongest rival."""
-    if mu.ndim == 1:
-        return _product(mu, x, columns), -1
     scores = np.empty((len(mu), 1))
     for c in range(len(mu)):
         scores[c, 0] = _product(mu[c], x, columns)

@@ -55,6 +55,7 @@ class LearnerSpec:
     yardstick: bool = False  # printed below the learners
     listed: bool = True  # among the estimators; a paper's variants and what scikit-learn has as Dummy are not
     in_order: bool = False  # as a yardstick only where rows come in their own order
+    weight: Text | None = None  # the hyperparameter that a row's weight multiplies, or that of "1 / r"
     stochastic: bool = False  # draws random numbers of its own
     equivariant: bool = False  # its predictions of the targets a + c y are a + c times those of y
     setup: Text | None = None  # function that chooses its kernels from the pool
@@ -157,6 +158,18 @@ class LearnerSpec:
         """Return what to write in place of a hyperparameter that it does not have."""
         own = self.hyperparameters
         return suggest(str(name), [*own, *others]) or f"; it has {', '.join(own) or 'none'}"
+
+    def weighted(self, params: Mapping[str, Any], weight: float) -> dict[str, Any]:
+        """Return the hyperparameters with which a row of this weight is learnt.
+
+        Raises UserError where it has no weights, or a hyperparameter so leaves its domain.
+        """
+        name = (self.weight or "").removeprefix("1 / ")
+        if params.get(name) is None:
+            why = f"{name} has no number" if name else "its step has no size that a weight could multiply"
+            raise UserError(f"algo={self.name} takes no weights: {why}")
+        value = params[name] / weight if self.weight != name else params[name] * weight
+        return self.checked({**params, name: value})
 
     def check_together(self, params: dict[str, Any]) -> None:
         """Raise UserError when they break ``require`` or ``refuse``, or the kernel is of the wrong kind."""
@@ -400,6 +413,8 @@ def _spec(name: str, content: dict) -> LearnerSpec:
         faults.append("'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
     if spec.yardstick and spec.kernels == "pool":
         faults.append("a yardstick has its own kernel or none, not a pool")
+    if spec.weight and spec.weight.removeprefix("1 / ") not in hyper:
+        faults.append("about.weight: must be the name of a hyperparameter, or 1 / NAME")
     for own, parameter in hyper.items():
         if parameter.budget not in (None, *(hyper.keys() - {own})):
             faults.append(f"{own}.budget: must be the name of another hyperparameter")

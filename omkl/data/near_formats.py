@@ -1,6 +1,7 @@
 """Files in formats that are not read: what each is, by its first bytes, and what to write in place of it."""
 
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,10 @@ _KNOWN = tuple((re.compile(start), title, helps) for start, title, helps in _FOR
 
 def check_format(path: Path) -> None:
     """Raise UserError for a file in a format that is not read, with what it is and what to write."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            if all(name.endswith(".npy") for name in archive.namelist()):
+                return  # .npz
     try:
         with open_binary(path) as file:
             start = file.read(_SAMPLE)

@@ -116,8 +116,8 @@ class DataRef(ABC):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user must know of the data."""
-        return self.known.notes
+        """What a user must know of the data, with what was ``said`` when they were asked for."""
+        return (*getattr(self, "said", ()), *self.known.notes)
 
     @property
     def copy(self) -> Path | None:
@@ -207,10 +207,6 @@ class UserFile(DataRef):
     path: Path
     preparation: Preparation = AS_IT_IS
     said: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return (*self.said, *self.known.notes)
 
     def decided(self) -> "UserFile":
         """Return the file with the task that follows from its labels, where it is still open."""
@@ -302,10 +298,6 @@ class Frame(DataRef):
     frame: Any
     preparation: Preparation = AS_IT_IS
     said: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return (*self.said, *self.known.notes)
 
     def decided(self) -> "Frame":
         """Return the frame with the task that follows from its labels, where it is still open."""

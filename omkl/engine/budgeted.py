@@ -34,8 +34,9 @@ from omkl.engine.open_block import (
     with_room,
 )
 from omkl.engine.pool import Pool, form_of
-from omkl.engine.records import Record
+from omkl.engine.records import method
 from omkl.engine.slot_values import TILE, fill_slots, most, rows_together, slot_values, sum_slots
+from omkl.engine.store import Store
 from omkl.engine.stream import empty_stream, row
 from omkl.engine.ties import doubtful
 
@@ -44,7 +45,7 @@ UNLIMITED = 2**40  # more vectors than anyone will store: the budget of classifi
 
 
 class Budget(
-    Record,
+    Store,
     namedtuple(
         "Budget",
         "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free "
@@ -55,7 +56,7 @@ class Budget(
 
     pool                the kernels
     limit (1,)          the budget: slots per kernel; arrays over slots have S <= limit, as many as needed
-    A (S, m)            coefficients, 0 in empty slots; with more than two classes (S, m, C), one for each
+    A (S, m, C)         coefficients, 0 in empty slots; C = 1 for two classes
     own (S, m)          kappa_i(x_s, x_s)
     holds (S, m)        example in each slot, as its number in the store below
     n_sv (m,)           slots in use, always the first ones
@@ -74,8 +75,8 @@ class Budget(
     open                the open block: open_block.py
     dots (N, R)         dot products of the stored examples with its rows
     K (C, S, m)         kernel values of C of its rows with the slots, C a part of R
-    f, g (m,)           outputs of the last call of `outputs`, and sums of their terms' absolute values; with
-                        more than two classes f are margins, and g (m, C) is of the class scores
+    f (m,) g (m, C)     outputs of the last call of `outputs`, and sums of their terms' absolute values; with
+                        more than two classes f are margins, and g is of the class scores
     tile (m + 1, TILE), dense (d,)    scratch; dense is 0
     classes             what the learner sees of more than two classes: classes.py; None for two
     entries             of compiled functions for this record
@@ -88,7 +89,7 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: in
     classes: how many, where there are more than two.
     """
     m = pool.kind.size
-    each = (m,) if classes is None else (m, classes)
+    each = (m, classes or 1)
     R = whole_lanes(block)
     return Budget(
         pool=pool,
@@ -167,19 +168,14 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
 # ------------------------------------------------------------------ coefficients, of two classes and of more
 
 
+@method(Budget)
 @compiled
 def columns(B, i):
     """Kernel i's coefficients (n, C), slot by slot, of each class; (n, 1) for two classes."""
-    return _columns(B.A, B.n_sv[i], i)
+    return B.A[: B.n_sv[i], i]
 
 
-@compiled
-def _columns(A, n, i):
-    if A.ndim == 2:
-        return A[:n, i : i + 1]
-    return A[:n, i]
-
-
+@method(Budget)
 @compiled
 def sizes(B, i):
     """|a_s| (n,) of kernel i's coefficients, as of a step: with more classes (1/2 sum_c a_sc^2)^1/2."""
@@ -193,11 +189,12 @@ def sizes(B, i):
 @compiled
 def norms(A, n):
     """The first n slots' coefficients (n, m), or their norms over classes."""
-    if A.ndim == 2:
-        return A[:n]
-    norm = np.empty(A[:n, :, 0].shape)
+    m = A.shape[1]
+    if A.shape[2] == 1:
+        return A[:n].reshape((n, m))
+    norm = np.empty((n, m))
     for s in range(n):
-        for i in range(A.shape[1]):
+        for i in range(m):
             norm[s, i] = math.sqrt((A[s, i] * A[s, i]).sum())
     return norm
 
@@ -222,29 +219,27 @@ def margin_again(classes, i, f):
 def put(classes, A, s, i, a):
     """A step of size a as the coefficients of slot s."""
     if classes is None:
-        A[s, i] = a
+        A[s, i, 0] = a
     if classes is not None:
         A[s, i] = 0.0
         A[s, i, classes.label[0]] = a
         A[s, i, classes.rival[i]] = -a
 
 
+@method(Budget)
 @compiled
-def held(A, s, i):
-    """The coefficient of slot s, or a copy of those of its classes."""
-    if A.ndim == 2:
-        return A[s, i]
-    return A[s, i].copy()
+def held(B, s, i):
+    """A copy of the coefficients (C,) of kernel i's slot s."""
+    return B.A[s, i].copy()
 
 
+@method(Budget)
 @compiled_without_refcounts
-def put_more(A, s, i, before, share, whole):
-    """Add share / whole times what a slot held `before` to its coefficients."""
-    if A.ndim == 2:
-        A[s, i] = within_range(before * share / whole + A[s, i])
-    if A.ndim == 3:
-        for c in range(before.size):
-            A[s, i, c] = within_range(before[c] * share / whole + A[s, i, c])
+def put_more(B, s, i, before, share, whole):
+    """Add share / whole times what kernel i's slot s held `before` (C,) to its coefficients."""
+    A = B.A
+    for c in range(before.size):
+        A[s, i, c] = within_range(before[c] * share / whole + A[s, i, c])
 
 
 @compiled
@@ -267,21 +262,6 @@ def settled(B, t, i, a):
         e = B.holds[s, i]
         total += a[s] * value(form, B.dots[e, r], B.norm2[e], B.open.row_norm2[r])
     return total
-
-
-@compiled_without_refcounts
-def sum_terms(A, K, r, n, f, g):
-    """f and g (m,) of the first n slots' coefficients A and kernel values K[r] (n, m), for two classes."""
-    if A.ndim == 2:
-        sum_slots(A, K, r, n, f, g)
-
-
-@compiled_without_refcounts
-def doubtful_output(f, n_sv, g, i):
-    """`doubtful` of f_i, for two classes."""
-    if g.ndim == 1:
-        return doubtful(f[i], n_sv[i], g[i])
-    return False
 
 
 # ------------------------------------------------------------------ the open block
@@ -373,6 +353,7 @@ def budget_entries(B: Any) -> Entries:
 # ------------------------------------------------------------------ what learners call
 
 
+@method(Budget)
 @compiled
 def outputs(B, stream, t):
     """f (m,): f_i(x_t), of more than two classes margins (classes.py); the next call reuses the array."""
@@ -391,9 +372,9 @@ def _read(B, stream, t):
     if B.classes is not None:
         _read_classes(B, B.classes, kernel_values(B, t), t, stream.label)
         return
-    sum_terms(B.A, B.K, place(B, t), most(n_sv), f, g)
+    sum_slots(B.A.reshape((len(B.A), f.size)), B.K, place(B, t), most(n_sv), f, g.reshape(-1))
     for i in range(f.size):
-        if of_distance(B.pool.kind[i]) and doubtful_output(f, n_sv, g, i):
+        if of_distance(B.pool.kind[i]) and doubtful(f[i], n_sv[i], g[i, 0]):
             f[i] = settled(B, t, i, columns(B, i)[:, 0])
 
 
@@ -416,12 +397,14 @@ def _read_classes(B, classes, K, t, label):
         margins(classes, label[t], f)
 
 
+@method(Budget)
 @compiled
 def kernel_values(B, t):
     """K (S, m): kappa_i(x_s, x_t) of every slot in use with the round of the last call of `outputs`."""
     return B.K[place(B, t)]
 
 
+@method(Budget)
 @compiled
 def output_again(B, t, i):
     """f_i(x_t) of that round, or its margin, after its coefficients changed."""
@@ -435,6 +418,7 @@ def output_again(B, t, i):
     return f[0]
 
 
+@method(Budget)
 @compiled
 def self_kernels(B, t):
     """kappa_i(x_t, x_t) (m,) of that round."""
@@ -447,36 +431,42 @@ def self_kernels(B, t):
     return own
 
 
+@method(Budget)
 @compiled
 def budget(B):
     """How many slots each kernel may use."""
     return B.limit[0]
 
 
+@method(Budget)
 @compiled
 def used(B, i):
     """How many slots kernel i uses, always the first ones: the number of its first empty slot."""
     return B.n_sv[i]
 
 
+@method(Budget)
 @compiled
 def has_room(B, i):
     """Whether kernel i has an empty slot."""
     return B.n_sv[i] < B.limit[0]
 
 
+@method(Budget)
 @compiled
-def oldest(B, i):
+def oldest_slot(B, i):
     """The slot that `add_over_oldest` takes when kernel i has no room."""
     return B.oldest[i]
 
 
+@method(Budget)
 @compiled
 def ages(B, i):
     """When each of kernel i's vectors was stored (n,), slot by slot: smaller numbers are older."""
     return B.born[: B.n_sv[i], i]
 
 
+@method(Budget)
 @compiled
 def slot_of(B, stream, t, i):
     """The slot of kernel i that holds example t, -1 where none does: it may come again in another pass."""
@@ -486,18 +476,21 @@ def slot_of(B, stream, t, i):
     return -1
 
 
+@method(Budget)
 @compiled
 def coefficients(B, i):
-    """Kernel i's coefficients (n,), slot by slot; writing into them changes the function."""
-    return B.A[: B.n_sv[i], i]
+    """Kernel i's coefficients (n,) for two classes, slot by slot; writing into them changes the function."""
+    return B.A[: B.n_sv[i], i, 0]
 
 
+@method(Budget)
 @compiled
 def own_kernels(B, i):
     """kappa_i(x_s, x_s) (n,) of kernel i's stored vectors, slot by slot."""
     return B.own[: B.n_sv[i], i]
 
 
+@method(Budget)
 @compiled
 def slots(B):
     """Coefficients, kappa(x_s, x_s) and ages (n, m) of all slots in use; smaller numbers are older.
@@ -508,12 +501,14 @@ def slots(B):
     return norms(B.A, n), B.own[:n], B.born[:n]
 
 
+@method(Budget)
 @compiled
 def term_sums(B):
-    """g (m,), or (m, C): the sums of the absolute values of the terms of the last outputs."""
+    """g (m, C): the sums of the absolute values of the terms of the last outputs."""
     return B.g
 
 
+@method(Budget)
 @compiled_without_refcounts
 def add(B, stream, t, i, s, a):
     """Store example t in slot s of kernel i with coefficient a, in place of what it held."""
@@ -542,6 +537,7 @@ def _add(B, stream, t, i, s, a):
         call(B.entries.fill_slot, (B, t, s, i))
 
 
+@method(Budget)
 @compiled
 def remove(B, t, i, s):
     """Empty slot s of kernel i in round t: the last slot in use takes its number."""
@@ -556,6 +552,7 @@ def remove(B, t, i, s):
     B.size[1] -= 1
 
 
+@method(Budget)
 @compiled_without_refcounts
 def add_over_oldest(B, stream, t, i, a):
     """Store example t in place of kernel i's oldest vector, or in an empty slot."""
@@ -566,12 +563,14 @@ def add_over_oldest(B, stream, t, i, a):
         B.oldest[i] = (B.oldest[i] + 1) % B.limit[0]
 
 
+@method(Budget)
 @compiled_without_refcounts
 def forget(B, i):
     """f_i <- 0; its vectors stay."""
     B.A[:, i] = 0.0
 
 
+@method(Budget)
 @compiled
 def scale(B, i, c):
     """f_i <- c f_i, in the coefficients themselves."""
@@ -581,6 +580,7 @@ def scale(B, i, c):
             a[s, k] *= c
 
 
+@method(Budget)
 @compiled_without_refcounts
 def scale_all(B, c):
     """f_i <- c f_i for every kernel."""

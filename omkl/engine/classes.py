@@ -104,60 +104,6 @@ def choose(classes, margin, rival):
     classes.chosen[0], classes.chosen[1] = winner(margin, classes.label[0], rival), rival
 
 
-# What a learner needs to know beside the margins; each is what two classes have where classes is None.
-
-
-@compiled
-def unite(classes, f):
-    """Let all kernels move against the strongest rival of the combined scores; returns their margins."""
-    if classes is not None:
-        label, rival = classes.label[0], classes.chosen[1]
-        for i in range(f.size):
-            f[i] = classes.scores[i, label] - classes.scores[i, rival]
-            classes.rival[i] = rival
-    return f
-
-
-@compiled
-def scaled(classes, scale, f):
-    """scale_i f_i (m,), and so the scores that are to be combined."""
-    if classes is not None:
-        for i in range(scale.size):
-            for c in range(classes.total.size):
-                classes.scores[i, c] *= scale[i]
-    return scale * f
-
-
-@compiled_without_refcounts
-def sides(classes):
-    """||change||^2 of a step of size 1 is this times kappa(x, x): 2 where it changes two classes, else 1."""
-    return 1.0 if classes is None else 2.0
-
-
-@compiled_without_refcounts
-def pair(classes):
-    """The margin f_y - f_r is this times y f: of two classes, whose outputs are f and -f, it is 2."""
-    return 2.0 if classes is None else 1.0
-
-
-@compiled_without_refcounts
-def direction(classes, i, c, y):
-    """What a step of size 1 adds to column c of kernel i's coefficients, see `put`."""
-    if classes is None:
-        return y
-    if c == classes.label[0]:
-        return 1.0
-    return -1.0 if c == classes.rival[i] else 0.0
-
-
-@compiled_without_refcounts
-def predicted(classes):
-    """The class predicted; -1 for two classes."""
-    if classes is None:
-        return -1
-    return classes.chosen[0]
-
-
 @compiled_without_refcounts
 def note_scores(classes, own, i=-1):
     """own (C,) <- the combined scores, or those of kernel i."""

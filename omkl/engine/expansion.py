@@ -6,6 +6,7 @@ date. Each output is one sum over the stored vectors in the order in which they 
 value depends on its two vectors alone, and neither depends on B: block sizes agree to the last bit.
 """
 
+import math
 from collections import namedtuple
 from functools import partial
 
@@ -41,15 +42,17 @@ from omkl.engine.open_block import (
     with_room,
 )
 from omkl.engine.pool import Pool, own_values
-from omkl.engine.records import Record
+from omkl.engine.records import method
+from omkl.engine.store import Store
 from omkl.engine.stream import empty_stream, row
 from omkl.engine.ties import class_doubts, is_sign_uncertain, plain_sums, resum_exactly, resum_rows, track
 
 BLOCK = 128
+LEAST_SCALE = 1e-100  # below this a scale goes into the coefficients: one step's are divided by it
 
 
 class Expansion(
-    Record,
+    Store,
     namedtuple(
         "Expansion",
         "pool A kernel_mask indptr indices values norm2 bits origin size n_sv max_abs_coefficient "
@@ -191,6 +194,7 @@ def _entries(E: Expansion) -> Entries:
     )
 
 
+@method(Expansion)
 @compiled
 def outputs(E, stream, t):
     """f (m,): f_i(x_t) of all m classifiers, margins of class y where there are more than two classes
@@ -231,6 +235,7 @@ def _read_classes(E, classes, stream, t, r):
         margins(classes, stream.label[t], E.f)
 
 
+@method(Expansion)
 @compiled
 def self_kernels(E, t):
     """kappa_i(x_t, x_t) (m,) of the round of the last call of `outputs`."""
@@ -241,6 +246,7 @@ def self_kernels(E, t):
     return own
 
 
+@method(Expansion)
 @compiled_without_refcounts
 def add(E, stream, t, a):
     """Store example t with coefficients a (m,), one for each kernel; 0 leaves a kernel as it is."""
@@ -275,6 +281,7 @@ def append(E, stream, t, norm2, a):
     E.size[0] = n + 1
 
 
+@method(Expansion)
 @compiled
 def add_beside(S, E, stream, t, a):
     """`add` to S for the classes that E adds to and takes from."""
@@ -282,12 +289,14 @@ def add_beside(S, E, stream, t, a):
     add(S, stream, t, a)
 
 
+@method(Expansion)
 @compiled_without_refcounts
 def count_once(E):
     """Count every stored vector once in #SV: the kernels of this learner share one list."""
     E.size[1] = E.size[0]
 
 
+@method(Expansion)
 @compiled_without_refcounts
 def count_twice(E, i):
     """Count the vector stored last twice for kernel i, as a learner that lists it twice does."""
@@ -295,6 +304,7 @@ def count_twice(E, i):
     E.size[1] += 1
 
 
+@method(Expansion)
 @compiled
 def scale(E, i, c):
     """f_i <- c f_i in the coefficients themselves, c > 0. It is slow, since it ends the open block.
@@ -307,6 +317,7 @@ def scale(E, i, c):
     invalidate(E.open)
 
 
+@method(Expansion)
 @compiled
 def forget(E, i, last):
     """f_i <- 0, of a kernel whose coefficients are in the `last` vectors stored last."""
@@ -322,6 +333,7 @@ def forget(E, i, last):
     forget_sides(E.n_sv_per_class, i)
 
 
+@method(Expansion)
 @compiled
 def forget_all(E):
     """f_i <- 0 for all kernels; the room of the vectors stored is free again."""
@@ -330,6 +342,40 @@ def forget_all(E):
     E.size[0] = 0
     E.open.rounds[BEFORE] = 0
     forget_stored(E.tables)
+
+
+# ------------------------------------------------------------------ classifiers f_i = scale_i E_i, in a ball
+
+# Throughout: scale (m,); norm2 (m,) the squared norms ||f_i||^2, kept by ||f + c kappa(x, .)||^2 = ||f||^2 +
+# 2 c f(x) + c^2 kappa(x, x).
+
+
+@method(Expansion)
+@compiled
+def project(E, scale, norm2, R):
+    """f_i <- f_i / max(1, ||f_i|| / R) for every kernel."""
+    for i in range(scale.size):
+        norm2[i] = max(norm2[i], 0.0)  # of f_i = 0, up to rounding
+        if norm2[i] > R * R:
+            scale[i] *= R / math.sqrt(norm2[i])
+            norm2[i] = R * R
+        if scale[i] < LEAST_SCALE:
+            E.scale(i, scale[i])
+            scale[i] = 1.0
+
+
+@method(Expansion)
+@compiled
+def shrink(E, scale, c, start, stop):
+    """f_i <- c f_i for kernels i = start .. stop - 1, c > 0."""
+    for i in range(start, stop):
+        scale[i] *= c
+        if scale[i] < LEAST_SCALE:
+            E.scale(i, scale[i])
+            scale[i] = 1.0
+
+
+# ------------------------------------------------------------------ blocks
 
 
 @compiled

@@ -9,10 +9,6 @@ from omkl.engine.classes import choose, combined
 from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
 from omkl.engine.jit import compiled, compiled_without_refcounts
 
-# The choices of `sampling` and `floor` (see omkl/learning/learner.py).
-SAMPLING_MAX, SAMPLING_SUM = 0, 1
-FLOOR_DELTA_M, FLOOR_DELTA = 0, 1
-
 _LARGEST_LOSS = 1e300
 # Share of the weights up to which a difference of votes is rounding. A weight is multiplied and divided once
 # in each round: equal ones were seen to differ by 7e-13 after a million rounds, and 4e-12 after three.
@@ -20,13 +16,15 @@ _BALANCED = 1e-11
 
 
 @compiled
-def weighted_vote(w, f, classes=None):
-    """sum_i w_i vote(f_i), and exactly 0 where the votes tie.
+def weighted_vote(w, f, c=None, classes=None):
+    """sum_i w_i vote(f_i), and exactly 0 where the votes tie; of the classifiers with c (m,) true, if given.
 
-    classes: of the Expansion, Budget or Features that f is of. With many, this and the other combinations are
-    made for each class, and return the margin of the true one.
+    classes: of the store that f is of. With many, this and the other combinations are made for each class,
+    and return the margin of the true one.
     """
-    return weighted_vote_of(np.ones(f.size, np.bool_), w, f, classes)
+    if c is None:
+        return _weighted_vote(np.ones(f.size, np.bool_), w, f, classes)
+    return _weighted_vote(c, w, f, classes)
 
 
 @compiled
@@ -90,8 +88,7 @@ def _averaged(classes, margin, m):
 
 
 @compiled
-def weighted_vote_of(c, w, f, classes=None):
-    """The same over the classifiers with c (m,) true; 0 when none is."""
+def _weighted_vote(c, w, f, classes):
     if classes is not None:
         return _class_vote(classes, c, w)
     score, size = 0.0, 0.0
@@ -205,13 +202,13 @@ def _limited(loss):
 @compiled
 def sampling_share(w, sampling):
     """q (m,): w_i / max_j w_j, or w_i / sum_j w_j, which is w_i."""
-    return w / largest_of(w) if sampling == SAMPLING_MAX else w / 1.0
+    return w / largest_of(w) if sampling == "max" else w / 1.0
 
 
 @compiled
 def smoothed(q, delta, floor):
     """p (m,): (1 - delta) q_i + delta / m, or + delta."""
-    return (1.0 - delta) * q + (delta / q.size if floor == FLOOR_DELTA_M else delta)
+    return (1.0 - delta) * q + (delta / q.size if floor == "delta/m" else delta)
 
 
 @compiled

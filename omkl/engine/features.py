@@ -16,7 +16,8 @@ from omkl.engine.classes import make_classes, margins
 from omkl.engine.eigen import orthonormal
 from omkl.engine.jit import compiled
 from omkl.engine.lanes import fma
-from omkl.engine.records import Record
+from omkl.engine.records import method
+from omkl.engine.store import Store
 from omkl.engine.stream import row
 from omkl.errors import UserError
 
@@ -24,14 +25,15 @@ _MOST_MULTIPLES = 1e15  # the mean of a Poisson number
 _SINCOS_LIMIT = 1e5  # up to here sincos has the C library's accuracy
 
 
-class Features(Record, namedtuple("Features", "V scale p z f classes")):
+class Features(Store, namedtuple("Features", "V scale p z f size classes")):
     """Random features of m kernels.
 
     V (d, m D)    the frequencies as columns, kernel after kernel
     scale         what every feature is multiplied by
     p (m D,)      scratch: v.x of all frequencies
     z (m, 2D)     the features of the last call of `lift`
-    f (m,)        the margins of the last call of `class_outputs`
+    f (m,)        the margins of the last call of `outputs`
+    size (2,)     0: no vectors are stored
     classes       what the learner sees of more than two classes: classes.py; None for two
     """
 
@@ -68,7 +70,15 @@ def features_of(V: np.ndarray, m: int, kind: str, classes: int | None = None) ->
     """Return features of m kernels with these frequencies (d, m D), drawn as ``kind`` says."""
     D = V.shape[1] // m
     scale = 1.0 if kind == "authors" else 1.0 / math.sqrt(D)
-    return Features(V, scale, np.zeros(m * D), np.zeros((m, 2 * D)), np.zeros(m), make_classes(m, classes))
+    return Features(
+        V,
+        scale,
+        np.zeros(m * D),
+        np.zeros((m, 2 * D)),
+        np.zeros(m),
+        np.zeros(2, np.int64),
+        make_classes(m, classes),
+    )
 
 
 def further_frequencies(
@@ -134,6 +144,7 @@ def _mixed(kernel: dict, d: int, D: int, kind: str, rng: np.random.Generator) ->
     return factor[:, None] * unit
 
 
+@method(Features)
 @compiled
 def lift(F, stream, t):
     """z (m, 2D) of round t's example. The array is reused by the next call."""
@@ -193,44 +204,49 @@ def linear_outputs(theta, z):
     return f
 
 
+@method(Features)
 @compiled
-def descend(theta, z, eta, lam, slope):
-    """theta_i <- (1 - eta lam) theta_i - eta slope_i z_i for theta, z (m, 2D), slope (m,)."""
-    keep = 1.0 - eta * lam
-    for i in range(slope.size):
-        a, b, step = theta[i], z[i], -eta * slope[i]
-        for j in range(a.size):
-            a[j] = fma(step, b[j], keep * a[j])
+def outputs(F, theta, z, stream, t):
+    """f (m,): theta_i . z_i of theta (1, m, 2D); with more than two classes margins of theta (C, m, 2D)."""
+    return _outputs(F, F.classes, theta, z, stream, t)
 
 
 @compiled
-def class_outputs(F, theta, z, stream, t):
-    """`linear_outputs`, f (m,); with more than two classes margins of theta (C, m, 2D), see classes.py."""
-    return _class_outputs(F, F.classes, theta, z, stream, t)
-
-
-@compiled
-def _class_outputs(F, classes, theta, z, stream, t):
-    if theta.ndim == 2:
-        return linear_outputs(theta, z)
+def _outputs(F, classes, theta, z, stream, t):
+    if classes is None:
+        return linear_outputs(theta[0], z)
     for c in range(len(theta)):
         classes.scores[:, c] = linear_outputs(theta[c], z)
     margins(classes, stream.label[t], F.f)
     return F.f
 
 
+@method(Features)
 @compiled
-def class_descend(F, theta, z, eta, lam, slope):
-    """`descend`; with more than two classes on theta_y, and against the slope on each kernel's rival."""
-    _class_descend(F.classes, theta, z, eta, lam, slope)
+def descend(F, theta, z, eta, lam, slope):
+    """theta_i <- (1 - eta lam) theta_i - eta slope_i z_i for theta (1, m, 2D), z (m, 2D), slope (m,).
+
+    With more than two classes, theta (C, m, 2D), so for theta_y, and against the slope for each rival.
+    """
+    _descend_classes(F.classes, theta, z, eta, lam, slope)
 
 
 @compiled
-def _class_descend(classes, theta, z, eta, lam, slope):
-    if theta.ndim == 2:
-        descend(theta, z, eta, lam, slope)
+def _descend_classes(classes, theta, z, eta, lam, slope):
+    if classes is None:
+        gradient_step(theta[0], z, eta, lam, slope)
     if classes is not None:
         for c in range(len(theta)):
             one = (classes.label[0] == c) * slope - (classes.rival == c) * slope
             if lam != 0.0 or one.any():
-                descend(theta[c], z, eta, lam, one)
+                gradient_step(theta[c], z, eta, lam, one)
+
+
+@compiled
+def gradient_step(theta, z, eta, lam, slope):
+    """theta_i <- (1 - eta lam) theta_i - eta slope_i z_i for theta, z (m, 2D), slope (m,)."""
+    keep = 1.0 - eta * lam
+    for i in range(slope.size):
+        a, b, step = theta[i], z[i], -eta * slope[i]
+        for j in range(a.size):
+            a[j] = fma(step, b[j], keep * a[j])

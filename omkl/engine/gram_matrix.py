@@ -7,14 +7,15 @@ and its transpose above, so that both substitutions run along rows.
 
 import numpy as np
 
-from omkl.engine.budgeted import columns
+from omkl.engine.budgeted import Budget
 from omkl.engine.by_address import call
-from omkl.engine.classes import direction, rounded_margins
+from omkl.engine.classes import rounded_margins
 from omkl.engine.conventions import within_range
 from omkl.engine.eigen import eigh
 from omkl.engine.jit import compiled
 from omkl.engine.kernels import CALLED
 from omkl.engine.pool import pool_value
+from omkl.engine.records import method
 from omkl.engine.substitution import eliminate, substitute
 
 LEAST_RESIDUAL = 1e-8  # share of ||kappa(x, .)||^2 outside the span above which x is outside
@@ -24,21 +25,29 @@ LEAST_PIVOT = 1e-15  # share of a diagonal element below which what is left of i
 SAME_EIGENVALUE = 1e-6  # relative difference of eigenvalues that belong together
 
 
+@method(Budget)
 @compiled
-def rounded(f, g, classes=None):
-    """f (m,), set to 0 in place where it is rounding relative to g (m,), its terms' absolute sums.
+def rounded(B, f, g=None):
+    """Outputs f (m,), 0 where they are rounding relative to g (m, C), by default their terms' absolute sums.
 
     Coefficients that were projected cancel up to rounding only, and rounding must not decide a mistake. With
-    more than two classes, g (m, C): nor which score is the largest.
+    more than two classes: nor which score is the largest.
     """
+    if g is None:
+        _round(f, B.g, B.classes)
+    if g is not None:
+        _round(f, g, B.classes)
+    return f
+
+
+@compiled
+def _round(f, g, classes):
     if classes is not None:
         rounded_margins(classes, g, LEAST_SUM, f)
-        return f
-    if g.ndim == 1:
+    if classes is None:
         for i in range(f.size):
-            if abs(f[i]) <= LEAST_SUM * g[i]:
+            if abs(f[i]) <= LEAST_SUM * g[i, 0]:
                 f[i] = 0.0
-    return f
 
 
 @compiled
@@ -96,40 +105,41 @@ def grow(G, u, residual):
     G[n, n] = residual
 
 
+@method(Budget)
 @compiled
 def move(B, i, c, d):
     """f_i <- f_i + c sum_s d_s kappa_i(x_s, .), for two classes, or the round's class less its rival.
 
     A coefficient that cancels up to rounding is 0.
     """
-    if B.classes is None:
-        move_column(B, i, 0, c, d)
-    else:
-        for k in range(columns(B, i).shape[1]):
-            sign = direction(B.classes, i, k, 1.0)
-            if sign != 0.0:
-                move_column(B, i, k, sign * c, d)
+    for k in range(B.A.shape[2]):
+        sign = B.direction(i, k, 1.0)
+        if sign != 0.0:
+            B.move_column(i, k, sign * c, d)
 
 
+@method(Budget)
 @compiled
 def move_column(B, i, k, c, d):
     """`move` of the coefficients in column k."""
-    a = columns(B, i)[:, k]
+    a = B.columns(i)[:, k]
     for s in range(d.size):
         new = a[s] + c * d[s]
         a[s] = within_range(new) if abs(new) > LEAST_SUM * abs(a[s]) else 0.0
 
 
+@method(Budget)
 @compiled
 def gram(B, i):
     """K (n, n) of kernel i's stored vectors."""
     n = B.n_sv[i]
     K = np.empty((n, n))
     for q in range(n):
-        K[q] = gram_row(B, i, q)
+        K[q] = B.gram_row(i, q)
     return K
 
 
+@method(Budget)
 @compiled
 def gram_row(B, i, q):
     """(n,): the values of kernel i's vector in slot q with all of its stored vectors."""

@@ -13,6 +13,7 @@ import numba
 from numba import types
 from numba.core.runtime import rtsys
 
+from omkl.engine.choices import choice
 from omkl.engine.machine_code import late
 
 INNER, BY_ADDRESS = "inner", "by address"  # who calls a version, where that is not Python
@@ -22,10 +23,10 @@ _njit: Any = numba.njit  # whose types do not know all its options
 def compiled(function: Callable, **options: Any) -> Any:
     """Return a function that numba compiles, with options of its `njit`.
 
-    Numba makes a version of its own where a caller writes a whole number, as in ``used(B, 0)``, or True, and
-    again of all that this version calls. Here that is an int64 or a bool like any other: a learner then
-    compiles and loads a fifth less code. Versions that only compiled code calls have no wrapper for Python,
-    and no machine code of their own: see machine_code.py.
+    Numba makes a version of its own where a caller writes a whole number, as in ``B.used(0)``, or True, and
+    again of all that this version calls. Here that is an int64 or a bool like any other, and a text a choice
+    (choices.py): a learner then compiles and loads a fifth less code. Versions that only compiled code
+    calls have no wrapper for Python, and no machine code of their own: see machine_code.py.
     """
     dispatcher = _dispatcher(function, options)
     dispatcher.inner = inner = cache(lambda: _dispatcher(function, options, INNER))
@@ -76,6 +77,8 @@ def _load(files: Any, kinds: Any, target: Any) -> Any:
 
 
 def _no_literal(kind: Any) -> Any:
+    if isinstance(kind, types.StringLiteral):
+        return choice
     return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral | types.BooleanLiteral) else kind
 
 

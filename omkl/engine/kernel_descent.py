@@ -13,43 +13,32 @@ of round i, in the round t that no further power is left for, or none that is no
 
 import numpy as np
 
-from omkl.engine import budgeted, expansion
 from omkl.engine.arith import any_of
-from omkl.engine.budgeted import columns
 from omkl.engine.classes import combined
 from omkl.engine.jit import compiled
-from omkl.engine.stream import record as record_round
 
 BORN, ALPHA, POWER = 0, 1, 2  # rows of `window`
 LEAST_SCALE = 1e-30  # below this the scale goes into the coefficients: new ones are divided by it
 
 
 @compiled
-def output(E, B, scale, stream, t):
-    """f(x_t)."""
-    f = 0.0
-    if E is not None:
-        f = expansion.outputs(E, stream, t)[0]
-    if B is not None:
-        f = budgeted.outputs(B, stream, t)[0]
-    return scale[0] * f
+def either(E, B):
+    """The store that there is."""
+    if E is None:
+        return B
+    return E
 
 
 @compiled
-def output_with_offset(E, B, scale, stream, t, b):
-    """g(x_t) = f(x_t) + b, b (1,); with more than two classes b (C, 1), and the margin of g."""
-    f, g = output(E, B, scale, stream, t), 0.0
-    if E is not None:
-        g = _shifted(E.classes, scale, f, b)
-    if B is not None:
-        g = _shifted(B.classes, scale, f, b)
-    return g
+def shifted(store, scale, f, b):
+    """g = f + b of b (C, 1), C = 1 for two classes; with more the margin of g."""
+    return _shifted(store.classes, scale, f, b)
 
 
 @compiled
 def _shifted(classes, scale, f, b):
-    if b.ndim == 1:
-        return f + b[0]
+    if classes is None:
+        return f + b[0, 0]
     if not any_of(b[:, 0]):
         return f
     for c in range(len(b)):
@@ -60,30 +49,10 @@ def _shifted(classes, scale, f, b):
 
 
 @compiled
-def shift(E, B, b, a):
+def shift(store, b, a):
     """b <- b + a, of the round's class; its rival's falls."""
-    if E is not None:
-        _shift(E.classes, b, a)
-    if B is not None:
-        _shift(B.classes, b, a)
-
-
-@compiled
-def _shift(classes, b, a):
-    if b.ndim == 1:
-        b[0] += a
-    if classes is not None:
-        b[classes.label[0], 0] += a
-        b[classes.rival[0], 0] -= a
-
-
-@compiled
-def record(trace, t, score, y, E, B):
-    """Note round t of f."""
-    if E is not None:
-        record_round(trace, t, score, y, E)
-    if B is not None:
-        record_round(trace, t, score, y, B)
+    for c in range(len(b)):
+        b[c, 0] += a * store.direction(0, c, 1.0)
 
 
 @compiled
@@ -95,7 +64,7 @@ def descend(E, B, scale, now, window, stream, t, c, a, alike):
     if B is not None:
         drop(B, window, t, now[0] - window.shape[1])
         if alike:
-            _shrink(columns(B, 0), scale, now, window, c)
+            _shrink(B.columns(0), scale, now, window, c)
     _descend(E, B, scale, now, window, stream, t, c, a, alike)
 
 
@@ -110,18 +79,15 @@ def _descend(E, B, scale, now, window, stream, t, c, a, alike):
     if B is None or not alike:
         scale[0] *= c
         if scale[0] < LEAST_SCALE:
-            if E is not None:
-                expansion.scale(E, 0, scale[0])
-            if B is not None:
-                budgeted.scale(B, 0, scale[0])
+            either(E, B).scale(0, scale[0])
             scale[0] = 1.0
     if a != 0.0:
         if E is not None:
-            expansion.add(E, stream, t, np.full(1, a / scale[0]))
+            E.add(stream, t, np.full(1, a / scale[0]))
         if B is not None:
             s = B.n_sv[0]
             window[BORN, s], window[ALPHA, s] = now[0], a
-            budgeted.add(B, stream, t, 0, s, a / scale[0])
+            B.add(stream, t, 0, s, a / scale[0])
     now[0] += 1
 
 
@@ -153,6 +119,6 @@ def drop(B, window, t, born):
         if window[BORN, s] <= born:
             last = B.n_sv[0] - 1
             window[BORN, s], window[ALPHA, s] = window[BORN, last], window[ALPHA, last]
-            budgeted.remove(B, t, 0, s)
+            B.remove(t, 0, s)
         else:
             s += 1

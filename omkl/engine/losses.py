@@ -6,17 +6,13 @@ import numpy as np
 
 from omkl.engine.jit import compiled
 
-# The choices of `loss` and of `step` (see omkl/learning/learner.py).
-SQUARED, LOGISTIC, HINGE = 0, 1, 2
-CONSTANT, SQRT = 0, 1
-
 
 @compiled
 def loss_of(kind, y, f):
     """(y - f)^2, log(1 + exp(-y f)) or max(0, 1 - y f)."""
-    if kind == SQUARED:
+    if kind == "squared":
         return (y - f) * (y - f)
-    if kind == LOGISTIC:
+    if kind == "logistic":
         return max(-y * f, 0.0) + math.log1p(math.exp(-abs(f)))  # |y| = 1
     return max(0.0, 1.0 - y * f)
 
@@ -24,9 +20,9 @@ def loss_of(kind, y, f):
 @compiled
 def slope_of(kind, y, f):
     """The loss's derivative in f; at the hinge's corner that of its flat side."""
-    if kind == SQUARED:
+    if kind == "squared":
         return 2.0 * (f - y)
-    if kind == LOGISTIC:
+    if kind == "logistic":
         e = math.exp(-abs(f))
         return -y * (e if y * f > 0.0 else 1.0) / (1.0 + e)
     return -y if y * f < 1.0 else 0.0
@@ -53,7 +49,7 @@ def slopes(kind, y, f):
 @compiled
 def rate(done, eta, step):
     """eta_t = eta, or eta / sqrt(t), of the round t after the done (1,) rounds that have been learnt."""
-    return eta / math.sqrt(done[0] + 1.0) if step == SQRT else eta
+    return eta / math.sqrt(done[0] + 1.0) if step == "sqrt" else eta
 
 
 @compiled
@@ -61,4 +57,4 @@ def rate_of_pass(done, eta, step, T):
     """As `rate`; where eta is not a number, 1 / sqrt(T) in a pass of T (1,) rounds, or 1 / sqrt(t)."""
     if not math.isnan(eta):
         return rate(done, eta, step)
-    return 1.0 / math.sqrt(done[0] + 1.0 if step == SQRT else T[0])
+    return 1.0 / math.sqrt(done[0] + 1.0 if step == "sqrt" else T[0])

@@ -3,7 +3,7 @@
 A new version of numba may change any of it. Where omkl then fails, `fault` says so in one sentence, in place
 of an AttributeError somewhere in the engine. The names are used in omkl/engine: jit.py (how a version of a
 function is chosen and loaded), machine_code.py (what is made of it), numba_cache.py (files of compiled
-code), by_address.py (pointers to functions), records.py and lanes.py (types of our own).
+code), by_address.py (pointers to functions), records.py, choices.py and lanes.py (types of our own).
 """
 
 import importlib
@@ -25,8 +25,12 @@ USED = {
     "numba.core.dispatcher": tuple(
         f"Dispatcher.{name}" for name in ("compile", "get_call_template", "get_overload")
     ),
-    "numba.core.types": ("BooleanLiteral", "IntegerLiteral", "unliteral"),
-    "numba.core.typing.templates": ("AttributeTemplate",),
+    "numba.core.types": (
+        *("BooleanLiteral", "IntegerLiteral", "StringLiteral", "unliteral"),
+        *("BoundFunction.get_impl_key", "Dispatcher.get_call_type", "Dispatcher.get_impl_key"),
+    ),
+    "numba.core.typeconv": ("Conversion",),
+    "numba.core.typing.templates": ("AbstractTemplate", "AttributeTemplate"),
     "numba.core.errors": ("NumbaError",),
     "numba.core.options": ("DefaultOptions.nopython",),
     "numba.core.codegen": (
@@ -43,8 +47,15 @@ USED = {
         *("get_or_insert_function", "if_unlikely", "is_not_null", "pack_array", "unpack_tuple", "voidptr_t"),
     ),
     "numba.extending": (
-        *("NativeValue", "infer_getattr", "intrinsic", "lower_builtin", "lower_getattr_generic", "models"),
-        *("register_model", "type_callable", "typeof_impl", "unbox"),
+        *(
+            "NativeValue",
+            "infer_getattr",
+            "intrinsic",
+            "lower_builtin",
+            "lower_cast",
+            "lower_getattr_generic",
+        ),
+        *("models", "register_model", "type_callable", "typeof_impl", "unbox"),
     ),
 }
 ONE_OF = ("UserProvidedCacheLocator", "_UserProvidedCacheLocator")  # of numba.core.caching, new and old

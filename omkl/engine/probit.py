@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from omkl.engine.classes import combined
 from omkl.engine.experts import discount_by
 from omkl.engine.jit import compiled
 
@@ -65,19 +64,3 @@ def move(theta, step, g):
     for i in range(step.size):
         for j in range(g.shape[1]):
             theta[i, j] += step[i] * g[i, j]
-
-
-@compiled
-def note_probability(classes, c, P):
-    """Note the probability of class c against all others."""
-    classes.total[c] = P
-
-
-@compiled
-def margin_of_probabilities(classes, label):
-    """Divide the classes' probabilities by their sum; the true one's less its strongest rival's."""
-    whole = classes.total.sum()
-    for c in range(classes.total.size):
-        classes.total[c] = classes.total[c] / whole if whole > 0.0 else 1.0 / classes.total.size
-    classes.label[0] = label
-    return combined(classes)

@@ -5,16 +5,19 @@ Numba hands over a named tuple field by field, an array in five words and two fo
 compiling half as long again. A Record is laid out once in memory, as words of 8 bytes, and compiled code
 loads from there what it uses. No record changes while compiled code runs (what its arrays hold does), so
 LLVM may load a word once.
+
+A record has methods, in compiled code as in Python: compiled functions that take it first (`method`).
 """
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
 from numba.extending import (
     NativeValue,
     infer_getattr,
@@ -26,14 +29,15 @@ from numba.extending import (
 )
 
 _WORD = ir.IntType(64)
+_Dispatcher: Any = types.Dispatcher
 
 
 class Record:
     """Mixed into a named tuple of arrays, whole and real numbers, tuples of those, None and other records.
 
-    Compiled code takes it as a pointer, and can read its fields by name, no more. An array read there must
-    not be returned to Python, except where the record lives on: it does not keep its memory alive. Nor may an
-    array of a record be resized or reshaped in place: its words would stay as they are.
+    Compiled code takes it as a pointer, reads its fields by name and calls its methods, no more. An array
+    read there must not be returned to Python, except where the record lives on: it does not keep its memory
+    alive. Nor may an array of a record be resized or reshaped in place: its words would stay as they are.
     """
 
     def __init_subclass__(cls) -> None:
@@ -52,16 +56,27 @@ class Record:
         """A copy lies elsewhere: it takes the fields alone."""
 
 
-class RecordType(types.Type):
-    """Numba's type of a Record: the names and types of its fields."""
+def method(*kinds: type) -> Callable[[Any], Any]:
+    """Make a compiled function a method of these records, or of all records of a class: ``E.add(...)``."""
 
-    def __init__(self, name: str, fields: tuple[tuple[str, Any], ...]) -> None:
+    def added(function: Any) -> Any:
+        for kind in kinds:
+            setattr(kind, function.__name__, function)
+        return function
+
+    return added
+
+
+class RecordType(types.Type):
+    """Numba's type of a Record: its class, and the names and types of its fields."""
+
+    def __init__(self, record: type, fields: tuple[tuple[str, Any], ...]) -> None:
         for field, kind in fields:
             if not _fits(kind):
-                raise TypeError(f"{name}.{field} is of type {kind}, which a record cannot hold")
-        self.fields = dict(fields)
+                raise TypeError(f"{record.__name__}.{field} is of type {kind}, which a record cannot hold")
+        self.record, self.fields = record, dict(fields)
         # part of the symbols of all functions that take it, so that it had better be short
-        super().__init__(f"{name}_{hashlib.sha256(repr(fields).encode()).hexdigest()[:16]}")
+        super().__init__(f"{record.__name__}_{hashlib.sha256(repr(fields).encode()).hexdigest()[:16]}")
 
     def place(self, name: str) -> int:
         """The number of the field's first word."""
@@ -76,7 +91,7 @@ def _typeof(record: Any, context: Any) -> RecordType:
     form = _form(record)
     if form not in _types:
         kinds = [(name, typeof_impl(value, context)) for name, value in record._asdict().items()]
-        _types[form] = RecordType(type(record).__name__, tuple(kinds))
+        _types[form] = RecordType(type(record), tuple(kinds))
     return _types[form]
 
 
@@ -134,11 +149,37 @@ def _unbox(kind, record, c):
     return NativeValue(c.builder.load(pointer), is_error=c.pyapi.c_api_error())
 
 
+class Method(types.BoundFunction):
+    """Numba's type of a method, whose key is the compiled function."""
+
+    def get_impl_key(self, signature: Any) -> Any:
+        return _Dispatcher(self.typing_key).get_impl_key(signature)
+
+
+register_model(Method)(lambda manager, kind: manager[kind.this])
+
+
+def _bound(function: Any, record: RecordType) -> Method:
+    """The method of this type of record: its call is that of the function, with the record first."""
+
+    class Call(AbstractTemplate):
+        key = function
+
+        def generic(self, args, kws):
+            called = _Dispatcher(function).get_call_type(self.context, (record, *args), kws)
+            return called and called.as_method()
+
+    return Method(Call, record)
+
+
 @infer_getattr
-class _Fields(AttributeTemplate):
+class _Attributes(AttributeTemplate):
     key = RecordType
 
     def generic_resolve(self, record, name):
+        function = getattr(record.record, name, None)
+        if hasattr(function, "get_call_template"):
+            return _bound(function, record)
         return record.fields.get(name)
 
 

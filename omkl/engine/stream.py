@@ -4,10 +4,10 @@ from collections import namedtuple
 
 import numpy as np
 
-from omkl.engine.classes import note_scores, predicted
+from omkl.engine.classes import note_scores
 from omkl.engine.conventions import is_mistake
 from omkl.engine.jit import compiled_without_refcounts
-from omkl.engine.records import Record
+from omkl.engine.records import Record, method
 
 MOST_SCORES = 2**25  # of all classes in all rounds: 256 MiB
 UNRECORDED = np.array(0x7FF8000000000BAD).view(np.float64)[()]  # a NaN that no arithmetic makes
@@ -115,6 +115,7 @@ def trace_part(trace: Trace, start: int, stop: int) -> Trace:
     return Trace(*(None if array is None else array[start:stop] for array in trace))
 
 
+@method(Stream)
 @compiled_without_refcounts
 def row(stream, t):
     """First and last-plus-one position of round t's example in stream.indices and stream.values."""
@@ -122,12 +123,24 @@ def row(stream, t):
     return stream.indptr[i], stream.indptr[i + 1]
 
 
+@method(Trace)
 @compiled_without_refcounts
-def record_score(trace, t, score, y, predicted=-1):
-    """Note the score of round t, whether it errs on label y, and the class predicted where there are many."""
+def record(trace, t, score, y, store=None, c=None, predicted=-1):
+    """Note the score of round t, and whether it errs on label y.
+
+    store: the Expansion, Budget or Features that predicted   c (m,): true where a classifier was combined, if
+    not all were   predicted: the class, of a learner of many classes without a store
+    """
     trace.score[t] = score
     trace.mistake[t] = is_mistake(y, score)
-    _note_class(trace.predicted, t, predicted)
+    if store is None:
+        _note_class(trace.predicted, t, predicted)
+    if store is not None:
+        _note_classes(trace, t, store.classes)
+        trace.n_sv_union[t] = store.size[0]
+        trace.n_sv_sum[t] = store.size[1]
+        trace.n_sv_combined[t] = store.size[1]
+        _note_combined(trace, t, store, c)
 
 
 @compiled_without_refcounts
@@ -137,34 +150,20 @@ def _note_class(classes, t, predicted):
 
 
 @compiled_without_refcounts
-def record_classes(trace, t, classes):
-    """Note the scores of all classes in round t; classes: of the engine's records, None for two."""
-    if classes is not None and t < len(trace.class_scores):
-        note_scores(classes, trace.class_scores[t])
+def _note_classes(trace, t, classes):
+    """Note the class predicted and the scores of all classes."""
+    if classes is not None:
+        _note_class(trace.predicted, t, classes.chosen[0])
+        if t < len(trace.class_scores):
+            note_scores(classes, trace.class_scores[t])
 
 
 @compiled_without_refcounts
-def record_further(trace, t, j, value):
-    """Note the learner's further measure j in round t."""
-    trace.further[t, j] = value
-
-
-@compiled_without_refcounts
-def record(trace, t, score, y, E):
-    """Note round t of a learner that combined all classifiers of the expansion E."""
-    record_score(trace, t, score, y, predicted(E.classes))
-    record_classes(trace, t, E.classes)
-    trace.n_sv_union[t] = E.size[0]
-    trace.n_sv_sum[t] = E.size[1]
-    trace.n_sv_combined[t] = E.size[1]
-
-
-@compiled_without_refcounts
-def record_combined(trace, t, score, y, E, c):
-    """Note round t of a learner that combined only the classifiers with c (m,) true."""
-    record(trace, t, score, y, E)
-    combined = 0
-    for i in range(c.size):
-        if c[i]:
-            combined += E.n_sv[i]
-    trace.n_sv_combined[t] = combined
+def _note_combined(trace, t, store, c):
+    """Note the support vectors of the classifiers with c (m,) true."""
+    if c is not None:
+        combined = 0
+        for i in range(c.size):
+            if c[i]:
+                combined += store.n_sv[i]
+        trace.n_sv_combined[t] = combined

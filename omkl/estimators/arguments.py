@@ -94,15 +94,16 @@ def make_class(
         own[CALIBRATION] = own[CALIBRATION]._replace(default="platt")
     if of_classes and task == "classification" and spec.takes(3):
         own |= of_classes
+    base = bases.get(f"weighted {task}", bases[task]) if spec.weight else bases[task]
     body = {
         "__init__": _constructor(name, own),
-        "__doc__": _help(spec, task, own, str(getattr(bases[task], "attributes", ""))),
+        "__doc__": _help(spec, task, own, str(getattr(base, "attributes", ""))),
         "__module__": module,
         "__qualname__": name,
         "learner": spec.name,
         "task": task,
     }
-    return type(name, (bases[task],), body)
+    return type(name, (base,), body)
 
 
 def argument_name(hyperparameter: str) -> str:

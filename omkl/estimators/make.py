@@ -1,7 +1,8 @@
 """The learner behind an estimator, made from the arguments of its constructor."""
 
+import itertools
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from omkl.config import learner_spec, pool
 from omkl.config.kernel_kinds import PARTS, check_kernels, kernel_pool, pool_names
 from omkl.config.learners import LearnerSpec
-from omkl.engine.stream import Stream, Trace
+from omkl.engine.stream import Stream, Trace, part
 from omkl.errors import UserError, show, suggest
 from omkl.estimators.arguments import CALIBRATION, SCALED, argument_name, class_name
 from omkl.estimators.platt import Platt
@@ -157,6 +158,35 @@ def follow(estimator: Any, model: Learner) -> None:
     except UserError as error:
         raise ValueError(_named(name, error)) from None
     estimator._given = now
+
+
+def row_weights(spec: LearnerSpec, given: Mapping[str, Any], weights: Any, n: int, name: str) -> np.ndarray:
+    """Return the weights (n,) of rows. Raises ValueError for what cannot be the weights of this learner.
+
+    given: the arguments of its estimator    name: the estimator's
+    """
+    made = np.asarray(weights, dtype=np.float64)
+    made = np.full(n, made) if made.ndim == 0 else made
+    if made.shape != (n,):
+        raise ValueError(f"{name}: sample_weight.shape == {made.shape}, expected ({n},)")
+    if not (np.isfinite(made).all() and (made >= 0).all() and made.any()):
+        raise ValueError(f"{name}: each sample_weight must be a number ≥ 0, and not all of them zero")
+    try:
+        for weight in np.unique(made[made > 0]).tolist():
+            spec.weighted(_params(spec, name, given), weight)
+    except UserError as error:
+        raise ValueError(f"{_named(name, error)} (sample_weight={weight:g})") from None
+    return made
+
+
+def of_equal_weight(stream: Stream, weights: np.ndarray | None) -> Iterator[tuple[Stream, float | None]]:
+    """Yield the parts of a stream whose rows have one weight, and this weight; all of it without weights."""
+    if weights is None:
+        yield stream, None
+        return
+    ends = [0, *(np.flatnonzero(np.diff(weights)) + 1).tolist(), stream.T]
+    for start, stop in itertools.pairwise(ends):
+        yield part(stream, start, stop), float(weights[start])
 
 
 def _params(spec: LearnerSpec, where: str, given: Mapping[str, Any]) -> dict[str, Any]:

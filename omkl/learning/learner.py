@@ -3,10 +3,9 @@
 import inspect
 import math
 import os
-import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from omkl import conf
 from omkl.algorithms import function
+from omkl.engine.choices import Choice
 from omkl.engine.expansion import BLOCK, Expansion
 from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
 from omkl.errors import UserError, show
@@ -246,10 +246,9 @@ class Learner:
         values: dict[str, Any] = dict.fromkeys(absent(self.resources, params))
         for name in params.keys() & set(self.names):
             domain = self.spec.hyperparameters[name].domain
-            constants = (
-                codes(self.run_compiled, name, domain, self.spec.name) if isinstance(domain, list) else {}
-            )
-            values[name] = compiled_value(params[name], domain, constants)
+            if isinstance(domain, list):
+                check_choices(self.run_compiled, name, domain, self.spec.name)
+            values[name] = compiled_value(params[name], domain)
         return values
 
     def _storing(self) -> list[str]:
@@ -289,62 +288,44 @@ class Learner:
             return None if w is None else w.copy()
 
 
-# ------------------------------------------------------------------ choices as compiled code takes them
-
-# The choice ``loss: eps`` is the constant ``LOSS_EPS``, or ``EPS``, of the learner's module, else of the
-# engine's modules whose functions it uses. The order of the choices in conf/algo does not matter.
-
-
-def codes(compiled: Any, name: str, choices: list, learner: str) -> dict[str, int]:
-    """Return the constants that stand for the words among the choices of a hyperparameter.
+def check_choices(compiled: Any, name: str, choices: list, learner: str) -> None:
+    """Raise UserError where the compiled code knows fewer words of a domain than all but one.
 
     compiled: the learner's function; name: of the hyperparameter; choices: its domain in conf/algo; learner:
-    whose file that is. Raises UserError where a choice has no constant, or two choices have the same.
+    whose file that is. Code that compares with every word but one takes that one for what is left.
     """
-    numbers: dict[str, int] = {}
-    where = f"conf/algo/{learner}.yaml: {name}.domain"
-    for choice in (choice for choice in choices if isinstance(choice, str)):
-        code = _constant(compiled.py_func.__globals__, name, choice)
-        names = " or ".join(_names(name, choice))
-        module = compiled.py_func.__module__
-        if code is None:
-            raise UserError(
-                f"{where}: the compiled code does not know '{choice}': "
-                f"{module} has no constant {names}; remove the choice, or write the constant and its code"
-            )
-        if code in numbers.values():
-            twin = next(other for other, known in numbers.items() if known == code)
-            raise UserError(
-                f"{where}: '{twin}' and '{choice}' are the same number, "
-                f"{code}, in {module}; give each constant its own"
-            )
-        numbers[choice] = code
-    return numbers
+    words = [choice for choice in choices if isinstance(choice, str)]
+    unknown = [word for word in words if word not in _words(compiled.py_func)]
+    if len(unknown) > 1:
+        raise UserError(
+            f"conf/algo/{learner}.yaml: {name}.domain: the compiled code does not know "
+            f"{' and '.join(map(repr, unknown))}: {compiled.py_func.__module__} compares with none of them; "
+            "remove the choices, or write their code (one may be what is left)"
+        )
 
 
-def _constant(own: Mapping[str, Any], name: str, choice: str) -> int | None:
-    """Return the constant in a module's names, else in those of the compiled functions that it uses."""
-    helpers = [used.py_func.__globals__ for used in own.values() if hasattr(used, "py_func")]
-    for scope in (own, *helpers):
-        for constant in _names(name, choice):
-            if type(scope.get(constant)) is int:
-                return scope[constant]
-    return None
+@cache
+def _words(function: Any) -> frozenset[str]:
+    """Return the texts in a function's module and in the modules of the compiled functions that it uses."""
+    own = function.__globals__
+    modules = [own, *(used.py_func.__globals__ for used in own.values() if hasattr(used, "py_func"))]
+    return frozenset(
+        constant
+        for module in modules
+        for used in module.values()
+        if hasattr(used, "py_func")
+        for constant in used.py_func.__code__.co_consts
+        if isinstance(constant, str)
+    )
 
 
-def _names(name: str, choice: str) -> list[str]:
-    word = re.sub(r"\W+", "_", choice).upper()
-    return [f"{name.upper()}_{word}", word]
-
-
-def compiled_value(value: Any, domain: Any, constants: Mapping[str, int]) -> float | int | bool:
-    """Return a hyperparameter as compiled code takes it: a choice as its constant, null as nan.
+def compiled_value(value: Any, domain: Any) -> float | int | bool | Choice:
+    """Return a hyperparameter as compiled code takes it: a word as a choice, null as nan.
 
     Its type is that of the domain, whatever the value, so that all settings share one compiled version.
-    constants: of the domain's choices, see ``codes``.
     """
     if isinstance(value, str):
-        return constants[value]
+        return Choice(value)
     if value is None:
         return math.nan
     if not is_number(domain):

@@ -19,9 +19,10 @@ this, so that the learner would divide by 0, is refused. A fill or diagonal (of 
 a hyperparameter, 1 over one or over a length. ``grows``: the last side, a hyperparameter that may be null,
 gets its room as rounds come; they are counted in the array named. A ``kind`` is a hyperparameter, how the
 frequencies are drawn, or what a hyperparameter's values stand for: ``{variant: {standard: iid, ...}}``. A
-resource is None where ``unless`` is given, or ``slots`` is null. ``classes``: on data of C > 2 classes there
-is such an array for each, (C, m, 2D). ``made_with: [eta, lam]``: hyperparameters whose values the learner has
-put into the array, so that they cannot change in mid-stream; those that a form names cannot anyway.
+resource is None where ``unless`` is given, or ``slots`` is null. ``classes``: there is such an array for each
+class, (C, m, 2D), C = 1 for two of them and for numbers. ``made_with: [eta, lam]``: hyperparameters whose
+values the learner has put into the array, so that they cannot change in mid-stream; those that a form names
+cannot anyway.
 
 A further kind is a subclass of `Resource` and an entry of ``_KINDS`` in state.py.
 """

@@ -51,7 +51,7 @@ class Rounds(Resource):
 class Array(Resource):
     """An array of this shape: full of ``fill``, with ``diagonal`` on its diagonal (of the last two sides).
 
-    classes: with more than two classes there is one for each, side by side: (C, *shape)
+    classes: there is one for each class, side by side: (C, *shape), C = 1 for two of them and for numbers
     grows: the array that counts the rounds, as which its last side grows: a window
     domain: of its numbers, an interval    gram: the Budget whose factored Gram matrices it holds
     made_with: hyperparameters whose values it holds once something has been learnt
@@ -129,8 +129,8 @@ class Array(Resource):
         """Return the lengths of its sides; one that grows has no room at first."""
         room = {**dict.fromkeys(self.along, 0), **setup.slots}
         sides = tuple(room[side] if side in self.along else setup.length(side) for side in self.shape)
-        if self.classes and setup.many:
-            sides = (setup.many, *sides)
+        if self.classes:
+            sides = (setup.many or 1, *sides)
         return (*sides[:-1], 0) if self.grows else sides
 
     def numbers(self, setup: Setup) -> int:

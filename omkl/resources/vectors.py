@@ -318,10 +318,10 @@ class Slots(Stores):
         kept = _in_order(value)
         place = np.zeros(value.norm2.size, np.int64)
         place[kept] = np.arange(len(kept))
-        made = np.zeros((len(value.n_sv), len(kept), *value.A.shape[2:]))
+        made = np.zeros((len(value.n_sv), len(kept), value.A.shape[2]))
         for i, count in enumerate(value.n_sv):
             np.add.at(made[i], place[value.holds[:count, i]], value.A[:count, i])
-        return made
+        return made[:, :, 0] if value.classes is None else made
 
     def save(self, value: Any) -> Arrays:
         kept = {name: getattr(value, name) for name in _SAVED}
@@ -434,7 +434,7 @@ def _in_use(ends: np.ndarray, size: int) -> np.ndarray:
 def _shape(name: str, m: int, classes: int | None) -> tuple[tuple[int | None, ...], Any]:
     """Return shape and type of an array of a Budget; classes: how many, of more than two."""
     if name == "A":
-        return (None, m, *([] if classes is None else [classes])), np.float64
+        return (None, m, classes or 1), np.float64
     if name in ("own", "holds", "born"):
         return (None, m), np.int64 if name in ("holds", "born") else np.float64
     if name in ("n_sv", "oldest"):

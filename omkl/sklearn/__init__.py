@@ -10,9 +10,21 @@ from functools import cache
 from typing import Any
 
 from omkl.estimators.arguments import estimator_specs, listed, make_class, no_such_estimator
-from omkl.sklearn.by_task import Classifier, NoveltyDetector, Regressor
+from omkl.sklearn.by_task import (
+    Classifier,
+    NoveltyDetector,
+    Regressor,
+    WeightedClassifier,
+    WeightedRegressor,
+)
 
-_BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor, "novelty": NoveltyDetector}
+_BASES: dict[str, type] = {
+    "classification": Classifier,
+    "regression": Regressor,
+    "novelty": NoveltyDetector,
+    "weighted classification": WeightedClassifier,
+    "weighted regression": WeightedRegressor,
+}
 
 
 def names() -> list[str]:

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from omkl.config import learner_spec
 from omkl.config.learners import LearnerSpec
@@ -28,7 +28,9 @@ from omkl.estimators.make import (
     follow,
     make_learner,
     new_calibration,
+    of_equal_weight,
     planned_rounds,
+    row_weights,
     warn_of_rounds,
 )
 from omkl.estimators.platt import Platt
@@ -75,17 +77,41 @@ class OnlineLearner(Copied, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> OnlineLearner:
+    def fit(self, X: Any, y: Any = None, **others: Any) -> OnlineLearner:
         """Forget what was learnt, and make one pass over the rows in their order.
 
         X (T, d): array, data frame or sparse matrix; y (T,). Ctrl-C leaves the estimator unfitted. Raises
         ValueError for arguments out of their domain and for data that do not suit the learner.
         """
+        self._refuse(others)
+        return self._fit(X, y)
+
+    def _fit(self, X: Any, y: Any, weights: Any = None) -> OnlineLearner:
         try:
-            return self._learn(self._first(X, y, None))
+            return self._continue(X, y, weights=weights, reset=True)
         except KeyboardInterrupt:  # half of a pass, which would be taken for a whole one
             self.__dict__.pop("_model", None)
             raise
+
+    def _continue(
+        self, X: Any, y: Any, classes: Any = None, weights: Any = None, reset: bool = False
+    ) -> OnlineLearner:
+        """Learn these rows, the first ones where nothing has been learnt; weights (n,) or None."""
+        if weights is not None:
+            n, given = _num_samples(X), self.get_params(deep=False)
+            weights = row_weights(self._spec, given, weights, n, type(self).__name__)
+            if (used := weights > 0).sum() < n:  # a row of weight 0 is none
+                X, y, weights = _safe_indexing(X, used), _safe_indexing(y, used), weights[used]
+        if reset or "_model" not in self.__dict__:
+            return self._learn(self._first(X, y, classes), weights)
+        rows, target = self._validated(X, y, classes, reset=False)
+        return self._learn(self._stream(rows, target), weights)
+
+    def _refuse(self, others: dict[str, Any]) -> None:
+        for name in others:
+            weightless = "its step has no size that a weight could multiply; repeat rows instead"
+            why = weightless if name == "sample_weight" else "unknown argument"
+            raise TypeError(f"{type(self).__name__} takes no {name}: {why}")
 
     def _first(self, X: Any, y: Any, classes: Any) -> Stream:
         """Begin: check the arguments, make the learner, and return the stream of these rows."""
@@ -122,11 +148,20 @@ class OnlineLearner(Copied, BaseEstimator):
         """Number of classes; 2 for other tasks, too."""
         return 2
 
-    def _learn(self, stream: Stream) -> OnlineLearner:
-        with self._current().lock:
+    def _learn(self, stream: Stream, weights: np.ndarray | None = None) -> OnlineLearner:
+        model = self._current()
+        with model.lock:
             warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, stream.T)
-            trace, _ = self._model.run(stream, progress=self._progress)
-            calibrate(self.__dict__.get("_calibration"), stream, trace)
+            params = model.params
+            for rows, weight in of_equal_weight(stream, weights):
+                if weight is not None:
+                    model.change(self._spec.weighted(params, weight))
+                try:
+                    trace, _ = model.run(rows, progress=self._progress)
+                finally:
+                    if weight is not None:
+                        model.change(params)
+                calibrate(self.__dict__.get("_calibration"), rows, trace)
         return self
 
     def _current(self) -> Learner:

@@ -35,12 +35,10 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
     def _n_classes(self) -> int:
         return len(self.classes_)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Classifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, **others: Any) -> Any:
         """Continue with these rows; ``classes``: all labels, if the first rows may lack some."""
-        if "_model" not in self.__dict__:
-            return self._learn(self._first(X, y, classes))
-        rows, target = self._validated(X, y, classes, reset=False)
-        return self._learn(self._stream(rows, target))
+        self._refuse(others)
+        return self._continue(X, y, classes)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores (n,), positive for ``classes_[1]``; for more than two classes (n, n_classes)."""
@@ -129,12 +127,10 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         tags.regressor_tags.poor_score = True  # one pass over a few rows
         return tags
 
-    def partial_fit(self, X: Any, y: Any) -> Regressor:
+    def partial_fit(self, X: Any, y: Any, **others: Any) -> Any:
         """Continue with these rows."""
-        if "_model" not in self.__dict__:
-            return self._learn(self._first(X, y, None))
-        rows, target = self._validated(X, y, None, reset=False)
-        return self._learn(self._stream(rows, target))
+        self._refuse(others)
+        return self._continue(X, y)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the predictions (n,) for the rows.
@@ -174,16 +170,13 @@ class NoveltyDetector(OutlierMixin, OnlineLearner):
     attributes: ClassVar[str] = f"""{ATTRIBUTES.format(measure="the rows flagged as novel")}
 flagged_ : rows that were novel when they came."""
 
-    def partial_fit(self, X: Any, y: Any = None) -> NoveltyDetector:
+    def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Continue with these rows; y is not read."""
-        if "_model" not in self.__dict__:
-            return self._learn(self._first(X, None, None))
-        rows, target = self._validated(X, None, None, reset=False)
-        return self._learn(self._stream(rows, target))
+        return self._continue(X, None)
 
-    def fit(self, X: Any, y: Any = None) -> OnlineLearner:
+    def fit(self, X: Any, y: Any = None, **others: Any) -> OnlineLearner:
         """Forget what was learnt, and make one pass over the rows in their order; y is not read."""
-        return super().fit(X, None)
+        return super().fit(X, None, **others)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores (n,), negative for novel rows."""
@@ -235,3 +228,43 @@ def _check_there(y: Any, what: str) -> None:
 
 def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
+WEIGHT = """sample_weight (n,), numbers above 0: the step of a row of weight w is w times as long, with the
+        step size w eta in place of eta; AROW learns it with r / w in place of r."""
+
+
+class WeightedClassifier(Classifier):
+    """Classification by a learner whose step has a size, which a row's weight changes."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **others: Any) -> Any:
+        self._refuse(others)
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **others: Any
+    ) -> Any:
+        self._refuse(others)
+        return self._continue(X, y, classes, sample_weight)
+
+    fit.__doc__ = f"""{Classifier.fit.__doc__}
+        {WEIGHT}"""
+    partial_fit.__doc__ = f"""{Classifier.partial_fit.__doc__}
+        {WEIGHT}"""
+
+
+class WeightedRegressor(Regressor):
+    """Regression by a learner whose step has a size, which a row's weight changes."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **others: Any) -> Any:
+        self._refuse(others)
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, **others: Any) -> Any:
+        self._refuse(others)
+        return self._continue(X, y, weights=sample_weight)
+
+    fit.__doc__ = f"""{Regressor.fit.__doc__}
+        {WEIGHT}"""
+    partial_fit.__doc__ = f"""{Regressor.partial_fit.__doc__}
+        {WEIGHT}"""

@@ -172,7 +172,7 @@ def stored_in_slots(B: Any) -> Arrays:
     ends = B.ends.reshape(-1, 2)[examples]
     at = np.concatenate([np.empty(0, int), *(np.arange(*pair) for pair in ends)])
     return {
-        "A": B.A[:n].T,
+        "A": B.A[:n, :, 0].T if B.classes is None else B.A[:n].T,
         "own": B.own[:n],
         "indptr": np.append(0, np.cumsum(ends[:, 1] - ends[:, 0])),
         "indices": B.indices[at],
@@ -189,7 +189,7 @@ def slots_of(B: Any, i: int) -> list[tuple[list, list, float]]:
     vectors = []
     for s in range(B.n_sv[i]):
         part = slice(*B.ends.reshape(-1, 2)[B.holds[s, i]])
-        vectors.append((B.indices[part].tolist(), B.values[part].tolist(), B.A[s, i]))
+        vectors.append((B.indices[part].tolist(), B.values[part].tolist(), B.A[s, i, 0]))
     return sorted(vectors)
 
 

@@ -173,7 +173,7 @@ def replayed(run: "Repetition") -> Replay:
 
     seen, learner, stream = hindsight_of(run)
     state, T = learner.state, stream.T
-    theta = state["theta"] if state["theta"].ndim == 3 else state["theta"][None]
+    theta = state["theta"]
     weights = state["W"] if "W" in state else state["w"][None]
     L = min(len(theta), T.bit_length())
     score, f = np.empty(T), np.full((T, L), np.nan)

@@ -59,7 +59,8 @@ def test_no_budget_is_exceeded_in_any_round(over, budget):
     assert B.n_sv.max() == budget
     assert len(B.A) == budget
     assert B.users.sum() == B.n_sv.sum() == B.size[1]
-    assert (B.users > 0).sum() == B.size[0] == len(set(B.holds[B.A != 0]) | set(np.flatnonzero(B.users)))
+    held = set(B.holds[B.A[:, :, 0] != 0]) | set(np.flatnonzero(B.users))
+    assert (B.users > 0).sum() == B.size[0] == len(held)
     assert np.isfinite(B.A).all()
 
 
@@ -72,7 +73,7 @@ def test_one_kernel_with_a_budget_of_t_is_the_perceptron(name):
     X, _, stream = rows(500)
     ours, trace, theirs, perceptron = beside(name, {"budget": 501}, "perceptron", {}, X, stream)
     np.testing.assert_array_equal(ours.n_sv, theirs.n_sv)
-    np.testing.assert_array_equal(ours.A[: ours.n_sv[0], 0], theirs.A[0, : theirs.n_sv[0]])
+    np.testing.assert_array_equal(ours.A[: ours.n_sv[0], 0, 0], theirs.A[0, : theirs.n_sv[0]])
     # the vote errs as the output does, but for outputs of exactly 0 with a positive label
     vote = perceptron.mistake & ((perceptron.score != 0) | (stream.y < 0))
     np.testing.assert_array_equal(trace.mistake, vote)
@@ -93,7 +94,7 @@ def test_one_kernel_with_a_budget_of_t_is_norma_with_the_hinge_loss(name, over, 
     n = theirs.n_sv[0]
     assert ours.n_sv[0] == n > 200
     scale = (1 - 0.2 * lam) ** 500  # of what NORMA has stored
-    np.testing.assert_allclose(ours.A[:n, 0], theirs.A[0, :n] * scale, rtol=1e-12)
+    np.testing.assert_allclose(ours.A[:n, 0, 0], theirs.A[0, :n] * scale, rtol=1e-12)
     np.testing.assert_array_equal(trace.mistake, its.mistake & ((its.score != 0) | (stream.y < 0)))
 
 
@@ -106,7 +107,7 @@ def test_one_kernel_with_a_budget_of_t_is_the_passive_aggressive_algorithm():
     for t in range(300):
         a[t] = y[t] * min(0.4, max(0.0, 1.0 - y[t] * (a[:t] @ K[:t, t])))
     B = learner.state["B"]
-    np.testing.assert_allclose(B.A[: B.n_sv[0], 0], a[a != 0], rtol=1e-9)
+    np.testing.assert_allclose(B.A[: B.n_sv[0], 0, 0], a[a != 0], rtol=1e-9)
 
 
 def test_nogd_of_full_rank_projects_on_what_is_stored():
@@ -124,7 +125,7 @@ def test_nogd_of_full_rank_projects_on_what_is_stored():
             held, a = [*held, t], np.append(a, 0.2 * y[t])
         else:
             a = a + 0.2 * y[t] * np.linalg.solve(wide(X[held], X[held]), k)
-    np.testing.assert_allclose(learner.state["B"].A[:, 0], a, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(learner.state["B"].A[:, 0, 0], a, rtol=1e-6, atol=1e-9)
 
 
 def wide(U, V):

@@ -102,7 +102,9 @@ def test_a_dictionary_of_everything_interpolates():
     B = learner.state["B"]
     assert B.n_sv[0] == data.T
     np.testing.assert_array_equal(B.origin[B.holds[:60, 0]], np.arange(60))
-    np.testing.assert_allclose(B.A[:60, 0], np.linalg.solve(kernel_matrix(data, kernel), data.y), atol=1e-8)
+    np.testing.assert_allclose(
+        B.A[:60, 0, 0], np.linalg.solve(kernel_matrix(data, kernel), data.y), atol=1e-8
+    )
 
 
 def test_a_sparse_dictionary_is_least_squares_on_its_span():
@@ -136,7 +138,7 @@ def test_folding_keeps_half_of_the_vectors_and_the_norm():
     B = learner.state["B"]
     n = B.n_sv[0]
     K, a = kernel_matrix(data, kernel), np.zeros(data.T)
-    a[B.origin[B.holds[:n, 0]]] = B.A[:n, 0]
+    a[B.origin[B.holds[:n, 0]]] = B.A[:n, 0, 0]
     assert learner.state["norm2"][0] == pytest.approx(a @ K @ a, rel=1e-9)
 
 
@@ -154,7 +156,7 @@ def test_lasvm_after_many_passes_solves_the_dual_problem():
     learner, _ = one_pass("lasvm", data, order=np.tile(np.arange(100), 60), kernel=GAUSSIAN, C=C)
     K, B = kernel_matrix(data, GAUSSIAN), learner.state["B"]
     a, n = np.zeros(100), B.n_sv[0]
-    a[B.origin[B.holds[:n, 0]]] = B.A[:n, 0]
+    a[B.origin[B.holds[:n, 0]]] = B.A[:n, 0, 0]
     assert (np.unique(B.origin[B.holds[:n, 0]]).size, (data.y * a).min() >= 0) == (n, True)
     bounds = [(0.0, C) if y > 0 else (-C, 0.0) for y in data.y]
     found = minimize(
@@ -204,7 +206,7 @@ def test_dual_space_with_room_for_all_is_pegasos_and_features_come_near():
         f = K[t] @ a / max(t, 1)
         assert trace.score[t] == pytest.approx(f, rel=1e-9)
         a[t] = data.y[t] / (1 + np.exp(data.y[t] * f)) * 80 / 2.0
-    np.testing.assert_allclose(learner.state["B"].A[:80, 0], a / 80, rtol=1e-9)
+    np.testing.assert_allclose(learner.state["B"].A[:80, 0, 0], a / 80, rtol=1e-9)
     moved, near = one_pass("dualsgd", data, kernel=kernel, budget=10, k=3, lam=2.0, D=20_000)
     np.testing.assert_allclose(near.score, trace.score, atol=0.3)
     assert moved.state["B"].n_sv[0] <= 10

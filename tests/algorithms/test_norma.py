@@ -82,7 +82,7 @@ def test_with_a_window_and_a_constant_step_every_coefficient_is_picked_from_the_
     assert sorted(born) == [t for t in range(3000 - tau, 3000) if data.y[t] * trace.score[t] <= 1.0]
     np.testing.assert_array_equal(powers, beta)
     np.testing.assert_allclose(
-        scale[0] * B.A[: born.size, 0], eta * data.y[born] * beta[2999 - born], rtol=3e-16 * (tau + 5)
+        scale[0] * B.A[: born.size, 0, 0], eta * data.y[born] * beta[2999 - born], rtol=3e-16 * (tau + 5)
     )
 
 
@@ -178,7 +178,7 @@ def test_removal_by_hand():
         add(B, stream, t, 0, t, a)
     remove(B, 2, 0, 0)
     assert outputs(B, stream, 3) == [-(5.0 * 3 - 2)]
-    assert B.A[:3, 0].tolist() == [5.0, -1.0, 0.0]
+    assert B.A[:3, 0, 0].tolist() == [5.0, -1.0, 0.0]
     assert B.size.tolist() == [2, 2]
     remove(B, 3, 0, 1)
     assert outputs(B, stream, 3) == [-15]

@@ -7,7 +7,7 @@ from support.engine_cases import csr_of, dataset, one_pass
 
 from omkl import seeds
 from omkl.config import learner_names, learner_spec
-from omkl.engine.experts import discount, discount_by, weighted_vote, weighted_vote_of
+from omkl.engine.experts import discount, discount_by, weighted_vote
 from omkl.engine.stream import make_stream
 from omkl.learning import Learner
 
@@ -61,12 +61,12 @@ def test_an_even_split_of_equal_weights_is_zero(m):
         w, f = hedged([7] * m, 0.8, rng), rng.permutation(np.repeat([1.0, -1.0], m // 2))
         rounding += in_order(w, f) != 0
         assert weighted_vote(w, f) == 0.0
-        assert weighted_vote_of(np.ones(m, np.bool_), w, f) == 0.0
+        assert weighted_vote(w, f, np.ones(m, np.bool_)) == 0.0
         c = np.zeros(m, np.bool_)
         c[[np.flatnonzero(f > 0)[0], np.flatnonzero(f < 0)[0]]] = True
-        assert weighted_vote_of(c, w, f) == 0.0
+        assert weighted_vote(w, f, c) == 0.0
         c[np.flatnonzero(~c)[0]] = True
-        assert weighted_vote_of(c, w, f) * f[c].sum() > 0
+        assert weighted_vote(w, f, c) * f[c].sum() > 0
     assert rounding > 25
 
 
@@ -92,7 +92,7 @@ def test_the_lighter_kernels_decide_behind_a_tie(light):
 
 
 def test_empty_combinations_score_zero():
-    assert weighted_vote_of(np.zeros(3, np.bool_), np.full(3, 1 / 3), np.ones(3)) == 0.0
+    assert weighted_vote(np.full(3, 1 / 3), np.ones(3), np.zeros(3, np.bool_)) == 0.0
 
 
 def crowd(n):

@@ -1,16 +1,19 @@
-"""Choices reach compiled code by name: their order does not matter, and one that it lacks is reported."""
+"""Choices reach compiled code as words: their order does not matter, and those that it lacks are reported."""
 
 import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numba import njit
 
 from omkl.algorithms import function
 from omkl.config import learner_spec, learner_specs
+from omkl.engine.choices import Choice
+from omkl.engine.jit import compiled
 from omkl.errors import UserError
 from omkl.learning import run_pass
-from omkl.learning.learner import codes
+from omkl.learning.learner import check_choices
 
 
 def with_choices(name: str, key: str, choices: list):
@@ -43,28 +46,43 @@ def test_a_choice_keeps_its_meaning_wherever_it_stands_in_the_list(choices):
     assert passed(with_choices("norma_regression", "loss", choices), loss="huber") == right
 
 
-def test_a_choice_that_the_compiled_code_lacks_is_reported_whatever_is_chosen():
+def test_choices_that_the_compiled_code_lacks_are_reported_whatever_is_chosen():
     spec = with_choices("norma_regression", "loss", ["squared", "cubic", "eps", "huber"])
-    with pytest.raises(UserError, match=r"norma_regression.yaml: loss.domain: .*'cubic'.*LOSS_CUBIC"):
+    with pytest.raises(UserError, match=r"norma_regression.yaml: loss.domain: .*know 'cubic' and 'eps'"):
         passed(spec, loss="squared")
 
 
-def test_two_choices_of_one_number_are_reported(monkeypatch):
-    compiled = function("norma_regression")
-    monkeypatch.setitem(compiled.py_func.__globals__, "HUBER", 1)
-    with pytest.raises(UserError, match="'eps' and 'huber' are the same number, 1"):
-        codes(compiled, "loss", ["squared", "eps", "huber"], "norma_regression")
-
-
-def test_every_word_of_every_learner_has_its_constant():
-    known = {}
+def test_the_code_of_every_learner_knows_all_but_one_word_of_each_choice():
+    checked = set()
     for spec in learner_specs().values():
         compiled = function(spec.function)
         code = compiled.py_func.__code__
         for name, own in spec.hyperparameters.items():
-            domain = own.domain
-            if name in code.co_varnames[: code.co_argcount] and isinstance(domain, list):
-                known[spec.name, name] = codes(compiled, name, domain, spec.name)
-    assert known["bomkc_spa", "discount"] == {"hinge": 0, "zero_one": 1}
-    assert known["okr", "loss"] == {"squared": 0, "logistic": 1, "hinge": 2}
-    assert known["omkc_sd", "floor"] == {"delta/m": 0, "delta": 1}
+            if name in code.co_varnames[: code.co_argcount] and isinstance(own.domain, list):
+                check_choices(compiled, name, own.domain, spec.name)
+                checked.add((spec.name, name))
+    assert {("bomkc_spa", "discount"), ("okr", "loss"), ("omkc_sd", "floor")} < checked
+
+
+@compiled
+def slope(loss, x):
+    if loss == "squared":
+        return 2.0 * x
+    return 3.0 * x if loss != "delta/m" else 4.0 * x
+
+
+@compiled
+def slopes(loss, x):
+    return slope(loss, x), slope("squared", x), slope("other", x)
+
+
+@njit
+def slopes_of_a_user(loss, x):
+    return slope(loss, x), slope("squared", x), slope("other", x)
+
+
+@pytest.mark.parametrize("function", [slopes, slopes_of_a_user])
+def test_a_choice_is_compared_with_words(function):
+    for word, factor in {"squared": 2.0, "delta/m": 4.0, "other": 3.0}.items():
+        assert function(Choice(word), 1.0) == (factor, 2.0, 3.0)
+        assert function.py_func(word, 1.0) == (factor, 2.0, 3.0)

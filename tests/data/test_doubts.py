@@ -24,7 +24,7 @@ def notes_of(frame, tmp_path, **settings):
     path = tmp_path / "rows.csv"
     frame.to_csv(path, index=False)
     (ref,) = files([], settings, [str(path)])
-    own = omkl.fit("arow", frame, **settings).notes
+    own = omkl.fit("arow", frame, scale="none", **settings).notes
     found = [note.replace(f"{path}:", "data:") for note in ref.notes]
     as_text = "taken as missing"  # with the words of the cells, which a frame lacks
     assert [note for note in own if as_text not in note] == [

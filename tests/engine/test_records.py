@@ -8,13 +8,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from numba import typeof
+from numba import njit, typeof
+from numba.core.errors import TypingError
 
 from omkl.engine.jit import compiled
-from omkl.engine.records import Record
+from omkl.engine.records import Record, method
 
 
-class Inner(Record, namedtuple("Inner", "name counts")):
+class Counted(Record):
+    """Records with counts."""
+
+
+class Inner(Counted, namedtuple("Inner", "name counts")):
     """A record in another."""
 
 
@@ -154,3 +159,42 @@ def first_count(record):
 def test_an_exception_while_a_record_is_read_is_raised():
     with pytest.raises(KeyboardInterrupt):
         first_count(Unreadable(np.arange(3)))
+
+
+@method(Counted)
+@compiled
+def total(record, factor, more=None):
+    whole = factor * record.counts.sum()
+    if more is not None:
+        whole += more.size
+    return whole
+
+
+@method(Outer)
+@compiled
+def tallied(record, times=1):
+    return record.inner.total(times) + record.inner.total(more=record.last, factor=0)
+
+
+@compiled
+def methods_called(record):
+    return record.tallied(), record.tallied(2), record.inner.total(3)
+
+
+@njit
+def methods_called_by_a_user(record):
+    return record.tallied(), record.tallied(2), record.inner.total(3)
+
+
+@pytest.mark.parametrize("function", [methods_called, methods_called_by_a_user, methods_called.py_func])
+def test_methods_are_called_in_compiled_code_as_in_python(function):
+    assert function(outer()) == (3 + 2, 6 + 2, 9)
+
+
+def test_a_record_without_that_method_is_an_error():
+    @njit
+    def wrong(record):
+        return record.totals()
+
+    with pytest.raises(TypingError, match="Unknown attribute 'totals'"):
+        wrong(outer())

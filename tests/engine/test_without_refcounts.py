@@ -27,6 +27,11 @@ def compiled_functions() -> tuple[dict[Place, ast.FunctionDef], dict[Place, Plac
 
 
 NODES, IMPORTED = compiled_functions()
+METHODS = [
+    place
+    for place, node in NODES.items()
+    if any(ast.unparse(d).startswith("method(") for d in node.decorator_list)
+]
 WITHOUT = [
     place
     for place, node in NODES.items()
@@ -42,13 +47,25 @@ def made_by(place: Place) -> set[str]:
         for part in ast.walk(NODES[module, name]):
             if isinstance(part, ast.Attribute) and part.attr in MAKERS:
                 makes.add(f"{name}: {ast.unparse(part)}")
-            if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
-                callee = (module, part.func.id)
-                callee = IMPORTED.get(callee, callee)
-                if callee in NODES and callee not in seen:
-                    seen.add(callee)
-                    todo.append(callee)
+            for callee in called(part, module) - seen:
+                seen.add(callee)
+                todo.append(callee)
     return makes
+
+
+def called(part: ast.AST, module: str) -> set[Place]:
+    """The compiled functions that this may call: by name, or all methods of that name."""
+    if not isinstance(part, ast.Call):
+        return set()
+    if isinstance(part.func, ast.Attribute):
+        home = ".".join(IMPORTED.get((module, ast.unparse(part.func.value)), ()))
+        if home:  # of an imported module
+            return {(home, part.func.attr)} & NODES.keys()
+        return {place for place in METHODS if place[1] == part.func.attr}
+    callee = (module, ast.unparse(part.func))
+    while callee in IMPORTED:  # a learner's names come from engine/verbs.py
+        callee = IMPORTED[callee]
+    return {callee} & NODES.keys()
 
 
 @pytest.mark.parametrize("place", WITHOUT, ids=".".join)
@@ -58,4 +75,5 @@ def test_it_makes_no_array(place):
 
 def test_and_one_that_does_is_seen():
     assert made_by(("omkl.engine.expansion", "self_kernels")) == {"own_values: np.empty"}
+    assert {"mistakes: np.empty", "weighted_vote: np.ones"} < made_by(("omkl.algorithms.omkc", "omkc_dd"))
     assert len(WITHOUT) > 30

@@ -15,6 +15,7 @@ import omkl.learning.cell
 from omkl.algorithms import functions
 from omkl.config import learner_names, learner_spec, learner_specs
 from omkl.engine import by_address, numba_cache
+from omkl.engine.choices import Choice
 from omkl.learning import precompile
 from omkl.learning.learner import compiled_value
 from omkl.learning.precompile import missing, setting, version, warm_up
@@ -302,11 +303,11 @@ def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
 
 def test_a_hyperparameter_has_the_type_of_its_domain():
     for value in (1, 1.0, 0.5, None):
-        assert isinstance(compiled_value(value, "(0, inf) or null", {}), float)
-        assert isinstance(compiled_value(value, "int [1, inf) or null", {}), float)
-    assert isinstance(compiled_value(np.int64(3), "int [1, inf)", {}), int)
-    assert compiled_value("sqrt", ["constant", "sqrt"], {"constant": 0, "sqrt": 1}) == 1
-    assert compiled_value(True, "bool", {}) is True
+        assert isinstance(compiled_value(value, "(0, inf) or null"), float)
+        assert isinstance(compiled_value(value, "int [1, inf) or null"), float)
+    assert isinstance(compiled_value(np.int64(3), "int [1, inf)"), int)
+    assert isinstance(compiled_value("sqrt", ["constant", "sqrt"]), Choice)
+    assert compiled_value(True, "bool") is True
 
 
 THREADS = """

@@ -233,6 +233,17 @@ def test_the_seed_of_a_repetition_is_that_of_the_object(model):
     assert learnt(1) != learnt(2)
 
 
+@pytest.mark.parametrize(
+    ("model", "name"), [(SGDClassifier(), "random_state"), (forest.ARFClassifier(), "seed")], ids=str
+)
+def test_a_seed_that_the_object_names_stays(model, name):
+    spec, params = spec_of(model)
+    assert getattr(spec.fresh(params, 7), name) == 7
+    setattr(model, name, 3)
+    spec, params = spec_of(model)
+    assert getattr(spec.fresh(params, 7), name) == 3
+
+
 def test_a_worker_with_another_version_says_so():
     spec, _ = spec_of(GaussianNB())
     spec.packages["scikit-learn"], own = "0.1", spec.packages["scikit-learn"]

@@ -8,6 +8,7 @@ from sklearn import metrics as sk
 from omkl import data
 from omkl.config import learner_spec, pool
 from omkl.config.kernel_kinds import kernel_pool
+from omkl.engine.stream import UNRECORDED
 from omkl.learning import scores, warm_up
 from omkl.learning.one_pass import run_pass
 from omkl.store.cell_measures import CellMeasures, with_extra
@@ -82,6 +83,12 @@ def test_scores_of_few_values_tie_and_count_half():
     y, score = np.array([1, 1, 0, 0, 0, 1]), np.array([1.0, 0.0, 0.0, -1.0, 1.0, 1.0])
     assert scores.auc(y, score[:, None]) == pytest.approx(sk.roc_auc_score(y, score))
     assert scores.auc(y[:2], score[:2, None]) is None
+
+
+def test_a_mean_is_of_the_rounds_that_have_a_value():
+    sums = scores.sums_of(np.array([UNRECORDED, 2.0, UNRECORDED, 4.0]))
+    assert (sums / [1, 2, 3, 4]).tolist() == [0.0, 2.0, 2.0, 3.0]
+    assert scores.sums_of(np.full(3, UNRECORDED)) is None
 
 
 @pytest.mark.parametrize("name", ["egpc", "omkc_dd", "majority", "arow"])

@@ -8,7 +8,7 @@ from omkl.data import confusion
 from omkl.reports.class_values import classes_text
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import ReportPlan
-from omkl.store.cell_measures import hits_of
+from omkl.store.cell_measures import CellMeasures, hits_of, with_extra
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 
@@ -58,6 +58,10 @@ def test_of_many_confusions_the_largest_are_kept(monkeypatch):
     assert np.count_nonzero(counts[:, :-1] - np.diag(np.diagonal(counts))) == 100
     assert counts.sum() == 3000
     np.testing.assert_array_equal(errors_of(stored), errors_of(whole))
+    both = frame(*(cell(DD, rep, 10, confusion=one) for rep, one in enumerate((whole, stored))))
+    kappa, none = CellMeasures(with_extra(both)).of("kappa")
+    assert np.isfinite(kappa)
+    assert np.isnan(none)  # how many are taken for a class is not known
 
 
 @pytest.mark.parametrize(

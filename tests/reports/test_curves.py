@@ -41,6 +41,17 @@ def test_repetitions_with_other_points_are_interpolated_as_counts():
     assert table["n_sv_sum_mean"].tolist() == pytest.approx([2.0, 4.0, 8.0])
 
 
+def test_a_mean_ends_with_the_first_curve_that_ends():
+    cells = frame(cell(DD, 0, 8, T=8), cell(DD, 1, 6, T=6))
+    curves = {
+        cells["key"][0]: {"t": [2, 4, 8], "mistakes": [2, 4, 8], "n_sv_sum": [2, 4, 8]},
+        cells["key"][1]: {"t": [3, 6], "mistakes": [0, 3], "n_sv_sum": [3, 6]},
+    }
+    table = mean_curves(cells, curves)
+    assert table["t"].tolist() == [2, 4, 6]
+    assert table["error_mean"].tolist() == pytest.approx([50.0, 62.5, 75.0])
+
+
 def test_cells_without_a_curve_are_left_out_and_none_at_all_is_an_error():
     cells = frame(cell(DD, 0, 4), cell(DD, 1, 2))
     table = mean_curves(cells, {cells["key"][1]: {"t": [10], "mistakes": [1], "n_sv_sum": [2]}})

@@ -12,7 +12,9 @@ from omkl.config import plan as plan_of
 from omkl.data import find
 from omkl.runs import estimate as module
 from omkl.runs import runner
+from omkl.runs.cells import expand
 from omkl.runs.estimate import estimate
+from omkl.store.store import Store
 
 
 @pytest.fixture
@@ -34,13 +36,16 @@ def test_nothing_runs_and_nothing_is_written(plan):
     assert made.processes == 1
 
 
-def test_what_the_store_knows_narrows_the_range(plan, tmp_path):
+def test_what_the_store_knows_narrows_the_range(plan, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_load", lambda: 0.0)
     runner.run_plan(replace(plan, reps=2), jobs=1)
     rows = estimate([plan], jobs=1).rows
     assert {(row["done"], row["to run"], row["from"]) for row in rows} == {(2, 2, "same cells")}
     stored = runner.run_plan(replace(plan, reps=2), jobs=1).cells["seconds"].iloc[0]  # the fakes' own
     assert [row["seconds each"] for row in rows] == [pytest.approx(stored)] * 6
     assert [row["most"] for row in rows] == [pytest.approx(1.35 * stored)] * 6
+    left = 12 * (stored + module.CELL)
+    assert estimate([plan], jobs=1).time.about == pytest.approx(left + module.START)
     other = replace(plan, settings=(Setting("omkc_dd", {"beta": 0.5}, POOL),), yardsticks=())
     assert {row["from"] for row in estimate([other]).rows} == {"same learner and data"}
     third = replace(other, data=(plan.data[0], find(write_data(tmp_path / "three.libsvm", 70, 2))))
@@ -48,6 +53,14 @@ def test_what_the_store_knows_narrows_the_range(plan, tmp_path):
     everything = estimate([replace(plan, reps=2)])
     assert (everything.time.about, sum(row["to run"] for row in everything.rows)) == (0.0, 0)
     assert sum(row["to run"] for row in estimate([replace(plan, reps=2)], fresh=True).rows) == 12
+
+
+def test_seconds_are_the_geometric_mean_of_those_that_are_known(plan):
+    with Store(plan.store) as store:
+        known = module._Known(store, [])
+    known.same["these"] += [1.0, 4.0]
+    basis, seconds = known.seconds("these", expand(plan)[0])
+    assert (basis, seconds.tolist()) == ("same cells", pytest.approx([2.0, 0.75 * 1.0, 1.35 * 4.0]))
 
 
 def test_a_size_that_is_not_known_yet_is_assumed_and_said(tmp_path):

@@ -207,6 +207,15 @@ def test_with_the_controller_down_what_is_queued_is_unknown(plan, tools, capsys)
     assert (["unknown" in row for row in json.loads(out)], err) == ([False] * 2, "")
 
 
+def test_with_the_controller_down_what_has_failed_is_known(plan, tools, monkeypatch):
+    slurm.submit(plan)
+    (tools / "queue").unlink()
+    monkeypatch.setattr(runner, "run_cell", lambda cell: 1 / 0)
+    folder = next(plan.store.glob("slurm/*/jobs.json")).parent
+    assert slurm.run_chunk(str(folder / "0.json"))["failed"] == 5
+    assert total(status(plan).rows, "failed", "unknown", "missing") == [5, 19, 0]
+
+
 def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
     slurm.submit(plan)
     (tools / "queue").unlink()  # squeue fails

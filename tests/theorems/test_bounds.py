@@ -3,11 +3,16 @@
 import inspect
 import json
 import math
+from types import SimpleNamespace
+from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from omkl.cli import main
 from omkl.config import learner_specs
+from omkl.theorems import evaluation
+from omkl.theorems.case import Bound
 from omkl.theorems.evaluation import function_of
 
 REPS = 4  # of a learner that draws random numbers
@@ -177,10 +182,19 @@ def test_formats(capsys):
         assert main([*words, "--format", fmt]) == 0
         shown[fmt] = capsys.readouterr().out
     (row,) = json.loads(shown["json"])
-    assert row["kernel"] == "linear"
+    assert row["kernel"] == "polynomial(degree=1, coef0=1)"
     assert row["ratio"] == pytest.approx(row["bound"] / row["mean"])
+    assert row["std"] == pytest.approx((row["max"] - row["mean"]) * 2**0.5) != 0  # the sample's, of two
     assert f"{row['bound']:.5g}" in shown["table"]
     assert "f from 100 of 569 examples (--rows)" in shown["table"]
     assert shown["markdown"].startswith("`omkl bounds algo=perceptron data=wdbc")
     assert shown["csv"].splitlines()[0].startswith("data,learner,settings,pool,theorem")
     assert "\\toprule" in shown["latex"]
+
+
+def test_where_repetitions_have_bounds_of_their_own_the_ratio_is_the_least():
+    spec = SimpleNamespace(label="one", stochastic=False, unusual=lambda *_: {})
+    setting, case = SimpleNamespace(params={}, pool=None), SimpleNamespace(batch=Mock(), gap=None)
+    bound = Bound("Theorem", 15.0, values=(10.0, 20.0, 9.0))
+    row = evaluation._row(spec, setting, "classification", bound, np.array([5.0, 4.0, 0.0]), case)
+    assert (row["ratio"], row["mean"]) == (2.0, 3.0)

@@ -3,9 +3,8 @@
 import numpy as np
 
 from omkl.algorithms.auto import KERNELS, LINEAR, NU, WIDTHS, _learn, _lift, _lines, _moments, _scale
-from omkl.engine.jit import compiled
 from omkl.engine.probit import excess
-from omkl.engine.stream import record_score
+from omkl.engine.verbs import compiled
 
 
 @compiled
@@ -46,7 +45,7 @@ def auto_parts(
         _lines(x, new_known[2], h)
         parts = (theta, P, last), (beta, R, late, sigma)
         g, k = _moments(parts, z, h, mu, v, learn)
-        record_score(trace, t, excess(W, mu, v), stream.y[t])
+        trace.record(t, excess(W, mu, v), stream.y[t])
         if learn:
             _learn(parts, W, g, k, mu, v, stream.y[t])
             mean[:], m2[:], known[:] = new_mean, new_m2, new_known
