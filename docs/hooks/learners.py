@@ -64,7 +64,7 @@ def _index(specs: dict[str, LearnerSpec]) -> str:
         rows = [_entry(spec) for spec in families[title]]
         head = ["learner", "in tables", "what it does", "for", "memory", "rank"]
         text += [f"## {title}", "", *markdown(head, rows), ""]
-    listed = [spec.name for title in families for spec in families[title]]
+    listed = [f"{spec.name} <{spec.name}>" for title in families for spec in families[title]]
     return "\n".join([*text, "```{toctree}", ":hidden:", "", *sorted(listed), "```", ""])
 
 

@@ -1,4 +1,4 @@
-"""One learner without a knob: Gaussian processes on features as they come and scaled online, and linear ones.
+"""Nothing to tune: Gaussian processes on features as they come and scaled online, and linear ones.
 
 For classes an ensemble as E-GPC's (egpc.py), for numbers one of Bayesian regressions. Their members are
 fixed; what the kernels' widths and the features' scales should be is read off the rows seen so far.

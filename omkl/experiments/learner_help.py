@@ -12,7 +12,7 @@ from omkl.config.settings_text import value_text
 from omkl.tasks import by_task
 
 TASK = {"classification": "two classes", "regression": "numbers", "novelty": "novelty detection"}
-KERNELS = {"pool": "a pool of kernels", "own": "one kernel of its own", "none": "no kernel"}
+KERNELS = {"pool": "a pool of kernels", "own": "one kernel of its own", "none": "no kernel to choose"}
 EXAMPLE = {"classification": "wdbc", "regression": "airfoil", "novelty": "usps_test"}
 RANKED = {"classification": "classes", "regression": "numbers"}  # tables of results/today that are ranked
 
