@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -102,3 +103,11 @@ def shown(word: str) -> str:
     """Return a word of the command for a message: printable, on one line, of at most 100 characters."""
     text = word if word.isprintable() else repr(word)
     return text if len(text) <= 100 else text[:97] + "..."
+
+
+def outside() -> int:
+    """Return the ``stacklevel`` with which a warning names the line that called omkl, maybe by scikit-learn."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith(("omkl.", "sklearn.")):
+        frame, level = frame.f_back, level + 1
+    return level

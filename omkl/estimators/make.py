@@ -11,7 +11,7 @@ from omkl.config import learner_spec, pool
 from omkl.config.kernel_kinds import PARTS, check_kernels, kernel_pool, pool_names
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace, part
-from omkl.errors import UserError, show, suggest
+from omkl.errors import UserError, outside, show, suggest
 from omkl.estimators.arguments import CALIBRATION, SCALED, argument_name, class_name
 from omkl.estimators.platt import Platt
 from omkl.learning.cell import warm_up_once
@@ -56,7 +56,7 @@ def make_learner(
                 f"{name} chooses its kernel by the first rows that it is given, which are {stream.T}; give "
                 f"the first partial_fit at least {FEW}",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=outside(),
             )
         rows = scaling.scaled(stream, True)[0] if scaling else stream
         chosen = choose_kernels(spec, params, chosen, d, rows, seed, classes=classes)
@@ -129,7 +129,7 @@ def warn_of_rounds(estimator: object, planned: int | None, done: int, more: int)
             f"{type(estimator).__name__}: it was made for a stream of {planned} rows, but row {planned + 1} "
             "has arrived; give the length of the whole stream as rounds=",
             UserWarning,
-            stacklevel=4,
+            stacklevel=outside(),
         )
 
 

@@ -19,7 +19,7 @@ from omkl.config import learner_spec
 from omkl.config.learners import LearnerSpec
 from omkl.data.dataset import MANY, far_feature, far_text
 from omkl.engine.stream import Stream, make_stream
-from omkl.errors import UserError
+from omkl.errors import UserError, outside
 from omkl.estimators.arguments import argument_name
 from omkl.estimators.copies import Copied
 from omkl.estimators.csr import dense_rows, sparse_rows
@@ -138,7 +138,7 @@ class OnlineLearner(Copied, BaseEstimator):
         kernels = pool["kernels"] if pool else []
         if far := far_feature(stream.T, stream.indices, stream.values, kernels):
             advice = "subtract the means (sklearn.preprocessing.StandardScaler, or scale='online')"
-            warnings.warn(f"{far_text(*far)}; {advice}", UserWarning, stacklevel=4)
+            warnings.warn(f"{far_text(*far)}; {advice}", UserWarning, stacklevel=outside())
 
     def _stream(self, rows: Rows, target: np.ndarray) -> Stream:
         return make_stream(*rows, target, np.arange(len(target)), self._n_classes)
