@@ -106,7 +106,7 @@ def shown(word: str) -> str:
 
 
 def outside() -> int:
-    """Return the ``stacklevel`` with which a warning names the line that called omkl, maybe by scikit-learn."""
+    """Return the ``stacklevel`` with which a warning names the line that called omkl, by scikit-learn too."""
     frame, level = sys._getframe(1), 1
     while frame.f_back and str(frame.f_globals.get("__name__")).startswith(("omkl.", "sklearn.")):
         frame, level = frame.f_back, level + 1
