@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl import conf
-from omkl.config import LearnerSpec, learner_names, learner_spec, learner_specs
+from omkl.config import LearnerSpec, learner_names, learner_spec, learner_specs, pool
 from omkl.data import compact, find, registry
 from omkl.data.orders import order as data_order
 from omkl.errors import OmklError, UserError
 from omkl.learning import run_pass, warm_up
-from omkl.testing import kernel_check, twins
-from omkl.testing.cases import assert_same, clouds, dataset, ties, wdbc
+from omkl.testing import class_cases, kernel_check, twins
+from omkl.testing.cases import assert_same, clouds, dataset, fitting, ties, wdbc
 from omkl.testing.contracts import CONTRACTS
 from omkl.testing.plain import lend
 from omkl.testing.plain import twins as twins_of
@@ -139,7 +139,24 @@ def _of_learner(name: str, known: Mapping[str, twins.Twin], package: str) -> dic
         f"twin: {stream}": partial(_compare, name, known[name], data, order, stream in twins.EDGES)
         for stream, (data, order) in streams.items()
     }
+    if learner_spec(name).classes == "many":
+        rows = {"clouds": class_cases.clouds(80, 3), "ties": class_cases.ties(80, 3)}
+        compared |= {
+            f"twin: {kind} of three classes": partial(_compare_classes, name, known[name], *own)
+            for kind, own in rows.items()
+        }
     return {**compared, **checks}
+
+
+def _compare_classes(name: str, twin: twins.Twin, X: np.ndarray, label: np.ndarray) -> None:
+    """Compare a learner and its twin on rows of three classes."""
+    spec, over = learner_spec(name), twins.small(name)
+    for word in twins.pools_of(name) if spec.kernels == "pool" else ("",):
+        given = fitting(spec, pool(word)) if word else None
+        learner, trace = class_cases.class_pass(name, X, label, 3, given, **over)
+        result = class_cases.twin_pass(twin, name, X, label, given, **over)
+        assert result.predicted is not None, "the twin of more than two classes gives the class predicted"
+        class_cases.assert_as_the_twin(learner, trace, result, getattr(twin, "near", 1e-9))
 
 
 def _no_twin(name: str, package: str) -> None:
@@ -162,13 +179,13 @@ def _some(data: Any) -> tuple[Any, np.ndarray]:
 
 def _compare(name: str, twin: twins.Twin, data: Any, order: np.ndarray | None, edge: bool) -> None:
     order = np.arange(data.T) if order is None else order
-    for pool in twins.pools_of(name):
+    for word in twins.pools_of(name):
         for over in [{}] if edge else twins.kernels_for(name):
             try:
-                twins.assert_equal(name, data, order, twins.both(name, twin, data, order, pool, **over))
+                twins.assert_equal(name, data, order, twins.both(name, twin, data, order, word, **over))
             except AssertionError as error:
                 kernel = over.get("kernel", {}).get("kind")
-                used = kernel or (f"pool {pool}" if learner_spec(name).kernels == "pool" else "")
+                used = kernel or (f"pool {word}" if learner_spec(name).kernels == "pool" else "")
                 raise AssertionError(f"{error}{f' ({used})' if used else ''}") from None
 
 

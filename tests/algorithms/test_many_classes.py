@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from reference import TWINS
 from reference.rounds import rounds
-from support.class_cases import (
+from support.engine_cases import COSINE, MIXED, assert_same, dataset, one_pass, state, traced
+
+import omkl.data
+from omkl.config import learner_names, learner_spec
+from omkl.engine.stream import make_stream, part
+from omkl.learning.model_file import pack, unpack
+from omkl.resources.resource import Setup
+from omkl.testing import twins
+from omkl.testing.class_cases import (
     assert_as_the_twin,
     class_learner,
     class_pass,
@@ -18,14 +26,6 @@ from support.class_cases import (
     ties,
     twin_pass,
 )
-from support.engine_cases import COSINE, MIXED, assert_same, dataset, one_pass, state, traced
-
-import omkl.data
-from omkl.config import learner_names, learner_spec
-from omkl.engine.stream import make_stream, part
-from omkl.learning.model_file import pack, unpack
-from omkl.resources.resource import Setup
-from omkl.testing import twins
 
 NAMES = [name for name in learner_names() if learner_spec(name).classes == "many"]
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.0}

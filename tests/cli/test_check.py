@@ -135,3 +135,84 @@ def test_a_twin_s_fault_says_what_and_where(place, capsys, before, after, said):
     found = faults(capsys)
     assert all(check.startswith("twin") for _, check in found)
     assert said in next(iter(found.values()))
+
+
+MANY = {
+    "algorithms/several.py": '''"""OMKC(D,D) again."""
+
+from numba import njit
+
+from omkl.engine.verbs import discount, mistakes
+
+
+@njit(cache=True)
+def several(stream, E, w, trace, learn, beta):
+    """w (m,) weights"""
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = E.outputs(stream, t)
+        trace.record(t, E.weighted_vote(w, f), y, E)
+        z = mistakes(y, f)
+        if learn and z.any():
+            discount(w, beta, z)
+            E.add(stream, t, y * z)
+''',
+    "conf/algo/several.yaml": """
+beta: {value: 0.8, domain: "(0, 1)", help: discount}
+about:
+  {label: Several, cite: ours, task: classification, classes: many, kernels: pool, revision: 1, state:
+  {E: {expansion: true}, w: {shape: [m], fill: 1/m, domain: "[0, 1]"}}}
+""",
+    "tests/reference/several.py": '''"""OMKC(D,D) again, round by round."""
+
+import numpy as np
+
+from .classes import Classes, best, class_votes, classes_of, margin
+from .expansion import Expansions
+from .kernels import pool_rows
+from .weights import Weights
+
+
+def several(X, y, kernels, *, beta, normalise="none", rng=None):
+    m, C = len(kernels), classes_of(y)
+    W = Weights(m)
+    if C is None:
+        E = Expansions(pool_rows(X, kernels, normalise), m, len(y))
+        for t in range(len(y)):
+            f = E.F[:, t].copy()
+            E.record(W.vote(f, [True] * m), y[t], [True] * m)
+            z = [y[t] * f[i] <= 0 for i in range(m)]
+            W.discount(beta, z)
+            E.add(t, y[t] * np.array(z, float))
+        return E.result(weights=W.w)
+    E = Classes(X, C, kernels, normalise)
+    for t in range(len(y)):
+        f = E.scores(t)
+        E.record(class_votes(W, [best(f[i]) for i in range(m)], C), y[t])
+        z = [margin(f[i], y[t]) <= 0 for i in range(m)]
+        W.discount(beta, z)
+        for i in range(m):
+            E.step(t, i, float(z[i]), y[t], best(f[i], without=y[t]))
+    return E.result(W.w)
+''',
+}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "failed"),
+    [
+        ("", "", set()),
+        ("E.step(t, i, float(z[i]),", "E.step(t, i, 2.0 * z[i],", {"clouds", "ties"}),
+        ("    E = Classes(X, C, kernels, normalise)\n", "    raise ValueError(C)\n", {"clouds", "ties"}),
+    ],
+)
+def test_a_learner_of_many_classes_is_compared_on_three(place, capsys, before, after, failed):
+    """Its twin tells them by whole numbers as labels."""
+    twin = "tests/reference/several.py"
+    write(place / "mine", MANY | {twin: MANY[twin].replace(before, after)})
+    assert main(["check", "mine", "--format", "json"]) == bool(failed)
+    rows = {row["check"]: row["result"] for row in json.loads(capsys.readouterr().out)}
+    assert {check for check, result in rows.items() if result == "failed"} == {
+        f"twin: {kind} of three classes" for kind in failed
+    }
+    assert rows["twin: wdbc"] == "ok"

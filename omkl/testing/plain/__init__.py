@@ -38,10 +38,8 @@ def lend(package: str) -> None:
         setattr(home, name, module)
 
 
-def twins(package: str, form: tuple[str, ...] = ("X", "y", "kernels")) -> dict[str, Callable[..., Any]]:
+def twins(package: str) -> dict[str, Callable[..., Any]]:
     """Return the twins of a package by name: its functions of (X, y, kernels, ..., rng).
-
-    form: their first arguments, (X, label, n_classes, kernels) of those for more than two classes.
 
     Raises UserError, with the file's name, for a module that cannot be imported.
     """
@@ -56,6 +54,6 @@ def twins(package: str, form: tuple[str, ...] = ("X", "y", "kernels")) -> dict[s
         for name, value in vars(module).items():
             if inspect.isfunction(value) and value.__module__ == module.__name__:
                 parameters = tuple(inspect.signature(value).parameters)
-                if parameters[: len(form)] == form and "rng" in parameters:
+                if parameters[:3] == ("X", "y", "kernels") and "rng" in parameters:
                     known[name] = value
     return known
