@@ -210,7 +210,7 @@ def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, clas
     seeds = [name for name in ("random_state", "seed") if name in known and name not in params]
     try:
         made = target(**params, **dict.fromkeys(seeds[:1], seed % 2**32))
-    except (TypeError, ValueError) as error:
+    except (ImportError, TypeError, ValueError) as error:  # the first of a package that its function imports
         raise UserError(f"{where}: {spec.estimator}: {error}") from None
     made = learnable(made, f"{where}: {spec.estimator}")
     if classes > 2 and not takes_many(made):

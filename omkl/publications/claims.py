@@ -291,7 +291,7 @@ def within(rows: ClaimRows, options: Options) -> Answer:
     if len(sides) == 1:
         value, text = means[0], _shown(means, options["measure"])[0]
     else:
-        value = means[0] / means[1] if means[1] else float("nan")
+        value = _ratio(*means)
         text = f"time {value:.3g}" if "counts" in options else f"{value:.3g}"
     text += _counted(rows, sides, options, share=True)
     if _is_short(options["measure"], *means):
@@ -363,10 +363,10 @@ def across(each: Sequence[ClaimRows], options: Options) -> Answer:
     for rows in each:
         a, b = (rows.mean(side, measure) for side in sides)
         sizes.append(rows.records[sides[0]][0]["T"] if sides[0] in rows.records else np.nan)
-        ratios["the ratio"].append(np.nan if _is_short(measure, a, b) else a / b)
+        ratios["the ratio"].append(np.nan if _is_short(measure, a, b) else _ratio(a, b))
         if "counts" in options:
             a, b = (rows.kernel_values(side, options["counts"][side]) for side in sides)
-            ratios["that of values"].append(a / b)
+            ratios["that of values"].append(_ratio(a, b))
     made = {name: rank_correlation(sizes, own) for name, own in ratios.items() if own}
     text = "; ".join(
         f"{name} and T: {counted(own.n, 'data set')}"
@@ -385,6 +385,10 @@ KINDS: dict[str, Callable[[ClaimRows, Options], Answer]] = {
 }
 
 
+def _ratio(a: float, b: float) -> float:
+    return a / b if b else float("nan")
+
+
 def _sign(measure: str) -> float:
     return MEASURES[measure].sign if measure in MEASURES else 1.0
 
@@ -400,7 +404,7 @@ def _counted(rows: ClaimRows, labels: Sequence[str], options: Options, share: bo
         return ""
     counts = [rows.kernel_values(label, options["counts"][label]) for label in labels]
     if share:
-        return f", values {counts[0] / counts[1] if counts[1] else float('nan'):.3g}"
+        return f", values {_ratio(*counts):.3g}"
     return f", values {' : '.join(_shown(counts, 'kernel_values'))}"
 
 

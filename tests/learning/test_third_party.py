@@ -247,3 +247,10 @@ def test_a_model_that_predicts_nothing_is_named(folder, capsys):
     assert main(["run", "algo=silent", "data=wdbc", "reps=1", "exec=serial"]) == 1
     said = " ".join(capsys.readouterr().err.split())
     assert "silent (own:Silent) predicts None for every row; predict_one must return a prediction" in said
+
+
+def test_a_package_that_a_function_imports_and_is_not_there_is_named(folder, capsys):
+    (folder / "own.py").write_text("def lacks():\n    import not_installed_here\n", encoding="utf-8")
+    (folder / "conf/algo/lacks.yaml").write_text(estimator("own:lacks"), encoding="utf-8")
+    assert main(["run", "algo=lacks", "data=wdbc", "reps=1", "exec=serial"]) == 2
+    assert "lacks.yaml: own:lacks: No module named 'not_installed_here'" in capsys.readouterr().err
