@@ -58,11 +58,31 @@ def loader() -> Any:
                 keys.add(key.value)
             return super().construct_mapping(node, deep=deep)
 
-    forms = {kind: re.compile(f"(?:{form})$", re.ASCII | re.IGNORECASE) for kind, form in _SCALARS.items()}
-    Loader.yaml_implicit_resolvers = {
-        None: [(f"tag:yaml.org,2002:{kind.strip()}", form) for kind, form in forms.items()]
-    }
+    Loader.yaml_implicit_resolvers = _resolvers()
     return Loader
+
+
+def _resolvers() -> dict[None, list[tuple[str, re.Pattern[str]]]]:
+    forms = {kind: re.compile(f"(?:{form})$", re.ASCII | re.IGNORECASE) for kind, form in _SCALARS.items()}
+    return {None: [(f"tag:yaml.org,2002:{kind.strip()}", form) for kind, form in forms.items()]}
+
+
+def yaml_text(content: Any, **how: Any) -> str:
+    """Return the YAML of plain values, which `read_yaml` reads as they are; how: of PyYAML's dump.
+
+    PyYAML's own would leave the text 12e4 without quotes, and `read_yaml` would take it for a number.
+    """
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def represent_float(self, data: float) -> Any:
+            text = super().represent_float(data)  # type: ignore[no-untyped-call]
+            text.value = text.value.replace(".inf", "inf").replace(".nan", "nan")
+            return text
+
+    Dumper.yaml_implicit_resolvers = _resolvers()
+    Dumper.add_representer(float, Dumper.represent_float)
+    return str(yaml.dump(content, Dumper=Dumper, sort_keys=False, **how))
 
 
 def read_yaml(path: Path) -> Any:

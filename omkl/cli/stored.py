@@ -55,10 +55,9 @@ def show(args: Namespace, words: list[str]) -> int:
     if args.format == "json":
         text = json.dumps(configuration, indent=1, ensure_ascii=False) + "\n"
     else:
-        import yaml
+        from omkl import conf
 
-        how: dict[str, Any] = {"sort_keys": False, "default_flow_style": None, "allow_unicode": True}
-        text = yaml.safe_dump(configuration, width=110, **how)
+        text = conf.yaml_text(configuration, default_flow_style=None, allow_unicode=True, width=110)
     emit(text)
     return OK
 

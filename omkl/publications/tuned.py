@@ -251,8 +251,6 @@ def tune_step(step: Step, **how: Any) -> "list[Tuned]":
 
 
 def _keep(step: Step, ends: "list[Tuned]") -> None:
-    import yaml
-
     paper = step.run.paper
     content = {run: dict(sets) for run, sets in _winners(paper).items()}
     own = content.setdefault(step.run.name, {})
@@ -276,7 +274,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
         )
     own[step.data.name] = learners
     head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
-    write_text(winners_file(paper), head + yaml.safe_dump(content, sort_keys=False, width=1000))
+    write_text(winners_file(paper), head + conf.yaml_text(content, width=1000))
 
 
 def _reps(end: "Tuned", cuts: Cuts) -> int:

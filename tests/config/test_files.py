@@ -1,5 +1,6 @@
 """The files of a conf folder: what a value means, what Hydra composes of them, and faults of one line."""
 
+import math
 import time
 
 import pytest
@@ -191,3 +192,13 @@ def test_a_file_that_is_no_small_plain_yaml_is_one_line(folder, group, text, sai
 def test_merges_do_not_grow(tmp_path):
     (tmp_path / "x.yaml").write_text(MERGES)
     assert conf.read_yaml(tmp_path / "x.yaml")["l19"] == {"a": 1}
+
+
+def test_what_is_written_is_read_as_it_was(tmp_path):
+    """Words such as 712841e9, a hash, are texts, and remain texts."""
+    content = {
+        "a": ["712841e9", "true", "~", "inf", "1", "", "a: b", "no"],
+        "1e5": [1e-5, math.inf, 1, None, True],
+    }
+    (tmp_path / "x.yaml").write_text(conf.yaml_text(content))
+    assert conf.read_yaml(tmp_path / "x.yaml") == content
