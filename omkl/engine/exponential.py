@@ -1,8 +1,7 @@
 """exp of numbers that are not positive: most of what a kernel value costs.
 
-Its chain of fused multiply-adds is long, and a processor that sees one chain after the other waits for most
-of it. `exponentials` therefore lays two vectors side by side, where LLVM's loop vectoriser takes one. One
-function serves numbers and lanes, and so gives the same bits.
+One function serves numbers and lanes, and so gives the same bits. Nothing in it branches: LLVM makes vectors
+of a loop over it.
 """
 
 from functools import partial
