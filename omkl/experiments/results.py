@@ -77,7 +77,7 @@ class Shown(ABC):
         return self.report_table().html()
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return self.report_table().narrowed().html()
 
     @property
     def notes(self) -> list[str]:

@@ -6,7 +6,18 @@ import types
 
 import numpy as np
 import pytest
-from river import anomaly, cluster, compose, ensemble, forest, linear_model, optim, preprocessing, tree
+from river import (
+    anomaly,
+    cluster,
+    compose,
+    ensemble,
+    forest,
+    linear_model,
+    neighbors,
+    optim,
+    preprocessing,
+    tree,
+)
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.decomposition import PCA
@@ -153,6 +164,7 @@ class Silent2(Copycat):
 
 
 DIFFERENT = [
+    (neighbors.KNNClassifier(), neighbors.KNNClassifier(engine=neighbors.LazySearch())),
     (GaussianNB(priors=[0.3, 0.7]), GaussianNB(priors=[0.7, 0.3])),
     (GaussianNB(priors=np.array([0.3, 0.7])), GaussianNB(priors=np.array([0.7, 0.3]))),
     (
