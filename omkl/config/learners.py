@@ -245,6 +245,7 @@ class LearnerSpec:
 
 # ------------------------------------------------------------------ the files
 
+IN_OBJECT = "the parameters of an object are set in the object itself"
 given: dict[str, LearnerSpec] = {}  # of estimators that a call had as objects, see omkl.learning.objects
 
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl import conf
 from omkl.config import kernel_kinds
-from omkl.config.learners import LearnerSpec, hyperparameters, learner_names, learner_spec, learner_specs
+from omkl.config.learners import (
+    IN_OBJECT,
+    LearnerSpec,
+    hyperparameters,
+    learner_names,
+    learner_spec,
+    learner_specs,
+)
 from omkl.config.parameters import parameters, texts
 from omkl.config.request import ONLINE, Request, chosen_data, distinct
 from omkl.config.settings_text import SCALING
@@ -156,7 +163,11 @@ def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, 
         if own := spec.hyperparameters.get(name):
             axis[spec.name] = override.checked(spec.check_of(name), f" ({spec.name}: {own.help})")
     if not axis:
-        chosen, known = ",".join(spec.name for spec in specs), hyperparameters(specs)
+        ours = [spec for spec in specs if not spec.is_object]
+        chosen, known = ",".join(spec.name for spec in ours), hyperparameters(ours)
+        if len(ours) < len(specs):
+            absent = f"algo={chosen} has no hyperparameter '{name}', and " if ours else ""
+            raise UserError(f"{override.text}: {absent}{IN_OBJECT}")
         others = [other.name for other in learner_specs().values() if name in other.defaults]
         hint = f"; {', '.join(others)} can take it" if others else suggest(f"algo.{name}", known)
         hint = hint or f"; it has {', '.join(known) or 'none'}"

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from omkl import conf
 from omkl.config.kernel_kinds import PARTS
-from omkl.config.learners import given as given_learners
 from omkl.config.learners import (
+    IN_OBJECT,
     groups,
     hyperparameters,
     kin_of,
@@ -30,6 +30,7 @@ from omkl.config.learners import (
     learner_spec,
     learner_specs,
 )
+from omkl.config.learners import given as given_learners
 from omkl.config.parameters import Parameter, parameters
 from omkl.config.settings_text import is_plain_text
 from omkl.config.words import LISTS, Override, Setting, learner_setting, of_values, parse_words, setting
@@ -215,6 +216,11 @@ class Request:
             ):
                 continue  # a plain key, or a part of a kernel, which `settings` refuses
             if learner not in learner_names():
+                for own in chosen:
+                    if learner_spec(own).is_object and part.startswith(
+                        (f"{own}.", f"{own.partition('.')[2]}.")
+                    ):
+                        raise UserError(f"{override.text}: {IN_OBJECT}")
                 hint = suggest(name, learner_names(), most=3) or "; `omkl list algos` shows them"
                 raise UserError(f"{override.text}: unknown learner '{name}'{hint}")
             if learner not in chosen:

@@ -16,6 +16,8 @@ from omkl.paths import extensions
 SUFFIX = {"classification": "Classifier", "regression": "Regressor", "novelty": "NoveltyDetector"}
 USUAL_POOL = "paper16"
 CALIBRATION = "calibration"  # argument of classifiers whose scores are no probabilities
+CLASS_WEIGHT = "class_weight"  # argument of classifiers whose step has a size
+WEIGHTLESS = "its step has no size that a weight could multiply"
 METHODS = {
     "fit",
     "partial_fit",
@@ -96,7 +98,7 @@ def make_class(
         own |= of_classes
     base = bases.get(f"weighted {task}", bases[task]) if spec.weight else bases[task]
     body = {
-        "__init__": _constructor(name, own),
+        "__init__": _constructor(name, own, spec),
         "__doc__": _help(spec, task, own, str(getattr(base, "attributes", ""))),
         "__module__": module,
         "__qualname__": name,
@@ -131,6 +133,11 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
     if task == "classification" and not spec.probabilities:
         text = "'platt' turns the scores into probabilities by online Platt scaling; None: there are none"
         made[CALIBRATION] = Argument(None, text)
+    if task == "classification" and spec.weight and seed == "random_state":
+        text = (
+            "a mapping of classes to weights, which multiply those of rows, 1 for others; 'balanced' in fit"
+        )
+        made[CLASS_WEIGHT] = Argument(None, f"{text}: n_samples / (n_classes * count of the class)")
     if any(resource.counts_rounds for resource in spec.state.values()):
         first = "the rows of fit, or of the first partial_fit" if seed == "random_state" else "one"
         text = f"rounds of the whole stream; None: {first}"
@@ -151,10 +158,13 @@ def _domain(domain: Any) -> str:
     )
 
 
-def _constructor(name: str, own: dict[str, Argument]) -> Callable[..., None]:
+def _constructor(name: str, own: dict[str, Argument], spec: LearnerSpec) -> Callable[..., None]:
     def __init__(self: Any, **given: Any) -> None:
         for word in given.keys() - own.keys():
-            raise TypeError(f"{name} has no argument '{word}'{suggest(word, own)}")
+            why = suggest(word, own)
+            if word == CLASS_WEIGHT and self.task == "classification":
+                why = ": learn_one takes the weight of a row, w=" if spec.weight else f": {WEIGHTLESS}"
+            raise TypeError(f"{name} has no argument '{word}'{why}")
         for key, argument in own.items():
             setattr(self, key, given.get(key, argument.default))
 

@@ -12,11 +12,11 @@ from omkl.config.kernel_kinds import PARTS, check_kernels, kernel_pool, pool_nam
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace, part
 from omkl.errors import UserError, outside, show, suggest
-from omkl.estimators.arguments import CALIBRATION, SCALED, argument_name, class_name
+from omkl.estimators.arguments import CALIBRATION, CLASS_WEIGHT, SCALED, argument_name, class_name
 from omkl.estimators.platt import Platt
 from omkl.learning.cell import warm_up_once
 from omkl.learning.learner import Learner, cannot_change
-from omkl.learning.model import Rows, noted_scores, probabilities, score
+from omkl.learning.model import Progress, Rows, noted_scores, probabilities, score
 from omkl.learning.one_pass import choose_kernels
 from omkl.learning.scaling import Scaling
 
@@ -149,7 +149,7 @@ def follow(estimator: Any, model: Learner) -> None:
         return
     spec, name = model.spec, type(estimator).__name__
     own = {argument_name(word) for word in spec.hyperparameters}
-    for word in changed.keys() - own:
+    for word in changed.keys() - own - {CLASS_WEIGHT}:
         if spec.stochastic or word not in ("random_state", "seed"):  # else it is not used
             raise ValueError(str(cannot_change(name, word, given[word])))
     now = {**given, **changed}
@@ -160,26 +160,52 @@ def follow(estimator: Any, model: Learner) -> None:
     estimator._given = now
 
 
-def row_weights(spec: LearnerSpec, given: Mapping[str, Any], weights: Any, n: int, name: str) -> np.ndarray:
-    """Return the weights (n,) of rows. Raises ValueError for what cannot be the weights of this learner.
-
-    given: the arguments of its estimator    name: the estimator's
-    """
+def row_weights(weights: Any, n: int, name: str) -> np.ndarray:
+    """Return the weights (n,) of rows. Raises ValueError, with the estimator's name, for what cannot be."""
     made = np.asarray(weights, dtype=np.float64)
     made = np.full(n, made) if made.ndim == 0 else made
     if made.shape != (n,):
         raise ValueError(f"{name}: sample_weight.shape == {made.shape}, expected ({n},)")
     if not (np.isfinite(made).all() and (made >= 0).all() and made.any()):
         raise ValueError(f"{name}: each sample_weight must be a number ≥ 0, and not all of them zero")
-    try:
-        for weight in np.unique(made[made > 0]).tolist():
-            spec.weighted(_params(spec, name, given), weight)
-    except UserError as error:
-        raise ValueError(f"{_named(name, error)} (sample_weight={weight:g})") from None
     return made
 
 
-def of_equal_weight(stream: Stream, weights: np.ndarray | None) -> Iterator[tuple[Stream, float | None]]:
+def check_weights(
+    spec: LearnerSpec, given: Mapping[str, Any], weights: np.ndarray, name: str, what: str
+) -> None:
+    """Raise ValueError for weights with which a hyperparameter of the learner leaves its domain.
+
+    given: the arguments of its estimator    name: the estimator's    what: what is weighted by, such as ``w``
+    """
+    try:
+        for weight in np.unique(weights).tolist():
+            spec.weighted(_params(spec, name, given), weight)
+    except UserError as error:
+        raise ValueError(f"{_named(name, error)} ({what}={weight:g})") from None
+
+
+def learn(
+    model: Learner,
+    stream: Stream,
+    weights: np.ndarray | None,
+    calibration: Platt | None,
+    progress: Progress | None = None,
+) -> None:
+    """Let a learner and its calibration learn a stream; weights (n,) of its rows, None where all are 1."""
+    params = model.params
+    for rows, weight in _of_equal_weight(stream, weights):
+        if weight is not None:
+            model.change(model.spec.weighted(params, weight))
+        try:
+            trace, _ = model.run(rows, progress=progress)
+        finally:
+            if weight is not None:
+                model.change(params)
+        calibrate(calibration, rows, trace)
+
+
+def _of_equal_weight(stream: Stream, weights: np.ndarray | None) -> Iterator[tuple[Stream, float | None]]:
     """Yield the parts of a stream whose rows have one weight, and this weight; all of it without weights."""
     if weights is None:
         yield stream, None

@@ -77,7 +77,7 @@ class Shown(ABC):
         return self.report_table().html()
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return self.report_table().narrowed().html()
 
     @property
     def notes(self) -> list[str]:
@@ -435,6 +435,9 @@ def run_call(call: Call, is_sweep: bool = False, stored: bool = False, **how: An
             raise UserError("stored=True runs nothing, and fresh=True runs all; give one of them")
         return Results.stored(plan, call.line("sweep" if is_sweep else "run"), is_sweep)
     if plan.exec["name"] == "slurm":
+        from omkl.runs.slurm import check_objects
+
+        check_objects(plan)
         raise UserError("exec=slurm submits cells and does not wait; use `omkl run`, and stored=True later")
     made = Results.run(plan, call.line("sweep" if is_sweep else "run"), is_sweep, **how)
     check_end(made.outcome, 6)

@@ -422,9 +422,10 @@ def legend(drawn: "Drawn", styles: Mapping[str, LineStyle], dots: bool = False) 
         if dots and not style.is_yardstick:
             look |= {"linestyle": "none", "marker": style.marker or "o", "markersize": 4.0}
         handles.append(Line2D([], [], **look))
-    names = list(map(in_symbols, styles))
+    most = int((drawn.get_figwidth() - 0.5) / 0.061)
+    names = [textwrap.fill(in_symbols(name), most, break_on_hyphens=False) for name in styles]
     columns = next(own for own in range(len(names), 0, -1) if own == 1 or _fits(names, own, drawn))
-    rows = -(-len(names) // columns)
+    rows = -(-len(names) // columns) + sum(name.count("\n") for name in names)
     drawn.set_figheight(drawn.get_figheight() + 0.1 + 0.165 * rows)
     look = {"loc": "outside lower center", "columnspacing": 1.2, "borderaxespad": 0.1, "borderpad": 0.2}
     drawn.legend(handles, names, ncols=columns, **look)

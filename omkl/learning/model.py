@@ -34,14 +34,19 @@ def has_std(spec: LearnerSpec) -> bool:
     return "variance" in spec.measures
 
 
+def check_std(spec: LearnerSpec) -> None:
+    """Raise ValueError for a learner that does not know the variance of a target."""
+    if not has_std(spec):
+        able = ", ".join(spec.label for spec in learner_specs().values() if has_std(spec))
+        raise ValueError(f"{spec.label} does not say how uncertain a prediction is; {able} do")
+
+
 def score_and_std(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the predictions (n,) of rows, and the standard deviations (n,) of their targets around them.
 
     Raises ValueError for a learner that has none.
     """
-    if not has_std(learner.spec):
-        able = ", ".join(spec.label for spec in learner_specs().values() if has_std(spec))
-        raise ValueError(f"{learner.spec.label} does not say how uncertain a prediction is; {able} do")
+    check_std(learner.spec)
     trace = _trace_of(learner, rows, np.zeros(len(rows[0]) - 1))
     variance = trace.further[:, learner.spec.measures.index("variance")]
     return trace.score, np.sqrt(np.maximum(variance, 0.0))

@@ -236,8 +236,10 @@ class _Walk:
             return sorted((self.value(one, key) for one in value), key=_json)
         if isinstance(value, Mapping):
             return {str(name): self.value(one, key) for name, one in value.items()}
-        if inspect.isclass(value) or inspect.isfunction(value) or isinstance(value, np.ufunc):
-            return f"numpy.{value.__name__}" if isinstance(value, np.ufunc) else self.named(value)
+        if isinstance(value, np.ufunc):
+            return f"numpy.{value.__name__}"
+        if inspect.isclass(value) or inspect.isfunction(value) or _is_compiled(value):
+            return self.named(value)
         if _params_of(value) is not None:
             return {"kind": self.named(type(value)), **self.params(value)}
         if hasattr(value, "toarray") or hasattr(value, "__array__"):
@@ -266,6 +268,13 @@ class _Walk:
             if key not in usual or self.value(usual[key], key) != own:
                 made[key] = own
         return made
+
+
+def _is_compiled(value: Any) -> bool:
+    """Whether a value is a function of a package's compiled module, and no method of an object."""
+    top = (getattr(value, "__module__", None) or "").partition(".")[0]
+    owner = getattr(value, "__self__", None)
+    return inspect.isbuiltin(value) and top in distributions() and (owner is None or inspect.ismodule(owner))
 
 
 def _steps_of(model: Any) -> list[tuple[str, Any]]:

@@ -43,6 +43,7 @@ TOGETHER = 20  # lines up to which a data set stays on one page
 FEW = 4  # data sets that a caption names
 VERDICTS = "verdict"  # the term of a paper's verdicts
 NOTED = ("best", "near", VERDICTS, "diff")  # terms that readers of a paper need
+_IN_NOTEBOOK = 6  # columns of a table that a notebook shows
 _ABSENT = ("INCOMPLETE", "FAILED")  # warnings of what the numbers lack, which readers of a paper must see
 _GAP = 4.0  # points at either side of a column
 _LINE = 345.0  # points of a line of LaTeX's article
@@ -166,6 +167,11 @@ class Table:
 
     _repr_html_ = html
 
+    def narrowed(self) -> "Table":
+        """Return the table for a notebook: with few columns, those first to go that fewest readers need."""
+        tables = [_narrowed(one, self.shared) for one in (self, *self.also)]
+        return replace(tables[0], also=tables[1:], terms=_explained(tables, "to_html() shows all columns"))
+
     def __str__(self) -> str:
         return self.text()
 
@@ -186,7 +192,7 @@ def check_format(fmt: str) -> None:
 def _terminal(table: Table) -> str:
     width = WIDTH.get()
     tables = [_fitted(one, width) for one in (table, *table.also)]
-    terms = _named(_explained(tables), "text")
+    terms = _named(_explained(tables, "no room; --wide shows all columns"), "text")
     blocks = [filled(table.shared)] if table.shared else []
     blocks += ["\n".join(filter(None, (filled(one.title), _body(one, width)))) for one in tables]
     wide = max((len(term) for term in (*dict(terms), *["note"] * bool(table.about))), default=0)
@@ -263,14 +269,30 @@ def _fitted(table: Table, width: int | None) -> Table:
         own = zip(table.columns, _aligned(table), strict=True)
         if sum(least_width(column, texts) + GAP for column, texts in own) - GAP <= width:
             break
-        kept = [at for at, column in enumerate(table.columns) if column.name != name]
-        gone = [column for column in table.columns if column.name == name]
-        table = replace(table.only(kept), left_out=[*table.left_out, *gone])
+        table = _without(table, name)
     return table
 
 
-def _explained(tables: Sequence[Table]) -> list[tuple[str, str]]:
-    """Return the terms of the columns that are shown, and which are left out."""
+def _without(table: Table, name: str) -> Table:
+    kept = [at for at, column in enumerate(table.columns) if column.name != name]
+    gone = [column for column in table.columns if column.name == name]
+    return replace(table.only(kept), left_out=[*table.left_out, *gone])
+
+
+def _narrowed(table: Table, shared: str) -> Table:
+    """Return a table for a notebook; shared: the line above it, which may name the data set."""
+    sets = {row.group for row in table.rows}
+    if len(sets) == 1 and len(table.columns) > _IN_NOTEBOOK and f"{sets.pop()}: " in shared:
+        table = replace(_without(table, "data"), left_out=table.left_out)
+    others = [column.name for column in table.columns[::-1] if column.meaning and not column.marks]
+    for name in [name for name in (*table.least, "reps", *others) if name not in table.chosen]:
+        if len(table.columns) > _IN_NOTEBOOK:
+            table = _without(table, name)
+    return table
+
+
+def _explained(tables: Sequence[Table], hint: str) -> list[tuple[str, str]]:
+    """Return the terms of the columns that are shown, and which are left out; hint: what shows these."""
     shown = {column.header for table in tables for column in table.columns}
     headers = {column.name: column.header for table in tables for column in (*table.columns, *table.left_out)}
     gone = {column.name: column.header for table in tables for column in table.left_out}
@@ -280,9 +302,7 @@ def _explained(tables: Sequence[Table]) -> list[tuple[str, str]]:
         " ".join(filter(None, (headers.get(name.rpartition("_")[0]), header)))
         for name, header in gone.items()
     ]
-    return terms + (
-        [("not shown", f"{', '.join(names)}: no room; --wide shows all columns")] if names else []
-    )
+    return terms + ([("not shown", f"{', '.join(names)}: {hint}")] if names else [])
 
 
 # -------------------------------------------------------------------- Markdown

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
+from omkl.reports.table_cells import MARK_NAMES, MISSING, Column, Spread, TableRow
 
 
 @cache
@@ -15,7 +15,8 @@ def template(name: str) -> Any:
         loader=PackageLoader("omkl", "web"), autoescape=True, trim_blocks=True, undefined=StrictUndefined
     )
     functions = (kind_of, row_kinds, part_of, mean_widths)
-    made.globals |= {function.__name__: function for function in functions} | {"MISSING": MISSING}
+    made.globals |= {function.__name__: function for function in functions}
+    made.globals |= {"MISSING": MISSING, "MARK_NAMES": MARK_NAMES["text"]}
     return made.get_template(name)
 
 

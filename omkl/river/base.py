@@ -13,23 +13,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 from river import base
+from river.proba import Gaussian
 
 from omkl.config import learner_spec
 from omkl.engine.stream import Stream, make_stream
+from omkl.errors import show
+from omkl.estimators.arguments import WEIGHTLESS
 from omkl.estimators.copies import Copied
 from omkl.estimators.make import (
-    calibrate,
+    check_weights,
     follow,
+    learn,
     make_learner,
     new_calibration,
     planned_rounds,
     warn_of_rounds,
 )
 from omkl.learning.learner import Learner
-from omkl.learning.model import Progress, Rows, score
+from omkl.learning.model import Progress, Rows, check_std, score, score_and_std
 from omkl.learning.overflow import check_rows, check_targets
 
-Row = tuple[list[int], list[float], float]  # columns, values, and label, class or target
+Row = tuple[list[int], list[float], float, float]  # columns, values, label, class or target, and weight
 
 
 class _Columns:
@@ -100,21 +104,34 @@ class Model(Copied):
         follow(self, self._model)
         return self._model
 
-    def _learn(self, x: Mapping[Hashable, Any], y: float, classes: int = 2) -> Row:
-        """Learn a row of label, class or target y; return its columns and values, and y."""
+    def _weight(self, w: float) -> float:
+        """Return the weight of a row. Raises ValueError for one that the learner cannot take."""
+        if w == 1:
+            return 1.0
+        spec, name = learner_spec(self.learner), type(self).__name__
+        if not spec.weight:
+            raise ValueError(f"{name} takes no weight, w={w}: {WEIGHTLESS}")
+        if not isinstance(w, int | float | np.number) or not 0 <= w < math.inf:
+            raise ValueError(f"{name}: w must be a number ≥ 0, got {show(w)}")
+        if w > 0:
+            check_weights(spec, self._get_params(), np.array([w], np.float64), name, "w")  # type: ignore[attr-defined]
+        return float(w)
+
+    def _learn(self, x: Mapping[Hashable, Any], y: float, classes: int = 2, w: float = 1.0) -> Row:
+        """Learn a row of label, class or target y and weight w; return its columns and values, y and w."""
         if "_columns" not in self.__dict__:
             self._columns, self._progress = _Columns(), Progress(self.task)
         columns, values, d = self._columns.row(x, learn=True)
-        stream = stream_of([(columns, values, y)], classes)
+        row = columns, values, y, w
+        stream, weights = stream_of([row], classes)
         if "_model" not in self.__dict__:
             self._begin(d, stream, classes)
         model = self._current()
         _room(model, d)
         check_rows(model.growth, stream.indptr, stream.values, self._progress.rounds + 1)
         warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, 1)
-        trace, _ = model.run(stream, progress=self._progress)
-        calibrate(self.__dict__.get("_calibration"), stream, trace)
-        return columns, values, y
+        learn(model, stream, weights, self.__dict__.get("_calibration"), self._progress)
+        return row
 
     def _begin(self, d: int, stream: Stream, classes: int) -> None:
         """Make the learner; stream: what it is to learn first."""
@@ -148,13 +165,14 @@ class Model(Copied):
         return rows
 
 
-def stream_of(rows: Sequence[Row], classes: int) -> Stream:
-    """Return rows as a stream."""
-    indptr = np.cumsum([0, *(len(columns) for columns, _, _ in rows)])
-    indices = np.array([column for columns, _, _ in rows for column in columns], np.int32)
-    values = np.array([value for _, values, _ in rows for value in values], np.float64)
-    y = np.array([label for _, _, label in rows])
-    return make_stream(indptr, indices, values, y, np.arange(len(rows)), classes)
+def stream_of(rows: Sequence[Row], classes: int) -> tuple[Stream, np.ndarray | None]:
+    """Return rows as a stream, and their weights, None where all are 1."""
+    indptr = np.cumsum([0, *(len(columns) for columns, *_ in rows)])
+    indices = np.array([column for columns, *_ in rows for column in columns], np.int32)
+    values = np.array([value for _, values, *_ in rows for value in values], np.float64)
+    y, weights = (np.array([row[at] for row in rows]) for at in (2, 3))
+    stream = make_stream(indptr, indices, values, y, np.arange(len(rows)), classes)
+    return stream, None if (weights == 1).all() else weights
 
 
 def _room(model: Learner, d: int) -> None:
@@ -165,8 +183,13 @@ def _room(model: Learner, d: int) -> None:
 class Regressor(Model, base.Regressor):
     """Regression."""
 
-    def learn_one(self, x: dict, y: Any) -> None:
-        """Learn one row. Raises ValueError for infinite or very large numbers, which spoil any model."""
+    def learn_one(self, x: dict, y: Any, w: float = 1.0) -> None:
+        """Learn one row of weight w.
+
+        Raises ValueError for infinite or very large numbers, which spoil any model, and for a weight other
+        than 1 of a learner whose step has no size.
+        """
+        weight = self._weight(w)
         try:
             target = float(y)
         except OverflowError:
@@ -176,13 +199,24 @@ class Regressor(Model, base.Regressor):
         if not math.isfinite(target):
             raise ValueError(f"the target is {y!r}; it must be a finite number")
         check_targets(np.array([target]))
-        with self._lock:
-            self._learn(x, target)
+        if weight > 0:
+            with self._lock:
+                self._learn(x, target, w=weight)
 
-    def predict_one(self, x: dict, **kwargs: Any) -> float:
-        """Return the prediction, 0 before anything has been learnt."""
+    def predict_one(self, x: dict, with_dist: bool = False, **kwargs: Any) -> Any:
+        """Return the prediction, 0 before anything has been learnt.
+
+        with_dist: return its Gaussian in place of it, of the targets around it; before anything has been
+        learnt its sigma is infinite. Raises ValueError for a learner that does not know it.
+        """
         with self._lock:
-            return self._score(x)
+            if not with_dist:
+                return self._score(x)
+            check_std(learner_spec(self.learner))
+            mean, std = [0.0], [math.inf]
+            if "_model" in self.__dict__:
+                mean, std = (own.tolist() for own in score_and_std(self._model, *self._row(x)))
+            return Gaussian._from_state(n=1, m=mean[0], var=std[0] ** 2, ddof=0)
 
 
 class NoveltyDetector(Model, base.AnomalyDetector):

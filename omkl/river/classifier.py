@@ -8,7 +8,7 @@ from river import base
 
 from omkl.config import learner_spec
 from omkl.estimators.arguments import Argument
-from omkl.estimators.make import calibrate, class_probabilities, has_probabilities
+from omkl.estimators.make import class_probabilities, has_probabilities, learn
 from omkl.learning.model import predicted_classes
 from omkl.learning.model_file import with_classes
 from omkl.river.base import Model, Row, stream_of
@@ -34,13 +34,17 @@ class Classifier(Model, base.Classifier):
     def _multiclass(self) -> bool:
         return learner_spec(self.learner).takes(3)
 
-    def learn_one(self, x: dict, y: Any) -> None:
-        """Learn one row.
+    def learn_one(self, x: dict, y: Any, w: float = 1.0) -> None:
+        """Learn one row of weight w.
 
-        Raises ValueError for None and NaN, and for a third label where the learner is for two, or too late.
+        Raises ValueError for None and NaN, for a third label where the learner is for two, or too late, and
+        for a weight other than 1 of a learner whose step has no size.
         """
+        weight = self._weight(w)
         if y is None or (isinstance(y, float | np.floating) and np.isnan(y)):
             raise ValueError(f"the label is {y!r}, not a label; leave out rows without a label")
+        if weight == 0:
+            return
         with self._lock:
             if "_labels" not in self.__dict__:
                 self._begin_labels()
@@ -48,7 +52,7 @@ class Classifier(Model, base.Classifier):
                 self._begin_again(y)
             if self._many is None:
                 sign, labels = self._with(y)
-                row = self._learn(x, sign)
+                row = self._learn(x, sign, w=weight)
                 self._labels = labels
                 if self._kept is not None:
                     self._kept.append(row)
@@ -60,7 +64,7 @@ class Classifier(Model, base.Classifier):
                     if self._calibration is not None:
                         self._calibration.add_class()
                 self._many = [*self._many, y]
-            self._learn(x, float(self._many.index(y)), len(self._many))
+            self._learn(x, float(self._many.index(y)), len(self._many), weight)
 
     def predict_one(self, x: dict, **kwargs: Any) -> Any:
         """Return the predicted label, None where there is no evidence for one."""
@@ -117,10 +121,10 @@ class Classifier(Model, base.Classifier):
             known = sorted(map(repr, self._labels.values()))
             raise ValueError(f"the label {y!r} is a third one besides {known}; {way_out}")
         self._many = [self._labels[-1.0], self._labels[1.0], y]
-        stream = stream_of([(columns, values, float(sign > 0)) for columns, values, sign in self._kept], 3)
+        rows = [(columns, values, float(sign > 0), w) for columns, values, sign, w in self._kept]
+        stream, weights = stream_of(rows, 3)
         self._begin(self._model.d, stream, 3)
-        trace, _ = self._model.run(stream)
-        calibrate(self._calibration, stream, trace)
+        learn(self._model, stream, weights, self._calibration)
         self._kept = None
 
     def _with(self, y: Any) -> tuple[float, dict[float, Any]]:

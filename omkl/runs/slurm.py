@@ -73,6 +73,7 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
         raise UserError(
             f"exec.threads={threads}: a job has exec.cpus={cpus}; it needs as many cpus as threads"
         )
+    check_objects(plan)
     cells = by_key(expand(plan))
     with locked(plan.store / FOLDER / "lock", "submitting"):
         with Store(plan.store) as store:
@@ -98,6 +99,16 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
             write_content(folder / f"{number}.json", chunk)
         start = _send_locally if plan.exec["cluster"] == "local" else _send
         return Submitted(start(plan.exec, folder, len(chunks)), len(missing), len(waiting))
+
+
+def check_objects(plan: Plan) -> None:
+    """Raise UserError where a learner of a plan is an object, which the file of a job cannot hold."""
+    for setting in plan.settings:
+        if setting.spec.is_object:
+            raise UserError(
+                f"exec=slurm: {setting.spec.label} is an object of Python, and the file of a job holds names "
+                "and numbers alone; use exec=loky or exec=dask, or name its class in a learner's YAML"
+            )
 
 
 # ------------------------------------------------------------------ chunks

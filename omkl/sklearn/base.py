@@ -20,15 +20,15 @@ from omkl.config.learners import LearnerSpec
 from omkl.data.dataset import MANY, far_feature, far_text
 from omkl.engine.stream import Stream, make_stream
 from omkl.errors import UserError, outside
-from omkl.estimators.arguments import argument_name
+from omkl.estimators.arguments import CLASS_WEIGHT, WEIGHTLESS, argument_name
 from omkl.estimators.copies import Copied
 from omkl.estimators.csr import dense_rows, sparse_rows
 from omkl.estimators.make import (
-    calibrate,
+    check_weights,
     follow,
+    learn,
     make_learner,
     new_calibration,
-    of_equal_weight,
     planned_rounds,
     row_weights,
     warn_of_rounds,
@@ -98,28 +98,43 @@ class OnlineLearner(Copied, BaseEstimator):
     ) -> OnlineLearner:
         """Learn these rows, the first ones where nothing has been learnt; weights (n,) or None."""
         if weights is not None:
-            n, given = _num_samples(X), self.get_params(deep=False)
-            weights = row_weights(self._spec, given, weights, n, type(self).__name__)
+            n = _num_samples(X)
+            weights = row_weights(weights, n, type(self).__name__)
             if (used := weights > 0).sum() < n:  # a row of weight 0 is none
                 X, y, weights = _safe_indexing(X, used), _safe_indexing(y, used), weights[used]
+            weights = None if (weights == 1).all() else weights
         if reset or "_model" not in self.__dict__:
-            return self._learn(self._first(X, y, classes), weights)
+            return self._learn(*self._first(X, y, classes, weights, reset))
         rows, target = self._validated(X, y, classes, reset=False)
-        return self._learn(self._stream(rows, target), weights)
+        stream = self._stream(rows, target)
+        return self._learn(stream, self._row_weights(stream, weights, False))
+
+    def _row_weights(self, stream: Stream, weights: np.ndarray | None, is_whole: bool) -> np.ndarray | None:
+        """Return the weights of a stream's rows. Raises ValueError for what the learner cannot take.
+
+        weights: those given, above 0, or None    is_whole: whether they are all rows, as those of fit
+        """
+        if weights is not None:
+            check_weights(
+                self._spec, self.get_params(deep=False), weights, type(self).__name__, "sample_weight"
+            )
+        return weights
 
     def _refuse(self, others: dict[str, Any]) -> None:
         for name in others:
-            weightless = "its step has no size that a weight could multiply; repeat rows instead"
-            why = weightless if name == "sample_weight" else "unknown argument"
+            why = f"{WEIGHTLESS}; repeat rows instead" if name == "sample_weight" else "unknown argument"
             raise TypeError(f"{type(self).__name__} takes no {name}: {why}")
 
-    def _first(self, X: Any, y: Any, classes: Any) -> Stream:
-        """Begin: check the arguments, make the learner, and return the stream of these rows."""
+    def _first(
+        self, X: Any, y: Any, classes: Any, weights: np.ndarray | None, is_whole: bool
+    ) -> tuple[Stream, np.ndarray | None]:
+        """Begin: check the arguments, make the learner, and return the stream of these rows, and weights."""
         rows, target = self._validated(X, y, classes, reset=True)
         seed = self.random_state
         if not isinstance(seed, int | np.integer):
             seed = check_random_state(seed).randint(2**31 - 1)
         stream = self._stream(rows, target)
+        weights = self._row_weights(stream, weights, is_whole)
         given = self.get_params(deep=False)
         own = (given, self.n_features_in_, int(seed), stream, self._n_classes, not sp.issparse(X))
         model = make_learner(self._spec, self.task, *own)
@@ -130,7 +145,7 @@ class OnlineLearner(Copied, BaseEstimator):
         self._planned = planned_rounds(given, stream)
         self._given = given
         self._model = model
-        return stream
+        return stream, weights
 
     def _warn_of_offsets(self, stream: Stream, pool: dict[str, Any] | None) -> None:
         if self.__dict__.get("scale"):
@@ -152,16 +167,7 @@ class OnlineLearner(Copied, BaseEstimator):
         model = self._current()
         with model.lock:
             warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, stream.T)
-            params = model.params
-            for rows, weight in of_equal_weight(stream, weights):
-                if weight is not None:
-                    model.change(self._spec.weighted(params, weight))
-                try:
-                    trace, _ = model.run(rows, progress=self._progress)
-                finally:
-                    if weight is not None:
-                        model.change(params)
-                calibrate(self.__dict__.get("_calibration"), rows, trace)
+            learn(model, stream, weights, self.__dict__.get("_calibration"), self._progress)
         return self
 
     def _current(self) -> Learner:
@@ -311,6 +317,12 @@ class OnlineLearner(Copied, BaseEstimator):
             own["classes"] = [
                 label.item() if isinstance(label, np.generic) else label for label in self.classes_
             ]
+            if (weights := getattr(self, CLASS_WEIGHT, None)) is not None:
+                own[CLASS_WEIGHT] = (
+                    weights
+                    if isinstance(weights, str)
+                    else [float(weights.get(label, 1.0)) for label in self.classes_.tolist()]
+                )
             if own_calibration := self.__dict__.get("_calibration"):
                 own["platt"] = own_calibration.to_json()
         with self._current().lock:
@@ -348,4 +360,9 @@ class OnlineLearner(Copied, BaseEstimator):
             made.classes_ = np.array(about.get("values_of_classes") or about.get("classes") or [])
             if made.classes_.shape != (model.classes,):
                 raise UserError(f"{path} is not a valid model: its classes are not {model.classes}")
+            if (weights := about.get(CLASS_WEIGHT)) is not None:
+                labels = made.classes_.tolist()
+                if isinstance(weights, list) and len(weights) == len(labels):
+                    weights = dict(zip(labels, weights, strict=True))
+                made.class_weight = weights  # partial_fit checks it
         return made

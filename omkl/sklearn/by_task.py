@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,9 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from omkl.data.labels import distinct, finder
-from omkl.estimators.make import class_probabilities, has_probabilities
+from omkl.engine.stream import Stream
+from omkl.errors import show
+from omkl.estimators.make import check_weights, class_probabilities, has_probabilities
 from omkl.learning.model import class_scores, predicted_classes, score, score_and_std
 from omkl.learning.overflow import check_targets
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
@@ -237,6 +240,23 @@ WEIGHT = """sample_weight (n,), numbers above 0: the step of a row of weight w i
 class WeightedClassifier(Classifier):
     """Classification by a learner whose step has a size, which a row's weight changes."""
 
+    class_weight: Any
+
+    def _row_weights(self, stream: Stream, weights: np.ndarray | None, is_whole: bool) -> np.ndarray | None:
+        if self.class_weight is None:
+            return super()._row_weights(stream, weights, is_whole)
+        place = stream.label if stream.label is not None else (stream.y > 0).astype(int)
+        each = _class_weights(self.class_weight, self.classes_, place, is_whole, type(self).__name__)
+        made = each[place] if weights is None else each[place] * weights
+        how = (
+            self.get_params(deep=False),
+            made,
+            type(self).__name__,
+            f"class_weight={self.class_weight}: weight",
+        )
+        check_weights(self._spec, *how)
+        return made
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **others: Any) -> Any:
         self._refuse(others)
         return self._fit(X, y, sample_weight)
@@ -251,6 +271,42 @@ class WeightedClassifier(Classifier):
         {WEIGHT}"""
     partial_fit.__doc__ = f"""{Classifier.partial_fit.__doc__}
         {WEIGHT}"""
+
+
+def _class_weights(
+    given: Any, classes: np.ndarray, place: np.ndarray, is_whole: bool, name: str
+) -> np.ndarray:
+    """Return the weights (C,) of the classes. Raises ValueError for what cannot be such weights.
+
+    given: the argument class_weight    place (n,): the classes of the rows by number    is_whole: whether
+    these are all rows, which "balanced" needs    name: of the estimator
+    """
+    known = classes.tolist()
+    if isinstance(given, str) and given == "balanced":
+        if not is_whole:
+            raise ValueError(
+                "class_weight 'balanced' is not supported for partial_fit. In order to use 'balanced' "
+                "weights, use compute_class_weight('balanced', classes=classes, y=y). In place of y you can "
+                "use a large enough sample of the full training set target to properly estimate the class "
+                "frequency distributions. Pass the resulting weights as the class_weight parameter, "
+                "dict(zip(classes, weights))."
+            )
+        return len(place) / (len(known) * np.bincount(place, minlength=len(known)))
+    if not isinstance(given, Mapping):
+        raise ValueError(
+            f"{name}: class_weight must be None, 'balanced' or a mapping of classes to weights, "
+            f"got {show(given)}"
+        )
+    other = [label for label in given if label not in known]
+    if other and not given.keys() >= {*known}:  # as scikit-learn: a class more does no harm
+        raise ValueError(f"{name}: class_weight has the class {other[0]!r}, but the classes are {known}")
+    try:
+        made = np.array([given.get(label, 1.0) for label in known], np.float64)
+    except (TypeError, ValueError):
+        made = np.zeros(1)
+    if not (np.isfinite(made).all() and (made > 0).all()):
+        raise ValueError(f"{name}: each weight of class_weight must be a number > 0, got {given}")
+    return made
 
 
 class WeightedRegressor(Regressor):

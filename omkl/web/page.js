@@ -44,7 +44,7 @@ function numberOf(text) {
 }
 
 function sorted(rows, column, isNumber, direction) {
-  const text = (row) => row.cells[column].textContent.trim().replace(/^\* /, "");
+  const text = (row) => row.cells[column].textContent.trim().replace(/^[*~] /, "");
   const keyed = rows.map((row) => [isNumber ? numberOf(text(row)) : text(row), row]);
   const empty = (key) => (isNumber ? Number.isNaN(key) : key === "" || key === "–");
   keyed.sort(([a], [b]) => {

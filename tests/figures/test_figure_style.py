@@ -24,6 +24,7 @@ from omkl.figures.style import (
     in_style,
     in_symbols,
     inches,
+    legend,
     limits,
     line_styles,
     plain_log,
@@ -92,6 +93,20 @@ def test_a_figure_has_its_width_and_its_text_is_inside(count, style):
         box = text.get_window_extent()
         assert text.get_fontsize() >= 6.5
         assert not text.get_text() or (box.x0 >= -1 and box.x1 <= drawn.bbox.width + 1)
+
+
+def test_a_long_name_of_a_legend_takes_several_lines():
+    names = ["StandardScaler | SGDClassifier (scikit-learn), sgdclassifier__random_state=1 " * 2, "Auto"]
+    with settings():
+        drawn = Drawn(figsize=(3.3, 2.0), layout="constrained")
+        legend(drawn, line_styles(names))
+        FigureCanvasAgg(drawn).draw()
+    assert drawn.legends[0].get_texts()[0].get_text().count("\n") >= 2
+    for text in drawn.legends[0].get_texts():
+        box = text.get_window_extent()
+        assert (box.x0, box.y0) >= (0, 0)
+        assert box.x1 <= drawn.bbox.width
+        assert box.y1 <= drawn.bbox.height
 
 
 def test_the_style_ends_with_its_block_and_matplotlib_is_as_it_was(figure, tmp_path):

@@ -6,7 +6,18 @@ import types
 
 import numpy as np
 import pytest
-from river import anomaly, cluster, compose, ensemble, forest, linear_model, optim, preprocessing, tree
+from river import (
+    anomaly,
+    cluster,
+    compose,
+    ensemble,
+    forest,
+    linear_model,
+    neighbors,
+    optim,
+    preprocessing,
+    tree,
+)
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.decomposition import PCA
@@ -18,9 +29,14 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 
 import omkl
 import omkl.data
+from omkl.config import plan
+from omkl.config.learners import given
 from omkl.errors import OmklError, UserError
+from omkl.learning.cell import run_cell
 from omkl.learning.objects import spec_of
 from omkl.learning.third_party import source
+from omkl.runs.cells import expand
+from omkl.runs.slurm import check_objects
 from omkl.testing.cases import matrix_of
 
 SERIAL = {"exec": "serial", "progress": False, "yardsticks": []}
@@ -153,6 +169,7 @@ class Silent2(Copycat):
 
 
 DIFFERENT = [
+    (neighbors.KNNClassifier(), neighbors.KNNClassifier(engine=neighbors.LazySearch())),
     (GaussianNB(priors=[0.3, 0.7]), GaussianNB(priors=[0.7, 0.3])),
     (GaussianNB(priors=np.array([0.3, 0.7])), GaussianNB(priors=np.array([0.7, 0.3]))),
     (
@@ -209,6 +226,55 @@ def test_what_cannot_be_learnt_online_is_refused(model, message):
         omkl.run(algo=["auto", model], data="wdbc", reps=1, **SERIAL)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+IN_OBJECT = "the parameters of an object are set in the object itself"
+OUTSIDE = [
+    ("", {"algo.alpha": 3}, f"algo.alpha=3: {IN_OBJECT}"),
+    ("algo.alpha=3", {}, f"algo.alpha=3: {IN_OBJECT}"),
+    ("", {"algo.SGDClassifier.alpha": 3}, f"algo.SGDClassifier.alpha=3: {IN_OBJECT}"),
+    ("algo.sklearn.SGDClassifier.alpha=3", {}, f"algo.sklearn.SGDClassifier.alpha=3: {IN_OBJECT}"),
+    (
+        "algo.alpha=3",
+        {"algo": ["auto", SGDClassifier()]},
+        f"algo.alpha=3: algo=auto has no hyperparameter 'alpha', and {IN_OBJECT}",
+    ),
+    (
+        "exec=slurm",
+        {},
+        "exec=slurm: SGDClassifier (scikit-learn) is an object of Python, and the file of a job",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "settings", "message"), OUTSIDE)
+def test_what_an_object_cannot_be_told_from_outside_is_refused(words, settings, message):
+    with pytest.raises(UserError) as error:
+        omkl.run(words, data="wdbc", reps=1, progress=False, **{"algo": [SGDClassifier()], **settings})
+    assert str(error.value).startswith(message)
+
+
+def test_dask_sends_objects_and_slurm_s_jobs_get_none():
+    """As dask sends a job: it comes to another process as the same cell, with the same results."""
+    distributed = pytest.importorskip("distributed")
+    for model in (
+        make_pipeline(StandardScaler(), SGDClassifier()),
+        tree.HoeffdingTreeClassifier(),
+        Copycat(),
+    ):
+        setting = omkl.learner(model)
+        made = plan(["data=wdbc", "reps=1", "exec=serial", "yardsticks=[]"], values={"algo": [setting]})
+        (cell,) = expand(made)
+        sent = distributed.protocol.pickle.dumps(cell)
+        own = given.pop(cell.spec.name)
+        try:
+            arrived = distributed.protocol.pickle.loads(sent)
+            assert arrived.key == cell.key
+            assert run_cell(arrived)["mistakes"] == run_cell(cell)["mistakes"]
+        finally:
+            given[own.name] = own
+        with pytest.raises(UserError, match="is an object of Python, and the file of a job holds names"):
+            check_objects(made)
 
 
 SEEDED = [

@@ -316,6 +316,31 @@ def test_latex_escape():
 # -------------------------------------------------------------------- HTML
 
 
+@pytest.mark.parametrize(("sets", "more", "gone"), [(1, 1, []), (1, 2, []), (2, 2, ["seconds"])])
+def test_a_notebook_shows_six_columns_and_says_what_it_left_out(sets, more, gone):
+    names = ("wdbc", "german")[:sets]
+    cells = frame(*(own for name in names for own in repetitions(DD, [100, 101, 102], data=name)))
+    about = expected((DD,), names, yardsticks=())
+    table = run_table(summary_of(cells, about), cells, about)
+    swept = [replace(table.columns[0], name=f"algo.{at}", header=str(at)) for at in range(more)]
+    rows = [replace(row, cells=[*row.cells, *["0.5"] * more]) for row in table.rows]
+    table = replace(table, columns=[*table.columns, *swept], rows=rows)
+    narrow = table.narrowed()
+    shown = [own.name for own in narrow.columns]
+    assert len(shown) == 6 == len(narrow.rows[0].cells)
+    assert ("data" in shown, "seconds" in shown) == (more == 1 or sets == 2, not gone)
+    left = [text for term, text in narrow.terms if term == "not shown"]
+    assert left == [f"{name}: to_html() shows all columns" for name in gone]
+
+
+def test_html_tells_the_best_from_what_is_not_significantly_worse():
+    cells = frame(*repetitions(DD, [100, 101, 102, 101, 101]), *repetitions(SS, [101, 101, 102, 101, 101]))
+    text = run_table(summary_of(cells, expected((DD, SS), reps=5)), cells, expected((DD, SS), reps=5)).html()
+    tree = ElementTree.fromstring(text)
+    assert [cell.text[0] for cell in tree.iter("b")] == ["*", "~"]
+    assert [term.text for term in tree.iter("dt")][1:3] == ["*", "~"]
+
+
 def test_html_is_well_formed_without_scripts_and_has_marks_and_notes():
     table = run_table(summary_of(SPREAD_1, EXPECTED), SPREAD_1, EXPECTED)
     own = replace(table, rows=[replace(row, cells=["<b>&", *row.cells[1:]]) for row in table.rows])

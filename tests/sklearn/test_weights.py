@@ -4,7 +4,9 @@ import inspect
 
 import numpy as np
 import pytest
+from sklearn.utils.class_weight import compute_class_weight
 
+import omkl.river
 import omkl.sklearn
 from omkl.estimators.arguments import argument_name, estimator_specs
 
@@ -70,3 +72,89 @@ def test_what_is_no_weight_is_refused(name, weights, said):
     with pytest.raises((TypeError, ValueError), match=said):
         model.fit(X, Y, sample_weight=weights)
     assert "_model" not in vars(model)
+
+
+# ------------------------------------------------------------------ weights of classes
+
+BY_CLASS = [name for name in WEIGHTED if "Classifier" in name]
+OF_CLASSES = {0: 0.5, 1: 2.0}
+
+
+@pytest.mark.parametrize("name", BY_CLASS)
+def test_the_weight_of_a_class_multiplies_those_of_its_rows(name):
+    own = np.where(Y == 1, 2.0, 0.5)
+    plain = made(name)
+    for weights in (None, W):
+        by_class = made(name).set_params(class_weight=OF_CLASSES).fit(X, Y, sample_weight=weights)
+        by_row = plain.fit(X, Y, sample_weight=own if weights is None else own * W)
+        assert scores(by_class).tolist() == scores(by_row).tolist()
+    parts = made(name).set_params(class_weight=OF_CLASSES)
+    for start in range(0, 40, 8):
+        parts.partial_fit(X[start : start + 8], Y[start : start + 8], classes=[0, 1])
+    assert scores(parts).tolist() == scores(plain.fit(X, Y, sample_weight=own)).tolist()
+    y = np.where(np.arange(40) % 7 == 0, "rare", "usual")
+    shares = compute_class_weight("balanced", classes=np.array(["rare", "usual"]), y=y)
+    balanced = made(name).set_params(class_weight="balanced").fit(X, y)
+    by_row = plain.fit(X, y, sample_weight=np.where(y == "rare", *shares))
+    assert scores(balanced).tolist() == scores(by_row).tolist()
+
+
+def test_more_classes_have_weights_and_a_file_and_set_params_keep_them(tmp_path):
+    y = np.array(["a", "b", "c"])[np.arange(40) % 3]
+    weights = {"a": 3.0, "c": 0.5}
+    model = omkl.sklearn.NormaClassifier(class_weight=weights, random_state=0).fit(X, y)
+    by_row = omkl.sklearn.NormaClassifier(random_state=0)
+    by_row.fit(X, y, sample_weight=[weights.get(label, 1.0) for label in y])
+    assert scores(model).tolist() == scores(by_row).tolist()
+    model.to_file(tmp_path / "own.omkl")
+    loaded = omkl.sklearn.NormaClassifier.from_file(tmp_path / "own.omkl")
+    assert loaded.class_weight == {"a": 3.0, "b": 1.0, "c": 0.5}
+    assert scores(loaded.partial_fit(X, y)).tolist() == scores(model.partial_fit(X, y)).tolist()
+    model.set_params(class_weight=None).partial_fit(X, y)
+    assert scores(model).tolist() != scores(loaded.partial_fit(X, y)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "method", "said"),
+    [
+        (
+            "NormaClassifier",
+            "balanced",
+            "partial_fit",
+            "class_weight 'balanced' is not supported for partial_fit",
+        ),
+        (
+            "NormaClassifier",
+            "equal",
+            "fit",
+            "must be None, 'balanced' or a mapping of classes to weights, got",
+        ),
+        ("NormaClassifier", {0: 0}, "fit", "each weight of class_weight must be a number > 0"),
+        ("NormaClassifier", {0: "much"}, "fit", "each weight of class_weight must be a number > 0"),
+        ("NormaClassifier", {"1": 2}, "fit", r"class_weight has the class '1', but the classes are \[0, 1\]"),
+        ("RffClassifier", {1: 4.5}, "fit", r"eta .*\(class_weight={1: 4.5}: weight=4.5\)"),
+    ],
+)
+def test_what_is_no_weight_of_a_class_is_refused(name, given, method, said):
+    model = getattr(omkl.sklearn, name)(class_weight=given)
+    with pytest.raises(ValueError, match=said):
+        getattr(model, method)(X, Y)
+    assert "_model" not in vars(model)
+
+
+def test_a_class_that_these_rows_lack_may_have_a_weight():
+    assert omkl.sklearn.NormaClassifier(class_weight={0: 1, 1: 2, 2: 3}).fit(X, Y).n_features_in_ == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (omkl.sklearn.OmkcDdClassifier, "no argument 'class_weight': its step has no size that a weight"),
+        (omkl.river.OmkcDdClassifier, "no argument 'class_weight': its step has no size that a weight"),
+        (omkl.river.NormaClassifier, "no argument 'class_weight': learn_one takes the weight of a row, w="),
+        (omkl.sklearn.NormaRegressor, "no argument 'class_weight'$"),
+    ],
+)
+def test_who_has_no_weights_of_classes_says_so(kind, said):
+    with pytest.raises(TypeError, match=said):
+        kind(class_weight="balanced")
