@@ -102,7 +102,11 @@ def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
     available = compared.whole["missing"] == ""
     own = sorted({at for row in compared.rows for at in row.cells})  # the outcome may be of several tables
     return results_table.warnings_of(
-        compared.whole[available], compared.cells.iloc[own], compared.expected, again
+        compared.whole[available],
+        compared.cells.iloc[own],
+        compared.expected,
+        again,
+        timed=compared.item.kind not in ("digest", "matrix", "best"),
     )
 
 

@@ -465,18 +465,22 @@ def _lacks_test(summary: "pd.DataFrame") -> bool:
 
 
 def warnings_of(
-    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan, again: str = AGAIN
+    summary: "pd.DataFrame",
+    cells: "pd.DataFrame",
+    expected: ReportPlan,
+    again: str = AGAIN,
+    timed: bool = True,
 ) -> list[str]:
     """Return warnings: repetitions missing, cells failed, older revisions, times mixed.
 
-    again: which command runs what is missing
+    again: which command runs what is missing    timed: whether the table shows times
     """
     return [
         *incomplete(summary, again),
         *failed(expected),
         *_stale(expected),
         *one_round(cells, expected),
-        *origin_warnings(cells),
+        *origin_warnings(cells, timed),
     ]
 
 
