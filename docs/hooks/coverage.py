@@ -16,7 +16,8 @@ PAPERS = {  # name of conf/paper: how a theorem's name begins, how a learner's `
     "adaraker": ("Shen et al. (2018)", "Shen, Chen, Giannakis (2018)|the authors' code of Shen"),
 }
 _KIND = r"(?:Theorem|Lemma|Corollary|Proposition) \d+"
-_COMMAND = re.compile(r"^`(omkl bounds [^`]+)`$", re.M)
+_COMMAND = re.compile(r"^\* (.+): `(omkl bounds [^`]+)`$", re.M)  # of the part of this heading
+_HEADING = re.compile(r"^## (.+)$", re.M)
 
 
 def page() -> str:
@@ -59,12 +60,14 @@ def algorithms(name: str) -> Iterator[list[str]]:
 def theorems(name: str) -> Iterator[list[str]]:
     """Yield the theorems with the first command of results/bounds.md in which they apply."""
     start = PAPERS[name][0]
-    _, *parts = _COMMAND.split((ROOT / "results" / "bounds.md").read_text(encoding="utf-8"))
+    text = (ROOT / "results" / "bounds.md").read_text(encoding="utf-8")
+    _, *parts = _HEADING.split(text)
+    tables = dict(zip(parts[::2], parts[1::2], strict=True))
     found: dict[tuple[str, str], tuple[dict[str, str], list[str]]] = {}
     seen: dict[tuple[str, str], str] = {}  # of item and learner: the command
-    for command, part in zip(parts[::2], parts[1::2], strict=True):
+    for heading, command in _COMMAND.findall(text):
         head: list[str] = []
-        for line in part.splitlines():
+        for line in tables[heading].splitlines():
             cells = [cell.strip() for cell in line.strip("|").split(" | ")]
             head = cells if "theorem" in cells else head
             row = dict(zip(head, cells, strict=False))

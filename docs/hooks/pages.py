@@ -127,8 +127,8 @@ def _measures() -> str:
         "# Measures",
         "",
         "Scores are those before the updates. `--columns +NAME` shows a measure in the table "
-        "of a run, `--by NAME` compares and marks its rows by it, `omkl tune ... by=NAME` tunes by it, "
-        "`measure=NAME` draws it, and claims of a paper's YAML name its column. JSON, CSV and "
+        "of a run, `--by NAME` compares and marks its rows by it, in `omkl tune` tunes by it, "
+        "in `omkl figure` draws it, and claims of a paper's YAML name its column. JSON, CSV and "
         "[Results](python.md) have all of them.",
         "",
     ]

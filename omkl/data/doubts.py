@@ -166,7 +166,7 @@ def notes_on_codes(name: str, numbers: np.ndarray) -> list[str]:
     words = ",".join(code for code, _ in codes)
     return [
         f"column '{name}': {said}, the others {values[0]:.6g} to {values[-1]:.6g}; if that means that "
-        f"there is no value, na={words} missing=mean fills it in"
+        f"there is no value, na={words} makes these cells gaps"
     ]
 
 

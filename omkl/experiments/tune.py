@@ -385,7 +385,7 @@ class Tuning(Shown):
         measure = judging(self.study.rule.by).word if self.study.rule.by else "error"
         return (
             f"no trial of {', '.join(quoted(names))} has a {measure}, so none was chosen; "
-            "see `omkl status` for cells that failed, or compare by another measure (by=)"
+            "see `omkl status` for cells that failed, or compare by another measure (--by)"
         )
 
     def _rules(self) -> list[str]:

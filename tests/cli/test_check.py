@@ -21,11 +21,8 @@ def faults(capsys):
     }
 
 
-def test_check_of_the_readme_s_learner(place, capsys):
-    files = {
-        name.removeprefix("omkl/"): text for name, text in page_examples().items() if "conf/data" not in name
-    }
-    write(place / "mine", files)
+def test_check_of_the_learner_of_the_tutorial(place, capsys):
+    write(place / "mine", page_examples("tutorials/own-learner"))
     assert main(["check", "mine", "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["name"] for row in rows} == {"perceptron_margin"}

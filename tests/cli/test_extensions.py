@@ -19,7 +19,6 @@ from omkl.paths import EXTENSIONS, conf_folder
 from omkl.runs.cells import expand
 from omkl.store import provenance
 
-EXAMPLES = page_examples()
 RUN = ["run", "algo=tiny", "data=wdbc", "reps=3", "yardsticks=[]"]
 OURS = Path(omkl.__file__).parent / "algorithms"
 pytestmark = pytest.mark.usefixtures("place")
@@ -176,7 +175,7 @@ def test_a_folder_that_is_none(place, capsys, monkeypatch, folder, said):
 
 
 def test_pools_and_data_sets_of_omkl_path(place, capsys, monkeypatch):
-    named = {name: text for name, text in EXAMPLES.items() if name.startswith(("conf/pool", "conf/data"))}
+    named = page_examples("kernels") | page_examples("data")
     write(place / "mine", named | {"data/my.libsvm": "+1 1:1\n-1 1:2\n"})
     monkeypatch.setenv(EXTENSIONS, "mine")
     assert main(["list", "pools"]) == 0

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from support import TESTS, script
+from support import ROOT, TESTS, script
 
 SMALL = {
     name: (TESTS / "golden" / "own" / name).read_text(encoding="utf-8")
@@ -31,9 +31,8 @@ def tiny(folder: Path, source: str = TINY, **more: str) -> Path:
     return write(folder, SMALL | {"algorithms/small.py": source} | more)
 
 
-def page_examples() -> dict[str, str]:
-    """The files of the worked examples of the README and of docs, but for the folders of their own."""
+def page_examples(page: str) -> dict[str, str]:
+    """The files of a page's worked example, by their places in its folder."""
     readme = script("check_readme")
-    texts = [page.read_text(encoding="utf-8") for page in readme.pages()]
-    files = {name: text for page in texts for name, text in readme.example_files(page).items()}
-    return {name: text for name, text in files.items() if not name.startswith(("mylearners/", "mykernels/"))}
+    files = readme.example_files((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
+    return {name.removeprefix("mylearners/"): text for name, text in files.items()}
