@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+import random
 
 import numpy as np
 import pytest
@@ -62,6 +63,15 @@ def test_river_s_own_checks(name, monkeypatch):
             check(model.clone())
             passed += 1
     assert passed > (20 if whole else 5)
+
+
+@pytest.mark.parametrize("name", ["AutoRegressor", "EdoebeRegressor"])
+def test_dates_among_shares_that_come_late_end_no_stream(name):
+    """The date 736,389 comes early or late: covariances of linear members keep what they have."""
+    for seed in range(25):
+        random.seed(seed)
+        model = getattr(omkl.river, name)(seed=seed)
+        checks.common.check_emerging_features(model, datasets.TrumpApproval().take(100))
 
 
 def phishing(count=400):
