@@ -69,6 +69,7 @@ class Study:
             fixed += [f"{one.learner}.{name}" for one in chosen for name in (*one.params, *one.scaling)]
             fixed += [f"{one.learner}.pool" for one in chosen if one.pool]
         plan = call.plan()
+        plan.warn_of_data()
         return cls(call, plan, rule, tuple(races(plan, rule, fixed)), tuple(fixed))
 
     @property

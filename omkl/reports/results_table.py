@@ -467,11 +467,12 @@ def _lacks_test(summary: "pd.DataFrame") -> bool:
 def warnings_of(
     summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan, again: str = AGAIN
 ) -> list[str]:
-    """Return warnings: repetitions missing, cells failed, older revisions, times mixed.
+    """Return warnings: doubtful data, repetitions missing, cells failed, older revisions, times mixed.
 
     again: which command runs what is missing
     """
     return [
+        *expected.doubts,
         *incomplete(summary, again),
         *failed(expected),
         *_stale(expected),
