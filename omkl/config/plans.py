@@ -361,11 +361,8 @@ class Plan:
         notes += [note for ref in self.data if (note := _rare(ref))]
         notes += [f"{ref.name}: {note}" for ref in self.data for note in self._unscaled(ref)]
         most = int((self.rounds or "").partition(":")[2] or 0)
-        for ref in self.data:
-            if most > ref.T:
-                notes.append(
-                    f"{ref.name} has {counted(ref.T, 'example')}, fewer than rounds={self.rounds} asks for"
-                )
+        few = f"fewer than rounds={self.rounds} asks for"
+        notes += [f"{ref.name} has {counted(ref.T, 'example')}, {few}" for ref in self.data if most > ref.T]
         notes += [note for ref in self.data if (note := self._late(ref))]
         return (*notes, *notes_on_learners([self]))
 
@@ -419,7 +416,7 @@ def _rare(ref: "DataRef") -> str:
         return ""
     name, share = found
     says = f"{100 * share:.2g} % are {name}, so the mean error says little"
-    return f"{ref.name}: {says}; see balanced %, or compare by another measure (--by auc)"
+    return f"{ref.name}: {says}; see balanced %, or compare by another measure (by=auc)"
 
 
 def notes_on_learners(plans: Sequence[Plan]) -> list[str]:
