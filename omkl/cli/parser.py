@@ -39,7 +39,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   data=NAME,...      data sets (omkl list data) or paths of your own files
   for your own table (`omkl data look FILE` shows what is understood; docs/tutorials/your-data.md says more):
     label=COLUMN     what is predicted           positive=CLASS   the class that is +1 against all others
-    drop=A,B  id=A   columns that are left out   missing=mean     fill gaps, or missing=drop such rows
+    drop=A,B  id=A   columns that are left out   missing=mean|drop|error   gaps, else filled online
     task=regression  the labels are numbers      categorical=onehot|letters   what words become
     scale=minmax|standard  over the whole file; scale=online: with the rows seen so far, for all data
     header= delimiter= encoding= decimal= thousands= na= dates= day_first= target=; LIBSVM: index_base= qid=

@@ -113,7 +113,11 @@ def test_a_number_far_from_all_others_that_repeats_is_named(code, tmp_path):
     count = len(frame[::7])
     (found,) = [note for note in notes_of(frame, tmp_path) if " rows are " in note]
     assert found.startswith(f"column 'b': {count} of {T} rows are {shown}, the others ")
-    assert f"na={shown} missing=mean fills it in" in found
+    assert found.endswith(f"no value, na={shown} makes them gaps, which missing= fills")
+    assert not [note for note in notes_of(frame, tmp_path, na=shown) if " rows are " in note]
+    target = FRAME.assign(y=np.where(np.arange(T) % 7, FRAME.c, code))
+    (said,) = [note for note in Frame("data", "regression", "data", target).notes if " rows are " in note]
+    assert said.endswith(f"no value, na={shown} makes them gaps, whose rows are left out")
     mended = notes_of(frame, tmp_path, na=[shown], missing="mean")
     assert not any(" rows are " in note or "no cell" in note for note in mended)
     unknown = notes_of(frame, tmp_path, na=[shown, "-77"], missing="mean")
