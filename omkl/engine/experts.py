@@ -1,6 +1,7 @@
 """Prediction with expert advice: Hedge weights over m classifiers, and sampling by them."""
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ _LARGEST_LOSS = 1e300
 _BALANCED = 1e-11
 
 
-@compiled
+@partial(compiled, inline="always")
 def weighted_vote(w, f, c=None, classes=None):
     """sum_i w_i vote(f_i), and exactly 0 where the votes tie; of the classifiers with c (m,) true, if given.
 

@@ -1,15 +1,14 @@
 """exp of numbers that are not positive: most of what a kernel value costs.
 
-Its chain of fused multiply-adds is long, and a processor that sees one chain after the other waits for most
-of it. `exponentials` therefore lays two vectors side by side, where LLVM's loop vectoriser takes one. One
-function serves numbers and lanes, and so gives the same bits.
+One function serves numbers and lanes, and so gives the same bits. Nothing in it branches: LLVM makes vectors
+of a loop over it.
 """
 
 from functools import partial
 
 from omkl.engine.arith import MAGIC, MAGIC_BITS
 from omkl.engine.jit import compiled_without_refcounts
-from omkl.engine.lanes import LANES, LARGE, bits_of, fma, load, number_of, store, where, zeros
+from omkl.engine.lanes import bits_of, fma, number_of, where
 
 # exp(x) is exactly 0 below this, as in the C library (round to nearest: half of the smallest subnormal).
 EXP_ZERO = -745.1332191019412
@@ -71,22 +70,12 @@ def exp_neg(x):
     return where(inside, p * _power_of_two(half) * _power_of_two(n - half), 0.0)
 
 
-_WIDTH = 2 * LANES if LARGE else LANES  # numbers in two vector registers
-
-
 @compiled_without_refcounts
 def exponentials(factor, given, count, normal, out):
     """out[q] = exp(factor given[q]), q < count, of numbers <= 0; normal: above NORMAL. out may be given."""
-    at = 0
     if normal:
-        while at + _WIDTH <= count:
-            store(exp_neg_normal(factor * load(zeros(_WIDTH), given, at)), out, at)
-            at += _WIDTH
-        for q in range(at, count):
+        for q in range(count):
             out[q] = exp_neg_normal(factor * given[q])
     else:
-        while at + _WIDTH <= count:
-            store(exp_neg(factor * load(zeros(_WIDTH), given, at)), out, at)
-            at += _WIDTH
-        for q in range(at, count):
+        for q in range(count):
             out[q] = exp_neg(factor * given[q])

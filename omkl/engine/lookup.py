@@ -18,7 +18,7 @@ from omkl.engine.dot_products import dot_products, product_with
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernel_sums import raise_values
 from omkl.engine.kernels import of_distance, plain, row_values
-from omkl.engine.lanes import LANES, absolute, count_ones, fma, item, load, store, zeros
+from omkl.engine.lanes import LANES, LARGE, absolute, count_ones, fma, item, load, store, zeros
 from omkl.engine.open_block import COLUMNS, in_lists, lane_of, n_rows, whole_lanes
 from omkl.engine.pool import Pool, form_of
 from omkl.engine.records import Record
@@ -26,6 +26,7 @@ from omkl.engine.stream import row
 
 LIMIT = 1024  # the largest squared distance that has a line: 16 kernels then take 192 KiB
 WORTH = 256  # stored vectors from which on a table pays for itself
+WIDE = 2 * LANES if LARGE else LANES  # kernels whose values of a distance are added at once
 WORD = 64  # columns that are counted at once
 MOST_WORDS = 8  # with more, dot products are not counted
 NO, WHOLE, BINARY = range(3)  # what all values of some vectors are
@@ -51,7 +52,7 @@ def make_tables(pool: Pool) -> Tables:
     """Return tables of a pool's values, still empty."""
     near = [i for i, kind in enumerate(pool.kind) if of_distance.py_func(kind)]
     others = [i for i, kind in enumerate(pool.kind) if not of_distance.py_func(kind)]
-    D, P = (-(-len(kernels) // LANES) * LANES for kernels in (near, others))
+    D, P = -(-len(near) // WIDE) * WIDE, -(-len(others) // LANES) * LANES
     kernel = np.full(D + P, -1)
     kernel[: len(near)], kernel[D : D + len(others)] = near, others
     lane = np.zeros(len(pool.kind), np.int64)
@@ -209,23 +210,24 @@ def sum_looked_up(E, tables, low, high):
     dots, row_norm2 = np.empty((J, rows)), E.open.row_norm2[low : low + rows]
     bits = _block_bits(E, tables, E.open.rows, low, rows)
     distances, products = tables.distances.reshape(-1), tables.products.reshape(-1)
-    like, first = zeros(LANES), 0
+    wide, like, first = zeros(WIDE), zeros(LANES), 0
     while first < n:
         count = min(J, n - first)
         _products(E, E.open.rows, bits, low, first, count, dots)
         _lines(E.norm2[first:], row_norm2, dots, split, L - split, count, near, product)
-        for lane in range(0, L, LANES):
-            if not _coefficients(tables.kernel, E.A, first, count, lane, a):
+        for lane in range(0, split, WIDE):
+            if not _coefficients(tables.kernel, E.A, first, count, lane, WIDE, a):
                 continue
-            if lane >= split:
+            if _any_of(tables.kernel, E.tracked, lane, WIDE):
                 for r in range(0, rows, _ROWS):
-                    _add_rounded(like, products, product, r, count, a, lane, lane - split, sums)
-            elif _any_of(tables.kernel, E.tracked, lane):
-                for r in range(0, rows, _ROWS):
-                    _add_both(like, distances, near, r, count, a, lane, sums, sizes)
+                    _add_both(wide, distances, near, r, count, a, lane, sums, sizes)
             else:
                 for r in range(0, rows, _ROWS):
-                    _add_fused(like, distances, near, r, count, a, lane, sums)
+                    _add_fused(wide, distances, near, r, count, a, lane, sums)
+        for lane in range(split, L, LANES):
+            if _coefficients(tables.kernel, E.A, first, count, lane, LANES, a):
+                for r in range(0, rows, _ROWS):
+                    _add_rounded(like, products, product, r, count, a, lane, lane - split, sums)
         first += count
     for lane in range(L):
         i = tables.kernel[lane]
@@ -270,9 +272,9 @@ def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
         _products(E, block, bits, low, first, count, dots)
         _lines(E.norm2[first:], row_norm2, dots, split, 0, count, near, product)
         for lane in range(0, split, LANES):
-            if not _any_of(tables.kernel, some, lane):
+            if not _any_of(tables.kernel, some, lane, LANES):
                 continue
-            if _coefficients(tables.kernel, E.A, first, count, lane, a):
+            if _coefficients(tables.kernel, E.A, first, count, lane, LANES, a):
                 for r in range(0, rows, _ROWS):
                     _add_rounded(like, plain, near, r, count, a, lane, lane, sums)
         first += count
@@ -302,19 +304,19 @@ def _plain_row(E, tables, x, bits, r, start, wanted):
 
 
 @compiled_without_refcounts
-def _any_of(kernel, some, lane):
-    """Whether one of the kernels of the LANES lanes from this one on is among `some`."""
+def _any_of(kernel, some, lane, count):
+    """Whether one of the kernels of `count` lanes from this one on is among `some`."""
     any_of_them = False
-    for i in kernel[lane : lane + LANES]:
+    for i in kernel[lane : lane + count]:
         any_of_them |= i >= 0 and some[i]
     return any_of_them
 
 
 @compiled_without_refcounts
-def _coefficients(kernel, A, first, count, lane, a):
-    """Copy a tile's coefficients into the LANES lanes of a (J, L) from this one on; whether any is not 0."""
+def _coefficients(kernel, A, first, count, lane, lanes, a):
+    """Copy a tile's coefficients into so many lanes of a (J, L) from this one on; whether any is not 0."""
     stored = False
-    for at in range(lane, lane + LANES):
+    for at in range(lane, lane + lanes):
         i = kernel[at]
         for j in range(count if i >= 0 else 0):
             a[j, at] = A[i, first + j]
@@ -429,13 +431,13 @@ def _add_both(like, table, line, r, count, a, lane, out, sizes):
     _keep_four(g, g1, g2, g3, sizes, r, lane)
 
 
-@compiled_without_refcounts
+@partial(compiled_without_refcounts, inline="always")
 def _four(like, out, r, lane):
     rows = load(like, out, (r, lane)), load(like, out, (r + 1, lane))
     return *rows, load(like, out, (r + 2, lane)), load(like, out, (r + 3, lane))
 
 
-@compiled_without_refcounts
+@partial(compiled_without_refcounts, inline="always")
 def _keep_four(s, s1, s2, s3, out, r, lane):
     store(s, out, (r, lane))
     store(s1, out, (r + 1, lane))

@@ -131,9 +131,12 @@ def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", comma
     """
     settings = [setting for plan in work.plans for setting in (*plan.settings, *plan.yardsticks)]
     learners = [setting.learner for setting in settings] + [learner for _, _, learner in work.pending]
+    own = {
+        (ref.name, setting.learner) for plan in work.plans for ref in plan.data for setting in plan.settings
+    }
     expected = ReportPlan(
         specs=learner_specs(dict.fromkeys(learners)),
-        failed=tuple(outcome.failed),
+        failed=tuple(cell for cell in outcome.failed if (cell["data"], cell["algo"]) in own),
         swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
         command=command,
         about_data=tuple(notes_on_learners(work.plans)),

@@ -100,7 +100,14 @@ def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
     again: as of `results_table.warnings_of`
     """
     available = compared.whole["missing"] == ""
-    return results_table.warnings_of(compared.whole[available], compared.cells, compared.expected, again)
+    own = sorted({at for row in compared.rows for at in row.cells})  # the outcome may be of several tables
+    return results_table.warnings_of(
+        compared.whole[available],
+        compared.cells.iloc[own],
+        compared.expected,
+        again,
+        timed=compared.item.kind not in ("digest", "matrix", "best"),
+    )
 
 
 def _flat(compared: Compared) -> "pd.DataFrame":
@@ -361,6 +368,11 @@ def _matrix(compared: Compared) -> Table:
     plain, table = full_table(compared.summary), grid_table(compared.summary)
     at = next(place for place, column in enumerate(plain.columns) if column.marks)
     table["cell"] = [row.cells[at] for row in plain.rows]
+    shown = [
+        replace(row, cells=(replace(cell, std=MISSING),))
+        for row in plain.rows
+        if isinstance(cell := row.cells[at], Spread)
+    ]
     records = table[table["reps"] > 0].to_dict("records")
     cells = {(row["line"], row["data"]): _with_scale(row) for row in records}
     sets = list(dict.fromkeys(row["data"] for row in records))
@@ -387,7 +399,7 @@ def _matrix(compared: Compared) -> Table:
     columns = [Column("learner", "learner", "left"), Column("rank", "rank")]
     columns += [Column(name, name, marks=True) for name in sets]
     terms = [
-        *legend(plain, compared.summary, compared.cells),
+        *legend(replace(plain, columns=[plain.columns[at]], rows=shown), compared.summary, compared.cells),
         ("s", "features scaled online (scale=online), which the race chose"),
         ("rank", f"average over {'all data sets' if len(ranked) == len(sets) else enumerated(ranked)}"),
     ]

@@ -89,17 +89,23 @@ def made_with(cells: "pd.DataFrame") -> str:
     return " · ".join(filter(None, parts))
 
 
-def origin_warnings(cells: "pd.DataFrame") -> list[str]:
-    """Return warnings: times of different CPUs or of crowded machines, versions mixed."""
+def origin_warnings(cells: "pd.DataFrame", timed: bool = True) -> list[str]:
+    """Return warnings: times of different CPUs or of crowded machines, versions mixed.
+
+    timed: whether the table shows times
+    """
     known = Origins(cells)
     counts = np.bincount(known.of[known.of >= 0], minlength=len(known.entries)).tolist()
     cpus = [entry.get("cpu") for entry in known.entries]
     versions = [_of(entry).get("omkl") for entry in known.entries]
     jobs = np.array([*map(_busy, known.entries), np.nan], float)
     cores = np.array([*(next(iter(_numbers([e], "cores")), np.nan) for e in known.entries), np.nan], float)
+    mixed = _mixed(versions, counts, "cells were made by different versions of omkl")
+    if not timed:
+        return mixed
     return [
         *_mixed(cpus, counts, "seconds were measured on different CPUs"),
-        *_mixed(versions, counts, "cells were made by different versions of omkl"),
+        *mixed,
         *_crowded(known, jobs[known.of], cores[known.of], 1.0, "with {} on {}", "worker"),
         *_crowded(known, known.load, cores[known.of], CROWDED, "under a load of {} on {}"),
     ]

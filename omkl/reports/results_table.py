@@ -465,11 +465,15 @@ def _lacks_test(summary: "pd.DataFrame") -> bool:
 
 
 def warnings_of(
-    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan, again: str = AGAIN
+    summary: "pd.DataFrame",
+    cells: "pd.DataFrame",
+    expected: ReportPlan,
+    again: str = AGAIN,
+    timed: bool = True,
 ) -> list[str]:
     """Return warnings: doubtful data, repetitions missing, cells failed, older revisions, times mixed.
 
-    again: which command runs what is missing
+    again: which command runs what is missing    timed: whether the table shows times
     """
     return [
         *expected.doubts,
@@ -477,7 +481,7 @@ def warnings_of(
         *failed(expected),
         *_stale(expected),
         *one_round(cells, expected),
-        *origin_warnings(cells),
+        *origin_warnings(cells, timed),
     ]
 
 

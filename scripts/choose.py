@@ -1,0 +1,179 @@
+"""Make docs/choose.md, which learner to take, of the tables of results/today: no number in it is typed.
+
+python scripts/choose.py            write docs/choose.md
+python scripts/choose.py --check    exit 1 if it is not what the tables say
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from omkl.config import learner_specs
+from omkl.publications.paper import enumerated
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE, TABLES = ROOT / "docs" / "choose.md", ROOT / "results" / "today"
+AUTO = ["auto", "auto_regression"]
+LINEAR = ["arow", "ridge"]
+SHOWN = 6  # data sets on which Auto is furthest behind
+NEAR = 1.05  # times the best error
+PAPERS = ("om2", "omk", "bomkc_", "norma", "raker", "adaraker", "adamkl", "perceptron", "okr")
+
+TEXT = """\
+# Which learner to take
+
+Each learner at its best: tuned by one rule, the scaling of features included, and compared on the same
+permutations ([every learner at its best](../results/today.md)).
+
+{take}
+
+*Not decided*: two learners have the same rank, or the data sets are fewer than five. *Best on* counts
+the data sets where it is best, or not significantly worse. *MiB* is the memory of a pass.
+
+## With nothing to set
+
+Start with `auto` for classes and `auto_regression` for numbers. On {good} of {sets} data sets they are
+best, or not significantly worse than the best of all tuned learners, those of other packages included;
+on {near} their error is within {percent} % of the best. They are furthest behind on these:
+
+{behind}
+
+[Their own page](../results/auto.md) says on which data their constants were chosen, and shows others.
+
+## What matters more than the learner
+
+* **A linear learner first.** The error of `arow` or `ridge` is within {percent} % of the best on
+  {linear}. There, kernels are hardly worth their cost.
+* **Scaling.** `omkl tune` searches it. `scale=online` has won the races of most learners on {scaled}.
+* **When labels arrive.** In time order, much of what a learner seems to know is the last label. On elec2
+  repeating it errs {last} %, and `{now}` errs {now_pct} %. With labels in batches of 100 (`delay=100`)
+  repeating it errs {last_late} %, and the best is `{late}` with {late_pct} %.
+* **Few positives.** Mistakes then say little: look at `by=auc`. By it, the best are {few}.
+* **Novelty.** `norma_novelty` is for data without labels.
+* **Memory.** Budgets and random features bound it; [the page](../results/today.md) draws error against
+  memory.
+
+## The papers' learners
+
+They, and what the papers compare them with, are best or not significantly worse on {papers}.
+"""
+
+
+def read(name: str) -> pd.DataFrame:
+    """Return the rows of a table of results/today that have run."""
+    table = pd.read_csv(TABLES / f"table-{name}.csv")
+    return table[table["reps"] > 0].reset_index(drop=True)
+
+
+def markdown(rows: list[dict[str, str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def code(names: Iterable[str]) -> str:
+    """Return names as one types them."""
+    return enumerated([f"`{name}`" for name in names])
+
+
+def page() -> str:
+    """Return the text of docs/choose.md."""
+    names = {spec.label: spec.name for spec in learner_specs().values()}
+    both = pd.concat([read("classes"), read("numbers")], ignore_index=True)
+    both["error"] = both["mse_e3_mean"].where(both["task"] == "regression", both["mistake_pct_mean"])
+    both["good"] = both["best"].astype(bool) | both["marked"].astype(bool)
+    sets = list(dict.fromkeys(both["data"]))
+    best = both.loc[both.groupby("data", sort=False)["error"].idxmin()].set_index("data")
+    auto = both[both["algo"].isin(AUTO)].set_index("data")
+    ratio = (auto["error"] / best["error"]).reindex(sets)
+    behind = ratio[~auto["good"].reindex(sets)].sort_values(ascending=False).index[:SHOWN]
+
+    linear = both[both["algo"].isin(LINEAR)].groupby("data")["error"].min() / best["error"]
+    online = both["params"].str.contains("'scale': 'online'").groupby(both["data"]).mean()
+    scaled = [name for name in sets if online[name] > 0.5]
+
+    def least(name: str, data: str, measure: str = "mistake_pct_mean", sign: int = 1) -> tuple[str, float]:
+        own = read(name)
+        own = own[own["data"] == data]
+        first = own.loc[(sign * own[measure]).idxmin()]
+        return str(first["algo"]), float(first[measure])
+
+    def last(name: str) -> str:
+        own = read(name)
+        [value] = own.loc[(own["data"] == "elec2") & (own["algo"] == "last_label"), "mistake_pct_mean"]
+        return f"{value:.1f}"
+
+    now, late = least("time", "elec2"), least("delay_100", "elec2")
+    few = [(data, *least("few", data, "auc_mean", -1)) for data in dict.fromkeys(read("few")["data"])]
+    of_papers = both[both["algo"].str.startswith(PAPERS) & both["good"] & ~both["is_yardstick"]]
+    won = [
+        f"{data} ({code(dict.fromkeys(own['algo']))})" for data, own in of_papers.groupby("data", sort=False)
+    ]
+    taken = pd.read_csv(TABLES / "table-take.csv").to_dict("records")
+    return TEXT.format(
+        take=markdown([_taken(row, names) for row in taken]),
+        good=int(auto["good"].sum()),
+        sets=len(sets),
+        near=int((ratio <= NEAR).sum()),
+        percent=round(100 * (NEAR - 1)),
+        behind=markdown(
+            [
+                {
+                    "data": data,
+                    "auto": f"{auto['error'][data]:.2f}",
+                    "best": f"{best['error'][data]:.2f} `{best['algo'][data]}`",
+                }
+                for data in behind
+            ]
+        ),
+        linear=f"{int((linear <= NEAR).sum())} of {len(sets)} data sets"
+        + _named([name for name in sets if linear[name] <= NEAR]),
+        scaled=enumerated(scaled),
+        last=last("time"),
+        last_late=last("delay_100"),
+        now=now[0],
+        now_pct=f"{now[1]:.1f}",
+        late=late[0],
+        late_pct=f"{late[1]:.1f}",
+        few=enumerated([f"`{algo}` on {data} ({auc:.2f})" for data, algo, auc in few]),
+        papers=f"{len(won)} of {len(sets)} data sets" + (f": {enumerated(won)}" if won else ""),
+    )
+
+
+def _named(found: list[str]) -> str:
+    return f" ({enumerated(found)})" if found else ""
+
+
+def _taken(row: dict[str, str], names: dict[str, str]) -> dict[str, str]:
+    """Return a row of the table's first answers, learners as one types them."""
+    then = re.findall(r"(.+?) [\d.]+(?:, |$)", row["then"])
+    take = f"`{names[row['take']]}`" if row["take"] in names else "*not decided*"
+    return {
+        "problem": row["problem"],
+        "data": row["data"],
+        "take": take,
+        "best on": row["best on"],
+        "MiB": row["MiB"],
+        "then": ", ".join(f"`{names[label]}`" if label in names else label for label in then),
+    }
+
+
+def main() -> int:
+    """Write the page, or compare it with what the tables say; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is another")
+    text = page()
+    if parser.parse_args().check:
+        return int(PAGE.read_text(encoding="utf-8") != text)
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
