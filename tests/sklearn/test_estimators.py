@@ -45,6 +45,9 @@ for name, (spec, _) in estimator_specs().items():
         too_long = ["check_sample_weights_list", "check_sample_weights_not_overwritten"]
         own |= dict.fromkeys(too_long, LONG) if name[:5] in ("Raker", "RffRe", "RffCl") else {}
         EXPECTED[name] = own
+NO_ETA = "by default eta is 1 / sqrt(T), which has no number for a weight to multiply: eta = 0.1 passes"
+OF_ETA = [f"check_sample_weights_{what}" for what in ("not_an_array", "pandas_series", "shape")]
+EXPECTED["RffRegressor"] |= dict.fromkeys(OF_ETA, NO_ETA)
 IN_FULL = (
     *("OmkcSsClassifier", "BomkcSpaClassifier", "LasvmClassifier", "NormaNoveltyDetector", "ArowClassifier"),
     *("PerceptronStarClassifier", "RakerRegressor", "OkrRegressor"),
@@ -120,11 +123,18 @@ def test_scikit_learn_s_own_checks(name):
     assert passed > 35
 
 
-@pytest.mark.parametrize("check", EXPECTED["NormaNoveltyDetector"])
-def test_what_a_novelty_detector_fails_by_its_default_it_passes_with_a_larger_share(check):
-    getattr(estimator_checks, check)("NormaNoveltyDetector", made("NormaNoveltyDetector", nu=0.1))
-    with pytest.raises(AssertionError):
-        getattr(estimator_checks, check)("NormaNoveltyDetector", made("NormaNoveltyDetector"))
+@pytest.mark.parametrize(
+    ("name", "checks", "given"),
+    [
+        ("NormaNoveltyDetector", list(EXPECTED["NormaNoveltyDetector"]), {"nu": 0.1}),
+        ("RffRegressor", OF_ETA, {"eta": 0.1}),
+    ],
+)
+def test_what_fails_by_the_default_passes_with_another_setting(name, checks, given):
+    for check in checks:
+        getattr(estimator_checks, check)(name, made(name, **given))
+        with pytest.raises((AssertionError, ValueError)):
+            getattr(estimator_checks, check)(name, made(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
