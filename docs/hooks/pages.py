@@ -127,7 +127,7 @@ def _measures() -> str:
         "# Measures",
         "",
         "Scores are those before the updates. `--columns +NAME` shows a measure in the table "
-        "of a run, `--by NAME` compares and marks its rows by it, in `omkl tune` tunes by it, "
+        "of a run, `by=NAME` compares and marks its rows by it, in `omkl tune` tunes by it, "
         "in `omkl figure` draws it, and claims of a paper's YAML name its column. JSON, CSV and "
         "[Results](python.md) have all of them.",
         "",

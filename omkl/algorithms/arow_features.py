@@ -13,7 +13,7 @@ the two half of it. So r is divided by 2, and two classes of the one form are th
 import numpy as np
 
 from omkl.engine.classes import margins, rounded_margins
-from omkl.engine.verbs import compiled, gains, hinge, leave, linear_outputs
+from omkl.engine.verbs import compiled, gains, hinge, hold, leave, linear_outputs
 
 # Margins, or differences of scores, that count as 0: steps for equal rows with both labels cancel up to
 # rounding, which must not decide a mistake. Steps are of the size of the hinge loss, whose unit is 1.
@@ -43,7 +43,9 @@ def arow_features(stream, F, theta, P, last, sigma, largest, trace, learn, r, c,
             continue
         if full:
             g = gains(P, last, z, 0.0, True)
-            v = np.maximum(linear_outputs(z, g), 0.0) + r / F.sides()
+            v = linear_outputs(z, g)
+            hold(v, P, last, g, 0.0, True)
+            v += r / F.sides()
             _step(F, theta, g[0], y * loss / F.sides() / v[0])
             leave(last, g, v)
         else:

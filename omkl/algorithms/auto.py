@@ -27,6 +27,7 @@ from omkl.engine.verbs import (
     discount_by,
     fma,
     gains,
+    hold,
     leave,
     linear_outputs,
     sincos,
@@ -167,10 +168,15 @@ def _moments(parts, z, h, mu, v, keep):
     g, k = np.empty(z.shape), np.empty(h.shape)
     g[:KERNELS] = gains(P[:KERNELS], last[:KERNELS], z[:KERNELS], 0.0, keep)
     g[KERNELS:] = gains(P[KERNELS:], last[KERNELS:], z[KERNELS:], DRIFT / NU, keep)
-    k[:LINEAR] = _linear_gains(R[:LINEAR], late[:LINEAR], sigma[:LINEAR], h[:LINEAR], 0.0, keep)
-    k[LINEAR:] = _linear_gains(R[LINEAR:], late[LINEAR:], sigma[LINEAR:], h[LINEAR:], DRIFT, keep)
+    line = v[members:]
+    k[:LINEAR] = _linear_gains(
+        R[:LINEAR], late[:LINEAR], sigma[:LINEAR], h[:LINEAR], 0.0, keep, line[:LINEAR]
+    )
+    k[LINEAR:] = _linear_gains(
+        R[LINEAR:], late[LINEAR:], sigma[LINEAR:], h[LINEAR:], DRIFT, keep, line[LINEAR:]
+    )
     mu[:members], v[:members] = linear_outputs(theta, z), linear_outputs(z, g)
-    mu[members:], v[members:] = linear_outputs(beta, h), linear_outputs(h, k)
+    mu[members:] = linear_outputs(beta, h)
     for i in range(v.size):
         v[i] = max(v[i], 0.0)
     return g, k
@@ -189,10 +195,13 @@ def _learn(parts, w, g, k, mu, v, y):
 
 
 @compiled
-def _linear_gains(R, late, sigma, h, drift, keep):
-    """`gains` of linear members, by the diagonal sigma where R has no room for the features."""
+def _linear_gains(R, late, sigma, h, drift, keep, v):
+    """`gains` of linear members, by the diagonal sigma where R has no room for the features; fill v."""
     if R.shape[-1] == h.shape[1]:
-        return gains(R, late, h, drift, keep)
+        k = gains(R, late, h, drift, keep)
+        v[:] = linear_outputs(h, k)
+        hold(v, R, late, k, drift, keep)
+        return k
     k = np.empty(h.shape)
     for i in range(len(h)):
         for j in range(h.shape[1]):
@@ -200,6 +209,7 @@ def _linear_gains(R, late, sigma, h, drift, keep):
             k[i, j] = own * h[i, j]
             if keep:
                 sigma[i, j] = own
+    v[:] = linear_outputs(h, k)
     return k
 
 
@@ -238,6 +248,7 @@ def auto_regression(
     x, own, z, h = np.zeros((2, d)), np.zeros((4, 2 * D)), np.zeros(theta.shape), np.zeros(beta.shape)
     new_mean, new_m2, new_known = np.zeros(d), np.zeros(d), np.zeros(3)
     mu, v, loss = np.zeros(W.size), np.zeros(W.size), np.zeros(W.size)
+    line = v[gaussians:]
     for t in range(stream.T):
         y = stream.y[t]
         _scale(stream, t, mean, m2, seen[0], known, x, new_mean, new_m2, new_known)
@@ -258,10 +269,10 @@ def auto_regression(
             a[low:high] = gains(P[low:high], last[low:high], z[low:high], DRIFTS[l], learn)
             low, high = l * linear // len(DRIFTS), (l + 1) * linear // len(DRIFTS)
             b[low:high] = _linear_gains(
-                R[low:high], late[low:high], sigma[low:high], h[low:high], DRIFTS[l], learn
+                R[low:high], late[low:high], sigma[low:high], h[low:high], DRIFTS[l], learn, line[low:high]
             )
         mu[:gaussians], v[:gaussians] = linear_outputs(theta, z), linear_outputs(z, a)
-        mu[gaussians:], v[gaussians:] = linear_outputs(beta, h), linear_outputs(h, b)
+        mu[gaussians:] = linear_outputs(beta, h)
         center = target[0] / seen[0] if seen[0] > 0 else y
         for i in range(W.size):
             loss[i] = min(max(center + mu[i], target[1]), target[2])

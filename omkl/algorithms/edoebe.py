@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.verbs import compiled, discount_by, gains, leave, linear_outputs, weighted_output
+from omkl.engine.verbs import compiled, discount_by, gains, hold, leave, linear_outputs, weighted_output
 
 
 @compiled
@@ -22,11 +22,12 @@ def edoebe(
     drift l of 0 .. drifts - 1 is 0 for l = 0, else drift / 10^(l - 1); noise k is tau / 10^k, k < taus
     w_i <- w_i N(y; mu_i, v_i), of sum 1, and of that (1 - share) w_i + share / members
     Reports -log N(y; f, variance) of the ensemble's prediction, and its variance.
-    Deviations: v is at least the noise, as it is but for rounding.
+    Deviations: v is at least the noise, and of linear members see `hold`: both hold but for rounding.
     """
     m, groups, members = F.z.shape[0], drifts * taus, W.size
     z, x = np.zeros(theta.shape), np.zeros(beta.shape)
     mu, v, surprise = np.zeros(members), np.zeros(members), np.zeros(members)
+    line = v[m * groups :]
     for t in range(stream.T):
         y = stream.y[t]
         own = F.lift(stream, t)
@@ -39,9 +40,13 @@ def edoebe(
             if linear:
                 _fill(stream, t, x, low, high)
                 h[low:high] = _gains(R, late, x, low, high, s, learn)
-        _moments(theta, z, g, mu[: m * groups], v[: m * groups], m, taus, tau)
+                line[low:high] = linear_outputs(x[low:high], h[low:high])
+                hold(line[low:high], R[low:high], late[low:high], h[low:high], s, learn)
+        mu[: m * groups], v[: m * groups] = linear_outputs(theta, z), linear_outputs(z, g)
+        _add_noise(v[: m * groups], m, taus, tau)
         if linear:
-            _moments(beta, x, h, mu[m * groups :], v[m * groups :], 1, taus, tau)
+            mu[m * groups :] = linear_outputs(beta, x)
+            _add_noise(line, 1, taus, tau)
         f = weighted_output(W, mu)
         variance = weighted_output(W, v + np.square(mu - f))
         trace.record(t, f, y)
@@ -82,10 +87,9 @@ def _fill(stream, t, x, low, high):
 
 
 @compiled
-def _moments(theta, z, g, mu, v, m, taus, tau):
-    """Fill mu and v of the members of m features each."""
-    mu[:], v[:] = linear_outputs(theta, z), linear_outputs(z, g)
-    for i in range(mu.size):
+def _add_noise(v, m, taus, tau):
+    """Add its noise to the variance of each member, of m for each drift and noise."""
+    for i in range(v.size):
         v[i] = max(v[i], 0.0) + tau / 10.0 ** ((i // m) % taus)
 
 

@@ -12,7 +12,7 @@ p_i = Phi(mu / s) member i's probability of label +1; P = sum_i w_i p_i the ense
 import numpy as np
 
 from omkl.engine.probit import excess, learn_label, move
-from omkl.engine.verbs import compiled, gains, leave, linear_outputs
+from omkl.engine.verbs import compiled, gains, hold, leave, linear_outputs
 
 
 @compiled
@@ -63,6 +63,7 @@ def _moments(kernels, line, z, x, mu, v, linear, drift, keep):
     if linear:
         h = gains(R, late, x, drift, keep)
         mu[m:], v[m:] = linear_outputs(beta, x), linear_outputs(x, h)
+        hold(v[m:], R, late, h, drift, keep)
     for i in range(v.size):
         v[i] = max(v[i], 0.0)
     return g, h

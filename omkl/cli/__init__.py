@@ -162,7 +162,7 @@ def _in_one_spelling(argv: list[str], commands: Mapping[str, Any]) -> list[str]:
             made.append(word)
             continue
         key, value = match[2], match[3]
-        own = "data" if key == "data" else "by" if "--by" in options or argv[0] == "tune" else "measure"
+        own = "data" if key == "data" else "by"
         is_option = f"--{own}" in options and (own != "data" or of_paper)
         known = is_option or own == "data" or argv[0] in ("tune", "figure")
         if not known or (value is None and not rest):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.cli.output import FAILED, OK, emit, end, end_run, say, say_failed, say_written
-from omkl.errors import UserError, counted
+from omkl.errors import UserError, counted, suggest
 from omkl.figures.style import KINDS, FigureStyle, in_style
 from omkl.paths import extended, extension, extensions
 from omkl.reports.table import Table
@@ -99,14 +99,14 @@ def tune(args: Namespace, words: list[str]) -> int:
       small=2000         streams of at most this many rounds are not cut; four permutations judge there
       pools=NAME,...     pools among which a learner with a pool chooses; pool=NAME keeps one
       longest=SECONDS    a setting whose next pass would take longer does not go on
-      --by MEASURE       measure by which trials are judged, such as auc, log_loss or mae
+      by=MEASURE       measure by which trials are judged, such as auc, log_loss or mae
       sampler=tpe        settings are proposed from the results of earlier ones (needs omkl[tpe])
 
     examples:
       omkl tune algo=rff,arow data=german --out best.yaml
       omkl tune algo=budget data=svmguide3 trials=10 reps=5 --format json
       omkl tune algo=norma data=elec2 order=file longest=60
-      omkl tune today --data german     the learners that the page conf/paper/today.yaml tunes
+      omkl tune today data=german       the learners that the page conf/paper/today.yaml tunes
     """
     from omkl.experiments.call import Call
     from omkl.experiments.tune import Study
@@ -116,7 +116,8 @@ def tune(args: Namespace, words: list[str]) -> int:
     if words and words[0] in paper_names():
         return _tune_page(args, words[0], words[1:], how)
     if args.data:
-        raise UserError("--data is for a page, as in `omkl tune today`; without a page, write data=german")
+        near = suggest(words[0], paper_names()) if words else ""
+        raise UserError(f"{' '.join(words[:1])}: no such page{near}; without a page, leave that word out")
     study = Study.of(Call(words, typed=args.line))
     if args.dry_run:
         return dry_run(study.plans, args)
@@ -150,7 +151,7 @@ def figure(args: Namespace, words: list[str]) -> int:
     """Draw what the store holds, or a figure of a paper.
 
     With order=file a curve's error is that of windows: a mean since the beginning hides what changes.
-    With --by MEASURE a curve shows one measure, such as nlpd, log_loss or n_sv_union, instead of error and
+    With by=NAME a curve shows one measure, such as nlpd, log_loss or n_sv_union, instead of error and
     #SV, and a sweep shows that measure, such as auc or kappa, instead of the error.
 
     examples:
@@ -182,7 +183,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         _say_about(made.figure)
         return end_run(made.outcome)
     _refuse(args, "reps data algo quick full dry-run", f"figure; figure {args.kind} takes KEY=VALUE words")
-    given = [word for word in words if args.kind != "confusion" and word.startswith("measure=")]
+    given = [word for word in words if args.kind != "confusion" and word.startswith("by=")]
     words = [word for word in words if word not in given]
     measure = given[-1].partition("=")[2] if given else None
     plan = Call(words).plan(sweep=True)
@@ -202,9 +203,9 @@ def table(args: Namespace, words: list[str]) -> int:
 
     examples:
       omkl table bomkl/1 --quick
-      omkl table omkc/3 --data wdbc,sonar_scale --reps 5 --format markdown
-      omkl table bomkl/2 --data german --algo omkc_dd       one more learner, on the same streams
-      omkl table bomkl/1 --data german=my/german.libsvm     the set's own file, checked by its content hash
+      omkl table omkc/3 data=wdbc,sonar_scale --reps 5 --format markdown
+      omkl table bomkl/2 data=german --algo omkc_dd         one more learner, on the same streams
+      omkl table bomkl/1 data=german=my/german.libsvm       the set's own file, checked by its content hash
     """
     from omkl.publications import find_item
     from omkl.publications.paper_tables import make_table
@@ -303,7 +304,7 @@ def report(args: Namespace, words: list[str]) -> int:
     if not papers:
         _refuse(args, "reps data algo quick full", "report; others take KEY=VALUE words")
     if args.by and (papers or args.all):
-        raise UserError("--by is for a report of KEY=VALUE words")
+        raise UserError("by= is for a report of KEY=VALUE words")
     selection = selected(args, settings) if papers and not args.all else None
     page, store = page_of(words, args.line, everything=args.all, selection=selection, by=args.by)
     path, size = write_page(page, store, args.out)

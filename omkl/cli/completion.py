@@ -154,7 +154,11 @@ def _words(prefix: str, args: argparse.Namespace) -> Words:
 
 def _settings(command: str, prefix: str, given: Words) -> dict[str, Any]:
     """Return the blocks of a command's keys, and of the parts of the group that the word names."""
-    settings = conf.keys(command)
+    settings = dict(conf.keys(command))
+    if command in ("run", "sweep", "report", "figure"):
+        settings["by"] = {"help": "measure by which rows are compared, or that a figure shows"}
+    if command in ("table", "claims"):
+        settings["data"] = conf.keys("run")["data"]
     group = next((group for group in conf.GROUPS if prefix.startswith(group)), "")
     if group == "pool":
         kinds = sorted({pool["normalise"] for pool in conf.read_all("pool").values()})

@@ -149,11 +149,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "choices": ("mistakes", "seconds", "sv"),
         "help": "order of the rows of a data set (default: the command's)",
     },
-    "by": _value(
-        "MEASURE",
-        "measure by which rows are compared and marked, such as auc, kappa or mae (default: the error)",
-        default="",
-    ),
+    "by": _value("MEASURE", argparse.SUPPRESS, default=""),
     "columns": _value(
         "A,B",
         "columns of the table: learner,mistakes,sv or +kernel,-union; kernel: that of the largest weight",
@@ -164,7 +160,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "fail-below": _limit("smaller, such as auc=0.9"),
     # which part of a paper
     "reps": _value("N", f"{_PART}at most N repetitions", _count),
-    "data": _value("A,B", f"{_PART}these data sets only", _names, default=()),
+    "data": _value("A,B", argparse.SUPPRESS, _names, default=()),
     "algo": _value("A,B", f"{_PART}learners in addition to its own", _names, default=()),
     "quick": _flag(f"{_PART}two repetitions of its small data sets, or of its smallest one if none is small"),
     "full": _flag(
@@ -207,6 +203,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "MODEL": _value("MODEL", "a file that omkl fit saved", in_path),
     "FILE": _value("FILE", of=in_path),
 }
+AS_WORDS = {  # options that are written as words
+    "by": "by=MEASURE: the measure by which rows are compared and marked, such as auc or mae; else the error",
+    "data": "data=A,B with a paper or a page: these data sets only; data=NAME=FILE gives a set's own file",
+}
 SHORT = {"jobs": ["-j"], "quiet": ["-q"]}
 TABLE = "format wide"
 WORK = "jobs dry-run fresh fail-fast quiet"
@@ -233,12 +233,13 @@ def build_parser() -> "MainParser":
         """Add a command; options: of OPTIONS, and places; own: what is particular to these."""
         name, text = does.__name__.rstrip("_"), inspect.getdoc(does) or ""
         about, _, more = text.partition("\n\n")
+        words = "\n".join([keys.rstrip(), *(AS_WORDS[own] for own in options.split() if own in AS_WORDS)])
         sub = subparsers.add_parser(
             name,
             help=about[:1].lower() + about[1:].rstrip("."),
             description=about,
             usage=f"omkl {name} {usage}[options]",
-            epilog="\n".join(filter(None, [keys, more])),
+            epilog="\n\n".join(filter(None, [words.strip(), more])),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
@@ -272,7 +273,6 @@ def build_parser() -> "MainParser":
         f"[PAGE] {SETTINGS}",
         f"{TABLE} data out jobs dry-run fresh quiet",
         keys,
-        data={"help": "(of a page) these data sets only"},
         out={"help": "settings file to write, such as best.yaml; settings=best.yaml runs it"},
     )
     command(

@@ -25,8 +25,9 @@ from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
 from omkl.data.doubts import IN_ORDER
+from omkl.data.labels import WRITE_ALIKE
 from omkl.data.orders import rounds_of
-from omkl.errors import UserError, counted, shown, suggest
+from omkl.errors import UserError, counted, outside, shown, suggest
 from omkl.paths import store_folder
 from omkl.resources.resource import FEW
 from omkl.tasks import by_task, for_task
@@ -367,16 +368,25 @@ class Plan:
         And which sets have fewer examples than ``rounds`` asks for.
         """
         notes = [note for ref in self.data if not ref.is_registered for note in self.notes_on(ref)]
+        notes = [note for note in notes if not note.endswith(WRITE_ALIKE)]
         notes += [note for ref in self.data if (note := _rare(ref))]
         notes += [f"{ref.name}: {note}" for ref in self.data for note in self._unscaled(ref)]
         most = int((self.rounds or "").partition(":")[2] or 0)
-        for ref in self.data:
-            if most > ref.T:
-                notes.append(
-                    f"{ref.name} has {counted(ref.T, 'example')}, fewer than rounds={self.rounds} asks for"
-                )
+        few = f"fewer than rounds={self.rounds} asks for"
+        notes += [f"{ref.name} has {counted(ref.T, 'example')}, {few}" for ref in self.data if most > ref.T]
         notes += [note for ref in self.data if (note := self._late(ref))]
         return (*notes, *notes_on_learners([self]))
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is likely to be wrong in the user's own data: a warning, where ``about_data`` are notes."""
+        own = [ref for ref in self.data if not ref.is_registered]
+        return tuple(f"{ref.name}: {note}" for ref in own for note in ref.notes if note.endswith(WRITE_ALIKE))
+
+    def warn_of_data(self) -> None:
+        """Warn of what is likely to be wrong in the user's own data."""
+        for doubt in self.doubts:
+            warnings.warn(doubt, stacklevel=outside())
 
     def notes_on(self, ref: "DataRef") -> list[str]:
         """Return the notes on a data set: those of its own, and whether it is scaled without being asked."""
@@ -417,7 +427,7 @@ def _rare(ref: "DataRef") -> str:
         return ""
     name, share = found
     says = f"{100 * share:.2g} % are {name}, so the mean error says little"
-    return f"{ref.name}: {says}; see balanced %, or compare by another measure (--by auc)"
+    return f"{ref.name}: {says}; see balanced %, or compare by another measure (by=auc)"
 
 
 def notes_on_learners(plans: Sequence[Plan]) -> list[str]:

@@ -23,9 +23,11 @@ MOST_CATEGORIES = 1000
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
 LONGEST = 100  # characters of a date, or of a number with its unit
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with a decimal point or comma
-_SEPARATED = r"(?:\d{1,3}(?:[ .,'_\u00a0]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d*)?|[.,]\d+)(?:[eEdD][-+]?\d+)?"
+_SEPARATED = (
+    r"(?:\d{1,3}(?:[ .,'_\u00a0]\d{3})+(?:[.,]\d+)?|\d+(?:[.,\uff0e\u066b]\d*)?|[.,]\d+)(?:[eEdD][-+]?\d+)?"
+)
 _UNREAD = re.compile(  # numbers in brackets, with signs around them, fractions, numbers of programs
-    rf"[(\[]?\s*[-+\u2212\u2013~\u2248<>=\u2264\u2265\u00b1#^*]*\s*{_SEPARATED}\s*[-+*?!\u00b0\u2032'\"^]*\s*[)\]]?"
+    rf"[(\[]?\s*[-+\u2212\u2013~\u2248<>=\u2264\u2265\u00b1#^*'\"\u2018\u2019]*\s*{_SEPARATED}\s*[-+*?!\u00b0\u2032'\"^]*\s*[)\]]?"
     r"|[-+]?\d+\s*/\s*\d+|[-+]?0[xX][0-9a-fA-F]+"
 )
 ONLINE = "online"  # of ``missing``: gaps are filled with what came before

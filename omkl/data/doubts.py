@@ -145,8 +145,11 @@ def counts_rows(numbers: np.ndarray, fewest: int = FEWEST) -> str:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def notes_on_codes(name: str, numbers: np.ndarray) -> list[str]:
-    """Return notes on numbers that are far from all others and repeat exactly, such as -999."""
+def notes_on_codes(name: str, numbers: np.ndarray, then: str = "which missing= fills") -> list[str]:
+    """Return notes on numbers that are far from all others and repeat exactly, such as -999.
+
+    then: what happens to a gap
+    """
     values, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
     T, codes = int(counts.sum()), list[tuple[str, int]]()
     while len(values) > _FEWEST_OTHERS and len(codes) < _MOST_CODES:
@@ -166,7 +169,7 @@ def notes_on_codes(name: str, numbers: np.ndarray) -> list[str]:
     words = ",".join(code for code, _ in codes)
     return [
         f"column '{name}': {said}, the others {values[0]:.6g} to {values[-1]:.6g}; if that means that "
-        f"there is no value, na={words} makes these cells gaps"
+        f"there is no value, na={words} makes them gaps, {then}"
     ]
 
 

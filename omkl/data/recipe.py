@@ -389,7 +389,7 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
         own = np.unique(labels, return_inverse=True)[1] if task == "classification" else y
         notes += notes_on_columns(table, features, X, widths, own)
     if task == "regression":
-        notes += notes_on_codes(recipe.label, y)
+        notes += notes_on_codes(recipe.label, y, "whose rows are left out")
     for column, at in zip(recipe.columns, np.cumsum(widths) - widths, strict=True):
         if column.kind in (DATE, TIME) and isinstance(X, np.ndarray):
             notes += note_on_dates(column.name, X[:, at])

@@ -15,6 +15,7 @@ import numpy as np
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.lanes import fma, item, load, store, sum_onto, zeros
 
+CLEARLY = 1.0 + 1e-6  # by more than rounding may be of a number that is right
 LANES = 4  # rows of a pass, and columns that are computed together
 
 
@@ -29,6 +30,25 @@ def gains(P, last, z, drift, keep):
     for i in range(g.shape[0]):
         _product(P[i], last[i], z[i], g[i], drift, keep)
     return g
+
+
+@compiled
+def hold(v, P, last, g, drift, keep):
+    """Raise v (m,) = z_i . g_i to g_ij^2 / p_jj where it is less, as only rounding makes it; g of ``gains``.
+
+    Of features of very different sizes P z is rounding alone: P would lose more than it has, and more so in
+    each round after. Where rounding has left nothing of z' P z, or of a p_jj, v_i and g_i are 0.
+    """
+    for i in range(v.size):
+        own, u = g[i], last[i]
+        for j in range(own.size):
+            p = P[i, j, j] if keep else fma(-u[j], u[j], P[i, j, j]) + drift
+            if not v[i] > 0.0 or (own[j] != 0.0 and not p > 0.0):
+                own[:] = 0.0
+                v[i] = 0.0
+                break
+            if own[j] * own[j] > CLEARLY * v[i] * p:
+                v[i] = own[j] * own[j] / p
 
 
 @compiled
@@ -59,6 +79,8 @@ def _product(P, u, z, g, drift, keep):
                 g[r] = fma(p, z[j], g[r])
             if keep:
                 row[j] = p
+                if j >= whole:  # of a block that becomes whole when there are more features
+                    P[j, r] = p
     for j in range(n):
         g[j] = fma(drift, z[j], g[j])
         if keep:

@@ -276,6 +276,7 @@ def figure(
     data: Any = None,
     y: Any = None,
     label: str | None = None,
+    by: str | None = None,
     measure: str | None = None,
     out: str | Path | None = None,
     **settings: Any,
@@ -289,8 +290,8 @@ def figure(
         as ``omkc/1``, whose missing cells run.
     words, data, y, label, settings
         As in `run`; for a paper's figure as in `table`.
-    measure
-        The measure of a curve, such as ``n_sv_sum``.
+    by
+        The measure of a curve or a sweep, such as ``n_sv_sum``; ``measure`` is the same.
     out
         A file (.png, .pdf, .svg) to write, too.
 
@@ -310,7 +311,9 @@ def figure(
     else:
         call = Call.of(words, data, y, label, **settings)
         line = call.line("figure")
-        made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, measure)
+        made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(
+            kind, by or measure
+        )
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     if out is not None:

@@ -144,6 +144,7 @@ class Results(Shown):
 
         whole: with all that is stored of the cells, which takes longer where they are many
         """
+        plan.warn_of_data()
         return cls(
             (Part.of(plan, run_plan(plan, **how, columns=None if whole else READ), command),), is_sweep
         )
@@ -223,7 +224,7 @@ class Results(Shown):
         every = [part.expected for part in self.parts]
         if len(every) == 1:
             return every[0]
-        lists = ("settings", "yardsticks", "data", "failed", "swept", "about_data", "rare")
+        lists = ("settings", "yardsticks", "data", "failed", "swept", "about_data", "doubts", "rare")
         many: dict[str, Any] = {
             key: tuple(_distinct(one for own in every for one in getattr(own, key))) for key in lists
         }

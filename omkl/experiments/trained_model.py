@@ -169,8 +169,10 @@ def trained(call: Call) -> Model:
     for key in sorted(keys & OF_RUNS):
         raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = replace(call, values={**call.values, "yardsticks": []}).plan()
+    plan.warn_of_data()
     made = models.fit(plan)
-    return Model(made, [note for ref in plan.data for note in plan.notes_on(ref)])
+    notes = [note for ref in plan.data for note in plan.notes_on(ref)]
+    return Model(made, [note for note in notes if note not in plan.doubts])
 
 
 def writable(out: str | Path) -> Path:

@@ -69,6 +69,7 @@ class Study:
             fixed += [f"{one.learner}.{name}" for one in chosen for name in (*one.params, *one.scaling)]
             fixed += [f"{one.learner}.pool" for one in chosen if one.pool]
         plan = call.plan()
+        plan.warn_of_data()
         return cls(call, plan, rule, tuple(races(plan, rule, fixed)), tuple(fixed))
 
     @property
@@ -385,7 +386,7 @@ class Tuning(Shown):
         measure = judging(self.study.rule.by).word if self.study.rule.by else "error"
         return (
             f"no trial of {', '.join(quoted(names))} has a {measure}, so none was chosen; "
-            "see `omkl status` for cells that failed, or compare by another measure (--by)"
+            "see `omkl status` for cells that failed, or compare by another measure (by=)"
         )
 
     def _rules(self) -> list[str]:

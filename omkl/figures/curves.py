@@ -87,7 +87,7 @@ def curves(
     first = next(iter(tables.values()))
     sets, left_out = style.first_panels(list(dict.fromkeys(n for own in shown.values() for n in own["data"])))
     if len(shown) > 1 and len(sets) > MOST_PAIRS:
-        left_out = join_notes(left_out, f"--by {next(reversed(shown))} draws the other measure")
+        left_out = join_notes(left_out, f"by={next(reversed(shown))} draws the other measure")
         shown = dict([next(iter(shown.items()))])
     lines, fewer = _chosen_lines(first, next(iter(tables)))
     own = [line for line in dict.fromkeys(learners_of(first)["line"]) if line in lines]

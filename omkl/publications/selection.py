@@ -45,10 +45,10 @@ class Selection:
         for word in self.words:
             key = word.partition("=")[0]
             if key.partition(".")[0] not in _WORDS:
-                near = suggest(key, ["--data", "--reps", "--algo"])
+                near = suggest(key, ["data=", "--reps", "--algo"])
                 raise UserError(
                     f"{word}: the paper's conf sets this; you can set {', '.join(_WORDS)}"
-                    + (near or ", and the options --data, --reps, --algo")
+                    + (near or ", choose data=, and give the options --reps, --algo")
                 )
 
     @property
@@ -66,8 +66,8 @@ class Selection:
         words = ["omkl", verb, name]
         words += [f"--{option}" for option in ("quick", "full") if getattr(self, option)]
         words += ["--reps", str(self.reps)] if self.reps else []
-        for option, given in (("--data", self.data), ("--algo", self.learners)):
-            words += [option, ",".join(given)] if given else []
+        words += [f"data={','.join(self.data)}"] if self.data else []
+        words += ["--algo", ",".join(self.learners)] if self.learners else []
         return shlex.join(words + [word for word in self.words if word.startswith("seed=")])
 
 
@@ -118,7 +118,7 @@ class Work:
         if not self.plans:
             first, *others = dict.fromkeys(name for _, name in self.missing)
             names, about = ", ".join([first, *others]), f"{first}: " if others else ""
-            more = "; --data NAME gives the reason for each other set" if others else ""
+            more = "; data=NAME gives the reason for each other set" if others else ""
             raise UserError(f"{names}: the data are not available: {about}{self.how[first]}{more}")
         return stored_plans(self.plans)[0] if stored else run_plans(self.plans, **how)
 
@@ -173,7 +173,7 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
             stacklevel=2,
         )
     if not parts and not missing and not pending:
-        raise UserError(f"--data {','.join(selection.data)}: {paper.name} has no such data")
+        raise UserError(f"data={','.join(selection.data)}: {paper.name} has no such data")
     stands_in = {path: name for name, path in given.items() if isinstance(path, str)}
     return Work(tuple(parts), tuple(missing), how, stands_in, tuple(pending))
 
@@ -199,7 +199,7 @@ def _given(paper: Paper, selection: Selection) -> dict[str, DataRef | str]:
             ref = registered(name)
         except UserError:
             raise UserError(
-                f"--data {name}={path}: a file can be given for a registered data set"
+                f"data={name}={path}: a file can be given for a registered data set"
                 f"{''.join(f', or for {other}' for other in paper.unavailable)}"
                 f"{suggest(name, [*paper.unavailable, *registry.names()])}"
             ) from None
@@ -220,7 +220,7 @@ def _reason(name: str, dry: bool) -> str:
     except OmklError as error:
         text = re.sub(r"(?<!:)\n\s*", "; ", str(error))
         return (
-            f"{' '.join(text.split())}; or give the set's own file with --data {name}=PATH, "
+            f"{' '.join(text.split())}; or give the set's own file with data={name}=PATH, "
             "which is checked against the set's content hash"
         )
     return ""

@@ -13,7 +13,7 @@ from omkl.config.request import files
 from omkl.data.columns import DATE, LETTERS, TIME, WORDS, fault_of_words
 from omkl.data.dataset import Dataset
 from omkl.data.formats import format_of
-from omkl.data.labels import shortlist
+from omkl.data.labels import WRITE_ALIKE, shortlist
 from omkl.data.preparation import column_word, in_shell
 from omkl.data.recipe import EMPTY, Choice, choice_of
 from omkl.data.ref import DataRef, Frame, UserFile
@@ -112,7 +112,8 @@ def _outcome(ref: DataRef) -> tuple[list[str], list[str]]:
         dataset = ref.load()
     except UserError as error:
         return [], [f"A run stops: {called(str(error))}"]
-    return [f"Note: {note}" for note in dataset.notes], [
+    kind = {True: "Warning", False: "Note"}
+    return [f"{kind[note.endswith(WRITE_ALIKE)]}: {note}" for note in dataset.notes], [
         f"A run gets {counted(dataset.T, 'row')} with {counted(dataset.d, 'feature')}."
     ]
 

@@ -471,11 +471,12 @@ def warnings_of(
     again: str = AGAIN,
     timed: bool = True,
 ) -> list[str]:
-    """Return warnings: repetitions missing, cells failed, older revisions, times mixed.
+    """Return warnings: doubtful data, repetitions missing, cells failed, older revisions, times mixed.
 
     again: which command runs what is missing    timed: whether the table shows times
     """
     return [
+        *expected.doubts,
         *incomplete(summary, again),
         *failed(expected),
         *_stale(expected),

@@ -38,6 +38,7 @@ class ReportPlan:
     folder's learner the revision is a text that says so
     swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
     about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
+    doubts: what is likely to be wrong in them, so a warning
     rare: the data sets one of whose two classes is rare, so that tables have the balanced error, too
     classes: the names of each data set's classes, by its name and hash, the hash None for any
     by: the measure by which rows are compared, "" for the error of their task
@@ -56,6 +57,7 @@ class ReportPlan:
     stale: Mapping[tuple[str, int | str], int] = field(default_factory=dict)
     command: str = ""
     about_data: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     rare: tuple[str, ...] = ()
     classes: Mapping[tuple[str, str | None], tuple[str, ...]] = field(default_factory=dict)
     by: str = ""
@@ -81,6 +83,7 @@ class ReportPlan:
             command=command,
             stale=stale or {},
             about_data=plan.about_data,
+            doubts=plan.doubts,
             rare=tuple(ref.name for ref in plan.data if rare_class(ref)),
             classes={
                 (ref.name, None if ref.is_registered else ref.content_hash): ref.classes

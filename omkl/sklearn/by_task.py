@@ -190,7 +190,12 @@ flagged_ : rows that were novel when they came."""
         return self._scores(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return -1 for novel rows, +1 for others (n,)."""
+        """Return -1 for novel rows, +1 for others (n,).
+
+        ``nu`` is the share of rows to flag as they come. Of rows that were learnt fewer are novel, or none;
+        for a fixed share of them, compare ``decision_function`` with its quantile. There is no
+        ``contamination``: a threshold set by all rows of ``fit`` would differ from that of ``partial_fit``.
+        """
         return np.where(self._scores(X) >= 0, 1, -1)
 
     @property

@@ -108,6 +108,15 @@ def two_classes(array, ndim):
     return array[0] if array.ndim > ndim else array
 
 
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("name", ["edoebe", "auto_regression"])
+def test_a_feature_of_size_1e9_does_not_end_an_ensemble_with_linear_members(name, late):
+    X, _ = rows(T=900)
+    X[:, 1] = 1e9 * (1.0 + X[:, 1]) * (np.arange(900) > 400) if late else X[:, 1] + 1.7e9
+    _, trace = one_pass(name, dataclasses.replace(dataset(X, np.ones(900)), task="regression", y=X[:, 0]))
+    assert np.sqrt(np.square(trace.score - X[:, 0]).mean()) < (3.0 if late else 0.3)
+
+
 @pytest.mark.parametrize(("name", "over"), [("arow", {}), ("arow", {"bias": False}), ("ridge", {})])
 def test_means_of_1e9_times_the_spread_break_nothing(name, over):
     """P x is rounding alone then: P and the weights stay as large as they are."""

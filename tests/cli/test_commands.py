@@ -211,7 +211,7 @@ def test_figure_draws_from_the_store_only(place, capsys):
     assert main(["figure", "curve", *CHEAP[:1], "reps=3", *CHEAP[2:], "--out", "more.png"]) == 0
     assert "warning: the store results holds 4 of 6 cells" in capsys.readouterr().err
     assert (place / "more.png").is_file()
-    assert main(["figure", "curve", *CHEAP, "measure=windowed_pct", "--out", "window.png"]) == 0
+    assert main(["figure", "curve", *CHEAP, "by=windowed_pct", "--out", "window.png"]) == 0
     assert (place / "window.png").is_file()
     assert main(["figure", "curve", *CHEAP, "measure=nlpd"]) == 2  # which these learners do not report
     assert "no curve of these cells holds nlpd" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from omkl.publications import Selection, find_item
 from omkl.publications.selection import work_of
 
 TABLE = ["table", "bomkl/1", "--reps", "1"]
-WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR", "--data mine=PATH", "content hash")
+WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR", "data=mine=PATH", "content hash")
 
 
 def work(word="mine"):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import omkl
+from omkl.cli import main
 from omkl.config.request import files
 from omkl.data.dataset import from_arrays
 from omkl.data.doubts import counts_rows
@@ -112,7 +113,11 @@ def test_a_number_far_from_all_others_that_repeats_is_named(code, tmp_path):
     count = len(frame[::7])
     (found,) = [note for note in notes_of(frame, tmp_path) if " rows are " in note]
     assert found.startswith(f"column 'b': {count} of {T} rows are {shown}, the others ")
-    assert f"na={shown} makes these cells gaps" in found
+    assert found.endswith(f"no value, na={shown} makes them gaps, which missing= fills")
+    assert not [note for note in notes_of(frame, tmp_path, na=shown) if " rows are " in note]
+    target = FRAME.assign(y=np.where(np.arange(T) % 7, FRAME.c, code))
+    (said,) = [note for note in Frame("data", "regression", "data", target).notes if " rows are " in note]
+    assert said.endswith(f"no value, na={shown} makes them gaps, whose rows are left out")
     mended = notes_of(frame, tmp_path, na=[shown], missing="mean")
     assert not any(" rows are " in note or "no cell" in note for note in mended)
     unknown = notes_of(frame, tmp_path, na=[shown, "-77"], missing="mean")
@@ -143,8 +148,26 @@ def test_other_numbers_that_repeat_are_not(values, tmp_path):
         (("no", "y", "yes"), "y and yes"),
         (("f", "t", "true"), "t and true"),
         (("on hold", "on_hold", "open"), "on hold and on_hold"),
-        (("caf\u00e9", "cafe\u0301", "bar"), "caf\u00e9 and cafe\u0301"),
+        (("caf\u00e9", "cafe\u0301", "bar"), "caf\u00e9 and 'cafe\\u0301'"),
         (("007", "7", "8"), "007 and 7"),
+        (("YES", "no", "yes"), "YES and yes"),
+        (("1", "no", "yes"), "1 and yes"),
+        (("0", "1", "No", "Yes"), "0 and No, 1 and Yes"),
+        (("false", "n", "no", "true"), "false and n and no"),
+        (("-1", "1", "\u22121"), "-1 and '\\u22121'"),
+        (("a", "a ", "b"), "a and 'a '"),
+        (("a", "a\u200b", "\ufeffa"), "a and 'a\\u200b' and '\\ufeffa'"),
+        (("a", "(a)", "b"), "a and (a)"),
+        (("b'yes'", "yes", "x"), "b'yes' and yes"),
+        (("Anna's", "Anna\u2019s", "x"), "Anna's and 'Anna\\u2019s'"),
+        (("pre-war", "pre\u2013war", "x"), "pre-war and 'pre\\u2013war'"),
+        (("C", "\u0421", "B"), "C and '\\u0421'"),
+        (("STRASSE", "Stra\u00dfe", "x"), "STRASSE and Stra\u00dfe"),
+        (("A", "A*", "A+", "A-"), ""),
+        (("C", "C#", "C++"), ""),
+        (("Jose", "Jos\u00e9"), ""),
+        (("0", "1", "n", "y"), ""),
+        (("<5", ">5", "5"), ""),
         (("False", "True"), ""),
         (("f", "t", "y"), ""),
         (("1", "true"), "1 and true"),
@@ -157,6 +180,24 @@ def test_classes_that_look_like_one_are_named(classes, alike):
     assert found == (
         (f"labels: {alike} are different classes; write them alike if they are the same",) if alike else ()
     )
+
+
+def test_classes_that_look_like_one_are_a_warning(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame = FRAME.assign(y=np.where(np.arange(T) % 9, LABEL, LABEL.str.upper()))
+    frame.to_csv("rows.csv", index=False)
+    said = "labels: NO and no, YES and yes are different classes; write them alike if they are the same"
+    words = "algo=arow reps=1 exec=serial yardsticks=[] store=here"
+    assert main(["run", *words.split(), "data=rows.csv", "-q"]) == 0
+    out, err = capsys.readouterr()
+    assert f"omkl: warning: rows: {said}\n" in err
+    assert "! rows: labels: NO and no, YES and yes" in out
+    assert f"Warning: {said}" in omkl.look("rows.csv").findings
+    for ask in (omkl.run, omkl.tune, omkl.fit):
+        own = "algo=arow" if ask is omkl.fit else words
+        with pytest.warns(UserWarning, match=f"data: {said}") as caught:
+            ask(own + " trials=1" * (ask is omkl.tune), data=frame, label="y")
+        assert {one.filename for one in caught} == {__file__}
 
 
 @pytest.mark.parametrize(

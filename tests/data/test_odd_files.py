@@ -90,12 +90,15 @@ def _by_number(settings):
         ("{}\u00b0", "0.126\u00b0"),
         ("[{}]", "[0.126]"),
         ("{}-", "0.126-"),
+        ("'{}", '"\'0.126"'),
+        ("\u2019{}", "\u20190.126"),
     ],
 )
 def test_numbers_in_a_notation_that_is_not_read_are_not_called_words(form, shown, read):
     made = read(FRAME.assign(a=[form.format(abs(value)) for value in FRAME.a]).to_csv(index=False))
     (note,) = (note for note in made.notes if "'a'" in note)
-    assert f"'a': left out, since '{shown}' (" in note
+    shown = shown if shown.startswith('"') else f"'{shown}'"
+    assert f"'a': left out, since {shown} (" in note
     assert "rows.csv:2) is a number in a notation that is not read" in note
 
 

@@ -241,6 +241,14 @@ def test_npz_stream(tmp_path):
     np.savez(path, data=np.array([[0, 1.5], [2, 0]]), target=np.array(["no", "yes"]))
     other = data.load(str(path))
     assert (other.content_hash, other.classes) == (d.content_hash, ("no", "yes"))
+    assert not any("are read" in note for note in [*d.notes, *other.notes])
+
+
+def test_arrays_beside_x_and_y_are_named(tmp_path):
+    path, more = tmp_path / "s.npz", {"X_test": np.eye(3), "y_test": np.zeros(3)}
+    np.savez(path, X=np.eye(3), y=np.array([0, 1, 1]), **more)
+    said = "only X and y are read, 'X_test', 'y_test' not; test=FILE takes rows in a file of their own"
+    assert said in data.load(str(path)).notes
 
 
 @pytest.mark.parametrize(

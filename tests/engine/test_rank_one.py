@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from omkl.engine.gram_matrix import factored, solution
-from omkl.engine.rank_one import gains, leave
+from omkl.engine.rank_one import gains, hold, leave
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 10, 33])
@@ -24,6 +24,40 @@ def test_gains_are_those_of_matrices_updated_at_once(n):
         v = (g * z).sum(1) + 0.1
         leave(last, g, v)
         plain -= g[:, :, None] * g[:, None, :] / v[:, None, None]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6])
+def test_features_that_come_later_count_as_0_before(n):
+    rng, most = np.random.default_rng(n), 9
+    z = rng.normal(size=(20, 1, most))
+    z[:10, :, n:] = 0.0
+
+    def begin(n):
+        return np.eye(n)[None].copy(), np.zeros((1, n))
+
+    at_once, (P, last) = begin(most), begin(n)
+    for t in range(20):
+        if t == 10:
+            larger = begin(most)
+            larger[0][:, :n, :n], larger[1][:, :n] = P, last
+            P, last = larger
+        g, same = gains(P, last, z[t, :, : P.shape[1]], 0.0, True), gains(*at_once, z[t], 0.0, True)
+        np.testing.assert_allclose(g, same[:, : g.shape[1]], atol=1e-15)
+        leave(last, g, np.array([1.0]))
+        leave(at_once[1], same, np.array([1.0]))
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_more_than_a_matrix_has_is_held(keep):
+    """P z is rounding alone: z . g is raised to g_0^2 / p_00, and of a negative product nothing is left."""
+    P, last = np.stack([np.eye(2)] * 2), np.array([[0.5, 0.0]] * 2)
+    g, drift = np.array([[3.0, 1.0], [1.0, 1.0]]), 0.25
+    if keep:
+        gains(P, last, np.zeros((2, 2)), drift, True)
+    v = np.array([2.0, -1e-9])
+    hold(v, P, last, g, drift, keep)
+    assert v.tolist() == [9.0, 0.0]
+    assert g.tolist() == [[3.0, 1.0], [0.0, 0.0]]
 
 
 def test_a_factored_matrix_solves_and_a_vector_in_the_span_gets_no_coefficient():

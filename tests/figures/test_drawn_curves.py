@@ -84,7 +84,7 @@ def test_twelve_panels_and_ten_lines_at_most_and_the_rest_is_named():
     assert len(legend(drawn)) == max(len(axes.get_lines()) for axes in drawn.axes) == 10
     assert "drawn: the 10 best of 14 learners" in figure.note
     assert "the first 12 of 15 data sets; not drawn: set12, set13, set14 (choose with data=)" in figure.note
-    assert "--by n_sv_sum draws the other measure" in figure.note
+    assert "by=n_sv_sum draws the other measure" in figure.note
     assert sum(bool(axes.get_ylabel()) for axes in drawn.axes) == 3
     cells, stored = study(MANY, data, 1)
     table = mean_curves(cells, stored, expected(MANY, tuple(data), 1, yardsticks=()), (ERROR,))

@@ -208,7 +208,7 @@ def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_
     top, closed = markdown.split("<details><summary>where the numbers come from")
     assert re.match(rf"# {paper.title}\n\n{re.escape(paper.cite)}\n\n\d+ of 31 claims hold", top)
     assert page.answer[0] in html.unescape(text)
-    for command in ("`omkl table omkc/3 --reps 1 --data wdbc", "`omkl run ", "commit abc"):
+    for command in ("`omkl table omkc/3 --reps 1 data=wdbc", "`omkl run ", "commit abc"):
         assert command in closed
         assert command not in top
     rows = csv.DictReader((tmp_path / "omkc" / "table-3.csv").read_text("utf-8").splitlines())

@@ -230,7 +230,7 @@ def test_a_title_names_the_data_that_are_shown(conf, store, tmp_path):
     assert drawn.title == "Mistakes on wdbc"
     with Image.open(drawn.files[0]) as picture:
         assert picture.text["Title"] == "Mistakes on wdbc"
-        assert picture.text["Description"] == "omkl figure mine/1 --data wdbc"
+        assert picture.text["Description"] == "omkl figure mine/1 data=wdbc"
     assert item.titled(["a", "b"]) == "Mistakes on a and b"
     assert item.titled(["a", "b", "c"]) == "Mistakes on a, b and c"
     assert item.titled("abcd") == "Mistakes on 4 data sets"
@@ -243,7 +243,7 @@ def test_the_seed_is_part_of_the_command(conf, store, tmp_path):
     chosen = Selection(reps=1, data=("wdbc",), words=(f"store={store}", "exec=serial", "seed=7"))
     drawn = draw_item(*find_item("figures", "mine/1"), chosen, str(tmp_path / "one.png"), progress=False)
     with Image.open(drawn.files[0]) as picture:
-        assert picture.text["Description"] == "omkl figure mine/1 --reps 1 --data wdbc seed=7"
+        assert picture.text["Description"] == "omkl figure mine/1 --reps 1 data=wdbc seed=7"
 
 
 @pytest.mark.parametrize("name", paper_names())

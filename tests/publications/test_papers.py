@@ -145,7 +145,7 @@ def test_full_repeats_what_takes_long_as_often_as_the_rest(monkeypatch):
         work = work_of(paper, [item], Selection(data=("ijcnn1", "codrna"), full=full))
         assert {plan.reps for plan in work.plans} == reps
     assert Selection(full=True, data=("codrna",)).command("table", "bomkl/1") == (
-        "omkl table bomkl/1 --full --data codrna"
+        "omkl table bomkl/1 --full data=codrna"
     )
 
 

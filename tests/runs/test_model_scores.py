@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -232,6 +233,12 @@ def test_rows_left_out_have_empty_fields(tmp_path, rows, capsys):
     out, err = capsys.readouterr()
     assert out == "row,label,score\n1,,\n"
     assert err == "omkl: one.csv: missing=drop leaves out 1 of 1 row\n"
+    (tmp_path / "none.csv").write_text(f"{head}\n")
+    for more in ([], ["--out", "none.out"]):
+        omkl_("predict", "m.omkl", "none.csv", *more)
+        out, err = capsys.readouterr()
+        assert (Path("none.out").read_text() if more else out) == "row,label,score\n"
+        assert err == ""
     lines[2] += "1"
     (tmp_path / "new.csv").write_text("\n".join([head, *lines]).replace("NA1", "1"))
     omkl_("update", "m.omkl", "new.csv")
