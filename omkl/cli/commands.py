@@ -99,7 +99,7 @@ def tune(args: Namespace, words: list[str]) -> int:
       small=2000         streams of at most this many rounds are not cut; four permutations judge there
       pools=NAME,...     pools among which a learner with a pool chooses; pool=NAME keeps one
       longest=SECONDS    a setting whose next pass would take longer does not go on
-      by=MEASURE       measure by which trials are judged, such as auc, log_loss or mae
+      by=MEASURE         measure by which trials are judged, such as auc, log_loss or mae
       sampler=tpe        settings are proposed from the results of earlier ones (needs omkl[tpe])
 
     examples:
