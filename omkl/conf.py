@@ -68,7 +68,7 @@ def _resolvers() -> dict[None, list[tuple[str, re.Pattern[str]]]]:
 
 
 def yaml_text(content: Any, **how: Any) -> str:
-    """Return the YAML of plain values, which `read_yaml` reads as they are; how: of PyYAML's dump.
+    """Return the YAML of plain values, which `read_yaml` and PyYAML read as they are; how: of PyYAML's dump.
 
     PyYAML's own would leave the text 12e4 without quotes, and `read_yaml` would take it for a number.
     """
@@ -80,7 +80,7 @@ def yaml_text(content: Any, **how: Any) -> str:
             text.value = text.value.replace(".inf", "inf").replace(".nan", "nan")
             return text
 
-    Dumper.yaml_implicit_resolvers = _resolvers()
+    Dumper.yaml_implicit_resolvers = {**yaml.SafeDumper.yaml_implicit_resolvers, **_resolvers()}
     Dumper.add_representer(float, Dumper.represent_float)
     return str(yaml.dump(content, Dumper=Dumper, sort_keys=False, **how))
 

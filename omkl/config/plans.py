@@ -19,6 +19,7 @@ from omkl.config.learners import (
     learner_specs,
 )
 from omkl.config.parameters import parameters, texts
+from omkl.config.plan_notes import note_on_rare, notes_on_learners
 from omkl.config.request import ONLINE, Request, chosen_data, distinct
 from omkl.config.settings_text import SCALING
 from omkl.config.words import Override, Setting
@@ -29,14 +30,12 @@ from omkl.data.labels import WRITE_ALIKE
 from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted, outside, shown, suggest
 from omkl.paths import store_folder
-from omkl.resources.resource import FEW
 from omkl.tasks import by_task, for_task
 
 if TYPE_CHECKING:
     from omkl.data import DataRef
 
 MOST_SETTINGS = 100_000
-MOST_NAMED = 5  # learners in a note
 
 
 def settings(
@@ -285,7 +284,6 @@ class Scaled:
 
 
 LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that
-RARE = 0.1  # share of a class below which the mean error misleads
 MOST_LATE = 50  # 1 / the share of rounds before the first label from which on a note says so
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
 REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
@@ -369,7 +367,7 @@ class Plan:
         """
         notes = [note for ref in self.data if not ref.is_registered for note in self.notes_on(ref)]
         notes = [note for note in notes if not note.endswith(WRITE_ALIKE)]
-        notes += [note for ref in self.data if (note := _rare(ref))]
+        notes += [note for ref in self.data if (note := note_on_rare(ref))]
         notes += [f"{ref.name}: {note}" for ref in self.data for note in self._unscaled(ref)]
         most = int((self.rounds or "").partition(":")[2] or 0)
         few = f"fewer than rounds={self.rounds} asks for"
@@ -412,60 +410,6 @@ class Plan:
         return (
             f"{ref.name}: delay={delay}: {first} are predicted before a label arrives, and count as others do"
         )
-
-
-def rare_class(ref: "DataRef") -> tuple[str, float] | None:
-    """Return the rarer of two classes and its share of the examples, None where that is RARE or more."""
-    share = ref.known.positive_share if ref.task == "classification" and ref.n_classes == 2 else None
-    if share is None or not 0.0 < min(share, 1.0 - share) < RARE:
-        return None
-    return (ref.classes or ("-1", "+1"))[int(share < RARE)], min(share, 1.0 - share)
-
-
-def _rare(ref: "DataRef") -> str:
-    if (found := rare_class(ref)) is None:
-        return ""
-    name, share = found
-    says = f"{100 * share:.2g} % are {name}, so the mean error says little"
-    return f"{ref.name}: {says}; see balanced %, or compare by another measure (by=auc)"
-
-
-def notes_on_learners(plans: Sequence[Plan]) -> list[str]:
-    """Return notes on the learners of plans: repetitions that would be equal, matrices that are too large."""
-    return [*_equal_repetitions(plans), *_diagonals(plans)]
-
-
-def _diagonals(plans: Iterable[Plan]) -> list[str]:
-    """Return notes on the learners that keep only the diagonal of a matrix on a data set."""
-    names: dict[tuple[str, int], dict[str, None]] = {}
-    for made in plans:
-        for ref in made.data if any(ref.d > FEW for ref in made.data) else ():
-            for setting in (*made.settings, *made.yardsticks):
-                spec = learner_spec(setting.learner)
-                fits = ref.d > FEW and setting.fits(ref.task, ref.name) and ref.task in spec.tasks
-                if fits and setting.params.get("full", True) and spec.has_matrix_of_features:
-                    names.setdefault((ref.name, ref.d), {})[spec.label] = None
-    return [
-        f"{data} has {d} features, more than {FEW}: {' and '.join(own)} keep{'s' * (len(own) == 1)} the "
-        "diagonal of the matrix alone"
-        for (data, d), own in names.items()
-    ]
-
-
-def _equal_repetitions(plans: Iterable[Plan]) -> list[str]:
-    """Return notes on the learners of plans of which one repetition stands for all."""
-    by_reps: dict[int, dict[str, None]] = {}
-    for made in plans:
-        by_reps.setdefault(made.reps, {}).update(dict.fromkeys(made.repeated_once))
-    notes = []
-    for reps, names in ((reps, list(names)) for reps, names in by_reps.items() if names):
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        draw, their = ("draws", "its") if len(names) == 1 else ("draw", "their")
-        notes.append(
-            f"order=file: {', '.join(names[:MOST_NAMED])}{more} {draw} nothing, so {their} {reps} "
-            "repetitions would be equal: 1 is run"
-        )
-    return notes
 
 
 def plan(

@@ -8,7 +8,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import learner_specs
-from omkl.config.plans import notes_on_learners
+from omkl.config.plan_notes import notes_on_learners
 from omkl.data.orders import rounds_of
 from omkl.errors import UserError, show, suggest
 from omkl.paths import extensions, published_folder

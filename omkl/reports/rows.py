@@ -69,7 +69,7 @@ class ReportPlan:
     def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "ReportPlan":
         """Return what is expected of an omkl.config.Plan; failed, stale: lines and counts of its Outcome."""
         from omkl.config import learner_spec
-        from omkl.config.plans import rare_class
+        from omkl.config.plan_notes import rare_class
 
         names = dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks))
         return cls(

@@ -4,6 +4,7 @@ import math
 import time
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,7 +72,6 @@ def test_a_value_in_a_file_means_what_the_same_text_means_as_a_word(text, tmp_pa
 @settings(max_examples=500, deadline=None)
 @given(st.text("0123456789eE+-._:xno", min_size=1, max_size=6))
 def test_and_any_text_of_such_signs_does(text):
-    import yaml
 
     try:
         word = of_word(text)
@@ -202,3 +202,4 @@ def test_what_is_written_is_read_as_it_was(tmp_path):
     }
     (tmp_path / "x.yaml").write_text(conf.yaml_text(content))
     assert conf.read_yaml(tmp_path / "x.yaml") == content
+    assert yaml.safe_load(conf.yaml_text(content["a"])) == content["a"]

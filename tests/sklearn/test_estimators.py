@@ -46,9 +46,6 @@ for name, (spec, _) in estimator_specs().items():
         too_long += ["check_class_weight_classifiers"]
         own |= dict.fromkeys(too_long, LONG) if name[:5] in ("Raker", "RffRe", "RffCl") else {}
         EXPECTED[name] = own
-NO_ETA = "by default eta is 1 / sqrt(T), which has no number for a weight to multiply: eta = 0.1 passes"
-OF_ETA = [f"check_sample_weights_{what}" for what in ("not_an_array", "pandas_series", "shape")]
-EXPECTED["RffRegressor"] |= dict.fromkeys(OF_ETA, NO_ETA)
 IN_FULL = (
     *("OmkcSsClassifier", "BomkcSpaClassifier", "LasvmClassifier", "NormaNoveltyDetector", "ArowClassifier"),
     *("PerceptronStarClassifier", "RakerRegressor", "OkrRegressor"),
@@ -128,7 +125,6 @@ def test_scikit_learn_s_own_checks(name):
     ("name", "checks", "given"),
     [
         ("NormaNoveltyDetector", list(EXPECTED["NormaNoveltyDetector"]), {"nu": 0.1}),
-        ("RffRegressor", OF_ETA, {"eta": 0.1}),
     ],
 )
 def test_what_fails_by_the_default_passes_with_another_setting(name, checks, given):

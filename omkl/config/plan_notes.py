@@ -1,0 +1,68 @@
+"""Notes on plans (`omkl.config.Plan`): a rare class, repetitions that would be equal, matrices kept as diagonals."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from omkl.config.learners import learner_spec
+from omkl.resources.resource import FEW
+
+if TYPE_CHECKING:
+    from omkl.data import DataRef
+
+MOST_NAMED = 5  # learners in a note
+RARE = 0.1  # share of a class below which the mean error misleads
+
+
+def rare_class(ref: "DataRef") -> tuple[str, float] | None:
+    """Return the rarer of two classes and its share of the examples, None where that is RARE or more."""
+    share = ref.known.positive_share if ref.task == "classification" and ref.n_classes == 2 else None
+    if share is None or not 0.0 < min(share, 1.0 - share) < RARE:
+        return None
+    return (ref.classes or ("-1", "+1"))[int(share < RARE)], min(share, 1.0 - share)
+
+
+def note_on_rare(ref: "DataRef") -> str:
+    """Return a note on a data set one of whose two classes is rare, "" for another."""
+    if (found := rare_class(ref)) is None:
+        return ""
+    name, share = found
+    says = f"{100 * share:.2g} % are {name}, so the mean error says little"
+    return f"{ref.name}: {says}; see balanced %, or compare by another measure (by=auc)"
+
+
+def notes_on_learners(plans: Sequence[Any]) -> list[str]:
+    """Return notes on the learners of plans: repetitions that would be equal, matrices that are too large."""
+    return [*_equal_repetitions(plans), *_diagonals(plans)]
+
+
+def _diagonals(plans: Iterable[Any]) -> list[str]:
+    """Return notes on the learners that keep only the diagonal of a matrix on a data set."""
+    names: dict[tuple[str, int], dict[str, None]] = {}
+    for made in plans:
+        for ref in made.data if any(ref.d > FEW for ref in made.data) else ():
+            for setting in (*made.settings, *made.yardsticks):
+                spec = learner_spec(setting.learner)
+                fits = ref.d > FEW and setting.fits(ref.task, ref.name) and ref.task in spec.tasks
+                if fits and setting.params.get("full", True) and spec.has_matrix_of_features:
+                    names.setdefault((ref.name, ref.d), {})[spec.label] = None
+    return [
+        f"{data} has {d} features, more than {FEW}: {' and '.join(own)} keep{'s' * (len(own) == 1)} the "
+        "diagonal of the matrix alone"
+        for (data, d), own in names.items()
+    ]
+
+
+def _equal_repetitions(plans: Iterable[Any]) -> list[str]:
+    """Return notes on the learners of plans of which one repetition stands for all."""
+    by_reps: dict[int, dict[str, None]] = {}
+    for made in plans:
+        by_reps.setdefault(made.reps, {}).update(dict.fromkeys(made.repeated_once))
+    notes = []
+    for reps, names in ((reps, list(names)) for reps, names in by_reps.items() if names):
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        draw, their = ("draws", "its") if len(names) == 1 else ("draw", "their")
+        notes.append(
+            f"order=file: {', '.join(names[:MOST_NAMED])}{more} {draw} nothing, so {their} {reps} "
+            "repetitions would be equal: 1 is run"
+        )
+    return notes
