@@ -76,7 +76,7 @@ def test_a_command_of_a_page_is_valid(command, tmp_path, monkeypatch):
     args, settings = parser.parse_known_args(_in_one_spelling(words, parser.commands))
     assert not [word for word in settings if word.startswith("-")]
     if args.command == "figure":  # which has a word of its own
-        settings = [word for word in settings if not word.startswith("measure=")]
+        settings = [word for word in settings if not word.startswith(("by=", "measure="))]
     if args.command == "show" and not any("=" in word for word in settings):
         assert len(settings) == 1  # a saved model
     elif args.command in ("run", "sweep", "figure", "report", "bounds", "show", "status", "fit", "compile"):
