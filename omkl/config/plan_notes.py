@@ -1,4 +1,4 @@
-"""Notes on plans (`omkl.config.Plan`): a rare class, repetitions that would be equal, matrices kept as diagonals."""
+"""Notes on plans (`omkl.config.Plan`): a rare class, equal repetitions, matrices kept as diagonals."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
