@@ -467,7 +467,8 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
     answers, warnings = [], dict.fromkeys(not_tuned(whole, f"`omkl tune {paper.name}`"))
     for line in item.options["lines"]:
         compared = _compared(paper, item, line, selection, outcome)
-        warnings |= dict.fromkeys(warnings_of(compared, command))
+        whole_rows = compared.whole[compared.whole["missing"] == ""]
+        warnings |= dict.fromkeys(results_table.incomplete(whole_rows, command))
         names = replace(item, title="{data}").titled(compared.summary["data"])
         answers.append({"problem": line["problem"], "data": names, **_answer(compared)})
     import pandas as pd

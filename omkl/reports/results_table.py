@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -526,15 +526,23 @@ def incomplete(summary: "pd.DataFrame", again: str = AGAIN) -> list[str]:
 
 
 def failed(expected: ReportPlan) -> list[str]:
-    """Return a warning about the cells that failed, none where all went well."""
-    names = []
+    """Return a warning about the cells that failed, none where all went well.
+
+    A row whose cells fail has the first one's reason: the others' differ in the round at most.
+    """
+    rows: dict[str, list[Mapping[str, Any]]] = {}
     for cell in expected.failed:
         spec = expected.specs.get(cell["algo"])
         params = spec.unusual(cell["params"], cell.get("task", "classification")) if spec else cell["params"]
         which = f"{expected.label(cell['algo'])}{f' ({params_text(params)})' if params else ''}"
-        error = str(cell.get("error") or "no reason recorded").strip().splitlines()[-1]
-        names.append(f"{which} on {cell['data']}, repetition {cell['rep']}: {error}")
-    return [f"FAILED: {n_cells(len(names))}, not in the means: {some(names, '; ')}"] if names else []
+        rows.setdefault(f"{which} on {cell['data']}", []).append(cell)
+    names = []
+    for which, cells in rows.items():
+        error = str(cells[0].get("error") or "no reason recorded").strip().splitlines()[-1]
+        reps = some([str(cell["rep"]) for cell in cells])
+        names.append(f"{which}, repetition{'s' * (len(cells) > 1)} {reps}: {error}")
+    count = n_cells(len(expected.failed))
+    return [f"FAILED: {count}, not in the means: {some(names, '; ')}"] if names else []
 
 
 def _stale(expected: ReportPlan) -> list[str]:
