@@ -50,12 +50,13 @@ on {near} their error is within {percent} % of the best. They are furthest behin
   {linear}. There, kernels are hardly worth their cost.
 * **Scaling.** `omkl tune` searches it. `scale=online` has won the races of most learners on {scaled}.
 * **When labels arrive.** In time order, much of what a learner seems to know is the last label. On elec2
-  repeating it errs {last} %, and `{now}` errs {now_pct} %. With labels in batches of 100 (`delay=100`)
-  repeating it errs {last_late} %, and the best is `{late}` with {late_pct} %.
+  repeating it errs {last} %, and `{now}` errs {now_pct} %. With labels in [batches of 100](data.md)
+  (`delay=100`) repeating it errs {last_late} %, `auto` {auto_late} %, and the best tuned learner
+  {late_pct} %; on weather `auto` {auto_weather} % and the best {weather_pct} % (`{weather}`).
 * **Few positives.** Mistakes then say little: look at `by=auc`. By it, the best are {few}.
 * **Novelty.** `norma_novelty` is for data without labels.
-* **Memory.** Budgets and random features bound it; [the page](../results/today.md) draws error against
-  memory.
+* **Memory.** Budgets and random features bound it (`omkl list groups` has `bounded`);
+  [the page](../results/today.md) draws error against memory.
 
 ## The papers' learners
 
@@ -102,12 +103,18 @@ def page() -> str:
         first = own.loc[(sign * own[measure]).idxmin()]
         return str(first["algo"]), float(first[measure])
 
+    def untuned(data: str) -> str:
+        own = read("delay_100")
+        [value] = own.loc[(own["data"] == data) & (own["algo"] == "auto"), "mistake_pct_mean"]
+        return f"{value:.1f}"
+
     def last(name: str) -> str:
         own = read(name)
         [value] = own.loc[(own["data"] == "elec2") & (own["algo"] == "last_label"), "mistake_pct_mean"]
         return f"{value:.1f}"
 
     now, late = least("time", "elec2"), least("delay_100", "elec2")
+    weather = least("delay_100", "weather")
     few = [(data, *least("few", data, "auc_mean", -1)) for data in dict.fromkeys(read("few")["data"])]
     of_papers = both[both["algo"].str.startswith(PAPERS) & both["good"] & ~both["is_yardstick"]]
     won = [
@@ -137,7 +144,10 @@ def page() -> str:
         last_late=last("delay_100"),
         now=now[0],
         now_pct=f"{now[1]:.1f}",
-        late=late[0],
+        auto_late=untuned("elec2"),
+        auto_weather=untuned("weather"),
+        weather=weather[0],
+        weather_pct=f"{weather[1]:.1f}",
         late_pct=f"{late[1]:.1f}",
         few=enumerated([f"`{algo}` on {data} ({auc:.2f})" for data, algo, auc in few]),
         papers=f"{len(won)} of {len(sets)} data sets" + (f": {enumerated(won)}" if won else ""),

@@ -52,7 +52,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   reps=N  seed=N     repetitions, and the base seed of their permutations
   yardsticks=[...]   learners to compare with; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)
-  exec=NAME          where the cells run: {executors}; exec.KEY=VALUE their options
+  exec=NAME          where the cells run: {executors}; exec.KEY=VALUE (`omkl help slurm`)
 """
 SEE = """\
 settings: algo=NAME,... data=NAME|FILE,... and further words KEY=VALUE. `omkl help settings` explains them,
@@ -338,25 +338,37 @@ def build_parser() -> "MainParser":
         "SHELL",
         SHELL={"choices": ("bash", "zsh", "fish")},
     )
-    text = "a command, `settings`, or a learner such as auto (default: all commands)"
+    text = "a command, `settings`, a learner such as auto, an executor such as slurm (default: all commands)"
     command("tools", help_, "[TOPIC] ", "TOPIC", TOPIC={"nargs": "?", "help": text})
     return parser
 
 
 def help_(args: argparse.Namespace, words: list[str]) -> int:
-    """Print the help of a command, of the settings, of a learner, or of all commands.
+    """Print the help of a command, of the settings, of a learner or an executor, or of all commands.
 
     examples:
       omkl help run
       omkl help settings
       omkl help auto
+      omkl help slurm
     """
     commands = args.main.commands
     if args.topic in (None, *commands):
         emit((commands[args.topic] if args.topic else args.main).format_help())
     elif args.topic == "settings":
-        executors = ", ".join(sorted(path.stem for path in (conf_folder() / "exec").glob("*.yaml")))
+        executors = ", ".join(sorted(_executors()))
         emit(KEYS.replace("{executors}", executors))  # KEYS has other braces
+    elif args.topic in _executors():
+        from omkl import conf
+        from omkl.config.parameters import parameters
+        from omkl.config.settings_text import word_text
+
+        options = parameters(conf.read("exec", args.topic), conf.file("exec", args.topic))
+        lines = [f"settings of exec={args.topic}", ""]
+        for key, own in options.items():
+            domain = " or ".join(own.domain) if isinstance(own.domain, list) else own.domain
+            lines += [f"  {word_text(f'exec.{key}', own.value)}   {domain}", f"      {own.help}"]
+        emit("\n".join(lines))
     else:
         from omkl.config.learners import learner_names, learner_of
         from omkl.experiments.learner_help import learner_help
@@ -367,6 +379,10 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
             raise UserError(f"unknown command or learner '{args.topic}'{near}; see `omkl --help`")
         emit(learner_help(name))
     return OK
+
+
+def _executors() -> set[str]:
+    return {path.stem for path in (conf_folder() / "exec").glob("*.yaml")}
 
 
 def completion(args: argparse.Namespace, words: list[str]) -> int:

@@ -155,7 +155,9 @@ def _compare_classes(name: str, twin: twins.Twin, X: np.ndarray, label: np.ndarr
         given = fitting(spec, pool(word)) if word else None
         learner, trace = class_cases.class_pass(name, X, label, 3, given, **over)
         result = class_cases.twin_pass(twin, name, X, label, given, **over)
-        assert result.predicted is not None, "the twin of more than two classes gives the class predicted"
+        assert result.predicted is not None, (
+            "with three classes the twin must return the class predicted: see docs/extend.md"
+        )
         class_cases.assert_as_the_twin(learner, trace, result, getattr(twin, "near", 1e-9))
 
 

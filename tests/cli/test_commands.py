@@ -15,9 +15,11 @@ import pytest
 import yaml
 
 import omkl
+from omkl import conf
 from omkl.cli import main
 from omkl.cli.parser import build_parser
 from omkl.config import learner_spec
+from omkl.config.parameters import parameters
 from omkl.data.formats import data_name
 from omkl.experiments import lists
 
@@ -258,6 +260,15 @@ def test_help_of_a_command(command, capsys):
     assert [line for line in shown.splitlines() if line.isspace()] == []
     description = shown.split("\n\n", 1)[1].partition("positional arguments:")[0].partition("options:")[0]
     assert not re.search(r"^ ", description, re.M)
+
+
+@pytest.mark.parametrize("name", ["dask", "loky", "serial", "slurm"])
+def test_help_of_an_executor_has_each_option_with_its_meaning(name, capsys):
+    assert main(["help", name]) == 0
+    said = capsys.readouterr().out
+    for key, option in parameters(conf.read("exec", name), conf.file("exec", name)).items():
+        assert f"  exec.{key}=" in said
+        assert option.help in said
 
 
 def test_help_of_a_learner_and_of_the_settings(capsys):
