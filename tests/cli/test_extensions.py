@@ -59,7 +59,9 @@ def test_a_learner_of_a_folder_runs_beside_ours(mine, capsys):
 def test_rounds_that_are_not_recorded_fail(place, capsys):
     tiny(place / "mine", TINY.replace("        trace.", "        if t != 7:\n            trace."))
     assert main([*RUN, "--with", "mine"]) == 1
-    assert "the learner recorded no prediction in round 8: it must call `record`" in capsys.readouterr().out
+    assert "the learner recorded no prediction in round 8: it must call `record`" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_another_source_has_cells_of_its_own(place, mine, capsys):
