@@ -295,7 +295,13 @@ def build_parser() -> "MainParser":
     text = "file (.html) or folder to write to (default: figures/local in the store)"
     out = {"metavar": "PATH", "help": text}
     command("look", commands.report, f"[PAPER] {SETTINGS}", f"by all out {PART}", keys, out=out)
-    command("look", stored.list_, "[KIND] ", f"KIND {TABLE}", KIND={"nargs": "?", "choices": LISTS})
+    command(
+        "look",
+        stored.list_,
+        "[KIND] ",
+        f"KIND {TABLE}",
+        KIND={"nargs": "?", "choices": LISTS, "type": _list_kind},
+    )
     command("look", stored.show, SETTINGS, "format", keys, format=_choice("yaml", "json"))
     part = f"{PART} {TABLE} {WORK}"
     command("papers", commands.table, f"NAME {SETTINGS}", f"NAME {part}", NAME={"help": "such as bomkl/1"})
@@ -379,6 +385,11 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
             raise UserError(f"unknown command or learner '{args.topic}'{near}; see `omkl --help`")
         emit(learner_help(name))
     return OK
+
+
+def _list_kind(word: str) -> str:
+    """Return the name of a list: help and pages speak of learners."""
+    return {"learners": "algos", "learner": "algos", "algo": "algos"}.get(word, word)
 
 
 def _executors() -> set[str]:

@@ -331,8 +331,10 @@ def _day_first(texts: Iterable[str], wanted: str) -> tuple[bool, str]:
         if match := _SLASHED.match(text):
             first, second = max(first, int(match[1])), max(second, int(match[3]))
             point = point or match[2] == "."
-    if not first or first > 12 or second > 12:
-        return first > 12, ""
+    if not first:
+        return False, ""
+    if first > 12 or second > 12:
+        return first > 12, f", the {'day before the month' if first > 12 else 'month before the day'}"
     if wanted != "auto":
         return wanted == "yes", ""
     order, other = (("day", "month"), "no") if point else (("month", "day"), "yes")

@@ -285,6 +285,8 @@ def test_help_of_a_learner_and_of_the_settings(capsys):
 def test_the_list_of_learners_is_a_line_for_each(capsys):
     assert main(["list", "algos", "--format", "json"]) == 0
     rows = {row["algo"]: row for row in json.loads(capsys.readouterr().out)}
+    assert main(["list", "learners", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == list(rows.values())
     assert rows["omkc_ss"]["label"] == "OMKC(S,S)"
     assert all(row["what it does"] for row in rows.values())
     assert rows["norma"]["memory"] == "grows without tau"

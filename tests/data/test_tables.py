@@ -134,8 +134,8 @@ def test_numbers_in_another_notation(path, cells, said):
     ("cells", "days", "said"),
     [
         (["2020-01-05", "2020-03-01"], [0, 56], "dates as days, month, day, weekday"),
-        (["5/1/20", "31/12/2021"], [0, 726], "dates as days"),
-        (["1/5/20", "12/31/2021"], [0, 726], "dates as days"),
+        (["5/1/20", "31/12/2021"], [0, 726], "weekday, the day before the month"),
+        (["1/5/20", "12/31/2021"], [0, 726], "weekday, the month before the day"),
         (["01.02.2020", "03.02.2020"], [0, 2], "the day before the month (day_first=no if"),
         (["01/02/2020", "03/02/2020"], [0, 60], "the month before the day (day_first=yes if"),
         (["2020-01-05T12:00:00Z", "2020-01-06 06:00"], [0.5, 1.25], "month, day, weekday, hour"),
