@@ -106,7 +106,7 @@ from omkl.errors import counted
         ("run -j two", ["'two'"]),
         ("run --form json", ["unknown option --form", "--format"]),
         ("runn algo=omkc_dd", ["'runn'", "run"]),
-        ("list lerners", ["'learners'", "algos"]),
+        ("list lerners", ["'lerners'", "algos"]),
         ("list algos omkc_dd", ["list takes no 'omkc_dd'"]),
         ("figure algo=omkc_dd", ["KIND", "curve"]),
         ("figure confusion algo=raker data=air", ["data=air", "needs a classification", "is regression"]),
