@@ -68,9 +68,9 @@ def _resolvers() -> dict[None, list[tuple[str, re.Pattern[str]]]]:
 
 
 def yaml_text(content: Any, **how: Any) -> str:
-    """Return the YAML of plain values, which `read_yaml` and PyYAML read as they are; how: of PyYAML's dump.
+    """Return the YAML of plain values, which `read_yaml` reads as they are; how: of PyYAML's dump.
 
-    PyYAML's own would leave the text 12e4 without quotes, and `read_yaml` would take it for a number.
+    A text that `read_yaml` or PyYAML would take for something else has quotes, such as 12e4 and no.
     """
     import yaml
 

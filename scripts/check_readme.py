@@ -130,9 +130,8 @@ def missing(command: Command) -> str:
         settings = [word for word in words if "=" in word and word not in limits]
         named = [Path(folder).resolve() for option, folder in pairwise(command.words) if option == "--with"]
         with extended(named):
-            settings = [
-                word for word in settings if not word.startswith(("by=", "measure="))
-            ]  # of figures alone
+            of_figures = ("by=", "measure=")
+            settings = [word for word in settings if not word.startswith(of_figures)]
             names = [ref.word for ref in plan(settings, sweep=kind in ("sweep", "figure")).data]
         if "order=authors" in words and not os.environ.get("OMKL_DATA"):
             return "the authors' orders"

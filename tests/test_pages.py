@@ -160,6 +160,17 @@ def test_the_counts_of_what_is_reproduced_are_those_of_the_results():
             assert _claims(paper) in row, (page, paper)
 
 
+def test_the_speed_in_the_readme_is_that_of_the_table():
+    table = (ROOT / "results" / "bomkl" / "table-1.csv").read_text(encoding="utf-8")
+    rows = [
+        row
+        for row in csv.DictReader(io.StringIO(table))
+        if (row["data"], row["label"]) == ("a9a", "OMKC(D,D)")
+    ]
+    assert f"[{float(rows[0]['seconds_mean']):.1f} s](results/bomkl.md)" in PAGES["README.md"]
+    assert f"prints {float(rows[0]['seconds_published']):,.1f} s" in PAGES["README.md"]
+
+
 def _claims(paper: str) -> str:
     """How many of the claims that the paper makes hold, as the pages write it."""
     text = (ROOT / "results" / paper / "claims.csv").read_text(encoding="utf-8")

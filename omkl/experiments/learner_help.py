@@ -2,7 +2,6 @@
 
 import csv
 import textwrap
-from collections import defaultdict
 from functools import cache
 from typing import Any
 
@@ -46,30 +45,17 @@ def command_of(spec: LearnerSpec) -> str:
 
 
 @cache
-def ranks(task: str) -> tuple[dict[str, float], int, int]:
-    """Return each learner's average rank in results/today, the number of ranked rows and of data sets.
+def ranks(table: str) -> dict[str, tuple[float, int, int]]:
+    """Return each learner's average rank in a table of results/today, of how many rows, on how many sets.
 
     Empty without these tables, which a checkout has. Of a learner with several rows, the first counts.
     """
-    path = conf.file("paper", "today").parents[2] / "results" / "today" / f"table-{task}.csv"
+    path = conf.file("paper", "today").parents[2] / "results" / "today" / f"table-{table}.csv"
     if not path.is_file():
-        return {}, 0, 0
-    errors: dict[str, dict[str, float]] = defaultdict(dict)
-    learner: dict[str, str] = {}
+        return {}
     with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            error = row[f"{row['measure']}_mean"]
-            if row["complete"] == "True" and error:
-                errors[row["label"]][row["data"]] = float(error)
-                learner[row["label"]] = row["algo"]
-    sets = {name for own in errors.values() for name in own}
-    finished = {label: own for label, own in errors.items() if own.keys() == sets}
-    made: dict[str, float] = {}
-    for label, own in finished.items():
-        others = [other[name] - own[name] for name in sets for other in finished.values()]
-        better, equal = sum(gap < 0 for gap in others), sum(gap == 0 for gap in others)
-        made.setdefault(learner[label], (better + (equal + len(sets)) / 2) / len(sets))
-    return made, len(finished), len(sets)
+        rows = [row for row in csv.DictReader(file) if row["rank"]]
+    return {row["algo"]: (float(row["rank"]), len(rows), int(row["sets"])) for row in reversed(rows)}
 
 
 def rank_of(spec: LearnerSpec, long: bool = False) -> str:
@@ -79,9 +65,9 @@ def rank_of(spec: LearnerSpec, long: bool = False) -> str:
     """
     texts = []
     for task, name in RANKED.items():
-        made, rows, sets = ranks(task)
-        if task in spec.tasks and spec.name in made:
-            texts.append(f"{name} {made[spec.name]:.1f} of {rows}" + f" on {sets} data sets" * long)
+        if task in spec.tasks and spec.name in (known := ranks(name)):
+            rank, rows, sets = known[spec.name]
+            texts.append(f"{name} {rank:.1f} of {rows}" + f" on {sets} data sets" * long)
     return ", ".join(texts)
 
 

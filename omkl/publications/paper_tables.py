@@ -403,9 +403,24 @@ def _matrix(compared: Compared) -> Table:
         ("s", "features scaled online (scale=online), which the race chose"),
         ("rank", f"average over {'all data sets' if len(ranked) == len(sets) else enumerated(ranked)}"),
     ]
-    flat = with_costs(_flat(compared))
     warnings = best_warnings(compared)
+    flat = _ranks_and_means(records, ranks, sets, len(ranked))
     return _table(compared, Table(columns, rows), "matrix", flat, terms=terms, warnings=warnings, notes=())
+
+
+def _ranks_and_means(
+    records: Sequence[Mapping[str, Any]], ranks: Mapping[str, float], sets: Sequence[str], count: int
+) -> "pd.DataFrame":
+    """Return all learners with their rank over so many data sets, and their means; the best first."""
+    import pandas as pd
+
+    lines: dict[str, dict[str, Any]] = {}
+    for row in records:
+        line = row["line"]
+        own = {"learner": line, "algo": row["algo"], "rank": ranks.get(line, nan), "sets": count}
+        lines.setdefault(line, own)[row["data"]] = row[f"{row['measure']}_mean"]
+    columns = ["learner", "algo", "rank", "sets", *sets]
+    return pd.DataFrame([*lines.values()], columns=columns).sort_values("rank")
 
 
 def _is_yardstick(spec: LearnerSpec, row: Mapping[str, Any]) -> bool:
