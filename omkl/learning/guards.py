@@ -6,9 +6,10 @@ locked in the child for ever. So a child begins with new ones.
 
 import os
 import signal
+import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -57,3 +58,29 @@ def ctrl_c_later() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if pressed:
             before(*pressed[0])
+
+
+@contextmanager
+def ctrl_c_kept() -> Iterator[Callable[[], None]]:
+    """Yield a function that raises the KeyboardInterrupt which Python has dropped meanwhile, if any.
+
+    What is raised while an object is cleared away (``__del__``, a weak reference's callback) goes no further.
+    """
+    before, dropped = sys.unraisablehook, False
+
+    def note(event: Any) -> None:
+        nonlocal dropped
+        if issubclass(event.exc_type, KeyboardInterrupt):
+            dropped = True
+        else:
+            before(event)
+
+    def check() -> None:
+        if dropped:
+            raise KeyboardInterrupt
+
+    sys.unraisablehook = note
+    try:
+        yield check
+    finally:
+        sys.unraisablehook = before

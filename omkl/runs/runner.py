@@ -13,6 +13,7 @@ from omkl.config import Plan
 from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError, counted
 from omkl.learning.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
+from omkl.learning.guards import ctrl_c_kept
 from omkl.resources.state import may_share
 from omkl.runs.cells import check_data, expand
 from omkl.runs.others import TAKEN, in_own_order, unless_finished
@@ -109,7 +110,8 @@ def run_plans(
             missing = in_own_order(missing, store.path, store.name)
             how: dict[str, Any] = {"curves": not trials, "since": None if fresh else now}
             try:
-                with closing(run_cells(missing, executor, store, len(distinct), progress, **how)) as lines:
+                cells_run = run_cells(missing, executor, store, len(distinct), progress, **how)
+                with ctrl_c_kept() as check_ctrl_c, closing(cells_run) as lines:
                     for line in lines:
                         if line["status"] == TAKEN:
                             taken.append(line["key"])
@@ -119,6 +121,7 @@ def run_plans(
                             failed[line["key"]] = line
                             if fail_fast:
                                 break
+                        check_ctrl_c()
             except KeyboardInterrupt:
                 interrupted = True
         done |= set(taken)

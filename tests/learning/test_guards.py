@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from omkl.learning.guards import ctrl_c_later
+from omkl.learning.guards import ctrl_c_kept, ctrl_c_later
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a process sends itself signals")
 
@@ -83,6 +83,38 @@ def test_other_threads_leave_signals_alone():
     thread.start()
     thread.join()
     assert seen == [before]
+
+
+class Cleared:
+    """Ctrl-C is pressed while it is cleared away."""
+
+    def __del__(self) -> None:
+        press()
+
+
+def test_a_ctrl_c_that_python_drops_is_raised_by_the_check(capsys):
+    before = sys.unraisablehook
+    with ctrl_c_kept() as check:
+        check()
+        Cleared()
+        with pytest.raises(KeyboardInterrupt):
+            check()
+    assert sys.unraisablehook is before
+    assert capsys.readouterr().err == ""
+
+
+def test_other_faults_that_python_drops_are_told_as_before(monkeypatch):
+    events = []
+    monkeypatch.setattr(sys, "unraisablehook", events.append)
+    signal.signal(signal.SIGINT, faulty)
+    with ctrl_c_kept() as check:
+        Cleared()
+        check()
+    assert [event.exc_type for event in events] == [ValueError]
+
+
+def faulty(number, frame) -> None:
+    raise ValueError
 
 
 WHILE_TAKEN_APART = """

@@ -202,3 +202,25 @@ def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_is_finished(plan, monk
         runner.run_plan(plan, jobs=1)
     rest = runner.run_plan(plan, jobs=1)
     assert (rest.reused, rest.ran) == (4, 20)
+
+
+class PressesCtrlC:
+    """Ctrl-C comes while this is cleared away, where Python drops it."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_ctrl_c_that_python_drops_ends_the_run_after_the_cell(plan, monkeypatch):
+    append, calls = Store.append, []
+
+    def pressed(self, line, curve=None):
+        append(self, line, curve)
+        calls.append(line)
+        if len(calls) == 5:
+            PressesCtrlC()
+
+    monkeypatch.setattr(Store, "append", pressed)
+    outcome = runner.run_plan(plan, jobs=1)
+    assert outcome.interrupted
+    assert len(outcome.cells) == 5
