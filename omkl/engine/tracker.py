@@ -1,0 +1,229 @@
+"""A kernel recursive least-squares tracker on plain arrays: one round of Algorithm 1 of Van Vaerenbergh,
+Lazaro-Gredilla, Santamaria (2012), whose learners are omkl/algorithms/krls_t.py.
+
+Throughout: n stored vectors with kernel matrix K (n, n), JITTER added on its diagonal; mu and Sigma mean and
+covariance of the function's values there (the paper's); k (n,) kernel values with x_t, own = kappa(x_t, x_t)
++ JITTER; q = Q k; s2 variance of y_t; e (C,) targets less means, of C functions that share Sigma.
+In place of mu and Sigma the state holds what they do to later predictions, so that a round takes two products
+with matrices, and forgetting none:
+a (n, C) = Q mu, the coefficients: the mean at x is k . a     Q (n, n) = K^-1
+V (n, n) = Q - Q Sigma Q, what is known: the variance at x is own - k . V k
+Q and V have room for all vectors of the budget, the first n rows and columns are used; a has its n rows.
+"""
+
+import math
+
+import numpy as np
+
+from omkl.engine.exponential import NORMAL, exponentials
+from omkl.engine.jit import compiled
+from omkl.engine.lanes import fma
+
+JITTER = 1e-6  # added to kappa(x, x)
+LEAST_RESIDUAL = 1e-12  # of an example's squared distance from the span of the stored vectors
+WORTH_STORING = 1e-5  # squared distance from which on an example is stored
+SAME = 1e-6  # relative difference up to which the costs of removals are the same: more than rounding
+
+
+@compiled
+def known(V, k, own, noise):
+    """v (n,) = V k and s2."""
+    v, s2 = _times(V[: k.size], k), own
+    for s in range(k.size):
+        s2 -= k[s] * v[s]
+    return v, max(s2, 0.0) + noise
+
+
+@compiled
+def slot_for(Q, V, a, ages, budget, k, v, e, own, s2):
+    """The slot that x_t takes, an empty one or a vector's; -1: none; and the change, for `absorb`.
+
+    With x_t stored V gains s s' / s2 and a gains s e' / s2, s = [-v; 1] where v = V k; where x_t is left out
+    s = q - v. For a vector r that goes, with g = Q_r / Q_rr and h = V_r - g V_rr / 2 without its own place:
+    a loses g a_r', Q loses Q_rr g g', and V loses g h' + h g'.
+    Q gains x x'. The change is (s / sqrt(s2), x, g sqrt(Q_rr), g, h, a_r).
+    """
+    n = k.size
+    q = _times(Q[:n], k)
+    gamma2 = own
+    for j in range(n):
+        gamma2 -= k[j] * q[j]
+    gamma2 = max(gamma2, LEAST_RESIDUAL)
+    root, divisor = math.sqrt(gamma2), math.sqrt(s2)
+    none, r = np.zeros(0), -1
+    if gamma2 >= WORTH_STORING:
+        r = n if n < budget else _cheapest(Q, ages, a, q, v, e, gamma2, s2)
+    if r < 0:
+        return r, ((q - v) / divisor, none, none, none, none, none)
+    s, x, g, h, lost, a_r = -v, q / root, np.zeros(n), np.zeros(n), 0.0, np.zeros(e.size)
+    if r == n:
+        s, x = np.append(s, 1.0), np.append(x, -1.0 / root)
+        g, h = np.zeros(n + 1), np.zeros(n + 1)
+    else:
+        lost = Q[r, r] + q[r] * q[r] / gamma2
+        lost = lost if lost > 0.0 else 1.0  # Q is positive definite, but for one of a forged model
+        known_r = V[r, r] + v[r] * v[r] / s2
+        for j in range(n):
+            g[j] = (Q[r, j] + q[r] * q[j] / gamma2) / lost
+            h[j] = V[r, j] + v[r] * v[j] / s2 - 0.5 * g[j] * known_r
+        g[r] = -q[r] / gamma2 / lost  # x_t takes the place of r
+        h[r] = -v[r] / s2 - 0.5 * g[r] * known_r
+        a_r = a[r] - v[r] * e / s2
+        s[r], x[r] = 1.0, -1.0 / root
+    return r, (s / divisor, x, g * math.sqrt(lost), g, h, a_r)
+
+
+@compiled
+def absorb(Q, V, a, r, change, e, s2, lam):
+    """Make the change that `slot_for` returned; a has a row for x_t's slot r, whatever it holds."""
+    s, x, lost, g, h, a_r = change
+    keep = math.sqrt(lam)
+    if r < 0:
+        _move(a, s, e, s2, keep)
+        _add_product(V, s, lam)
+        return
+    a[r] = 0.0
+    Q[r, : x.size], Q[: x.size, r], V[r, : x.size], V[: x.size, r] = 0.0, 0.0, 0.0, 0.0
+    _add_products(Q, x, lost)
+    _add_and_take(V, s, g, h, lam)
+    for j in range(x.size):
+        for c in range(e.size):
+            a[j, c] -= g[j] * a_r[c]
+    _move(a, s, e, s2, keep)
+
+
+# Rows that are kept as they are, one tracker's: X (d, budget), a column for each slot; ages (budget,), when
+# each was stored; used (1,), how many are. A Gaussian's width may not change while vectors are stored.
+
+
+@compiled
+def gaussian_values(X, n, x, width):
+    """k (n,): exp(-|x_s - x|^2 / (2 width^2)) of the stored rows x_s, by one order of additions."""
+    k = np.zeros(n)
+    d, j = x.size, 0
+    while j + 4 <= d:
+        a, b, c, e = X[j], X[j + 1], X[j + 2], X[j + 3]
+        p, q, r, s = x[j], x[j + 1], x[j + 2], x[j + 3]
+        for l in range(n):
+            u, v, w, z = a[l] - p, b[l] - q, c[l] - r, e[l] - s
+            k[l] = fma(z, z, fma(w, w, fma(v, v, fma(u, u, k[l]))))
+        j += 4
+    while j < d:
+        a, p = X[j], x[j]
+        for l in range(n):
+            u = a[l] - p
+            k[l] = fma(u, u, k[l])
+        j += 1
+    factor, largest = -0.5 / (width * width), 0.0
+    for l in range(n):
+        largest = max(largest, k[l])
+    exponentials(factor, k, n, factor * largest > NORMAL, k)
+    return k
+
+
+@compiled
+def learn_row(Q, V, a, X, ages, used, x, k, v, e, s2, lam):
+    """Learn row x of a kernel with kappa(x, x) = 1, k of its values and v, s2 as `known` returned them.
+
+    a (budget, C)
+    """
+    n = k.size
+    r, change = slot_for(Q, V, a[:n], ages[:n], len(a), k, v, e, 1.0 + JITTER, s2)
+    if r >= 0:
+        latest = 0
+        for s in range(n):
+            latest = max(latest, ages[s] + 1)
+        ages[r] = latest
+        for j in range(x.size):
+            X[j, r] = x[j]
+        used[0] = max(n, r + 1)
+    absorb(Q, V, a[: used[0]], r, change, e, s2, lam)
+
+
+@compiled
+def _cheapest(Q, ages, a, q, v, e, gamma2, s2):
+    """The slot of the vector whose removal costs least, (a_j / Q_jj)^2 summed over the classes; -1: x_t's."""
+    n = q.size
+    costs, new = np.zeros(n), 0.0
+    for c in range(e.size):
+        new += (e[c] * gamma2 / s2) * (e[c] * gamma2 / s2)
+    least = new
+    for j in range(n):
+        own = Q[j, j] + q[j] * q[j] / gamma2
+        for c in range(e.size):
+            after = (a[j, c] - v[j] * e[c] / s2) / own if own > 0.0 else 0.0
+            costs[j] += after * after
+        least = min(least, costs[j])
+    r = -1
+    for j in range(n):
+        if costs[j] <= least * (1.0 + SAME) and (r < 0 or ages[j] < ages[r]):
+            r = j
+    return r
+
+
+@compiled
+def _move(a, s, e, s2, keep):
+    """a <- keep (a + s e' / sqrt(s2)): s is divided by sqrt(s2) already."""
+    root = math.sqrt(s2)
+    for j in range(s.size):
+        for c in range(e.size):
+            a[j, c] = keep * (a[j, c] + s[j] * (e[c] / root))
+
+
+# Symmetric matrices: each element is computed by the same operations as its mirror image. Rows are taken in
+# pairs and fours, so that what they share is read once.
+
+
+@compiled
+def _times(K, a):
+    """K a of a symmetric K (n, n)."""
+    out, n, j = np.zeros(a.size), a.size, 0
+    while j + 4 <= n:
+        b, c, d, e = K[j], K[j + 1], K[j + 2], K[j + 3]
+        w, x, y, z = a[j], a[j + 1], a[j + 2], a[j + 3]
+        for l in range(n):
+            out[l] = fma(z, e[l], fma(y, d[l], fma(x, c[l], fma(w, b[l], out[l]))))
+        j += 4
+    while j < n:
+        b, w = K[j], a[j]
+        for l in range(n):
+            out[l] = fma(w, b[l], out[l])
+        j += 1
+    return out
+
+
+@compiled
+def _add_product(V, s, lam):
+    """V <- lam (V + s s')."""
+    for j in range(s.size):
+        row, own = V[j], s[j]
+        for l in range(s.size):
+            row[l] = lam * (row[l] + own * s[l])
+
+
+@compiled
+def _add_products(Q, x, g):
+    """Q <- Q + x x' - g g'."""
+    for j in range(0, x.size - 1, 2):
+        a, b, x_a, x_b, g_a, g_b = Q[j], Q[j + 1], x[j], x[j + 1], g[j], g[j + 1]
+        for l in range(x.size):
+            a[l] += x_a * x[l] - g_a * g[l]
+            b[l] += x_b * x[l] - g_b * g[l]
+    if x.size % 2:
+        j = x.size - 1
+        for l in range(x.size):
+            Q[j, l] += x[j] * x[l] - g[j] * g[l]
+
+
+@compiled
+def _add_and_take(V, s, g, h, lam):
+    """V <- lam (V + s s' - (g h' + h g'))."""
+    for j in range(0, s.size - 1, 2):
+        a, b, s_a, s_b, g_a, g_b, h_a, h_b = V[j], V[j + 1], s[j], s[j + 1], g[j], g[j + 1], h[j], h[j + 1]
+        for l in range(s.size):
+            a[l] = lam * (a[l] + s_a * s[l] - (g_a * h[l] + h_a * g[l]))
+            b[l] = lam * (b[l] + s_b * s[l] - (g_b * h[l] + h_b * g[l]))
+    if s.size % 2:
+        j = s.size - 1
+        for l in range(s.size):
+            V[j, l] = lam * (V[j, l] + s[j] * s[l] - (g[j] * h[l] + h[j] * g[l]))
