@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from omkl.algorithms.auto import KERNELS, LINEAR, NU, WIDTHS, _learn, _lift, _lines, _moments, _scale
+from omkl.algorithms.auto import KERNELS, LINEAR, NU, WIDTHS, _learn, _lines, _moments
+from omkl.engine.members import lift_row, scale_row
 from omkl.engine.probit import excess
 from omkl.engine.verbs import compiled
 
@@ -39,8 +40,8 @@ def auto_parts(
     mu, v = np.zeros(W.size), np.zeros(W.size)
     for t in range(stream.T):
         _keep(W, scaled, linear, drifts)
-        _scale(stream, t, mean, m2, seen[0], known, x, new_mean, new_m2, new_known)
-        _lift(F, stream, t, x, new_known, WIDTHS, NU, z)
+        scale_row(stream, t, mean, m2, seen[0], known, x, new_mean, new_m2, new_known)
+        lift_row(F, stream, t, x, new_known, WIDTHS, NU, z)
         z[KERNELS], z[KERNELS + 1] = z[1], z[4]
         _lines(x, new_known[2], h)
         parts = (theta, P, last), (beta, R, late, sigma)
