@@ -11,7 +11,7 @@ standard deviation, held in [-10, 10]; 0 where a feature has not varied
 | Gaussian processes of width med/2, med on random features | probit, prior variance 10; another of med/2 drifts by 0.01 |
 | linear in [1; x/s] | probit, prior variance 1, drift 0.01 |
 | linear in [1; x/s] | AROW, r = 10 |
-| KRLS-T of width med/2 and med, noise 0.02 and 0.1 | targets +1 and -1, `budget` vectors |
+| KRLS-T of width med/2 and med, noise 0.02 and 0.1 | targets +1 and -1, `vectors` of them stored |
 | passive-aggressive, a Gaussian of width med/5, C = 1 | `stored` vectors, of both together |
 
 and one linear in [1; x~; (x~^2 - 1)/sqrt 2], probit, prior variance 1, whose covariance stays diagonal.
@@ -49,7 +49,7 @@ MEMBERS = 17  # 6 Gaussian processes, 2 linear, the squares, 2 by AROW, 4 KRLS-T
 def auto(
     stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma, gamma, tau, nu, S, slate, ssigma,
     begun, X, used, ages, Q, V, a, rows, n, born, worth, b,
-    squares, eta, B, blast, own, O, olast, w, W, trace, learn,
+    squares, eta, B, blast, own, O, olast, omega, W, trace, learn,
 ):  # fmt: skip
     """Predict with P > 1/2 of the stack's probability P, and learn members and stack.
 
@@ -60,11 +60,11 @@ def auto(
     the same of the linear ones; with more than 500 features R holds the bias alone, and sigma the diagonal
     gamma, tau (2, d + 1) means and variances of [1; x~] and [0; (x~^2 - 1)/sqrt 2]
     AROW: nu (2, d + 1); S, slate, ssigma as R, late, sigma
-    KRLS-T: begun (2,) the widths, 0 before   X (4, d, budget), used, ages, Q, V, a see engine.tracker
+    KRLS-T: begun (2,) the widths, 0 before   X (4, d, vectors), used, ages, Q, V, a see engine.tracker
     Passive-aggressive: rows (2, d, stored) x and x~, n (1,) of them   born, worth (stored,) when each
     was stored, and the squares of its coefficients; the one worth least goes   b (2, stored) coefficients
     The stack, see engine.stack: squares (17,) sums of squared margins   eta, B, blast the learners'   own, O,
-    olast, w the members' by themselves   W (9,)
+    olast, omega (17,) the members' by themselves   W (9,)
     With more than two classes there are such probit members for each class c against all others; the others
     learn as the learners of their name, and share their matrices; the stack sees margins over the strongest
     other class; the probabilities are divided by their sum. All but X, Q, V, S, R_AROW's and the stack's have a
@@ -91,7 +91,7 @@ def auto(
         over_rivals(M)
         scaled = scaled_margins(M, squares, seen[0] * C)
         learners, members = (eta, B, blast), (own, O, olast)
-        E = answers(scaled, learners, members, w)
+        E = answers(scaled, learners, members, omega)
         for c in range(C):
             total = 0.0
             for s in range(W.size):
@@ -99,7 +99,7 @@ def auto(
             F.note_excess(c, total)
         trace.record(t, F.margin_of_excesses(stream, t), stream.y[t], F)
         if learn:
-            teach(scaled, E, y, learners, members, w, W)
+            teach(scaled, E, y, learners, members, omega, W)
             note_margins(M, squares)
             mean[:], m2[:], known[:] = new_mean, new_m2, new_known
             seen[0] += 1

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import stats
 
-from .auto import Members
 from .expansion import Expansions
+from .scaled_rows import Members
 from .weights import TINY
 
 
