@@ -1,4 +1,4 @@
-"""Nothing to tune, for numbers: Bayesian regressions and trackers, on features as they come and scaled online.
+"""Nothing to tune, for numbers: Bayesian regressions and trackers on rows as they come and scaled online.
 
 x, x~, med and s as of classes (auto.py)
 

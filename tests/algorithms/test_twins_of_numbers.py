@@ -12,7 +12,12 @@ from omkl.testing.cases import dataset
 
 T = 90
 CASES = [(name, {}) for name in learner_names() if "regression" in learner_spec(name).tasks]
-CASES += [("krls_t", {"lam": 0.8}), ("krls_t_pool", {"lam": 0.8}), ("iegp", {"drift": 0.01})]
+CASES += [
+    ("auto_regression", {"vectors": 12}),
+    ("krls_t", {"lam": 0.8}),
+    ("krls_t_pool", {"lam": 0.8}),
+    ("iegp", {"drift": 0.01}),
+]
 
 
 @pytest.mark.parametrize(("name", "over"), CASES)

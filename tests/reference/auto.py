@@ -7,7 +7,10 @@ from .features import frequencies
 
 
 class Members:
-    """Features of the 14 members at each round: 6 Gaussians, 2 with a drift, 4 linear, 2 with a drift."""
+    """Features of the 14 members at each round: 6 Gaussians, 2 with a drift, 4 linear, 2 with a drift.
+
+    rows, med: x and x~ of the last call of `features`, and the widths known then
+    """
 
     variances = [10.0] * 8 + [1.0, 100.0, 1.0, 100.0, 1.0, 1.0]
     drifts = [0.0] * 6 + [0.01] * 2 + [0.0] * 4 + [0.01] * 2
@@ -26,6 +29,7 @@ class Members:
         sd = np.where(varies[0], seen.std(axis=0), 1)
         scaled = np.where(varies[0], (self.X[t] - seen.mean(axis=0)) / sd, 0).clip(-10, 10)
         width = np.sqrt(2 * first.var(axis=0)[varies[1]].sum()), np.sqrt(2 * varies[1].sum())
+        self.rows, self.med = (self.X[t], scaled), width
         s = np.abs(first).max(initial=0.0)
         gaussians = []
         for V, x, med in zip(self.V, (self.X[t], scaled), width, strict=True):
