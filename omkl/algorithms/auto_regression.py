@@ -5,9 +5,16 @@ x, x~, med and s as of classes (auto.py)
 | members, of x and of x~ alike | prior variance | drift in a round |
 |---|---|---|
 | Gaussians of width med, 4 med; linear in [1; x/s] | 100, 10^4 times the noise | 0, 10^-4, 10^-2 |
-| trackers on stored vectors (krls_t.py) of width med/4, med, 2 med | 1000 times the noise | 0 |
 
-A tracker's width may not change while vectors are stored. It begins after 10 rounds, and again after 30, 100
+Besides these, four trackers on stored rows (krls_t.py), of prior variance 1, without drift:
+
+| tracker | of | width | noise |
+|---|---|---|---|
+| Laplacian | x | med | 10^-4 |
+| Gaussian | x, x~ | 2 med | 10^-3 |
+| half a Gaussian, half a Gaussian of each feature | x~ | med | 10^-3 |
+
+A tracker's kernel may not change while rows are stored. It begins after 10 rounds, and again after 30, 100
 and 300 (BEGINNINGS), from the rows that it has stored, with the width as known then.
 
 The members are combined by what they have erred: two means of them, one that follows the last rounds and one
@@ -20,14 +27,16 @@ import numpy as np
 
 from omkl.engine.members import lift_row, linear_gains, linear_leave, scale_row
 from omkl.engine.probit import move
-from omkl.engine.tracker import begin_again, gaussian_output, learn_row
+from omkl.engine.tracker import ADDITIVE, GAUSSIAN, LAPLACIAN, begin_again, learn_row, row_outputs
 from omkl.engine.verbs import compiled, discount_by, gains, leave, linear_outputs, weighted_output
 
 WIDTHS = (1.0, 4.0)
 RATIOS = (100.0, 1e4)  # of a prior variance to the noise's
 DRIFTS = (0.0, 1e-4, 1e-2)
-TRACKED = (0.25, 1.0, 2.0)  # widths of the trackers
-NOISE = 1e-3  # of the trackers, whose prior variance is 1
+KINDS = (LAPLACIAN, GAUSSIAN, ADDITIVE, GAUSSIAN)  # of the trackers, the first two of x
+TRACKED = (1.0, 2.0, 1.0, 2.0)  # their widths
+NOISES = (1e-4, 1e-3, 1e-3, 1e-3)
+COLUMNS = 500  # features of which each has a Gaussian of its own
 BEGINNINGS = (10, 30, 100, 300)
 SHARES = (0.01, 0.001)  # share of each mean's weights that is given back to all members alike in every round
 RATES = (1.0 / 50.0, 1.0 / 200.0)  # of the weights after many rounds
@@ -59,6 +68,7 @@ def auto_regression(
     kept,
     ages,
     width,
+    columns,
     W,
     eta,
     S,
@@ -72,16 +82,16 @@ def auto_regression(
     mean, m2, seen, known, F as of ``auto``   target (3,) sum of the targets, the least and the largest
     errors (2,) mean squared error of the prediction: fading, q, and of all rounds, q~
     Members (l, k, r, w): drift l, ratio k, features r as they come or scaled, width w, in this order; then
-    the linear ones (l, k, r), and the trackers (r, w). theta (24, 2D), P, last as of ``auto``, of features
+    the linear ones (l, k, r), and the trackers. theta (24, 2D), P, last as of ``auto``, of features
     times the root of the ratio: the noise's variance is 1. beta (12, d + 1), R, late, sigma the same of the
-    linear ones. Q, V, A, X, kept, ages (6, ...) as of omkl/engine/tracker.py, and width (6,)
+    linear ones. Q, V, A, X, kept, ages (4, ...), width (4,), columns (1,) as of omkl/engine/tracker.py
     A member's p_i is the mean of the targets before plus mu_i, held between the least and the largest target;
     0 in the first round, from which it learns the mean alone.
 
-    The means g_j = sum_i w_ji p_i, W (2, 42): w_i <- w_i exp(-rate (y - p_i)^2), of sum 1, and of that
-    (1 - S) w_i + S / 42, S of SHARES; rate = (1/50 + 50/(100 + t)) / q of the first, (1/200 + 50/(100 + t)) /
+    The means g_j = sum_i w_ji p_i, W (2, 40): w_i <- w_i exp(-rate (y - p_i)^2), of sum 1, and of that
+    (1 - S) w_i + S / 40, S of SHARES; rate = (1/50 + 50/(100 + t)) / q of the first, (1/200 + 50/(100 + t)) /
     q~ of the second, with the error of round t in q and q~, from the third round on
-    The corrections g_1 + eta_j . z_j, held as the members, eta (2, 42), z_i = p_i - g_1: Bayesian regressions
+    The corrections g_1 + eta_j . z_j, held as the members, eta (2, 40), z_i = p_i - g_1: Bayesian regressions
     of y - g_1 with a prior precision of PRECISIONS, in units of the root of q~. S and left are covariance and
     what it is still to lose, of features divided by the root of the precision
     The four are weighted by exp(-L_j / (2 q)), faded (4,): L_j <- (1 - 1/20) L_j + (y - g_j)^2.
@@ -94,7 +104,7 @@ def auto_regression(
     z, h = np.zeros(theta.shape), np.zeros(beta.shape)
     new_mean, new_m2, new_known = np.zeros(d), np.zeros(d), np.zeros(3)
     p, v, g = np.zeros(W.shape[1]), np.zeros(len(theta) + len(beta)), np.zeros(4)
-    trackers = Q, V, A, X, kept, ages, width
+    trackers = Q, V, A, X, kept, ages, width, columns
     for t in range(stream.T):
         y = stream.y[t]
         scale_row(stream, t, mean, m2, seen[0], known, x, new_mean, new_m2, new_known)
@@ -180,35 +190,44 @@ def _outputs(theta, beta, z, h, a, p, v):
 
 
 @compiled
+def _kernel(i, width, columns):
+    """Kernel of tracker i."""
+    return KINDS[i], width[i], columns[0]
+
+
+@compiled
 def _track(trackers, x, p):
-    """Fill p with the trackers' outputs, 0 of those that have not begun; returns what they learn from."""
-    _, V, A, X, _, ages, width = trackers
-    tracked = [gaussian_output(V[0], A[0], X[0], ages[0], x[0], width[0], NOISE, p[:1])]
+    """Fill p with the trackers' outputs; returns what they learn from."""
+    _, V, A, X, _, ages, width, columns = trackers
+    tracked = [
+        row_outputs(_kernel(0, width, columns), V[0], A[0], X[0], ages[0], x[0], NOISES[0], p[:1]),
+    ]
     for i in range(1, p.size):
-        row = x[i // len(TRACKED)]
-        tracked.append(gaussian_output(V[i], A[i], X[i], ages[i], row, width[i], NOISE, p[i : i + 1]))
+        kernel, row = _kernel(i, width, columns), x[i // 2]
+        tracked.append(row_outputs(kernel, V[i], A[i], X[i], ages[i], row, NOISES[i], p[i : i + 1]))
     return tracked
 
 
 @compiled
 def _learn_trackers(trackers, tracked, x, y, e):
-    """Learn target y of the row; e (6,) what the outputs lack."""
-    Q, V, A, X, kept, ages, _ = trackers
+    """Learn target y of the row; e (4,) what the outputs lack."""
+    Q, V, A, X, kept, ages, _, _ = trackers
     targets = np.array([y])
     for i in range(e.size):
         k, v, s2 = tracked[i]
-        row = x[i // len(TRACKED)]
-        learn_row(Q[i], V[i], A[i], X[i], kept[i], ages[i], row, targets, e[i : i + 1], k, v, s2, 1.0)
+        learn_row(Q[i], V[i], A[i], X[i], kept[i], ages[i], x[i // 2], targets, e[i : i + 1], k, v, s2, 1.0)
 
 
 @compiled
 def _begin(trackers, known, center):
     """Begin with the widths as they are known, 1 where no feature varies."""
-    Q, V, A, X, kept, ages, width = trackers
+    Q, V, A, X, kept, ages, width, columns = trackers
+    columns[0] = min(X.shape[1], COLUMNS)
     for i in range(width.size):
-        med = known[i // len(TRACKED)]
-        width[i] = TRACKED[i % len(TRACKED)] * med if med > 0.0 else 1.0
-        begin_again(Q[i], V[i], A[i], X[i], kept[i], ages[i], np.array([center]), width[i], NOISE)
+        med = known[i // 2]
+        width[i] = TRACKED[i] * med if med > 0.0 else 1.0
+        kernel = _kernel(i, width, columns)
+        begin_again(kernel, Q[i], V[i], A[i], X[i], kept[i], ages[i], np.array([center]), NOISES[i])
 
 
 @compiled

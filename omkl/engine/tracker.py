@@ -92,11 +92,17 @@ def absorb(Q, V, a, r, change, e, s2, lam):
     _move(a, s, e, s2, keep)
 
 
-# A tracker that keeps its rows itself, of a Gaussian whose width is known only as the rows come:
+# A tracker that keeps its rows itself, of a kernel whose width is known only as the rows come:
 # X (d, budget)       a column for each slot
 # kept (budget, C)    the stored rows' targets
 # ages (budget,)      when each was stored, from 1 on; 0: an empty slot. The slots used are the first ones
 # Q, V, a (budget, C) as above. All are 0 at first.
+# kernel = (kind, width, columns), s = |x - x'|^2 / width^2:
+# GAUSSIAN exp(-s / 2)     LAPLACIAN exp(-sqrt(s))
+# ADDITIVE half a Gaussian, half the mean of exp(-(x_j - x'_j)^2 / 4) over the first columns: of features of
+# variance 1. More of them may come later; what is stored must not notice
+
+GAUSSIAN, LAPLACIAN, ADDITIVE = range(3)
 
 
 @compiled
@@ -109,8 +115,9 @@ def used(ages):
 
 
 @compiled
-def gaussian_values(X, n, x, width):
-    """k (n,): exp(-|x_s - x|^2 / (2 width^2)) of the stored rows x_s, by one order of additions."""
+def row_values(kernel, X, n, x):
+    """k (n,): kernel values of row x with the stored rows, by one order of additions."""
+    kind, width, columns = kernel
     k, over, j = np.zeros(n), 1.0 / width, 0
     while j + 4 <= x.size:
         a, b, c, d = X[j], X[j + 1], X[j + 2], X[j + 3]
@@ -125,14 +132,31 @@ def gaussian_values(X, n, x, width):
             t = (a[l] - p) * over
             k[l] = fma(t, t, k[l])
         j += 1
+    if kind == LAPLACIAN:
+        for l in range(n):
+            k[l] = math.sqrt(k[l])
+        exponentials(-1.0, k, n, False, k)
+        return k
     exponentials(-0.5, k, n, False, k)
+    columns = min(columns, x.size)
+    if kind == ADDITIVE and columns > 0:
+        total, one, share = np.zeros(n), np.empty(n), 0.5 / columns
+        for j in range(columns):
+            a, p = X[j], x[j]
+            for l in range(n):
+                one[l] = (a[l] - p) * (a[l] - p)
+            exponentials(-0.25, one, n, False, one)
+            for l in range(n):
+                total[l] += one[l]
+        for l in range(n):
+            k[l] = fma(share, total[l], 0.5 * k[l])
     return k
 
 
 @compiled
-def gaussian_output(V, a, X, ages, x, width, noise, f):
+def row_outputs(kernel, V, a, X, ages, x, noise, f):
     """Fill f (C,) with the means at row x; returns k, v and s2, for `learn_row`."""
-    k = gaussian_values(X, used(ages), x, width)
+    k = row_values(kernel, X, used(ages), x)
     v, s2 = known(V, k, 1.0 + JITTER, noise)
     f[:] = 0.0
     for s in range(k.size):
@@ -143,7 +167,7 @@ def gaussian_output(V, a, X, ages, x, width, noise, f):
 
 @compiled
 def learn_row(Q, V, a, X, kept, ages, x, y, e, k, v, s2, lam):
-    """Learn row x with targets y (C,), e of them less the means; k, v, s2 as `gaussian_output` returned."""
+    """Learn row x with targets y (C,), e of them less the means; k, v, s2 as `row_outputs` returned."""
     n = k.size
     r, change = slot_for(Q, V, a[:n], ages[:n], len(a), k, v, e, 1.0 + JITTER, s2)
     if r >= 0:
@@ -157,8 +181,8 @@ def learn_row(Q, V, a, X, kept, ages, x, y, e, k, v, s2, lam):
 
 
 @compiled
-def begin_again(Q, V, a, X, kept, ages, center, width, noise):
-    """Forget all but the stored rows, and learn them with another width, the oldest first.
+def begin_again(kernel, Q, V, a, X, kept, ages, center, noise):
+    """Forget all but the stored rows, and learn them with another kernel, the oldest first.
 
     center (C,) what the targets are less by
     """
@@ -167,7 +191,7 @@ def begin_again(Q, V, a, X, kept, ages, center, width, noise):
     rows, targets, f = X[:, :n].T.copy()[order], kept[:n].copy()[order], np.zeros(center.size)
     Q[:], V[:], a[:], ages[:] = 0.0, 0.0, 0.0, 0
     for s in range(n):
-        k, v, s2 = gaussian_output(V, a, X, ages, rows[s], width, noise, f)
+        k, v, s2 = row_outputs(kernel, V, a, X, ages, rows[s], noise, f)
         learn_row(Q, V, a, X, kept, ages, rows[s], targets[s], targets[s] - center - f, k, v, s2, 1.0)
 
 

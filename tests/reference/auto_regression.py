@@ -19,18 +19,30 @@ class Regressions(Members):
     pairs = tuple((drift, ratio) for drift in (0.0, 1e-4, 1e-2) for ratio in (1e2, 1e4))
 
 
-class Gaussian:
-    """A Gaussian of this width on rows that are given one after the other; as of the learners' kernels."""
+class Kernel:
+    """A kernel of rows that are given one after the other; as of the learners' kernels."""
 
-    def __init__(self, rows, width):
-        self.rows, self.width = rows, width
+    def __init__(self, kind, rows, width, columns):
+        self.kind, self.rows, self.width, self.columns = kind, rows, width, columns
 
     def kappa(self, i, j, t):
-        return math.exp(-((self.rows[j] - self.rows[t]) ** 2).sum() / (2 * self.width**2))
+        apart = (self.rows[j] - self.rows[t]) ** 2
+        s = apart.sum() / self.width**2
+        if self.kind == "laplacian":
+            return math.exp(-math.sqrt(s))
+        each = np.exp(-apart[: self.columns] / 4).mean()
+        return math.exp(-s / 2) if self.kind == "gaussian" else (math.exp(-s / 2) + each) / 2
 
 
 class Trackers:
-    """Six trackers, of x and x~ and widths med x {1/4, 1, 2}: anew after 10, 30, 100 and 300 rounds."""
+    """Four of them: kind, row, width in med and noise; anew after 10, 30, 100 and 300 rounds."""
+
+    forms = (
+        ("laplacian", 0, 1.0, 1e-4),
+        ("gaussian", 0, 2.0, 1e-3),
+        ("additive", 1, 1.0, 1e-3),
+        ("gaussian", 1, 2.0, 1e-3),
+    )
 
     def __init__(self, vectors):
         self.vectors, self.rows, self.own = vectors, ([], []), []
@@ -38,20 +50,19 @@ class Trackers:
     def predict(self, t, rows):
         for known, row in zip(self.rows, rows, strict=True):
             known.append(row)
-        return np.array([own.predict(t)[0][0] for own in self.own] or np.zeros(6))
+        return np.array([own.predict(t)[0][0] for own in self.own] or np.zeros(4))
 
     def learn(self, t, y, center, med):
         for own in self.own:
             own.learn(t, np.array([y[t] - center]))
         if t + 1 in (10, 30, 100, 300):
-            held, self.own = [own.held for own in self.own] or [[]] * 6, []
-            for i, known in enumerate(held):
-                width = (0.25, 1.0, 2.0)[i % 3] * med[i // 3]
-                kernel = Gaussian(self.rows[i // 3], width if width > 0 else 1.0)
-                self.own.append(Tracker(kernel, 0, 1, self.vectors, 1e-3, 1.0))
+            held, self.own = [own.held for own in self.own] or [[]] * 4, []
+            for (kind, r, share, noise), known in zip(self.forms, held, strict=True):
+                kernel = Kernel(kind, self.rows[r], share * med[r] if med[r] > 0 else 1.0, 500)
+                self.own.append(Tracker(kernel, 0, 1, self.vectors, noise, 1.0))
                 for j in known:
-                    self.own[i].predict(j)
-                    self.own[i].learn(j, np.array([y[j] - y[: t + 1].mean()]))
+                    self.own[-1].predict(j)
+                    self.own[-1].learn(j, np.array([y[j] - y[: t + 1].mean()]))
 
 
 class Mean:
@@ -93,7 +104,7 @@ def auto_regression(X, y, kernels=(), *, D, vectors, normalise="none", rng):
     ]
     theta = [np.zeros(n) for *_, n in forms]
     S = [ratio * np.eye(n) for _, ratio, n in forms]
-    trackers, k = Trackers(vectors), len(forms) + 6
+    trackers, k = Trackers(vectors), len(forms) + 4
     means = [Mean(k, 1e-2, 1 / 50), Mean(k, 1e-3, 1 / 200)]
     corrections = [Correction(k, 30), Correction(k, 1000)]
     q, q_all, L = 0.0, 0.0, np.zeros(4)
