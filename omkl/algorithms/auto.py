@@ -1,118 +1,257 @@
-"""Nothing to tune: Gaussian processes on features as they come and scaled online, and linear ones.
+"""Nothing to tune: members of several kinds on features as they come and scaled online, and a stack of them.
 
-An ensemble as E-GPC's (egpc.py). Its members are fixed; what the kernels' widths and the features' scales
-should be is read off the rows seen so far. For numbers see auto_regression.py.
+What the kernels' widths and the features' scales should be is read off the rows seen so far. For numbers see
+auto_regression.py.
 
 x the row, x~ the row scaled online: less the mean of what has been seen, this row included, divided by its
 standard deviation, held in [-10, 10]; 0 where a feature has not varied
 
-| members, of x and of x~ alike | prior variance | drift in a round |
-|---|---|---|
-| Gaussians of width med/4, med/2, med | 10 | 0; of med/2 also 0.01 |
-| linear in [1; x/s] | 1, 100 | 0; of 1 also 0.01 |
+| members, of x and of x~ alike | |
+|---|---|
+| Gaussian processes of width med/2, med on random features | probit, prior variance 10; another of med/2 drifts by 0.01 |
+| linear in [1; x/s] | probit, prior variance 1, drift 0.01 |
+| linear in [1; x/s] | AROW, r = 10 |
+| KRLS-T of width med/2 and med, noise 0.02 and 0.1 | targets +1 and -1, `budget` vectors |
+| passive-aggressive, a Gaussian of width med/5, C = 1 | `stored` vectors, of both together |
 
+and one linear in [1; x~; (x~^2 - 1)/sqrt 2], probit, prior variance 1, whose covariance stays diagonal.
 med is the root mean squared distance of two rows, sqrt(2 sum_j var_j), and s the largest |x_j| (1 for x~), of
-the first 300 rows: of those so far until they have come, fixed then.
-A Gaussian's features are sines and cosines of D random directions, those of x the same for all widths.
+the first 300 rows: of those so far until they have come, fixed then; KRLS-T begins in round 20 with the widths
+of then. A Gaussian's features are sines and cosines of D random directions, those of x the same for all widths.
+Probit: see egpc.py. Of more than 500 features no matrix of them is kept, but its diagonal, and no vectors.
 """
 
 import math
 
 import numpy as np
 
+from omkl.engine.classes import strongest_rival
 from omkl.engine.members import lift_row, linear_gains, linear_leave, scale_row
-from omkl.engine.probit import excess, learn_label, move
-from omkl.engine.verbs import (
-    compiled,
-    gains,
-    leave,
-    linear_outputs,
-)
+from omkl.engine.probit import move, steps
+from omkl.engine.stack import answers, note_margins, over_rivals, scaled_margins, teach
+from omkl.engine.tracker import JITTER, gaussian_values, learn_row
+from omkl.engine.tracker import known as known_by
+from omkl.engine.verbs import compiled, gains, hinge, leave, linear_outputs
 
-WIDTHS = (0.25, 0.5, 1.0)
-NU = 10.0  # prior variance of the Gaussians' parameters
-WIDE = 100.0  # prior variance of every second linear member
+WIDTHS = (0.5, 1.0)
+NU = 10.0  # prior variance of the Gaussian processes' parameters
 DRIFT = 0.01  # variance that the parameters of the members that drift gain in a round
-SHARE = 0.001  # share of the weights that is given back to all members alike in every round
-KERNELS, LINEAR = 6, 4  # members without drift; two more of each have one
+R_AROW = 10.0
+NOISES = (0.02, 0.1)  # of KRLS-T, by widths
+BEGIN = 20  # rounds before KRLS-T begins
+NARROW = 0.2  # width of the passive-aggressive kernels
+C_PA = 1.0
+KERNELS = 4  # Gaussian processes without drift; two more have one
+MEMBERS = 17  # 6 Gaussian processes, 2 linear, the squares, 2 by AROW, 4 KRLS-T, 2 passive-aggressive
 
 
 @compiled
-def auto(stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma, W, trace, learn):
-    """Predict with P > 1/2 of the ensemble's probability P; learn as E-GPC.
+def auto(
+    stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma, gamma, tau, nu, S, slate, ssigma,
+    begun, X, used, ages, Q, V, a, rows, n, born, worth, b,
+    squares, eta, B, blast, own, O, olast, w, W, trace, learn,
+):  # fmt: skip
+    """Predict with P > 1/2 of the stack's probability P, and learn members and stack.
 
     mean, m2 (d,) means of the features, and sums of squared deviations from them, of seen (1,) rows
     known (3,) width of x, width of x~, s   F the directions, of x and of x~
-    theta (8, 2D), P, last the Gaussians' means, covariances, and what these are still to lose: features are
-    multiplied by the root of the prior variance, whose covariance is I
-    beta (6, d + 1), R, late the same of the linear members; with more than 500 features R holds the bias
-    alone, and sigma (6, d + 1) the diagonal   W (14,) the weights
-    With more than two classes there are such an ensemble for each class c against all others, and their
-    probabilities are divided by their sum: all have a first side (C,), C = 1 for two classes.
+    Probit members: theta (6, 2D), P, last the Gaussians' means, covariances, and what these are still to lose:
+    features are multiplied by the root of the prior variance, whose covariance is I   beta (2, d + 1), R, late
+    the same of the linear ones; with more than 500 features R holds the bias alone, and sigma the diagonal
+    gamma, tau (2, d + 1) means and variances of [1; x~] and [0; (x~^2 - 1)/sqrt 2]
+    AROW: nu (2, d + 1); S, slate, ssigma as R, late, sigma
+    KRLS-T: begun (2,) the widths, 0 before   X (4, d, budget), used, ages, Q, V, a see engine.tracker
+    Passive-aggressive: rows (2, d, stored) x and x~, n (1,) of them   born, worth (stored,) when each
+    was stored, and the squares of its coefficients; the one worth least goes   b (2, stored) coefficients
+    The stack, see engine.stack: squares (17,) sums of squared margins   eta, B, blast the learners'   own, O,
+    olast, w the members' by themselves   W (9,)
+    With more than two classes there are such probit members for each class c against all others; the others
+    learn as the learners of their name, and share their matrices; the stack sees margins over the strongest
+    other class; the probabilities are divided by their sum. All but X, Q, V, S, R_AROW's and the stack's have a
+    first side (C,), C = 1 for two classes.
     Deviations: none.
     """
-    d, D = mean.size, F.V.shape[1] // 2
-    x, z, h = np.zeros((2, d)), np.zeros((KERNELS + 2, 2 * D)), np.zeros((LINEAR + 2, d + 1))
+    d, D, C = mean.size, F.V.shape[1] // 2, len(theta)
+    x, z, h = np.zeros((2, d)), np.zeros((KERNELS + 2, 2 * D)), np.zeros((2, d + 1))
     new_mean, new_m2, new_known = np.zeros(d), np.zeros(d), np.zeros(3)
-    mu, v = np.zeros(W.shape[-1]), np.zeros(W.shape[-1])
+    M, y = np.zeros((C, MEMBERS)), np.zeros(C)
     for t in range(stream.T):
         scale_row(stream, t, mean, m2, seen[0], known, x, new_mean, new_m2, new_known)
         lift_row(F, stream, t, x, new_known, WIDTHS, NU, z)
-        z[KERNELS], z[KERNELS + 1] = z[1], z[4]  # the middle ones again, with a drift
+        z[KERNELS], z[KERNELS + 1] = z[0], z[2]  # the narrow ones again, with a drift
         _lines(x, new_known[2], h)
-        for c in range(len(theta)):
-            own = (theta[c], P[c], last[c]), (beta[c], R[c], late[c], sigma[c])
-            g, k = _moments(own, z, h, mu, v, learn)
-            F.note_excess(c, excess(W[c], mu, v))
-            if learn:
-                _learn(own, W[c], g, k, mu, v, F.target(stream, t, c))
+        for c in range(C):
+            y[c] = F.target(stream, t, c)
+            by_class = (theta[c], P[c], last[c]), (beta[c], R[c], late[c], sigma[c]), (gamma[c], tau[c])
+            _probits(by_class, z, h, M[c, :9], y[c], learn)
+        _arow(nu, S, slate, ssigma, h, M[:, 9:11], y, learn)
+        if X.shape[1] == d:
+            _trackers(begun, X, used, ages, Q, V, a, seen[0], new_known, x, M[:, 11:15], y, learn)
+            _aggressive(rows, n, born, worth, b, new_known, x, M[:, 15:], y, learn)
+        over_rivals(M)
+        scaled = scaled_margins(M, squares, seen[0] * C)
+        learners, members = (eta, B, blast), (own, O, olast)
+        E = answers(scaled, learners, members, w)
+        for c in range(C):
+            total = 0.0
+            for s in range(W.size):
+                total += W[s] * E[c, s]
+            F.note_excess(c, total)
         trace.record(t, F.margin_of_excesses(stream, t), stream.y[t], F)
         if learn:
+            teach(scaled, E, y, learners, members, w, W)
+            note_margins(M, squares)
             mean[:], m2[:], known[:] = new_mean, new_m2, new_known
             seen[0] += 1
 
 
 @compiled
 def _lines(x, s, h):
-    """Fill h with the linear members' features: [1; x / s] and 10 times that, of x~, and the first again."""
-    root = math.sqrt(WIDE)
+    """h <- [1; x / s] and [1; x~]."""
     for r in range(2):
         scale = s if r == 0 and s > 0.0 else 1.0
-        own, wide, drifting = h[2 * r], h[2 * r + 1], h[LINEAR + r]
-        own[0] = 1.0
+        h[r, 0] = 1.0
         for j in range(x.shape[1]):
-            own[1 + j] = x[r, j] / scale
-        for j in range(own.size):
-            wide[j], drifting[j] = root * own[j], own[j]
+            h[r, 1 + j] = x[r, j] / scale
 
 
 @compiled
-def _moments(parts, z, h, mu, v, keep):
-    """Fill mu and v (members,); returns Sigma_i z_i of the Gaussians and of the linear members."""
-    (theta, P, last), (beta, R, late, sigma) = parts
-    members = len(z)
-    g, k = np.empty(z.shape), np.empty(h.shape)
-    g[:KERNELS] = gains(P[:KERNELS], last[:KERNELS], z[:KERNELS], 0.0, keep)
-    g[KERNELS:] = gains(P[KERNELS:], last[KERNELS:], z[KERNELS:], DRIFT / NU, keep)
-    line = v[members:]
-    k[:LINEAR] = linear_gains(R[:LINEAR], late[:LINEAR], sigma[:LINEAR], h[:LINEAR], 0.0, keep, line[:LINEAR])
-    k[LINEAR:] = linear_gains(
-        R[LINEAR:], late[LINEAR:], sigma[LINEAR:], h[LINEAR:], DRIFT, keep, line[LINEAR:]
-    )
-    mu[:members], v[:members] = linear_outputs(theta, z), linear_outputs(z, g)
-    mu[members:] = linear_outputs(beta, h)
-    for i in range(v.size):
+def _probits(by_class, z, h, f, y, learn):
+    """Fill f (9,) with mu / sqrt(1 + v) of the probit members of one class, and learn its label y."""
+    (theta, P, last), (beta, R, late, sigma), (gamma, tau) = by_class
+    g, lines, mu, v = np.empty(z.shape), len(z) + len(h), np.empty(f.size), np.empty(f.size)
+    g[:KERNELS] = gains(P[:KERNELS], last[:KERNELS], z[:KERNELS], 0.0, learn)
+    g[KERNELS:] = gains(P[KERNELS:], last[KERNELS:], z[KERNELS:], DRIFT / NU, learn)
+    mu[: len(z)], v[: len(z)] = linear_outputs(theta, z), linear_outputs(z, g)
+    k = linear_gains(R, late, sigma, h, DRIFT, learn, v[len(z) : lines])
+    mu[len(z) : lines] = linear_outputs(beta, h)
+    q = _squares(h[1])
+    l = tau * q
+    mu[lines], v[lines] = np.sum(linear_outputs(gamma, q)), np.sum(linear_outputs(q, l))
+    for i in range(f.size):
         v[i] = max(v[i], 0.0)
-    return g, k
+        f[i] = mu[i] / math.sqrt(1.0 + v[i])
+    if not learn:
+        return
+    _, step, divisor = steps(mu, v, y)
+    move(theta, step[: len(z)], g)
+    leave(last, g, divisor[: len(z)])
+    move(beta, step[len(z) : lines], k)
+    linear_leave(R, late, sigma, k, divisor[len(z) : lines])
+    for i in range(len(gamma)):
+        for j in range(gamma.shape[1]):
+            gamma[i, j] += step[lines] * l[i, j]
+            tau[i, j] = max(tau[i, j] - l[i, j] * l[i, j] / divisor[lines], 0.0)
 
 
 @compiled
-def _learn(parts, w, g, k, mu, v, y):
-    """Learn label y: weights, means, and what the covariances lose."""
-    (theta, _, last), (beta, R, late, sigma) = parts
-    members = len(g)
-    step, divisor = learn_label(w, mu, v, y, SHARE)
-    move(theta, step[:members], g)
-    leave(last, g, divisor[:members])
-    move(beta, step[members:], k)
-    linear_leave(R, late, sigma, k, divisor[members:])
+def _squares(h):
+    """[1; x~] and [0; (x~^2 - 1) / sqrt 2]."""
+    q = np.zeros((2, h.size))
+    q[0] = h
+    for j in range(1, h.size):
+        q[1, j] = (h[j] * h[j] - 1.0) / math.sqrt(2.0)
+    return q
+
+
+@compiled
+def _rivals(f, y):
+    """The true class and its strongest rival of scores f (C,); 0 and -1 of two classes."""
+    if f.size == 1:
+        return 0, -1
+    label = 0
+    for c in range(f.size):
+        if y[c] > 0.0:
+            label = c
+    return label, strongest_rival(f, label)
+
+
+@compiled
+def _loss(f, y):
+    """Hinge loss of scores f (C,), and the numbers (C,) by which a step moves them."""
+    label, rival = _rivals(f, y)
+    side = np.zeros(f.size)
+    side[label] = 1.0
+    if rival < 0:
+        side[0] = y[0]
+        return hinge(y[0], f[0]), side
+    side[rival] = -1.0
+    return hinge(1.0, f[label] - f[rival]), side
+
+
+@compiled
+def _arow(nu, S, late, sigma, h, f, y, learn):
+    """AROW of x and of x~: fill f (C, 2), and learn."""
+    sides = min(len(f), 2)  # a step moves the true class, and its rival where there are more than two
+    for r in range(2):
+        for c in range(len(f)):
+            f[c, r] = linear_outputs(nu[c, r : r + 1], h[r : r + 1])[0]
+        loss, side = _loss(f[:, r], y)
+        if not (learn and loss > 0.0):
+            continue
+        v = np.empty(1)
+        k = linear_gains(S[r : r + 1], late[r : r + 1], sigma[r : r + 1], h[r : r + 1], 0.0, True, v)
+        v[0] = max(v[0], 0.0) + R_AROW / sides
+        for c in range(len(f)):
+            move(nu[c, r : r + 1], np.array([side[c] * loss / sides / v[0]]), k)
+        linear_leave(S[r : r + 1], late[r : r + 1], sigma[r : r + 1], k, v)
+
+
+@compiled
+def _trackers(begun, X, used, ages, Q, V, a, seen, known, x, f, y, learn):
+    """KRLS-T of x and x~ in both widths: fill f (C, 4), 0 before they begin, and learn."""
+    f[:] = 0.0
+    if seen < BEGIN:
+        return
+    for i in range(len(X)):
+        r, wide = i // len(WIDTHS), i % len(WIDTHS)
+        med = begun[r] if begun[r] > 0.0 else known[r] if known[r] > 0.0 else 1.0
+        if learn:
+            begun[r] = med
+        coefficients = a[:, i].T
+        k = gaussian_values(X[i], used[i, 0], x[r], WIDTHS[wide] * med)
+        v, s2 = known_by(V[i], k, 1.0 + JITTER, NOISES[wide])
+        e = np.empty(len(f))
+        for c in range(len(f)):
+            for s in range(k.size):
+                f[c, i] += k[s] * coefficients[s, c]
+            e[c] = y[c] - f[c, i]
+        if learn:
+            learn_row(Q[i], V[i], coefficients, X[i], ages[i], used[i], x[r], k, v, e, s2, 1.0)
+
+
+@compiled
+def _aggressive(rows, n, born, worth, b, known, x, f, y, learn):
+    """Passive-aggressive kernels of x and x~ on the same rows: fill f (C, 2), and store the row for either."""
+    steps, needed = np.zeros(f.shape), False
+    sides = min(len(f), 2)
+    for r in range(2):
+        width = NARROW * known[r] if known[r] > 0.0 else 1.0
+        k = gaussian_values(rows[r], n[0], x[r], width)
+        for c in range(len(f)):
+            f[c, r] = 0.0
+            for s in range(k.size):
+                f[c, r] += k[s] * b[c, r, s]
+        loss, side = _loss(f[:, r], y)
+        needed = needed or loss > 0.0
+        for c in range(len(f)):
+            steps[c, r] = side[c] * min(loss / sides, C_PA)
+    if not (learn and needed):
+        return
+    slot, latest = n[0], 0
+    if slot == born.size:
+        slot = 0
+        for s in range(1, born.size):
+            if worth[s] < worth[slot] or (worth[s] == worth[slot] and born[s] < born[slot]):
+                slot = s
+    else:
+        n[0] += 1
+    for s in range(n[0]):
+        latest = max(latest, born[s])
+    born[slot], worth[slot] = latest + 1, 0.0
+    for r in range(2):
+        for j in range(x.shape[1]):
+            rows[r, j, slot] = x[r, j]
+        for c in range(len(f)):
+            b[c, r, slot] = steps[c, r]
+            worth[slot] += steps[c, r] * steps[c, r]

@@ -31,8 +31,16 @@ def learn_label(w, mu, v, y, share):
     (Sigma_i z_i)(Sigma_i z_i)' / divisor_i: the moments of the posterior (Minka 2001, section 3.2).
     w_i <- w_i Phi(u_i), of sum 1, and of that (1 - share) w_i + share / members
     """
-    members = w.size
-    step, divisor, surprise = np.empty(members), np.empty(members), np.empty(members)
+    surprise, step, divisor = steps(mu, v, y)
+    reweigh(w, surprise, share)
+    return step, divisor
+
+
+@compiled
+def steps(mu, v, y):
+    """-log Phi(u), steps and divisors of the members for label y, (members,) each: see ``learn_label``."""
+    members = mu.size
+    surprise, step, divisor = np.empty(members), np.empty(members), np.empty(members)
     for i in range(members):
         s = math.sqrt(1.0 + v[i])
         u = y * mu[i] / s
@@ -40,10 +48,15 @@ def learn_label(w, mu, v, y, share):
         step[i] = y * rho / s
         taken = rho * (rho + u) / (1.0 + v[i])
         divisor[i] = 1.0 / taken if taken > 0.0 else math.inf
+    return surprise, step, divisor
+
+
+@compiled
+def reweigh(w, surprise, share):
+    """w_i <- w_i exp(-surprise_i), of sum 1, and of that (1 - share) w_i + share / members."""
     discount_by(w, math.exp(-1.0), surprise)
-    for i in range(members):
-        w[i] = (1.0 - share) * w[i] + share / members
-    return step, divisor
+    for i in range(w.size):
+        w[i] = (1.0 - share) * w[i] + share / w.size
 
 
 @compiled
