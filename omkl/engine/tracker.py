@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.exponential import NORMAL, exponentials
+from omkl.engine.exponential import exponentials
 from omkl.engine.jit import compiled
 from omkl.engine.lanes import fma
 
@@ -92,52 +92,135 @@ def absorb(Q, V, a, r, change, e, s2, lam):
     _move(a, s, e, s2, keep)
 
 
-# Rows that are kept as they are, one tracker's: X (d, budget), a column for each slot; ages (budget,), when
-# each was stored; used (1,), how many are. A Gaussian's width may not change while vectors are stored.
+# A tracker that keeps its rows itself, of a kernel whose width is known only as the rows come:
+# X (d, budget)       a column for each slot
+# kept (budget, C)    the stored rows' targets
+# ages (budget,)      when each was stored, from 1 on; 0: an empty slot. The slots used are the first ones
+# Q, V, a (budget, C) as above. All are 0 at first.
+# kernel = (kind, width, columns), s = |x - x'|^2 / width^2:
+# GAUSSIAN exp(-s / 2)     LAPLACIAN exp(-sqrt(s))
+# ADDITIVE half a Gaussian, half the mean of exp(-(x_j - x'_j)^2 / 4) over the first columns: of features of
+# variance 1. More of them may come later; what is stored must not notice
+
+GAUSSIAN, LAPLACIAN, ADDITIVE = range(3)
+
+
+@compiled
+def used(ages):
+    """How many slots are used."""
+    n = 0
+    while n < ages.size and ages[n] > 0:
+        n += 1
+    return n
 
 
 @compiled
 def gaussian_values(X, n, x, width):
-    """k (n,): exp(-|x_s - x|^2 / (2 width^2)) of the stored rows x_s, by one order of additions."""
-    k = np.zeros(n)
-    d, j = x.size, 0
-    while j + 4 <= d:
-        a, b, c, e = X[j], X[j + 1], X[j + 2], X[j + 3]
-        p, q, r, s = x[j], x[j + 1], x[j + 2], x[j + 3]
-        for l in range(n):
-            u, v, w, z = a[l] - p, b[l] - q, c[l] - r, e[l] - s
-            k[l] = fma(z, z, fma(w, w, fma(v, v, fma(u, u, k[l]))))
-        j += 4
-    while j < d:
-        a, p = X[j], x[j]
-        for l in range(n):
-            u = a[l] - p
-            k[l] = fma(u, u, k[l])
-        j += 1
-    factor, largest = -0.5 / (width * width), 0.0
-    for l in range(n):
-        largest = max(largest, k[l])
-    exponentials(factor, k, n, factor * largest > NORMAL, k)
+    """k (n,): exp(-|x_s - x|^2 / (2 width^2)) of the stored rows x_s."""
+    k = _squares(X, n, x, width)
+    exponentials(-0.5, k, n, False, k)
     return k
 
 
 @compiled
-def learn_row(Q, V, a, X, ages, used, x, k, v, e, s2, lam):
-    """Learn row x of a kernel with kappa(x, x) = 1, k of its values and v, s2 as `known` returned them.
+def _squares(X, n, x, width):
+    """s (n,) of row x and the stored rows, by one order of additions."""
+    k, over, j = np.zeros(n), 1.0 / width, 0
+    while j + 4 <= x.size:
+        a, b, c, d = X[j], X[j + 1], X[j + 2], X[j + 3]
+        p, q, r, s = x[j], x[j + 1], x[j + 2], x[j + 3]
+        for l in range(n):
+            t, u, v, w = (a[l] - p) * over, (b[l] - q) * over, (c[l] - r) * over, (d[l] - s) * over
+            k[l] = fma(w, w, fma(v, v, fma(u, u, fma(t, t, k[l]))))
+        j += 4
+    while j < x.size:
+        a, p = X[j], x[j]
+        for l in range(n):
+            t = (a[l] - p) * over
+            k[l] = fma(t, t, k[l])
+        j += 1
+    return k
 
-    a (budget, C)
+
+@compiled
+def row_values(kernel, X, n, x):
+    """k (n,): kernel values of row x with the stored rows."""
+    kind, width, columns = kernel
+    if kind == LAPLACIAN:
+        k = _squares(X, n, x, width)
+        for l in range(n):
+            k[l] = math.sqrt(k[l])
+        exponentials(-1.0, k, n, False, k)
+        return k
+    k = gaussian_values(X, n, x, width)
+    columns = min(columns, x.size)
+    if kind == ADDITIVE and columns > 0:
+        total, one, share = np.zeros(n), np.empty(n), 0.5 / columns
+        for j in range(columns):
+            a, p = X[j], x[j]
+            for l in range(n):
+                one[l] = (a[l] - p) * (a[l] - p)
+            exponentials(-0.25, one, n, False, one)
+            for l in range(n):
+                total[l] += one[l]
+        for l in range(n):
+            k[l] = fma(share, total[l], 0.5 * k[l])
+    return k
+
+
+@compiled
+def row_outputs(kernel, V, a, X, ages, x, noise, f):
+    """Fill f (C,) with the means at row x; returns k, v and s2, for `learn_target`."""
+    k = row_values(kernel, X, used(ages), x)
+    v, s2 = known(V, k, 1.0 + JITTER, noise)
+    f[:] = 0.0
+    for s in range(k.size):
+        for c in range(f.size):
+            f[c] = fma(k[s], a[s, c], f[c])
+    return k, v, s2
+
+
+@compiled
+def learn_row(Q, V, a, X, ages, used, x, k, v, e, s2, lam):
+    """Learn row x, e (C,) its targets less the means; k of a kernel with kappa(x, x) = 1, v, s2 of `known`.
+
+    used (1,) how many slots are. Returns the slot that x takes, -1: none.
     """
     n = k.size
     r, change = slot_for(Q, V, a[:n], ages[:n], len(a), k, v, e, 1.0 + JITTER, s2)
     if r >= 0:
         latest = 0
         for s in range(n):
-            latest = max(latest, ages[s] + 1)
-        ages[r] = latest
+            latest = max(latest, ages[s])
+        ages[r] = latest + 1
         for j in range(x.size):
             X[j, r] = x[j]
         used[0] = max(n, r + 1)
     absorb(Q, V, a[: used[0]], r, change, e, s2, lam)
+    return r
+
+
+@compiled
+def learn_target(Q, V, a, X, kept, ages, x, y, e, k, v, s2):
+    """`learn_row` that keeps the targets y (C,), for `begin_again`, and counts slots by their ages."""
+    r = learn_row(Q, V, a, X, ages, np.array([k.size]), x, k, v, e, s2, 1.0)
+    if r >= 0:
+        kept[r] = y
+
+
+@compiled
+def begin_again(kernel, Q, V, a, X, kept, ages, center, noise):
+    """Forget all but the stored rows, and learn them with another kernel, the oldest first.
+
+    center (C,) what the targets are less by
+    """
+    n = used(ages)
+    order = np.argsort(ages[:n])
+    rows, targets, f = X[:, :n].T.copy()[order], kept[:n].copy()[order], np.zeros(center.size)
+    Q[:], V[:], a[:], ages[:] = 0.0, 0.0, 0.0, 0
+    for s in range(n):
+        k, v, s2 = row_outputs(kernel, V, a, X, ages, rows[s], noise, f)
+        learn_target(Q, V, a, X, kept, ages, rows[s], targets[s], targets[s] - center - f, k, v, s2)
 
 
 @compiled

@@ -217,9 +217,9 @@ def test_dual_space_with_room_for_all_is_pegasos_and_features_come_near():
 def test_auto_follows_the_units_of_the_targets(shift, factor):
     """But for the first prediction, which is 0, other units of the targets give the same in these units."""
     data = targets()
-    changed = dataclasses.replace(data, y=factor * (data.y + shift))
+    changed, spec = dataclasses.replace(data, y=factor * (data.y + shift)), learner_spec("auto_regression")
     scores = [
-        Learner(learner_spec("auto_regression"), {"D": 8}, None, data.d, 1).run(case_stream(own))[0].score
+        Learner(spec, spec.defaults | {"D": 8}, None, data.d, 1).run(case_stream(own))[0].score
         for own in (data, changed)
     ]
     np.testing.assert_allclose(scores[1][1:], factor * (scores[0][1:] + shift), rtol=1e-6)

@@ -10,13 +10,19 @@ from omkl.config import learner_names, learner_spec
 from omkl.testing import twins
 from omkl.testing.cases import dataset
 
-T = 90
+SHORT, LONG = 90, 330  # auto_regression begins again after 300 rounds
 CASES = [(name, {}) for name in learner_names() if "regression" in learner_spec(name).tasks]
-CASES += [("krls_t", {"lam": 0.8}), ("krls_t_pool", {"lam": 0.8}), ("iegp", {"drift": 0.01})]
+CASES += [
+    ("auto_regression", {"vectors": 12}),
+    ("krls_t", {"lam": 0.8}),
+    ("krls_t_pool", {"lam": 0.8}),
+    ("iegp", {"drift": 0.01}),
+]
 
 
 @pytest.mark.parametrize(("name", "over"), CASES)
 def test_predictions_and_measures_are_the_twin_s(name, over):
+    T = LONG if (name, over) == ("auto_regression", {}) else SHORT
     rng = np.random.default_rng(7)
     X = rng.normal(size=(T, 3)).round(3)
     y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 1] ** 2 - 0.3 + rng.normal(0, 0.1, T)

@@ -1,9 +1,13 @@
-"""The learner of numbers without a knob, in plain steps: one Bayesian regression for each member."""
+"""The learner of numbers without a knob, in plain steps: one Bayesian regression for each member, trackers on
+stored rows, and the means and corrections that combine them."""
+
+import math
 
 import numpy as np
 from scipy import stats
 
 from .expansion import Expansions
+from .krls_t import Tracker
 from .scaled_rows import Members
 from .weights import TINY
 
@@ -15,8 +19,82 @@ class Regressions(Members):
     pairs = tuple((drift, ratio) for drift in (0.0, 1e-4, 1e-2) for ratio in (1e2, 1e4))
 
 
-def auto_regression(X, y, kernels=(), *, D, normalise="none", rng):
-    """The noise's variance is 1, the prior's the ratio; weights by squared error, a percent given back."""
+class Kernel:
+    """A kernel of rows that are given one after the other; as of the learners' kernels."""
+
+    def __init__(self, kind, rows, width, columns):
+        self.kind, self.rows, self.width, self.columns = kind, rows, width, columns
+
+    def kappa(self, i, j, t):
+        apart = (self.rows[j] - self.rows[t]) ** 2
+        s = apart.sum() / self.width**2
+        if self.kind == "laplacian":
+            return math.exp(-math.sqrt(s))
+        each = np.exp(-apart[: self.columns] / 4).mean()
+        return math.exp(-s / 2) if self.kind == "gaussian" else (math.exp(-s / 2) + each) / 2
+
+
+class Trackers:
+    """Four of them: kind, row, width in med and noise; anew after 10, 30, 100 and 300 rounds."""
+
+    forms = (
+        ("laplacian", 0, 1.0, 1e-4),
+        ("gaussian", 0, 2.0, 1e-3),
+        ("additive", 1, 1.0, 1e-3),
+        ("gaussian", 1, 2.0, 1e-3),
+    )
+
+    def __init__(self, vectors):
+        self.vectors, self.rows, self.own = vectors, ([], []), []
+
+    def predict(self, t, rows):
+        for known, row in zip(self.rows, rows, strict=True):
+            known.append(row)
+        return np.array([own.predict(t)[0][0] for own in self.own] or np.zeros(4))
+
+    def learn(self, t, y, center, med):
+        for own in self.own:
+            own.learn(t, np.array([y[t] - center]))
+        if t + 1 in (10, 30, 100, 300):
+            held, self.own = [own.held for own in self.own] or [[]] * 4, []
+            for (kind, r, share, noise), known in zip(self.forms, held, strict=True):
+                kernel = Kernel(kind, self.rows[r], share * med[r] if med[r] > 0 else 1.0, 500)
+                self.own.append(Tracker(kernel, 0, 1, self.vectors, noise, 1.0))
+                for j in known:
+                    self.own[-1].predict(j)
+                    self.own[-1].learn(j, np.array([y[j] - y[: t + 1].mean()]))
+
+
+class Mean:
+    """The members' mean, by the weights of their squared errors."""
+
+    def __init__(self, k, share, rate):
+        self.w, self.share, self.rate = np.full(k, 1 / k), share, rate
+
+    def learn(self, t, error, q):
+        loss = (self.rate + 50 / (101 + t)) / q * error**2
+        w = np.maximum(self.w * np.exp(loss.min() - loss), TINY)
+        self.w = (1 - self.share) * np.maximum(w / w.sum(), TINY) + self.share / len(w)
+
+
+class Correction:
+    """A Bayesian regression of the first mean's error on what the members say beyond it, in units."""
+
+    def __init__(self, k, precision):
+        self.eta, self.S = np.zeros(k), np.eye(k) / precision
+
+    def predict(self, z):
+        self.z = z
+        return self.eta @ z
+
+    def learn(self, error):
+        gain = self.S @ self.z / (1 + self.z @ self.S @ self.z)
+        self.S = self.S - np.outer(gain, self.S @ self.z)
+        self.eta = self.eta + gain * (error - self.eta @ self.z)
+
+
+def auto_regression(X, y, kernels=(), *, D, vectors, normalise="none", rng):
+    """The noise's variance is 1, the prior's the ratio; weights by squared error, some given back."""
     M, E = Regressions(X, D, rng), Expansions(None, 0, len(y))
     forms = [
         (*pair, n)
@@ -26,28 +104,44 @@ def auto_regression(X, y, kernels=(), *, D, normalise="none", rng):
     ]
     theta = [np.zeros(n) for *_, n in forms]
     S = [ratio * np.eye(n) for _, ratio, n in forms]
-    w, q = np.full(len(forms), 1 / len(forms)), 0.0
+    trackers, k = Trackers(vectors), len(forms) + 4
+    means = [Mean(k, 1e-2, 1 / 50), Mean(k, 1e-3, 1 / 200)]
+    corrections = [Correction(k, 30), Correction(k, 1000)]
+    q, q_all, L = 0.0, 0.0, np.zeros(4)
     for t in range(len(y)):
         gaussians, lines = M.features(t)
         z = [*(len(M.pairs) * gaussians), *(len(M.pairs) * lines)]
         S = [own + drift * ratio * np.eye(n) for own, (drift, ratio, n) in zip(S, forms, strict=True)]
         center = y[: max(t, 1)].mean()
         p = center + np.array([a @ z_i for a, z_i in zip(theta, z, strict=True)])
-        held = p.clip(y[:t].min(), y[:t].max()) if t else np.zeros(len(p))
-        f = w @ held
+        both = np.append(p, center + trackers.predict(t, M.rows))
+        low, high = (y[:t].min(), y[:t].max()) if t else (0, 0)
+        held = both.clip(low, high)
+        first = means[0].w @ held
+        unit = np.sqrt(q_all)
+        beyond = (held - first) / unit if unit > 0 else np.zeros(k)
+        moved = [np.clip(first + unit * own.predict(beyond), low, high) for own in corrections]
+        g = np.array([first, means[1].w @ held, *moved])
+        weights = np.exp(-(L - L.min()) / (2 * q)) if q > 0 else np.ones(4)
+        f = weights @ g / weights.sum()
         scale = np.sqrt(q / 2) if q > 0 else np.sqrt(0.5)
         E.record(f, y[t], [], [-stats.t.logpdf(y[t] - f, 4, scale=scale), 2 * scale**2])
         if t:
             q += max(1 / 20, 1 / t) * ((y[t] - f) ** 2 - q)
+            q_all += ((y[t] - f) ** 2 - q_all) / t
+            L = 0.95 * L + (y[t] - g) ** 2
         if t > 1 and q > 0:
-            loss = (1 / 50 + 50 / (101 + t)) / q * (y[t] - held) ** 2
-            w = np.maximum(w * np.exp(loss.min() - loss), TINY)
-            w = 0.99 * np.maximum(w / w.sum(), TINY) + 0.01 / len(w)
+            means[0].learn(t, y[t] - held, q)
+            means[1].learn(t, y[t] - held, q_all)
+        if unit > 0:
+            for own in corrections:
+                own.learn((y[t] - first) / unit)
         for i in range(len(forms)):
             gain = S[i] @ z[i] / (1 + z[i] @ S[i] @ z[i])
             S[i] = S[i] - np.outer(gain, S[i] @ z[i])
             theta[i] = theta[i] + gain * (y[t] - p[i])
+        trackers.learn(t, y, center, M.med)
     return E.result()
 
 
-auto_regression.near = 1e-5  # wide Gaussians of a large prior variance have large condition numbers
+auto_regression.near = 1e-4  # wide Gaussians with little noise have large condition numbers
