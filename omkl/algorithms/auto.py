@@ -6,19 +6,20 @@ auto_regression.py.
 x the row, x~ the row scaled online: less the mean of what has been seen, this row included, divided by its
 standard deviation, held in [-10, 10]; 0 where a feature has not varied
 
-| members, of x and of x~ alike | |
-|---|---|
-| Gaussian processes of width med/2, med on random features | probit, prior variance 10; another of med/2 drifts by 0.01 |
-| linear in [1; x/s] | probit, prior variance 1, drift 0.01 |
-| linear in [1; x/s] | AROW, r = 10 |
-| KRLS-T of width med/2 and med, noise 0.02 and 0.1 | targets +1 and -1, `vectors` of them stored |
-| passive-aggressive, a Gaussian of width med/5, C = 1 | `stored` vectors, of both together |
+| members, of x and of x~ alike | with | margin |
+|---|---|---|
+| Gaussian processes on features, width med/2, med | probit, variance 10, drift 0; of med/2 also 0.01 | mu / s |
+| linear in [1; x/s] | probit, prior variance 1, drift 0.01 | mu / s |
+| linear in [1; x/s] | AROW, r = 10 | theta . z |
+| KRLS-T of width med/2, med | noise 0.02, 0.1; each stores `vectors` | the mean |
+| passive-aggressive, width med/5 | C = 1; they store `stored` rows together | f |
 
 and one linear in [1; x~; (x~^2 - 1)/sqrt 2], probit, prior variance 1, whose covariance stays diagonal.
-med is the root mean squared distance of two rows, sqrt(2 sum_j var_j), and s the largest |x_j| (1 for x~), of
-the first 300 rows: of those so far until they have come, fixed then; KRLS-T begins in round 20 with the widths
-of then. A Gaussian's features are sines and cosines of D random directions, those of x the same for all widths.
-Probit: see egpc.py. Of more than 500 features no matrix of them is kept, but its diagonal, and no vectors.
+All kernels are Gaussians. med is the root mean squared distance of two rows, sqrt(2 sum_j var_j), and s the
+largest |x_j| (1 for x~), of the first 300 rows: of those so far until they have come, fixed then. KRLS-T
+begins in round 20 with the width of then. Features are sines and cosines of D random directions, those of x the
+same for all widths. Of more than 500 columns there are no vectors, and of linear members' matrices only the
+diagonals. Probit and its s: engine/probit.py; the stack: engine/stack.py.
 """
 
 import math
@@ -54,19 +55,19 @@ def auto(
 
     mean, m2 (d,) means of the features, and sums of squared deviations from them, of seen (1,) rows
     known (3,) width of x, width of x~, s   F the directions, of x and of x~
-    Probit members: theta (6, 2D), P, last the Gaussians' means, covariances, and what these are still to lose:
-    features are multiplied by the root of the prior variance, whose covariance is I   beta (2, d + 1), R, late
-    the same of the linear ones; with more than 500 features R holds the bias alone, and sigma the diagonal
+    Probit members: theta (6, 2D), P, last the Gaussians' means, covariances, and what these are still to
+    lose: features are multiplied by the root of the prior variance, whose covariance is I
+    beta (2, d + 1), R, late the same of the linear ones, or sigma the diagonal
     gamma, tau (2, d + 1) means and variances of [1; x~] and [0; (x~^2 - 1)/sqrt 2]
     AROW: nu (2, d + 1); S, slate, ssigma as R, late, sigma
-    KRLS-T: begun (2,) the widths, 0 before   X (4, d, vectors), ages, Q, V, a see engine.tracker
-    Passive-aggressive: rows (2, d, stored) x and x~   born, worth (stored,) when each was stored, from 1
-    on, and the squares of its coefficients; the one worth least goes   b (2, stored) coefficients
-    The stack, see engine.stack: squares (17,) sums of squared margins   eta, B, blast the learners'   own, O,
-    olast, omega (17,) the members' by themselves   W (9,)
-    With more than two classes there are such probit members for each class c against all others; the others
-    learn as the learners of their name, and share their matrices; the stack sees margins over the strongest
-    other class; the probabilities are divided by their sum. All but X, Q, V, S, R_AROW's and the stack's have a
+    KRLS-T: begun (2,) the widths, 0 before   X (4, d, vectors), ages, Q, V, a: see engine/tracker.py
+    Passive-aggressive: rows (2, d, stored) x and x~   born, worth (stored,) when each was stored, from 1 on,
+    and the squares of its coefficients; the one worth least goes   b (2, stored) coefficients
+    The stack: squares (17,) sums of squared margins   eta, B, blast its learners   own, O, olast, omega (17,)
+    the members by themselves   W (9,) weights
+    With more than two classes there are such probit members for each class c against all others; the other
+    members learn as the learners of their name do, and share their matrices; the stack sees margins over the
+    strongest other class, and its probabilities are divided by their sum. What belongs to one class has a
     first side (C,), C = 1 for two classes.
     Deviations: none.
     """
@@ -79,7 +80,7 @@ def auto(
 
 @compiled
 def run(stream, F, rows_seen, probits, arow, trackers, passive, stack, trace, learn, keep, stacked):
-    """All rounds. keep (17,): which members the stack sees; stacked: whether it answers, else their mixture."""
+    """All rounds. keep (17,): which members the stack sees; stacked: else their Bayes mixture answers."""
     mean, m2, seen, known = rows_seen
     squares, eta, B, blast, own, O, olast, omega, W = stack
     learners, by_themselves = (eta, B, blast), (own, O, olast)
@@ -234,7 +235,7 @@ def _trackers(trackers, seen, known, x, f, y, learn):
 
 @compiled
 def _passive(passive, known, x, f, y, learn):
-    """Passive-aggressive kernels of x and x~ on the same rows: fill f (C, 2), and store the row for either."""
+    """Passive-aggressive kernels of x and x~: fill f (C, 2), and store the row where either needs it."""
     rows, born, worth, b = passive
     steps, needed = np.zeros(f.shape), False
     sides, n = min(len(f), 2), used(born)

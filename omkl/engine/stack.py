@@ -1,13 +1,15 @@
-"""A stack: probit learners on the margins of an ensemble's members, where a Bayes mixture takes the best one's.
+"""A stack: probit learners on the margins of an ensemble's members.
+
+A Bayes mixture converges to the best member; these learn what the members know together.
 
 Throughout: C functions, one for each class against all others, C = 1 for two classes; k members
-M (C, k) the members' margins   z (C, k) what the stack sees of them, see `scaled_margins`
+M (C, k) the members' margins   z (C, k) what the stack sees of them: `scaled_margins`
 S learners, one for each pair of VARIANCES and DRIFTS: learner s answers Phi((mean_i z_i + eta_s . x_s) /
-sqrt(1 + v)), x_s = sqrt(variance_s) [z; 1], with a Gaussian posterior of eta_s as in probit.py, N(0, I) at first,
-whose covariance gains drift_s / variance_s on its diagonal in each round
-one more is the Bayes mixture of the members, each by itself a probit learner: (z_i + tau_i . [z_i; sqrt(0.1)])
-The answer is their mixture: weights W (S + 1,) by the probabilities of the labels. All functions share eta, tau
-and weights, and each teaches them in every round.
+sqrt(1 + v)), x_s = sqrt(variance_s) [z; 1]. eta_s ~ N(0, I) at first, learns as the members of probit.py, and
+its covariance gains drift_s / variance_s on its diagonal in each round.
+One more is the Bayes mixture of the members, each by itself such a learner: z_i + tau_i . [z_i; sqrt(0.1)].
+The answer is the mixture of all S + 1 by the weights W. All functions share learners and weights, and teach
+them one after the other.
 """
 
 import math
@@ -59,8 +61,9 @@ def scaled_margins(M, squares, count):
 
 @compiled
 def answers(z, linear, own, w):
-    """(C, S + 1): P - 1/2 of the learners, and of the members' mixture; linear, own: means, covariances, and
-    what these are still to lose, of the learners and of the members by themselves; w (k,) the members' weights
+    """(C, S + 1): P - 1/2 of the learners, and of the members' mixture by the weights w (k,).
+
+    linear, own: means, covariances, and what these are still to lose, of the learners and of the members
     """
     S = len(linear[0])
     E = np.empty((len(z), S + 1))

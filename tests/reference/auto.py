@@ -12,6 +12,7 @@ from .krls_t import Tracker
 from .scaled_rows import Members
 from .weights import TINY
 
+
 class Rows(Members):
     """All rows x and x~ so far, for kernels between them."""
 
@@ -35,7 +36,12 @@ class Probit:
     """mu = offset + theta . z, theta ~ N(0, S); one label at a time, moments of the posterior."""
 
     def __init__(self, size, variance, drift=0.0, diagonal=False):
-        self.theta, self.S, self.drift, self.diagonal = np.zeros(size), variance * np.eye(size), drift, diagonal
+        self.theta, self.S, self.drift, self.diagonal = (
+            np.zeros(size),
+            variance * np.eye(size),
+            drift,
+            diagonal,
+        )
 
     def drift_on(self):
         self.S = self.S + self.drift * np.eye(len(self.S))
@@ -144,7 +150,7 @@ class Kernel:
 
 
 class Stack:
-    """Eight probit learners on the members' margins, the members' Bayes mixture, and the mixture of all nine."""
+    """Eight probit learners on the members' margins, their Bayes mixture, and a mixture of the nine."""
 
     def __init__(self, k):
         pairs = product((0.01, 0.1), (0.0, 1e-5, 1e-4, 1e-3))

@@ -26,7 +26,8 @@ def auto_parts(
     if not passive:
         keep[15:] = False
     if not scaled:
-        keep[2:4], keep[5], keep[7:9], keep[10], keep[13:15], keep[16] = False, False, False, False, False, False
+        for i in (2, 3, 5, 7, 8, 10, 13, 14, 16):
+            keep[i] = False
     rows_seen, probits = (mean, m2, seen, known), (theta, P, last, beta, R, late, sigma, gamma, tau)
     arow, tracked = (nu, S, slate, ssigma), (begun, X, ages, Q, V, a)
     stored, stack = (rows, born, worth, b), (squares, eta, B, blast, own, O, olast, omega, W)
