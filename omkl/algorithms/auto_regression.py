@@ -27,7 +27,7 @@ import numpy as np
 
 from omkl.engine.members import lift_row, linear_gains, linear_leave, scale_row
 from omkl.engine.probit import move
-from omkl.engine.tracker import ADDITIVE, GAUSSIAN, LAPLACIAN, begin_again, learn_row, row_outputs
+from omkl.engine.tracker import ADDITIVE, GAUSSIAN, LAPLACIAN, begin_again, learn_target, row_outputs
 from omkl.engine.verbs import compiled, discount_by, gains, leave, linear_outputs, weighted_output
 
 WIDTHS = (1.0, 4.0)
@@ -215,7 +215,7 @@ def _learn_trackers(trackers, tracked, x, y, e):
     targets = np.array([y])
     for i in range(e.size):
         k, v, s2 = tracked[i]
-        learn_row(Q[i], V[i], A[i], X[i], kept[i], ages[i], x[i // 2], targets, e[i : i + 1], k, v, s2, 1.0)
+        learn_target(Q[i], V[i], A[i], X[i], kept[i], ages[i], x[i // 2], targets, e[i : i + 1], k, v, s2)
 
 
 @compiled

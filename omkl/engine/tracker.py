@@ -115,9 +115,16 @@ def used(ages):
 
 
 @compiled
-def row_values(kernel, X, n, x):
-    """k (n,): kernel values of row x with the stored rows, by one order of additions."""
-    kind, width, columns = kernel
+def gaussian_values(X, n, x, width):
+    """k (n,): exp(-|x_s - x|^2 / (2 width^2)) of the stored rows x_s."""
+    k = _squares(X, n, x, width)
+    exponentials(-0.5, k, n, False, k)
+    return k
+
+
+@compiled
+def _squares(X, n, x, width):
+    """s (n,) of row x and the stored rows, by one order of additions."""
     k, over, j = np.zeros(n), 1.0 / width, 0
     while j + 4 <= x.size:
         a, b, c, d = X[j], X[j + 1], X[j + 2], X[j + 3]
@@ -132,12 +139,20 @@ def row_values(kernel, X, n, x):
             t = (a[l] - p) * over
             k[l] = fma(t, t, k[l])
         j += 1
+    return k
+
+
+@compiled
+def row_values(kernel, X, n, x):
+    """k (n,): kernel values of row x with the stored rows."""
+    kind, width, columns = kernel
     if kind == LAPLACIAN:
+        k = _squares(X, n, x, width)
         for l in range(n):
             k[l] = math.sqrt(k[l])
         exponentials(-1.0, k, n, False, k)
         return k
-    exponentials(-0.5, k, n, False, k)
+    k = gaussian_values(X, n, x, width)
     columns = min(columns, x.size)
     if kind == ADDITIVE and columns > 0:
         total, one, share = np.zeros(n), np.empty(n), 0.5 / columns
@@ -155,7 +170,7 @@ def row_values(kernel, X, n, x):
 
 @compiled
 def row_outputs(kernel, V, a, X, ages, x, noise, f):
-    """Fill f (C,) with the means at row x; returns k, v and s2, for `learn_row`."""
+    """Fill f (C,) with the means at row x; returns k, v and s2, for `learn_target`."""
     k = row_values(kernel, X, used(ages), x)
     v, s2 = known(V, k, 1.0 + JITTER, noise)
     f[:] = 0.0
@@ -166,18 +181,31 @@ def row_outputs(kernel, V, a, X, ages, x, noise, f):
 
 
 @compiled
-def learn_row(Q, V, a, X, kept, ages, x, y, e, k, v, s2, lam):
-    """Learn row x with targets y (C,), e of them less the means; k, v, s2 as `row_outputs` returned."""
+def learn_row(Q, V, a, X, ages, used, x, k, v, e, s2, lam):
+    """Learn row x, e (C,) its targets less the means; k of a kernel with kappa(x, x) = 1, v, s2 of `known`.
+
+    used (1,) how many slots are. Returns the slot that x takes, -1: none.
+    """
     n = k.size
     r, change = slot_for(Q, V, a[:n], ages[:n], len(a), k, v, e, 1.0 + JITTER, s2)
     if r >= 0:
         latest = 0
         for s in range(n):
             latest = max(latest, ages[s])
-        ages[r], kept[r] = latest + 1, y
+        ages[r] = latest + 1
         for j in range(x.size):
             X[j, r] = x[j]
-    absorb(Q, V, a[: max(n, r + 1)], r, change, e, s2, lam)
+        used[0] = max(n, r + 1)
+    absorb(Q, V, a[: used[0]], r, change, e, s2, lam)
+    return r
+
+
+@compiled
+def learn_target(Q, V, a, X, kept, ages, x, y, e, k, v, s2):
+    """`learn_row` that keeps the targets y (C,), for `begin_again`, and counts slots by their ages."""
+    r = learn_row(Q, V, a, X, ages, np.array([k.size]), x, k, v, e, s2, 1.0)
+    if r >= 0:
+        kept[r] = y
 
 
 @compiled
@@ -192,7 +220,7 @@ def begin_again(kernel, Q, V, a, X, kept, ages, center, noise):
     Q[:], V[:], a[:], ages[:] = 0.0, 0.0, 0.0, 0
     for s in range(n):
         k, v, s2 = row_outputs(kernel, V, a, X, ages, rows[s], noise, f)
-        learn_row(Q, V, a, X, kept, ages, rows[s], targets[s], targets[s] - center - f, k, v, s2, 1.0)
+        learn_target(Q, V, a, X, kept, ages, rows[s], targets[s], targets[s] - center - f, k, v, s2)
 
 
 @compiled
