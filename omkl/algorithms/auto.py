@@ -11,7 +11,7 @@ standard deviation, held in [-10, 10]; 0 where a feature has not varied
 | Gaussian processes of width med/2, med on random features | probit, prior variance 10; another of med/2 drifts by 0.01 |
 | linear in [1; x/s] | probit, prior variance 1, drift 0.01 |
 | linear in [1; x/s] | AROW, r = 10 |
-| KRLS-T of width med/2 and med, noise 0.02 and 0.1 | targets +1 and -1, `budget` vectors |
+| KRLS-T of width med/2 and med, noise 0.02 and 0.1 | targets +1 and -1, `vectors` of them stored |
 | passive-aggressive, a Gaussian of width med/5, C = 1 | `stored` vectors, of both together |
 
 and one linear in [1; x~; (x~^2 - 1)/sqrt 2], probit, prior variance 1, whose covariance stays diagonal.
@@ -29,8 +29,7 @@ from omkl.engine.classes import strongest_rival
 from omkl.engine.members import lift_row, linear_gains, linear_leave, scale_row
 from omkl.engine.probit import move, steps
 from omkl.engine.stack import answers, note_margins, over_rivals, scaled_margins, teach
-from omkl.engine.tracker import JITTER, gaussian_values, learn_row
-from omkl.engine.tracker import known as known_by
+from omkl.engine.tracker import GAUSSIAN, gaussian_values, learn_row, row_outputs, used
 from omkl.engine.verbs import compiled, gains, hinge, leave, linear_outputs
 
 WIDTHS = (0.5, 1.0)
@@ -48,8 +47,8 @@ MEMBERS = 17  # 6 Gaussian processes, 2 linear, the squares, 2 by AROW, 4 KRLS-T
 @compiled
 def auto(
     stream, F, mean, m2, seen, known, theta, P, last, beta, R, late, sigma, gamma, tau, nu, S, slate, ssigma,
-    begun, X, used, ages, Q, V, a, rows, n, born, worth, b,
-    squares, eta, B, blast, own, O, olast, w, W, trace, learn,
+    begun, X, ages, Q, V, a, rows, born, worth, b,
+    squares, eta, B, blast, own, O, olast, omega, W, trace, learn,
 ):  # fmt: skip
     """Predict with P > 1/2 of the stack's probability P, and learn members and stack.
 
@@ -60,11 +59,11 @@ def auto(
     the same of the linear ones; with more than 500 features R holds the bias alone, and sigma the diagonal
     gamma, tau (2, d + 1) means and variances of [1; x~] and [0; (x~^2 - 1)/sqrt 2]
     AROW: nu (2, d + 1); S, slate, ssigma as R, late, sigma
-    KRLS-T: begun (2,) the widths, 0 before   X (4, d, budget), used, ages, Q, V, a see engine.tracker
-    Passive-aggressive: rows (2, d, stored) x and x~, n (1,) of them   born, worth (stored,) when each
-    was stored, and the squares of its coefficients; the one worth least goes   b (2, stored) coefficients
+    KRLS-T: begun (2,) the widths, 0 before   X (4, d, vectors), ages, Q, V, a see engine.tracker
+    Passive-aggressive: rows (2, d, stored) x and x~   born, worth (stored,) when each was stored, from 1
+    on, and the squares of its coefficients; the one worth least goes   b (2, stored) coefficients
     The stack, see engine.stack: squares (17,) sums of squared margins   eta, B, blast the learners'   own, O,
-    olast, w the members' by themselves   W (9,)
+    olast, omega (17,) the members' by themselves   W (9,)
     With more than two classes there are such probit members for each class c against all others; the others
     learn as the learners of their name, and share their matrices; the stack sees margins over the strongest
     other class; the probabilities are divided by their sum. All but X, Q, V, S, R_AROW's and the stack's have a
@@ -86,12 +85,12 @@ def auto(
             _probits(by_class, z, h, M[c, :9], y[c], learn)
         _arow(nu, S, slate, ssigma, h, M[:, 9:11], y, learn)
         if X.shape[1] == d:
-            _trackers(begun, X, used, ages, Q, V, a, seen[0], new_known, x, M[:, 11:15], y, learn)
-            _aggressive(rows, n, born, worth, b, new_known, x, M[:, 15:], y, learn)
+            _trackers(begun, X, ages, Q, V, a, seen[0], new_known, x, M[:, 11:15], y, learn)
+            _aggressive(rows, born, worth, b, new_known, x, M[:, 15:], y, learn)
         over_rivals(M)
         scaled = scaled_margins(M, squares, seen[0] * C)
         learners, members = (eta, B, blast), (own, O, olast)
-        E = answers(scaled, learners, members, w)
+        E = answers(scaled, learners, members, omega)
         for c in range(C):
             total = 0.0
             for s in range(W.size):
@@ -99,7 +98,7 @@ def auto(
             F.note_excess(c, total)
         trace.record(t, F.margin_of_excesses(stream, t), stream.y[t], F)
         if learn:
-            teach(scaled, E, y, learners, members, w, W)
+            teach(scaled, E, y, learners, members, omega, W)
             note_margins(M, squares)
             mean[:], m2[:], known[:] = new_mean, new_m2, new_known
             seen[0] += 1
@@ -198,7 +197,7 @@ def _arow(nu, S, late, sigma, h, f, y, learn):
 
 
 @compiled
-def _trackers(begun, X, used, ages, Q, V, a, seen, known, x, f, y, learn):
+def _trackers(begun, X, ages, Q, V, a, seen, known, x, f, y, learn):
     """KRLS-T of x and x~ in both widths: fill f (C, 4), 0 before they begin, and learn."""
     f[:] = 0.0
     if seen < BEGIN:
@@ -208,26 +207,21 @@ def _trackers(begun, X, used, ages, Q, V, a, seen, known, x, f, y, learn):
         med = begun[r] if begun[r] > 0.0 else known[r] if known[r] > 0.0 else 1.0
         if learn:
             begun[r] = med
-        coefficients = a[:, i].T
-        k = gaussian_values(X[i], used[i, 0], x[r], WIDTHS[wide] * med)
-        v, s2 = known_by(V[i], k, 1.0 + JITTER, NOISES[wide])
-        e = np.empty(len(f))
-        for c in range(len(f)):
-            for s in range(k.size):
-                f[c, i] += k[s] * coefficients[s, c]
-            e[c] = y[c] - f[c, i]
+        kernel, coefficients = (GAUSSIAN, WIDTHS[wide] * med, 0), a[:, i].T
+        k, v, s2 = row_outputs(kernel, V[i], coefficients, X[i], ages[i], x[r], NOISES[wide], f[:, i])
         if learn:
-            learn_row(Q[i], V[i], coefficients, X[i], ages[i], used[i], x[r], k, v, e, s2, 1.0)
+            n = np.array([k.size])
+            learn_row(Q[i], V[i], coefficients, X[i], ages[i], n, x[r], k, v, y - f[:, i], s2, 1.0)
 
 
 @compiled
-def _aggressive(rows, n, born, worth, b, known, x, f, y, learn):
+def _aggressive(rows, born, worth, b, known, x, f, y, learn):
     """Passive-aggressive kernels of x and x~ on the same rows: fill f (C, 2), and store the row for either."""
     steps, needed = np.zeros(f.shape), False
-    sides = min(len(f), 2)
+    sides, n = min(len(f), 2), used(born)
     for r in range(2):
         width = NARROW * known[r] if known[r] > 0.0 else 1.0
-        k = gaussian_values(rows[r], n[0], x[r], width)
+        k = gaussian_values(rows[r], n, x[r], width)
         for c in range(len(f)):
             f[c, r] = 0.0
             for s in range(k.size):
@@ -238,15 +232,13 @@ def _aggressive(rows, n, born, worth, b, known, x, f, y, learn):
             steps[c, r] = side[c] * min(loss / sides, C_PA)
     if not (learn and needed):
         return
-    slot, latest = n[0], 0
-    if slot == born.size:
+    slot, latest = n, 0
+    if n == born.size:
         slot = 0
-        for s in range(1, born.size):
+        for s in range(1, n):
             if worth[s] < worth[slot] or (worth[s] == worth[slot] and born[s] < born[slot]):
                 slot = s
-    else:
-        n[0] += 1
-    for s in range(n[0]):
+    for s in range(n):
         latest = max(latest, born[s])
     born[slot], worth[slot] = latest + 1, 0.0
     for r in range(2):

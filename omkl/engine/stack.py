@@ -50,7 +50,7 @@ def scaled_margins(M, squares, count):
     """z (C, k): margins over the root mean square of the member's `count` earlier ones, in [-5, 5]."""
     z = np.zeros(M.shape)
     for i in range(squares.size):
-        scale = math.sqrt(squares[i] / count) if squares[i] > 0.0 else 1.0
+        scale = math.sqrt(squares[i] / count) if squares[i] > 0.0 and count > 0 else 1.0
         for c in range(len(M)):
             if abs(M[c, i]) > ROUNDING:
                 z[c, i] = min(max(M[c, i] / scale, -FARTHEST), FARTHEST)

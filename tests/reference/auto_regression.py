@@ -6,9 +6,9 @@ import math
 import numpy as np
 from scipy import stats
 
-from .auto import Members
 from .expansion import Expansions
 from .krls_t import Tracker
+from .scaled_rows import Members
 from .weights import TINY
 
 
