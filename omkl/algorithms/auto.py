@@ -70,7 +70,20 @@ def auto(
     first side (C,), C = 1 for two classes.
     Deviations: none.
     """
-    d, D, C = mean.size, F.V.shape[1] // 2, len(theta)
+    rows_seen, probits = (mean, m2, seen, known), (theta, P, last, beta, R, late, sigma, gamma, tau)
+    arow, trackers = (nu, S, slate, ssigma), (begun, X, ages, Q, V, a)
+    passive, stack = (rows, born, worth, b), (squares, eta, B, blast, own, O, olast, omega, W)
+    keep = np.ones(MEMBERS, np.bool_)
+    run(stream, F, rows_seen, probits, arow, trackers, passive, stack, trace, learn, keep, True)
+
+
+@compiled
+def run(stream, F, rows_seen, probits, arow, trackers, passive, stack, trace, learn, keep, stacked):
+    """All rounds. keep (17,): which members the stack sees; stacked: whether it answers, else their mixture."""
+    mean, m2, seen, known = rows_seen
+    squares, eta, B, blast, own, O, olast, omega, W = stack
+    learners, by_themselves = (eta, B, blast), (own, O, olast)
+    d, D, C = mean.size, F.V.shape[1] // 2, len(probits[0])
     x, z, h = np.zeros((2, d)), np.zeros((KERNELS + 2, 2 * D)), np.zeros((2, d + 1))
     new_mean, new_m2, new_known = np.zeros(d), np.zeros(d), np.zeros(3)
     M, y = np.zeros((C, MEMBERS)), np.zeros(C)
@@ -81,24 +94,25 @@ def auto(
         _lines(x, new_known[2], h)
         for c in range(C):
             y[c] = F.target(stream, t, c)
-            by_class = (theta[c], P[c], last[c]), (beta[c], R[c], late[c], sigma[c]), (gamma[c], tau[c])
-            _probits(by_class, z, h, M[c, :9], y[c], learn)
-        _arow(nu, S, slate, ssigma, h, M[:, 9:11], y, learn)
-        if X.shape[1] == d:
-            _trackers(begun, X, ages, Q, V, a, seen[0], new_known, x, M[:, 11:15], y, learn)
-            _aggressive(rows, born, worth, b, new_known, x, M[:, 15:], y, learn)
+            _probits(probits, c, z, h, M[c, :9], y[c], learn)
+        _arow(arow, h, M[:, 9:11], y, learn)
+        if trackers[1].shape[1] == d:
+            _trackers(trackers, seen[0], new_known, x, M[:, 11:15], y, learn)
+            _passive(passive, new_known, x, M[:, 15:], y, learn)
         over_rivals(M)
+        for i in range(MEMBERS):
+            if not keep[i]:
+                M[:, i] = 0.0
         scaled = scaled_margins(M, squares, seen[0] * C)
-        learners, members = (eta, B, blast), (own, O, olast)
-        E = answers(scaled, learners, members, omega)
+        E = answers(scaled, learners, by_themselves, omega)
         for c in range(C):
             total = 0.0
             for s in range(W.size):
                 total += W[s] * E[c, s]
-            F.note_excess(c, total)
+            F.note_excess(c, total if stacked else E[c, W.size - 1])
         trace.record(t, F.margin_of_excesses(stream, t), stream.y[t], F)
         if learn:
-            teach(scaled, E, y, learners, members, omega, W)
+            teach(scaled, E, y, learners, by_themselves, omega, W)
             note_margins(M, squares)
             mean[:], m2[:], known[:] = new_mean, new_m2, new_known
             seen[0] += 1
@@ -115,9 +129,11 @@ def _lines(x, s, h):
 
 
 @compiled
-def _probits(by_class, z, h, f, y, learn):
-    """Fill f (9,) with mu / sqrt(1 + v) of the probit members of one class, and learn its label y."""
-    (theta, P, last), (beta, R, late, sigma), (gamma, tau) = by_class
+def _probits(probits, c, z, h, f, y, learn):
+    """Fill f (9,) with mu / sqrt(1 + v) of the probit members of class c, and learn its label y."""
+    theta, P, last, beta, R, late, sigma, gamma, tau = probits
+    theta, P, last, gamma, tau = theta[c], P[c], last[c], gamma[c], tau[c]
+    beta, R, late, sigma = beta[c], R[c], late[c], sigma[c]
     g, lines, mu, v = np.empty(z.shape), len(z) + len(h), np.empty(f.size), np.empty(f.size)
     g[:KERNELS] = gains(P[:KERNELS], last[:KERNELS], z[:KERNELS], 0.0, learn)
     g[KERNELS:] = gains(P[KERNELS:], last[KERNELS:], z[KERNELS:], DRIFT / NU, learn)
@@ -179,8 +195,9 @@ def _loss(f, y):
 
 
 @compiled
-def _arow(nu, S, late, sigma, h, f, y, learn):
+def _arow(arow, h, f, y, learn):
     """AROW of x and of x~: fill f (C, 2), and learn."""
+    nu, S, late, sigma = arow
     sides = min(len(f), 2)  # a step moves the true class, and its rival where there are more than two
     for r in range(2):
         for c in range(len(f)):
@@ -197,8 +214,9 @@ def _arow(nu, S, late, sigma, h, f, y, learn):
 
 
 @compiled
-def _trackers(begun, X, ages, Q, V, a, seen, known, x, f, y, learn):
+def _trackers(trackers, seen, known, x, f, y, learn):
     """KRLS-T of x and x~ in both widths: fill f (C, 4), 0 before they begin, and learn."""
+    begun, X, ages, Q, V, a = trackers
     f[:] = 0.0
     if seen < BEGIN:
         return
@@ -215,8 +233,9 @@ def _trackers(begun, X, ages, Q, V, a, seen, known, x, f, y, learn):
 
 
 @compiled
-def _aggressive(rows, born, worth, b, known, x, f, y, learn):
+def _passive(passive, known, x, f, y, learn):
     """Passive-aggressive kernels of x and x~ on the same rows: fill f (C, 2), and store the row for either."""
+    rows, born, worth, b = passive
     steps, needed = np.zeros(f.shape), False
     sides, n = min(len(f), 2), used(born)
     for r in range(2):
