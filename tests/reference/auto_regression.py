@@ -44,8 +44,8 @@ class Trackers:
         ("gaussian", 1, 2.0, 1e-3),
     )
 
-    def __init__(self, vectors):
-        self.vectors, self.rows, self.own = vectors, ([], []), []
+    def __init__(self, budget):
+        self.budget, self.rows, self.own = budget, ([], []), []
 
     def predict(self, t, rows):
         for known, row in zip(self.rows, rows, strict=True):
@@ -59,7 +59,7 @@ class Trackers:
             held, self.own = [own.held for own in self.own] or [[]] * 4, []
             for (kind, r, share, noise), known in zip(self.forms, held, strict=True):
                 kernel = Kernel(kind, self.rows[r], share * med[r] if med[r] > 0 else 1.0, 500)
-                self.own.append(Tracker(kernel, 0, 1, self.vectors, noise, 1.0))
+                self.own.append(Tracker(kernel, 0, 1, self.budget, noise, 1.0))
                 for j in known:
                     self.own[-1].predict(j)
                     self.own[-1].learn(j, np.array([y[j] - y[: t + 1].mean()]))
@@ -93,7 +93,7 @@ class Correction:
         self.eta = self.eta + gain * (error - self.eta @ self.z)
 
 
-def auto_regression(X, y, kernels=(), *, D, vectors, normalise="none", rng):
+def auto_regression(X, y, kernels=(), *, D, budget, normalise="none", rng):
     """The noise's variance is 1, the prior's the ratio; weights by squared error, some given back."""
     M, E = Regressions(X, D, rng), Expansions(None, 0, len(y))
     forms = [
@@ -104,7 +104,7 @@ def auto_regression(X, y, kernels=(), *, D, vectors, normalise="none", rng):
     ]
     theta = [np.zeros(n) for *_, n in forms]
     S = [ratio * np.eye(n) for _, ratio, n in forms]
-    trackers, k = Trackers(vectors), len(forms) + 4
+    trackers, k = Trackers(budget), len(forms) + 4
     means = [Mean(k, 1e-2, 1 / 50), Mean(k, 1e-3, 1 / 200)]
     corrections = [Correction(k, 30), Correction(k, 1000)]
     q, q_all, L = 0.0, 0.0, np.zeros(4)
