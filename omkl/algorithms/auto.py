@@ -8,7 +8,7 @@ standard deviation, held in [-10, 10]; 0 where a feature has not varied
 
 | members, of x and of x~ alike | with | margin |
 |---|---|---|
-| Gaussian processes on features, width med/2, med | probit, variance 10, drift 0; of med/2 also 0.01 | mu / s |
+| Gaussian processes, width med/2, med | probit, prior variance 10, drift 0; of med/2 also 0.01 | mu / s |
 | linear in [1; x/s] | probit, prior variance 1, drift 0.01 | mu / s |
 | linear in [1; x/s] | AROW, r = 10 | theta . z |
 | KRLS-T of width med/2, med | noise 0.02, 0.1; each stores `vectors` | the mean |
@@ -17,9 +17,9 @@ standard deviation, held in [-10, 10]; 0 where a feature has not varied
 and one linear in [1; x~; (x~^2 - 1)/sqrt 2], probit, prior variance 1, whose covariance stays diagonal.
 All kernels are Gaussians. med is the root mean squared distance of two rows, sqrt(2 sum_j var_j), and s the
 largest |x_j| (1 for x~), of the first 300 rows: of those so far until they have come, fixed then. KRLS-T
-begins in round 20 with the width of then. Features are sines and cosines of D random directions, those of x the
-same for all widths. Of more than 500 columns there are no vectors, and of linear members' matrices only the
-diagonals. Probit and its s: engine/probit.py; the stack: engine/stack.py.
+begins in round 20 with the width of then. Features are sines and cosines of D random directions, those of x
+the same for all widths. Of more than 500 columns there are no vectors, and of linear members' matrices only
+the diagonals. Probit and its s: engine/probit.py; the stack: engine/stack.py.
 """
 
 import math
