@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
@@ -198,6 +199,8 @@ def _submit(function: Function, job: Any) -> tuple[_Worker, Future[Any]]:
     """Give a job to an idle worker, or to a new one."""
     from joblib.externals.loky import ProcessPoolExecutor
 
+    # a worker whose memory has grown ends after its job, and loky begins another for the next one
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     environment = {**os.environ, "parent": str(os.getpid())}  # a fork inherits pools that it cannot use
     while worker := _take_idle():
         if worker.environment == environment:
