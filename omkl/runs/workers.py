@@ -12,8 +12,8 @@ import signal
 import sys
 import threading
 import time
-import warnings
 import traceback
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
