@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from omkl.runs.runner import Outcome
 
+OTHERS = "others"  # in place of labels: all other rows of the runs
 SHORT = 0.01  # seconds: shorter times are mostly what a call costs, and decide nothing
 DIGITS = 12  # the most that tell two numbers apart
 YES, NO, SAME, UNKNOWN = "holds", "does not hold", "no difference", "undecided"
@@ -245,11 +246,11 @@ def less(rows: ClaimRows, options: Options) -> Answer:
 def best(rows: ClaimRows, options: Options) -> Answer:
     """``left`` (one of several) is the best of left and ``right``, or not significantly worse than the best.
 
-    By ``measure``, else the error. Undecided where it is worse, and the two share too few repetitions for a
-    test.
+    right: ``others`` for all other rows. By ``measure``, else the error. Undecided where it is worse, and the
+    two share too few repetitions for a test.
     """
     measure = rows.measure(options.get("measure", ERROR))
-    left, right = as_list(options["left"]), as_list(options["right"])
+    left, right = _labels(rows, options, "left"), _labels(rows, options, "right")
     other = rows.best(right, measure)
     pair = rows.pair(rows.best(left, measure), other, measure)
     numbers = _pair_text(pair, measure, len(left) > 1, len(right) > 1)
@@ -284,17 +285,21 @@ def comparable(rows: ClaimRows, options: Options) -> Answer:
 def within(rows: ClaimRows, options: Options) -> Answer:
     """``measure`` of ``left`` lies within [``low``, ``high``], or its ratio to that of ``right``.
 
-    Where ``counts`` say what to count, the kernel values are shown too.
+    Of several the best counts; right: ``others`` for all other rows. Where ``counts`` say what to count, the
+    kernel values are shown too.
     """
-    sides = [options[side] for side in ("left", "right") if side in options]
-    means = [rows.mean(side, options["measure"]) for side in sides]
+    measure = rows.measure(options["measure"])
+    labels = [_labels(rows, options, side) for side in ("left", "right") if side in options]
+    sides = [rows.best(own, measure) for own in labels]
+    means = [rows.mean(side, measure) for side in sides]
     if len(sides) == 1:
-        value, text = means[0], _shown(means, options["measure"])[0]
+        value, text = means[0], _shown(means, measure)[0]
     else:
         value = _ratio(*means)
         text = f"time {value:.3g}" if "counts" in options else f"{value:.3g}"
+        text += f" ({sides[1]})" if len(labels[1]) > 1 else ""
     text += _counted(rows, sides, options, share=True)
-    if _is_short(options["measure"], *means):
+    if _is_short(measure, *means):
         return UNKNOWN, text
     return _answer(_within(value, options), value), text
 
@@ -383,6 +388,14 @@ ACROSS: dict[str, Callable[[Sequence[ClaimRows], Options], Answer]] = {across.__
 KINDS: dict[str, Callable[[ClaimRows, Options], Answer]] = {
     check.__name__: check for check in (less, best, comparable, within, best_between, trend, step)
 }
+
+
+def _labels(rows: ClaimRows, options: Options, side: str) -> list[str]:
+    """Return the labels of a side that has rows of its own; ``others``: all but those of left."""
+    if options[side] != OTHERS:
+        return as_list(options[side])
+    left = as_list(options["left"])
+    return [label for label in rows.records if label not in left]
 
 
 def _ratio(a: float, b: float) -> float:

@@ -77,6 +77,10 @@ COUNTS = {"A": "n_sv_combined", "B": "n_sv_sum", "C": "n_sv_sum"}
         ("best", {"left": "B", "right": ["A", "C"]}, NO),
         ("best", {"left": ["A", "B"], "right": ["C"]}, YES),
         ("best", {"left": "A", "right": "gone"}, UNKNOWN),
+        ("best", {"left": ["A", "gone"], "right": "others"}, YES),
+        ("best", {"left": "B", "right": "others"}, NO),
+        ("within", {"left": ["B", "gone"], "right": "others", "measure": "error", "high": 1.05}, NO),
+        ("within", {"left": "B", "right": "others", "measure": "error", "high": 100}, YES),
         ("comparable", {"left": "A", "right": "C"}, NO),  # no significant difference, but not within 0.5
         ("comparable", {"left": "A", "right": "C", "margin": 2.0}, YES),
         ("comparable", {"left": "A", "right": "B", "margin": 2.0}, NO),
