@@ -11,15 +11,15 @@ standard deviation, held in [-10, 10]; 0 where a feature has not varied
 | Gaussian processes, width med/2, med | probit, prior variance 10, drift 0; of med/2 also 0.01 | mu / s |
 | linear in [1; x/s] | probit, prior variance 1, drift 0.01 | mu / s |
 | linear in [1; x/s] | AROW, r = 10 | theta . z |
-| KRLS-T of width med/2, med | noise 0.02, 0.1; each stores `vectors` | the mean |
-| passive-aggressive, width med/5 | C = 1; they store `stored` rows together | f |
+| KRLS-T of width med/2, med | noise 0.02, 0.1; each stores 2 size vectors | the mean |
+| passive-aggressive, width med/5 | C = 1; they store 20 size rows together | f |
 
 and one linear in [1; x~; (x~^2 - 1)/sqrt 2], probit, prior variance 1, whose covariance stays diagonal.
 All kernels are Gaussians. med is the root mean squared distance of two rows, sqrt(2 sum_j var_j), and s the
 largest |x_j| (1 for x~), of the first 300 rows: of those so far until they have come, fixed then. KRLS-T
-begins in round 20 with the width of then. Features are sines and cosines of D random directions, those of x
-the same for all widths. Of more than 500 columns there are no vectors, and of linear members' matrices only
-the diagonals. Probit and its s: engine/probit.py; the stack: engine/stack.py.
+begins in round 20 with the width of then. Features are sines and cosines of random directions, `size` of them,
+those of x the same for all widths. Of more than 500 columns there are no vectors, and of linear members'
+matrices only the diagonals. Probit and its s: engine/probit.py; the stack: engine/stack.py.
 """
 
 import math
@@ -55,14 +55,14 @@ def auto(
 
     mean, m2 (d,) means of the features, and sums of squared deviations from them, of seen (1,) rows
     known (3,) width of x, width of x~, s   F the directions, of x and of x~
-    Probit members: theta (6, 2D), P, last the Gaussians' means, covariances, and what these are still to
+    Probit members: theta (6, 2 size), P, last the Gaussians' means, covariances, and what these are still to
     lose: features are multiplied by the root of the prior variance, whose covariance is I
     beta (2, d + 1), R, late the same of the linear ones, or sigma the diagonal
     gamma, tau (2, d + 1) means and variances of [1; x~] and [0; (x~^2 - 1)/sqrt 2]
     AROW: nu (2, d + 1); S, slate, ssigma as R, late, sigma
-    KRLS-T: begun (2,) the widths, 0 before   X (4, d, vectors), ages, Q, V, a: see engine/tracker.py
-    Passive-aggressive: rows (2, d, stored) x and x~   born, worth (stored,) when each was stored, from 1 on,
-    and the squares of its coefficients; the one worth least goes   b (2, stored) coefficients
+    KRLS-T: begun (2,) the widths, 0 before   X (4, d, 2 size), ages, Q, V, a: see engine/tracker.py
+    Passive-aggressive: rows (2, d, 20 size) x and x~   born, worth (20 size,) when each was stored, from 1
+    on, and its coefficients' squares; the one worth least goes   b (2, 20 size) coefficients
     The stack: squares (17,) sums of squared margins   eta, B, blast its learners   own, O, olast, omega (17,)
     the members by themselves   W (9,) weights
     With more than two classes there are such probit members for each class c against all others; the other

@@ -87,7 +87,7 @@ def test_probabilities_of_auto_are_calibrated(classes):
     y = labels.astype(float) if classes > 2 else 2.0 * labels - 1.0
     rows = dataset(X, y)
     stream = make_stream(rows.indptr, rows.indices, rows.values, y, np.arange(1500), classes)
-    params = {"D": 20, "vectors": 30, "stored": 100}
+    params = {"size": 15}
     trace, _ = Learner(learner_spec("auto"), params, None, 3, 1, classes=classes).run(stream)
     two = classes == 2
     at_label = 0.5 + trace.score * y if two else trace.class_scores[np.arange(1500), labels]
@@ -108,11 +108,11 @@ def test_the_row_worth_least_goes():
     """Coefficients of 1 and less: of a full store the smallest, and of equal ones the oldest."""
     rng = np.random.default_rng(3)
     data = dataset(rng.normal(size=(200, 4)), rng.choice([-1.0, 1.0], 200))
-    learner = Learner(learner_spec("auto"), learner_spec("auto").defaults | {"stored": 10}, None, 4, 1)
+    learner = Learner(learner_spec("auto"), {"size": 1}, None, 4, 1)
     for t in range(200):
         worth, born = (learner.state[name].copy() for name in ("worth", "born"))
         learner.run(case_stream(data, np.array([t])))
         (changed,) = np.nonzero(born != learner.state["born"])
         if changed.size and born.min() > 0:
-            assert changed[0] == min(range(10), key=lambda s: (worth[s], born[s]))
+            assert changed[0] == min(range(20), key=lambda s: (worth[s], born[s]))
     assert (learner.state["born"] > 0).all()

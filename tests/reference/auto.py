@@ -201,14 +201,14 @@ def over_rivals(M):
     return np.array([M[c] - np.delete(M, c, axis=0).max(axis=0) for c in range(len(M))])
 
 
-def auto(X, y, kernels=(), *, D, vectors, stored, normalise="none", rng):
+def auto(X, y, kernels=(), *, size, normalise="none", rng):
     classes = classes_of(y)
-    C, d, M = classes or 1, X.shape[1], Rows(X, D, rng)
+    C, d, M = classes or 1, X.shape[1], Rows(X, size, rng)
     E = Notes() if classes else Expansions(None, 0, len(y))
-    probits, arows = [ProbitMembers(D, d) for _ in range(C)], [Arow(d + 1, C) for _ in range(2)]
+    probits, arows = [ProbitMembers(size, d) for _ in range(C)], [Arow(d + 1, C) for _ in range(2)]
     form = [(r, share, noise) for r in range(2) for share, noise in zip(M.widths, (0.02, 0.1), strict=True)]
-    trackers = [Tracker(Kernel(M, r, share), 0, C, vectors, noise, 1.0) for r, share, noise in form]
-    passive, stack = Passive(M, C, stored), Stack(17)
+    trackers = [Tracker(Kernel(M, r, share), 0, C, 2 * size, noise, 1.0) for r, share, noise in form]
+    passive, stack = Passive(M, C, 20 * size), Stack(17)
     for t, own in enumerate(y):
         signs = np.where(np.arange(C) == own, 1.0, -1.0) if classes else np.array([own])
         margins = np.zeros((C, 17))
