@@ -17,9 +17,9 @@ standard deviation, held in [-10, 10]; 0 where a feature has not varied
 and one linear in [1; x~; (x~^2 - 1)/sqrt 2], probit, prior variance 1, whose covariance stays diagonal.
 All kernels are Gaussians. med is the root mean squared distance of two rows, sqrt(2 sum_j var_j), and s the
 largest |x_j| (1 for x~), of the first 300 rows: of those so far until they have come, fixed then. KRLS-T
-begins in round 20 with the width of then. Features are sines and cosines of random directions, `size` of them,
-those of x the same for all widths. Of more than 500 columns there are no vectors, and of linear members'
-matrices only the diagonals. Probit and its s: engine/probit.py; the stack: engine/stack.py.
+begins in round 20 with the width of then. Features are sines and cosines of `size` random directions, those
+of x the same for all widths. Of more than 500 columns there are no vectors, and of linear members' matrices
+only the diagonals. Probit and its s: engine/probit.py; the stack: engine/stack.py.
 """
 
 import math
