@@ -116,10 +116,10 @@ def auto_regression(
         mu = p.copy()
         center = target[0] / seen[0] if seen[0] > 0 else y
         for i in range(p.size):
-            p[i] = min(max(center + p[i], target[1]), target[2])
+            p[i] = _held(center + p[i], target)
         unit = math.sqrt(errors[1])
         lines, k = _combine(W, eta, S, left, target, unit, p, g, learn)
-        f = _mean_of(g, faded, errors[0])
+        f = _held(_mean_of(g, faded, errors[0]), target)
         trace.record(t, f, y)
         trace.further[t, 0] = _surprise(y - f, errors[0])
         trace.further[t, 1] = errors[0] if errors[0] > 0.0 else 1.0
@@ -235,15 +235,21 @@ def _combine(W, eta, S, left, target, unit, p, g, learn):
     """Fill g (4,) with the two means and the two corrections of the first; returns z and S z of these."""
     lines = np.zeros(eta.shape)
     for j in range(2):
-        g[j] = weighted_output(W[j], p)
+        g[j] = _held(weighted_output(W[j], p), target)  # not by rounding off targets that are all the same
     for j in range(2):
         over = 1.0 / (unit * math.sqrt(PRECISIONS[j])) if unit > 0.0 else 0.0
         for i in range(p.size):
             lines[j, i] = (p[i] - g[0]) * over
     k, moved = gains(S, left, lines, 0.0, learn), linear_outputs(eta, lines)
     for j in range(2):
-        g[2 + j] = min(max(g[0] + unit * moved[j], target[1]), target[2])
+        g[2 + j] = _held(g[0] + unit * moved[j], target)
     return lines, k
+
+
+@compiled
+def _held(f, target):
+    """f between the least and the largest target."""
+    return min(max(f, target[1]), target[2])
 
 
 @compiled

@@ -219,7 +219,7 @@ def test_auto_follows_the_units_of_the_targets(shift, factor):
     data = targets()
     changed, spec = dataclasses.replace(data, y=factor * (data.y + shift)), learner_spec("auto_regression")
     scores = [
-        Learner(spec, spec.defaults | {"D": 8}, None, data.d, 1).run(case_stream(own))[0].score
+        Learner(spec, {"size": 8}, None, data.d, 1).run(case_stream(own))[0].score
         for own in (data, changed)
     ]
     np.testing.assert_allclose(scores[1][1:], factor * (scores[0][1:] + shift), rtol=1e-6)

@@ -13,7 +13,7 @@ from omkl.testing.cases import dataset
 SHORT, LONG = 90, 330  # auto_regression begins again after 300 rounds
 CASES = [(name, {}) for name in learner_names() if "regression" in learner_spec(name).tasks]
 CASES += [
-    ("auto_regression", {"budget": 12}),
+    ("auto_regression", {"size": 3}),
     ("krls_t", {"lam": 0.8}),
     ("krls_t_pool", {"lam": 0.8}),
     ("iegp", {"drift": 0.01}),

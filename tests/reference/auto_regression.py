@@ -93,18 +93,18 @@ class Correction:
         self.eta = self.eta + gain * (error - self.eta @ self.z)
 
 
-def auto_regression(X, y, kernels=(), *, D, budget, normalise="none", rng):
+def auto_regression(X, y, kernels=(), *, size, normalise="none", rng):
     """The noise's variance is 1, the prior's the ratio; weights by squared error, some given back."""
-    M, E = Regressions(X, D, rng), Expansions(None, 0, len(y))
+    M, E = Regressions(X, size, rng), Expansions(None, 0, len(y))
     forms = [
         (*pair, n)
-        for n, copies in ((2 * D, 4), (X.shape[1] + 1, 2))
+        for n, copies in ((2 * size, 4), (X.shape[1] + 1, 2))
         for pair in M.pairs
         for _ in range(copies)
     ]
     theta = [np.zeros(n) for *_, n in forms]
     S = [ratio * np.eye(n) for _, ratio, n in forms]
-    trackers, k = Trackers(budget), len(forms) + 4
+    trackers, k = Trackers(4 * size), len(forms) + 4
     means = [Mean(k, 1e-2, 1 / 50), Mean(k, 1e-3, 1 / 200)]
     corrections = [Correction(k, 30), Correction(k, 1000)]
     q, q_all, L = 0.0, 0.0, np.zeros(4)
@@ -117,13 +117,13 @@ def auto_regression(X, y, kernels=(), *, D, budget, normalise="none", rng):
         both = np.append(p, center + trackers.predict(t, M.rows))
         low, high = (y[:t].min(), y[:t].max()) if t else (0, 0)
         held = both.clip(low, high)
-        first = means[0].w @ held
+        first = np.clip(means[0].w @ held, low, high)
         unit = np.sqrt(q_all)
         beyond = (held - first) / unit if unit > 0 else np.zeros(k)
         moved = [np.clip(first + unit * own.predict(beyond), low, high) for own in corrections]
-        g = np.array([first, means[1].w @ held, *moved])
+        g = np.array([first, np.clip(means[1].w @ held, low, high), *moved])
         weights = np.exp(-(L - L.min()) / (2 * q)) if q > 0 else np.ones(4)
-        f = weights @ g / weights.sum()
+        f = np.clip(weights @ g / weights.sum(), low, high)
         scale = np.sqrt(q / 2) if q > 0 else np.sqrt(0.5)
         E.record(f, y[t], [], [-stats.t.logpdf(y[t] - f, 4, scale=scale), 2 * scale**2])
         if t:
