@@ -11,7 +11,16 @@ import math
 
 import numpy as np
 
-from omkl.engine.tracker import JITTER, absorb, known, slot_for
+from omkl.engine.tracker import (
+    JITTER,
+    WORTH_STORING,
+    exchange,
+    known,
+    learn_stored,
+    learn_unstored,
+    residual,
+    slot_for,
+)
 from omkl.engine.verbs import compiled, discount_by
 
 
@@ -129,8 +138,14 @@ def _variance(w, apart, s2):
 @compiled
 def _learn(B, Q, V, stream, t, i, k, v, s2, lam):
     """Learn round t: store its example, in an empty slot or in place of a vector, or only what it says."""
-    e, own = _errors(B.classes, i, stream.y[t], B.f), B.self_kernels(t)[i] + JITTER
-    r, change = slot_for(Q, V, B.columns(i), B.ages(i), B.budget(), k, v, e, own, s2)
-    if r >= 0:
-        B.add(stream, t, i, r, 0.0)
-    absorb(Q, V, B.columns(i), r, change, e, s2, lam)
+    e = _errors(B.classes, i, stream.y[t], B.f)
+    q, gamma2 = residual(Q, k, B.self_kernels(t)[i] + JITTER)
+    r = -1
+    if gamma2 >= WORTH_STORING:
+        r = slot_for(Q, B.columns(i), B.ages(i), B.budget(), q, gamma2, v, e, s2)
+    if r < 0:
+        learn_unstored(V, B.columns(i), q, v, e, s2, lam)
+        return
+    change = exchange(Q, V, B.columns(i), r, q, gamma2, v, e, s2)
+    B.add(stream, t, i, r, 0.0)
+    learn_stored(Q, V, B.columns(i), r, change, e, s2, lam)

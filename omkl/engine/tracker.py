@@ -12,6 +12,7 @@ Q and V have room for all vectors of the budget, the first n rows and columns ar
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -25,7 +26,7 @@ WORTH_STORING = 1e-5  # squared distance from which on an example is stored
 SAME = 1e-6  # relative difference up to which the costs of removals are the same: more than rounding
 
 
-@compiled
+@partial(compiled, inline="always")
 def known(V, k, own, noise):
     """v (n,) = V k and s2."""
     v, s2 = _times(V[: k.size], k), own
@@ -34,27 +35,38 @@ def known(V, k, own, noise):
     return v, max(s2, 0.0) + noise
 
 
-@compiled
-def slot_for(Q, V, a, ages, budget, k, v, e, own, s2):
-    """The slot that x_t takes, an empty one or a vector's; -1: none; and the change, for `absorb`.
-
-    With x_t stored V gains s s' / s2 and a gains s e' / s2, s = [-v; 1] where v = V k; where x_t is left out
-    s = q - v. For a vector r that goes, with g = Q_r / Q_rr and h = V_r - g V_rr / 2 without its own place:
-    a loses g a_r', Q loses Q_rr g g', and V loses g h' + h g'.
-    Q gains x x'. The change is (s / sqrt(s2), x, g sqrt(Q_rr), g, h, a_r).
-    """
-    n = k.size
-    q = _times(Q[:n], k)
-    gamma2 = own
-    for j in range(n):
+@partial(compiled, inline="always")
+def residual(Q, k, own):
+    """q (n,) = Q k, and x_t's squared distance gamma2 from the span of the stored vectors."""
+    q, gamma2 = _times(Q[: k.size], k), own
+    for j in range(k.size):
         gamma2 -= k[j] * q[j]
-    gamma2 = max(gamma2, LEAST_RESIDUAL)
-    root, divisor = math.sqrt(gamma2), math.sqrt(s2)
-    none, r = np.zeros(0), -1
-    if gamma2 >= WORTH_STORING:
-        r = n if n < budget else _cheapest(Q, ages, a, q, v, e, gamma2, s2)
-    if r < 0:
-        return r, ((q - v) / divisor, none, none, none, none, none)
+    return q, max(gamma2, LEAST_RESIDUAL)
+
+
+@compiled
+def slot_for(Q, a, ages, budget, q, gamma2, v, e, s2):
+    """The slot that x_t takes, which is worth storing: an empty one or a vector's; -1: none."""
+    return q.size if q.size < budget else _cheapest(Q, ages, a, q, v, e, gamma2, s2)
+
+
+@partial(compiled, inline="always")
+def learn_unstored(V, a, q, v, e, s2, lam):
+    """Learn x_t, which is not stored: with s = q - v, V gains s s' / s2 and a gains s e' / s2."""
+    s = (q - v) / math.sqrt(s2)
+    _move(a, s, e, s2, math.sqrt(lam))
+    _add_product(V, s, lam)
+
+
+@compiled
+def exchange(Q, V, a, r, q, gamma2, v, e, s2):
+    """What `learn_stored` does for x_t in slot r: (s / sqrt(s2), x, g sqrt(Q_rr), g, h, a_r).
+
+    V gains s s' / s2 and a gains s e' / s2, s = [-v; 1] where v = V k; Q gains x x'. For a vector r that
+    goes, with g = Q_r / Q_rr and h = V_r - g V_rr / 2 without its own place: a loses g a_r', Q loses
+    Q_rr g g', and V loses g h' + h g'.
+    """
+    n, root, divisor = q.size, math.sqrt(gamma2), math.sqrt(s2)
     s, x, g, h, lost, a_r = -v, q / root, np.zeros(n), np.zeros(n), 0.0, np.zeros(e.size)
     if r == n:
         s, x = np.append(s, 1.0), np.append(x, -1.0 / root)
@@ -70,18 +82,13 @@ def slot_for(Q, V, a, ages, budget, k, v, e, own, s2):
         h[r] = -v[r] / s2 - 0.5 * g[r] * known_r
         a_r = a[r] - v[r] * e / s2
         s[r], x[r] = 1.0, -1.0 / root
-    return r, (s / divisor, x, g * math.sqrt(lost), g, h, a_r)
+    return s / divisor, x, g * math.sqrt(lost), g, h, a_r
 
 
 @compiled
-def absorb(Q, V, a, r, change, e, s2, lam):
-    """Make the change that `slot_for` returned; a has a row for x_t's slot r, whatever it holds."""
+def learn_stored(Q, V, a, r, change, e, s2, lam):
+    """Make the change of `exchange`; a has a row for x_t's slot r, whatever it holds."""
     s, x, lost, g, h, a_r = change
-    keep = math.sqrt(lam)
-    if r < 0:
-        _move(a, s, e, s2, keep)
-        _add_product(V, s, lam)
-        return
     a[r] = 0.0
     Q[r, : x.size], Q[: x.size, r], V[r, : x.size], V[: x.size, r] = 0.0, 0.0, 0.0, 0.0
     _add_products(Q, x, lost)
@@ -89,7 +96,7 @@ def absorb(Q, V, a, r, change, e, s2, lam):
     for j in range(x.size):
         for c in range(e.size):
             a[j, c] -= g[j] * a_r[c]
-    _move(a, s, e, s2, keep)
+    _move(a, s, e, s2, math.sqrt(lam))
 
 
 # A tracker that keeps its rows itself, of a kernel whose width is known only as the rows come:
@@ -187,16 +194,22 @@ def learn_row(Q, V, a, X, ages, used, x, k, v, e, s2, lam):
     used (1,) how many slots are. Returns the slot that x takes, -1: none.
     """
     n = k.size
-    r, change = slot_for(Q, V, a[:n], ages[:n], len(a), k, v, e, 1.0 + JITTER, s2)
-    if r >= 0:
-        latest = 0
-        for s in range(n):
-            latest = max(latest, ages[s])
-        ages[r] = latest + 1
-        for j in range(x.size):
-            X[j, r] = x[j]
-        used[0] = max(n, r + 1)
-    absorb(Q, V, a[: used[0]], r, change, e, s2, lam)
+    q, gamma2 = residual(Q, k, 1.0 + JITTER)
+    r = -1
+    if gamma2 >= WORTH_STORING:
+        r = slot_for(Q, a[:n], ages[:n], len(a), q, gamma2, v, e, s2)
+    if r < 0:
+        learn_unstored(V, a[:n], q, v, e, s2, lam)
+        return r
+    change = exchange(Q, V, a[:n], r, q, gamma2, v, e, s2)
+    latest = 0
+    for s in range(n):
+        latest = max(latest, ages[s])
+    ages[r] = latest + 1
+    for j in range(x.size):
+        X[j, r] = x[j]
+    used[0] = max(n, r + 1)
+    learn_stored(Q, V, a[: used[0]], r, change, e, s2, lam)
     return r
 
 

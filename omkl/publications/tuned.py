@@ -3,7 +3,8 @@
     tune: {passes: 2, longest: 30, seconds: 20, fewest: 3}
 
 Keys are those of conf/tune.yaml, and two that cut the passes that are reported: they take at most ``seconds``
-of each learner on each data set together, but there are at least ``fewest``. The file of winners has for each
+of each learner on each data set together, but there are at least ``fewest``; a learner with nothing to tune
+runs all. The file of winners has for each
 run, data set and learner the hyperparameters that differ from the run's, the passes that are reported,
 and what tells whether the winner still counts.
 """
@@ -278,8 +279,8 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
 
 
 def _reps(end: "Tuned", cuts: Cuts) -> int:
-    """Return how many passes of the winner are reported: no more than its seconds allow."""
+    """Return how many passes of the winner are reported: no more than its seconds allow, if it was tuned."""
     most, seconds = end.race.held.reps, cuts.seconds
-    if seconds is None or end.pass_seconds <= 0:
+    if seconds is None or end.pass_seconds <= 0 or len(end.race.trials) == 1:
         return most
     return min(most, max(cuts.fewest, int(seconds / end.pass_seconds)))
