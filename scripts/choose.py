@@ -35,7 +35,7 @@ the data sets where it is best, or not significantly worse. *MiB* is the memory 
 
 Start with `auto` for classes and `auto_regression` for numbers. On {good} of {sets} data sets they are
 best, or not significantly worse than the best of all tuned learners, those of other packages included;
-on {near} their error is within {percent} % of the best. They are furthest behind on these:
+on {near} their error is within {percent} % of the best. They are furthest behind on:
 
 {behind}
 

@@ -15,7 +15,7 @@ from omkl.publications.selection import Selection, Work, work_of
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of
-from omkl.reports.results_table import AGAIN, LEAST, USUAL, full_table, legend, number, word_of
+from omkl.reports.results_table import AGAIN, LEAST, TableOptions, full_table, legend, number, word_of
 from omkl.reports.summary import INNER, grid_table
 from omkl.reports.table import VERDICTS, Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
@@ -133,9 +133,10 @@ def _joined(parts: Sequence[Part], rows: Sequence[TableRow]) -> Table:
 
 
 def _results(compared: Compared) -> Table:
-    """Return ours next to the published values."""
+    """Return ours next to the published values; ``columns``: words of further measures."""
     summary = compared.summary
-    records, plain = summary.to_dict("records"), USUAL.chosen(full_table(summary))
+    wanted = TableOptions(columns=tuple(f"+{word}" for word in compared.item.options.get("columns", ())))
+    records, plain = summary.to_dict("records"), wanted.chosen(full_table(summary))
     rows = _with_refs(summary, plain.rows)
     terms = legend(plain, summary, compared.cells)
     published = any(summary[f"{name}_published"].notna().any() for name, _ in METRICS)
