@@ -75,11 +75,13 @@ def auto(
     arow, trackers = (nu, S, slate, ssigma), (begun, X, ages, Q, V, a)
     passive, stack = (rows, born, worth, b), (squares, eta, B, blast, own, O, olast, omega, W)
     keep = np.ones(MEMBERS, np.bool_)
-    run(stream, F, rows_seen, probits, arow, trackers, passive, stack, trace, learn, keep, True)
+    rounds_of_classes(stream, F, rows_seen, probits, arow, trackers, passive, stack, trace, learn, keep, True)
 
 
 @compiled
-def run(stream, F, rows_seen, probits, arow, trackers, passive, stack, trace, learn, keep, stacked):
+def rounds_of_classes(
+    stream, F, rows_seen, probits, arow, trackers, passive, stack, trace, learn, keep, stacked
+):
     """All rounds. keep (17,): which members the stack sees; stacked: else their Bayes mixture answers."""
     mean, m2, seen, known = rows_seen
     squares, eta, B, blast, own, O, olast, omega, W = stack

@@ -46,43 +46,15 @@ MEMORY = 20.0  # rounds over which squared errors fade
 
 @compiled
 def auto_regression(
-    stream,
-    F,
-    mean,
-    m2,
-    seen,
-    known,
-    target,
-    errors,
-    theta,
-    P,
-    last,
-    beta,
-    R,
-    late,
-    sigma,
-    Q,
-    V,
-    A,
-    X,
-    kept,
-    ages,
-    width,
-    columns,
-    W,
-    eta,
-    S,
-    left,
-    faded,
-    trace,
-    learn,
-):
+    stream, F, mean, m2, seen, known, target, errors, theta, P, last, beta, R, late, sigma,
+    Q, V, A, X, kept, ages, width, columns, W, eta, S, left, faded, trace, learn,
+):  # fmt: skip
     """Predict a mean of the members' two means and two corrections, and learn each by itself.
 
     mean, m2, seen, known, F as of ``auto``   target (3,) sum of the targets, the least and the largest
     errors (2,) mean squared error of the prediction: fading, q, and of all rounds, q~
     Members (l, k, r, w): drift l, ratio k, features r as they come or scaled, width w, in this order; then
-    the linear ones (l, k, r), and the trackers. theta (24, 2D), P, last as of ``auto``, of features
+    the linear ones (l, k, r), and the trackers. theta (24, 2 size), P, last as of ``auto``, of features
     times the root of the ratio: the noise's variance is 1. beta (12, d + 1), R, late, sigma the same of the
     linear ones. Q, V, A, X, kept, ages (4, ...), width (4,), columns (1,) as of omkl/engine/tracker.py
     A member's p_i is the mean of the targets before plus mu_i, held between the least and the largest target;
@@ -99,12 +71,28 @@ def auto_regression(
     variance; 1 where q is 0.
     Deviations: none.
     """
+    rows_seen, regressions = (mean, m2, seen, known), (theta, P, last, beta, R, late, sigma)
+    trackers, means = (Q, V, A, X, kept, ages, width, columns), (target, errors, W, faded)
+    keep = np.ones(W.shape[1], np.bool_)
+    rounds_of_numbers(
+        stream, F, rows_seen, regressions, trackers, means, (eta, S, left), trace, learn, keep, True
+    )
+
+
+@compiled
+def rounds_of_numbers(
+    stream, F, rows_seen, regressions, trackers, means, corrections, trace, learn, keep, corrected
+):
+    """All rounds. keep (40,): the others predict the mean of the targets; corrected: whether g_1 is."""
+    mean, m2, seen, known = rows_seen
+    theta, P, last, beta, R, late, sigma = regressions
+    target, errors, W, faded = means
+    eta, S, left = corrections
     d, D = mean.size, F.V.shape[1] // 2
     x, own = np.zeros((2, d)), np.zeros((4, 2 * D))
     z, h = np.zeros(theta.shape), np.zeros(beta.shape)
     new_mean, new_m2, new_known = np.zeros(d), np.zeros(d), np.zeros(3)
     p, v, g = np.zeros(W.shape[1]), np.zeros(len(theta) + len(beta)), np.zeros(4)
-    trackers = Q, V, A, X, kept, ages, width, columns
     for t in range(stream.T):
         y = stream.y[t]
         scale_row(stream, t, mean, m2, seen[0], known, x, new_mean, new_m2, new_known)
@@ -116,9 +104,11 @@ def auto_regression(
         mu = p.copy()
         center = target[0] / seen[0] if seen[0] > 0 else y
         for i in range(p.size):
-            p[i] = _held(center + p[i], target)
+            p[i] = _held(center + p[i], target) if keep[i] else _held(center, target)
         unit = math.sqrt(errors[1])
         lines, k = _combine(W, eta, S, left, target, unit, p, g, learn)
+        if not corrected:
+            g[2:] = g[0]
         f = _held(_mean_of(g, faded, errors[0]), target)
         trace.record(t, f, y)
         trace.further[t, 0] = _surprise(y - f, errors[0])

@@ -219,8 +219,7 @@ def test_auto_follows_the_units_of_the_targets(shift, factor):
     data = targets()
     changed, spec = dataclasses.replace(data, y=factor * (data.y + shift)), learner_spec("auto_regression")
     scores = [
-        Learner(spec, {"size": 8}, None, data.d, 1).run(case_stream(own))[0].score
-        for own in (data, changed)
+        Learner(spec, {"size": 8}, None, data.d, 1).run(case_stream(own))[0].score for own in (data, changed)
     ]
     np.testing.assert_allclose(scores[1][1:], factor * (scores[0][1:] + shift), rtol=1e-6)
     assert np.square(scores[0] - data.y)[50:].mean() < 0.5 * data.y.var()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from omkl.algorithms.auto import MEMBERS, run
+from omkl.algorithms.auto import MEMBERS, rounds_of_classes
 from omkl.engine.verbs import compiled
 
 
@@ -31,4 +31,6 @@ def auto_parts(
     rows_seen, probits = (mean, m2, seen, known), (theta, P, last, beta, R, late, sigma, gamma, tau)
     arow, tracked = (nu, S, slate, ssigma), (begun, X, ages, Q, V, a)
     stored, stack = (rows, born, worth, b), (squares, eta, B, blast, own, O, olast, omega, W)
-    run(stream, F, rows_seen, probits, arow, tracked, stored, stack, trace, learn, keep, stacked)
+    rounds_of_classes(
+        stream, F, rows_seen, probits, arow, tracked, stored, stack, trace, learn, keep, stacked
+    )
