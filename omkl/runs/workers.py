@@ -165,8 +165,20 @@ class Loky:
                     _idle.append(worker)
                     yield job, future.result() if error is None else Failure(error_line(error))
         finally:
-            for worker, _ in busy.values():
+            for future, (worker, _) in busy.items():
+                _wait_until_taken(future)
                 worker.pool.shutdown(wait=True, kill_workers=True)
+
+
+def _wait_until_taken(future: Future[Any]) -> None:
+    """Wait, a second at most, until loky's thread has taken a job.
+
+    A shutdown drops the jobs that it has not, and then the thread prints a traceback on looking for them.
+    """
+    for _ in range(1000):
+        if future.running() or future.done():
+            return
+        time.sleep(0.001)
 
 
 def _died(error: BrokenProcessPool) -> Failure:

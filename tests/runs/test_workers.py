@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -180,6 +181,29 @@ def test_no_worker_outlives_its_driver(name, how):
     if how == signal.SIGINT:
         assert (out, err) == ("interrupted\n", "")
     assert gone(pids)
+
+
+class CtrlC:
+    """In place of the queue of finished jobs: Ctrl-C comes as soon as a job has been given."""
+
+    def put(self, future) -> None:
+        pass
+
+    def get(self):
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_right_after_a_job_has_been_given_leaves_no_traceback(monkeypatch):
+    faults = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: faults.append(args.exc_value))
+    loky = make_executor({"name": "loky"}, 1)
+    for _ in range(3):
+        assert len(list(loky.run(time.sleep, [0.0]))) == 1  # a worker is idle
+        with monkeypatch.context() as interrupted:
+            interrupted.setattr(workers, "SimpleQueue", CtrlC)
+            with pytest.raises(KeyboardInterrupt):
+                list(loky.run(time.sleep, [0.3]))
+    assert faults == []
 
 
 def test_the_watch_of_other_systems_ends_a_worker_without_its_parent():
