@@ -231,8 +231,7 @@ def _trackers(trackers, seen, known, x, f, y, learn):
         kernel, coefficients = (GAUSSIAN, WIDTHS[wide] * med, 0), a[:, i].T
         k, v, s2 = row_outputs(kernel, V[i], coefficients, X[i], ages[i], x[r], NOISES[wide], f[:, i])
         if learn:
-            n = np.array([k.size])
-            learn_row(Q[i], V[i], coefficients, X[i], ages[i], n, x[r], k, v, y - f[:, i], s2, 1.0)
+            learn_row(Q[i], V[i], coefficients, X[i], ages[i], x[r], k, v, y - f[:, i], s2)
 
 
 @compiled
@@ -254,18 +253,15 @@ def _passive(passive, known, x, f, y, learn):
             steps[c, r] = side[c] * min(loss / sides, C_PA)
     if not (learn and needed):
         return
-    slot, latest = n, 0
+    slot = n
     if n == born.size:
         slot = 0
         for s in range(1, n):
             if worth[s] < worth[slot] or (worth[s] == worth[slot] and born[s] < born[slot]):
                 slot = s
-    for s in range(n):
-        latest = max(latest, born[s])
-    born[slot], worth[slot] = latest + 1, 0.0
+    born[slot], worth[slot] = born.max() + 1, 0.0
     for r in range(2):
-        for j in range(x.shape[1]):
-            rows[r, j, slot] = x[r, j]
+        rows[r, :, slot] = x[r]
         for c in range(len(f)):
             b[c, r, slot] = steps[c, r]
             worth[slot] += steps[c, r] * steps[c, r]

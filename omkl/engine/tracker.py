@@ -188,35 +188,26 @@ def row_outputs(kernel, V, a, X, ages, x, noise, f):
 
 
 @compiled
-def learn_row(Q, V, a, X, ages, used, x, k, v, e, s2, lam):
-    """Learn row x, e (C,) its targets less the means; k of a kernel with kappa(x, x) = 1, v, s2 of `known`.
-
-    used (1,) how many slots are. Returns the slot that x takes, -1: none.
-    """
-    n = k.size
+def learn_row(Q, V, a, X, ages, x, k, v, e, s2):
+    """Learn row x, e (C,) targets less means; k, v, s2 of `row_outputs`. Returns its slot, -1: none."""
+    n, r = k.size, -1
     q, gamma2 = residual(Q, k, 1.0 + JITTER)
-    r = -1
     if gamma2 >= WORTH_STORING:
         r = slot_for(Q, a[:n], ages[:n], len(a), q, gamma2, v, e, s2)
     if r < 0:
-        learn_unstored(V, a[:n], q, v, e, s2, lam)
+        learn_unstored(V, a[:n], q, v, e, s2, 1.0)
         return r
     change = exchange(Q, V, a[:n], r, q, gamma2, v, e, s2)
-    latest = 0
-    for s in range(n):
-        latest = max(latest, ages[s])
-    ages[r] = latest + 1
-    for j in range(x.size):
-        X[j, r] = x[j]
-    used[0] = max(n, r + 1)
-    learn_stored(Q, V, a[: used[0]], r, change, e, s2, lam)
+    ages[r] = ages.max() + 1
+    X[:, r] = x
+    learn_stored(Q, V, a[: max(n, r + 1)], r, change, e, s2, 1.0)
     return r
 
 
 @compiled
 def learn_target(Q, V, a, X, kept, ages, x, y, e, k, v, s2):
-    """`learn_row` that keeps the targets y (C,), for `begin_again`, and counts slots by their ages."""
-    r = learn_row(Q, V, a, X, ages, np.array([k.size]), x, k, v, e, s2, 1.0)
+    """`learn_row` that keeps the targets y (C,), for `begin_again`."""
+    r = learn_row(Q, V, a, X, ages, x, k, v, e, s2)
     if r >= 0:
         kept[r] = y
 

@@ -42,6 +42,7 @@ tables:
   "3": {title: "Tuned on {data}", kind: tuning, runs: [swept]}
   "4": {title: "Sizes of {data}", kind: sizes, data: [wdbc, lost]}
   "5": {title: "The best on {data}", kind: best, runs: [two]}
+  "wide": {title: "More of {data}", kind: results, runs: [two], columns: [kappa]}
   "auc": {title: "AUC on {data}", kind: best, runs: [two], by: auc, columns: [f1, kappa]}
   "matrix": {title: "Learners on {data}", kind: matrix, runs: [two, cheap], ranked: [wdbc, drift]}
   "digest":
@@ -212,6 +213,8 @@ def test_by_is_the_measure_that_marks_a_table_and_columns_are_further_ones(conf,
     best = json.loads(made.text("json"))["best"]
     largest = max(row["auc_mean"] for row in best)
     assert [row["auc_mean"] for row in best if row["best"]] == [largest]
+    wide = make_table(*find_item("tables", "mine/wide"), selection(store), progress=False)
+    assert "kappa" in [column.name for column in wide.table.columns]
 
 
 def test_by_is_the_measure_of_fronts_and_ranks(conf, store):
