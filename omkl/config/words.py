@@ -154,7 +154,16 @@ def setting(
 # ------------------------------------------------------------------ words
 
 MOST_VALUES = 100_000
-LISTS = ("algo", "data", "pool", "yardsticks", "drop", "id", "na")  # keys that take a list in every command
+LISTS = (
+    "algo",
+    "data",
+    "pool",
+    "yardsticks",
+    "drop",
+    "id",
+    "na",
+    "categorical",
+)  # keys that take a list in every command
 AS_TEXT = ("delimiter", "thousands", "decimal", "store", "settings")  # keys with a text as it is written
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _AS_WRITTEN = re.compile(r"[-+]?[\d._]+(e[-+]?\d+)?|true|false", re.IGNORECASE)  # 2.10 is not 2.1 as a class

@@ -31,7 +31,7 @@ from omkl.data.registry import Form
 from omkl.errors import OmklError
 from omkl.paths import cache_folder
 
-PARSER = 14  # raised when parsing or preparing the same file gives another result, or the copy another form
+PARSER = 15  # raised when parsing or preparing the same file gives another result, or the copy another form
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
 

@@ -1,58 +1,49 @@
-"""What a column of a table is, and the features that it becomes: numbers, words, dates, times, letters.
+"""What a column of a table is, and the features that it becomes: numbers, words or ISO dates.
 
-`Column.of` decides it from the texts of one table; `Column.values` makes the features of any table.
+A column is one of these or it stops the run: `decide` says which, from one table; `Column.values` makes the
+features of any table. What is near to numbers and is none (units, percentages, money, dates in other orders)
+is refused with what to write.
 """
 
+import datetime
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from omkl.data.labels import TRUTH
-from omkl.data.preparation import Preparation, column_word, in_shell, na_text, typed
-from omkl.data.tables import Table
-from omkl.errors import UserError, show
+from omkl.data.preparation import Preparation, Stop, column_word, in_shell, is_near_number, na_text, typed
+from omkl.data.tables import Table, distinct_texts
+from omkl.errors import UserError, counted, show
 
-KINDS = NUMBERS, WORDS, LETTERS, DATE, TIME = "numbers", "words", "letters", "a date", "a time"
+KINDS = NUMBERS, WORDS, LETTERS, DATE = "numbers", "words", "letters", "a date"
 FEW_WORDS = 50  # different words of a column that become features without being asked for
 FEWEST_ROWS = 10  # for each of them, on average
 MOST_CATEGORIES = 1000
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
-LONGEST = 100  # characters of a date, or of a number with its unit
-_NUMBER = re.compile(r"[-+]?[0-9]+(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")  # with a decimal point or comma
-_SEPARATED = (
-    r"(?:\d{1,3}(?:[ .,'_\u00a0]\d{3})+(?:[.,]\d+)?|\d+(?:[.,\uff0e\u066b]\d*)?|[.,]\d+)(?:[eEdD][-+]?\d+)?"
-)
-_UNREAD = re.compile(  # numbers in brackets, with signs around them, fractions, numbers of programs
-    rf"[(\[]?\s*[-+\u2212\u2013~\u2248<>=\u2264\u2265\u00b1#^*'\"\u2018\u2019]*\s*{_SEPARATED}\s*[-+*?!\u00b0\u2032'\"^]*\s*[)\]]?"
-    r"|[-+]?\d+\s*/\s*\d+|[-+]?0[xX][0-9a-fA-F]+"
-)
-ONLINE = "online"  # of ``missing``: gaps are filled with what came before
 FEW_CODES = 3  # words in a column of numbers that may mean a gap
-_MONEY = r"(?:[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR)"
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?\s*(?:z|[-+]\d{2}:?\d{2})?"
-_DAY = (
-    rf"(?:\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2(?:\d{{4}}|\d{{2}})"
-    rf"|\d{{1,2}}[-. ]+{_MONTH}[-, ]+\d{{2,4}}|{_MONTH}[ -]+\d{{1,2}}[-, ]+\d{{4}}"
-    rf"|\d{{4}}[-/](?:0[1-9]|1[0-2])|{_MONTH}[-, ]+\d{{4}})"
-)
-_FORMS = {
-    "a percentage": re.compile(r"[-+]?\s*[\d.,'\s]*\d\s*%"),
-    "an amount of money": re.compile(
-        rf"[-+]?\s*{_MONEY}\s*[-+]?[\d.,'\s]*\d|[-+]?[\d.,'\s]*\d\s*{_MONEY}", re.IGNORECASE
-    ),
-    "a date": re.compile(rf"{_DAY}(?:[T ]+{_TIME})?", re.IGNORECASE),
-    "a time": re.compile(_TIME, re.IGNORECASE),
-}
+ONLINE = "online"  # of ``missing``: gaps are filled with what came before
+EMPTY = "it has no value in any row"
 _RARE = ((" ", "."), (" ", ","), ("'", "."), ("'", ","))
 _DAYS = ("days", "month", "day", "weekday")  # of a date; with a time of day, the hour too
-_SLASHED = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2")
-_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?\s*([ap]m)?", re.IGNORECASE)
-_YEAR_FIRST = re.compile(r"\d{4}\b")
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_ISO = re.compile(
+    r"(?P<year>[1-9]\d{3})(?:-(?P<only>\d{2})|([-/.])(?P<month>\d{1,2})\3(?P<day>\d{1,2})"
+    r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?"
+    r"\s*(?P<offset>Z|[+-]\d{2}:?\d{2})?)?)",
+    re.ASCII,
+)
+_EIGHT = re.compile(r"([1-9]\d{3})(\d{2})(\d{2})", re.ASCII)
+_CENSORED = re.compile(r"[<>≤≥]\s*=?\s*[-+]?[\d.,]+")
+_SLASHED = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})\b")
+_NAMED_MONTH = re.compile(
+    r"(?:\d{1,2}[-. ]+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[-. ]+\d{1,4}\b.*",
+    re.IGNORECASE,
+)
+_TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?", re.IGNORECASE)
 
 
 @dataclass
@@ -60,7 +51,7 @@ class Column:
     """A column, and what it took from its table; its features have no gaps, but where ``means`` are empty.
 
     parts: of words the categories, of dates and letters what becomes a feature
-    first: of dates, the day (from 1970) that is 0    day_first: whether 3/4/2020 is in April
+    first: of dates, the day (from 1970) that is 0    offset: of their times, the one that all cells have
     means, scaling: of each feature, the mean of the table, and shift and factor; empty for none
     """
 
@@ -68,7 +59,7 @@ class Column:
     kind: str = NUMBERS
     parts: tuple[str, ...] = ()
     first: float = 0.0
-    day_first: bool = False
+    offset: str = ""
     means: tuple[float, ...] = ()
     scaling: tuple[tuple[float, float], ...] = ()
 
@@ -79,41 +70,24 @@ class Column:
             return [f"{self.name}={part}" if part else f"{self.name} (no value)" for part in self.parts]
         return [f"{self.name} ({part})" for part in self.parts] or [self.name]
 
-    @classmethod
-    def of(cls, name: str, texts: Sequence[str], form: Preparation) -> tuple["Column", str]:
-        """Return what a column of these texts, not all numbers, becomes; and what to say of it."""
-        distinct, said = sorted(set(texts)), ""
-        kind = kind_of(distinct) if distinct else None
-        if kind == TIME:
-            return cls(name, TIME), "times as hours"
-        if kind == DATE:
-            own, said = _of_dates(name, distinct, form)
-            if own:
-                return own, said
-        if form.categorical == LETTERS and not is_odd(distinct, form):
-            parts = tuple(f"letter {place}" for place in range(1, max(map(len, distinct), default=0) + 1))
-            said = f"the codes of {len(parts)} letters, for kernels of texts such as spectrum"
-            return cls(name, LETTERS, parts), said
-        is_auto = form.categorical == "auto" and words_of(texts, form) is not None
-        return cls(name, WORDS if is_auto or form.categorical == "onehot" else NUMBERS), said
-
     def values(self, table: Table) -> np.ndarray | None:
         """Return the features (T, 1 or more), nan in gaps of all but words; None where some are no numbers.
 
-        Raises UserError with the row of a value that is no date or time.
+        Raises UserError with the row of a value that is no date.
         """
         if self.kind == NUMBERS:
             numbers = table.numbers(self.name)
             return None if numbers is None else numbers[:, None]
-        texts = table.text(self.name)
         if self.kind == WORDS:
+            different, place = distinct_texts(table.text(self.name))
             fold = self.folding
-            known, words = (np.array(list(map(fold, own)), object) for own in (self.parts, texts))
-            return (words[:, None] == known).astype(float)
+            known, words = (np.array(list(map(fold, own)), object) for own in (self.parts, different))
+            return (words[:, None] == known).astype(float)[place]
         there = ~table.missing(self.name)
-        distinct, place = np.unique(texts[there].astype(str), return_inverse=True)
+        texts = date_texts(self.name, table)
+        different, place = distinct_texts(texts[there])
         made = np.full((len(table), len(self.features)), np.nan)
-        made[there] = self._numbers(distinct)[place]
+        made[there] = self._numbers(different)[place]
         bad = there & ~np.isfinite(made[:, :1]).all(axis=1)
         if bad.any():
             row = int(np.argmax(bad))
@@ -124,12 +98,13 @@ class Column:
         return made
 
     def _numbers(self, texts: np.ndarray) -> np.ndarray:
-        """Return the features of different texts, nan where one is no date or time."""
+        """Return the features of different texts, nan where one is no date."""
         if self.kind == DATE:
-            days = _days(texts, self.day_first)
+            read = [date_of(text) for text in texts]
+            days = np.array(
+                [np.nan if own is None or own[1] not in ("", self.offset) else own[0] for own in read]
+            )
             return np.column_stack([_part(part, days, self.first) for part in self.parts])
-        if self.kind == TIME:
-            return np.array([_hours(text) for text in texts], float)[:, None]
         codes = np.zeros((len(texts), len(self.parts)))
         for row, text in enumerate(texts):
             codes[row, : len(text)] = [ord(letter) for letter in text[: len(self.parts)]]
@@ -141,231 +116,296 @@ class Column:
         return str.lower if {word.lower() for word in self.parts if word} <= TRUTH.keys() else str
 
     def with_words(self, table: Table) -> "Column":
-        """Return a column of words with those of this table. Raises UserError for what can be none."""
+        """Return a column of words with those of this table."""
         name = self.name
         values = tuple(sorted(set(table.text(name)[~table.missing(name)])))
         if table.is_truth(name):  # one each, in capital letters or not
             lower = [value.lower() for value in values]
             values = tuple(value for i, value in enumerate(values) if lower.index(lower[i]) == i)
-        elif is_odd(values, table.form):
-            raise UserError(no_number(name, table))
-        drop = f"{column_word('drop', name)} leaves the column out"
-        if len(values) > MOST_CATEGORIES:
-            raise UserError(
-                f"{table.path}: column '{name}' has {len(values)} different values, such as "
-                f"{show(values[0])}; categorical=onehot takes {MOST_CATEGORIES}; {drop}"
-            )
-        long = next((value for value in values if len(value) > LONGEST_TEXT), None)
-        if long is not None:
-            raise UserError(f"{table.path}: column '{name}' holds a text of {len(long)} characters; {drop}")
         gaps = table.form.missing == ONLINE and table.missing(name).any()
         return replace(self, parts=(*values, "") if gaps else values)
 
 
-def words_of(texts: Iterable[str], form: Preparation) -> list[str] | None:
-    """Return the different words of a column, or None where half of its values or more are numbers."""
-    counts = Counter(texts)
-    numbers = sum(count for text, count in counts.items() if form.number(text) is not None)
-    return None if 2 * numbers >= counts.total() else sorted(counts)
+def date_texts(name: str, table: Table) -> np.ndarray:
+    """Return a column of dates or letters as texts (T,): whole numbers, as 20240305, without a point."""
+    if not table.is_text(name) and (numbers := table.numbers(name)) is not None:
+        return np.array(["" if np.isnan(number) else f"{number:.0f}" for number in numbers], object)
+    return table.text(name)
 
 
-def are_few(count: int, rows: int) -> bool:
-    """Whether that many different words of as many rows become features without being asked for."""
-    return count <= FEW_WORDS and FEWEST_ROWS * count <= rows
+# ------------------------------------------------------------------ what a column is
 
 
-# ------------------------------------------------------------------ what texts are
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of a column: a `Column`, or why it is left out, or what stops a run.
 
-
-def codes_of_gaps(texts: Iterable[str], form: Preparation) -> list[str]:
-    """Return the words that may mean a gap: all that are no numbers, at most three, in a column of numbers.
-
-    Empty where they are more, look like numbers themselves, or the numbers are fewer than the words.
+    said: what is to be said of it
     """
-    words, numbers = set[str](), set[str]()
-    for text in texts:
-        (words if form.number(text) is None else numbers).add(text)
-        if len(words) > FEW_CODES:
-            return []
-    if len(words) > len(numbers) or any(_UNREAD.fullmatch(word) for word in words):
-        return []
-    return sorted(words)
+
+    column: Column | None = None
+    left_out: str = ""
+    stop: Stop | None = None
+    said: str = ""
 
 
-def na_word(codes: Iterable[str], table: Table) -> str:
-    """Return the setting that makes gaps of these words too, beside those that the table has now."""
-    others = {word for word in table.gap_words(table.names) if word.lower() not in map(str.lower, codes)}
-    return in_shell(na_text([*sorted(others), *codes]))
+def decide(name: str, table: Table) -> Decision:
+    """Return what becomes of a column of features."""
+    form, missing = table.form, table.missing(name)
+    if form.missing != "error" and missing.all():
+        return Decision(left_out=EMPTY, said=f"left out, since {EMPTY}")
+    if name in {table.names[table.place(own, "categorical")] for own in form.named_words}:
+        return _words(name, table, named=True)
+    numbers = table.numbers(name)
+    if numbers is not None and not table.is_truth(name):
+        if not _are_eight_digits(numbers[~missing]):
+            return Decision(Column(name))
+        return _dates(
+            name, table, [f"{number:.0f}" for number in np.unique(numbers[~missing])], "eight digits"
+        )
+    if numbers is not None:
+        return Decision(Column(name, WORDS if form.of_words == "onehot" else NUMBERS))
+    different, _ = distinct_texts(table.text(name)[~missing])
+    dates = [date_of(text) for text in different]
+    if None not in dates:
+        return _dates(name, table, different, "")
+    if stop := _near_numbers(name, table, dates.count(None) < 0.5 * len(dates)):
+        return Decision(stop=stop)
+    if form.of_words == LETTERS:
+        parts = tuple(f"letter {place}" for place in range(1, max(map(len, different)) + 1))
+        said = f"the codes of {len(parts)} letters, for kernels of texts such as spectrum"
+        return Decision(Column(name, LETTERS, parts), said=said)
+    return _words(name, table)
 
 
-def unread_number(texts: Iterable[str], form: Preparation) -> str | None:
-    """Return the first text that is a number in a notation that is not read, if all that are none are so."""
-    odd = [text for text in texts if form.number(text) is None]
-    return odd[0] if odd and all(len(t) <= LONGEST and _UNREAD.fullmatch(t) for t in odd) else None
+def _are_eight_digits(numbers: np.ndarray) -> bool:
+    """Whether numbers, of which there are some, are all dates such as 20240305."""
+    whole = bool(((numbers >= 1000_01_01) & (numbers <= 9999_12_31) & (numbers == np.round(numbers))).all())
+    return whole and all(date_of(f"{number:.0f}") for number in np.unique(numbers))
 
 
-def readings(texts: Collection[str], example: str, form: Preparation) -> dict[str, str]:
-    """Return the settings with which all texts are numbers, each with what it makes of one of them.
+def _dates(name: str, table: Table, texts: Iterable[str], form: str) -> Decision:
+    """Return what becomes of a column of dates. Offsets of their times must be one, which is local time."""
+    if table.form.dates == "drop":
+        return Decision(left_out="dates=drop")
+    read = [own for own in map(date_of, texts) if own is not None]
+    offsets = sorted({offset for _, offset in read})
+    if len(offsets) > 1:
+        shown = " and ".join(offset or "none" for offset in offsets[:3])
+        frame = f"frame[{name!r}]"
+        return Decision(
+            stop=Stop(
+                f"{table.path}: column '{name}' has times with different offsets from UTC ({shown}); write local "
+                f"times, in pandas {frame} = pandas.to_datetime({frame}, utc=True).dt.tz_convert('Europe/Berlin')"
+                f".dt.tz_localize(None), or {column_word('drop', name)} leaves the column out",
+                {"drop": name},
+                name,
+            )
+        )
+    days = np.array([day for day, _ in read])
+    clock = bool((days != np.floor(days)).any())
+    parts = ("days",) if table.form.dates == "ordinal" else (*_DAYS, *(("hour",) if clock else ()))
+    said = "dates as " + (", ".join(parts) if len(parts) > 1 else "days since the first")
+    said = f"{form} that are {said}" if form else said
+    said += f", in local time (offset {offsets[0]})" if offsets[0] else ""
+    return Decision(Column(name, DATE, parts, float(np.floor(days.min())), offsets[0]), said=said)
 
-    Empty where no setting makes them numbers, such as for words.
-    """
-    found: dict[str, str] = {}
-    for thousands, decimal in ((None, "."), (None, ","), (",", "."), (".", ","), *_RARE):
-        other = Preparation(thousands=thousands, decimal=decimal)
-        plain = other.plain(example)
-        if plain is None or plain in found.values() or any(other.number(text) is None for text in texts):
-            continue
-        words = [f"decimal={decimal}"] if decimal != form.decimal else []
-        words += [f"thousands={typed(thousands)}"] if thousands != form.thousands else []
-        found[" ".join(words)] = plain
-    return found
 
-
-def kind_of(texts: Sequence[str]) -> str | None:
-    """Return what all these texts are, if it is a percentage, an amount of money, a date or a time."""
-    return next(
-        (
-            name
-            for name, form in _FORMS.items()
-            if all(len(text) <= LONGEST and form.fullmatch(text) for text in texts)
-        ),
-        None,
+def _words(name: str, table: Table, named: bool = False) -> Decision:
+    """Return what becomes of a column of words; named: by ``categorical=``."""
+    form = table.form
+    texts = table.text(name)[~table.missing(name)]
+    different = distinct_texts(texts)[0]
+    few = _are_few(different, table)
+    if form.of_words == "error" and not named:
+        word = texts[0]
+        at = table.where(int(np.argmax(~table.missing(name))))
+        text = f"{at}: column '{name}' holds {show(word)}, which is not a number; "
+        mend: dict[str, Any] = {"categorical": name} if few else {"drop": name}
+        helps = f"{column_word('categorical', name)} makes a feature of each word, " if few else ""
+        return Decision(
+            stop=Stop(f"{text}{helps}{column_word('drop', name)} leaves the column out", mend, name)
+        )
+    if any(len(text) > LONGEST_TEXT for text in different):
+        return _left_out(name, f"it holds texts of over {LONGEST_TEXT} characters", named, table)
+    if few or ((named or form.of_words == "onehot") and len(different) <= MOST_CATEGORIES):
+        return Decision(Column(name, WORDS))
+    return _left_out(
+        name, f"{len(different)} different words in {len(table)} rows are too many", named, table
     )
 
 
-def kind_of_amounts(texts: Iterable[str], form: Preparation) -> str | None:
-    """Return what the texts that are no numbers are, if it is a percentage or an amount of money."""
-    words = [text for text in texts if form.number(text) is None]
-    kind = kind_of(words) if words else None
-    return kind if kind in ("a percentage", "an amount of money") else None
+def _are_few(different: Collection[str], table: Table) -> bool:
+    """Whether that many different words become features without being asked for."""
+    return len(different) <= FEW_WORDS and FEWEST_ROWS * len(different) <= len(table)
 
 
-def is_odd(texts: Collection[str], form: Preparation) -> bool:
-    """Whether texts are numbers in another notation, or with a sign, so that they are taken for no words."""
-    word = next((text for text in texts if form.number(text) is None), "")
-    return bool(word and (other_notation(texts, word, form) or kind_of_amounts(texts, form)))
+def _left_out(name: str, why: str, named: bool, table: Table) -> Decision:
+    if not named:
+        return Decision(left_out=why, said=f"left out, since {why}")
+    text = f"{table.path}: {column_word('categorical', name)}: {why}"
+    return Decision(stop=Stop(f"{text}; at most {MOST_CATEGORIES} become features", {"drop": name}, name))
 
 
-def other_notation(texts: Collection[str], word: str, form: Preparation) -> str | None:
-    """Return with which settings all texts are numbers, and what the word is then; None for other texts."""
-    if found := readings(texts, word, form):
-        return "which is " + " or ".join(f"{value} with {words}" for words, value in found.items())
-    if all(_NUMBER.fullmatch(text) for text in texts):
-        return "a number with a decimal comma in a column with decimal points; write all numbers in one way"
-    return None
+# ------------------------------------------------------------------ what stops a run
 
 
-def no_number(name: str, table: Table, new: bool = False, target: bool = False) -> str:
-    """Return what is wrong with a column that is not all numbers, and what helps.
+def _near_numbers(name: str, table: Table, dates: bool) -> Stop | None:
+    """Return what stops a run where most cells of a column that is not all numbers begin or end with one.
 
-    new: no setting can be changed    target: the column can neither be left out nor be categories
+    dates: whether most of the different cells are ISO dates
     """
-    form = table.form
-    there = table.text(name)[~table.missing(name)]
+    form, missing = table.form, table.missing(name)
+    texts = table.text(name)
+    counts = Counter(texts[~missing])
+    fine = {text for text in counts if (date_of(text) if dates else form.number(text)) is not None}
+    near = sum(count for text, count in counts.items() if text in fine or is_near_number(text))
+    if 2 * near < counts.total():
+        return None
+    odd = [text for text in counts if text not in fine]
+    row = next(i for i, text in enumerate(texts) if text and not missing[i] and text not in fine)
+    count = sum(counts[text] for text in odd)
+    what, helps, mend = _fault(name, odd, list(counts), texts[row], dates, table)
+    words = f"{column_word('drop', name)} leaves the column out"
+    if not mend and _are_few(counts, table):
+        words = f"{column_word('categorical', name)} makes a feature of each value, {words}"
+    cells = f" ({count} such cells)" if count > 1 else ""
+    text = f"{table.where(row)}: column '{name}' holds {show(texts[row])}, {what}{cells}; {helps}; {words}"
+    return Stop(text, mend or {"drop": name}, name)
+
+
+def _fault(
+    name: str, odd: list[str], texts: list[str], first: str, dates: bool, table: Table
+) -> tuple[str, str, dict[str, Any]]:
+    """Return what the cells of a column are that are no numbers, what to write, and settings that mend it.
+
+    odd: the different texts that are no numbers (dates: no ISO dates)    texts: all of them    first: of odd
+    """
+    form, frame = table.form, f"frame[{name!r}]"
+    if found := readings(texts, first, form):
+        ways = " or ".join(f"{words} reads it as {value}" for words, value, _ in found)
+        return "a number in another notation", ways, found[0][2]
+    no_days = dates and all(map(_ISO.fullmatch, odd))  # such as 2023-02-30
+    codes = no_days or all(_CENSORED.fullmatch(text) or not is_near_number(text) for text in odd)
+    if len(odd) <= FEW_CODES and codes and len(odd) < len(texts):
+        others = {word for word in table.gap_words(table.names) if word.lower() not in map(str.lower, odd)}
+        gaps = (*sorted(others), *odd)
+        helps = f"{in_shell(na_text(gaps))} takes {'these words' if odd[1:] else 'it'} as a missing value"
+        return f"which is no {'date' if dates else 'number'}", helps, {"na": gaps}
+    if orders := _orders(odd):
+        if "%y" in orders[0]:
+            return "a date", "write the year with four digits and first, as in 2024-03-05", {}
+        ways = " or ".join(f"format={order!r}" for order in orders)
+        helps = f"write the year first, in pandas {frame} = pandas.to_datetime({frame}, {ways})"
+        return "a date that does not begin with the year", helps, {}
+    if dates or any(_NAMED_MONTH.fullmatch(text) for text in odd):
+        helps = f"write dates as in 2024-03-05, in pandas {frame} = pandas.to_datetime({frame})"
+        return "which is no date that begins with the year", helps, {}
+    if all(_TIME.fullmatch(text) for text in odd):
+        hours = f"pandas.to_timedelta({frame} + ':00').dt.total_seconds() / 3600"
+        return "a time of day", f"write hours as numbers, in pandas {frame} = {hours}", {}
+    around = _around(odd)
+    if any(around):
+        strip = "".join(
+            f".str.remove{way}({text!r})"
+            for way, text in zip(("prefix", "suffix"), around, strict=True)
+            if text
+        )
+        return "a number with a text", f"write numbers, in pandas {frame} = {frame}{strip}.astype(float)", {}
+    return "a number in a notation that is not read", "write numbers such as -1.5 or 2e3", {}
+
+
+def _orders(texts: list[str]) -> list[str]:
+    """Return the formats, as strptime takes them, that texts such as 05/04/1999 can have; none for other texts."""
+    matches = [match for text in texts if (match := _SLASHED.match(text))]
+    if len(matches) < len(texts) or len({match[2] for match in matches}) > 1:
+        return []
+    mark, year = matches[0][2], "%Y" if all(len(match[4]) == 4 for match in matches) else "%y"
+    clock = " %H:%M" if all(" " in text for text in texts) else ""
+    orders = [
+        order
+        for order, month in (("%d %m", 3), ("%m %d", 1))
+        if all(int(match[month]) <= 12 for match in matches)
+    ]
+    return [mark.join([*order.split(), year]) + clock for order in orders]
+
+
+def _around(texts: list[str]) -> tuple[str, str]:
+    """Return what stands before and after the numbers of all these texts, empty where that is not the same."""
+    found = {re.fullmatch(r"([^\d.+-]*)[-+]?[\d.]+([^\d.+-]*)", text) for text in texts}
+    if None in found:
+        return "", ""
+    around = {match.groups() for match in found if match}
+    return next(iter(around)) if len(around) == 1 else ("", "")  # type: ignore[return-value]
+
+
+def readings(
+    texts: Collection[str], example: str, form: Preparation
+) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return the settings with which all texts are numbers: as words, what the example is then, as values.
+
+    Empty where no setting makes them numbers, such as for words.
+    """
+    found: dict[str, tuple[str, str, dict[str, Any]]] = {}
+    for thousands, decimal in ((None, "."), (None, ","), (",", "."), (".", ","), *_RARE):
+        other = Preparation(thousands=thousands, decimal=decimal)
+        plain = other.plain(example)
+        if plain is None or plain in found or any(other.number(text) is None for text in texts):
+            continue
+        words = [f"decimal={decimal}"] if decimal != form.decimal else []
+        words += [f"thousands={typed(thousands)}"] if thousands != form.thousands else []
+        found[plain] = " ".join(words), plain, {"decimal": decimal, "thousands": thousands}
+    return list(found.values())
+
+
+def stop_of_label(name: str, table: Table) -> Stop | None:
+    """Return what stops a run at the label: numbers in a notation that a setting reads, which would be classes."""
+    texts = table.text(name)[~table.missing(name)]
+    if not len(texts) or table.numbers(name) is not None:
+        return None
+    row, word = table.first_word(name)
+    if not (found := readings(set(texts), word, table.form)):
+        return None
+    ways = " or ".join(f"{words} reads it as {value}" for words, value, _ in found)
+    text = f"{table.where(row)}: the label (column '{name}') holds {show(word)}, a number in another notation; {ways}"
+    return Stop(text, found[0][2], name)
+
+
+def no_number(name: str, table: Table) -> str:
+    """Return what is wrong with a column of new rows, or of targets, that is not all numbers; no setting helps."""
     row, word = table.first_word(name)
     holds = f"{table.where(row)}: column '{name}' holds {show(word)}"
-    drop = f"{column_word('drop', name)} leaves the column out"
-    if new and readings(there, word, form):
-        return f"{holds}, which is not a number in the notation of the training data; write it as there"
-    if said := other_notation(there, word, form):
-        return f"{holds}, {said}"
-    if not new and (codes := codes_of_gaps(there, form)):
-        them = "these words" if codes[1:] else "it"
-        rest = "" if target else f", {drop}"
-        return (
-            f"{holds}, which is not a number; {na_word(codes, table)} takes {them} as a missing value{rest}"
-        )
-    if kind := kind_of(there) or kind_of_amounts(there, form):
-        if kind in ("a date", "a time"):
-            convert = "write a number for each"
-        else:
-            convert = "write the numbers without their sign, for example in pandas"
-        return f"{holds}, {kind}; {convert}{'' if new or target else f', or {drop}'}"
-    if unread_number(there, form):
-        convert = "a number in a notation that is not read; write numbers such as -1.5 or 2e3"
-        return f"{holds}, {convert}{'' if new or target else f', or {drop}'}"
-    helps = f"categorical=onehot makes a feature of each value, {drop}"
-    helps = "correct the cell, or remove the row" if new or target else helps
-    if row == 0 and any("header=yes" in note for note in table.notes):
-        helps += "; header=yes takes the first line as names"
-    return f"{holds}, which is not a number; {helps}"
+    return f"{holds}, which is not a number; correct the cell, or remove the row"
 
 
-def fault_of_words(name: str, table: Table) -> tuple[str, str] | None:
-    """Return why a column that is not all numbers stops a run, and which settings help; None if it does not.
+# ------------------------------------------------------------------ dates
 
-    The latter is empty where the cells must be corrected.
+
+def date_of(text: str) -> tuple[float, str] | None:
+    """Return the days since 1970 of a date with the year first, and the offset of its time; None for another text.
+
+    The time of day is a fraction; the offset is empty where there is none. Years are 1000 to 9999.
     """
-    form = table.form
-    there, (_, word) = table.text(name)[~table.missing(name)], table.first_word(name)
-    if other_notation(there, word, form):
-        return f"{show(word)} is in another notation", " or ".join(readings(there, word, form))
-    words = words_of(there, form)
-    if form.categorical != "onehot" and words is None and (codes := codes_of_gaps(there, form)):
-        return f"{' or '.join(map(show, codes))} is no number", na_word(codes, table)
-    kind = kind_of_amounts(there, form)
-    if kind or not (form.categorical == "onehot" or (form.categorical == "auto" and words is not None)):
-        return f"{show(word)} is {kind or 'no number'}", "" if kind else "categorical=onehot"
-    return None
-
-
-# ------------------------------------------------------------------ dates and times
-
-
-def _of_dates(name: str, texts: list[str], form: Preparation) -> tuple[Column | None, str]:
-    day_first, doubt = _day_first(texts, form.day_first)
-    days = _days(np.array(texts), day_first)
-    if not np.isfinite(days).all():
-        return None, f"no dates, since {show(texts[int(np.argmin(np.isfinite(days)))])} is none"
-    clock = any(":" in text for text in texts)
-    parts = ("days",) if form.dates == "ordinal" else (*_DAYS, *(("hour",) if clock else ()))
-    first = float(np.floor(days.min()))
-    said = "dates as " + (", ".join(parts) if len(parts) > 1 else "days since the first")
-    return Column(name, DATE, parts, first, day_first), said + doubt
-
-
-def _day_first(texts: Iterable[str], wanted: str) -> tuple[bool, str]:
-    """Return whether the day comes before the month, and what to say where nothing shows it."""
-    first, second, point = 0, 0, False
-    for text in texts:
-        if match := _SLASHED.match(text):
-            first, second = max(first, int(match[1])), max(second, int(match[3]))
-            point = point or match[2] == "."
-    if not first:
-        return False, ""
-    if first > 12 or second > 12:
-        return first > 12, f", the {'day before the month' if first > 12 else 'month before the day'}"
-    if wanted != "auto":
-        return wanted == "yes", ""
-    order, other = (("day", "month"), "no") if point else (("month", "day"), "yes")
-    return point, f", the {order[0]} before the {order[1]} (day_first={other} if that is wrong)"
-
-
-def _days(texts: np.ndarray, day_first: bool) -> np.ndarray:
-    """Return the days since 1970 of dates, with the time of day as a fraction; nan where a text is none.
-
-    So is one in the other order: pandas would read 3/13/2024 as 13 March whatever day_first says.
-    """
-    import pandas as pd
-
-    days = np.full(len(texts), np.nan)
-    year_first = np.array([bool(_YEAR_FIRST.match(text)) for text in texts], bool)
-    in_order = np.array([_is_in_order(text, day_first) for text in texts], bool)
-    for chosen, order in ((year_first, False), (~year_first & in_order, day_first)):
-        if chosen.any():
-            own: Any = pd.Series(texts[chosen], dtype=object)
-            read = pd.to_datetime(own, format="mixed", dayfirst=order, utc=True, errors="coerce")
-            days[chosen] = ((read - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)).to_numpy(float)
-    return days
-
-
-def _is_in_order(text: str, day_first: bool) -> bool:
-    """Whether day and month of a date such as 3/4/2024 can be in this order; true of other forms."""
-    match = _SLASHED.match(text)
-    if not match:
-        return True
-    day, month = (int(match[1]), int(match[3])) if day_first else (int(match[3]), int(match[1]))
-    return day <= 31 and month <= 12
+    match = _ISO.fullmatch(text)
+    eight = None if match else _EIGHT.fullmatch(text)
+    try:
+        if eight:
+            return float(datetime.date(*map(int, eight.groups())).toordinal() - _EPOCH), ""
+        if not match:
+            return None
+        month, day = (match["only"], "1") if match["only"] else (match["month"], match["day"])
+        days = float(datetime.date(int(match["year"]), int(month), int(day)).toordinal() - _EPOCH)
+    except ValueError:
+        return None
+    if match["hour"] is None:
+        return days, ""
+    second = float((match["second"] or "0").replace(",", "."))
+    hour, minute = int(match["hour"]), int(match["minute"])
+    if hour > 24 or minute > 59 or second >= 61 or (hour == 24 and minute + second > 0):
+        return None
+    offset = (match["offset"] or "").replace("Z", "+00:00")
+    offset = f"{offset[:3]}:{offset[3:]}" if len(offset) == 5 else offset
+    return days + (hour * 3600 + minute * 60 + second) / 86400, offset
 
 
 def _part(part: str, days: np.ndarray, first: float) -> np.ndarray:
@@ -383,12 +423,3 @@ def _part(part: str, days: np.ndarray, first: float) -> np.ndarray:
     else:
         values = (whole.astype(np.int64) + 3) % 7
     return np.where(np.isfinite(days), values, np.nan)
-
-
-def _hours(text: str) -> float:
-    match = _CLOCK.match(text)
-    if not match:
-        return np.nan
-    hours = int(match[1]) % 12 + 12 * (match[4].lower() == "pm") if match[4] else int(match[1])
-    seconds = float((match[3] or "0").replace(",", "."))
-    return hours + int(match[2]) / 60 + seconds / 3600

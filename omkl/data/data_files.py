@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+from omkl.data.preparation import Stop
 from omkl.errors import CALLED, UserError, show
 from omkl.paths import cache_folder, data_folders
 
@@ -272,9 +273,12 @@ def text_blocks(path: Path, limit: int | None = None, encoding: str = "auto") ->
                     line += text.count("\n", 0, -1)
                     raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} characters")
                 if encoding_fault(text):
+                    helps, encoding = "encoding={} reads it", likely_encoding(text)
                     for number, own in enumerate(text.split("\n"), line):
-                        if fault := encoding_fault(own, "encoding={} reads it"):
-                            raise UserError(f"{path}:{number}: {fault}")
+                        if fault := encoding_fault(own, helps.format(encoding)):
+                            raise Stop(
+                                f"{path}:{number}: {fault}", {"encoding": encoding} if encoding else {}
+                            )
                 yield line, text
                 line += text.count("\n")
         except UnicodeError:
@@ -297,17 +301,27 @@ def _not_encoded(path: Path, encoding: str) -> UserError:
     )
 
 
-def encoding_fault(
-    line: str, helps: str = "save it as UTF-8, for example with iconv -f {} -t utf-8"
-) -> str | None:
+def encoding_fault(line: str, helps: str = "save it as UTF-8, for example with iconv") -> str | None:
     """Return what is wrong with a line that holds a NUL or bytes that are not UTF-8, and what helps.
 
     None for other lines. line: decoded with ``errors="surrogateescape"``
     """
     if "\0" not in line and (line.isascii() or not _NOT_UTF8.search(line)):
         return None
-    if line.startswith(("\udcff\udcfe", "\udcfe\udcff")) or line.count("\0") > len(line) // 4:
-        return f"the text is UTF-16, not UTF-8; {helps.format('utf-16')}"
-    if bad := _NOT_UTF8.search(line):
-        return f"the text is not UTF-8 (byte {ord(bad[0]) - 0xDC00:#04x}); {helps.format('latin1')}"
-    return "the line holds a NUL byte; remove it"
+    if likely_encoding(line) == "utf-16":
+        return f"the text is UTF-16, not UTF-8; {helps}"
+    if "\0" in line:
+        return "this is no text: it holds a byte 0x00"
+    return f"the text is not UTF-8 (byte {ord(_NOT_UTF8.findall(line)[0]) - 0xDC00:#04x}); {helps}"
+
+
+def likely_encoding(text: str) -> str:
+    """Return the encoding to be tried for a text that is not UTF-8, empty for what is no text.
+
+    text: decoded with ``errors="surrogateescape"``. Bytes 0x80 to 0x9f are letters in cp1252, controls in latin1.
+    """
+    if text.startswith(("\udcff\udcfe", "\udcfe\udcff")):
+        return "utf-16"
+    if "\0" in text:
+        return ""
+    return "cp1252" if any(0xDC80 <= ord(one) <= 0xDC9F for one in _NOT_UTF8.findall(text)) else "latin1"

@@ -1,4 +1,4 @@
-"""Delimited text, and rows of texts: what divides the columns, whether they have names, and numbers."""
+"""Delimited text, and rows of texts: what divides the columns, whether they have names, and their cells."""
 
 import csv
 import io
@@ -6,7 +6,7 @@ import itertools
 import re
 import string
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,24 +15,24 @@ import numpy as np
 
 from omkl.data.data_files import beginning, text_blocks
 from omkl.data.labels import TRUTH, shortlist
-from omkl.data.preparation import AS_IT_IS, Preparation
+from omkl.data.preparation import AS_IT_IS, LABELS, Preparation, Stop, is_near_number
 from omkl.data.tables import (
+    GapWords,
     Table,
-    Words,
     check_width,
+    clean,
     kept_as_text,
     number_column,
-    numbers_of,
     numeric_gaps,
     table_of,
 )
 from omkl.errors import UserError, counted, quoted, show
 
 MARKS, TABS = ",;\t|", "\t,;|"  # between columns, the likeliest first
-ENOUGH = 10  # rows that show how the numbers of a column usually are
-MOST_TITLES = 5  # lines before a table that are no part of it
 SAMPLE = 20  # lines that show the delimiter
 MANY_LINES = 500  # that pandas reads faster than split and float
+FIRST_ROWS = 1000  # that show whether the first line names the columns
+MOST_BEFORE = 10  # lines before a table that are offered as skip=
 _SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
 _QUOTED = re.compile(r'(^|[,;\t|])[ ]*"(?:[^"]|"")*"', re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
@@ -40,62 +40,22 @@ _IN_GENERAL = AS_IT_IS, Preparation(decimal=","), Preparation(thousands=",")
 _OF_R = "the first line has one name fewer than the rows: their first column names them, and is left out"
 
 
-def delimiter_of(path: Path, form: Preparation = AS_IT_IS, marks: str = MARKS) -> tuple[str, int, list[str]]:
-    """Return the delimiter of a user's table, how many lines come before the table, and a note on them.
+# ------------------------------------------------------------------ what divides the columns
 
-    These are Excel's ``sep=;``, lines that begin with #, and a title of lines without any mark.
 
-    auto: that of the ``sep=`` line; else the first of the marks that divides all of the first lines in the
+def delimiter_of(path: Path, form: Preparation = AS_IT_IS, marks: str = MARKS) -> tuple[str, int]:
+    """Return the delimiter of a user's table, and how many lines come before it: those of ``skip``, ``sep=;``.
+
+    auto: that of Excel's ``sep=`` line; else the first of the marks that divides all of the first lines in the
     same way, quoted text left out; else that of the first line, or white space. Commas between digits are
     decimal ones where there are other marks; in a form whose numbers hold commas, white space between such
     numbers is enough.
     """
-    text = beginning(path, form.encoding)
-    given = _SEP.match(text)
-    text = text[given.end() :] if given else text
-    lines, wanted = text.split("\n"), form.delimiter if form.delimiter != "auto" else given and given[1]
-    begin = _title(lines, wanted or marks)
-    delimiter = wanted or guessed("\n".join(lines[begin:]), marks, form) or "whitespace"
-    delimiter = "whitespace" if delimiter == " " else delimiter
-    comments = 0
-    for number, line in enumerate(lines[:begin], 1):
-        if line.startswith("#"):
-            comments = number
-    if comments == begin > 0 and _are_names(lines[begin - 1], lines[begin], delimiter):
-        begin -= 1
-    skipped, notes = begin + bool(given), list[str]()
-    if said := [line for line in lines[:begin] if line.strip()]:
-        those = f"the {len(said)} lines before the table are" if said[1:] else "the line before the table is"
-        notes.append(f"{those} left out ({show(said[0])}{', ...' if said[1:] else ''})")
-    return delimiter, skipped, notes
-
-
-def _title(lines: Sequence[str], marks: str) -> int:
-    """Return how many lines come before the table: those of comments, and those without a mark, as a title.
-
-    marks: that may divide the columns; the lines after a title must all be divided alike.
-    """
-    begin = 0
-    while begin < len(lines) and (lines[begin].startswith("#") or (begin and not lines[begin].strip())):
-        begin += 1
-    if begin == len(lines) or not any(line.startswith("#") for line in lines[:begin]):
-        begin = 0
-    titles = begin
-    while titles < len(lines) and titles - begin < MOST_TITLES and not set(marks) & set(lines[titles]):
-        titles += 1
-    table = [line for line in lines[titles:] if line.strip()][:SAMPLE]
-    for mark in marks if titles > begin else "":
-        counts = {line.count(mark) for line in table}
-        if len(table) > 2 and len(counts) == 1 and min(counts) > 0 and '"' not in "".join(lines[:titles]):
-            return titles
-    return begin
-
-
-def _are_names(line: str, below: str, delimiter: str) -> bool:
-    """Whether a line that begins with # names the columns of the numbers below it."""
-    rows = [row.split() if delimiter == "whitespace" else row.split(delimiter) for row in (line, below)]
-    numbers = [number is not None for number in map(AS_IT_IS.number, rows[1])]
-    return len(rows[0]) == len(rows[1]) and any(numbers)
+    text = "\n".join(beginning(path, form.encoding).split("\n")[form.skip :])
+    excel = _SEP.match(text)
+    wanted = form.delimiter if form.delimiter != "auto" else excel and excel[1]
+    delimiter = wanted or guessed(text[excel.end() :] if excel else text, marks, form) or "whitespace"
+    return "whitespace" if delimiter == " " else delimiter, form.skip + bool(excel)
 
 
 def guessed(text: str, marks: str = MARKS, form: Preparation = AS_IT_IS) -> str | None:
@@ -121,45 +81,123 @@ def _without_numbers(line: str, marks: str, form: Preparation) -> str:
     return " ".join(word if form.number(word) is None else _DECIMAL_COMMA.sub("", word) for word in words)
 
 
-def _csv_rows(
-    lines: Iterable[str], delimiter: str, path: Path, before: int = 0
+def lines_before(path: Path, form: Preparation, marks: str = MARKS) -> int:
+    """Return how many lines seem to come before a table: after them, one mark divides all lines alike; else 0."""
+    lines = beginning(path, form.encoding).split("\n")[form.skip :]
+    for before in range(1, MOST_BEFORE + 1):
+        table = [line for line in lines[before:] if line.strip()][:SAMPLE]
+        for mark in marks if len(table) > 2 else "":
+            counts = {line.count(mark) for line in table}
+            if len(counts) == 1 and min(counts) > 0 and lines[before - 1].count(mark) not in counts:
+                return before
+    return 0
+
+
+# ------------------------------------------------------------------ rows, some at a time
+
+
+class _Rows(NamedTuple):
+    """Some rows: the line that each ends at, and their fields, or their text where no cell is in quotes.
+
+    text: of whole lines, each of the same number of fields ``width``
+    """
+
+    lines: np.ndarray
+    fields: list[list[str]]
+    text: bytes = b""
+    width: int = 0
+
+
+def _blocks(
+    path: Path, delimiter: str, limit: int | None, skipped: int, form: Preparation, count: int | None
+) -> Iterator[_Rows]:
+    """Yield the rows of a text that are not empty, at most ``count`` at a time, the first row as fields.
+
+    skipped: lines before the table. Raises UserError naming file:line where the quoting is broken.
+    """
+    blocks = text_blocks(path, limit, form.encoding)
+    is_first = True
+    for start, text in blocks:
+        begun = max(0, skipped + 1 - start)
+        if begun:
+            start, text = start + begun, "\n".join(text.split("\n")[begun:])
+        if '"' in text and delimiter != "whitespace":  # from here on by csv, since a quoted text may be cut
+            texts = itertools.chain([text], (more for _, more in blocks))
+            lines = itertools.chain.from_iterable(io.StringIO(part, newline="\n") for part in texts)
+            rows = _quoted_rows(lines, delimiter, path, start - 1)
+            while taken := list(itertools.islice(rows, count or 2**17)):
+                yield _Rows(np.array([line for line, _ in taken]), [fields for _, fields in taken])
+            return
+        lines, data, width = _plain_lines(text, start, delimiter)
+        if is_first and len(lines):
+            end = data.index(b"\n") + 1
+            first = data[:end].decode()
+            yield _Rows(lines[:1], [_fields(first, delimiter)])
+            is_first, lines, data = False, lines[1:], data[end:]
+        if not len(lines):
+            continue
+        if width > 0 and len(lines) >= MANY_LINES and count is None:
+            yield _Rows(lines, [], data, width)
+            continue
+        whole = data.decode().split("\n")
+        for at in range(0, len(lines), count or len(lines)):
+            own = slice(at, at + (count or len(lines)))
+            yield _Rows(lines[own], [_fields(line, delimiter) for line in whole[: len(lines)][own]])
+
+
+def _plain_lines(text: str, start: int, delimiter: str) -> tuple[np.ndarray, bytes, int]:
+    """Return the numbers of the lines that are not empty, these lines, and the fields of each if it is one number.
+
+    start: number of the first line. A line of delimiters and blanks alone is empty, as Excel writes it.
+    """
+    data = text.encode() if text.endswith("\n") else f"{text}\n".encode()
+    if data == b"\n":
+        return np.empty(0, np.int64), b"", 0
+    mark = delimiter.encode() if len(delimiter) == 1 else b""
+    letters = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(letters == 10)
+    begins = np.append(0, ends[:-1] + 1)
+    is_mark = letters == mark[0] if len(mark) == 1 else np.zeros(len(letters), bool)
+    is_blank = (
+        np.isin(letters, np.frombuffer(f"{string.whitespace}\x1c\x1d\x1e\x1f".encode(), np.uint8)) | is_mark
+    )
+    there = np.flatnonzero(~np.logical_and.reduceat(is_blank, begins))
+    if len(there) < len(ends):
+        data = b"".join(data[begins[at] : ends[at] + 1] for at in there.tolist())
+    widths = np.add.reduceat(is_mark, begins, dtype=np.int64)[there] + 1
+    is_even = len(mark) == 1 and len(widths) > 0 and (widths == widths[0]).all()
+    return there + start, data, int(widths[0]) if is_even else 0
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    """Return the fields of a line without quotes, or of what white space separates; R writes texts in quotes."""
+    if delimiter != "whitespace":
+        return [cell.strip() for cell in line.rstrip("\n").split(delimiter)]
+    return line.split() if '"' not in line else next(csv.reader([" ".join(line.split())], delimiter=" "))
+
+
+def _quoted_rows(
+    lines: Iterable[str], delimiter: str, path: Path, before: int
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, stripped fields) of lines; before: lines of the file before the first one."""
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for fields in reader:
-            if any(field.strip() for field in fields):
-                yield reader.line_num + before, [field.strip() for field in fields]
+            if any(cell.strip() for cell in fields):
+                yield reader.line_num + before, [cell.strip() for cell in fields]
     except csv.Error as error:
         raise UserError(f"{path}:{reader.line_num + before}: {error}") from error
 
 
-class _Piece(NamedTuple):
-    """Some rows: the line that each ends at, and its fields, or (raw) the lines, if none holds a quote."""
-
-    lines: list[int]
-    rows: list[list[str]] | None
-    raw: list[str] | None = None
-
-    def at(self, places: Iterable[int]) -> "_Piece":
-        """Return the rows in these places."""
-        places = list(places)
-        rows = self.rows and [self.rows[at] for at in places]
-        return _Piece([self.lines[at] for at in places], rows, self.raw and [self.raw[at] for at in places])
-
-    def fields(self, delimiter: str) -> list[list[str]]:
-        if self.rows is not None:
-            return self.rows
-        return [[field.strip() for field in line.split(delimiter)] for line in self.raw or ()]
+# ------------------------------------------------------------------ the table
 
 
 @dataclass
 class _Layout:
     """What the first rows of a table show.
 
-    width: fields of a row    names: of its columns, the first ``width`` fields or those from ``first`` on
-    blank: columns at the end without a name and, so far, without a value    notes: on the header
-    texts: the columns that stay texts
+    names: of the columns, which are ``first`` to ``first + len(names)`` of ``width`` fields
+    blank: columns at the end without a name and, so far, without a value    texts: columns that stay texts    over_lines: the lines at which rows end whose cells hold line ends
     """
 
     names: list[str]
@@ -169,6 +207,11 @@ class _Layout:
     blank: int = 0
     texts: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    over_lines: list[int] = field(default_factory=list)
+
+
+Columns = dict[str, np.ndarray]
+_Part = tuple[_Layout, Columns, np.ndarray, dict[str, GapWords]]
 
 
 def read_delimited(
@@ -183,92 +226,61 @@ def read_delimited(
 
     In parts, ``header=`` is yes or no.
     """
-    delimiter, skipped, before = delimiter_of(path, form, marks)
+    delimiter, skipped = delimiter_of(path, form, marks)
     as_text = set(texts)
     while True:
-        parts = _parts(
-            _pieces(path, delimiter, limit, skipped, form.encoding, count), path, form, as_text, delimiter
-        )
+        rows = _blocks(path, delimiter, limit, skipped, form, count)
+        parts = _parts(rows, path, form, as_text, delimiter)
         if count is not None:
-            for layout, columns, lines, words in parts:
+            for layout, columns, lines, gaps in parts:
                 if len(lines):
-                    yield table_of(path, columns, lines, form, layout.texts, words, named=layout.named)
+                    yield table_of(path, columns, lines, form, layout.texts, gaps, named=layout.named)
             return
-        found = list(parts)  # read again where what seemed to be numbers turns out to be words
+        found = list(parts)
         kinds: dict[str, set[np.dtype]] = {}
         for _, columns, _, _ in found:
             for name, values in columns.items():
                 kinds.setdefault(name, set()).add(values.dtype)
         if not (mixed := {name for name, own in kinds.items() if len(own) > 1}):
-            table = _whole(path, found, form)
-            yield replace(table, notes=(*table.notes, *before))
+            yield _whole(path, found, form)
             return
-        as_text |= mixed
+        as_text |= mixed  # read again: what seemed to be numbers turned out to be words
 
 
 def of_rows(
     path: Path, form: Preparation, rows: list[tuple[int, list[str]]], texts: Collection[str] = ()
 ) -> Table:
     """Return the table of rows of texts, each with its number."""
-    pieces = [_Piece([number for number, _ in rows], [fields for _, fields in rows])] if rows else []
+    pieces = [_Rows(np.array([number for number, _ in rows]), [fields for _, fields in rows])] if rows else []
     return _whole(path, list(_parts(pieces, path, form, texts, "")), form)
 
 
-_Part = tuple[_Layout, dict[str, np.ndarray], np.ndarray, dict[str, Words]]
-
-
 def _parts(
-    pieces: Iterable[_Piece], path: Path, form: Preparation, texts: Collection[str], delimiter: str
+    blocks: Iterable[_Rows], path: Path, form: Preparation, texts: Collection[str], delimiter: str
 ) -> Iterator[_Part]:
-    """Yield layout, columns (of numbers or texts), lines and words of each piece."""
-    layout, names = None, list[str]()
-    for piece in pieces:
-        if layout is None:
-            names = [] if form.header == "no" else piece.at([0]).fields(delimiter)[0]
-            piece, again = _without_names(piece, names, delimiter, form, True)
-            layout, piece = _layout(piece, path, form, delimiter)
-            layout.notes += again
-            own = layout.names[: len(layout.names) - layout.blank]
-            layout.texts = {*texts, *kept_as_text(own, layout.named, form, path)}
-        elif layout.named:
-            piece, again = _without_names(piece, names, delimiter, form, False)
-            layout.notes += again
-        yield layout, *_columns(piece, layout, path, form, delimiter)
+    """Yield layout, columns (of numbers or texts), lines and words of gaps of each block."""
+    blocks, first = iter(blocks), list[_Rows]()
+    rows = list[list[str]]()
+    for block in blocks:  # enough of them to see what the first line is
+        first.append(block)
+        own = block.fields or list(itertools.islice(_split(block, delimiter), FIRST_ROWS))
+        rows += own[: FIRST_ROWS + 1 - len(rows)]
+        if len(rows) > FIRST_ROWS or not block.fields:
+            break
+    if not rows:
+        return
+    layout = _layout(rows, int(first[0].lines[0]), path, form)
+    named = layout.names[: len(layout.names) - layout.blank]
+    layout.texts = {*texts, *kept_as_text(named, not layout.named, form, path)}
+    if layout.named:
+        first[0] = _Rows(first[0].lines[1:], first[0].fields[1:])
+    for block in itertools.chain(first, blocks):
+        yield layout, *_columns(block, layout, path, form, delimiter)
 
 
-def _without_names(
-    piece: _Piece, names: list[str], delimiter: str, form: Preparation, first: bool
-) -> tuple[_Piece, list[str]]:
-    """Return rows without those that repeat the names, as in two files put together, and a note on them.
-
-    first: whether the piece begins with the names, or with what may be names
-    """
-    if not any(names) or len(names) < 2:
-        return piece, []
-    if piece.raw is None:
-        again = [at for at, row in enumerate(piece.rows or ()) if row == names]
-    else:
-        likely = [at for at, text in enumerate(piece.raw) if all(name in text for name in names)]
-        again = [at for at in likely if [part.strip() for part in piece.raw[at].split(delimiter)] == names]
-    again = again[1:] if first else again
-    if not again:
-        return piece, []
-    kept = piece.at(sorted({*range(len(piece.lines))} - {*again}))
-    if first and form.header == "auto" and not _are_above_numbers(kept.fields(delimiter), form):
-        return piece, []
-    those = shortlist([str(piece.lines[at]) for at in again])
-    repeat = f"line {those} repeats" if len(again) == 1 else f"lines {those} repeat"
-    return kept, [f"{repeat} the names and {'is' if len(again) == 1 else 'are'} left out: two files in one?"]
-
-
-def _are_above_numbers(rows: list[list[str]], form: Preparation) -> bool:
-    """Whether the first row has a word above a column that is mostly numbers, and no number."""
-    first, others = rows[0], rows[1:]
-    if not others or any(form.number(text) is not None for text in first):
-        return False
-    columns = zip(*(row for row in others if len(row) == len(first)), strict=True)
-    found = ([form.number(text) is not None for text in column] for column in columns)
-    return any(2 * sum(numbers) > len(numbers) for numbers in found)
+def _split(block: _Rows, delimiter: str) -> Iterator[list[str]]:
+    for line in io.BytesIO(block.text):
+        yield _fields(line.decode(), delimiter)
 
 
 def _whole(path: Path, parts: list[_Part], form: Preparation) -> Table:
@@ -276,17 +288,17 @@ def _whole(path: Path, parts: list[_Part], form: Preparation) -> Table:
     index = np.concatenate([np.empty(0, np.int64), *(lines for _, _, lines, _ in parts)])
     if not len(index):
         raise UserError(f"{path}: no examples in it")
-    layout, begin, words = parts[0][0], 0, dict[str, Words]()
+    layout, begin, gaps = parts[0][0], 0, dict[str, GapWords]()
     for _, _, lines, own in parts:
         for name, found in own.items():
             for word, row in found.items():
-                words.setdefault(name, {}).setdefault(word, row + begin)
+                gaps.setdefault(name, {}).setdefault(word, row + begin)
         begin += len(lines)
     columns = {name: np.concatenate([part[1].pop(name) for part in parts]) for name in layout.names}
     ends = 0
     for name in layout.names[len(layout.names) - layout.blank :][::-1]:
         values = columns[name]
-        if name in words or (any(values) if values.dtype == object else not np.isnan(values).all()):
+        if name in gaps or (any(values) if values.dtype == object else not np.isnan(values).all()):
             break
         del columns[name]
         ends += 1
@@ -297,54 +309,21 @@ def _whole(path: Path, parts: list[_Part], form: Preparation) -> Table:
         what, are = (f"the last {ends} columns have", "are") if ends > 1 else ("the last column has", "is")
         note = f"{what} no name and no value (the lines end with a delimiter), and {are} left out"
         notes = [note, *notes]
-    return table_of(path, columns, index, form, layout.texts, words, named=layout.named, notes=tuple(notes))
+    if layout.over_lines:
+        rows = f"the row that ends in line {layout.over_lines[0]} goes"
+        if more := len(layout.over_lines) - 1:
+            rows = f"{more + 1} rows, the first of which ends in line {layout.over_lines[0]}, go"
+        notes = [
+            *notes,
+            f"{rows} over several lines, since a cell in quotes holds a line end; is a quote missing?",
+        ]
+    return table_of(path, columns, index, form, layout.texts, gaps, named=layout.named, notes=tuple(notes))
 
 
-def _pieces(
-    path: Path, delimiter: str, limit: int | None, skipped: int, encoding: str, count: int | None
-) -> Iterator[_Piece]:
-    """Yield the rows of a delimited text that are not empty, at most ``count`` at a time.
-
-    skipped: lines before the table. Raises UserError naming file:line where the quoting is broken.
-    """
-    count, blank = (
-        count or 2**17,
-        f"{string.whitespace}\x1c\x1d\x1e\x1f{delimiter if len(delimiter) == 1 else ''}",
-    )
-    blocks = text_blocks(path, limit, encoding)
-    for first, text in blocks:
-        begun = max(0, skipped + 1 - first)
-        if '"' in text and delimiter != "whitespace":  # from here on by csv, since a quoted text may be cut
-            texts = itertools.chain([text], (more for _, more in blocks))
-            lines = itertools.chain.from_iterable(io.StringIO(part, newline="\n") for part in texts)
-            rows = _csv_rows(itertools.islice(lines, begun, None), delimiter, path, first - 1 + begun)
-            while taken := list(itertools.islice(rows, count)):
-                yield _Piece([line for line, _ in taken], [fields for _, fields in taken])
-            return
-        raw = text.removesuffix("\n").split("\n")
-        there = [i for i in range(begun, len(raw)) if raw[i].strip(blank)]
-        if not text.isascii():
-            there = [i for i in there if any(map(str.strip, raw[i].split(delimiter)))]
-        for start in range(0, len(there), count):
-            places = there[start : start + count]
-            kept, numbers = [raw[i] for i in places], [first + i for i in places]
-            if delimiter == "whitespace":
-                yield _Piece(numbers, [_words_of(line) for line in kept])
-            else:
-                yield _Piece(numbers, None, kept)
-
-
-def _words_of(line: str) -> list[str]:
-    """Return what white space separates; R writes texts in quotes."""
-    if '"' not in line:
-        return line.split()
-    return next(csv.reader([" ".join(line.split())], delimiter=" "))
-
-
-def _layout(piece: _Piece, path: Path, form: Preparation, delimiter: str) -> tuple[_Layout, _Piece]:
-    """Return what the first rows show, and those that are no header."""
-    first, *others = piece.fields(delimiter)
-    check_width(len(first), f"{path}:{piece.lines[0]}")
+def _layout(rows: list[list[str]], line: int, path: Path, form: Preparation) -> _Layout:
+    """Return what the first rows show, of which the first is at this line."""
+    first, *others = rows
+    check_width(len(first), f"{path}:{line}")
     row_names = extra = 0
     if others and len(others[0]) == len(first) + 1:
         extra = int(not any(row[-1] for row in others))  # the lines end with a delimiter
@@ -353,24 +332,27 @@ def _layout(piece: _Piece, path: Path, form: Preparation, delimiter: str) -> tup
     elif others and len(others[0]) == len(first) - 1 and not first[-1]:
         first = first[:-1]
     layout = _Layout([""] * len(first), True, len(first) + row_names + extra, row_names)
-    rows = [first, *_fitted(others, piece.lines[1:], layout, path)]
-    while layout.blank < len(first) and not any(row[-1 - layout.blank] for row in rows):
+    same = [row for row in others if len(row) == layout.width]
+    cells = [first, *(row[row_names : row_names + len(first)] for row in same)]
+    while layout.blank < len(first) and not any(row[-1 - layout.blank] for row in cells):
         layout.blank += 1
-    trimmed = [row[: len(first) - layout.blank] for row in rows] if layout.blank else rows
-    names, layout.notes = (first, [_OF_R]) if row_names else _names(trimmed, form)
-    layout.named = names is not None
-    if names is None:
-        layout.names = [str(i + 1) for i in range(len(first))]
+    width = len(first) - layout.blank
+    layout.named = bool(row_names) or _is_header([row[:width] for row in cells], f"{path}:{line}", form)
+    layout.notes = [_OF_R] if row_names else []
+    if layout.named:
+        layout.names = [_name(text) or f"column {i + 1}" for i, text in enumerate(first)]
     else:
-        layout.names = [*names, *(f"column {i + 1}" for i in range(len(names), len(first)))]
+        layout.names = [str(i + 1) for i in range(len(first))]
     if len(set(layout.names)) < len(layout.names):
         double = next(name for i, name in enumerate(layout.names) if name in layout.names[:i])
-        helps = ", or set header=no if this line is a row" if form.header == "auto" else ""
-        raise UserError(f"{path}:{piece.lines[0]}: two columns are named {show(double)}; rename one{helps}")
-    if layout.named:
-        raw = piece.raw and piece.raw[1:]
-        return layout, _Piece(piece.lines[1:], others, raw)
-    return layout, piece if not extra else _Piece(piece.lines, [[*first, ""], *others])
+        raise UserError(f"{path}:{line}: two columns are named {show(double)}; rename one")
+    return layout
+
+
+def _name(text: str) -> str:
+    """Return the name of a column, without line ends and without quotes of one kind around it."""
+    text = clean(text)
+    return text[1:-1].strip() if len(text) > 1 and text[0] in "'\"`" and text[-1] == text[0] else text
 
 
 def _are_row_names(texts: list[str]) -> bool:
@@ -381,64 +363,114 @@ def _are_row_names(texts: list[str]) -> bool:
     return counting or not any(form.number(text) is not None for text in texts for form in _IN_GENERAL)
 
 
-def _fitted(rows: list[list[str]], lines: list[int], layout: _Layout, path: Path) -> list[list[str]]:
-    """Return the fields of the columns. Raises UserError for a row with more or fewer of them."""
-    first, end = layout.first, layout.first + len(layout.names)
-    for line, fields in zip(lines, rows, strict=True):
-        if len(fields) != layout.width or any(fields[end:]):
-            found = counted(len(fields), "column")
-            raise UserError(f"{path}:{line}: {found}; the lines before have {layout.width}")
-    return [fields[first:end] for fields in rows] if layout.width > len(layout.names) else rows
+def _is_header(rows: list[list[str]], where: str, form: Preparation) -> bool:
+    """Return whether the first row names the columns: it does if it has words over numbers.
+
+    It is a row of data if it has no word, or if a word of it comes again in its column. Raises Stop where
+    neither is so.
+    """
+    if form.header != "auto":
+        return form.header == "yes"
+    first, others = rows[0], rows[1:]
+    no_words = form.gaps | TRUTH.keys()
+    words = [i for i, text in enumerate(first) if text.lower() not in no_words and form.number(text) is None]
+    if not words or len(first) == 1:
+        return False
+    numbers = [text for text in first if form.number(text) is not None]
+    are_whole = all(text.isdecimal() for text in numbers) and len(set(numbers)) == len(numbers)
+    below = {i: [row[i] for row in others if row[i].lower() not in form.gaps] for i in words}
+    again = any(first[i] in below[i] for i in words)
+    wanted = {form.label, *form.id, *form.drop, *form.named_words}
+    told = any(_name(first[i]) in wanted or _name(first[i]).lower() in LABELS for i in words)
+    is_over = not others or any(_is_over_numbers(first[i], below[i]) for i in words)
+    if are_whole and (is_over or (told and not again)):
+        return True
+    if not is_over and (again or not are_whole):
+        return False
+    raise Stop(
+        f"{where}: the first line ({shortlist(quoted([text or 'no name' for text in first]))}) may hold names "
+        "or be a row; header=yes takes it as the columns' names, header=no as a row",
+        {"header": "yes"},
+    )
+
+
+def _is_over_numbers(word: str, below: Sequence[str]) -> bool:
+    """Whether most of the cells below a word are truth values or begin or end with a number, and it does not."""
+    near = sum(is_near_number(text) or text.lower() in TRUTH for text in below)
+    return not is_near_number(word) and 2 * near > len(below)
 
 
 def _columns(
-    piece: _Piece, layout: _Layout, path: Path, form: Preparation, delimiter: str
-) -> tuple[dict[str, np.ndarray], np.ndarray, dict[str, Words]]:
-    """Return the columns of some rows, as numbers or as texts, their lines, and the words of the former."""
-    plain, raw = layout.width == len(layout.names) and delimiter.isascii(), piece.raw
-    if (
-        raw
-        and plain
-        and len(raw) >= MANY_LINES
-        and all(line.count(delimiter) == layout.width - 1 for line in raw)
-    ):
-        columns = _parsed(raw, layout, form, delimiter)
+    block: _Rows, layout: _Layout, path: Path, form: Preparation, delimiter: str
+) -> tuple[Columns, np.ndarray, dict[str, GapWords]]:
+    """Return the columns of some rows, as numbers or as texts, their lines, and the words of the former's gaps."""
+    if block.width == layout.width == len(layout.names):
+        columns = _parsed(block.text, layout, form, delimiter)
     else:
-        rows = _fitted(piece.fields(delimiter), piece.lines, layout, path)
-        cells = zip(*rows, strict=True) if rows else ((),) * len(layout.names)
+        fields = block.fields or list(_split(block, delimiter))
+        first, end = layout.first, layout.first + len(layout.names)
+        for line, row in zip(block.lines.tolist(), fields, strict=True):
+            if len(row) != layout.width or any(row[end:]):
+                raise _uneven(path, line, len(row), layout.width, form)
+            if any("\n" in cell for cell in row):
+                layout.over_lines.append(line)
+        cells = zip(*(row[first:end] for row in fields), strict=True) if fields else ((),) * len(layout.names)
         columns = {name: np.array(own, object) for name, own in zip(layout.names, cells, strict=True)}
-    words: dict[str, Words] = {}
+    gaps: dict[str, GapWords] = {}
     for name, values in columns.items():
         if values.dtype == object and name not in layout.texts and (made := number_column(values, form)):
             columns[name], own = made
-            words |= {name: own} if own else {}
-    return columns, np.array(piece.lines, np.int64), words
+            gaps |= {name: own} if own else {}
+    return columns, block.lines.astype(np.int64), gaps
 
 
-def _parsed(raw: list[str], layout: _Layout, form: Preparation, delimiter: str) -> dict[str, np.ndarray]:
+def _uneven(path: Path, line: int, count: int, width: int, form: Preparation) -> Stop:
+    """Return the error of a row with more or fewer fields than the lines before."""
+    before = lines_before(path, form)
+    helps = (
+        f"; if the table begins later, skip={form.skip + before} leaves out the lines before it"
+        if before
+        else ""
+    )
+    text = f"{path}:{line}: {counted(count, 'column')}; the lines before have {width}{helps}"
+    return Stop(text, {"skip": form.skip + before} if before else {})
+
+
+def _parsed(text: bytes, layout: _Layout, form: Preparation, delimiter: str) -> Columns:
     """Return the columns of lines without quotes: numbers where all are plain ones, else texts."""
     import pandas as pd
 
-    data, names = "\n".join(raw).encode(), layout.names
+    names = layout.names
     usual: dict[str, Any] = {"sep": delimiter, "header": None, "names": range(len(names)), "index_col": False}
     usual |= {"quoting": csv.QUOTE_NONE, "skipinitialspace": True, "skip_blank_lines": False, "engine": "c"}
-    columns: dict[str, np.ndarray] = {}
-    first = raw[0].split(delimiter)  # a column that begins with a word is none of plain numbers
-    tried = [
-        i for i, name in enumerate(names) if name not in layout.texts and form.number(first[i]) is not None
-    ]
-    if tried and form.is_plain:
-        more = {"keep_default_na": False, "na_values": [""], "low_memory": False, **_exact()}
-        frame = pd.read_csv(io.BytesIO(data), usecols=tried, **usual, **more)
-        gaps = numeric_gaps(form)
-        for i in tried:
-            values = frame[i].to_numpy()
-            if values.dtype.kind in "iuf" and np.isfinite(values).all() and not np.isin(values, gaps).any():
-                columns[names[i]] = values.astype(np.float64)
-    if rest := [i for i, name in enumerate(names) if name not in columns]:
-        frame = pd.read_csv(io.BytesIO(data), usecols=rest, dtype=object, na_filter=False, **usual)
-        columns |= {names[i]: np.array([text.strip() for text in frame[i]], object) for i in rest}
+    as_text = [i for i, name in enumerate(names) if name in layout.texts or not form.is_plain]
+    more = {"keep_default_na": False, "na_values": {i: [""] for i in range(len(names)) if i not in as_text}}
+    frame = pd.read_csv(
+        io.BytesIO(text), dtype=dict.fromkeys(as_text, object), low_memory=False, **usual, **more, **_exact()
+    )
+    columns: Columns = {}
+    gaps, odd = numeric_gaps(form), list[int]()
+    for i, name in enumerate(names):
+        values = frame[i]
+        if values.dtype.kind in "iuf":
+            numbers = values.to_numpy(np.float64)
+            if not np.isinf(numbers).any() and not np.isin(numbers, gaps).any():  # nan is an empty cell
+                columns[name] = numbers
+                continue
+        if values.dtype.kind in "iufb" or i not in as_text:
+            odd.append(i)
+        else:
+            columns[name] = _stripped(values)
+    if odd:  # words, truth values and gaps, as they are written
+        texts = pd.read_csv(io.BytesIO(text), usecols=odd, dtype=object, na_filter=False, **usual)
+        columns |= {names[i]: _stripped(texts[i]) for i in odd}
     return {name: columns[name] for name in names}
+
+
+def _stripped(texts: Any) -> np.ndarray:
+    """Return texts (T,) without blanks around them; each different one is looked at once."""
+    codes, different = texts.factorize()
+    return np.array([text.strip() for text in different], object)[codes]
 
 
 @cache
@@ -449,95 +481,3 @@ def _exact() -> dict[str, Any]:
     return (
         {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
     )
-
-
-def _names(rows: list[list[str]], form: Preparation) -> tuple[list[str] | None, list[str]]:
-    """Return the names that the first row gives the columns, None where it is a row of data; and notes."""
-    note: list[str] = []
-    is_header = form.header == "yes" and bool(rows)
-    if form.header == "auto" and rows:
-        is_header, note = _is_header(rows, form)
-    if not is_header:
-        return None, note
-    return [re.sub(r"\s*[\r\n]+\s*", " ", name) or f"column {i + 1}" for i, name in enumerate(rows[0])], note
-
-
-def _is_header(rows: list[list[str]], form: Preparation) -> tuple[bool, list[str]]:
-    """Return whether the first row names the columns, and a note where that is not plain.
-
-    It does if it has a word above numbers, or if no word of it is a value of its column. Numbers may be names
-    if they are unlike those below.
-    """
-    first = rows[0]
-    shown = f"the first line ({shortlist(quoted([text or 'no name' for text in first]))})"
-    names = [f"{shown} is taken as the columns' names; header=no takes it as a row"]
-    row = [f"{shown} is taken as a row; header=yes takes it as the columns' names"]
-    numbers = [text for text in first if form.number(text) is not None]
-    words = [
-        i
-        for i, text in enumerate(first)
-        if text.lower() not in form.gaps | TRUTH.keys() and form.number(text) is None
-    ]
-    years = _count_up(numbers, 2) and all(len(number) == 4 for number in numbers)
-    if not words and not _count_up(numbers, 3):
-        return False, row if years and not _count_up(rows[1] if rows[1:] else [], 2) else []
-    if len(rows) == 1:
-        return not numbers, []
-
-    @cache
-    def below(i: int) -> np.ndarray:
-        return np.array([other[i] for other in rows[1:]], object)
-
-    @cache
-    def values(i: int) -> np.ndarray | None:
-        """Return the numbers below, None where they are none or there are only gaps."""
-        found = numbers_of(below(i), form)
-        return None if found is None or np.isnan(found).all() else found
-
-    if not words:
-        if not first[0] and "" not in below(0):  # as pandas writes an index
-            return True, names
-        unlike = sum(_is_unlike(text, below(i), values(i), form) for i, text in enumerate(first))
-        decided = len(rows) > ENOUGH and not _count_up(rows[1], 3) and 2 * unlike >= len(first)
-        return (True, names) if decided else (False, row)
-    if any(values(i) is not None for i in words):
-        return (True, names if numbers else []) if _may_be_names(numbers) else (False, row)
-    seen = sum(first[i] in below(i) for i in words)
-    new = not seen and any(len(set(below(i))) < len(rows) - 1 for i in words)  # to a list of few words
-    if any(text in numbers and numbers_of(below(i), form) is not None for i, text in enumerate(first)):
-        if new and _count_up(numbers, 2):
-            return True, names
-        return False, row if new or (years and not seen) else []
-    if 2 * seen >= len(words):
-        return False, row
-    return True, names if seen else []
-
-
-def _may_be_names(numbers: Sequence[str]) -> bool:
-    """Whether numbers among words may name columns: different whole ones, or three or more that ascend."""
-    values = [float(text) for text in numbers if text.replace(".", "").isdecimal()]
-    whole = all(text.isdecimal() for text in numbers) and len(set(numbers)) == len(numbers)
-    ascend = len(values) == len(numbers) >= 3 and all(a < b for a, b in itertools.pairwise(values))
-    return whole or ascend
-
-
-def _count_up(texts: Sequence[str], least: int) -> bool:
-    """Whether texts, a blank first one left out, are whole numbers in equal steps: 0, 1, 2 or 2019, 2020."""
-    texts = texts[1:] if texts and not texts[0] else texts
-    if len(texts) < least or not all(
-        text.isascii() and text.isdecimal() and len(text) < 10 for text in texts
-    ):
-        return False
-    steps = np.diff([int(text) for text in texts])
-    return bool((steps == steps[0]).all() and steps[0] > 0)
-
-
-def _is_unlike(text: str, texts: np.ndarray, numbers: np.ndarray | None, form: Preparation) -> bool:
-    """Whether a whole number is unlike the numbers of a column: all have a point, or it is far from them."""
-    if numbers is None or not text:
-        return False
-    there = ~np.isnan(numbers)
-    if all("." in (form.plain(value) or "") for value in texts[there]):
-        return True
-    low, high = numbers[there].min(), numbers[there].max()
-    return bool(abs(float(text) - (low + high) / 2) > 1.5 * (high - low))

@@ -11,7 +11,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from omkl.data.arff_text import read_arff
 from omkl.data.data_files import (
     COMPRESSION,
     FLOOR,
@@ -32,20 +33,10 @@ from omkl.data.data_files import (
     text_lines,
 )
 from omkl.data.delimited import TABS, guessed, of_rows, read_delimited
-from omkl.data.near_formats import check_format, fault_of_json
 from omkl.data.parse import Examples, decoding, dense, libsvm_parts, read_libsvm, read_npz
 from omkl.data.preparation import AS_IT_IS, Preparation
-from omkl.data.tables import (
-    Table,
-    Words,
-    check_width,
-    kept_as_text,
-    number_column,
-    of_arrow,
-    of_frame,
-    table_of,
-)
-from omkl.errors import UserError, counted, quoted, show
+from omkl.data.tables import Table, check_width, kept_as_text, of_arrow, of_frame, table_of
+from omkl.errors import UserError, quoted, show
 
 Parts = Iterator[Table | Examples]
 Reader = Callable[[Path, Preparation, int | None, int | None, Collection[str]], Parts]
@@ -182,81 +173,60 @@ def read_json(
     path: Path, form: Preparation, limit: int | None, count: int | None, texts: Collection[str]
 ) -> Iterator[Table]:
     """Yield the table of JSON lines, or of an array of objects; a key that one lacks is a gap."""
-    columns: dict[str, list[Any]] = {}
-    numbers: list[int] = []
-    start = next((line for _, line in text_lines(path, limit, form.encoding) if line.strip()), "")
-    is_array = start.strip() == "[" or start.lstrip().startswith(("[{", "[ {", "[["))
-    unit, rows = (": row ", _of_array) if is_array else (":", _of_lines)
-    if not is_array and (not start.rstrip().endswith("}") or _holds_columns(start)):
-        _check_content(path, limit, form.encoding)
+    rows = list[tuple[int, dict[str, Any]]]()
+    names = dict[str, None]()
     most = max(FLOOR, RATIO * path.stat().st_size) // 8
-    for number, where, row in rows(path, limit, form.encoding):
-        _check(row, where)
-        for name, value in row.items():
-            if name not in columns:
-                columns[name] = [None] * len(numbers)
-                check_width(len(columns), where)
-                cells = len(columns) * (len(numbers) + 1)
-                if cells > most:
-                    raise UserError(
-                        f"{where}: {len(columns):,} different keys in {len(numbers) + 1:,} rows make "
-                        f"{cells:,} cells, more than {most:,}; give all rows the "
-                        "same keys, or write LIBSVM text"
-                    )
-            columns[name].append(value)
-        numbers.append(number)
-        for values in columns.values():
-            if len(values) < len(numbers):
-                values.append(None)
-        if len(numbers) == count:
-            yield _of_lists(path, columns, numbers, form, texts, unit)
-            columns, numbers = {name: [] for name in columns}, []
-    if numbers:
-        yield _of_lists(path, columns, numbers, form, texts, unit)
+    unit = ":" if (is_lines := _are_lines(path, form.encoding)) else ": row "
+    for number, row in (
+        _lines(path, limit, form.encoding) if is_lines else _records(path, limit, form.encoding)
+    ):
+        where = f"{path}{unit}{number}"
+        if not isinstance(row, dict):
+            raise UserError(f'{where}: not a JSON object such as {{"x": 1, "y": "no"}}')
+        if odd := next((name for name, value in row.items() if isinstance(value, dict | list)), None):
+            held = "an object" if isinstance(row[odd], dict) else "a list"
+            raise UserError(f"{where}: {show(odd)} holds {held}; write a number or a text for each key")
+        if row.keys() - names.keys():
+            names |= dict.fromkeys(row)
+            check_width(len(names), where)
+        rows.append((number, row))
+        if len(names) * len(rows) > most:
+            raise UserError(
+                f"{where}: {len(names):,} different keys in {len(rows):,} rows make {len(names) * len(rows):,} cells, "
+                f"more than {most:,}; give all rows the same keys, or write LIBSVM text"
+            )
+        if len(rows) == count:
+            yield _of_records(path, rows, list(names), form, texts, unit)
+            rows = []
+    if rows:
+        yield _of_records(path, rows, list(names), form, texts, unit)
     elif count is None:
         raise UserError(f"{path}: no examples in it")
 
 
-_Objects = Iterable[tuple[int, str, Any]]  # its line or number, where it stands, and the object
+def _are_lines(path: Path, encoding: str) -> bool:
+    """Whether a JSON text is one object a line, and no array."""
+    return not beginning(path, encoding).lstrip().startswith("[")
 
 
-def _of_lines(path: Path, limit: int | None, encoding: str) -> _Objects:
+def _lines(path: Path, limit: int | None, encoding: str) -> Iterator[tuple[int, Any]]:
     import orjson
 
     for number, line in text_lines(path, limit, encoding):
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        try:
-            row = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            if "NaN" not in line and "Infinity" not in line:
-                raise UserError(f"{where}: not valid JSON ({error})") from None
-            row = _loads(line, where)
-        yield number, where, row
+        if line.strip():
+            try:
+                yield number, orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                if "NaN" not in line and "Infinity" not in line:
+                    raise UserError(f"{path}:{number}: not a JSON object on one line ({error})") from None
+                yield number, _loads(line, f"{path}:{number}")
 
 
-def _of_array(path: Path, limit: int | None, encoding: str) -> _Objects:
-    rows = _loads("".join(line for _, line in text_lines(path, limit, encoding)), str(path))
-    if fault := fault_of_json(rows):
-        raise UserError(f"{path}: this is JSON of {fault.replace('FILE', repr(path.name))}")
-    for number, row in enumerate(rows, 1):
-        yield number, f"{path}: row {number}", row
-
-
-def _holds_columns(line: str) -> bool:
-    """Whether a line of JSON is an object that holds arrays or objects alone, as one of columns does."""
-    return re.match(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[\[{]', line) is not None
-
-
-def _check_content(path: Path, limit: int | None, encoding: str) -> None:
-    """Raise UserError for a JSON text that is no records, if it is one text."""
-    try:
-        content = json.loads("".join(line for _, line in text_lines(path, limit, encoding)))
-    except ValueError:
-        return  # lines, of which the first one's fault is named
-    if fault := fault_of_json(content):
-        raise UserError(f"{path}: this is JSON of {fault.replace('FILE', repr(path.name))}")
+def _records(path: Path, limit: int | None, encoding: str) -> Iterator[tuple[int, Any]]:
+    content = _loads("".join(line for _, line in text_lines(path, limit, encoding)), str(path))
+    if not isinstance(content, list):
+        raise UserError(f"{path}: not a JSON array of objects")
+    yield from enumerate(content, 1)
 
 
 def _loads(text: str, where: str) -> Any:
@@ -267,161 +237,23 @@ def _loads(text: str, where: str) -> Any:
         raise UserError(f"{where}: not valid JSON ({error})") from None
 
 
-def _check(row: Any, where: str) -> None:
-    """Raise UserError for what is no object of numbers and texts."""
-    if not isinstance(row, dict):
-        raise UserError(f'{where}: not a JSON object such as {{"x": 1, "y": "no"}}')
-    for name, value in row.items():
-        if isinstance(value, dict | list):
-            fault = f"{show(name)} holds {'an object' if isinstance(value, dict) else 'a list'}"
-            raise UserError(f"{where}: {fault}; write a number or a text for each key")
-
-
-def _of_lists(
+def _of_records(
     path: Path,
-    lists: dict[str, list[Any]],
-    index: list[int],
+    rows: list[tuple[int, dict[str, Any]]],
+    names: list[str],
     form: Preparation,
     texts: Collection[str],
     unit: str,
 ) -> Table:
-    texts = {*texts, *kept_as_text(list(lists), True, form, path)}
+    texts = {*texts, *kept_as_text(names, False, form, path)}
     columns: dict[str, np.ndarray] = {}
-    for name, values in lists.items():
+    for name in names:
+        values = [row.get(name) for _, row in rows]
         if name in texts or not all(value is None or type(value) in (int, float) for value in values):
             columns[name] = np.array(["" if value is None else str(value) for value in values], object)
         else:
             columns[name] = np.array([np.nan if value is None else float(value) for value in values])
-    return table_of(path, columns, index, form, texts, unit=unit)
-
-
-# ------------------------------------------------------------------ ARFF
-
-
-_KEYWORD = re.compile(r"\s*(@\w+)\s+", re.ASCII)
-_VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,{}"'%]+)"""
-_NAME = rf"@attribute (?:{_VALUE}|[^\s{{}}]+)"
-_NOMINAL = re.compile(rf"{_NAME}\s*\{{\s*{_VALUE}(?:\s*,\s*{_VALUE})*\s*\}}\s*", re.IGNORECASE)
-_TYPE = re.compile(
-    rf"({_NAME}\s+)(numeric|real|integer|string|date(?:\s+{_VALUE})?)\s*(?:[%\[].*)?", re.IGNORECASE
-)
-
-
-def read_arff(
-    path: Path, form: Preparation, limit: int | None, count: int | None, texts: Collection[str]
-) -> Iterator[Table]:
-    """Yield the table of ARFF text, dense or sparse. Raises UserError that names the line."""
-    import arff  # liac-arff; scipy.io.arff reads neither sparse rows nor texts
-    import pandas as pd
-
-    form = replace(form, na=("?",)) if form.na is None else form  # None may be the name of a class
-    sparse, lines = _is_sparse(path, limit, form.encoding), _ArffLines(path, limit, form.encoding)
-    index, rows, cells = list[int](), list[list[int]](), list[list[str]]()
-    try:
-        content = arff.ArffDecoder().decode(lines, return_type=arff.LOD_GEN if sparse else arff.DENSE_GEN)
-        names = [name for name, _ in content["attributes"]]
-        rows, cells = [[] for _ in names], [[] for _ in names]
-        for row, values in enumerate(content["data"]):
-            index.append(lines.number)
-            for place, value in values.items() if sparse else enumerate(values):
-                cells[place].append("?" if value is None else value.strip())
-                if sparse:
-                    rows[place].append(row)
-    except UserError:
-        raise
-    except Exception as error:  # the decoder's own, and those of broken escapes
-        raise UserError(f"{path}:{lines.number}: {_arff_fault(error, len(lines.kinds), sparse)}") from None
-    if not index:
-        raise UserError(f"{path}: no examples in it")
-    check_width(len(names), str(path))
-    texts = {*texts, *kept_as_text(names, True, form, path)}
-    columns: dict[str, Any] = {}
-    words: dict[str, Words] = {}
-    for place, (name, kind) in enumerate(content["attributes"]):
-        if not sparse:
-            columns[name] = np.array(cells[place], object)
-            continue
-        usual = kind[0] if isinstance(kind, list) else "0" if lines.kinds[place] == "number" else ""
-        listed = np.array([usual, *cells[place]], object)  # the first is what rows do not list
-        if name in texts or (made := number_column(listed, form)) is None:
-            columns[name] = np.full(len(index), usual, object)
-            columns[name][rows[place]] = cells[place]
-        else:
-            column = np.full(len(index), made[0][0])
-            column[rows[place]] = made[0][1:]
-            columns[name] = pd.arrays.SparseArray(column, fill_value=made[0][0])
-            words[name] = {word: rows[place][at - 1] for word, at in made[1].items()}
-    yield table_of(path, columns, index, form, texts, words, sparse=sparse)
-
-
-def _is_sparse(path: Path, limit: int | None, encoding: str) -> bool:
-    """Whether the first row of the data lists its entries in braces."""
-    is_data = False
-    for _, line in text_lines(path, limit, encoding):
-        text = line.strip()
-        if is_data and text and not text.startswith("%"):
-            return text.startswith("{")
-        is_data = is_data or text.lower().startswith("@data")
-    return False
-
-
-class _ArffLines:
-    """The lines of a file as the decoder takes them; ``number`` is that of the last one.
-
-    Values stay text: the decoder would truncate those of integer attributes, and refuses dates. What its
-    expression for lists of classes could take for ever to refuse is refused before it.
-    """
-
-    def __init__(self, path: Path, limit: int | None, encoding: str):
-        self.path, self.lines, self.kinds, self.number = (
-            path,
-            text_lines(path, limit, encoding),
-            list[str](),
-            0,
-        )
-
-    def __iter__(self) -> Iterator[str]:
-        is_data = False
-        for number, line in self.lines:
-            self.number = number
-            if not is_data and (keyword := _KEYWORD.match(line)):
-                line = f"{keyword[1]} {line[keyword.end() :].rstrip()}"
-                if keyword[1].lower() == "@attribute":
-                    line = self._attribute(line)
-            is_data = is_data or line.strip().lower().startswith("@data")
-            yield line
-
-    def _attribute(self, line: str) -> str:
-        if _NOMINAL.fullmatch(line):
-            self.kinds.append("nominal")
-            return line
-        if match := _TYPE.fullmatch(line):
-            kind = match[2].split()[0].lower()
-            self.kinds.append("text" if kind in ("string", "date") else "number")
-            return f"{match[1]}STRING"
-        raise UserError(
-            f"{self.path}:{self.number}: the attribute {show(line)} cannot be read; write its name, in "
-            "quotes if it holds a blank, and then numeric, string, date or {class,class}"
-        )
-
-
-def _arff_fault(error: Exception, attributes: int, sparse: bool) -> str:
-    """Return what is wrong with a line, by the decoder's error."""
-    import arff
-
-    text = str(getattr(error, "message", error))
-    if isinstance(error, arff.BadNominalValue):
-        value = text.removeprefix("Data value ").partition(" not found in")[0]
-        return f"{show(value)} is not one of the values that its attribute declares"
-    if isinstance(error, arff.BadAttributeName):
-        return "two attributes have this name; rename one"
-    if isinstance(error, arff.BadDataFormat) and not sparse:
-        return f"the row does not have {counted(attributes, 'value')}, as the attributes declare"
-    if isinstance(error, arff.BadDataFormat):
-        return f"an entry is beyond the last of {counted(attributes, 'attribute')}"
-    return (
-        "not valid ARFF: @relation, @attribute and @data lines, then rows of values or of {place value, ...}"
-    )
+    return table_of(path, columns, [number for number, _ in rows], form, texts, unit=unit)
 
 
 # ------------------------------------------------------------------ numbered columns
@@ -496,7 +328,6 @@ def _ending(path: Path) -> str:
 
 def format_of(path: Path) -> Format:
     """Return the format of a user's file: by its ending where that says it, else by its first lines."""
-    check_format(path)
     return ENDINGS.get(_ending(path)) or _of_content(path)
 
 
@@ -515,7 +346,7 @@ def _of_content(path: Path) -> Format:
             return ENDINGS[ending]
     for line in beginning(path).split("\n"):
         if line.lstrip().startswith(("{", "[{", "[ {", "[[")) or line.strip() == "[":
-            return ENDINGS[".jsonl" if line.startswith("{") else ".json"]
+            return ENDINGS[".jsonl"]
         if line.lower().startswith("@relation"):
             return ENDINGS[".arff"]
         line = line.partition("#")[0]

@@ -14,39 +14,23 @@ What a class is, for files, arrays, ``positive=`` and saved models:
 """
 
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from omkl.data.parse import to_number
-from omkl.errors import UserError, quoted, show, suggest
+from omkl.errors import UserError, counted, quoted, show, suggest
 
 Classes = tuple[str, ...] | None  # labels as a source without YAML writes them, in the order of their numbers
 OTHERS = "other"  # all classes but the positive one, where they are several
 MOST_CLASSES = 1000
 MOST_LISTED = 8  # in a message
-MOST_WHOLE = 50  # different whole numbers that are classes where nothing else is said
-FEW = 20  # as many different numbers may be classes whatever they are
+FEW = 20  # different whole numbers that are classes where nothing else is said ...
+FEWEST_ROWS = 10  # ... if each has this many rows on average
 TRUTH = {"false": 0.0, "true": 1.0}
-_SAME: dict[str, tuple[float | str, ...]] = {  # what such a class is, where that is a class too
-    "true": (1.0,),
-    "false": (0.0,),
-    "yes": (1.0, "true"),
-    "no": (0.0, "false"),
-    "t": ("true",),
-    "f": ("false",),
-    "y": ("yes",),
-    "n": ("no",),
-}
 _SCALARS = (bool, int, float, str, np.bool_, np.integer, np.floating, np.str_)  # what JSON can hold
 WRITE_ALIKE = "write them alike if they are the same"  # how a note ends that is a warning
-_LATIN = str.maketrans(  # Cyrillic and Greek letters, quotation marks, hyphens and minus
-    "АВЕКМНОРСТУХІаеорсухіΑΒΕΖΗΙΚΜΝΟΡΤΥΧο\u2018\u2019\u201c\u201d\u2010\u2011\u2012\u2013\u2014\u2212",
-    "ABEKMHOPCTYXIaeopcyxiABEZHIKMNOPTYXo''\"\"------",
-)
 _EXACT = 2.0**53  # up to here, different whole numbers are different floats
 _DECIMAL = re.compile(r"[-+]?(\d+)(?:\.(\d*))?|[-+]?\.(\d+)")
 _EXPONENT = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+|[-+]?inf(?:inity)?", re.IGNORECASE)
@@ -102,8 +86,10 @@ def distinct(labels: np.ndarray) -> tuple[tuple[str, ...], np.ndarray, np.ndarra
         short = numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8  # 0.1 of float32 is 0.1
         plain = [float(str(number)) for number in numbers] if short else numbers.tolist()
         return tuple(map(_plain, plain)), place.ravel(), numbers.astype(np.float64)
-    codes: dict[str, int] = {}
-    place = np.array([codes.setdefault(text, len(codes)) for text in map(str, labels.tolist())], np.int64)
+    import pandas as pd
+
+    place, different = pd.factorize(np.array(list(map(str, labels.tolist())), object))
+    codes = {text: code for code, text in enumerate(different)}
     texts: dict[_Reading, str] = {}  # the first text of each class, in the order of texts
     readings = {text: _read(text) for text in sorted(codes)}
     for text, reading in readings.items():
@@ -194,17 +180,24 @@ def y_of(labels: np.ndarray, task: str, where: str) -> tuple[np.ndarray, Classes
 
 
 def task_of(labels: np.ndarray, where: str, positive: str | None = None) -> tuple[str, str]:
-    """Return the task of labels (T,), and a note where they are targets: numbers, many or not whole."""
+    """Return the task of labels (T,), and a note on what numbers are taken for.
+
+    Words and truth values are classes. So are two different whole numbers, and up to FEW of them if each has
+    FEWEST_ROWS rows on average. All other numbers are targets.
+    """
     names, _, numbers = distinct(labels)
-    if numbers is None:
+    if numbers is None or positive is not None:
         return "classification", ""
-    codes = any(re.match(r"[-+]?0\d", name) for name in names) or len(set(numbers)) < len(names)  # 2.1, 2.10
-    if codes or positive is not None or len(numbers) <= 2:
+    codes = any(re.match(r"[-+]?0\d", name) for name in names) or len(set(numbers)) < len(
+        names
+    )  # 007; 2.1, 2.10
+    whole = bool((numbers == np.round(numbers)).all())
+    kind = f"{counted(len(numbers), 'different number')}{'' if whole else ', not all whole'}"
+    if codes or (whole and len(numbers) <= 2):
         return "classification", ""
-    fractions = bool((numbers != np.round(numbers)).any())
-    if not fractions and len(numbers) <= MOST_WHOLE and not _are_targets(numbers, len(labels)):
-        return "classification", ""
-    kind = "numbers that are not whole" if fractions else f"{len(numbers)} different numbers"
+    if whole and len(numbers) <= FEW and FEWEST_ROWS * len(numbers) <= len(labels):
+        helps = "task=regression takes them as targets"
+        return "classification", f"{where} holds {kind}, so task=classification; {helps}"
     return (
         "regression",
         f"{where} holds {kind}, so task=regression; task=classification takes them as classes",
@@ -277,42 +270,14 @@ def note_on(classes: Classes) -> tuple[str, ...]:
 
 
 def note_on_alike(classes: Iterable[str]) -> tuple[str, ...]:
-    """Return a note on classes that look like one, written in different ways; else none."""
-    classes = list(classes)
-    folded = {name: _folded(name) for name in classes}
-    known = set(folded.values())
+    """Return a note on classes that are one number, or differ in capital letters alone; else none."""
     groups: dict[Any, list[str]] = {}
     for name in classes:
-        own = folded[name]
-        while isinstance(own, str) and (same := [one for one in _SAME.get(own, ()) if one in known]):
-            own = same[0]
-        groups.setdefault(own, []).append(name)
-    if not (alike := [" and ".join(_told_apart(names)) for names in groups.values() if len(names) > 1]):
+        number = _read(name).number
+        groups.setdefault(name.casefold() if number is None else number, []).append(name)
+    if not (alike := [" and ".join(names) for names in groups.values() if len(names) > 1]):
         return ()
     return (f"labels: {shortlist(alike)} are different classes; {WRITE_ALIKE}",)
-
-
-def _told_apart(names: Sequence[str]) -> list[str]:
-    """Return names, those that look like another one in quotes and with the codes of their letters."""
-    counts = Counter(map(_seen, names))
-    return [ascii(name) if counts[_seen(name)] > 1 and name != _seen(name) else name for name in names]
-
-
-def _seen(name: str) -> str:
-    text = "".join(one for one in unicodedata.normalize("NFKC", name) if unicodedata.category(one) != "Cf")
-    return text.translate(_LATIN).strip()
-
-
-def _folded(name: str) -> float | str:
-    """Return what is compared of classes that may be one: a number, or a word without case, spaces and marks.
-
-    Letters of other alphabets that look like Latin ones are these; what is not seen is left out.
-    """
-    text = re.sub(r"^b(['\"])(.*)\1$", r"\2", _seen(name))  # how Python shows bytes
-    text = text.strip("\"'.,;:()[]").strip()
-    if (number := _read(text).number) is not None:
-        return number
-    return re.sub(r"[\s_-]+", " ", text.casefold())
 
 
 def against_rest(

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -16,42 +16,61 @@ _CHOICES = {
     "index_base": ("auto", 0, 1),
     "header": ("auto", "yes", "no"),
     "missing": ("online", "error", "drop", "mean"),
-    "categorical": ("auto", "onehot", "letters", "error"),
     "dates": ("parts", "ordinal", "drop"),
-    "day_first": ("auto", "yes", "no"),
     "qid": ("error", "drop"),
 }
+CATEGORICAL = ("auto", "onehot", "letters", "error")  # else categorical= names columns
 _GROUPING = {" ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}  # in all the forms that programs write
 _MINUS = "\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"  # what programs write for - before a number
+_CURRENCY = r"(?:USD|EUR|GBP|JPY|CHF|CNY|INR)"
+# a cell that begins with a digit, signs left out, or ends with a number after a blank, a currency or a point
+_BEGINS = re.compile(r"[\W_]*\d")
+_ENDS = re.compile(rf"(?:.*\s|.*{_CURRENCY}|[^\d]*[.,])[\W_]*\d[\d.,'\s]*[\W_]*", re.IGNORECASE)
+_LONGEST = 100  # characters of a cell that is near a number
 _PLAIN = re.compile(  # texts that a setting need not quote: omkl.config.words reads them as they are
     r"(?!(?:null|true|false|inf|nan)\Z)[^\W\d_]\w*(?: \w+)*|0|[1-9][0-9]{0,17}", re.IGNORECASE
 )
 _PLAIN_CLASS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|true|false", re.IGNORECASE)
 
 
+class Stop(UserError):
+    """What stops a run on a table: read or refuse, never guess.
+
+    mend: settings of `Preparation` that let the run go on; empty where the file itself must be changed
+    column: the column that stops it, if it is one
+    """
+
+    def __init__(self, text: str, mend: Mapping[str, Any] | None = None, column: str = "") -> None:
+        super().__init__(text)
+        self.mend, self.column = dict(mend or {}), column
+
+
 @dataclass(frozen=True)
 class Preparation:
     """What a user wants of a file, mostly of a table; the defaults suit most, and change nothing.
 
-    header: ``auto``, or ``yes`` or ``no``: whether the first line names the columns
+    skip: lines before the table
+    header: ``yes`` or ``no``: whether the first line names the columns; ``auto``: it does if it has words over
+    numbers
     delimiter: ``auto``, or one character; a space stands for any run of white space
     encoding: of the text, ``auto`` for UTF-8
     thousands: the character between groups of three digits, None for none    decimal: a point or a comma
     na: the words that are gaps, without regard to case, None for MISSING; an empty cell always is one
-    label: a column's name or number; None for the last, or for one that is called as in LABELS
+    label: a column's name or number; None for one that is called as in LABELS, and the last where the columns
+    have no names
     id: columns that name the rows, left out of the features    drop: columns to leave out
     missing: ``online``: numbers are the mean of the rows before, a gap among words is a word of its own;
     ``error``, ``drop`` the row, or ``mean`` of the column; rows without a label are left out, but for error
-    categorical: ``onehot``, ``letters`` (their codes), ``error``, or ``auto``: onehot for columns of few
-    words, others are left out
+    categorical: what columns of words become: ``onehot``, ``letters`` (their codes), ``error``, or ``auto``:
+    onehot for columns of few words, others are left out; or the columns that become onehot, the others as auto
     dates: ``parts``, ``ordinal`` (only the days since the first) or ``drop``
-    day_first: whether 3/4/2024 is in April, ``yes`` or ``no``; ``auto``: as other dates of the column show
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
     positive: the class that is +1 against all others, None: all classes as they are
     index_base: of LIBSVM text, the index of the first column, 0 or 1; ``auto``: 0 if there is an index 0
     qid: of LIBSVM text, whether groups of a ranking are an ``error`` or left out (``drop``)
     """
 
+    skip: int = 0
     header: str = "auto"
     delimiter: str = "auto"
     encoding: str = "auto"
@@ -62,9 +81,8 @@ class Preparation:
     id: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     missing: str = "online"
-    categorical: str = "auto"
+    categorical: tuple[str, ...] = ("auto",)
     dates: str = "parts"
-    day_first: str = "auto"
     scale: str = "none"
     positive: str | None = None
     index_base: str | int = "auto"
@@ -85,6 +103,12 @@ class Preparation:
             if (value := getattr(self, key)) not in known:
                 *others, last = map(str, known)
                 raise UserError(f"{key}={show(value)}: must be {', '.join(others)} or {last}")
+        if not self.categorical or not all(isinstance(name, str) for name in self.categorical):
+            raise UserError(
+                f"categorical={show(self.categorical)}: must be onehot, error or names of columns"
+            )
+        if type(self.skip) is not int or self.skip < 0:
+            raise UserError(f"skip={show(self.skip)}: must be a number of lines")
         if self.encoding != "auto":
             _check_encoding(self.encoding)
         marks = [self.delimiter] if self.delimiter != "auto" else []
@@ -104,6 +128,16 @@ class Preparation:
             isinstance(self.na, tuple) and all(isinstance(word, str) for word in self.na)
         ):
             raise UserError(f"na={show(self.na)}: must be words")
+
+    @property
+    def named_words(self) -> tuple[str, ...]:
+        """The columns that ``categorical`` names."""
+        return () if len(self.categorical) == 1 and self.categorical[0] in CATEGORICAL else self.categorical
+
+    @property
+    def of_words(self) -> str:
+        """What becomes of the other columns of words: one of CATEGORICAL."""
+        return "auto" if self.named_words else self.categorical[0]
 
     @property
     def is_plain(self) -> bool:
@@ -134,6 +168,15 @@ class Preparation:
             return text.replace(self.decimal, ".")
         return text if self.decimal == "." or not {".", ","} & set(text) else None
 
+    def mended(self, mend: Mapping[str, Any]) -> "Preparation":
+        """Return it with the settings of a `Stop`: columns and gaps join those that are there."""
+        changed = dict(mend)
+        for key in ("drop", "categorical"):
+            if key in mend:
+                there = self.named_words if key == "categorical" else self.drop
+                changed[key] = (*there, mend[key])
+        return replace(self, **changed)
+
     @property
     def words(self) -> str:
         """The settings other than the defaults, as one types them."""
@@ -146,7 +189,7 @@ class Preparation:
             value = getattr(self, key)
             if value == getattr(AS_IT_IS, key):
                 continue
-            if key in ("label", "id", "drop", "positive"):
+            if key in ("label", "id", "drop", "positive", "categorical"):
                 words.append(typed_setting(key, *([value] if isinstance(value, str) else value)))
             else:
                 words.append(na_text(value) if isinstance(value, tuple) else f"{key}={typed(value)}")
@@ -154,6 +197,11 @@ class Preparation:
 
 
 AS_IT_IS = Preparation()
+
+
+def is_near_number(text: str) -> bool:
+    """Whether a text begins or ends with a number: ``78 °C``, ``€ 5``, ``<0.5``, ``3.2k``, ``5/4/99``, ``1/2``."""
+    return len(text) <= _LONGEST and bool(_BEGINS.match(text) or _ENDS.fullmatch(text))
 
 
 def plain_values(value: Any) -> Any:

@@ -193,10 +193,11 @@ TWO_FILES = ("labels_apart", "ones")
 
 def _columns(path: Path, limit: int | None, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the features (T, d) and the labels (T,), as texts, of a table or of a workbook's first sheet."""
-    form = Preparation(**{"categorical": "error", "missing": "error", **settings})
+    form = Preparation(**{"categorical": ("error",), "missing": "error", **settings})
     read = read_workbook if is_workbook(path) else read_delimited
     (found,) = read(path, form, limit)
-    X, labels, _ = recipe_of(found, form)[0].apply(found, new=True)
+    found.last = True
+    X, labels, _ = recipe_of(found)[0].apply(found, new=True)
     assert labels is not None
     return X, labels
 

@@ -5,7 +5,7 @@ A recipe is made from one table and can be applied to others with the same colum
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,27 +18,20 @@ from omkl.data.columns import (
     LONGEST_TEXT,
     NUMBERS,
     ONLINE,
-    TIME,
     WORDS,
     Column,
-    are_few,
-    codes_of_gaps,
-    is_odd,
-    na_word,
+    decide,
     no_number,
-    unread_number,
-    words_of,
+    stop_of_label,
 )
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.doubts import note_on_dates, note_on_na, notes_on_codes, notes_on_columns
 from omkl.data.labels import Classes, against_rest, note_on_alike, shortlist, task_of, y_of
 from omkl.data.parse import dense
-from omkl.data.preparation import Preparation, column_word, in_shell, na_text, plain_values
-from omkl.data.tables import Table, label_place
+from omkl.data.preparation import Preparation, Stop, column_word, in_shell, na_text, plain_values
+from omkl.data.tables import MOST_COLUMNS, Table
 from omkl.errors import UserError, counted, quoted, show, suggest
-
-EMPTY = "it has no value in any row"
 
 
 @dataclass
@@ -143,7 +136,7 @@ class Recipe:
             )
         values = column.values(table)
         if values is None:
-            raise UserError(no_number(name, table, new))
+            raise UserError(no_number(name, table))
         _check_finite(name, values, table)
         if column.means and missing.any():
             so_far = self.preparation.missing == ONLINE and not new
@@ -179,34 +172,36 @@ class Recipe:
         return recipe
 
 
-def recipe_of(
-    table: Table, preparation: Preparation, task: str = "classification"
-) -> tuple[Recipe, list[str]]:
-    """Return the recipe that prepares this table, and notes on it. Raises UserError, see `Recipe.apply`."""
-    chosen = choice_of(table, preparation, task)
+def recipe_of(table: Table) -> tuple[Recipe, list[str]]:
+    """Return the recipe that prepares this table, and notes on it.
+
+    Raises Stop for what stops a run, see `choice_of`, and UserError, see `Recipe.apply`.
+    """
+    chosen, preparation = choice_of(table), table.form
+    if chosen.stops:
+        others = [stop.column for stop in chosen.stops[1:]]
+        more = f"; so do {shortlist(quoted(others))}: `omkl data look` shows all" if others else ""
+        raise Stop(f"{chosen.stops[0]}{more}", chosen.stops[0].mend, chosen.stops[0].column)
     if not chosen.columns:
-        raise UserError(f"{table.where(0)}: {_nothing_left(table, preparation, chosen)}")
-    names = table.names
+        raise UserError(f"{table.where(0)}: {_nothing_left(table, chosen)}")
     saved = replace(  # what auto has decided stays
-        preparation, header="yes" if table.named else "no", id=tuple(names[i] for i in chosen.ids)
+        preparation, header="yes" if table.named else "no", id=tuple(chosen.ids)
     )
     columns = tuple(_learnt(column, table, preparation) for column in chosen.columns.values())
-    recipe = Recipe(saved, names[chosen.label], columns)
-    said, notes = chosen.said, list[str]()
+    recipe = Recipe(saved, chosen.label, columns)
+    said, notes = list(chosen.said), list[str]()
     wanted = () if preparation.label is None else (preparation.label,)
     for key, own in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
         notes += [note for name in own for note in table.note_on(name, key)]
     if words := [column for column in columns if column.kind == WORDS]:
         count = sum(len(column.parts) for column in words)
-        made = f"{counted(count, 'feature')} of {', '.join(quoted(column.name for column in words))}"
-        if preparation.categorical == "auto":
-            said.append(f"{made}, one for each word")
-        else:
-            notes.append(f"categorical=onehot makes {made}")
+        said.append(
+            f"{counted(count, 'feature')} of {', '.join(quoted(column.name for column in words))}, one for each word"
+        )
     if preparation.scale != "none":
         notes.append(f"scale={preparation.scale} uses the whole file: every round knows what comes later")
-    guessed = [*said, *table.notes]
-    return recipe, ["; ".join(guessed), *notes] if guessed else notes
+    together = [*said, *table.notes]
+    return recipe, ["; ".join(together), *notes] if together else notes
 
 
 def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
@@ -244,95 +239,80 @@ def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
 
 
 class Choice(NamedTuple):
-    """What becomes of the columns of a table, by their places.
+    """What becomes of the columns of a table.
 
-    ids: of `Preparation`    left_out: why others are no features
-    columns: by name, those that are    said: what is to be said of it
+    ids: of `Preparation`, by name    columns: the features by name    left_out: why others are no features
+    stops: what stops a run    said: what is to be said of it
     """
 
-    label: int
-    ids: list[int]
+    label: str
+    ids: list[str]
     columns: dict[str, Column]
-    left_out: dict[int, str]
+    left_out: dict[str, str]
+    stops: list[Stop]
     said: list[str]
 
 
-def choice_of(table: Table, preparation: Preparation, task: str = "classification") -> Choice:
+def choice_of(table: Table) -> Choice:
     """Return what becomes of each column. Raises UserError for settings that the table does not allow."""
-    names = table.names
-    label, why = label_place(names, table.named, preparation, table.path)
-    ids = [table.place(name, "id") for name in preparation.id]
-    left_out = {table.place(name, "drop"): "drop=" for name in preparation.drop}
-    for key, places in (("drop", left_out), ("id", ids)):
-        if label in places:
-            raise UserError(
-                f"{column_word(key, names[label])}: this is the label; label=COLUMN names another"
-            )
-    chosen = Choice(label, ids, {}, left_out, [why] if why else [])
-    said: dict[str, list[str]] = {}
-    for place, name in enumerate(names):
-        if place in {label, *ids, *left_out}:
-            continue
-        what = ""
-        if preparation.missing != "error" and table.missing(name).all():
-            left_out[place] = EMPTY
-            said.setdefault(f"left out, since {EMPTY}", []).append(f"'{name}'")
-            continue
-        if table.is_numeric(name):
-            is_words = preparation.categorical == "onehot" and table.is_truth(name)
-            chosen.columns[name] = Column(name, WORDS if is_words else NUMBERS)
-            continue
-        there = table.text(name)[~table.missing(name)]
-        column, what = Column.of(name, there, preparation)
-        if column.kind in (DATE, TIME) and preparation.dates == "drop":
-            left_out[place], what = "dates=drop", ""
-        elif column.kind == WORDS and preparation.categorical == "auto":
-            words = words_of(there, preparation) or []
-            if not are_few(len(words), len(table)) and not is_odd(words, preparation):
-                left_out[place], helps = _too_many(name, there, words, table)
-                what = f"{what}; left out" if what else "left out"
-                what += f", since {left_out[place]}; {helps}"
-        if place not in left_out:
-            chosen.columns[name] = column
-        if what:
-            said.setdefault(what, []).append(f"'{name}'")
+    names, preparation, label = table.names, table.form, table.label
+    ids = [names[table.place(name, "id")] for name in preparation.id]
+    left_out = {names[table.place(name, "drop")]: "drop=" for name in preparation.drop}
+    for key, own in (("drop", left_out), ("id", ids)):
+        if label in own:
+            raise UserError(f"{column_word(key, label)}: this is the label; label=COLUMN names another")
+    chosen, said = Choice(label, ids, {}, left_out, [], []), dict[str, list[str]]()
+    if stop := stop_of_label(label, table):
+        chosen.stops.append(stop)
+    for name in (name for name in names if name not in {label, *ids, *left_out}):
+        made = decide(name, table)
+        if made.stop:
+            chosen.stops.append(made.stop)
+        elif made.column:
+            chosen.columns[name] = made.column
+        else:
+            chosen.left_out[name] = made.left_out
+        if made.said:
+            said.setdefault(made.said, []).append(f"'{name}'")
     chosen.said.extend(f"{', '.join(own)}: {what}" for what, own in said.items())
     return chosen
 
 
-def _too_many(name: str, texts: Sequence[str], words: list[str], table: Table) -> tuple[str, str]:
-    """Return why a column of too many different words is left out, and what helps."""
-    form = table.form
-    if codes := codes_of_gaps(texts, form):
-        count = sum(text in codes for text in texts)
-        said = (
-            f"{count} of {counted(len(table), 'row')} hold {' or '.join(quoted(codes))} in place of a number"
-        )
-        return (
-            said,
-            f"{na_word(codes, table)} takes {'these words' if codes[1:] else 'it'} as a missing value",
-        )
-    if odd := unread_number(texts, form):
-        row = table.text(name).tolist().index(odd)
-        said = f"{show(odd)} ({table.where(row)}) is a number in a notation that is not read"
-        return said, "write numbers such as -1.5 or 2e3"
-    said = f"{len(words)} different words in {len(table)} rows are too many"
-    return said, "categorical=onehot makes features of them"
+def mended(
+    read: Callable[[Preparation], Table], preparation: Preparation
+) -> tuple[Table | None, Preparation, list[Stop]]:
+    """Return a table as if all that stops a run on it had been mended, the settings that do, and what stops it.
+
+    read: gives the table with a preparation. The table is None where something stops it that no setting mends.
+    """
+    stops = list[Stop]()
+    while True:
+        found, table = list[Stop](), None
+        try:
+            table = read(preparation)
+            found = choice_of(table).stops
+        except Stop as stop:
+            found = [stop]
+        notation = [stop for stop in found if "decimal" in stop.mend]  # which changes what the others are
+        found = notation[:1] or found
+        if not found:
+            return table, preparation, stops
+        stops += found
+        for stop in found:
+            if not stop.mend or len(stops) > MOST_COLUMNS:
+                return None, preparation, stops
+            preparation = preparation.mended(stop.mend)
 
 
-def _nothing_left(table: Table, preparation: Preparation, chosen: Choice) -> str:
+def _nothing_left(table: Table, chosen: Choice) -> str:
     """Return why no column is a feature, and what helps."""
-    words = [place for place, why in chosen.left_out.items() if why not in ("drop=", EMPTY)]
-    if words:
-        return no_number(table.names[words[0]], table).removeprefix(f"{table.where(0)}: ")
+    others = {name: why for name, why in chosen.left_out.items() if why != "drop="}
+    if others:
+        return "; ".join(f"column '{name}' is left out, since {why}" for name, why in others.items())
     if chosen.left_out or chosen.ids:
-        listing = preparation.words_of(["id", "drop"])
+        listing = table.form.words_of(["id", "drop"])
         return f"{listing} leaves no feature besides the label; leave out fewer columns"
-    texts = [table.names[0], *table.text(table.names[0])[:20]] if len(table.names) == 1 else []
-    for mark in "~^:#!*&@/" if texts else "":
-        if len(counts := {text.count(mark) for text in texts}) == 1 and counts != {0}:
-            return f"1 column, so no features; {in_shell(f'delimiter={mark}')} divides it"
-    return f"{counted(len(table.names), 'column')}, so no features; is the delimiter right?"
+    return f"{counted(len(table.names), 'column')}, so no features; delimiter=CHARACTER says what separates the columns"
 
 
 def _check_finite(name: str, numbers: np.ndarray, table: Table) -> None:
@@ -350,17 +330,17 @@ def _note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
     return [f"taken as missing: {shortlist(quoted(shown))}; na= says which words are"]
 
 
-def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[Dataset, Recipe]:
+def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
     """Return the data set of a table, and the recipe that prepares others like it.
 
     Raises UserError that names row, column and what helps.
     """
-    said = ""
+    said, preparation = "", table.form
     if task == "auto":
-        label = table.names[label_place(table.names, table.named, preparation, table.path)[0]]
+        label = table.label
         there = table.labels(label)[~table.missing(label)]
         task, said = task_of(there, f"column '{label}'", preparation.positive)
-    recipe, notes = recipe_of(table, preparation, task)
+    recipe, notes = recipe_of(table)
     notes += [said] if said else []
     X, labels, kept = recipe.apply(table)
     assert labels is not None  # the recipe was made from this table
@@ -380,7 +360,7 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
     else:
         if task != "classification":
             if (numbers := table.numbers(recipe.label)) is None:
-                raise UserError(no_number(recipe.label, table, target=True))
+                raise UserError(no_number(recipe.label, table))
             _check_finite(recipe.label, numbers, table)
         y, classes = y_of(labels, task, where)
     features = [column.name for column in recipe.columns]
@@ -391,7 +371,7 @@ def prepared_table(table: Table, task: str, preparation: Preparation) -> tuple[D
     if task == "regression":
         notes += notes_on_codes(recipe.label, y, "whose rows are left out")
     for column, at in zip(recipe.columns, np.cumsum(widths) - widths, strict=True):
-        if column.kind in (DATE, TIME) and isinstance(X, np.ndarray):
+        if column.kind == DATE and isinstance(X, np.ndarray):
             notes += note_on_dates(column.name, X[:, at])
     examples = dense(X, labels)
     raw = table.raw.get(recipe.label)

@@ -179,7 +179,7 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
     """
     (found,) = format_of(path).read(path, preparation, data_files.size_limit(), None, ())
     if isinstance(found, Table):
-        dataset, recipe = prepared_table(found, task, preparation)
+        dataset, recipe = prepared_table(found, task)
         return replace(dataset, name=data_name(path)), recipe
     if found.d == 0:
         raise UserError(f"{path}: no features in any example")
@@ -313,7 +313,7 @@ class Frame(DataRef):
 
     @cached_property
     def _read(self) -> tuple[Parsed, Recipe]:
-        dataset, recipe = prepared_table(self.table(), self.task, self.preparation)
+        dataset, recipe = prepared_table(self.table(), self.task)
         return of_dataset(replace(dataset, name=self.name)), recipe
 
     def load(self, download: bool = True) -> Dataset:

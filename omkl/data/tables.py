@@ -2,6 +2,8 @@
 
 import itertools
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.data.labels import TRUTH
-from omkl.data.preparation import AS_IT_IS, LABELS, Preparation, column_word, typed_setting
+from omkl.data.preparation import AS_IT_IS, LABELS, Preparation, Stop, column_word, typed_setting
 from omkl.errors import UserError, counted, quoted, show, suggest
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_COLUMNS = 100_000
-Words = dict[str, int]  # of a column of numbers: each text that is a gap or not finite, with its first row
+MOST_NAMED = 20  # columns in a message
+GapWords = dict[str, int]  # the texts of a column that are gaps or not finite, each with its first row
 Values = np.ndarray | Any  # numbers (T,), texts (T,) as objects, or an array of pandas
 
 
@@ -29,7 +32,8 @@ class Table:
 
     frame: a column is one of numbers, whose gaps are nan, or of texts, whose gaps are None; the index is the
     line that each row ends at, or its number    unit: what stands between the path and that number
-    named: whether the columns have names of their own    words: see `Words`, by column
+    named: whether the columns have names of their own    last: whether the last one is the label where nothing
+    else says which, as in ARFF and where the columns have no names    words: see `GapWords`, by column
     form: how it was read    notes: for the user, on what was decided in reading it
     sparse: whether its rows list what is not 0
     raw: the columns that are kept as text but have values of other types in their source
@@ -40,8 +44,9 @@ class Table:
     frame: "pd.DataFrame"
     form: Preparation
     named: bool = True
+    last: bool = False
     unit: str = ":"
-    words: dict[str, Words] = field(default_factory=dict)
+    words: dict[str, GapWords] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     sparse: bool = False
     raw: dict[str, Any] = field(default_factory=dict)
@@ -60,6 +65,11 @@ class Table:
         number = self.frame.index[row]
         label = f" (index {show(self.index[number - 1])})" if self.index is not None else ""
         return f"{self.path}{self.unit}{number}{label}"
+
+    @property
+    def label(self) -> str:
+        """The label's column, see `label_place`."""
+        return self.names[label_place(self.names, self.last or not self.named, self.form, self.path)]
 
     def place(self, wanted: str, key: str) -> int:
         """Return the place of a column, see `place_of`."""
@@ -90,6 +100,10 @@ class Table:
         if isinstance(values.dtype, np.dtype) or self.sparse:
             return np.asarray(values, np.float64)
         return np.asarray(values.to_numpy(np.float64, na_value=np.nan))
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column is kept as texts."""
+        return _is_text(self._arrays[name])
 
     def is_numeric(self, name: str) -> bool:
         """Whether `numbers` gives numbers."""
@@ -156,26 +170,39 @@ def place_of(names: Sequence[str], wanted: str, key: str, path: Path) -> int:
     )
 
 
-def label_place(names: Sequence[str], named: bool, wanted: Preparation, path: Path) -> tuple[int, str]:
-    """Return the place of the label's column, and how it was chosen unless the user did."""
+def label_place(names: Sequence[str], last: bool, wanted: Preparation, path: Path) -> int:
+    """Return the place of the label's column: that of ``label=``, or the one that is called as in LABELS.
+
+    last: whether it is the last one where none is called so: the columns have no names, or it is ARFF
+    Raises Stop where the label is not said, or two columns could be it.
+    """
     if wanted.label is not None:
-        return place_of(names, wanted.label, "label", path), ""
-    last = len(names) - 1
+        return place_of(names, wanted.label, "label", path)
     out = {place_of(names, name, key, path) for key in ("id", "drop") for name in getattr(wanted, key)}
-    lower = [name.strip().lower() for name in names]
-    found = [lower.index(name) for name in LABELS if name in lower and lower.index(name) not in out]
-    if named and found and lower[last] not in LABELS:
-        return found[0], f"the label is column '{names[found[0]]}', by its name; label= names another"
-    shown = f"'{names[last]}'" if named else names[last]
-    return last, f"the label is column {shown}, the last; label= names another"
+    found = [i for i, name in enumerate(names) if name.strip().lower() in LABELS and i not in out]
+    if len(found) == 1 or (found and last):
+        return found[-1]
+    if last:
+        return len(names) - 1
+    known = ", ".join(quoted(names[:MOST_NAMED])) + (", ..." if len(names) > MOST_NAMED else "")
+    if found:
+        fault = f"the label may be column {' or '.join(show(names[i]) for i in found)}"
+    else:
+        fault = f"no column is called {', '.join(LABELS[:-1])} or {LABELS[-1]}"
+    raise Stop(
+        f"{path}: {fault}; name the label's column with label=COLUMN; the columns are {known}",
+        {"label": names[(found or [len(names) - 1])[-1]]},
+    )
 
 
-def kept_as_text(names: Sequence[str], named: bool, wanted: Preparation, path: Path) -> set[str]:
-    """Return the columns whose texts matter even where they are numbers: that of the label, and ``id``."""
+def kept_as_text(names: Sequence[str], last: bool, wanted: Preparation, path: Path) -> set[str]:
+    """Return the columns whose texts matter even where they are numbers: the label, ``id``, ``categorical``."""
     kept = set[str]()
     with suppress(UserError):  # where a table lacks them, `recipe_of` says so
-        kept.add(names[label_place(names, named, wanted, path)[0]])
-        kept |= {names[place_of(names, name, "id", path)] for name in wanted.id}
+        kept.add(names[label_place(names, last, wanted, path)])
+    for key, own in (("id", wanted.id), ("categorical", wanted.named_words)):
+        with suppress(UserError):
+            kept |= {names[place_of(names, name, key, path)] for name in own}
     return kept
 
 
@@ -213,43 +240,62 @@ def _numbers(texts: np.ndarray, form: Preparation) -> np.ndarray | None:
     return None if any("_" in text for text in texts) else numbers
 
 
+def distinct_texts(texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different texts (n,) in the order in which they come, and the place of each text (T,)."""
+    import pandas as pd
+
+    codes, different = pd.factorize(texts)
+    return np.asarray(different, object), codes
+
+
 def numbers_of(texts: np.ndarray, form: Preparation) -> np.ndarray | None:
     """Return texts as numbers (T,), nan in gaps; True is 1. None where some text is neither."""
-    gaps = form.gaps
-    missing = np.fromiter((text.lower() in gaps for text in texts), bool, len(texts))
-    there = texts[~missing]
+    different, place = distinct_texts(texts)
+    missing = np.array([text.lower() in form.gaps for text in different], bool)
+    there = different[~missing]
     found = _numbers(there, form)
     if _are_truth(there):
         found = np.array([TRUTH[text.lower()] for text in there], float)
     if found is None:
         return None
-    numbers = np.full(len(texts), np.nan)
+    numbers = np.full(len(different), np.nan)
     numbers[~missing] = found
     numbers[np.isin(numbers, numeric_gaps(form))] = np.nan
-    return numbers
+    return numbers[place]
 
 
-def number_column(texts: np.ndarray, form: Preparation) -> tuple[np.ndarray, Words] | None:
-    """Return the numbers (T,) of a column of texts, nan in gaps, and its `Words`. None for another column."""
+def number_column(texts: np.ndarray, form: Preparation) -> tuple[np.ndarray, GapWords] | None:
+    """Return the numbers (T,) of a column of texts, nan in gaps, and its `GapWords`. None for another column."""
     numbers = numbers_of(texts, form)
     if numbers is None or _are_truth(text for text in texts if text.lower() not in form.gaps):
         return None
-    return numbers, _words(texts, ~np.isfinite(numbers))
+    return numbers, _gap_words(texts, ~np.isfinite(numbers))
 
 
-def text_column(texts: np.ndarray, form: Preparation) -> tuple[np.ndarray, Words]:
-    """Return a column of texts (T,), None in gaps, and its `Words`."""
-    gaps, numeric = form.gaps, numeric_gaps(form)
-    missing = np.fromiter((text.lower() in gaps for text in texts), bool, len(texts))
-    if numeric and (numbers := number_column(texts, form)):
+def text_column(texts: np.ndarray, form: Preparation) -> tuple[np.ndarray, GapWords]:
+    """Return a column of texts (T,), None in gaps, and its `GapWords`.
+
+    Words are in Unicode's NFC, with single blanks, and without quotes of one kind around all of them.
+    """
+    different, place = distinct_texts(texts)
+    missing = np.array([text.lower() in form.gaps for text in different], bool)
+    if numeric_gaps(form) and (numbers := number_column(different, form)):
         missing = np.isnan(numbers[0])
-    made = texts.copy()
-    made[missing] = None
-    return made, _words(texts, missing)
+    words = [clean(text) for text in different]
+    there = [word for word, is_gap in zip(words, missing, strict=True) if not is_gap]
+    if there and all(len(word) > 2 and word[0] == word[-1] in "'`" for word in there):
+        words = [word[1:-1].strip() if word[:1] in tuple("'`") else word for word in words]
+    made = np.array([None if is_gap else word for word, is_gap in zip(words, missing, strict=True)], object)
+    return made[place], _gap_words(texts, missing[place])
 
 
-def _words(texts: np.ndarray, odd: np.ndarray) -> Words:
-    words: Words = {}
+def clean(text: str) -> str:
+    """Return a word in Unicode's NFC with single blanks, so that what looks the same is the same."""
+    return " ".join(text.split()) if text.isascii() else " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _gap_words(texts: np.ndarray, odd: np.ndarray) -> GapWords:
+    words: GapWords = {}
     for row in np.flatnonzero(odd).tolist():
         if texts[row]:
             words.setdefault(texts[row], row)
@@ -262,7 +308,7 @@ def table_of(
     index: Sequence[int] | np.ndarray,
     form: Preparation,
     texts: Collection[str],
-    words: dict[str, Words] | None = None,
+    words: dict[str, GapWords] | None = None,
     **about: Any,
 ) -> Table:
     """Return the table of these columns; those of texts that are numbers become numbers.
@@ -274,7 +320,7 @@ def table_of(
 
     place, made, words, gaps = pd.Index(index), dict[str, Any](), dict(words or {}), numeric_gaps(form)
     for name, values in columns.items():
-        own: Words = {}
+        own: GapWords = {}
         if isinstance(values, np.ndarray) and values.dtype == object:
             found = None if name in texts else number_column(values, form)
             values, own = found or text_column(values, form)
@@ -352,14 +398,20 @@ def of_frame(
     frame = as_pandas(frame)
     if not len(frame):
         raise UserError(f"{path}: no examples in it")
-    names = list(map(str, frame.columns))
-    if twice := [name for name in names if names.count(name) > 1]:
+    if getattr(frame.columns, "nlevels", 1) > 1:
+        raise UserError(f"{path}: the columns have names of several levels (MultiIndex); give each one name")
+    names = [clean(str(name)) for name in frame.columns]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise UserError(f"{path}: two columns are named {show(twice[0])}; rename one")
     check_width(len(names), str(path))
-    texts = {*texts, *kept_as_text(names, True, form, path)}
+    texts = {*texts, *kept_as_text(names, False, form, path)}
     columns: dict[str, Values] = {}
     raw: dict[str, Any] = {}
+    notes = list[str]()
     for name, (_, values) in zip(names, frame.items(), strict=True):
+        if (zone := getattr(values.dtype, "tz", None)) is not None:
+            values = values.dt.tz_localize(None)
+            notes.append(f"'{name}': the local times of {zone}")
         if name in texts:
             raw[name] = values
         if _is_text(values) or name in texts:
@@ -369,7 +421,7 @@ def of_frame(
         else:
             columns[name] = values.array
     rows = np.arange(before + 1, before + len(frame) + 1)
-    made = table_of(path, columns, rows, form, texts, unit=": row ", raw=raw)
+    made = table_of(path, columns, rows, form, texts, unit=": row ", raw=raw, notes=tuple(notes))
     if not before and not (frame.index.dtype.kind == "i" and (frame.index == np.arange(len(frame))).all()):
         made.index = frame.index
     return made

@@ -47,7 +47,7 @@ def test_dense_rows(path):
         [False, True, False],
         [False, False, True],
     ]
-    dataset = load(str(path), preparation=Preparation(drop=("day",), categorical="onehot", missing="mean"))
+    dataset = load(str(path), preparation=Preparation(drop=("day",), categorical=("onehot",), missing="mean"))
     assert (dataset.classes, dataset.y.tolist(), dataset.d) == (("no", "yes"), [1, -1, 1], 5)
     with pytest.raises(UserError, match=r"my\.arff:11: column 'size' has no value \('\?'\)"):
         load(str(path), preparation=Preparation(missing="error"))
@@ -64,8 +64,9 @@ def test_sparse_rows(path):
     assert table.numbers("in cm").tolist() == [2, 0, 0]
     assert table.text("colour").tolist() == ["red", "red", "dark blue"]  # the first is not written
     assert table.text("class").tolist() == ["yes", "no", "no"]
-    wanted = Preparation(drop=("day",), categorical="onehot", missing="mean")
-    own, _ = recipe_of(table, wanted)
+    wanted = Preparation(drop=("day",), categorical=("onehot",), missing="mean")
+    table = read_table(path, wanted)
+    own, _ = recipe_of(table)
     X, labels, _ = own.apply(table)
     assert own.features == ["size", "in cm", "colour=dark blue", "colour=red"]
     assert X.toarray().tolist() == [[1.5, 2, 0, 1], [0, 0, 0, 1], [0.75, 0, 1, 0]]
@@ -114,7 +115,7 @@ def test_a_sparse_file_is_not_made_dense(path, monkeypatch):
         (HEAD + "1,2,red,50%\n", r":10: the row does not have 5 values"),
         (HEAD + "{9 1}\n", r":10: an entry is beyond the last of 5 attributes"),
         (HEAD + "{0 1}\n1,2,red,?,yes\n", r":11: not valid ARFF"),
-        (HEAD + "x,2,red,?,yes\n1,2,red,?,no\n", r":10: column 'size' holds 'x', which is not a number"),
+        (HEAD + "x,2,red,?,yes\n1,2,red,?,no\n", r":10: column 'size' holds 'x', which is no number"),
         (HEAD, ": no examples in it"),
         ("@relation r\n@attribute a {x,y\n@data\n", r":2: the attribute .* cannot be read; .*a blank"),
         ("@relation r\n@attribute a {" + "x," * 60 + "\n", r":2: the attribute .* cannot be read"),

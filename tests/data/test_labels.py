@@ -38,7 +38,7 @@ def test_three_and_more_classes_are_numbered_in_their_order(tmp_path):
     plain = write(tmp_path / "plain.libsvm", "0 1:1\n1 1:2\n2 1:2\n")
     again = [data.load(str(plain)) for _ in range(2)][1]  # of the parsed copy
     assert (again.notes, again.classes, again.n_classes) == ((), ("0", "1", "2"), 3)
-    (tmp_path / "words.csv").write_text("1,b\n2,c\n3,a\n4,10\n")
+    (tmp_path / "words.csv").write_text("1.5,b\n2,c\n3,a\n4,10\n")
     words = data.load(str(tmp_path / "words.csv"))
     assert (words.classes, words.y.tolist()) == (("10", "a", "b", "c"), [2, 3, 1, 0])
     one = data.load(str(tmp_path / "words.csv"), preparation=Preparation(positive="c"))
@@ -129,15 +129,15 @@ def test_numbers_in_memory_are_compared_without_their_texts():
 
 
 def test_a_note_says_which_classes_are_one_number(tmp_path):
-    made = data.load(str(write(tmp_path / "v.csv", "a,b\n" + "1,2.1\n2,2.10\n3,2.2\n4,007\n5,7\n" * 2)))
+    made = data.load(str(write(tmp_path / "v.csv", "a,y\n" + "1,2.1\n2,2.10\n3,2.2\n4,007\n5,7\n" * 2)))
     assert made.classes == ("2.1", "2.10", "2.2", "007", "7")
-    assert made.notes[2] == (
+    assert made.notes[1] == (
         "labels: 2.1 and 2.10, 007 and 7 are different classes; write them alike if they are the same"
     )
     one, recipe = read_file(tmp_path / "v.csv", "classification", Preparation(positive="7"))
     assert (one.classes, one.y.tolist(), recipe.alike) == (("other", "7"), [-1, -1, -1, -1, 1] * 2, ("007",))
-    assert one.notes[1].startswith("labels: 7 and 007 are different classes")
-    assert data.load(str(write(tmp_path / "n.csv", "a,b\n1,1.0\n2,+1\n3,0\n"))).notes[1:] == (
+    assert one.notes[0].startswith("labels: 7 and 007 are different classes")
+    assert data.load(str(write(tmp_path / "n.csv", "a,y\n1,1.0\n2,+1\n3,0\n"))).notes == (
         "labels: 0 -> -1, 1 -> +1",
     )
 
@@ -157,12 +157,12 @@ def test_a_note_says_which_classes_are_one_number(tmp_path):
 )
 def test_the_positive_class_is_found_as_the_classes_are(tmp_path, labels, positive, y):
     rows = "".join(f"{number},{label}\n" for number, label in enumerate(labels.split()))
-    path = write(tmp_path / "my.csv", f"a,b\n{rows}")
+    path = write(tmp_path / "my.csv", f"a,y\n{rows}")
     assert data.load(str(path), preparation=Preparation(positive=positive)).y.tolist() == y
 
 
 def test_a_positive_class_that_no_row_has_or_several_have(tmp_path):
-    path = write(tmp_path / "my.csv", "a,b\n1,007\n2,7\n3,8\n")
+    path = write(tmp_path / "my.csv", "a,y\n1,007\n2,7\n3,8\n")
     for wrong in ("9", "07", "True"):
         with pytest.raises(
             UserError, match=rf"positive={wrong}: .* no such class.*; it has '007', '7', '8'$"
@@ -171,11 +171,11 @@ def test_a_positive_class_that_no_row_has_or_several_have(tmp_path):
 
 
 def test_true_and_false_are_1_and_0_as_features_and_words_as_classes(tmp_path):
-    path = write(tmp_path / "my.csv", "a,b\nTrue,TRUE\nFalse,FALSE\nTrue,FALSE\n")
+    path = write(tmp_path / "my.csv", "a,y\nTrue,TRUE\nFalse,FALSE\nTrue,FALSE\n")
     made = data.load(str(path))
     assert (made.values.tolist(), made.indptr.tolist()) == ([1, 1], [0, 1, 1, 2])
     assert (made.y.tolist(), made.classes) == ([1, -1, -1], ("FALSE", "TRUE"))
-    words = data.load(str(path), preparation=Preparation(categorical="onehot"))
+    words = data.load(str(path), preparation=Preparation(categorical=("onehot",)))
     assert (words.d, words.indices.tolist()) == (2, [1, 0, 1])
 
 
@@ -214,7 +214,7 @@ def test_whole_numbers_beside_gaps_have_all_their_digits(tmp_path):
 
 def test_true_and_false_are_one_word_each(tmp_path):
     """In features as in labels, whether a file or a frame holds them, and in new rows."""
-    wanted = Preparation(categorical="onehot", label="y")
+    wanted = Preparation(categorical=("onehot",), label="y")
     frame = pd.DataFrame({"c": [True, False, True], "x": [1, 2, 3], "y": ["a", "b", "a"]})
     (tmp_path / "my.csv").write_text("c,x,y\nTRUE,1,a\nfalse,2,b\ntrue,3,a\n")
     of_file = data.find(str(tmp_path / "my.csv"), preparation=wanted)

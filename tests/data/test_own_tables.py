@@ -1,4 +1,4 @@
-"""Tables as teaching packages ship them are read with no setting: what is assumed is said."""
+"""Tables as programs write them, whose label is called y or target, are read with no further setting."""
 
 import json
 
@@ -22,7 +22,6 @@ COLOURS = FRAME.assign(b=np.where(np.arange(T) % 9, np.where(B > 0, "red", "blue
 UNLABELLED = FRAME.assign(y=np.where(np.arange(T) % 10, WORDS, None))
 EMPTY = FRAME.assign(e=None)[["a", "e", "b", "y"]]
 MONTHS = pd.DataFrame({"month": pd.date_range("1949-01-01", periods=T, freq="MS").strftime("%Y-%m")})
-NAMED = MONTHS.assign(month=pd.to_datetime(MONTHS.month).dt.strftime("%b %Y"), y=PRICES.y)
 
 
 def csv(frame, **how):
@@ -36,13 +35,13 @@ def of_r(frame, **how):
 
 TARGETS = "so task=regression; task=classification takes them as classes"
 FILES = {  # name: text, rows, features, what is said
-    "prices.csv": (csv(PRICES), T, 2, f"column 'y' holds numbers that are not whole, {TARGETS}"),
+    "prices.csv": (csv(PRICES), T, 2, f"different numbers, not all whole, {TARGETS}"),
     "counts.csv": (csv(COUNTS), T, 2, TARGETS),
     "semicolons.csv": (csv(PRICES, sep=";"), T, 2, TARGETS),
     "tabs.tsv": (csv(PRICES, sep="\t"), T, 2, TARGETS),
     "blanks.txt": (csv(PRICES, sep=" "), T, 2, TARGETS),
     "bars.txt": (csv(PRICES, sep="|"), T, 2, TARGETS),
-    "no_names.csv": (csv(PRICES, header=False), T, 2, "column '3' holds numbers that are not whole"),
+    "no_names.csv": (csv(PRICES, header=False), T, 2, "different numbers, not all whole"),
     "prices.libsvm": ("".join(f"{y} 1:{a} 2:{b}\n" for a, b, y in PRICES.to_numpy()), T, 2, TARGETS),
     "prices.json": (PRICES.to_json(orient="records"), T, 2, TARGETS),
     "prices.jsonl": (PRICES.to_json(orient="records", lines=True), T, 2, TARGETS),
@@ -53,9 +52,16 @@ FILES = {  # name: text, rows, features, what is said
         2,
         "column 'target' holds",
     ),
-    "three.csv": (csv(FRAME.assign(y=np.arange(T) % 3)), T, 2, "the label is column 'y'"),
-    "fifty.csv": (csv(FRAME.assign(y=np.arange(T) % 30)), T, 2, "30 different numbers are taken as classes"),
-    "two_floats.csv": (csv(FRAME.assign(y=np.where(A > 0, 1.5, 2.5))), T, 2, "labels: 1.5 -> -1"),
+    "three.csv": (
+        csv(FRAME.assign(y=np.arange(T) % 3)),
+        T,
+        2,
+        "column 'y' holds 3 different numbers, so task=classification",
+    ),
+    "thirty.csv": (csv(FRAME.assign(y=np.arange(T) % 30)), T, 2, f"30 different numbers, {TARGETS}"),
+    "eight.csv": (csv(FRAME.assign(y=np.arange(T) % 8)), T, 2, "8 different numbers, so task=classification"),
+    "nine.csv": (csv(FRAME.assign(y=np.arange(T) % 9)), T, 2, f"9 different numbers, {TARGETS}"),
+    "two_floats.csv": (csv(FRAME.assign(y=np.where(A > 0, 1.5, 2.5))), T, 2, TARGETS),
     "codes.csv": (csv(FRAME.assign(y=[f"{i % 30:03}" for i in range(T)])), T, 2, "30 different numbers"),
     "holes.csv": (csv(HOLES), T, 2, "those of 'a' (12) are the mean of the rows before"),
     "holes_na.csv": (csv(HOLES, na_rep="NA"), T, 2, "missing=error refuses them"),
@@ -67,10 +73,6 @@ FILES = {  # name: text, rows, features, what is said
     "r.txt": (of_r(PRICES, sep=" "), T, 2, "their first column names them, and is left out"),
     "r.csv": (of_r(FRAME), T, 2, "the first line has one name fewer than the rows"),
     "months.csv": (csv(MONTHS.assign(y=PRICES.y)), T, 4, "'month': dates as days, month, day, weekday"),
-    "month_names.csv": (csv(NAMED), T, 4, "'month': dates as"),
-    "title.csv": ("Prices, 2024\n".replace(",", "") + csv(PRICES), T, 2, "the line before the table is left"),
-    "comments.csv": ("# from the web\n# no warranty\n" + csv(PRICES), T, 2, "the 2 lines before the table"),
-    "twice.csv": (csv(PRICES) + csv(PRICES), 2 * T, 2, "line 82 repeats the names"),
     "truth.csv": (csv(FRAME.assign(b=B > 0, y=A > 0)), T, 2, "labels: "),
     "all.csv": (
         csv(pd.concat([UNLABELLED.a, EMPTY.e, COLOURS.b, HOLES.a.rename("c"), UNLABELLED.y], axis=1)),

@@ -97,7 +97,7 @@ BROKEN = {
     "1 qid:3 1:1": "belongs to a ranking file",
     "5.1,3.5,Iris": "label: '5.1,3.5,Iris' is not a number",
     "1,2 1:1": "more than one label (1,2); write one on each line",
-    "1 1:1\0": "the line holds a NUL byte; remove it",
+    "1 1:1\0": "this is no text: it holds a byte 0x00",
     "1 1:\u0661": "is not a number",
 }
 
@@ -222,8 +222,8 @@ def test_huge_dimension_stays_sparse(tmp_path):
         "a,b,class\n1,0,no\n0,2.5,yes\n",
         "1,0,0\n0,2.5,1\n",
         "1;0;-1\n0;2.5;1",
-        "1\t0\tA\n0\t2.5\tB\n",
-        '"1", "0", "x"\n0,2.5,y\n',
+        "1.0\t0\tA\n0\t2.5\tB\n",
+        '"1.0", "0", "x"\n0,2.5,y\n',
     ],
 )
 def test_csv_last_column_is_the_label(tmp_path, content):
@@ -317,7 +317,7 @@ def test_a_note_says_that_columns_count_from_0(tmp_path, monkeypatch):
     [
         ("1 1:1\n-1 1:2\n".encode("utf-16"), r"x:1: the text is UTF-16, not UTF-8; save it as UTF-8"),
         (b"1 1:1\n\xe9 1:2\n", r"x:2: the text is not UTF-8 \(byte 0xe9\); save it as UTF-8"),
-        (b"1 1:1\n-1 1:2\0\n", r"x:2: the line holds a NUL byte; remove it"),
+        (b"1 1:1\n-1 1:2\0\n", r"x:2: this is no text: it holds a byte 0x00"),
     ],
 )
 def test_another_encoding_is_named(tmp_path, text, said):

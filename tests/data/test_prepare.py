@@ -70,7 +70,7 @@ TWO = {"1": 1, "0": -1}
     ("kind", "contents", "message"),
     [
         ("table", ["1,2,1\n1,2,3\n"], "label '3'; expected one of 1, 0"),
-        ("table", ["1,2,1\n1,x,0\n"], ":2: column '2' holds 'x', which is not a number; correct the cell"),
+        ("table", ["1,2,1\n1,x,0\n"], ":2: column '2' holds 'x', which is no number"),
         ("table", ["<html><p>, no such file\n"], "no examples in it"),
         ("labels_apart", ["1,2\n3,4\n", "1\n"], "1 label for the 2 rows"),
         ("labels_apart", ["1,2\n", "1 0\n"], ":1: 2 words; a label file has one label per line"),

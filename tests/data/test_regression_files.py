@@ -70,7 +70,7 @@ def test_a_file_with_targets_says_what_it_needs_and_loads_with_it(targets):
 
 def test_words_are_no_targets(tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "mine.csv").write_text("1,2,low\n2,0,high\n")
+    (tmp_path / "mine.csv").write_text("1.5,2,low\n2,0,high\n")
     with pytest.raises(
         UserError, match=r"mine\.csv:1: column '3' holds 'low', which is not a number; correct"
     ):
