@@ -40,9 +40,9 @@ settings (omkl show prints all of them, with their meaning and domain):
   for your own table (`omkl data look FILE` shows what is understood; docs/tutorials/your-data.md says more):
     label=COLUMN     what is predicted           positive=CLASS   the class that is +1 against all others
     drop=A,B  id=A   columns that are left out   missing=mean|drop|error   gaps (else: the mean so far)
-    task=regression  the labels are numbers      categorical=onehot|letters   what words become
+    task=regression  the labels are numbers      categorical=A,B|onehot|letters   what words become
     scale=minmax|standard  over the whole file; scale=online: with the rows seen so far, for all data
-    header= delimiter= encoding= decimal= thousands= na= dates= day_first= target=; LIBSVM: index_base= qid=
+    header= skip= delimiter= encoding= decimal= thousands= na= dates= target=; LIBSVM: index_base= qid=
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   rounds=N           of each repetition: 5000 (the first ones), 5000: (those after them), 1000:5000 (a part)

@@ -17,7 +17,7 @@ import numpy as np
 from omkl.data.labels import TRUTH
 from omkl.data.preparation import Preparation, Stop, column_word, in_shell, is_near_number, na_text, typed
 from omkl.data.tables import Table, distinct_texts
-from omkl.errors import UserError, counted, show
+from omkl.errors import UserError, show
 
 KINDS = NUMBERS, WORDS, LETTERS, DATE = "numbers", "words", "letters", "a date"
 FEW_WORDS = 50  # different words of a column that become features without being asked for
@@ -192,16 +192,7 @@ def _dates(name: str, table: Table, texts: Iterable[str], form: str) -> Decision
     offsets = sorted({offset for _, offset in read})
     if len(offsets) > 1:
         shown = " and ".join(offset or "none" for offset in offsets[:3])
-        frame = f"frame[{name!r}]"
-        return Decision(
-            stop=Stop(
-                f"{table.path}: column '{name}' has times with different offsets from UTC ({shown}); write local "
-                f"times, in pandas {frame} = pandas.to_datetime({frame}, utc=True).dt.tz_convert('Europe/Berlin')"
-                f".dt.tz_localize(None), or {column_word('drop', name)} leaves the column out",
-                {"drop": name},
-                name,
-            )
-        )
+        return Decision(stop=_offsets_differ(name, table, shown))
     days = np.array([day for day, _ in read])
     clock = bool((days != np.floor(days)).any())
     parts = ("days",) if table.form.dates == "ordinal" else (*_DAYS, *(("hour",) if clock else ()))
@@ -209,6 +200,14 @@ def _dates(name: str, table: Table, texts: Iterable[str], form: str) -> Decision
     said = f"{form} that are {said}" if form else said
     said += f", in local time (offset {offsets[0]})" if offsets[0] else ""
     return Decision(Column(name, DATE, parts, float(np.floor(days.min())), offsets[0]), said=said)
+
+
+def _offsets_differ(name: str, table: Table, shown: str) -> Stop:
+    frame = f"frame[{name!r}]"
+    local = f"pandas.to_datetime({frame}, utc=True).dt.tz_convert('Europe/Berlin').dt.tz_localize(None)"
+    text = f"column '{name}' has times with different offsets from UTC ({shown}); write local times"
+    helps = f"in pandas {frame} = {local}, or {column_word('drop', name)} leaves the column out"
+    return Stop(f"{table.path}: {text}, {helps}", {"drop": name}, name)
 
 
 def _words(name: str, table: Table, named: bool = False) -> Decision:
@@ -316,7 +315,7 @@ def _fault(
 
 
 def _orders(texts: list[str]) -> list[str]:
-    """Return the formats, as strptime takes them, that texts such as 05/04/1999 can have; none for other texts."""
+    """Return the formats, as strptime takes them, that texts such as 05/04/1999 can have."""
     matches = [match for text in texts if (match := _SLASHED.match(text))]
     if len(matches) < len(texts) or len({match[2] for match in matches}) > 1:
         return []
@@ -331,7 +330,7 @@ def _orders(texts: list[str]) -> list[str]:
 
 
 def _around(texts: list[str]) -> tuple[str, str]:
-    """Return what stands before and after the numbers of all these texts, empty where that is not the same."""
+    """Return what stands before and after the number in all of these texts; empty where that differs."""
     found = {re.fullmatch(r"([^\d.+-]*)[-+]?[\d.]+([^\d.+-]*)", text) for text in texts}
     if None in found:
         return "", ""
@@ -359,7 +358,7 @@ def readings(
 
 
 def stop_of_label(name: str, table: Table) -> Stop | None:
-    """Return what stops a run at the label: numbers in a notation that a setting reads, which would be classes."""
+    """Return what stops a run at the label: numbers in another notation, which would be classes."""
     texts = table.text(name)[~table.missing(name)]
     if not len(texts) or table.numbers(name) is not None:
         return None
@@ -367,12 +366,12 @@ def stop_of_label(name: str, table: Table) -> Stop | None:
     if not (found := readings(set(texts), word, table.form)):
         return None
     ways = " or ".join(f"{words} reads it as {value}" for words, value, _ in found)
-    text = f"{table.where(row)}: the label (column '{name}') holds {show(word)}, a number in another notation; {ways}"
-    return Stop(text, found[0][2], name)
+    holds = f"{table.where(row)}: the label (column '{name}') holds {show(word)}"
+    return Stop(f"{holds}, a number in another notation; {ways}", found[0][2], name)
 
 
 def no_number(name: str, table: Table) -> str:
-    """Return what is wrong with a column of new rows, or of targets, that is not all numbers; no setting helps."""
+    """Return what is wrong with a column of new rows, or of targets, that is not all numbers."""
     row, word = table.first_word(name)
     holds = f"{table.where(row)}: column '{name}' holds {show(word)}"
     return f"{holds}, which is not a number; correct the cell, or remove the row"
@@ -382,7 +381,7 @@ def no_number(name: str, table: Table) -> str:
 
 
 def date_of(text: str) -> tuple[float, str] | None:
-    """Return the days since 1970 of a date with the year first, and the offset of its time; None for another text.
+    """Return the days since 1970 of a date with the year first, and the offset of its time; else None.
 
     The time of day is a fraction; the offset is empty where there is none. Years are 1000 to 9999.
     """

@@ -318,7 +318,7 @@ def encoding_fault(line: str, helps: str = "save it as UTF-8, for example with i
 def likely_encoding(text: str) -> str:
     """Return the encoding to be tried for a text that is not UTF-8, empty for what is no text.
 
-    text: decoded with ``errors="surrogateescape"``. Bytes 0x80 to 0x9f are letters in cp1252, controls in latin1.
+    text: decoded with ``errors="surrogateescape"``; 0x80 to 0x9f are letters in cp1252, controls in latin1
     """
     if text.startswith(("\udcff\udcfe", "\udcfe\udcff")):
         return "utf-16"

@@ -44,10 +44,10 @@ _OF_R = "the first line has one name fewer than the rows: their first column nam
 
 
 def delimiter_of(path: Path, form: Preparation = AS_IT_IS, marks: str = MARKS) -> tuple[str, int]:
-    """Return the delimiter of a user's table, and how many lines come before it: those of ``skip``, ``sep=;``.
+    """Return the delimiter of a user's table, and how many lines come before it.
 
-    auto: that of Excel's ``sep=`` line; else the first of the marks that divides all of the first lines in the
-    same way, quoted text left out; else that of the first line, or white space. Commas between digits are
+    auto: that of Excel's ``sep=`` line; else the first of the marks that divides all of the first lines in
+    the same way, quoted text left out; else that of the first line, or white space. Commas between digits are
     decimal ones where there are other marks; in a form whose numbers hold commas, white space between such
     numbers is enough.
     """
@@ -82,7 +82,7 @@ def _without_numbers(line: str, marks: str, form: Preparation) -> str:
 
 
 def lines_before(path: Path, form: Preparation, marks: str = MARKS) -> int:
-    """Return how many lines seem to come before a table: after them, one mark divides all lines alike; else 0."""
+    """Return how many lines seem to come before a table: one mark divides all lines after them alike."""
     lines = beginning(path, form.encoding).split("\n")[form.skip :]
     for before in range(1, MOST_BEFORE + 1):
         table = [line for line in lines[before:] if line.strip()][:SAMPLE]
@@ -123,8 +123,8 @@ def _blocks(
             start, text = start + begun, "\n".join(text.split("\n")[begun:])
         if '"' in text and delimiter != "whitespace":  # from here on by csv, since a quoted text may be cut
             texts = itertools.chain([text], (more for _, more in blocks))
-            lines = itertools.chain.from_iterable(io.StringIO(part, newline="\n") for part in texts)
-            rows = _quoted_rows(lines, delimiter, path, start - 1)
+            raw = itertools.chain.from_iterable(io.StringIO(part, newline="\n") for part in texts)
+            rows = _quoted_rows(raw, delimiter, path, start - 1)
             while taken := list(itertools.islice(rows, count or 2**17)):
                 yield _Rows(np.array([line for line, _ in taken]), [fields for _, fields in taken])
             return
@@ -146,9 +146,10 @@ def _blocks(
 
 
 def _plain_lines(text: str, start: int, delimiter: str) -> tuple[np.ndarray, bytes, int]:
-    """Return the numbers of the lines that are not empty, these lines, and the fields of each if it is one number.
+    """Return the numbers of the lines that are not empty, these lines, and how many fields each has.
 
-    start: number of the first line. A line of delimiters and blanks alone is empty, as Excel writes it.
+    start: number of the first line. The number of fields is 0 where it differs. A line of delimiters and
+    blanks alone is empty, as Excel writes it.
     """
     data = text.encode() if text.endswith("\n") else f"{text}\n".encode()
     if data == b"\n":
@@ -170,7 +171,7 @@ def _plain_lines(text: str, start: int, delimiter: str) -> tuple[np.ndarray, byt
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
-    """Return the fields of a line without quotes, or of what white space separates; R writes texts in quotes."""
+    """Return the fields of a line without quotes; of white space with them, as R writes texts."""
     if delimiter != "whitespace":
         return [cell.strip() for cell in line.rstrip("\n").split(delimiter)]
     return line.split() if '"' not in line else next(csv.reader([" ".join(line.split())], delimiter=" "))
@@ -197,7 +198,8 @@ class _Layout:
     """What the first rows of a table show.
 
     names: of the columns, which are ``first`` to ``first + len(names)`` of ``width`` fields
-    blank: columns at the end without a name and, so far, without a value    texts: columns that stay texts    over_lines: the lines at which rows end whose cells hold line ends
+    blank: columns at the end without a name and, so far, without a value    texts: columns that stay texts
+    over_lines: the lines at which rows end whose cells hold line ends
     """
 
     names: list[str]
@@ -388,14 +390,14 @@ def _is_header(rows: list[list[str]], where: str, form: Preparation) -> bool:
     if not is_over and (again or not are_whole):
         return False
     raise Stop(
-        f"{where}: the first line ({shortlist(quoted([text or 'no name' for text in first]))}) may hold names "
-        "or be a row; header=yes takes it as the columns' names, header=no as a row",
+        f"{where}: the first line ({shortlist(quoted([text or 'no name' for text in first]))}) may hold "
+        "names or be a row; header=yes takes it as the columns' names, header=no as a row",
         {"header": "yes"},
     )
 
 
 def _is_over_numbers(word: str, below: Sequence[str]) -> bool:
-    """Whether most of the cells below a word are truth values or begin or end with a number, and it does not."""
+    """Whether most of the cells below a word are truth values or near numbers, and it is not."""
     near = sum(is_near_number(text) or text.lower() in TRUTH for text in below)
     return not is_near_number(word) and 2 * near > len(below)
 
@@ -403,7 +405,7 @@ def _is_over_numbers(word: str, below: Sequence[str]) -> bool:
 def _columns(
     block: _Rows, layout: _Layout, path: Path, form: Preparation, delimiter: str
 ) -> tuple[Columns, np.ndarray, dict[str, GapWords]]:
-    """Return the columns of some rows, as numbers or as texts, their lines, and the words of the former's gaps."""
+    """Return the columns of some rows (numbers or texts), their lines, and the words of gaps of numbers."""
     if block.width == layout.width == len(layout.names):
         columns = _parsed(block.text, layout, form, delimiter)
     else:

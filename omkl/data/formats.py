@@ -192,8 +192,9 @@ def read_json(
         rows.append((number, row))
         if len(names) * len(rows) > most:
             raise UserError(
-                f"{where}: {len(names):,} different keys in {len(rows):,} rows make {len(names) * len(rows):,} cells, "
-                f"more than {most:,}; give all rows the same keys, or write LIBSVM text"
+                f"{where}: {len(names):,} different keys in {len(rows):,} rows make "
+                f"{len(names) * len(rows):,} cells, more than {most:,}; give all rows the same keys, or write "
+                "LIBSVM text"
             )
         if len(rows) == count:
             yield _of_records(path, rows, list(names), form, texts, unit)

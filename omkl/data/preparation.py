@@ -50,8 +50,8 @@ class Preparation:
     """What a user wants of a file, mostly of a table; the defaults suit most, and change nothing.
 
     skip: lines before the table
-    header: ``yes`` or ``no``: whether the first line names the columns; ``auto``: it does if it has words over
-    numbers
+    header: ``yes`` or ``no``: whether the first line names the columns; ``auto``: it does if it has words
+    over numbers
     delimiter: ``auto``, or one character; a space stands for any run of white space
     encoding: of the text, ``auto`` for UTF-8
     thousands: the character between groups of three digits, None for none    decimal: a point or a comma
@@ -62,7 +62,7 @@ class Preparation:
     missing: ``online``: numbers are the mean of the rows before, a gap among words is a word of its own;
     ``error``, ``drop`` the row, or ``mean`` of the column; rows without a label are left out, but for error
     categorical: what columns of words become: ``onehot``, ``letters`` (their codes), ``error``, or ``auto``:
-    onehot for columns of few words, others are left out; or the columns that become onehot, the others as auto
+    onehot for columns of few words, others are left out; or the columns that become onehot, others as auto
     dates: ``parts``, ``ordinal`` (only the days since the first) or ``drop``
     scale: ``none``, ``minmax`` to [0, 1] or ``standard`` to mean 0 and deviation 1, over the whole table
     positive: the class that is +1 against all others, None: all classes as they are
@@ -200,7 +200,7 @@ AS_IT_IS = Preparation()
 
 
 def is_near_number(text: str) -> bool:
-    """Whether a text begins or ends with a number: ``78 °C``, ``€ 5``, ``<0.5``, ``3.2k``, ``5/4/99``, ``1/2``."""
+    """Whether a text begins or ends with a number: ``78 °C``, ``€ 5``, ``<0.5``, ``3.2k``, ``5/4/99``."""
     return len(text) <= _LONGEST and bool(_BEGINS.match(text) or _ENDS.fullmatch(text))
 
 

@@ -195,9 +195,8 @@ def recipe_of(table: Table) -> tuple[Recipe, list[str]]:
         notes += [note for name in own for note in table.note_on(name, key)]
     if words := [column for column in columns if column.kind == WORDS]:
         count = sum(len(column.parts) for column in words)
-        said.append(
-            f"{counted(count, 'feature')} of {', '.join(quoted(column.name for column in words))}, one for each word"
-        )
+        of_columns = ", ".join(quoted(column.name for column in words))
+        said.append(f"{counted(count, 'feature')} of {of_columns}, one for each word")
     if preparation.scale != "none":
         notes.append(f"scale={preparation.scale} uses the whole file: every round knows what comes later")
     together = [*said, *table.notes]
@@ -281,9 +280,9 @@ def choice_of(table: Table) -> Choice:
 def mended(
     read: Callable[[Preparation], Table], preparation: Preparation
 ) -> tuple[Table | None, Preparation, list[Stop]]:
-    """Return a table as if all that stops a run on it had been mended, the settings that do, and what stops it.
+    """Return a table as if all that stops a run had been mended, the settings that do, and what stops it.
 
-    read: gives the table with a preparation. The table is None where something stops it that no setting mends.
+    read: gives the table with a preparation    The table is None where no setting mends the last stop.
     """
     stops = list[Stop]()
     while True:
@@ -291,8 +290,8 @@ def mended(
         try:
             table = read(preparation)
             found = choice_of(table).stops
-        except Stop as stop:
-            found = [stop]
+        except Stop as error:
+            found = [error]
         notation = [stop for stop in found if "decimal" in stop.mend]  # which changes what the others are
         found = notation[:1] or found
         if not found:
@@ -312,7 +311,8 @@ def _nothing_left(table: Table, chosen: Choice) -> str:
     if chosen.left_out or chosen.ids:
         listing = table.form.words_of(["id", "drop"])
         return f"{listing} leaves no feature besides the label; leave out fewer columns"
-    return f"{counted(len(table.names), 'column')}, so no features; delimiter=CHARACTER says what separates the columns"
+    count = counted(len(table.names), "column")
+    return f"{count}, so no features; delimiter=CHARACTER says what separates the columns"
 
 
 def _check_finite(name: str, numbers: np.ndarray, table: Table) -> None:

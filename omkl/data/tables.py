@@ -32,8 +32,8 @@ class Table:
 
     frame: a column is one of numbers, whose gaps are nan, or of texts, whose gaps are None; the index is the
     line that each row ends at, or its number    unit: what stands between the path and that number
-    named: whether the columns have names of their own    last: whether the last one is the label where nothing
-    else says which, as in ARFF and where the columns have no names    words: see `GapWords`, by column
+    named: whether the columns have names of their own    last: whether the last one is the label where
+    nothing else says which, as in ARFF    words: see `GapWords`, by column
     form: how it was read    notes: for the user, on what was decided in reading it
     sparse: whether its rows list what is not 0
     raw: the columns that are kept as text but have values of other types in their source
@@ -196,7 +196,7 @@ def label_place(names: Sequence[str], last: bool, wanted: Preparation, path: Pat
 
 
 def kept_as_text(names: Sequence[str], last: bool, wanted: Preparation, path: Path) -> set[str]:
-    """Return the columns whose texts matter even where they are numbers: the label, ``id``, ``categorical``."""
+    """Return the columns whose texts matter even if they are numbers: label, ``id``, ``categorical``."""
     kept = set[str]()
     with suppress(UserError):  # where a table lacks them, `recipe_of` says so
         kept.add(names[label_place(names, last, wanted, path)])
@@ -265,7 +265,7 @@ def numbers_of(texts: np.ndarray, form: Preparation) -> np.ndarray | None:
 
 
 def number_column(texts: np.ndarray, form: Preparation) -> tuple[np.ndarray, GapWords] | None:
-    """Return the numbers (T,) of a column of texts, nan in gaps, and its `GapWords`. None for another column."""
+    """Return the numbers (T,) of a column of texts, nan in gaps, and its `GapWords`; else None."""
     numbers = numbers_of(texts, form)
     if numbers is None or _are_truth(text for text in texts if text.lower() not in form.gaps):
         return None

@@ -59,7 +59,9 @@ def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
         table, preparation, stops = mended(read, ref.preparation)
         ref = replace(ref, preparation=preparation)
     findings, rows = [f"A run stops: {called(str(stop))}" for stop in stops], list[Row]()
-    made, notes = _outcome(ref) if table is not None or not stops else (None, [])
+    if table is None and stops:  # the last one is what no setting mends
+        raise UserError("\n".join(map(str, stops)))
+    made, notes = _outcome(ref) if table is not None else (ref.load(), [])
     findings += notes
     if table is not None:
         task, stopped = made.task if made else ref.task, {stop.column: stop for stop in stops if stop.column}
@@ -163,7 +165,7 @@ def _row(name: str, table: DataTable, chosen: Choice, stop: Stop | None, task: s
         why = chosen.left_out.get(name, "")
         helps = {"drop=": "drop=COLUMN", "dates=drop": "dates=parts"}.get(why, "")
         return _line(name, kind, values, gaps, f"left out ({why.rstrip('=')})", helps)
-    use, words = _use(column, kind), [column_word("drop", name)]
+    use, words = _use(column, table), [column_word("drop", name)]
     words += {DATE: ["dates=ordinal"], WORDS: ["categorical=error"]}.get(column.kind, [])
     if table.form.scale != "none":
         use += f", scale={table.form.scale}"
@@ -180,9 +182,10 @@ def _words_of(stop: Stop) -> str:
     return Preparation().mended(stop.mend).words
 
 
-def _use(column: Column, kind: str) -> str:
+def _use(column: Column, table: DataTable) -> str:
     if column.kind == WORDS:
-        return "1 feature for each word"
+        different = [word for word in column.with_words(table).parts if word]
+        return f"{counted(len(different), 'feature')}, one for each word"
     if column.parts:
         parts = f": {', '.join(column.parts)}" if column.kind != LETTERS else ", the codes of letters"
         return f"{counted(len(column.parts), 'feature')}{parts}"

@@ -1,4 +1,4 @@
-"""What users' files hold beside plain tables: words among numbers, odd signs, lines before the table, other formats."""
+"""What users' files hold beside plain tables: words among numbers, signs, lines before, other formats."""
 
 import json
 import pickle

@@ -144,7 +144,7 @@ def test_what_is_near_a_number_stops_a_run(path, cells, categorical):
         if (caught.value.mend.keys() - {"drop"})
         else None
     )
-    assert other is None or list(other[2])[0].startswith("a")
+    assert other is None or next(iter(other[2])).startswith("a")
     kept = made(path, text, label="z", categorical=("a",))[0]  # as words, because that is said
     assert kept.d == len(set(texts))
 
@@ -278,7 +278,7 @@ def test_many_words_are_left_out_with_a_note(path):
         made(path, text, categorical=("error",))
     with pytest.raises(
         Stop,
-        match=r"column 'kind' holds 'x'.*; categorical=kind makes .*; so do|which is not a number; categorical=kind",
+        match=r"column 'kind' holds 'x', which is not a number; categorical=kind makes",
     ):
         made(path, text, categorical=("error",), drop=("name",))
 
