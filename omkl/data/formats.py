@@ -193,8 +193,8 @@ def read_json(
         if len(names) * len(rows) > most:
             raise UserError(
                 f"{where}: {len(names):,} different keys in {len(rows):,} rows make "
-                f"{len(names) * len(rows):,} cells, more than {most:,}; give all rows the same keys, or write "
-                "LIBSVM text"
+                f"{len(names) * len(rows):,} cells, more than {most:,}; give all rows the same keys, or "
+                "write LIBSVM text"
             )
         if len(rows) == count:
             yield _of_records(path, rows, list(names), form, texts, unit)
