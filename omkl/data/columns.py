@@ -27,6 +27,8 @@ LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the l
 FEW_CODES = 3  # words in a column of numbers that may mean a gap
 ONLINE = "online"  # of ``missing``: gaps are filled with what came before
 EMPTY = "it has no value in any row"
+ROW_NAMES = "it has no name and names the rows"
+NAMELESS = ("column 1", "Unnamed: 0")  # as omkl and pandas call it
 _RARE = ((" ", "."), (" ", ","), ("'", "."), ("'", ","))
 _DAYS = ("days", "month", "day", "weekday")  # of a date; with a time of day, the hour too
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
@@ -154,6 +156,8 @@ def decide(name: str, table: Table) -> Decision:
     form, missing = table.form, table.missing(name)
     if form.missing != "error" and missing.all():
         return Decision(left_out=EMPTY, said=f"left out, since {EMPTY}")
+    if names_rows(name, table):
+        return Decision(left_out=ROW_NAMES, said=f"left out, since {ROW_NAMES}")
     if name in {table.names[table.place(own, "categorical")] for own in form.named_words}:
         return _words(name, table, named=True)
     numbers = table.numbers(name)
@@ -176,6 +180,16 @@ def decide(name: str, table: Table) -> Decision:
         said = f"the codes of {len(parts)} letters, for kernels of texts such as spectrum"
         return Decision(Column(name, LETTERS, parts), said=said)
     return _words(name, table)
+
+
+def names_rows(name: str, table: Table) -> bool:
+    """Whether a column is what R and pandas write before the rows: first, nameless, each cell different."""
+    if not table.named or name not in NAMELESS or table.names.index(name) or table.missing(name).any():
+        return False
+    numbers = table.numbers(name)
+    if numbers is None:
+        return len(set(table.text(name))) == len(table) > 1
+    return bool(numbers[0] in (0, 1) and (np.diff(numbers) == 1).all())
 
 
 def _are_eight_digits(numbers: np.ndarray) -> bool:

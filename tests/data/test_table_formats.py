@@ -107,7 +107,12 @@ def test_a_label_that_is_a_number_is_the_column_of_that_name(path):
 def test_the_index_that_pandas_writes(path):
     rows = [[str(n), *row] for n, row in enumerate(ROWS)]
     plain = made(write(path.with_name("plain.csv"), "a,b,c,y"))
-    assert made(write(path, ",a,b,c,y", rows), drop=("column 1",)).content_hash == plain.content_hash
+    named = [[f"row {n}", *row] for n, row in enumerate(ROWS)]
+    for before in (rows, named):
+        dataset = made(write(path, ",a,b,c,y", before))
+        assert dataset.content_hash == plain.content_hash
+        assert "'column 1': left out, since it has no name and names the rows" in dataset.notes[0]
+    assert made(write(path, ",a,b,c,y", [["7", *row] for row in ROWS])).d == 4
     path.write_text(",1,2\n,1.5,0\n,2.5,1\n")
     assert read_table(path, Preparation(header="no")).missing("1").any()
 
