@@ -189,7 +189,7 @@ def names_rows(name: str, table: Table) -> bool:
     numbers = table.numbers(name)
     if numbers is None:
         return len(set(table.text(name))) == len(table) > 1
-    return bool(numbers[0] in (0, 1) and (np.diff(numbers) == 1).all())
+    return bool((np.diff(numbers) > 0).all() and (numbers == np.round(numbers)).all())
 
 
 def _are_eight_digits(numbers: np.ndarray) -> bool:
