@@ -14,13 +14,12 @@ What a class is, for files, arrays, ``positive=`` and saved models:
 """
 
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from omkl.data.notes import note_on_alike
 from omkl.data.parse import to_number
 from omkl.errors import UserError, quoted, show, suggest
 
@@ -31,22 +30,7 @@ MOST_LISTED = 8  # in a message
 MOST_WHOLE = 50  # different whole numbers that are classes where nothing else is said
 FEW = 20  # as many different numbers may be classes whatever they are
 TRUTH = {"false": 0.0, "true": 1.0}
-_SAME: dict[str, tuple[float | str, ...]] = {  # what such a class is, where that is a class too
-    "true": (1.0,),
-    "false": (0.0,),
-    "yes": (1.0, "true"),
-    "no": (0.0, "false"),
-    "t": ("true",),
-    "f": ("false",),
-    "y": ("yes",),
-    "n": ("no",),
-}
 _SCALARS = (bool, int, float, str, np.bool_, np.integer, np.floating, np.str_)  # what JSON can hold
-WRITE_ALIKE = "write them alike if they are the same"  # how a note ends that is a warning
-_LATIN = str.maketrans(  # Cyrillic and Greek letters, quotation marks, hyphens and minus
-    "АВЕКМНОРСТУХІаеорсухіΑΒΕΖΗΙΚΜΝΟΡΤΥΧο\u2018\u2019\u201c\u201d\u2010\u2011\u2012\u2013\u2014\u2212",
-    "ABEKMHOPCTYXIaeopcyxiABEZHIKMNOPTYXo''\"\"------",
-)
 _EXACT = 2.0**53  # up to here, different whole numbers are different floats
 _DECIMAL = re.compile(r"[-+]?(\d+)(?:\.(\d*))?|[-+]?\.(\d+)")
 _EXPONENT = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+|[-+]?inf(?:inity)?", re.IGNORECASE)
@@ -274,45 +258,6 @@ def note_on(classes: Classes) -> tuple[str, ...]:
         text = f"{len(classes)} different numbers are taken as classes"
         notes.append(f"{text}; task=regression takes them as targets")
     return (*notes, *note_on_alike(classes))
-
-
-def note_on_alike(classes: Iterable[str]) -> tuple[str, ...]:
-    """Return a note on classes that look like one, written in different ways; else none."""
-    classes = list(classes)
-    folded = {name: _folded(name) for name in classes}
-    known = set(folded.values())
-    groups: dict[Any, list[str]] = {}
-    for name in classes:
-        own = folded[name]
-        while isinstance(own, str) and (same := [one for one in _SAME.get(own, ()) if one in known]):
-            own = same[0]
-        groups.setdefault(own, []).append(name)
-    if not (alike := [" and ".join(_told_apart(names)) for names in groups.values() if len(names) > 1]):
-        return ()
-    return (f"labels: {shortlist(alike)} are different classes; {WRITE_ALIKE}",)
-
-
-def _told_apart(names: Sequence[str]) -> list[str]:
-    """Return names, those that look like another one in quotes and with the codes of their letters."""
-    counts = Counter(map(_seen, names))
-    return [ascii(name) if counts[_seen(name)] > 1 and name != _seen(name) else name for name in names]
-
-
-def _seen(name: str) -> str:
-    text = "".join(one for one in unicodedata.normalize("NFKC", name) if unicodedata.category(one) != "Cf")
-    return text.translate(_LATIN).strip()
-
-
-def _folded(name: str) -> float | str:
-    """Return what is compared of classes that may be one: a number, or a word without case, spaces and marks.
-
-    Letters of other alphabets that look like Latin ones are these; what is not seen is left out.
-    """
-    text = re.sub(r"^b(['\"])(.*)\1$", r"\2", _seen(name))  # how Python shows bytes
-    text = text.strip("\"'.,;:()[]").strip()
-    if (number := _read(text).number) is not None:
-        return number
-    return re.sub(r"[\s_-]+", " ", text.casefold())
 
 
 def against_rest(

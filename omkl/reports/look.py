@@ -13,7 +13,8 @@ from omkl.config.request import files
 from omkl.data.columns import DATE, LETTERS, TIME, WORDS, fault_of_words
 from omkl.data.dataset import Dataset
 from omkl.data.formats import format_of
-from omkl.data.labels import WRITE_ALIKE, shortlist
+from omkl.data.labels import shortlist
+from omkl.data.notes import WRITE_ALIKE
 from omkl.data.preparation import column_word, in_shell
 from omkl.data.recipe import EMPTY, Choice, choice_of
 from omkl.data.ref import DataRef, Frame, UserFile

@@ -134,7 +134,7 @@ def test_the_index_that_pandas_writes(path):
     for first in (",0,1,2,label", ",0,1,2,3"):
         notes = made(write(path, first, rows)).notes
         assert "is taken as the columns' names" in notes[0]
-        assert "the first column has no name and counts the rows; 'drop=column 1' leaves it out" in notes[1]
+        assert "column 'column 1' is a row number; exclude it with 'drop=column 1'" in notes[1]
         plain = made(write(path.with_name("plain.csv"), "a,b,c,y"))
         assert made(path, drop=("column 1",)).content_hash == plain.content_hash
     path.write_text(",1,2\n,1.5,0\n,2.5,1\n")
