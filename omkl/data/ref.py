@@ -177,7 +177,7 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
 
     Raises UserError that names file, line, column and what helps.
     """
-    (found,) = format_of(path).read(path, preparation, data_files.size_limit(), None, ())
+    (found,) = format_of(path).read(path, preparation, None, None, ())
     if isinstance(found, Table):
         dataset, recipe = prepared_table(found, task, preparation)
         return replace(dataset, name=data_name(path)), recipe
@@ -240,7 +240,7 @@ class UserFile(DataRef):
     def table(self) -> Table | None:
         if not format_of(self.path).is_table:
             return None
-        return read_table(self.path, self.preparation, data_files.size_limit())
+        return read_table(self.path, self.preparation)
 
     def to_json(self) -> dict[str, Any]:
         preparation = asdict(self.preparation)
