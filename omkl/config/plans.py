@@ -25,8 +25,7 @@ from omkl.config.settings_text import SCALING
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
-from omkl.data.doubts import IN_ORDER
-from omkl.data.labels import WRITE_ALIKE
+from omkl.data.notes import IN_ORDER, WRITE_ALIKE
 from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted, outside, shown, suggest
 from omkl.paths import store_folder

@@ -14,7 +14,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +26,7 @@ COMPRESSION = (".xz", ".bz2", ".gz", ".zst", ".zip")
 SUFFIXES = (*(f".libsvm{end}" for end in COMPRESSION), ".libsvm", *COMPRESSION, "")
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
 RATIO, FLOOR = 50, 64 * 2**20  # data sets shrink by 3 to 33 times, a bomb by 1000 and more
+LINES, FEWEST_ALLOWED = 2, 2**20  # for each compressed byte; rows of two random digits make 1
 LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
 FEWEST_LINES = 200  # of a text that are read at a time, unless they are long
@@ -170,6 +171,28 @@ def _damage(path: Path) -> Iterator[None]:
         raise UserError(f"{path}: cannot be decompressed or read: {error}") from error
 
 
+@lru_cache(maxsize=16)
+def _check_packed(path: Path, opener: Any, limit: int, size: int, changed: int) -> None:
+    """Raise UserError for a compressed file that holds too many bytes or lines; it is not parsed before.
+
+    size, changed: of the file, whose state is checked once
+    """
+    most, count, lines = max(FEWEST_ALLOWED, LINES * size), 0, 0
+    with _damage(path), opener(path, "rb") as stream:
+        while block := stream.read(2**18):
+            count += len(block)
+            lines += block.count(b"\n")
+            if count > limit or lines > most:
+                raise _too_large(path, f"{limit:,} bytes" if count > limit else f"{most:,} lines")
+
+
+def _too_large(path: Path, most: str) -> UserError:
+    return UserError(
+        f"{path}: holds more than {most} after decompression, more than this data can need; set "
+        "OMKL_MAX_BYTES to read it anyway"
+    )
+
+
 class _Capped(io.RawIOBase):
     """A decompressed stream that ends with a UserError when it exceeds its limit or is damaged."""
 
@@ -178,10 +201,11 @@ class _Capped(io.RawIOBase):
         with open(path, "rb") as file:
             magic = file.read(6)
         opener: Any = next((opener for mark, opener in OPENERS.items() if magic.startswith(mark)), open)
-        if limit is None:
-            small = max(FLOOR, RATIO * path.stat().st_size)
-            limit = size_limit(LIMIT if opener is open else min(small, LIMIT))
-        self.limit = limit
+        if limit is None and opener is not open and not environment("OMKL_MAX_BYTES"):
+            state = path.stat()
+            limit = min(max(FLOOR, RATIO * state.st_size), LIMIT)
+            _check_packed(path, opener, limit, state.st_size, state.st_mtime_ns)
+        self.limit = size_limit() if limit is None else limit
         with _damage(path):
             self.stream = opener(path, "rb")
 
@@ -193,10 +217,7 @@ class _Capped(io.RawIOBase):
             data: bytes = self.stream.read(len(buffer))
         self.count += len(data)
         if self.count > self.limit:
-            raise UserError(
-                f"{self.path}: holds more than {self.limit:,} bytes after decompression, more than this data "
-                "can need; set OMKL_MAX_BYTES to read it anyway"
-            )
+            raise _too_large(self.path, f"{self.limit:,} bytes")
         buffer[: len(data)] = data
         return len(data)
 
@@ -210,7 +231,8 @@ def open_binary(path: Path, limit: int | None = None) -> io.BufferedReader:
     """Open a plain, .gz, .bz2, .xz, .zst or .zip file, known by its first bytes, for reading what it holds.
 
     Reading raises UserError beyond ``limit`` bytes and on a damaged file; a missing file is a UserError too.
-    The limit is OMKL_MAX_BYTES where none is given, else LIMIT or, compressed, RATIO times the file's size.
+    The limit is OMKL_MAX_BYTES where none is given, else LIMIT or, compressed, RATIO times the size, and
+    for each byte of it LINES lines; both are counted before anything is parsed.
     """
     try:
         return io.BufferedReader(_Capped(Path(path), limit), 2**20)

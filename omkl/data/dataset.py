@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.doubts import notes_on_arrays
 from omkl.data.labels import Classes, note_on, task_of, values_of, y_of
+from omkl.data.notes import notes_on
 from omkl.data.parse import Examples, dense
 from omkl.errors import UserError, counted, show
 
@@ -151,30 +151,33 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     values = X if sp.issparse(X) else _dense(X, names, name)
     if values.ndim != 2 or 0 in values.shape:
         raise UserError(f"{name}: X must have rows and columns, but its shape is {values.shape}")
-    rows = sp.csr_array(values)
-    if rows.dtype.kind == "c":
+    if values.dtype.kind == "c":
         raise UserError(f"{name}: X holds complex numbers; give their real and imaginary parts as columns")
-    rows = rows.astype(np.float64, copy=False)
-    if rows.data.base is not None or sp.issparse(X):
-        rows = rows.copy()
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
-    if not np.isfinite(rows.data).all():
-        at = int(np.argmin(np.isfinite(rows.data)))
-        row, column = int(np.searchsorted(rows.indptr, at, "right")) - 1, int(rows.indices[at])
+    if sp.issparse(values):
+        values = sp.csr_array(values, dtype=np.float64, copy=True)
+        values.sum_duplicates()
+        values.eliminate_zeros()
+    examples = dense(values, np.empty(len(values) if isinstance(values, np.ndarray) else values.shape[0]))
+    if np.may_share_memory(examples.values, values):
+        examples = examples._replace(values=examples.values.copy())
+    if not np.isfinite(examples.values).all():
+        at = int(np.argmin(np.isfinite(examples.values)))
+        row, column = int(np.searchsorted(examples.indptr, at, "right")) - 1, int(examples.indices[at])
         which = names[column] if names else str(column)
-        raise UserError(f"{name}: row {row}, column {which} is {rows.data[at]}; it must be finite")
+        raise UserError(f"{name}: row {row}, column {which} is {examples.values[at]}; it must be finite")
     y = y if isinstance(y, np.ma.MaskedArray) else in_rows_of(X, y)
     labels = _labels(y, name)
-    if len(labels) != rows.shape[0]:
-        raise UserError(f"{name}: {counted(len(labels), 'label')} for {counted(rows.shape[0], 'row')}")
+    if len(labels) != values.shape[0]:
+        raise UserError(f"{name}: {counted(len(labels), 'label')} for {counted(values.shape[0], 'row')}")
     said = ""
     if task == "auto":
         task, said = task_of(labels, "y")
     numbers, classes = y_of(labels, task, name)
-    notes = tuple(notes_on_arrays(rows, numbers)) if task != "novelty" else ()
+    is_labelled = classes is not None
+    notes = tuple(notes_on(values, numbers, classes=is_labelled)) if task != "novelty" else ()
     notes += (said,) if said else ()
-    return dataset_of(name, dense(rows, labels), numbers, rows.shape[1], task, notes, classes, raw=y)
+    examples = examples._replace(labels=labels)
+    return dataset_of(name, examples, numbers, values.shape[1], task, notes, classes, raw=y)
 
 
 def in_rows_of(X: Any, y: Any) -> np.ndarray:

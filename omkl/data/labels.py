@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from omkl.data.notes import note_on_alike
 from omkl.data.parse import to_number
 from omkl.errors import UserError, counted, quoted, show, suggest
 
@@ -30,7 +31,6 @@ FEW = 20  # different whole numbers that are classes where nothing else is said 
 FEWEST_ROWS = 10  # ... if each has this many rows on average
 TRUTH = {"false": 0.0, "true": 1.0}
 _SCALARS = (bool, int, float, str, np.bool_, np.integer, np.floating, np.str_)  # what JSON can hold
-WRITE_ALIKE = "write them alike if they are the same"  # how a note ends that is a warning
 _EXACT = 2.0**53  # up to here, different whole numbers are different floats
 _DECIMAL = re.compile(r"[-+]?(\d+)(?:\.(\d*))?|[-+]?\.(\d+)")
 _EXPONENT = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+|[-+]?inf(?:inity)?", re.IGNORECASE)
@@ -267,17 +267,6 @@ def note_on(classes: Classes) -> tuple[str, ...]:
         text = f"{len(classes)} different numbers are taken as classes"
         notes.append(f"{text}; task=regression takes them as targets")
     return (*notes, *note_on_alike(classes))
-
-
-def note_on_alike(classes: Iterable[str]) -> tuple[str, ...]:
-    """Return a note on classes that are one number, or differ in capital letters alone; else none."""
-    groups: dict[Any, list[str]] = {}
-    for name in classes:
-        number = _read(name).number
-        groups.setdefault(name.casefold() if number is None else number, []).append(name)
-    if not (alike := [" and ".join(names) for names in groups.values() if len(names) > 1]):
-        return ()
-    return (f"labels: {shortlist(alike)} are different classes; {WRITE_ALIKE}",)
 
 
 def against_rest(

@@ -13,7 +13,6 @@ import numpy as np
 
 from omkl import schema
 from omkl.data.columns import (
-    DATE,
     KINDS,
     LONGEST_TEXT,
     NUMBERS,
@@ -26,8 +25,8 @@ from omkl.data.columns import (
 )
 from omkl.data.data_files import size_limit
 from omkl.data.dataset import Dataset, dataset_of
-from omkl.data.doubts import note_on_dates, note_on_na, notes_on_codes, notes_on_columns
-from omkl.data.labels import Classes, against_rest, note_on_alike, shortlist, task_of, y_of
+from omkl.data.labels import Classes, against_rest, shortlist, task_of, y_of
+from omkl.data.notes import Described, note_on_alike, note_on_codes, notes_on
 from omkl.data.parse import dense
 from omkl.data.preparation import Preparation, Stop, column_word, in_shell, na_text, plain_values
 from omkl.data.tables import MOST_COLUMNS, Table
@@ -330,6 +329,23 @@ def _note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
     return [f"taken as missing: {shortlist(quoted(shown))}; na= says which words are"]
 
 
+def _note_on_na(table: Table) -> list[str]:
+    """Return a note on words of ``na=`` that no cell holds."""
+    form = table.form
+    if not form.na:
+        return []
+    there = {word.lower() for word in table.gap_words(table.names)}
+    numbers = {form.number(word) for word in there}
+    unknown = [
+        word
+        for word in form.na
+        if word
+        and word.lower() not in there
+        and (form.number(word) is None or form.number(word) not in numbers)
+    ]
+    return [f"na={','.join(unknown)}: no cell holds {' or '.join(quoted(unknown))}"] if unknown else []
+
+
 def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
     """Return the data set of a table, and the recipe that prepares others like it.
 
@@ -350,7 +366,7 @@ def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
     gaps = {column.name: int(table.missing(column.name)[kept].sum()) for column in recipe.columns}
     if filled := note_on_filled(recipe, gaps):
         notes.append(filled)
-    notes += _note_on_gaps(table, recipe) + note_on_na(table)
+    notes += _note_on_gaps(table, recipe) + _note_on_na(table)
     where = f"{table.path}: column '{recipe.label}'"
     classes: Classes
     if task == "classification" and preparation.positive is not None:
@@ -363,20 +379,30 @@ def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
                 raise UserError(no_number(recipe.label, table))
             _check_finite(recipe.label, numbers, table)
         y, classes = y_of(labels, task, where)
-    features = [column.name for column in recipe.columns]
-    widths = [len(column.features) for column in recipe.columns]
     if task != "novelty":
-        own = np.unique(labels, return_inverse=True)[1] if task == "classification" else y
-        notes += notes_on_columns(table, features, X, widths, own)
+        notes += notes_on(_unfilled(recipe, table, X), y, described(recipe), classes=classes is not None)
     if task == "regression":
-        notes += notes_on_codes(recipe.label, y, "whose rows are left out")
-    for column, at in zip(recipe.columns, np.cumsum(widths) - widths, strict=True):
-        if column.kind == DATE and isinstance(X, np.ndarray):
-            notes += note_on_dates(column.name, X[:, at])
+        notes += note_on_codes(recipe.label, y, "whose rows are left out")
     examples = dense(X, labels)
     raw = table.raw.get(recipe.label)
     made = dataset_of(table.path.name, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
     return made, recipe
+
+
+def described(recipe: Recipe) -> list[Described]:
+    """Return the columns of a recipe as notes need them."""
+    return [
+        Described(own.name, own.kind, len(own.features), own.parts if own.kind == WORDS else (), own.first)
+        for own in recipe.columns
+    ]
+
+
+def _unfilled(recipe: Recipe, table: Table, X: Any) -> Any:
+    """Return the features before they are filled and scaled; X are those after it."""
+    if not any(column.scaling or column.means for column in recipe.columns):
+        return X
+    columns = tuple(replace(column, means=(), scaling=()) for column in recipe.columns)
+    return replace(recipe, columns=columns).apply(table)[0]
 
 
 def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 from omkl.data import cache, data_files, registry
 from omkl.data.dataset import Dataset, dataset_of
-from omkl.data.doubts import notes_on_arrays
 from omkl.data.formats import check_settings, data_name, format_of, read_table
 from omkl.data.labels import task_of, y_of
+from omkl.data.notes import notes_on
 from omkl.data.parse import note_on_npz
 from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.recipe import Recipe, prepared_table
@@ -177,7 +177,7 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
 
     Raises UserError that names file, line, column and what helps.
     """
-    (found,) = format_of(path).read(path, preparation, data_files.size_limit(), None, ())
+    (found,) = format_of(path).read(path, preparation, None, None, ())
     if isinstance(found, Table):
         dataset, recipe = prepared_table(found, task)
         return replace(dataset, name=data_name(path)), recipe
@@ -194,7 +194,7 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
         import scipy.sparse as sp
 
         rows = sp.csr_array((found.values, found.indices, found.indptr), (len(y), found.d))
-        notes += tuple(notes_on_arrays(rows, y))
+        notes += tuple(notes_on(rows, y, classes=classes is not None))
     is_npz = format_of(path).endings == (".npz",)
     raw, notes = (found.labels, (*notes, *note_on_npz(path))) if is_npz else (None, notes)
     return dataset_of(data_name(path), found, y, found.d, task, notes, classes, raw=raw), None
@@ -240,7 +240,7 @@ class UserFile(DataRef):
     def table(self) -> Table | None:
         if not format_of(self.path).is_table:
             return None
-        return read_table(self.path, self.preparation, data_files.size_limit())
+        return read_table(self.path, self.preparation)
 
     def to_json(self) -> dict[str, Any]:
         preparation = asdict(self.preparation)

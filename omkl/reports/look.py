@@ -13,7 +13,8 @@ from omkl.data import data_files
 from omkl.data.columns import DATE, LETTERS, WORDS, Column, date_texts
 from omkl.data.dataset import Dataset
 from omkl.data.formats import check_settings, format_of, read_table
-from omkl.data.labels import WRITE_ALIKE, shortlist
+from omkl.data.labels import shortlist
+from omkl.data.notes import WRITE_ALIKE
 from omkl.data.preparation import Preparation, Stop, column_word, in_shell
 from omkl.data.recipe import Choice, choice_of, mended
 from omkl.data.ref import DataRef, Frame, UserFile

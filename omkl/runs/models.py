@@ -13,7 +13,7 @@ import omkl.data
 from omkl import seeds
 from omkl.config import Plan, learner_spec
 from omkl.config.learners import check_classes, learner_specs
-from omkl.data.data_files import size_limit, standard_input
+from omkl.data.data_files import standard_input
 from omkl.data.dataset import MANY, Dataset, from_arrays, in_rows_of, warn_of_offsets
 from omkl.data.formats import LIBSVM, format_of, parts_of
 from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
@@ -274,7 +274,7 @@ def rows_like(
         preparation, texts = recipe.preparation, recipe.texts
 
     def parts() -> Iterator[Rows]:
-        for part in parts_of(path, preparation, size_limit(), PART, texts):
+        for part in parts_of(path, preparation, None, PART, texts):
             start, ids, there = doubts.rows, {}, True
             if isinstance(part, Examples):
                 examples, kept, rows = part, np.arange(len(part.labels)), len(part.labels)

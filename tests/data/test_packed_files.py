@@ -73,6 +73,29 @@ def test_the_limit_against_bombs_holds_for_all(tmp_path, monkeypatch, ending):
         open_binary(bomb, 1000).read()
 
 
+@pytest.mark.parametrize("ending", PACKERS)
+@pytest.mark.parametrize(
+    ("name", "head", "row"),
+    [
+        ("my.csv", b"a,y\n", b"1,0\n2,1\n"),
+        ("my.libsvm", b"", b"1 1:1\n-1 2:1\n"),
+        ("my.arff", b"@relation x\n@attribute a numeric\n@attribute y {p,q}\n@data\n", b"1,p\n2,q\n"),
+    ],
+)
+@pytest.mark.parametrize(("limit", "said"), [("LINES", "1,000 lines"), ("RATIO", "1,000 bytes")])
+def test_a_table_that_unpacks_to_too_much_is_not_parsed(
+    tmp_path, monkeypatch, ending, name, head, row, limit, said
+):
+    path = tmp_path / f"{name}{ending}"
+    path.write_bytes(PACKERS[ending](head + row * 5000))
+    monkeypatch.setattr(data_files, limit, 0)
+    monkeypatch.setattr(data_files, {"LINES": "FEWEST_ALLOWED", "RATIO": "FLOOR"}[limit], 1000)
+    with pytest.raises(UserError, match=f"holds more than {said} after decompression.*OMKL_MAX_BYTES"):
+        load(str(path))
+    monkeypatch.setenv("OMKL_MAX_BYTES", "1000000")
+    assert load(str(path)).T == 10_000
+
+
 def test_archives_of_several_files_and_encrypted_ones(tmp_path):
     path = tmp_path / "my.csv.zip"
     path.write_bytes(archive(**{"a.csv": TABLE, "b.csv": TABLE}))
