@@ -30,7 +30,7 @@ _UNREAD = re.compile(  # numbers in brackets, with signs around them, fractions,
     rf"[(\[]?\s*[-+\u2212\u2013~\u2248<>=\u2264\u2265\u00b1#^*'\"\u2018\u2019]*\s*{_SEPARATED}\s*[-+*?!\u00b0\u2032'\"^]*\s*[)\]]?"
     r"|[-+]?\d+\s*/\s*\d+|[-+]?0[xX][0-9a-fA-F]+"
 )
-ONLINE = "online"  # of ``missing``: gaps are filled with what came before
+ONLINE = "online"  # of ``missing``: the learner fills gaps with what it has seen
 FEW_CODES = 3  # words in a column of numbers that may mean a gap
 _MONEY = r"(?:[$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR)"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -57,7 +57,7 @@ _YEAR_FIRST = re.compile(r"\d{4}\b")
 
 @dataclass
 class Column:
-    """A column, and what it took from its table; its features have no gaps, but where ``means`` are empty.
+    """A column, and what it took from its table; a gap of its features is NaN where ``means`` are empty.
 
     parts: of words the categories, of dates and letters what becomes a feature
     first: of dates, the day (from 1970) that is 0    day_first: whether 3/4/2020 is in April
