@@ -25,7 +25,7 @@ FEWEST_ROWS = 10  # for each of them, on average
 MOST_CATEGORIES = 1000
 LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
 FEW_CODES = 3  # words in a column of numbers that may mean a gap
-ONLINE = "online"  # of ``missing``: gaps are filled with what came before
+ONLINE = "online"  # of ``missing``: the learner fills gaps with what it has seen
 EMPTY = "it has no value in any row"
 ROW_NAMES = "it has no name and names the rows"
 NAMELESS = ("column 1", "Unnamed: 0")  # as omkl and pandas call it
@@ -50,7 +50,7 @@ _TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?", re.IGNO
 
 @dataclass
 class Column:
-    """A column, and what it took from its table; its features have no gaps, but where ``means`` are empty.
+    """A column, and what it took from its table; a gap of its features is NaN where ``means`` are empty.
 
     parts: of words the categories, of dates and letters what becomes a feature
     first: of dates, the day (from 1970) that is 0    offset: of their times, the one that all cells have

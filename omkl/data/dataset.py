@@ -4,14 +4,14 @@ import contextlib
 import datetime
 import hashlib
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from omkl.data.labels import Classes, note_on, task_of, values_of, y_of
+from omkl.data.labels import Classes, note_on, shortlist, task_of, values_of, y_of
 from omkl.data.notes import notes_on
 from omkl.data.parse import Examples, dense
 from omkl.errors import UserError, counted, show
@@ -29,7 +29,8 @@ _MISSING = ("nan", "NaN", "<NA>", "NaT")  # texts that numpy and pandas make of 
 class Dataset:
     """T examples with d features as compressed sparse rows; zeros are not stored, dense data included.
 
-    indptr (T+1,) int64   indices (nnz,) int32, from 0, ascending in a row   values (nnz,) float64
+    indptr (T+1,) int64   indices (nnz,) int32, from 0, ascending in a row   values (nnz,) float64, NaN for a
+        gap, which the learner fills (`omkl.learning.scaling`)
     y (T,) float64: of two classes -1 or +1, of more 0 .. n_classes-1; the target of a regression; of novelty,
         which no learner reads, the source's label   content_hash: see `content_hash`
     path: the cached copy that workers memory-map with `load_cached`, None where the cache cannot be written
@@ -141,9 +142,10 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
 
     X (T, d): a numpy array, a scipy sparse matrix, or a data frame (pandas, polars) of numbers; y (T,):
     labels of any kind, of which the smaller of two becomes -1 and more become 0, 1, ... in their order
-    (`omkl.data.labels` says what a class is), or numbers with ``task="regression"``. Raises UserError for
-    values that are no finite numbers, by row and column, for missing labels, for masked, complex and date
-    values, and for labels that are no 2 to 1000 classes.
+    (`omkl.data.labels` says what a class is), or numbers with ``task="regression"``. NaN is a gap, and so is
+    None, or what else pandas takes for missing. Raises UserError for values that are infinite or no numbers,
+    by row and column, for missing labels, for masked, complex and date values, and for labels that are no 2
+    to 1000 classes.
     """
     import scipy.sparse as sp  # 0.15 s
 
@@ -160,8 +162,9 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     examples = dense(values, np.empty(len(values) if isinstance(values, np.ndarray) else values.shape[0]))
     if np.may_share_memory(examples.values, values):
         examples = examples._replace(values=examples.values.copy())
-    if not np.isfinite(examples.values).all():
-        at = int(np.argmin(np.isfinite(examples.values)))
+    examples.values[np.isnan(examples.values)] = np.nan  # the same bits for all, as the hash needs
+    if np.isinf(examples.values).any():
+        at = int(np.argmax(np.isinf(examples.values)))
         row, column = int(np.searchsorted(examples.indptr, at, "right")) - 1, int(examples.indices[at])
         which = names[column] if names else str(column)
         raise UserError(f"{name}: row {row}, column {which} is {examples.values[at]}; it must be finite")
@@ -175,9 +178,22 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     numbers, classes = y_of(labels, task, name)
     is_labelled = classes is not None
     notes = tuple(notes_on(values, numbers, classes=is_labelled)) if task != "novelty" else ()
-    notes += (said,) if said else ()
+    notes += (*([said] if said else []), *note_on_gaps(examples.indices, examples.values, names))
     examples = examples._replace(labels=labels)
     return dataset_of(name, examples, numbers, values.shape[1], task, notes, classes, raw=y)
+
+
+FILLED = "the mean of the rows learnt before"
+
+
+def note_on_gaps(indices: np.ndarray, values: np.ndarray, names: Sequence[str] = ()) -> list[str]:
+    """Return a note on the gaps of an array (CSR); names: of its columns, else they have numbers, from 1."""
+    columns, counts = np.unique(indices[np.isnan(values)], return_counts=True)
+    if not columns.size:
+        return []
+    called = [names[at] if names else f"column {at + 1}" for at in columns.tolist()]
+    texts = [f"{name} ({count})" for name, count in zip(called, counts.tolist(), strict=True)]
+    return [f"gaps are filled: those of {shortlist(texts)} are {FILLED}"]
 
 
 def in_rows_of(X: Any, y: Any) -> np.ndarray:
@@ -212,7 +228,13 @@ def _dense(X: Any, names: list[str], name: str) -> np.ndarray:
         column = X.iloc[:, i] if hasattr(X, "iloc") else X[:, i] if names else values[:, i]
         if fault := _fault(column if isinstance(column, np.ma.MaskedArray) else np.asarray(column)):
             raise UserError(f"{name}: column {names[i] if names else i} {fault}")
+    if values.ndim == 2 and values.dtype.kind == "O":  # with gaps that float() does not take
+        return np.array([[_number(value) for value in row] for row in values.tolist()], np.float64)
     raise UserError(f"{name} holds values that are not numbers")
+
+
+def _number(value: Any) -> float:
+    return np.nan if _is_missing(value) else float(value)
 
 
 def _fault(column: np.ndarray) -> str | None:
@@ -225,10 +247,8 @@ def _fault(column: np.ndarray) -> str | None:
     if _are_dates(column):
         return "holds dates or times; convert them to numbers, such as days since the first"
     for row, value in enumerate(column.tolist()):
-        if _is_missing(value):
-            return f"has no value in row {row}; fill it in, or leave the row out"
         try:
-            float(value)
+            _number(value)
         except (TypeError, ValueError):
             return f"holds values that are not numbers, such as {show(value)} in row {row}; leave it out"
     return None
@@ -284,16 +304,23 @@ def unlike_features(dataset: Dataset) -> tuple[float, float] | None:
 
 
 def _moments(T: int, indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the features in use, their means, and their summed squared deviations, over T rows."""
+    """Return the features in use, their means, and their summed squared deviations, over T rows.
+
+    A feature with gaps has those of its values, the deviations as if it had T of them.
+    """
     used, columns = np.arange(int(indices.max(initial=0)) + 1), indices
     if len(used) > MANY:  # an example may use column 2^31 - 1
         used, columns = np.unique(indices, return_inverse=True)
+    n, gap = np.full(len(used), float(T)), np.isnan(values)
+    if gap.any():
+        n = np.maximum(n - np.bincount(columns[gap], minlength=len(used)), 1.0)
+        columns, values = columns[~gap], values[~gap]
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused elsewhere
         count = np.bincount(columns, minlength=len(used))
-        mean = np.bincount(columns, values, len(used)) / T
+        mean = np.bincount(columns, values, len(used)) / n
         spread = np.bincount(columns, np.square(values - mean[columns]), len(used)).astype(float)
-        spread += (T - count) * np.square(mean)
-    return used, mean, spread
+        spread += (n - count) * np.square(mean)
+    return used, mean, spread * (T / n)
 
 
 def warn_of_offsets(dataset: Dataset, kernels: Iterable[Mapping[str, Any]]) -> None:
@@ -311,13 +338,13 @@ def far_feature(
     A kernel may need squared distances, and ``|x|^2 + |z|^2 - 2 x z``, rounded, is none. indices (from 0),
     values: of the non-zeros of T rows.
     """
-    if values.size == 0 or np.abs(values).max() < _FAR:
+    if values.size == 0 or np.nanmax(np.abs(values), initial=0.0) < _FAR:
         return None
     if all(kernel["kind"] == "polynomial" for kernel in kernels):
         return None
     used, mean, spread = _moments(T, indices, values)
     with np.errstate(over="ignore", invalid="ignore"):
-        norm2 = float(np.square(values).sum() / T)
+        norm2 = float(np.nansum(np.square(values)) / T)
         error, distance = norm2 * np.finfo(float).eps, float(spread.sum() / T)
     far = np.abs(mean).argmax()
     return (int(used[far]) + 1, float(mean[far])) if error > _LOST * distance else None

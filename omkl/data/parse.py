@@ -229,8 +229,8 @@ def to_number(text: str, what: str) -> float:
 def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return X (T, d) as float64 and y (T,) of an .npz file; pickled members are refused.
 
-    The arrays are X and y, or data and target. Raises UserError for a missing member, a wrong shape, NaN or
-    infinite numbers (naming the row).
+    The arrays are X and y, or data and target. NaN in X is a gap. Raises UserError for a missing member, a
+    wrong shape, and infinite numbers or targets that are NaN (naming the row).
     """
     limit = size_limit() if limit is None else limit
     with decoding(path, "not an .npz file with arrays X and y"), zipfile.ZipFile(path) as archive:
@@ -264,7 +264,7 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
     y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise UserError(f"{path}: X {X.shape} and y {y.shape} should be (T, d) and (T,)")
-    is_finite = np.isfinite(X).all(axis=1)
+    is_finite = ~np.isinf(X).any(axis=1)
     bad = np.flatnonzero(~(is_finite if y.dtype.kind == "U" else is_finite & np.isfinite(y)))
     if len(bad):
         raise UserError(f"{path}: row {bad[0] + 1} holds a number that is not finite")
@@ -310,7 +310,7 @@ def read_mat(path: Path, limit: int | None = None) -> Examples:
     """Return the examples of X (T, d) or (d, T), full or sparse, and y with T entries, as float64.
 
     The side of X that is as long as y counts the examples, the first one if both are. Raises UserError for
-    a missing array, another shape, NaN or infinite numbers, and more than ``limit`` bytes.
+    a missing array, another shape, infinite numbers, NaN in y, and more than ``limit`` bytes.
     """
     from scipy import sparse
     from scipy.io import loadmat, whosmat
@@ -339,7 +339,7 @@ def read_mat(path: Path, limit: int | None = None) -> Examples:
         values = X.data
     else:
         values = X = np.ascontiguousarray(X if X.shape[0] == len(y) else X.T, np.float64)
-    if not (np.isfinite(values).all() and np.isfinite(y).all()):
+    if np.isinf(values).any() or not np.isfinite(y).all():
         raise UserError(f"{path}: holds a number that is not finite")
     return dense(X, y)
 

@@ -59,7 +59,8 @@ class Preparation:
     label: a column's name or number; None for one that is called as in LABELS, and the last where the columns
     have no names
     id: columns that name the rows, left out of the features    drop: columns to leave out
-    missing: ``online``: numbers are the mean of the rows before, a gap among words is a word of its own;
+    missing: ``online``: the learner fills numbers with the mean of the rows that it has seen, a gap among
+    words is a word of its own;
     ``error``, ``drop`` the row, or ``mean`` of the column; rows without a label are left out, but for error
     categorical: what columns of words become: ``onehot``, ``letters`` (their codes), ``error``, or ``auto``:
     onehot for columns of few words, others are left out; or the columns that become onehot, others as auto

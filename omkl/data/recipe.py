@@ -24,7 +24,7 @@ from omkl.data.columns import (
     stop_of_label,
 )
 from omkl.data.data_files import size_limit
-from omkl.data.dataset import Dataset, dataset_of
+from omkl.data.dataset import FILLED, Dataset, dataset_of
 from omkl.data.labels import Classes, against_rest, shortlist, task_of, y_of
 from omkl.data.notes import Described, note_on_alike, note_on_codes, notes_on
 from omkl.data.parse import dense
@@ -137,9 +137,8 @@ class Recipe:
         if values is None:
             raise UserError(no_number(name, table))
         _check_finite(name, values, table)
-        if column.means and missing.any():
-            so_far = self.preparation.missing == ONLINE and not new
-            values = np.where(np.isnan(values), _means_so_far(values) if so_far else column.means, values)
+        if column.means and missing.any():  # else NaN: the learner fills it (learning/scaling.py)
+            values = np.where(np.isnan(values), column.means, values)
         if column.scaling:
             shift, factor = np.array(column.scaling).T
             values = (values - shift) * factor
@@ -206,7 +205,7 @@ def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
     """Return a column with its words, or the means and the scaling of its features."""
     if column.kind == WORDS:
         return column.with_words(table)
-    fills = preparation.missing in ("mean", ONLINE)
+    fills = preparation.missing == "mean"
     if not fills and preparation.scale == "none":
         return column
     values = column.values(table)
@@ -219,12 +218,6 @@ def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
             if fills:
                 means.append(float(np.mean(there)) if there.size else 0.0)
-                if (
-                    preparation.missing == ONLINE
-                    and len(there) == len(numbers)
-                    and not np.isfinite(means[-1])
-                ):
-                    means[-1] = 0.0  # it is for gaps of other tables
             if preparation.scale != "none":
                 scaling.append(_scaling(there, preparation.scale) if there.size else (0.0, 1.0))
         if not np.isfinite([*means[-1:], *(scaling[-1] if scaling else ())]).all():
@@ -442,25 +435,14 @@ def note_on_filled(recipe: Recipe, gaps: Mapping[str, int], new: bool = False) -
         return ""
     kinds = [[column for column in recipe.columns if (column.kind == WORDS) == own] for own in (False, True)]
     texts = [[f"'{own.name}' ({gaps[own.name]})" for own in kind if gaps.get(own.name)] for kind in kinds]
-    means = "the mean of the training data" if new else "the mean of the rows before"
     said = [
         f"those of {shortlist(own)} are {what}"
-        for own, what in zip(texts, (means, "a word of their own"), strict=True)
+        for own, what in zip(texts, (FILLED, "a word of their own"), strict=True)
         if own
     ]
     return (
         f"gaps are filled: {', '.join(said)}{'' if new else '; missing=error refuses them'}" if said else ""
     )
-
-
-def _means_so_far(values: np.ndarray) -> np.ndarray:
-    """Return the means (T, k) of the rows before each row, without gaps; 0 where there are none."""
-    there = ~np.isnan(values)
-    numbers = np.where(there, values, 0.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums, counts = np.cumsum(numbers, axis=0) - numbers, np.cumsum(there, axis=0) - there
-        means: np.ndarray = np.nan_to_num(sums / np.maximum(counts, 1))
-    return means
 
 
 def _scaling(values: np.ndarray, kind: str) -> tuple[float, float]:

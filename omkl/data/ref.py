@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from omkl.data import cache, data_files, registry
-from omkl.data.dataset import Dataset, dataset_of
+from omkl.data.dataset import Dataset, dataset_of, note_on_gaps
 from omkl.data.formats import check_settings, data_name, format_of, read_table
 from omkl.data.labels import task_of, y_of
 from omkl.data.notes import notes_on
@@ -194,7 +194,7 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
         import scipy.sparse as sp
 
         rows = sp.csr_array((found.values, found.indices, found.indptr), (len(y), found.d))
-        notes += tuple(notes_on(rows, y, classes=classes is not None))
+        notes += (*notes_on(rows, y, classes=classes is not None), *note_on_gaps(found.indices, found.values))
     is_npz = format_of(path).endings == (".npz",)
     raw, notes = (found.labels, (*notes, *note_on_npz(path))) if is_npz else (None, notes)
     return dataset_of(data_name(path), found, y, found.d, task, notes, classes, raw=raw), None

@@ -1,7 +1,7 @@
-"""Features and targets scaled while the stream runs, with what has been seen of them.
+"""Gaps filled, features and targets scaled while the stream runs, with what has been seen of them.
 
 A feature's statistics are of its values other than 0, so that a row costs no more than it has of these; how
-many rows had a 0 is known from the number of rows.
+many rows had a 0 is known from the number of rows. A gap is NaN.
 """
 
 import math
@@ -32,26 +32,81 @@ def _scaled(x, place, width, centred):
 
 
 @compiled
-def see_rows(order, indptr, indices, values, stats, seen):
-    """Add rows to the statistics (3, d) of their features, and to their number seen (1,)."""
+def has_gaps(order, indptr, values):
+    """Whether one of these rows has a gap."""
+    for t in range(order.size):
+        for at in range(indptr[order[t]], indptr[order[t] + 1]):
+            if math.isnan(values[at]):
+                return True
+    return False
+
+
+@compiled_without_refcounts
+def _see_value(means, j, x):
+    """Add a value or a gap of feature j to its statistics: k values other than 0, their mean, the gaps."""
+    if math.isnan(x):
+        means[2, j] += 1.0
+    else:
+        means[0, j] += 1.0
+        means[1, j] += (x - means[1, j]) / means[0, j]
+
+
+@compiled
+def see_values(order, indptr, indices, values, means):
+    """Add rows to the statistics (3, d) by which gaps are filled."""
+    for t in range(order.size):
+        for at in range(indptr[order[t]], indptr[order[t] + 1]):
+            _see_value(means, indices[at], values[at])
+
+
+@compiled
+def fill_rows(order, indptr, indices, values, going_on, means, seen, new):
+    """Fill the CSR matrix ``new`` with rows in this order, each gap with the mean of its feature so far.
+
+    The mean is that of the values seen in the rows before; where there are none it is 0. going_on: whether a
+    row counts as seen for those after it. means: of `see_values`, after ``seen`` rows. Returns how many
+    values there are.
+    """
+    new_indptr, new_indices, new_values = new
+    used, n = 0, float(seen)
+    for t in range(order.size):
+        for at in range(indptr[order[t]], indptr[order[t] + 1]):
+            j, x = indices[at], values[at]
+            if math.isnan(x):
+                there = n - means[2, j]
+                x = means[1, j] * (means[0, j] / there) if there > 0.0 else 0.0
+            if going_on:
+                _see_value(means, j, values[at])
+            if x != 0.0:
+                new_indices[used], new_values[used] = j, x
+                used += 1
+        new_indptr[t + 1] = used
+        if going_on:
+            n += 1.0
+    return used
+
+
+@compiled
+def see_rows(order, indptr, indices, values, stats):
+    """Add rows to the statistics (3, d) of their features."""
     for t in range(order.size):
         for at in range(indptr[order[t]], indptr[order[t] + 1]):
             j = indices[at]
             stats[0, j], stats[1, j], stats[2, j] = _with(stats[0, j], stats[1, j], stats[2, j], values[at])
-    seen[0] += order.size
 
 
 @compiled
 def scale_rows(order, indptr, indices, values, centred, going_on, stats, seen, new):
     """Fill the CSR matrix ``new`` with rows in this order, each scaled with what has been seen and itself.
 
-    going_on: whether a row counts as seen for those after it. A feature that has not varied is 0. Without
-    centring, what is 0 stays 0. Returns how many values there are.
+    stats: of `see_rows`, after ``seen`` rows    going_on: whether a row counts as seen for those after it.
+    A feature that has not varied is 0. Without centring, what is 0 stays 0. Returns how many values there
+    are.
     """
     new_indptr, new_indices, new_values = new
-    d, used = stats.shape[1], 0
+    d, used, n = stats.shape[1], 0, seen + 1.0
     for t in range(order.size):
-        at, stop, n = indptr[order[t]], indptr[order[t] + 1], seen[0] + 1.0
+        at, stop = indptr[order[t]], indptr[order[t] + 1]
         j = -1
         while True:
             j = j + 1 if centred else (indices[at] if at < stop else d)
@@ -71,7 +126,7 @@ def scale_rows(order, indptr, indices, values, centred, going_on, stats, seen, n
                 used += 1
         new_indptr[t + 1] = used
         if going_on:
-            seen[0] += 1
+            n += 1.0
     return used
 
 

@@ -58,21 +58,21 @@ def make_learner(
                 UserWarning,
                 stacklevel=outside(),
             )
-        rows = scaling.scaled(stream, True)[0] if scaling else stream
+        rows = scaling.scaled(stream, True)[0]
         chosen = choose_kernels(spec, params, chosen, d, rows, seed, classes=classes)
     warm_up_once([(spec, params, classes)])
     rounds = planned_rounds(given, stream) or stream.T
     return Learner(spec, params, chosen, d, seed, rounds=rounds, classes=classes, scaling=scaling)
 
 
-def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling | None:
+def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling:
     words = {}
     for name, known in SCALED.items():
         if (value := given.get(name)) is not None:
             if value not in known:
                 raise ValueError(f"{name} must be None or {' or '.join(map(repr, known))}, got {show(value)}")
             words[name] = value
-    return Scaling(d, words.get("scale"), centred, words.get("target")) if words else None
+    return Scaling(d, words.get("scale"), centred, words.get("target"), gaps=False)
 
 
 def new_calibration(given: Mapping[str, Any], classes: int) -> Platt | None:

@@ -54,7 +54,7 @@ def of(learner: Learner, learnt: Stream, delay: int = 1) -> Learner | None:
     born, width = arrays[f"{name}.origin"], np.ones(learnt.T)
     predicted_by = np.arange(learnt.T) // delay * delay  # the round before which f_t was learnt
     scaling = learner.scaling
-    if scaling is None or not scaling.scale:  # else scaled rows are numbered by their rounds
+    if scaling is None or not scaling.renews:  # else rows are numbered by their rounds
         place = np.zeros(int(learnt.order.max(initial=0)) + 1, np.int64)
         place[learnt.order] = np.arange(learnt.T)
         born = place[born]

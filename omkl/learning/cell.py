@@ -61,7 +61,7 @@ class Cell:
     planned: both as the plan has them; ``params`` has a number where a budget matches a size
     cost: an estimate of its seconds    block, threads: how it is run; results do not depend on it
     board, number: where its rounds are noted while it runs, and under which number
-    test: what is held out
+    test: what is held out    own: whether the data are numbers of the user's own
     """
 
     spec: "LearnerSpec"
@@ -82,6 +82,7 @@ class Cell:
     board: Path | None = None
     number: int = 0
     test: HeldOut | None = None
+    own: bool = False
 
     @cached_property
     def key(self) -> str:
@@ -105,6 +106,7 @@ class Cell:
             "data": self.data.name,
             "data_hash": self.data.content_hash,
             "task": self.data.task,
+            "own": 1 if self.own else None,
             "order": self.order,
             "rep": self.rep,
             "seed": self.seed,
@@ -139,16 +141,17 @@ def detach(cell: Cell) -> "tuple[Cell, Dataset]":
 def check_memory(cell: Cell) -> None:
     """Raise UserError for a learner whose state does not fit into this machine's memory."""
     from omkl.data import compact
-    from omkl.learning.scaling import centred
+    from omkl.learning.scaling import any_gaps, centred
     from omkl.resources.resource import Setup
     from omkl.resources.size import bytes_needed, memory
 
-    d, state = compact(cell.data.load()).d, cell.spec.state
+    dataset = cell.data.load()
+    d, state = compact(dataset).d, cell.spec.state
     setup = Setup(cell.params, cell.kernel_pool, d, block=cell.block or 0, classes=cell.data.n_classes)
     needed, there = bytes_needed(state, setup), memory()
     total = sum(needed.values())
-    if "scale" in cell.scaling:  # the rows as they are learnt
-        total += 12 * (cell.data.T * d if centred(cell.data.load()) else cell.data.nnz)
+    if "scale" in cell.scaling or any_gaps(dataset):  # the rows as they are learnt
+        total += 12 * (dataset.T * d if "scale" in cell.scaling and centred(dataset) else dataset.nnz)
     if total > there:
         largest = max(needed, key=lambda name: needed[name])
         sizes = [f"algo.{name}={cell.params[name]}" for name in state[largest].sizes() if name in cell.params]
@@ -198,7 +201,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
         test = (other or dataset, rows)
     order = order[slice(*cell.rounds)] if cell.rounds else order
     how: dict[str, Any] = {"scaling": cell.scaling, "block": cell.block, "threads": cell.threads}
-    how["test"] = test
+    how |= {"test": test, "own": cell.own}
     with ExitStack() as stack:
         if cell.board is not None:
             how["on_part"] = stack.enter_context(progress_file.noting(cell.board, cell.number, order.size))

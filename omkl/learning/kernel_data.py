@@ -48,7 +48,7 @@ class Needs:
             if continues:
                 raise UserError(
                     "a precomputed kernel knows the rows of one data set by their numbers: `omkl run`, "
-                    "`sweep` and `tune` take it, without scaling; a saved model does not"
+                    "`sweep` and `tune` take it, without scaling and without gaps; a saved model does not"
                 )
             if n != rows:
                 raise UserError(f"{file} is a Gram matrix of {counted(n, 'row')}, but the data have {rows}")
@@ -69,8 +69,8 @@ def fitted(pool: dict[str, Any] | None, d: int, indices: np.ndarray, values: np.
         return pool
     counts = np.bincount(indices, minlength=d)
     low, high = np.where(counts < T, 0.0, np.inf), np.where(counts < T, 0.0, -np.inf)
-    np.minimum.at(low, indices, values)
-    np.maximum.at(high, indices, values)
+    np.fmin.at(low, indices, values)  # a gap has no value
+    np.fmax.at(high, indices, values)
     ranges = np.where(high > low, high - low, 1.0).tolist()
 
     def of(kernel: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,7 +56,8 @@ class Learner:
     random features, in place of drawn ones; threads: how many may share a block (never changes a result);
     looked_up: whether kernel values are looked up, which allows larger blocks; classes: of the data, which a
     learner of `about.classes: many` tells apart where there are more than two; saved: the arrays of a saved
-    state, in place of the one that a learner begins with; scaling: of its rows and targets.
+    state, in place of the one that a learner begins with; scaling: of its rows and targets, and
+    what fills gaps.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     Raises UserError for hyperparameters or a pool that the learner does not take.
@@ -158,15 +159,14 @@ class Learner:
                 began = time.thread_time()
                 stream, units = self.scaling.scaled(given, learn)
                 seconds += time.thread_time() - began
-            self.needs.check(
-                stream, progress is not None or (self.scaling is not None and bool(self.needs.grams))
-            )
+            renews = self.scaling is not None and self.scaling.renews
+            self.needs.check(stream, progress is not None or (renews and bool(self.needs.grams)))
             make_room(self.resources, self.state, Setup(self.params), stream, learn)
             step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
             first, stop = 0, 0
             if progress is not None:
                 first = progress.rounds
-            elif learn and self.scaling is not None and self.scaling.scale:
+            elif learn and renews and self.scaling is not None:
                 first = int(self.scaling.seen[0])
             while stop < stream.T:
                 start, stop = stop, min((stop // step + 1) * step, stream.T)

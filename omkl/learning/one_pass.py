@@ -26,6 +26,8 @@ from omkl.learning.third_party import Estimator
 from omkl.resources.size import held_bytes
 from omkl.tasks import for_task
 
+FEW = 100  # at most 1 round in so many is few
+
 
 def run_pass(
     spec: Any,
@@ -41,6 +43,7 @@ def run_pass(
     on_part: Callable[[int], None] | None = None,
     on_end: Callable[[Any, Trace], None] | None = None,
     test: tuple[Any, np.ndarray] | None = None,
+    own: bool = False,
 ) -> dict:
     """Run a learner once over a data set in this order and return its cell's figures.
 
@@ -50,9 +53,11 @@ def run_pass(
     ``delay`` of the labels, see `omkl.learning.delayed`
     threads: that share a block's rows (see `omkl.learning.threads`); nothing but the time depends on it.
     on_part: called with the number of rounds done, at most 100 times. on_end: called with the learner as the
-    pass left it, and the trace of its rounds. test: a Dataset, and rows of it that are held out.
+    pass left it, and the trace of its rounds. test: a Dataset, and rows of it that are held out. own: whether
+    targets are the user's own, so that rounds before they have varied count in no measure.
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
-    predictions before their updates, and ``worst_round``, the round with over half of it, None without one;
+    predictions before their updates, ``worst_round``, the round with over half of it, None without one, and
+    of the user's own targets ``few_rounds``, how many have over half of it, where these are at most 1 in FEW;
     of a novelty detection the examples flagged as novel), confusion (of a
     classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
     pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.resources.size; not of
@@ -68,12 +73,13 @@ def run_pass(
     params = spec.checked(for_task(params, dataset.task))
     spec.check_values(params, dataset.task, dataset.name)
     check_classes(spec, dataset.name, dataset.n_classes)
-    pool, scale = kernel_pool(params, pool), Scaling.of(scaling or {}, dataset)
+    other = None if test is None else compact(test[0])
+    pool, scale = kernel_pool(params, pool), Scaling.of(scaling or {}, dataset, also=other)
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
     rows, ranged = stream, dataset
     if scale and pool is not None and (spec.setup or asks_ranges(pool)):
         rows = scale.scaled(stream, True)[0]
-        ranged = rows if scale.scale else dataset
+        ranged = rows if scale.scale else dataset  # else of the values that are there
     pool = fitted(pool, dataset.d, ranged.indices, ranged.values, ranged.T)
     learner: Any
     if spec.setup and pool is not None:
@@ -97,13 +103,13 @@ def run_pass(
     trace, seconds = (
         run_delayed(learner, stream, delay, note) if delay > 1 else learner.run(stream, on_part=note)
     )
-    figures = _figures(learner, stream, trace, seconds, weights, dataset.task)
+    left_out = scores.before_variation(stream.y, delay) if own else None
+    figures = _figures(learner, stream, trace, seconds, weights, dataset.task, left_out)
     if dataset.task == "classification":
         figures["confusion"] = confusion.counted(*_classes(stream, trace), dataset.n_classes)
     if not spec.estimator:  # another package does not say what it holds
         figures["memory"] = held_bytes(learner.state, stream, trace._replace(class_scores=None))
-    if test is not None:
-        other = compact(test[0])
+    if test is not None and other is not None:
         columns = other.indptr, other.indices, other.values, other.y
         held_out = make_stream(*columns, test[1], dataset.n_classes)
         figures |= averaged.measured(learner, stream, held_out, dataset.task, delay)
@@ -128,11 +134,18 @@ def _check_recorded(score: np.ndarray) -> None:
 
 
 def _figures(
-    learner: Any, stream: Stream, trace: Trace, seconds: float, weights: dict[int, list[float]], task: str
+    learner: Any,
+    stream: Stream,
+    trace: Trace,
+    seconds: float,
+    weights: dict[int, list[float]],
+    task: str,
+    left_out: np.ndarray | None = None,
 ) -> dict:
     """Return a cell's figures from the final state and the trace of its rounds.
 
     learner: a Learner, or an Estimator of another package, which stores and weighs nothing that is counted
+    left_out (T,): rounds of a regression that count in no measure
     """
     T = trace.score.size
     _check_recorded(trace.score)
@@ -158,15 +171,21 @@ def _figures(
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             errors = np.square(trace.score - stream.y)
-            loss = np.cumsum(errors)
+        told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
+        values, rounds = scores.of_numbers(stream.y, trace.score, told.pop("variance", None), left_out)
+        rounds = {"loss": errors, **told, **rounds}
+        if left_out is not None:
+            rounds = {name: scores.without(each, left_out) for name, each in rounds.items()}
+            errors = np.where(left_out, 0.0, errors)
+        loss = scores.sums_of(rounds.pop("loss"))
+        assert loss is not None  # some rounds always count
         check_sums(loss)
         measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
-        worst = int(np.argmax(errors))
-        measured["worst_round"] = worst + 1 if T > 2 and 2 * errors[worst] > loss[-1] else None
+        worst, total = int(np.argmax(errors)), np.cumsum(errors)[-1]
+        measured["worst_round"] = worst + 1 if T > 2 and 2 * errors[worst] > total else None
+        if left_out is not None and (few := scores.rounds_of_half(errors)) * FEW <= T and few > 1:
+            measured["few_rounds"] = few
         curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
-        told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
-        values, rounds = scores.of_numbers(stream.y, trace.score, told.pop("variance", None))
-        rounds = told | rounds
     if task == "classification":
         values, rounds = scores.of_classes(stream, trace, learner.spec.probabilities)
     measured |= values

@@ -29,6 +29,9 @@ def _of_kernel(kernel: Mapping[str, Any]) -> tuple[int, float, float]:
 def check_rows(growth: Growth, indptr: np.ndarray, values: np.ndarray, rounds: int = 1) -> None:
     """Raise ValueError for rows (CSR) whose kernel values would overflow when this many are summed."""
     together = float(np.vdot(values, values))
+    if math.isnan(together):  # of gaps, which means fill
+        values = np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        together = float(np.vdot(values, values))
     if all(_fit(kernel, together, rounds) for kernel in growth):
         return  # all rows together are small enough
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))

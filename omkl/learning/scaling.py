@@ -1,6 +1,8 @@
-"""A stream scaled while it runs: by what a learner has seen of its features and targets.
+"""A stream filled and scaled while it runs: by what a learner has seen of its features and targets.
 
-Row t is scaled with the rows up to and with row t, so it depends on no later one. Predictions are given in
+A gap, which is NaN among the stored values, is filled with the mean of its feature's values in the rows
+before; where there are none it is 0. Then row t is scaled with the rows up to and with row t. So it depends
+on no later one. Predictions are given in
 the targets' units, and so are their variances and densities: those of targets scaled online in the units
 before the round, which do not know its target. A round whose targets before it do not vary (the first two,
 at least) has no width, and so no density: it is left out of the NLPD.
@@ -14,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.engine.running_scale import scale_rows, scale_targets, see_rows
+from omkl.engine.running_scale import fill_rows, has_gaps, scale_rows, scale_targets, see_rows, see_values
 from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream
 from omkl.errors import UserError
 from omkl.resources.resource import LARGEST_COUNT, Arrays
@@ -40,10 +42,11 @@ class Units:
 
 
 class Scaling:
-    """How a learner's rows and targets are scaled, and what has been seen of them.
+    """How a learner's rows are filled and scaled, and its targets scaled, and what has been seen of them.
 
     d: number of features    scale: of features, online or None    centred: whether their means are taken
     off    target: ``online``, one of WHOLE, or None    whole (T,): all targets, for these
+    gaps: whether the rows have gaps (then all of them are made anew); False: some may come later; None: never
     """
 
     def __init__(
@@ -53,10 +56,12 @@ class Scaling:
         centred: bool = True,
         target: str | None = None,
         whole: np.ndarray | None = None,
+        gaps: bool | None = None,
     ) -> None:
         _load_compiled()
-        self.scale, self.centred, self.target = scale, centred, target
+        self.scale, self.centred, self.target, self.gaps = scale, centred, target, gaps
         self.rows = np.zeros((3, d if scale else 0))
+        self.means = np.zeros((3, 0 if gaps is None else d))
         self.seen = np.zeros(1, np.int64)
         self.targets = np.zeros(3)  # place and width are the last two where they are fixed
         if target in WHOLE and whole is not None and whole.size:
@@ -65,11 +70,22 @@ class Scaling:
         self._targets_finite()
 
     @classmethod
-    def of(cls, words: Mapping[str, str], dataset: Any) -> "Scaling | None":
-        """Return the scaling of a data set that ``scale`` and ``target`` ask for, None without these."""
-        if not words.keys() & {"scale", "target"}:
+    def of(
+        cls, words: Mapping[str, str], dataset: Any, later: bool | None = None, also: Any = None
+    ) -> "Scaling | None":
+        """Return the scaling of a data set that ``scale``, ``target`` and its gaps ask for, else None.
+
+        later: False where rows with gaps may come after those of the data    also: other data of the learner
+        """
+        gaps = True if any_gaps(dataset) or (also is not None and any_gaps(also)) else later
+        if not words.keys() & {"scale", "target"} and gaps is None:
             return None
-        return cls(dataset.d, words.get("scale"), centred(dataset), words.get("target"), dataset.y)
+        return cls(dataset.d, words.get("scale"), centred(dataset), words.get("target"), dataset.y, gaps)
+
+    @property
+    def renews(self) -> bool:
+        """Whether all rows of a stream are made anew, and so are numbered by their rounds."""
+        return bool(self.scale or self.gaps)
 
     @property
     def words(self) -> dict[str, str]:
@@ -84,27 +100,32 @@ class Scaling:
         learn: whether each row counts as seen for the next one. Raises UserError for numbers whose squares
         overflow.
         """
-        made, units = stream, None
+        made, units = self._filled(stream, learn), None
         if self.scale:
-            made = self._rows(stream, learn)
+            made = self._rows(made, learn)
         if self.target:
             y, units = self._units(stream.y, learn)
             made = made._replace(y=y)
         return made, units
 
-    def _rows(self, stream: Stream, learn: bool) -> Stream:
-        d, T = self.rows.shape[1], stream.T
-        lengths = np.diff(stream.indptr)[stream.order]
-        room = T * d if self.centred else int(lengths.sum())
-        new = np.zeros(T + 1, np.int64), np.empty(room, np.int32), np.empty(room)
+    def _filled(self, stream: Stream, learn: bool) -> Stream:
+        """Return a stream without gaps."""
+        if not self.gaps and (self.gaps is None or not has_gaps(stream.order, stream.indptr, stream.values)):
+            return stream
+        new = _room(stream, int(np.diff(stream.indptr)[stream.order].sum()))
         rows = stream.order, stream.indptr, stream.indices, stream.values
-        stats, seen = self.rows.copy(), self.seen.copy()
-        used = scale_rows(*rows, self.centred, learn, stats, seen, new)
+        return _renewed(stream, new, fill_rows(*rows, learn, self.means.copy(), int(self.seen[0]), new))
+
+    def _rows(self, stream: Stream, learn: bool) -> Stream:
+        d, lengths = self.rows.shape[1], np.diff(stream.indptr)[stream.order]
+        new = _room(stream, stream.T * d if self.centred else int(lengths.sum()))
+        rows = stream.order, stream.indptr, stream.indices, stream.values
+        stats = self.rows.copy()
+        used = scale_rows(*rows, self.centred, learn, stats, int(self.seen[0]), new)
         if not np.isfinite(stats).all():
             largest = np.abs(stream.values).max(initial=0.0)
             raise UserError(f"a feature of size {largest:.3g} is too large to be scaled; correct the value")
-        made = make_stream(new[0], new[1][:used], new[2][:used], stream.y, np.arange(T))
-        return made._replace(y=stream.y, label=stream.label)
+        return _renewed(stream, new, used)
 
     def _units(self, y: np.ndarray, learn: bool) -> tuple[np.ndarray, Units]:
         new, place, width, unit = (np.empty(y.size) for _ in range(4))
@@ -118,9 +139,13 @@ class Scaling:
 
     def see(self, stream: Stream) -> None:
         """Count the rows of a stream, which have been learnt, as seen."""
+        rows = stream.order, stream.indptr, stream.indices, stream.values
         if self.scale:
-            rows = stream.order, stream.indptr, stream.indices, stream.values
-            see_rows(*rows, self.rows, self.seen)
+            made = self._filled(stream, True)
+            see_rows(made.order, made.indptr, made.indices, made.values, self.rows)
+        if self.gaps is not None:
+            see_values(*rows, self.means)
+        self.seen += stream.T
         if self.target == "online":
             y = np.empty((4, stream.T))
             scale_targets(stream.y, True, self.targets, *y)
@@ -133,27 +158,35 @@ class Scaling:
     def widen(self, d: int) -> None:
         """Go on with d features; the new ones were 0 so far."""
         if self.scale:
-            self.rows = np.pad(self.rows, ((0, 0), (0, max(d - self.rows.shape[1], 0))))
+            self.rows = _wider(self.rows, d)
+        if self.gaps is not None:
+            self.means = _wider(self.means, d)
 
     # ------------------------------------------------------------------ saved
 
     def header(self) -> dict[str, Any]:
         """Return what a saved model says of it beside its arrays."""
-        return {"scale": self.scale, "centred": self.centred, "target": self.target}
+        return {name: getattr(self, name) for name in _HEADER}
 
     def arrays(self) -> Arrays:
         """Return its arrays by name."""
-        return {".rows": self.rows, ".seen": self.seen, ".targets": self.targets}
+        return {".rows": self.rows, ".means": self.means, ".seen": self.seen, ".targets": self.targets}
 
     @classmethod
     def load(cls, header: Any, arrays: Arrays, d: int) -> "Scaling":
         """Return the scaling of `header` and `arrays`. Raises ValueError for anything else."""
-        names = {"scale", "centred", "target"}
-        if not isinstance(header, dict) or header.keys() != names or type(header["centred"]) is not bool:
+        if (
+            not isinstance(header, dict)
+            or header.keys() != set(_HEADER)
+            or type(header["centred"]) is not bool
+        ):
             raise ValueError("its scaling is broken")
-        if header["scale"] not in ("online", None) or header["target"] not in ("online", *WHOLE, None):
+        scale, centred, target, gaps = (header[name] for name in _HEADER)
+        if scale not in ("online", None) or target not in ("online", *WHOLE, None):
             raise ValueError("its scaling is unknown")
-        made = cls(d, header["scale"], header["centred"], header["target"])
+        if gaps is not None and type(gaps) is not bool:
+            raise ValueError("its scaling is unknown")
+        made = cls(d, scale, centred, target, gaps=gaps)
         if arrays.keys() != made.arrays().keys():
             raise ValueError("its scaling has other arrays")
         for name, own in made.arrays().items():
@@ -163,8 +196,12 @@ class Scaling:
             if not np.isfinite(given).all():
                 raise ValueError(f"its scaling is not finite ('{name}')")
             own[...] = given
-        counts, spread = made.rows[0], made.rows[2]
-        if not 0 <= made.seen[0] <= LARGEST_COUNT or (counts < 0).any() or (counts > made.seen[0]).any():
+        spread, counts = (
+            made.rows[2],
+            (made.rows[0], made.means[0], made.means[2], made.means[0] + made.means[2]),
+        )
+        most = int(made.seen[0])
+        if not 0 <= most <= LARGEST_COUNT or any((own < 0).any() or (own > most).any() for own in counts):
             raise ValueError("its scaling counts rows that cannot be")
         if (spread < 0.0).any() or made.targets[0] < 0 or made.targets[2] < 0:
             raise ValueError("its scaling has a negative spread")
@@ -176,11 +213,36 @@ def _load_compiled() -> None:
     """Load what is compiled, or compile it, before a clock starts."""
     row = make_stream(np.array([0, 1]), np.zeros(1), np.ones(1), np.ones(1), np.zeros(1))
     rows = row.order, row.indptr, row.indices, row.values
-    stats, seen, new = np.zeros((3, 1)), np.zeros(1, np.int64), np.zeros((4, 1))
-    made = np.zeros(2, np.int64), np.zeros(1, np.int32), np.zeros(1)
-    scale_rows(*rows, True, False, stats, seen, made)
-    see_rows(*rows, stats, seen)
+    stats, new = np.zeros((3, 1)), np.zeros((4, 1))
+    has_gaps(row.order, row.indptr, row.values)
+    fill_rows(*rows, False, stats, 0, _room(row, 1))
+    scale_rows(*rows, True, False, stats, 0, _room(row, 1))
+    see_values(*rows, stats)
+    see_rows(*rows, stats)
     scale_targets(row.y, False, np.zeros(3), *new)
+
+
+_HEADER = ("scale", "centred", "target", "gaps")
+_New = tuple[np.ndarray, np.ndarray, np.ndarray]  # the arrays of a CSR matrix that is to be filled
+
+
+def _room(stream: Stream, values: int) -> _New:
+    return np.zeros(stream.T + 1, np.int64), np.empty(values, np.int32), np.empty(values)
+
+
+def _renewed(stream: Stream, new: _New, used: int) -> Stream:
+    """Return a stream of new rows, in the order of arrival, in place of its own."""
+    made = make_stream(new[0], new[1][:used], new[2][:used], np.zeros(stream.T), np.arange(stream.T))
+    return made._replace(y=stream.y, label=stream.label)
+
+
+def _wider(stats: np.ndarray, d: int) -> np.ndarray:
+    return np.pad(stats, ((0, 0), (0, max(d - stats.shape[1], 0))))
+
+
+def any_gaps(dataset: Any) -> bool:
+    """Whether a data set has gaps."""
+    return bool(dataset.values.size and np.isnan(dataset.values.min()))  # a minimum passes a NaN on
 
 
 def centred(dataset: Any) -> bool:

@@ -5,7 +5,7 @@ The values of a round that a mean is taken of are returned whole (T,), so that t
 
 import numpy as np
 
-from omkl.engine.stream import Stream, Trace, unrecorded
+from omkl.engine.stream import UNRECORDED, Stream, Trace, unrecorded
 from omkl.tasks import BINS, WITHIN_95
 
 Values = dict[str, float]
@@ -94,14 +94,44 @@ def sums_of(values: np.ndarray) -> np.ndarray | None:
     return None if lacking.all() else sums
 
 
-def of_numbers(target: np.ndarray, score: np.ndarray, variance: np.ndarray | None) -> tuple[Values, Rounds]:
-    """Return the measures of a regression; variance (T,): of the predictions, None where it is not told."""
+def before_variation(target: np.ndarray, delay: int = 1) -> np.ndarray:
+    """Return which rounds (T,) are predicted before the targets known have varied; none where they never do.
+
+    delay: labels come in batches of so many rounds
+    """
+    varied = target != target[0]
+    known = np.arange(len(target)) // delay * delay
+    left_out = known <= int(np.argmax(varied))
+    return left_out if varied.any() and not left_out.all() else np.zeros(len(target), bool)
+
+
+def without(values: np.ndarray, left_out: np.ndarray) -> np.ndarray:
+    """Return values of rounds (T,), UNRECORDED for those that are left out."""
+    kept = values.copy()
+    kept[left_out] = UNRECORDED
+    return kept
+
+
+def rounds_of_half(values: np.ndarray) -> int:
+    """Return how many of the largest values (T,) it takes for more than half of their sum."""
+    sums = np.cumsum(np.sort(values)[::-1])
+    return int(np.searchsorted(sums, 0.5 * sums[-1], side="right")) + 1
+
+
+def of_numbers(
+    target: np.ndarray, score: np.ndarray, variance: np.ndarray | None, left_out: np.ndarray | None = None
+) -> tuple[Values, Rounds]:
+    """Return the measures of a regression; variance (T,): of the predictions, None where it is not told.
+
+    left_out (T,): rounds that do not count in the values; None for none
+    """
     error = np.abs(score - target)
+    kept = slice(None) if left_out is None else ~left_out
     values: Values = {}
     rounds: Rounds = {"mae": error}
     with np.errstate(over="ignore", invalid="ignore"):
-        whole = np.square(target - target.mean()).sum()
-        share = 1.0 - np.square(error).sum() / whole if whole > 0 else np.nan
+        whole = np.square(target - target.mean())[kept].sum()
+        share = 1.0 - np.square(error)[kept].sum() / whole if whole > 0 else np.nan
         if variance is not None:
             rounds["coverage"] = (error <= WITHIN_95 * np.sqrt(variance)).astype(np.float64)
     if np.isfinite(share):

@@ -124,7 +124,8 @@ def _outcome(ref: DataRef) -> tuple[Dataset | None, list[str]]:
 
 def _of_dataset(dataset: Dataset) -> list[Row]:
     """Return the rows on data without named columns."""
-    low, high = (np.nanmin(dataset.values), np.nanmax(dataset.values)) if dataset.nnz else (0.0, 0.0)
+    there = dataset.values[~np.isnan(dataset.values)]
+    low, high = (there.min(), there.max()) if there.size else (0.0, 0.0)
     if dataset.nnz < dataset.T * dataset.d:
         low, high = min(low, 0.0), max(high, 0.0)
     share = dataset.nnz / max(1, dataset.T * dataset.d)

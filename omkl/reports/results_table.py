@@ -143,7 +143,8 @@ def _settings(row: dict[str, Any], swept: Sequence[str]) -> str:
 def _shown_with(summary: "pd.DataFrame", task: str) -> tuple[str, ...]:
     """Return the measures of a task that a table has beside the one that its rows are compared by."""
     own = summary[summary["task"] == task]
-    extra = ["nlpd", *(measure.name for measure in measures_of(task) if measure.of == "test")]
+    extra = ["mae"] if (own["measure"] == "rmse").any() else []
+    extra += ["nlpd", *(measure.name for measure in measures_of(task) if measure.of == "test")]
     told = tuple(name for name in extra if own[f"{name}_mean"].notna().any())
     by_usual = set(own["measure"]) <= {known[task].name for known in (TASK_ERROR, OF_PAPERS) if task in known}
     return told if by_usual else (TASK_ERROR[task].name, *told)
@@ -311,7 +312,7 @@ def run_table(
         table,
         shared=heading(summary, cells),
         terms=legend(table, summary, cells),
-        about=expected.about_data,
+        about=(*expected.about_data, *few_rounds(cells, expected)),
         warnings=[*warnings_of(summary, cells, expected), *lacking(table, summary)],
         command=expected.command,
         records={"summary": summary.drop(columns="ranked"), "cells": cells},
@@ -498,6 +499,18 @@ def one_round(cells: "pd.DataFrame", expected: ReportPlan) -> list[str]:
             f"{expected.label(str(algo))} on {data}: {which}{first}, in {counted(len(own), 'repetition')}"
         )
     return [f"one round makes more than half of the squared error: {some(parts, '; ')}"] if parts else []
+
+
+def few_rounds(cells: "pd.DataFrame", expected: ReportPlan) -> list[str]:
+    """Return a note about regressions of which few rounds make more than half of the squared error."""
+    if "few_rounds" not in cells:
+        return []
+    parts = []
+    for (algo, data), own in cells[cells["few_rounds"].notna()].groupby(["algo", "data"], sort=False):
+        few, T = int(own["few_rounds"].max()), counted(int(own["T"].max()), "row")
+        parts.append(f"{expected.label(str(algo))} on {data}: {few} of {T}")
+    most = "few rows make more than half of the squared error"
+    return [f"{most}, so MAE tells more of the others: {some(parts, '; ')}"] if parts else []
 
 
 def lacking(table: Table, summary: "pd.DataFrame") -> list[str]:

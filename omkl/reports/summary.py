@@ -42,6 +42,7 @@ READ = (  # the columns of cells that a table needs, and of its notes
         "n_weights",
         "heaviest",
         "worst_round",
+        "few_rounds",
     ),
     *AVERAGED,
 )

@@ -1,7 +1,7 @@
 """What all river models share: a learner behind ``learn_one`` and ``predict_one``.
 
-Rows are mappings of names to numbers. A name that was never seen becomes a new column; a name that is missing
-counts as 0. Values that are not numbers are refused.
+Rows are mappings of names to numbers. A name that was never seen becomes a new column; a name that a row does
+not have counts as 0. None and NaN are gaps: the mean of the feature so far. Other values are refused.
 """
 
 import math
@@ -74,6 +74,8 @@ def _mapping(x: Any) -> dict[Hashable, Any]:
 
 
 def _number(name: Hashable, value: Any) -> float:
+    if value is None:
+        return math.nan
     try:
         number = float(value)
     except OverflowError:
@@ -83,7 +85,7 @@ def _number(name: Hashable, value: Any) -> float:
             f"the feature {name!r} is {value!r}, which is not a number; "
             "river.preprocessing.OneHotEncoder turns words into numbers"
         ) from None
-    if not math.isfinite(number):
+    if math.isinf(number):
         raise ValueError(f"the feature {name!r} is {value!r}; it must be finite")
     return number
 

@@ -116,6 +116,7 @@ def expand(
                     planned=setting.stored,
                     cost=cost,
                     test=test,
+                    own=data.task == "regression" and not data.is_registered,
                 )
                 cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())

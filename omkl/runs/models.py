@@ -150,7 +150,7 @@ def fit(plan: Plan) -> Model:
     classes = dataset.n_classes
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, classes)
     warm_up_once([(spec, params, classes)])
-    pool, scaling = setting.kernel_pool, Scaling.of(setting.scaling, dataset)
+    pool, scaling = setting.kernel_pool, Scaling.of(setting.scaling, dataset, later=False)
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
         rows = scaling.scaled(stream, True)[0] if scaling else stream

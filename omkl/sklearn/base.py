@@ -75,6 +75,7 @@ class OnlineLearner(Copied, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
     def fit(self, X: Any, y: Any = None, **others: Any) -> OnlineLearner:
@@ -197,6 +198,7 @@ class OnlineLearner(Copied, BaseEstimator):
             self._check_range(rows, y)
             return rows, self._target(y, len(X), classes, reset) if y is not None else np.ones(len(X))
         given: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
+        given["ensure_all_finite"] = "allow-nan"
         X = validate_data(self, X, **given)
         if X.shape[1] > MANY:
             raise ValueError(f"{X.shape[1]} features; at most {MANY} are possible")

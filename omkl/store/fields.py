@@ -60,6 +60,12 @@ FIELDS = (
     _setting("data", TEXT, "name of the data set"),
     _setting("data_hash", TEXT, "hash of its content", key="data"),
     _setting("task", TEXT, "its task", key="task"),
+    _setting(
+        "own",
+        MAYBE_WHOLE,
+        "1 of numbers that are the user's own: rounds before they have varied count in no measure",
+        key="own",
+    ),
     _setting("order", TEXT, "how its rows are ordered", key="order"),
     Field("rep", WHOLE, "repetition, from 0"),
     _setting("seed", WHOLE, "base seed of the repetitions"),
@@ -76,6 +82,11 @@ FIELDS = (
     _figure("mse", MAYBE_NUMBER, "mean squared error of a regression", mean=("mse_e3", 1000.0)),
     _figure(
         "worst_round", MAYBE_WHOLE, "of a regression: the round, from 1, with over half of the squared error"
+    ),
+    _figure(
+        "few_rounds",
+        MAYBE_WHOLE,
+        "of such numbers: how many rounds have over half of the squared error, where they are few",
     ),
     _figure("n_sv_sum", WHOLE, "support vectors, summed over the kernels", mean=("n_sv_sum", 1.0)),
     _figure("n_sv_union", WHOLE, "distinct examples stored", mean=("n_sv_union", 1.0)),
@@ -129,6 +140,8 @@ def cell_key(setting: Mapping[str, Any]) -> str:
     every value its declared type. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
     """
     parts = {field.key: setting.get(field.name) for field in KEYED}
+    if parts["own"] is None:  # of registered data, and of other tasks
+        del parts["own"]
     if pool := parts["pool"]:
         parts["pool"] = {"normalise": pool["normalise"], "kernels": pool["kernels"]}
     return hashlib.sha256(dumps(parts, sort_keys=True).encode()).hexdigest()

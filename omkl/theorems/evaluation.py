@@ -26,6 +26,7 @@ _COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum", SHARE: "averaged_rate"} 
 def bounded(plan: "Plan") -> "Plan":
     """Return the plan without yardsticks. Raises UserError for a learner or data without a theorem."""
     from omkl.config import learner_spec, learner_specs
+    from omkl.learning.scaling import any_gaps
 
     if plan.rounds:
         raise UserError(f"rounds={plan.rounds}: the theorems' bounds are those of the whole data set")
@@ -40,6 +41,11 @@ def bounded(plan: "Plan") -> "Plan":
     for ref in plan.data:
         if ref.n_classes > 2:
             raise UserError(f"data={ref.name} has {ref.n_classes} classes; the theorems are for two")
+        if not ref.is_registered and any_gaps(ref.load()):
+            raise UserError(
+                f"data={ref.name} has gaps, which a learner fills as the rows come; the theorems are for "
+                "rows that are known before: missing=mean or missing=drop"
+            )
     return replace(plan, yardsticks=())
 
 

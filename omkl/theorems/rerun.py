@@ -199,6 +199,7 @@ def regret_curve(cell: "Cell", curve: Mapping[str, Any]) -> dict[str, Any]:
     For learners that descend on their kernels' random features with lam, in the target's units; others keep
     theirs, and so does recursive ridge regression (P), whose lam is another.
     """
+    from omkl.learning import scores
     from omkl.resources.vectors import Lifting
 
     state = cell.spec.state
@@ -212,7 +213,12 @@ def regret_curve(cell: "Cell", curve: Mapping[str, Any]) -> dict[str, Any]:
     ):
         return dict(curve)
     seen, *_ = hindsight_of(Repetition(cell))
-    fixed = np.cumsum(seen.best().losses) * seen.width**2
+    losses = seen.best().losses
+    if cell.own:
+        losses = scores.without(losses, scores.before_variation(seen.y))
+    sums = scores.sums_of(losses)
+    assert sums is not None  # some rounds always count
+    fixed = sums * seen.width**2
     regret = [loss - float(fixed[t - 1]) for t, loss in zip(curve["t"], curve["loss"], strict=True)]
     return {**curve, "regret": regret}
 

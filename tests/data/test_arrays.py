@@ -49,13 +49,12 @@ DAYS = pd.Series(pd.to_datetime(["2025-01-01", "2025-01-02"]))
 @pytest.mark.parametrize(
     ("X", "y", "said"),
     [
-        ([[1.0], [np.nan]], [0, 1], "row 1, column 0 is nan"),
+        ([[1.0], [np.inf]], [0, 1], "row 1, column 0 is inf"),
         (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [0, 1], "'b' holds values that are not numbers"),
         ([[1.0], [2.0]], [0, 1, 1], "3 labels for 2 rows"),
         ([[1.0], [2.0], [3.0]], [0, 0.5, 2], "3 different labels"),
         (pd.DataFrame([[1.0, "red"], [2.0, "blue"]]), [0, 1], "column '1' holds .* such as 'red' in row 0"),
         (pd.DataFrame([[1.0, 2.0], [2.0, 3.0]]).mul(1j), [0, 1], "column '0' holds complex numbers"),
-        (pd.DataFrame({"a": [1, 2], "b": pd.array([1, None], "Int64")}), [0, 1], "'b' has no value in row 1"),
         (pd.DataFrame({"a": [1.0, 2], "t": DAYS}), [0, 1], "column 't' holds dates or times; convert them"),
         (pd.DataFrame({"t": DAYS}), [0, 1], "column 't' holds dates or times"),
         (DAYS.to_numpy()[:, None], [0, 1], "column 0 holds dates or times"),
@@ -137,3 +136,21 @@ def test_a_frame_of_any_number_types_and_an_unmasked_array():
     frame = pd.DataFrame({0: [True, False], 1: pd.array([1, 2], "Int64"), 2: np.array([0.5, 1], "f4")})
     assert from_arrays(frame, [0, 1]).values.tolist() == [1, 1, 0.5, 2, 1]
     assert from_arrays(np.ma.array([[1, 2], [3, 4]]), [0, 1]).values.tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[1.0, 2.0], [3.0, np.nan]]),
+        [[1.0, 2.0], [3.0, None]],
+        pd.DataFrame({"0": [1, 3], "1": pd.array([2, None], "Int64")}),
+        sp.csr_array([[1.0, 2.0], [3.0, np.nan]]),
+    ],
+)
+def test_gaps_are_left_to_the_learner(X):
+    made = from_arrays(X, [0, 1])
+    assert made.indices.tolist() == [0, 1, 0, 1]
+    assert np.array_equal(made.values, [1, 2, 3, np.nan], equal_nan=True)
+    name = "'1'" if hasattr(X, "columns") else "column 2"
+    assert f"gaps are filled: those of {name} (1) are the mean of the rows learnt before" in made.notes
+    assert made.content_hash == from_arrays(np.array([[1.0, 2.0], [3.0, np.nan]]), [0, 1]).content_hash

@@ -256,7 +256,7 @@ def test_arrays_beside_x_and_y_are_named(tmp_path):
     [
         ({"X": np.ones((2, 2))}, "has no array y"),
         ({"X": np.ones((2, 2)), "y": np.ones(3)}, r"should be \(T, d\) and \(T,\)"),
-        ({"X": np.array([[1], [np.nan]]), "y": np.array([0, 1])}, "row 2 holds a number that is not finite"),
+        ({"X": np.array([[1], [np.inf]]), "y": np.array([0, 1])}, "row 2 holds a number that is not finite"),
         (
             {"X": np.array([[1], [{}]], object), "y": np.array([0, 1])},
             "holds Python objects, which are not read",

@@ -134,3 +134,37 @@ def test_numbers(name):
 def test_a_stream_of_one_value_has_no_share_of_variance_and_one_of_one_class_no_area():
     flat = data.from_arrays(np.eye(20), np.full(20, 3.0), name="flat", task="regression")
     assert "r2" not in passed("okr", flat, 20)[0]
+
+
+@pytest.mark.parametrize("delay", [1, 10])
+def test_rounds_before_the_target_has_varied_count_in_no_measure_of_own_numbers(delay):
+    dataset = numbers()
+    dataset.y[:12] = 300.0  # of which round 13 is the first that knows another one
+    spec, order, kept = learner_spec("krls_t"), np.arange(300), []
+    how = {"scaling": {"target": "online", "delay": delay}, "on_end": lambda _, trace: kept.append(trace)}
+    figures, whole = (
+        run_pass(spec, spec.usual("regression"), None, dataset, order, 0, own=own, **how)
+        for own in (True, False)
+    )
+    first = 13 if delay == 1 else 20
+    assert np.flatnonzero(~scores.before_variation(dataset.y, delay))[0] == first
+    y, score = dataset.y[first:], kept[0].score[first:]
+    assert figures["mse"] == pytest.approx(sk.mean_squared_error(y, score), rel=1e-9)
+    assert figures["mae"] == pytest.approx(sk.mean_absolute_error(y, score), rel=1e-9)
+    spread = np.square(y - dataset.y.mean()).sum()
+    assert figures["r2"] == pytest.approx(1 - np.square(y - score).sum() / spread, rel=1e-9)
+    assert figures["curve"]["loss"][-1] == pytest.approx(300 * figures["mse"], rel=1e-9)
+    assert whole["mse"] > 1.1 * figures["mse"]
+    assert whole["nlpd"] == figures["nlpd"]
+    assert whole.keys() == figures.keys()
+
+
+def test_all_rounds_count_where_the_target_never_varies_before_the_end():
+    for y in (np.full(5, 3.0), np.array([3.0, 3.0, 4.0])):
+        assert not scores.before_variation(y).any()
+    assert scores.before_variation(np.array([3.0, 4.0, 3.0])).tolist() == [True, True, False]
+
+
+def test_how_many_rounds_make_half():
+    for values, count in (([1, 9, 1], 1), ([5, 5], 2), ([1] * 9, 5), ([0, 4, 3, 2], 2)):
+        assert scores.rounds_of_half(np.array(values, float)) == count

@@ -31,3 +31,13 @@ def place_and_width(values):
 def scaled_targets(y):
     """The targets, each scaled with those up to it, and (place, width) of those before it."""
     return [scaled(y[: t + 1]) for t in range(len(y))], [place_and_width(y[:t]) for t in range(len(y))]
+
+
+def filled_rows(rows):
+    """Rows with NaN for gaps, each gap the mean of its feature's values in the rows before, or 0."""
+    made = []
+    for t, row in enumerate(rows):
+        before = [[old[j] for old in rows[:t] if not math.isnan(old[j])] for j in range(len(row))]
+        means = [statistics.fmean(values) if values else 0.0 for values in before]
+        made.append([mean if math.isnan(x) else x for x, mean in zip(row, means, strict=True)])
+    return made

@@ -168,10 +168,10 @@ def test_a_missing_target_is_named_too(missing):
     assert learnt.score(rows, np.arange(4)) <= 1
 
 
-def test_missing_values_of_rows_are_named_by_scikit_learn():
+def test_infinite_values_of_rows_are_named_by_scikit_learn():
     learnt = omkl.sklearn.OmkcDdClassifier().fit(np.eye(4), [0, 1, 0, 1])
     rows = np.eye(4).astype(object)
-    rows[1, 1] = np.nan
+    rows[1, 1] = np.inf
     for ask in (learnt.predict, learnt.decision_function, lambda X: learnt.partial_fit(X, [0, 1, 0, 1])):
-        with pytest.raises(ValueError, match="Input X contains NaN"):
+        with pytest.raises(ValueError, match="Input X contains infinity"):
             ask(rows)
