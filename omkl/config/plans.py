@@ -431,7 +431,7 @@ def plan(
     learner_specs(request.names("algo", learner_names()))  # so that an unknown one is named first
     refs = chosen_data(request, data)
     request.of_tasks(refs)
-    specs = list(learner_specs(request.names("algo", learner_names())).values())
+    specs = _composed(request, refs)
     tasks = list(dict.fromkeys(ref.task for ref in refs))
     if request.has_pattern():
         specs = _suitable(specs, tasks, refs, request)
@@ -460,6 +460,23 @@ def plan(
     if total > MOST_CELLS:
         raise UserError(f"reps={made.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
     return made
+
+
+def _composed(request: Request, data: "Sequence[DataRef]") -> list[LearnerSpec]:
+    """Return the learners that a request names, after Hydra has composed all options that it names."""
+    learners = learner_specs(request.names("algo", learner_names()))
+    yardsticks = request.names("yardsticks", learner_names())
+    named = request.names("pool", kernel_kinds.pool_names())
+    pools = [spec.usual_pool for spec in learners.values() if spec.usual_pool and "pool" not in request.given]
+    chosen = {
+        "algo": [*learners, *yardsticks],
+        "data": [ref.name for ref in data],
+        "pool": [*named, *pools] if any(spec.kernels == "pool" for spec in learners.values()) else [],
+        "exec": [request.value("exec")],
+    }
+    known = {group: set(conf.options(group)) for group in chosen}
+    conf.compose({group: [one for one in names if one in known[group]] for group, names in chosen.items()})
+    return list(learner_specs(learners).values())
 
 
 def resolved(overrides: list[str]) -> dict[str, Any]:

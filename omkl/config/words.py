@@ -333,7 +333,7 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
 
     try:
         # as a whole override: the rule of a value alone leaves out what follows one, as in reps=1=2
-        value = _parser().parse_override(f"{key}={_BEYOND_ASCII.sub(_in_quotes, text)}")._value
+        value = _parser().parse_override(f"{key}={_BEYOND_ASCII.sub(_in_quotes, text)}").value()
     except (HydraException, ValueError, RecursionError) as error:
         if key == "data":  # a path with characters that the grammar keeps for itself
             return _texts(text)
@@ -364,6 +364,8 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         number = int if all(isinstance(end, int) for end in ends) else float
         return tuple(number(start + i * step) for i in range(count))
     if isinstance(value, ChoiceSweep):
+        if not value.list:
+            raise refused("it has no values")
         if len(value.list) > MOST_VALUES:
             raise refused(f"{len(value.list)} values; at most {MOST_VALUES} are possible")
         return tuple(_plain(key, item, word) for item in value.list)
