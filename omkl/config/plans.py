@@ -25,8 +25,8 @@ from omkl.config.settings_text import SCALING
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
+from omkl.data.held_out import Stream, stream_of
 from omkl.data.notes import IN_ORDER, WRITE_ALIKE
-from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted, outside, shown, suggest
 from omkl.paths import store_folder
 from omkl.tasks import by_task, for_task
@@ -314,6 +314,10 @@ class Plan:
     test: float | str | None = None
     scaled_by_default: tuple[str, ...] = ()
 
+    def stream_of(self, data: "DataRef") -> Stream:
+        """Return which rounds of a data set are learnt, and what is held out."""
+        return stream_of(data, self.rounds, self.test)
+
     @property
     def has_choice(self) -> bool:
         """Whether a learner has several settings on some data set, of which one is the best."""
@@ -397,9 +401,7 @@ class Plan:
         """Return a note where many rounds are predicted before the first label arrives, else no text."""
         own = [setting for setting in self.settings if setting.fits(ref.task, ref.name)]
         delay = max((int(setting.scaling.get("delay", 1)) for setting in own), default=1)
-        start, stop = rounds_of(self.rounds, ref.T, ref.word) or (0, ref.T)
-        T = stop - start
-        T -= round(self.test * T) if isinstance(self.test, float) else 0
+        T = self.stream_of(ref).T
         if delay >= T and delay > 1:
             fault = f"no label arrives within the {T} rounds, so nothing is learnt before a prediction"
             return f"{ref.name}: delay={delay}: {fault}"
@@ -455,6 +457,8 @@ def plan(
         test=request.value("test"),
         scaled_by_default=tuple(scaling.by_default),
     )
+    for ref in made.data if made.test is not None else ():
+        made.stream_of(ref)  # which reads a test set, and says what is wrong with it
     each = sum(setting.fits(ref.task, ref.name) for setting in chosen for ref in made.data)
     total = (each + len(made.yardsticks) * len(made.data)) * made.reps
     if total > MOST_CELLS:

@@ -18,14 +18,12 @@ from omkl.config.kernel_kinds import PRECOMPUTED
 from omkl.config.learners import check_classes, matched_params, of_budget, to_match
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
-from omkl.data.orders import rounds_of
 from omkl.errors import OmklError, UserError
 from omkl.learning.cell import Cell
 from omkl.learning.overflow import check_rows, growth
 from omkl.learning.third_party import source
 from omkl.resources.resource import Setup
 from omkl.resources.size import pass_seconds
-from omkl.runs.held_out import held_out
 from omkl.store.store import Store
 
 ROUND = 5e-4  # seconds of a round of scikit-learn's estimators
@@ -69,9 +67,7 @@ def expand(
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
     sources = {name: source(spec) for name, spec in specs.items()}
     for data in plan.data:
-        rounds = rounds_of(plan.rounds, data.T, data.word)
-        rounds, test = held_out(plan.test, data, rounds)
-        T = rounds[1] - rounds[0] if rounds else data.T
+        rounds, T, test = plan.stream_of(data)
         nnz = data.nnz * T // data.T
         if not data.is_registered:
             raw = [setting for setting in plan.settings if "scale" not in setting.scaling]
