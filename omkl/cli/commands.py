@@ -100,7 +100,6 @@ def tune(args: Namespace, words: list[str]) -> int:
       pools=NAME,...     pools among which a learner with a pool chooses; pool=NAME keeps one
       longest=SECONDS    a setting whose next pass would take longer does not go on
       by=MEASURE         measure by which trials are judged, such as auc, log_loss or mae
-      sampler=tpe        settings are proposed from the results of earlier ones (needs omkl[tpe])
 
     examples:
       omkl tune algo=rff,arow data=german --out best.yaml
