@@ -6,14 +6,13 @@ what the commands do.
 
 import atexit
 import gc
-import itertools
 import os
 import re
 import shlex
 import sys
 import warnings
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from omkl import conf
@@ -31,12 +30,11 @@ from omkl.cli.output import (
 )
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
-from omkl.figures.style import KINDS
 from omkl.paths import extended, safe_children
 from omkl.reports.table_cells import fitted
 
 __all__ = ["command", "main", "seldom_collect"]
-SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label")
+SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label", "by")
 _COMPUTING = ("run", "sweep", "tune", "table", "figure", "claims", "bounds")
 
 
@@ -109,7 +107,6 @@ def _run_command(argv: list[str]) -> int:
     for word in argv[place + 1 : place + 2]:
         if re.match("-[a-z]", word):  # argparse would take -union for an option
             argv[place : place + 2] = [f"--columns={word}"]
-    argv = _in_one_spelling(argv, parser.commands)
     args, words = parser.parse_known_args(argv)
     if args.command is None and words:
         raise UserError(f"unknown option {words[0]}; see `omkl --help`")
@@ -140,37 +137,6 @@ def _run_command(argv: list[str]) -> int:
     wide = getattr(args, "wide", True)
     with safe_children(), extended(args.folders), fitted(wide):
         return args.does(args, words)
-
-
-def _in_one_spelling(argv: list[str], commands: Mapping[str, Any]) -> list[str]:
-    """Return the words with by, measure and data as the command has them: as an option, or KEY=VALUE."""
-    command = commands.get(argv[0]) if argv else None
-    if command is None or not command.get_default("takes_words"):
-        return argv
-    options = {name: action.nargs != 0 for action in command._actions for name in action.option_strings}
-    plain = [
-        word
-        for before, word in itertools.pairwise(argv)
-        if not (word.startswith("-") or "=" in word or options.get(before, before in ("--by", "--measure")))
-    ]
-    of_paper = "--data" in options and bool(plain) and plain[0] not in KINDS
-    made, rest = argv[:1], argv[1:]
-    while rest:
-        word = rest.pop(0)
-        match = re.fullmatch(r"(--)?(by|measure|data)(?:=(.*))?", word, re.DOTALL)
-        if match is None or (not match[1] and match[3] is None):
-            made.append(word)
-            continue
-        key, value = match[2], match[3]
-        own = "data" if key == "data" else "by"
-        is_option = f"--{own}" in options and (own != "data" or of_paper)
-        known = is_option or own == "data" or argv[0] in ("tune", "figure")
-        if not known or (value is None and not rest):
-            made.append(word)
-            continue
-        value = rest.pop(0) if value is None else value
-        made += [f"--{own}", value] if is_option else [f"{own}={value}"]
-    return made
 
 
 def _refuse_options_as_words(args: Namespace, words: list[str]) -> None:

@@ -27,8 +27,6 @@ INSTEAD = {  # of options that are no keywords
     "by": "what comes back has .by(MEASURE)",
     "columns": f"{_DATA_FRAME} select from",
     "dry_run": "stored=True runs nothing and returns what the store holds; `omkl run --dry-run` estimates",
-    "fail_above": f"{_DATA_FRAME} compare with a limit, such as its column mistake_pct_mean",
-    "fail_below": f"{_DATA_FRAME} compare with a limit, such as its column auc_mean",
     "fail_fast": "what comes back has .failed, the cells that failed",
     "format": "what comes back has .to_markdown(), .to_latex() and .to_html()",
     "out": "what comes back has .report(PATH) or .save(PATH)",
