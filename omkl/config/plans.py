@@ -496,31 +496,30 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
     shown["yardsticks"] = [setting.learner for setting in made.yardsticks]
     shown["pool"], shown["algo"] = {}, {}
     for setting in made.settings:
-        spec = learner_spec(setting.learner)
         if setting.pool:
             shown["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
-        hyper: dict[str, dict[str, Any]] = {}
-        for name, own in spec.hyperparameters.items():
-            hyper[name] = {"value": setting.params[name]}
-            if by_task(own.value):  # the default depends on the task
-                if setting.task and setting.params[name] == own.value[setting.task]:
-                    hyper[name] = {"value": own.value}  # there are data of several tasks
-                hyper[name]["default"] = own.value
-            hyper[name] |= {"domain": own.domain, "help": own.help}
-            if own.search:
-                hyper[name]["search"] = texts(own.search)
-        code = "estimator" if spec.estimator else "function"
-        about = ("label", "cite", code, "tasks", "kernels", "revision")
         shown |= {key: setting.scaling[key] for key in ("scale", "delay") if key in setting.scaling}
-        which = next(
-            name
-            for number in itertools.count(1)
-            if (name := setting.label or spec.name + f" {number}" * (number > 1)) not in shown["algo"]
-        )
-        target = {name: word for name, word in setting.scaling.items() if name == "target"}
-        described = {key: getattr(spec, key) for key in about} | target
-        shown["algo"][which] = {**described, "hyperparameters": hyper}
+        name = setting.label or setting.learner
+        names = (name + f" {number}" * (number > 1) for number in itertools.count(1))
+        shown["algo"][next(own for own in names if own not in shown["algo"])] = _described(setting)
     return shown
+
+
+def _described(setting: Setting) -> dict[str, Any]:
+    """Return a learner as `resolved` shows it."""
+    spec, hyper = setting.spec, dict[str, dict[str, Any]]()
+    for name, own in spec.hyperparameters.items():
+        hyper[name] = {"value": setting.params[name]}
+        if by_task(own.value):  # the default depends on the task
+            if setting.task and setting.params[name] == own.value[setting.task]:
+                hyper[name] = {"value": own.value}  # there are data of several tasks
+            hyper[name]["default"] = own.value
+        hyper[name] |= {"domain": own.domain, "help": own.help}
+        if own.search:
+            hyper[name]["search"] = texts(own.search)
+    about = ("label", "cite", "estimator" if spec.estimator else "function", "tasks", "kernels", "revision")
+    target = {name: word for name, word in setting.scaling.items() if name == "target"}
+    return {**{key: getattr(spec, key) for key in about}, **target, "hyperparameters": hyper}
 
 
 def _suitable(
