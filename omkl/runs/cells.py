@@ -82,18 +82,7 @@ def expand(
             if isinstance(plan.test, str) and setting.kernel_pool:
                 _check_no_gram(setting.kernel_pool["kernels"], plan.test)
             check_classes(spec, data.word, data.n_classes)
-            params = {
-                key: budgets[data.content_hash, _matched(value, setting).identity]
-                if to_match(value)
-                else value
-                for key, value in setting.params.items()
-            }
-            params = _rates(spec, params, T, data)
-            if spec.budget and params[spec.budget] > data.T:
-                raise UserError(
-                    f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per "
-                    f"kernel than data={data.name} has examples, T = {data.T}; choose at most that"
-                )
+            params = _with_numbers(setting, T, data, budgets)
             cost = cost_of(spec, Setup(params, setting.kernel_pool, classes=data.n_classes), T, nnz)
             for rep, seed in enumerate(seeds[: plan.reps_of(spec, data)]):
                 cell = Cell(
@@ -115,6 +104,24 @@ def expand(
                 )
                 cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
+
+
+def _with_numbers(
+    setting: Setting, T: int, data: DataRef, budgets: Mapping[tuple[str, str], int]
+) -> dict[str, Any]:
+    """Return hyperparameters on T rounds of a data set, with numbers where they follow from budgets."""
+    spec = setting.spec
+    params = {
+        key: budgets[data.content_hash, _matched(value, setting).identity] if to_match(value) else value
+        for key, value in setting.params.items()
+    }
+    params = _rates(spec, params, T, data)
+    if spec.budget and params[spec.budget] > data.T:
+        raise UserError(
+            f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per "
+            f"kernel than data={data.name} has examples, T = {data.T}; choose at most that"
+        )
+    return params
 
 
 def _rates(spec: LearnerSpec, params: dict[str, Any], T: int, data: DataRef) -> dict[str, Any]:
