@@ -5,6 +5,6 @@ The public names are those of __init__.pyi; each is imported from its module whe
 
 import lazy_loader
 
-__version__ = "0.3.0"
+__version__ = "1.0.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

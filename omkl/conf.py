@@ -1,9 +1,10 @@
 """The conf folders: their YAML files, and what Hydra composes of them.
 
 conf/config.yaml has the keys of every command, and a defaults list: the usual learner, data set, pool and
-executor. A file that has something to compose, a defaults list or an interpolation, is composed with
-config.yaml, in a package of its own (``+algo@algo.slow=slow``). Of every other one Hydra would make what it
-holds, in 20 ms, so that it is only read. The folders of OMKL_PATH are on Hydra's search path.
+executor. What a command runs is composed with it at once (`compose`), each option in a package of its own
+(``+algo@algo.slow=slow``). Lists and completion only read (`read`): of a file that has nothing to compose, no
+defaults list and no interpolation, Hydra makes what it holds, in 10 ms. The folders of OMKL_PATH are on
+Hydra's search path.
 
 In a file a value is what the same text is as a word of a command: ``1e3`` is a number, ``1:50``, ``yes`` and
 ``012`` are texts.
@@ -11,7 +12,9 @@ In a file a value is what the same text is as a word of a command: ``1e3`` is a 
 
 import re
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,14 +33,27 @@ _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 LARGEST = 2**20  # bytes
 DEEPEST = 30  # levels of nesting
 MOST = 30_000  # keys, values and items, aliases replaced; results/today/tuned.yaml has half as many
-_SCALARS = {  # as Hydra's grammar of words reads them, see hydra/grammar/OverrideLexer.g4
-    "null": r"~|null|",
-    "bool": r"true|false",
-    "int": r"[-+]?(0|[1-9](_?\d)*)",
-    "float": r"[-+]?((0|[1-9](_?\d)*)(\.|(?=e))|(0|[1-9](_?\d)*)?\.\d(_?\d)*)(e[-+]?\d(_?\d)*)?",
-    "float ": r"[-+]?(inf|nan)",
-    "merge": r"<<",
-}
+_WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}  # whatever their case
+_TAGS = {type(None): "null", bool: "bool", int: "int", float: "float"}
+
+
+def scalar(text: str) -> Any:
+    """Return what a text without quotes is as a value of a word: nothing, a truth value, a number, a text.
+
+    Numbers are those of Python, without zeros before them: 012 is a text.
+    """
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    digits = text[1:] if text[0] in "+-" else text
+    is_padded = digits[:1] == "0" and digits[1:].lstrip("_")[:1].isdigit()
+    if is_padded or not text.isascii() or text != text.strip() or digits.lower() == "infinity":
+        return text
+    if digits.isdigit():
+        return int(text)  # which refuses thousands of digits
+    for number in (int, float):
+        with suppress(ValueError):  # another kind of number, or a text
+            return number(text)
+    return text
 
 
 @cache
@@ -49,6 +65,11 @@ def loader() -> Any:
     safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
     class Loader(safe):
+        def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+            if kind is not yaml.ScalarNode or not implicit[0] or value == "<<":
+                return super().resolve(kind, value, implicit)
+            return f"tag:yaml.org,2002:{_TAGS.get(type(scalar(value)), 'str')}"
+
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             keys: set[str] = set()
             for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
@@ -58,13 +79,9 @@ def loader() -> Any:
                 keys.add(key.value)
             return super().construct_mapping(node, deep=deep)
 
-    Loader.yaml_implicit_resolvers = _resolvers()
+    for kind in _TAGS.values():
+        Loader.add_constructor(f"tag:yaml.org,2002:{kind}", lambda _, node: scalar(node.value))
     return Loader
-
-
-def _resolvers() -> dict[None, list[tuple[str, re.Pattern[str]]]]:
-    forms = {kind: re.compile(f"(?:{form})$", re.ASCII | re.IGNORECASE) for kind, form in _SCALARS.items()}
-    return {None: [(f"tag:yaml.org,2002:{kind.strip()}", form) for kind, form in forms.items()]}
 
 
 def yaml_text(content: Any, **how: Any) -> str:
@@ -75,12 +92,16 @@ def yaml_text(content: Any, **how: Any) -> str:
     import yaml
 
     class Dumper(yaml.SafeDumper):
+        def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+            tag = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
+            is_text = kind is yaml.ScalarNode and implicit[0] and tag.endswith(":str")
+            return f"tag:yaml.org,2002:{_TAGS.get(type(scalar(value)), 'str')}" if is_text else tag
+
         def represent_float(self, data: float) -> Any:
             text = super().represent_float(data)  # type: ignore[no-untyped-call]
             text.value = text.value.replace(".inf", "inf").replace(".nan", "nan")
             return text
 
-    Dumper.yaml_implicit_resolvers = {**yaml.SafeDumper.yaml_implicit_resolvers, **_resolvers()}
     Dumper.add_representer(float, Dumper.represent_float)
     return str(yaml.dump(content, Dumper=Dumper, sort_keys=False, **how))
 
@@ -207,7 +228,7 @@ def read(group: str, name: str) -> dict[str, Any]:
         states = {path: _state(path)}
         content = _mapping(path)
         if group and _has_references(content):
-            content, states = _composed(group, name)
+            (content,), states = _composed([(group, name)])
         _read[path] = known = states, content
     return known[1]
 
@@ -263,70 +284,122 @@ def _has_references(value: Any) -> bool:
 
 _lock = threading.RLock()  # Hydra's state is global
 _loaded: dict[Path, _State] = {}  # the files of the last composition
+_composed_of: dict[Path, dict[str, Any]] = {}  # by file: the content that `compose` has seen to
 
 
-def _composed(group: str, name: str) -> tuple[dict[str, Any], dict[Path, _State]]:
-    """Return an option as Hydra composes it with conf/config.yaml, and the states of the files it is made of.
+def compose(choices: Mapping[str, Iterable[str]]) -> None:
+    """Compose options, by group, with conf/config.yaml in one configuration, whose parts `read` returns.
+
+    Those that were composed before are left out until a file changes. Raises UserError.
+    """
+    chosen = [(group, name) for group, names in choices.items() for name in dict.fromkeys(names)]
+    waiting = [one for one in chosen if _composed_of.get(file(*one)) is not read(*one)]
+    if not waiting:
+        return
+    contents, states = _composed(waiting)
+    for (group, name), content in zip(waiting, contents, strict=True):
+        path, before = file(group, name), read(group, name)
+        if content != before:  # it refers to another option of the command
+            _read[path] = states, content
+        _composed_of[path] = _read[path][1]
+
+
+def _composed(chosen: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], dict[Path, _State]]:
+    """Return options as Hydra composes them with conf/config.yaml, and the states of the files that it read.
 
     Raises UserError that names the file.
     """
     import hydra
-
-    # Hydra's public functions take no search path of several folders without a plugin of one's own
-    from hydra._internal.hydra import Hydra
-    from hydra._internal.utils import create_config_search_path
     from hydra.core.global_hydra import GlobalHydra
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
     _register()
-    words = [*(f"~{one}" for one in usual()), f'+{group}@{group}.{name}="{name}"']
-    path = file(group, name)
+    words = [f"~{group}" for group in usual()]
+    words += [f'+{group}@{group}.{name}="{name}"' for group, name in chosen]
+    paths = [file(group, name) for group, name in chosen]
     with _lock:
         outer = GlobalHydra.instance().hydra
         GlobalHydra.instance().clear()  # a program around us may have initialised its own
         _loaded.clear()
         try:
-            hydra.version.setbase("1.3")
-            places = create_config_search_path(f"omkl://{conf_folder()}")  # as initialize_config_dir does
-            for folder in extensions():
-                places.prepend("omkl", f"omkl://{folder / 'conf'}", anchor="schema")
-            Hydra.create_main_hydra2("omkl", places)
-            made = OmegaConf.to_container(hydra.compose("config", words), resolve=True, throw_on_missing=True)
+            with warnings.catch_warnings():
+                # Hydra 1.4 warns of it, 1.3 where it is absent
+                warnings.filterwarnings("ignore", "The version_base parameter")
+                init = hydra.initialize_config_dir(str(conf_folder()), version_base="1.3")
+            with init:
+                made = OmegaConf.to_container(
+                    hydra.compose("config", words), resolve=True, throw_on_missing=True
+                )
         except (HydraException, OmegaConfBaseException, OSError, ValueError) as error:
             text = one_line(error.__cause__ or error) or type(error).__name__
-            raise UserError(f"{path}: cannot be composed: {text}") from error
+            raise UserError(f"{', '.join(map(str, paths))}: cannot be composed: {text}") from error
         finally:
             GlobalHydra.instance().hydra = outer
         assert isinstance(made, dict)
-        content = made.get(group, {}).get(name)
-        if not isinstance(content, dict):
-            raise UserError(f"{path}: must be a mapping of keys to values")
-        return content, dict(_loaded)
+        contents = [made.get(group, {}).get(name) for group, name in chosen]
+        for path, content in zip(paths, contents, strict=True):
+            if not isinstance(content, dict):
+                raise UserError(f"{path}: must be a mapping of keys to values")
+        return contents, dict(_loaded)
 
 
 @cache
 def _register() -> None:
-    """Make Hydra read the files of search paths ``omkl://FOLDER`` as `read_yaml` does."""
-    from hydra._internal.core_plugins.file_config_source import FileConfigSource
+    """Put the folders of OMKL_PATH on Hydra's search path, and let it read files as `read_yaml` does."""
+    from hydra.core.config_search_path import ConfigSearchPath
+    from hydra.core.object_type import ObjectType
     from hydra.core.plugins import Plugins
-    from hydra.plugins.config_source import ConfigResult
+    from hydra.plugins.config_source import ConfigResult, ConfigSource
+    from hydra.plugins.search_path_plugin import SearchPathPlugin
     from omegaconf import OmegaConf
 
-    class ConfSource(FileConfigSource):
+    class Folders(SearchPathPlugin):
+        def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
+            for element in search_path.get_path():
+                if element.path == str(conf_folder()):  # not the search path of a program around us
+                    element.path = f"omkl://{conf_folder()}"
+                    for folder in extensions():
+                        search_path.append("omkl", f"omkl://{folder / 'conf'}")
+                    return
+
+    class Files(ConfigSource):
         @staticmethod
         def scheme() -> str:
             return "omkl"
 
         def load_config(self, config_path: str) -> ConfigResult:
-            path = Path(self.path) / self._normalize_file_name(config_path)
+            path = self._file(config_path)
             _loaded[path] = _state(path)
-            content = OmegaConf.create(_mapping(path))
             header = self._get_header_dict(path.read_text(encoding="utf-8")[:512])
+            content = OmegaConf.create(_mapping(path))
             return ConfigResult(config=content, path=self.full_path(), provider=self.provider, header=header)
 
-    Plugins.instance().register(ConfSource)
+        def available(self) -> bool:
+            return self.is_group("")
+
+        def is_group(self, config_path: str) -> bool:
+            return (Path(self.path) / config_path).is_dir()
+
+        def is_config(self, config_path: str) -> bool:
+            return self._file(config_path).is_file()
+
+        def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
+            folder = Path(self.path) / config_path
+            groups = (
+                []
+                if results_filter is ObjectType.CONFIG
+                else [p.name for p in folder.iterdir() if p.is_dir()]
+            )
+            files = [] if results_filter is ObjectType.GROUP else [p.stem for p in listed(folder, "*.yaml")]
+            return sorted(groups + files)
+
+        def _file(self, config_path: str) -> Path:
+            return Path(self.path) / self._normalize_file_name(config_path)
+
+    Plugins.instance().register(Folders)
+    Plugins.instance().register(Files)
 
 
 def one_line(error: object) -> str:

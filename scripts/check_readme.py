@@ -126,12 +126,9 @@ def missing(command: Command) -> str:
     if kind in ("table", "claims") or (kind == "figure" and words and re.fullmatch(r"\w+/\w+", words[0])):
         return "" if os.environ.get("OMKL_DATA") else "the papers' data"
     if kind in ("run", "sweep", "figure", "bounds", "status") and command.exit_code == 0:
-        limits = [limit for option, limit in pairwise(command.words) if option.startswith("--fail-")]
-        settings = [word for word in words if "=" in word and word not in limits]
+        settings = [word for word in words if "=" in word and not word.startswith("by=")]
         named = [Path(folder).resolve() for option, folder in pairwise(command.words) if option == "--with"]
         with extended(named):
-            of_figures = ("by=", "measure=")
-            settings = [word for word in settings if not word.startswith(of_figures)]
             names = [ref.word for ref in plan(settings, sweep=kind in ("sweep", "figure")).data]
         if "order=authors" in words and not os.environ.get("OMKL_DATA"):
             return "the authors' orders"

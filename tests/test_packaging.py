@@ -74,6 +74,9 @@ def test_the_wheel_takes_the_conf_folder_and_nothing_that_is_missing():
         assert (ROOT / part).exists(), part
 
 
+DEVELOPING = ("test", "browser", "docs")  # extras for contributors
+
+
 def test_every_import_is_a_dependency():
     provided_by = {
         "arff": "liac-arff",
@@ -87,9 +90,9 @@ def test_every_import_is_a_dependency():
         "yaml": "omegaconf",
     }
     extras = PROJECT["project"]["optional-dependencies"]
-    needed = PROJECT["project"]["dependencies"] + [
-        word for extra, words in extras.items() if extra not in ("test", "browser", "docs") for word in words
-    ]
+    optional = {extra: words for extra, words in extras.items() if extra not in DEVELOPING}
+    assert optional.pop("all") == [f"omkl[{','.join(sorted(optional))}]"]
+    needed = PROJECT["project"]["dependencies"] + [word for words in optional.values() for word in words]
     declared = {re.split(r"[<>=]", word)[0] for word in needed}
     found = set()
     for path in (ROOT / "omkl").rglob("*.py"):
@@ -100,6 +103,14 @@ def test_every_import_is_a_dependency():
                 found.add(node.module.split(".")[0])
     foreign = {provided_by.get(name, name) for name in found - sys.stdlib_module_names - {"omkl"}}
     assert foreign | {"python-calamine"} == declared  # which pandas imports, by its name
+
+
+def test_the_version_is_that_of_the_changelog_and_of_the_citation():
+    headings = re.findall(
+        r"^## (\S+)(.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert omkl.__version__ == next(version for version, note in headings if not note)
+    assert f"\nversion: {omkl.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 def test_the_supported_versions_are_said_alike_everywhere():

@@ -6,14 +6,13 @@ what the commands do.
 
 import atexit
 import gc
-import itertools
 import os
 import re
 import shlex
 import sys
 import warnings
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from omkl import conf
@@ -31,12 +30,11 @@ from omkl.cli.output import (
 )
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
-from omkl.figures.style import KINDS
 from omkl.paths import extended, safe_children
 from omkl.reports.table_cells import fitted
 
 __all__ = ["command", "main", "seldom_collect"]
-SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label")
+SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label", "by")
 _COMPUTING = ("run", "sweep", "tune", "table", "figure", "claims", "bounds")
 
 
@@ -105,11 +103,7 @@ def _run_command(argv: list[str]) -> int:
     parser = build_parser()
     if argv and argv[0].startswith("-") and argv[0] not in ("-h", "--help", "--version", "--debug"):
         raise UserError(f"{argv[0]} comes after the command, as in `omkl run algo=omkc_ss -j 2`")
-    place = argv.index("--columns") if "--columns" in argv[:-1] else len(argv)
-    for word in argv[place + 1 : place + 2]:
-        if re.match("-[a-z]", word):  # argparse would take -union for an option
-            argv[place : place + 2] = [f"--columns={word}"]
-    argv = _in_one_spelling(argv, parser.commands)
+    argv = _with_columns(argv)
     args, words = parser.parse_known_args(argv)
     if args.command is None and words:
         raise UserError(f"unknown option {words[0]}; see `omkl --help`")
@@ -117,21 +111,9 @@ def _run_command(argv: list[str]) -> int:
         parser.print_help(sys.stderr)
         return MISTAKE
     words = [word for word in words if word != "--"]
-    spaced = [place for place, word in enumerate(words) if word.startswith("=")]
-    if spaced and args.takes_words:
-        around = words[max(0, spaced[0] - 1) : spaced[0] + 2]
-        near = "".join(around) if around[0] != words[spaced[0]] and len(around) > 1 else "algo=omkc_ss"
-        raise UserError(f"{' '.join(around)}: write no spaces around the sign, as in {near}")
-    for word in words:
-        if word.startswith("-") and word != "-":  # - is standard input
-            known = re.findall(r"(?<!\S)--?\w[\w-]*", args.parser.format_help())
-            name, _, value = word.lstrip("-").partition("=")
-            if args.takes_words and name in SETTINGS:
-                after = [own for own in argv[argv.index(word) + 1 :][:1] if own in words and "=" not in own]
-                value = value or "".join(after) or "VALUE"
-                raise UserError(f"{word}: settings have no dashes; write {name}={value}")
-            hint = suggest(word.partition("=")[0], known)
-            raise UserError(f"unknown option {word}{hint}; see `{args.parser.prog} --help`")
+    if args.takes_words:
+        _refuse_spaces(words)
+    _refuse_options(args, words, argv)
     if args.takes_words:
         _refuse_options_as_words(args, words)
     elif words:
@@ -142,35 +124,36 @@ def _run_command(argv: list[str]) -> int:
         return args.does(args, words)
 
 
-def _in_one_spelling(argv: list[str], commands: Mapping[str, Any]) -> list[str]:
-    """Return the words with by, measure and data as the command has them: as an option, or KEY=VALUE."""
-    command = commands.get(argv[0]) if argv else None
-    if command is None or not command.get_default("takes_words"):
+def _with_columns(argv: list[str]) -> list[str]:
+    """Return the words, ``--columns -union`` as one: argparse would take -union for an option."""
+    place = argv.index("--columns") if "--columns" in argv[:-1] else len(argv)
+    if not any(re.match("-[a-z]", word) for word in argv[place + 1 : place + 2]):
         return argv
-    options = {name: action.nargs != 0 for action in command._actions for name in action.option_strings}
-    plain = [
-        word
-        for before, word in itertools.pairwise(argv)
-        if not (word.startswith("-") or "=" in word or options.get(before, before in ("--by", "--measure")))
-    ]
-    of_paper = "--data" in options and bool(plain) and plain[0] not in KINDS
-    made, rest = argv[:1], argv[1:]
-    while rest:
-        word = rest.pop(0)
-        match = re.fullmatch(r"(--)?(by|measure|data)(?:=(.*))?", word, re.DOTALL)
-        if match is None or (not match[1] and match[3] is None):
-            made.append(word)
-            continue
-        key, value = match[2], match[3]
-        own = "data" if key == "data" else "by"
-        is_option = f"--{own}" in options and (own != "data" or of_paper)
-        known = is_option or own == "data" or argv[0] in ("tune", "figure")
-        if not known or (value is None and not rest):
-            made.append(word)
-            continue
-        value = rest.pop(0) if value is None else value
-        made += [f"--{own}", value] if is_option else [f"{own}={value}"]
-    return made
+    return [*argv[:place], f"--columns={argv[place + 1]}", *argv[place + 2 :]]
+
+
+def _refuse_spaces(words: list[str]) -> None:
+    """Raise UserError for spaces around the sign of a setting."""
+    place = next((place for place, word in enumerate(words) if word.startswith("=")), None)
+    if place is not None:
+        around = words[max(0, place - 1) : place + 2]
+        near = "".join(around) if around[0] != words[place] and len(around) > 1 else "algo=omkc_ss"
+        raise UserError(f"{' '.join(around)}: write no spaces around the sign, as in {near}")
+
+
+def _refuse_options(args: Namespace, words: list[str], argv: list[str]) -> None:
+    """Raise UserError for an option that the command does not have."""
+    option = next((word for word in words if word.startswith("-") and word != "-"), None)  # - is stdin
+    if option is None:
+        return
+    name, _, value = option.lstrip("-").partition("=")
+    if args.takes_words and name in SETTINGS:
+        after = [word for word in argv[argv.index(option) + 1 :][:1] if word in words and "=" not in word]
+        value = value or "".join(after) or "VALUE"
+        raise UserError(f"{option}: settings have no dashes; write {name}={value}")
+    known = re.findall(r"(?<!\S)--?\w[\w-]*", args.parser.format_help())
+    hint = suggest(option.partition("=")[0], known)
+    raise UserError(f"unknown option {option}{hint}; see `{args.parser.prog} --help`")
 
 
 def _refuse_options_as_words(args: Namespace, words: list[str]) -> None:

@@ -57,32 +57,22 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     from omkl.experiments.results import Results
     from omkl.reports.results_table import TableOptions
 
-    plan = Call(words).plan(sweep)
+    words, by = _taken(words, "by")
+    plan = Call(words, typed=args.line).plan(sweep)
     if sweep and not plan.has_choice:
         say(f"nothing is swept, so this is a run: {_SEVERAL}")
     options = TableOptions(args.sort, args.columns)
-    Results.check_options(plan, args.format, options, sweep, args.by)
-    limits = []
-    if not sweep and (args.fail_above or args.fail_below):
-        from omkl.reports.limits import failed_limits, limits_of
-
-        tasks = list(dict.fromkeys(ref.task for ref in plan.data))
-        limits = limits_of(args.fail_above, args.fail_below, tasks)
+    Results.check_options(plan, args.format, options, sweep, by)
     if args.dry_run:
         return dry_run([plan], args)
     if plan.exec["name"] == "slurm" and _submitted(plan, args):
         return OK
     whole = args.format == "json"
-    results = Results.run(plan, args.line, sweep, whole=whole, **how_of(args)).by(args.by)
+    results = Results.run(plan, args.line, sweep, whole=whole, **how_of(args)).by(by)
     emit(results.report_table(options).render(args.format))
     if sweep and (args.out or plan.has_choice) and results.has_learners:
         _save(results.figure("sweep"), args, plan)
-    code = end_run(results.outcome, args.fail_fast)
-    if limits and not results.outcome.interrupted:
-        for sentence in failed_limits(limits, results.table):
-            say(sentence)
-            code = FAILED
-    return code
+    return end_run(results.outcome, args.fail_fast)
 
 
 def tune(args: Namespace, words: list[str]) -> int:
@@ -100,7 +90,6 @@ def tune(args: Namespace, words: list[str]) -> int:
       pools=NAME,...     pools among which a learner with a pool chooses; pool=NAME keeps one
       longest=SECONDS    a setting whose next pass would take longer does not go on
       by=MEASURE         measure by which trials are judged, such as auc, log_loss or mae
-      sampler=tpe        settings are proposed from the results of earlier ones (needs omkl[tpe])
 
     examples:
       omkl tune algo=rff,arow data=german --out best.yaml
@@ -115,9 +104,9 @@ def tune(args: Namespace, words: list[str]) -> int:
     how = {"jobs": args.jobs, "progress": not args.quiet}
     if words and words[0] in paper_names():
         return _tune_page(args, words[0], words[1:], how)
-    if args.data:
-        near = suggest(words[0], paper_names()) if words else ""
-        raise UserError(f"{' '.join(words[:1])}: no such page{near}; without a page, leave that word out")
+    if words and "=" not in words[0] and any("=" in word for word in words):
+        near = suggest(words[0], paper_names())
+        raise UserError(f"{words[0]}: no such page{near}; without a page, leave that word out")
     study = Study.of(Call(words, typed=args.line))
     if args.dry_run:
         return dry_run(study.plans, args)
@@ -136,7 +125,9 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
     from omkl.publications.tuned import planned, tune_page
 
     paper = read_paper(name)
-    plans = tuned_plans(paper, Selection(data=args.data, words=tuple(words), dry=args.dry_run))
+    words, data = _taken(words, "data")
+    chosen = Selection(data=tuple(filter(None, data.split(","))), words=tuple(words), dry=args.dry_run)
+    plans = tuned_plans(paper, chosen)
     if not plans:
         raise UserError(
             f"{name}: no run of conf/paper/{name}.yaml has a tune: block, or none of its data are available"
@@ -182,11 +173,12 @@ def figure(args: Namespace, words: list[str]) -> int:
         say_written(made.files)
         _say_about(made.figure)
         return end_run(made.outcome)
-    _refuse(args, "reps data algo quick full dry-run", f"figure; figure {args.kind} takes KEY=VALUE words")
-    given = [word for word in words if args.kind != "confusion" and word.startswith("by=")]
-    words = [word for word in words if word not in given]
-    measure = given[-1].partition("=")[2] if given else None
-    plan = Call(words).plan(sweep=True)
+    _refuse(args, "reps algo quick full dry-run", f"figure; figure {args.kind} takes KEY=VALUE words")
+    measure = None
+    if args.kind != "confusion":
+        words, by = _taken(words, "by")
+        measure = by or None
+    plan = Call(words, typed=args.line).plan(sweep=True)
     if args.kind == "sweep" and not plan.has_choice:
         say(f"nothing is swept: {_SEVERAL}")
     results = Results.to_draw(plan, args.kind, args.line, words, measure)
@@ -251,7 +243,7 @@ def bounds(args: Namespace, words: list[str]) -> int:
     from omkl.experiments.paper_results import bounds_of
     from omkl.theorems import bounded
 
-    plan = Call(words).plan()
+    plan = Call(words, typed=args.line).plan()
     if args.dry_run:
         return dry_run([bounded(plan)], args)
     made, outcome = bounds_of(plan, args.line, args.rows, **how_of(args))
@@ -269,7 +261,7 @@ def status(args: Namespace, words: list[str]) -> int:
     from omkl.experiments.call import Call
     from omkl.runs.status import status
 
-    plan = Call(words).plan(sweep=True)
+    plan = Call(words, typed=args.line).plan(sweep=True)
     progress = status(plan)
     if all(word.startswith("store=") for word in words):
         own = " without words" if not words else " without words other than store="
@@ -296,17 +288,17 @@ def report(args: Namespace, words: list[str]) -> int:
       omkl report algo=omkc_ss,omkc_dd data=wdbc --out report.html
       omkl report algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'      a sweep
       omkl report bomkl                     a paper, with the published values
-      omkl report --all data=wdbc           everything that the store holds on a data set
     """
     from omkl.experiments.report import page_of, write_page
 
     papers, settings = [word for word in words if "=" not in word], [word for word in words if "=" in word]
     if not papers:
-        _refuse(args, "reps data algo quick full", "report; others take KEY=VALUE words")
-    if args.by and (papers or args.all):
+        _refuse(args, "reps algo quick full", "report; others take KEY=VALUE words")
+    settings, by = _taken(settings, "by")
+    if by and papers:
         raise UserError("by= is for a report of KEY=VALUE words")
-    selection = selected(args, settings) if papers and not args.all else None
-    page, store = page_of(words, args.line, everything=args.all, selection=selection, by=args.by)
+    selection = selected(args, settings) if papers else None
+    page, store = page_of([*papers, *settings], args.line, selection=selection, by=by)
     path, size = write_page(page, store, args.out)
     for warning in page.warnings:
         say(f"warning: {warning}")
@@ -436,8 +428,21 @@ def selected(args: Namespace, words: list[str]) -> "Selection":
     """Return the part of a paper's tables, figures or claims that the options choose."""
     from omkl.experiments.paper_results import selection_of
 
-    own = {name: getattr(args, name) for name in ("data", "reps", "algo", "quick", "full")}
-    return selection_of(words, dry=getattr(args, "dry_run", False), **own)
+    words, data = _taken(words, "data")
+    own = {name: getattr(args, name) for name in ("reps", "algo", "quick", "full")}
+    return selection_of(words, data=data, dry=getattr(args, "dry_run", False), **own)
+
+
+def _taken(words: list[str], key: str) -> tuple[list[str], str]:
+    """Return the words of other keys, and the value of this one, empty if it is not there.
+
+    Raises UserError for a key without a value, or given twice.
+    """
+    values = [word.partition("=")[2] for word in words if word.startswith(f"{key}=")]
+    if len(values) > 1 or values == [""]:
+        fault = "given twice" if values[1:] else "the value is missing"
+        raise UserError(f"{key}={values[-1]}: {fault}")
+    return [word for word in words if not word.startswith(f"{key}=")], "".join(values)
 
 
 def how_of(args: Namespace) -> dict[str, Any]:

@@ -88,10 +88,8 @@ class Completer(BaseCompleter):
         match action.dest:
             case "words":
                 return _words(prefix, parsed_args)
-            case "by":
-                return _measures()
-            case "data" | "algo":
-                return {f"{before}{name}": "" for name in conf.options(action.dest)}
+            case "algo":
+                return {f"{before}{name}": "" for name in conf.options("algo")}
             case "topic":
                 return dict.fromkeys([*parsed_args.main.commands, "settings", *conf.options("algo")], "")
             case "name" | "kind" | "paper":
@@ -193,7 +191,7 @@ def _values(key: str, text: str, settings: dict[str, Any], given: Words) -> Word
     elif key == "yardsticks":
         learners = conf.read_all("algo").items()
         values = {name: "" for name, learner in learners if learner["about"].get("yardstick")}
-    elif key in ("measure", "by"):
+    elif key == "by":
         values = _measures()
     elif isinstance(domain, list) or domain == "bool":
         values = {str(choice): "" for choice in (domain if domain != "bool" else ("true", "false"))}

@@ -83,19 +83,6 @@ def _columns(text: str) -> tuple[str, ...]:
     return tuple(f"+{name}" if adds and name[0] not in "+-" else name for name in names)
 
 
-def _limits(text: str) -> list[tuple[str, float]]:
-    limits = []
-    for part in _names(text) or ("",):
-        name, _, value = part.partition("=")
-        try:
-            limits.append((name, float(value) if name else math.nan))
-        except ValueError:
-            limits.append((name, math.nan))
-        if not math.isfinite(limits[-1][1]):
-            raise argparse.ArgumentTypeError(f"must be MEASURE=NUMBER, such as mistakes=12, got {part!r}")
-    return limits
-
-
 def _share(text: str) -> float:
     """Return a probability."""
     try:
@@ -114,11 +101,6 @@ def _count(text: str) -> int:
 
 
 # ------------------------------------------------------------------ options, each once
-
-
-def _limit(text: str) -> dict[str, Any]:
-    text = f"exit code 1 if a learner's mean is {text}"
-    return _value("MEASURE=N", text, _limits, action="extend", default=[])
 
 
 def _flag(text: str) -> dict[str, Any]:
@@ -149,18 +131,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "choices": ("mistakes", "seconds", "sv"),
         "help": "order of the rows of a data set (default: the command's)",
     },
-    "by": _value("MEASURE", argparse.SUPPRESS, default=""),
     "columns": _value(
         "A,B",
         "columns of the table: learner,mistakes,sv or +kernel,-union; kernel: that of the largest weight",
         _columns,
         default=(),
     ),
-    "fail-above": _limit("larger, such as mistakes=12 (%%) or log_loss=0.4"),
-    "fail-below": _limit("smaller, such as auc=0.9"),
     # which part of a paper
     "reps": _value("N", f"{_PART}at most N repetitions", _count),
-    "data": _value("A,B", argparse.SUPPRESS, _names, default=()),
     "algo": _value("A,B", f"{_PART}learners in addition to its own", _names, default=()),
     "quick": _flag(f"{_PART}two repetitions of its small data sets, or of its smallest one if none is small"),
     "full": _flag(
@@ -187,7 +165,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
         _count,
         default=2000,
     ),
-    "all": _flag("everything that the store holds"),
     "scores": _flag("also the score of each class"),
     "proba": _flag("also the probability of each class, for learners that have them"),
     "interval": _value(
@@ -203,7 +180,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "MODEL": _value("MODEL", "a file that omkl fit saved", in_path),
     "FILE": _value("FILE", of=in_path),
 }
-AS_WORDS = {  # options that are written as words
+AS_WORDS = {  # words that a command takes itself
     "by": "by=MEASURE: the measure by which rows are compared and marked, such as auc or mae; else the error",
     "data": "data=A,B with a paper or a page: these data sets only; data=NAME=FILE gives a set's own file",
 }
@@ -248,7 +225,7 @@ def build_parser() -> "MainParser":
         sub.add_argument(
             "--with", type=_extension, action="append", default=[], dest="folders", metavar="DIR", help=text
         )
-        for option in options.split():
+        for option in (option for option in options.split() if option not in AS_WORDS):
             given = OPTIONS.get(option, {}) | own.get(option.replace("-", "_"), {})
             if option.isupper():
                 given.setdefault("help", ", ".join(given.get("choices", ())))
@@ -265,7 +242,7 @@ def build_parser() -> "MainParser":
         return {name: {"help": f"{actions}: {OPTIONS[name]['help']}"} for name in TABLE.split()}
 
     view = "sort by columns"
-    command("start", commands.run, SETTINGS, f"{TABLE} {WORK} {view} fail-above fail-below", keys)
+    command("start", commands.run, SETTINGS, f"{TABLE} {WORK} {view}", keys)
     command("start", commands.sweep, SETTINGS, f"{TABLE} {WORK} {view} {LOOK}", keys, out=picture)
     command(
         "start",
@@ -294,7 +271,7 @@ def build_parser() -> "MainParser":
     )
     text = "file (.html) or folder to write to (default: figures/local in the store)"
     out = {"metavar": "PATH", "help": text}
-    command("look", commands.report, f"[PAPER] {SETTINGS}", f"by all out {PART}", keys, out=out)
+    command("look", commands.report, f"[PAPER] {SETTINGS}", f"by out {PART}", keys, out=out)
     command(
         "look",
         stored.list_,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.cli.output import OK, complain, emit, say
-from omkl.errors import OmklError, UserError, counted, path_error, without_controls
+from omkl.errors import OmklError, UserError, counted, path_error, suggest, without_controls
 from omkl.paths import given, store_folder
 from omkl.reports.table import Table
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from omkl.experiments.trained_model import Model
 
 LEAST = ("source", "yardstick", "label", "title")  # columns that a narrow terminal leaves out first
+FILTERS = ("store", "algo", "data")
 LEAST_OF_RESULTS = ("machines", "dates", "order", "revision", "failed")
 
 
@@ -159,7 +160,6 @@ def results(args: Namespace, words: list[str]) -> int:
       omkl results merge /mnt/node1/results /mnt/node2/results store=all
       omkl results prune --old
     """
-    from omkl.experiments.report import FILTERS, chosen_words
     from omkl.reports import store_contents
     from omkl.store import upkeep
     from omkl.store.store import Store
@@ -167,7 +167,7 @@ def results(args: Namespace, words: list[str]) -> int:
     folders = [word for word in words if "=" not in word] if args.action == "merge" else []
     known = FILTERS if args.action in ("list", "export") else ("store",)
     own = [word for word in words if word not in folders]
-    chosen = chosen_words(own, f"omkl results {args.action}", known)
+    chosen = _chosen_words(own, f"omkl results {args.action}", known)
     store = Store(store_folder(next(iter(chosen["store"]), None)))
     if args.action == "merge":
         if not folders:
@@ -340,3 +340,16 @@ def _written(parts: Iterable[list[dict[str, Any]]], fmt: str, columns: list[str]
         yield text.getvalue()
     if fmt == "json":
         yield "[\n]\n" if at < 0 else "\n]\n"
+
+
+def _chosen_words(words: list[str], command: str, known: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the values of the words store=, algo= and data=. Raises UserError for any other word."""
+    chosen: dict[str, list[str]] = {key: [] for key in FILTERS}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or key not in known:
+            raise UserError(f"{word}: {command} takes {', '.join(known)}{suggest(key, known)}")
+        if not value or chosen[key]:
+            raise UserError(f"{word}: " + ("given twice" if chosen[key] else "the value is missing"))
+        chosen[key] = [value] if key == "store" else [part for part in value.split(",") if part]
+    return chosen

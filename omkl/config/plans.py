@@ -25,8 +25,8 @@ from omkl.config.settings_text import SCALING
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
+from omkl.data.held_out import Stream, stream_of
 from omkl.data.notes import IN_ORDER, WRITE_ALIKE
-from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted, outside, shown, suggest
 from omkl.paths import store_folder
 from omkl.tasks import by_task, for_task
@@ -314,6 +314,10 @@ class Plan:
     test: float | str | None = None
     scaled_by_default: tuple[str, ...] = ()
 
+    def stream_of(self, data: "DataRef") -> Stream:
+        """Return which rounds of a data set are learnt, and what is held out."""
+        return stream_of(data, self.rounds, self.test)
+
     @property
     def has_choice(self) -> bool:
         """Whether a learner has several settings on some data set, of which one is the best."""
@@ -397,9 +401,7 @@ class Plan:
         """Return a note where many rounds are predicted before the first label arrives, else no text."""
         own = [setting for setting in self.settings if setting.fits(ref.task, ref.name)]
         delay = max((int(setting.scaling.get("delay", 1)) for setting in own), default=1)
-        start, stop = rounds_of(self.rounds, ref.T, ref.word) or (0, ref.T)
-        T = stop - start
-        T -= round(self.test * T) if isinstance(self.test, float) else 0
+        T = self.stream_of(ref).T
         if delay >= T and delay > 1:
             fault = f"no label arrives within the {T} rounds, so nothing is learnt before a prediction"
             return f"{ref.name}: delay={delay}: {fault}"
@@ -431,7 +433,7 @@ def plan(
     learner_specs(request.names("algo", learner_names()))  # so that an unknown one is named first
     refs = chosen_data(request, data)
     request.of_tasks(refs)
-    specs = list(learner_specs(request.names("algo", learner_names())).values())
+    specs = _composed(request, refs)
     tasks = list(dict.fromkeys(ref.task for ref in refs))
     if request.has_pattern():
         specs = _suitable(specs, tasks, refs, request)
@@ -455,11 +457,30 @@ def plan(
         test=request.value("test"),
         scaled_by_default=tuple(scaling.by_default),
     )
+    for ref in made.data if made.test is not None else ():
+        made.stream_of(ref)  # which reads a test set, and says what is wrong with it
     each = sum(setting.fits(ref.task, ref.name) for setting in chosen for ref in made.data)
     total = (each + len(made.yardsticks) * len(made.data)) * made.reps
     if total > MOST_CELLS:
         raise UserError(f"reps={made.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
     return made
+
+
+def _composed(request: Request, data: "Sequence[DataRef]") -> list[LearnerSpec]:
+    """Return the learners that a request names, after Hydra has composed all options that it names."""
+    learners = learner_specs(request.names("algo", learner_names()))
+    yardsticks = request.names("yardsticks", learner_names())
+    named = request.names("pool", kernel_kinds.pool_names())
+    pools = [spec.usual_pool for spec in learners.values() if spec.usual_pool and "pool" not in request.given]
+    chosen = {
+        "algo": [*learners, *yardsticks],
+        "data": [ref.name for ref in data],
+        "pool": [*named, *pools] if any(spec.kernels == "pool" for spec in learners.values()) else [],
+        "exec": [request.value("exec")],
+    }
+    known = {group: set(conf.options(group)) for group in chosen}
+    conf.compose({group: [one for one in names if one in known[group]] for group, names in chosen.items()})
+    return list(learner_specs(learners).values())
 
 
 def resolved(overrides: list[str]) -> dict[str, Any]:
@@ -475,31 +496,30 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
     shown["yardsticks"] = [setting.learner for setting in made.yardsticks]
     shown["pool"], shown["algo"] = {}, {}
     for setting in made.settings:
-        spec = learner_spec(setting.learner)
         if setting.pool:
             shown["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
-        hyper: dict[str, dict[str, Any]] = {}
-        for name, own in spec.hyperparameters.items():
-            hyper[name] = {"value": setting.params[name]}
-            if by_task(own.value):  # the default depends on the task
-                if setting.task and setting.params[name] == own.value[setting.task]:
-                    hyper[name] = {"value": own.value}  # there are data of several tasks
-                hyper[name]["default"] = own.value
-            hyper[name] |= {"domain": own.domain, "help": own.help}
-            if own.search:
-                hyper[name]["search"] = texts(own.search)
-        code = "estimator" if spec.estimator else "function"
-        about = ("label", "cite", code, "tasks", "kernels", "revision")
         shown |= {key: setting.scaling[key] for key in ("scale", "delay") if key in setting.scaling}
-        which = next(
-            name
-            for number in itertools.count(1)
-            if (name := setting.label or spec.name + f" {number}" * (number > 1)) not in shown["algo"]
-        )
-        target = {name: word for name, word in setting.scaling.items() if name == "target"}
-        described = {key: getattr(spec, key) for key in about} | target
-        shown["algo"][which] = {**described, "hyperparameters": hyper}
+        name = setting.label or setting.learner
+        names = (name + f" {number}" * (number > 1) for number in itertools.count(1))
+        shown["algo"][next(own for own in names if own not in shown["algo"])] = _described(setting)
     return shown
+
+
+def _described(setting: Setting) -> dict[str, Any]:
+    """Return a learner as `resolved` shows it."""
+    spec, hyper = setting.spec, dict[str, dict[str, Any]]()
+    for name, own in spec.hyperparameters.items():
+        hyper[name] = {"value": setting.params[name]}
+        if by_task(own.value):  # the default depends on the task
+            if setting.task and setting.params[name] == own.value[setting.task]:
+                hyper[name] = {"value": own.value}  # there are data of several tasks
+            hyper[name]["default"] = own.value
+        hyper[name] |= {"domain": own.domain, "help": own.help}
+        if own.search:
+            hyper[name]["search"] = texts(own.search)
+    about = ("label", "cite", "estimator" if spec.estimator else "function", "tasks", "kernels", "revision")
+    target = {name: word for name, word in setting.scaling.items() if name == "target"}
+    return {**{key: getattr(spec, key) for key in about}, **target, "hyperparameters": hyper}
 
 
 def _suitable(

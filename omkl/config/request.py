@@ -275,34 +275,30 @@ class Request:
 
     def of_tasks(self, data: "Sequence[DataRef]") -> None:
         """Put the learner of the data's task in place of one of the same name, see `kin_of`."""
-        given, made = self.given.get("algo"), list[Any]()
-        if given is None:
-            return
-        for value in given.values:
-            name = value.learner if isinstance(value, Setting) else value
-            if (
-                given.is_pattern(value)
-                or not isinstance(name, str)
-                or learner_of(name) not in learner_names()
-            ):
-                made.append(value)
-                continue
-            spec, learners = learner_spec(learner_of(name)), dict[str, list[str]]()
-            for ref in data:
-                runs = ref.task in spec.tasks or "novelty" in spec.tasks  # which takes any rows
-                other = None if runs else kin_of(spec.name, ref.task)
-                learners.setdefault(other or spec.name, []).append(ref.name)
-            for learner, sets in learners.items():
-                own = () if len(learners) == 1 else tuple(sets)
-                if isinstance(value, Setting) and learner != spec.name:
-                    made.append(setting(learner, value.params, label=value.label, data=value.data or own))
-                elif isinstance(value, Setting) or (learner == spec.name and not own):
-                    made.append(
-                        replace(value, data=value.data or own) if isinstance(value, Setting) else value
-                    )
-                else:
-                    made.append(Setting(learner, data=own) if own else learner)
-        self.given["algo"] = replace(given, values=tuple(made))
+        if (given := self.given.get("algo")) is not None:
+            values = [own for value in given.values for own in self._of_tasks(given, value, data)]
+            self.given["algo"] = replace(given, values=tuple(values))
+
+    def _of_tasks(self, given: Override, value: Any, data: "Sequence[DataRef]") -> list[Any]:
+        """Return a learner of ``algo=`` as it is, or as one for each task of the data."""
+        name = value.learner if isinstance(value, Setting) else value
+        if given.is_pattern(value) or not isinstance(name, str) or learner_of(name) not in learner_names():
+            return [value]
+        spec, learners = learner_spec(learner_of(name)), dict[str, list[str]]()
+        for ref in data:
+            runs = ref.task in spec.tasks or "novelty" in spec.tasks  # which takes any rows
+            other = None if runs else kin_of(spec.name, ref.task)
+            learners.setdefault(other or spec.name, []).append(ref.name)
+        made: list[Any] = []
+        for learner, sets in learners.items():
+            own = () if len(learners) == 1 else tuple(sets)
+            if not isinstance(value, Setting):
+                made.append(Setting(learner, data=own) if own else value if learner == spec.name else learner)
+            elif learner != spec.name:
+                made.append(setting(learner, value.params, label=value.label, data=value.data or own))
+            else:
+                made.append(replace(value, data=value.data or own))
+        return made
 
     def value(self, key: str) -> Any:
         """Return the checked value of a key of config.yaml that takes one, or a list as a whole."""
@@ -360,44 +356,15 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]", decide: bool 
     decide: whether a task that is still open is decided by the labels, for which the data are read
     Raises UserError for settings that none can have, and for different data sets of one name in memory.
     """
-    from omkl.data import find, registry
-    from omkl.data.ref import Frame, Parsed, UserFile
+    from omkl.data import registry
+    from omkl.data.ref import Frame, UserFile
 
-    given: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
-    given |= {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
-    given |= {"scale": "none"} if given["scale"] in _IN_STREAM else {}
-    preparation = Preparation(**given)
-    task, said = request.task(), tuple[str, ...]()
-    if task == "regression" and request.value("task") == "auto":
-        said = ("the learners are for numbers, so task=regression",)
-
-    def prepared(one: "DataRef | str") -> "DataRef":
-        if isinstance(one, str):
-            one = find(one, task=task, preparation=preparation)
-            return replace(one, said=said) if isinstance(one, UserFile) else one
-        if not isinstance(one, UserFile | Frame):
-            return one
-        own = replace(one.preparation, **{key: given[key] for key in PREPARATION if key in request.given})
-        is_open = "task" in request.given or one.task == "auto"
-        return replace(one, task=task if is_open else one.task, preparation=own, said=said if is_open else ())
-
-    refs = [prepared(one) for one in data or request.names("data", registry.names())]
+    task = request.task()
+    prepare = _Preparing(request, task)
+    refs = [prepare.of(one) for one in data or request.names("data", registry.names())]
     if decide:
         refs = [one.decided() if isinstance(one, UserFile | Frame) else one for one in refs]
-    for ref in refs:
-        if ref.is_registered and "task" in request.given and task not in ("auto", ref.task):
-            raise UserError(
-                f"{request.given['task'].text}: data={ref.name} is registered for {ref.task};"
-                " task=... is for files of your own"
-            )
-    if all(ref.is_registered or isinstance(ref, Parsed) for ref in refs):
-        names = ",".join(dict.fromkeys(map(str, refs)))
-        is_so = "is registered" if refs[0].is_registered else "holds numbers"
-        for key in (key for key in PREPARATION if key in request.given):
-            if key != "scale" or request.value(key) not in ("none", *_IN_STREAM):
-                rest = f"; scale={ONLINE} is for all data" * (key == "scale")
-                text = request.given[key].text
-                raise UserError(f"{text}: data={names} {is_so}; {key} is for your own table{rest}")
+    _check_settings(request, refs, task)
     chosen: dict[tuple[str, str], DataRef] = {}
     for ref in refs:
         known = chosen.setdefault((ref.name, ref.word), ref)
@@ -407,6 +374,56 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]", decide: bool 
             how = "data={'one': ..., 'two': ...}"
             raise UserError(f"two data sets are called '{ref.name}'; name them, as in {how}")
     return list(chosen.values())
+
+
+class _Preparing:
+    """How a request prepares the user's own data."""
+
+    def __init__(self, request: Request, task: str) -> None:
+        values: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
+        values |= {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
+        values |= {"scale": "none"} if values["scale"] in _IN_STREAM else {}
+        self.task, self.preparation = task, Preparation(**values)
+        self.given = {key: values[key] for key in PREPARATION if key in request.given}
+        self.has_task = "task" in request.given
+        of_learners = task == "regression" and request.value("task") == "auto"
+        self.said = ("the learners are for numbers, so task=regression",) if of_learners else ()
+
+    def of(self, one: "DataRef | str") -> "DataRef":
+        """Return a data set with its preparation, what is registered as it is."""
+        from omkl.data import find
+        from omkl.data.ref import Frame, UserFile
+
+        if isinstance(one, str):
+            one = find(one, task=self.task, preparation=self.preparation)
+            return replace(one, said=self.said) if isinstance(one, UserFile) else one
+        if not isinstance(one, UserFile | Frame):
+            return one
+        own = replace(one.preparation, **self.given)
+        is_open = self.has_task or one.task == "auto"
+        task, said = (self.task, self.said) if is_open else (one.task, ())
+        return replace(one, task=task, preparation=own, said=said)
+
+
+def _check_settings(request: Request, refs: "Sequence[DataRef]", task: str) -> None:
+    """Raise UserError for settings of the user's own data that no data set can have."""
+    from omkl.data.ref import Parsed
+
+    for ref in refs:
+        if ref.is_registered and "task" in request.given and task not in ("auto", ref.task):
+            raise UserError(
+                f"{request.given['task'].text}: data={ref.name} is registered for {ref.task};"
+                " task=... is for files of your own"
+            )
+    if not all(ref.is_registered or isinstance(ref, Parsed) for ref in refs):
+        return
+    names = ",".join(dict.fromkeys(map(str, refs)))
+    is_so = "is registered" if refs[0].is_registered else "holds numbers"
+    for key in (key for key in PREPARATION if key in request.given):
+        if key != "scale" or request.value(key) not in ("none", *_IN_STREAM):
+            rest = f"; scale={ONLINE} is for all data" * (key == "scale")
+            text = request.given[key].text
+            raise UserError(f"{text}: data={names} {is_so}; {key} is for your own table{rest}")
 
 
 def distinct(refs: "Sequence[DataRef]") -> "tuple[DataRef, ...]":

@@ -312,6 +312,45 @@ def _meant(word: str) -> str:
 
 def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
     """Return the values of a word, those of a list in several; word: to show."""
+    written = _as_written(key, text, word)
+    if written is not None:
+        return written
+    if key == "algo":
+        text = _LABEL.sub(_label_in_quotes, text)
+    if name := _twice(text):
+        raise UserError(f"{shown(word)}: '{name}' is given twice{_FORM if key == 'algo' else ''}")
+    from hydra.core.override_parser.types import ChoiceSweep, Glob, RangeSweep, Sweep
+    from hydra.errors import HydraException
+
+    try:
+        # as a whole override: the rule of a value alone leaves out what follows one, as in reps=1=2
+        value = _parser().parse_override(f"{key}={_BEYOND_ASCII.sub(_in_quotes, text)}").value()
+    except (HydraException, ValueError, RecursionError) as error:
+        if key == "data":  # a path with characters that the grammar keeps for itself
+            return _texts(text)
+        if (
+            key == "algo" and "=" not in text and re.fullmatch(r"[\w(),*? +-]+", text)
+        ):  # OMKC(D,D)-PA, as tables print it
+            return tuple(re.findall(r"[^,(]+(?:\([^)]*\)[^,(]*)?", text))
+        raise _unreadable(key, text, word, error) from None
+    if isinstance(value, Glob):
+        return (Pattern(value),)
+    if isinstance(value, RangeSweep):
+        return _range(value.start, value.stop, value.step, word)
+    if isinstance(value, ChoiceSweep):
+        if not 0 < len(value.list) <= MOST_VALUES:
+            many = f"{len(value.list)} values; at most {MOST_VALUES} are possible"
+            raise UserError(f"{shown(word)}: {many if value.list else 'it has no values'}")
+        return tuple(_plain(key, item, word) for item in value.list)
+    if isinstance(value, Sweep):
+        fault = "an interval has infinitely many values; write range(start,stop,step) or a list"
+        raise UserError(f"{shown(word)}: {fault}")
+    plain = _plain(key, value, word)
+    return tuple(plain) if key == "algo" and isinstance(plain, list) and plain else (plain,)
+
+
+def _as_written(key: str, text: str, word: str) -> tuple[Any, ...] | None:
+    """Return the values of a word whose text Hydra's grammar does not read, None for another one."""
     if key == "positive" and _AS_WRITTEN.fullmatch(text):
         return (text,)
     if key in AS_TEXT:
@@ -321,56 +360,22 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
         return _log_grid(grid, word)
     if key == "na" and text != "[]":  # words such as #N/A
         return _texts(text[1:-1] if re.fullmatch(r"\[.*\]", text) else text)
-    if key == "algo":
-        text = _LABEL.sub(_label_in_quotes, text)
-    if name := _twice(text):
-        raise UserError(f"{shown(word)}: '{name}' is given twice{_FORM if key == 'algo' else ''}")
-    from hydra.core.override_parser.types import ChoiceSweep, Glob, RangeSweep, Sweep
-    from hydra.errors import HydraException
+    return None
 
-    def refused(reason: str) -> UserError:
-        return UserError(f"{shown(word)}: {reason}")
 
-    try:
-        # as a whole override: the rule of a value alone leaves out what follows one, as in reps=1=2
-        value = _parser().parse_override(f"{key}={_BEYOND_ASCII.sub(_in_quotes, text)}")._value
-    except (HydraException, ValueError, RecursionError) as error:
-        if key == "data":  # a path with characters that the grammar keeps for itself
-            return _texts(text)
-        if (
-            key == "algo" and "=" not in text and re.fullmatch(r"[\w(),*? +-]+", text)
-        ):  # OMKC(D,D)-PA, as tables print it
-            return tuple(re.findall(r"[^,(]+(?:\([^)]*\)[^,(]*)?", text))
-        if "positional argument follows" in str(error):
-            raise refused(_FORM.removeprefix("; ")) from None
-        reason = "nested too deeply" if isinstance(error, RecursionError) else shown(conf.one_line(error))
-        cure = f"quote a text with special characters: {shown(shlex.quote(_with_quotes(key, text)))}"
-        if key == "algo" and "(" in text:
-            cure = "write a learner as NAME(KEY=VALUE,...), and texts with special characters in quotes"
-        if any(text.count(left) > text.count(right) for left, right in ("()", "[]", "{}")):
-            reason, cure = "a bracket is not closed", "close it"
-        raise refused(f"cannot be read ({reason}); {cure}") from None
-    if isinstance(value, Glob):
-        return (Pattern(value),)
-    if isinstance(value, RangeSweep):  # in exact decimal arithmetic: 0.1, 0.2, 0.3, not 0.30000000000000004
-        ends: tuple[Any, ...] = (value.start, value.stop, value.step)
-        if not all(math.isfinite(end) for end in ends):
-            raise refused("the range must be finite")
-        start, stop, step = (Decimal(repr(end)) for end in ends)
-        count = math.ceil((stop - start) / step) if step else 0
-        if not 0 < count <= MOST_VALUES:
-            many = f"a range must have at most {MOST_VALUES} values"
-            raise refused(many if count > 0 else "the range is empty: its step leads away from its end")
-        number = int if all(isinstance(end, int) for end in ends) else float
-        return tuple(number(start + i * step) for i in range(count))
-    if isinstance(value, ChoiceSweep):
-        if len(value.list) > MOST_VALUES:
-            raise refused(f"{len(value.list)} values; at most {MOST_VALUES} are possible")
-        return tuple(_plain(key, item, word) for item in value.list)
-    if isinstance(value, Sweep):
-        raise refused("an interval has infinitely many values; write range(start,stop,step) or a list")
-    plain = _plain(key, value, word)
-    return tuple(plain) if key == "algo" and isinstance(plain, list) and plain else (plain,)
+def _range(start: Any, stop: Any, step: Any, word: str) -> tuple[float | int, ...]:
+    """Return the values of a range in exact decimal arithmetic: 0.1, 0.2, 0.3, not 0.30000000000000004."""
+    ends = (start, stop, step)
+    if not all(math.isfinite(end) for end in ends):
+        raise UserError(f"{shown(word)}: the range must be finite")
+    start, stop, step = (Decimal(repr(end)) for end in ends)
+    count = math.ceil((stop - start) / step) if step else 0
+    if not 0 < count <= MOST_VALUES:
+        many = f"a range must have at most {MOST_VALUES} values"
+        empty = "the range is empty: its step leads away from its end"
+        raise UserError(f"{shown(word)}: {many if count > 0 else empty}")
+    number = int if all(isinstance(end, int) for end in ends) else float
+    return tuple(number(start + i * step) for i in range(count))
 
 
 def _log_grid(found: re.Match[str], word: str) -> tuple[float, ...]:
@@ -511,3 +516,19 @@ def _plain(key: str, value: Any, word: str) -> Any:
     if isinstance(value, dict):
         return {str(_plain("", own, word)): _plain("", item, word) for own, item in value.items()}
     return value
+
+
+# ------------------------------------------------------------------ messages
+
+
+def _unreadable(key: str, text: str, word: str, error: Exception) -> UserError:
+    """Return what is said of a word that Hydra's grammar cannot read."""
+    if "positional argument follows" in str(error):
+        return UserError(f"{shown(word)}: {_FORM.removeprefix('; ')}")
+    reason = "nested too deeply" if isinstance(error, RecursionError) else shown(conf.one_line(error))
+    cure = f"quote a text with special characters: {shown(shlex.quote(_with_quotes(key, text)))}"
+    if key == "algo" and "(" in text:
+        cure = "write a learner as NAME(KEY=VALUE,...), and texts with special characters in quotes"
+    if any(text.count(left) > text.count(right) for left, right in ("()", "[]", "{}")):
+        reason, cure = "a bracket is not closed", "close it"
+    return UserError(f"{shown(word)}: cannot be read ({reason}); {cure}")

@@ -27,8 +27,6 @@ INSTEAD = {  # of options that are no keywords
     "by": "what comes back has .by(MEASURE)",
     "columns": f"{_DATA_FRAME} select from",
     "dry_run": "stored=True runs nothing and returns what the store holds; `omkl run --dry-run` estimates",
-    "fail_above": f"{_DATA_FRAME} compare with a limit, such as its column mistake_pct_mean",
-    "fail_below": f"{_DATA_FRAME} compare with a limit, such as its column auc_mean",
     "fail_fast": "what comes back has .failed, the cells that failed",
     "format": "what comes back has .to_markdown(), .to_latex() and .to_html()",
     "out": "what comes back has .report(PATH) or .save(PATH)",
@@ -102,36 +100,20 @@ class Call:
         given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
         if "algo" in values:
             values["algo"] = _learners(values["algo"])
-        if options := [word for word in given if word.startswith("-")]:
-            key = options[0].lstrip("-").partition("=")[0].replace("-", "_")
-            usual = "options are keyword arguments here, such as jobs=2 or fresh=True"
-            raise UserError(f"{options[0]}: {_no_keyword(key) if key in INSTEAD else usual}")
+        _refuse_options(given)
         _check_once(given, data=data, y=y, label=label, **values)
         names = [*map(str, data)] if isinstance(data, Mapping) else []
         sets = list(data.values()) if isinstance(data, Mapping) else _listed(data)
-        if not sets and not any(word.startswith(("data=", "settings=")) for word in given) | (
-            "settings" in values
-        ):
-            raise UserError(
-                "no data: give a name, a path, a frame with label=..., or an array with y=..., such as "
-                'data="wdbc"'
-            )
-        are_files = all(isinstance(one, str | Path) for one in sets)
-        if are_files and y is not None:
-            raise UserError("y=... gives the labels of an array; a file's labels are a column, label=...")
-        if y is not None and label is not None:
-            raise UserError(f"label={label} and y=... both name the labels; give one of them")
+        named = "settings" in values or any(word.startswith(("data=", "settings=")) for word in given)
+        _check_labels(sets, y, label, named)
         if y is not None and any(hasattr(one, "columns") for one in sets):
             sets = [_with_labels(one, y) if hasattr(one, "columns") else one for one in sets]
             values["label"] = LABEL
         if label is not None:
             values["label"] = label
-        if are_files and not names:  # words, or none
+        if _are_files(sets) and not names:  # words, or none
             return cls(given, values | ({"data": [*map(str, sets)]} if sets else {}))
-        words_of = [word for word in given if word.partition("=")[0] in _OF_TASK]
-        task = Request(words_of, True, {key: values[key] for key in _OF_TASK & values.keys()}).task()
-        usual_names = ["data", *(f"data{at}" for at in range(2, len(sets) + 1))]
-        refs = [_ref(one, y, task, name) for one, name in zip(sets, names or usual_names, strict=True)]
+        refs = _refs(sets, y, names, given, values)
         if all(isinstance(ref, Parsed) for ref in refs):
             if label is not None:
                 fault = "is for a column of a frame or a file; y=... gives the labels of an array"
@@ -208,6 +190,45 @@ def _learners(values: Any) -> list[Any]:
             )
             raise UserError(f"algo={show(value)}: {fault}")
     return made
+
+
+def _refuse_options(words: list[str]) -> None:
+    """Raise UserError for an option of the command line among the words."""
+    option = next((word for word in words if word.startswith("-")), None)
+    if option is not None:
+        key = option.lstrip("-").partition("=")[0].replace("-", "_")
+        usual = "options are keyword arguments here, such as jobs=2 or fresh=True"
+        raise UserError(f"{option}: {_no_keyword(key) if key in INSTEAD else usual}")
+
+
+def _refs(
+    sets: list[Any], y: Any, names: list[str], words: list[str], values: Mapping[str, Any]
+) -> list[DataRef]:
+    """Return given data as data sets, for the task that the words and values say."""
+    words = [word for word in words if word.partition("=")[0] in _OF_TASK]
+    task = Request(words, True, {key: values[key] for key in _OF_TASK & values.keys()}).task()
+    names = names or ["data", *(f"data{at}" for at in range(2, len(sets) + 1))]
+    return [_ref(one, y, task, name) for one, name in zip(sets, names, strict=True)]
+
+
+def _are_files(sets: list[Any]) -> bool:
+    return all(isinstance(one, str | Path) for one in sets)
+
+
+def _check_labels(sets: list[Any], y: Any, label: str | None, named: bool) -> None:
+    """Raise UserError for no data, and for labels that are given twice or beside a file.
+
+    named: whether words name data
+    """
+    if not sets and not named:
+        raise UserError(
+            "no data: give a name, a path, a frame with label=..., or an array with y=..., such as "
+            'data="wdbc"'
+        )
+    if _are_files(sets) and y is not None:
+        raise UserError("y=... gives the labels of an array; a file's labels are a column, label=...")
+    if y is not None and label is not None:
+        raise UserError(f"label={label} and y=... both name the labels; give one of them")
 
 
 def _no_keyword(option: str) -> str:

@@ -277,7 +277,6 @@ def figure(
     y: Any = None,
     label: str | None = None,
     by: str | None = None,
-    measure: str | None = None,
     out: str | Path | None = None,
     **settings: Any,
 ) -> "Drawn":
@@ -291,7 +290,7 @@ def figure(
     words, data, y, label, settings
         As in `run`; for a paper's figure as in `table`.
     by
-        The measure of a curve or a sweep, such as ``n_sv_sum``; ``measure`` is the same.
+        The measure of a curve or a sweep, such as ``n_sv_sum``.
     out
         A file (.png, .pdf, .svg) to write, too.
 
@@ -311,9 +310,7 @@ def figure(
     else:
         call = Call.of(words, data, y, label, **settings)
         line = call.line("figure")
-        made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(
-            kind, by or measure
-        )
+        made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, by)
     for warning in made.warnings:
         warnings.warn(warning, stacklevel=2)
     if out is not None:
@@ -377,7 +374,6 @@ def report(
     words: str = "",
     *,
     out: str | Path | None = None,
-    everything: bool = False,
     data: Any = None,
     reps: int | None = None,
     algo: Any = None,
@@ -393,8 +389,6 @@ def report(
         A paper such as ``"bomkl"``, or words as in `run`.
     out
         File (.html) or folder to write to; if it is not given, a folder in the store.
-    everything
-        All that the store holds: ``omkl report --all``.
     data, algo, settings
         As in `run`; for a paper, with ``reps``, ``quick`` and ``full``, as in `table`.
     """
@@ -405,7 +399,7 @@ def report(
     else:
         values = {"data": data, "algo": algo, "reps": reps, **settings}
         given += [word_text(key, value) for key, value in values.items() if value is not None]
-    page, store = page_of(given, line, everything=everything, selection=chosen)
+    page, store = page_of(given, line, selection=chosen)
     for warning in page.warnings:
         warnings.warn(warning, stacklevel=2)
     return write_page(page, store, None if out is None else str(out))[0]

@@ -161,7 +161,7 @@ KINDS: dict[str, tuple[Callable[[], Rows], str]] = {
     "kernels": (kernel_rows, "kinds of kernels: parameters and formulas"),
     "pools": (pool_rows, "pools of kernels"),
     "papers": (paper_rows, "the papers' tables, figures and claims"),
-    "measures": (measure_rows, "measures, for by=, --columns and --fail-above"),
+    "measures": (measure_rows, "measures, for by= and --columns"),
 }
 
 

@@ -1,4 +1,4 @@
-"""What a page for the browser is made of: a plan's cells, a paper, or all that a store holds."""
+"""What a page for the browser is made of: a plan's cells, or a paper."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,37 +13,25 @@ from omkl.tasks import judging_on
 if TYPE_CHECKING:
     from omkl.pages.sections import Page
 
-FILTERS = ("store", "algo", "data")
-
 
 def page_of(
     words: Sequence[str],
     command: str = "",
     *,
-    everything: bool = False,
     selection: Selection | None = None,
     by: str = "",
 ) -> "tuple[Page, Path]":
-    """Return the page that words name (a paper, settings, or all that the store holds), and its store.
+    """Return the page that words name (a paper or settings), and its store.
 
     selection: of a paper, its words set from here    by: the measure by which rows are compared
     Raises UserError for words that name nothing.
     """
     papers, settings = [word for word in words if "=" not in word], [word for word in words if "=" in word]
-    if everything:
-        if papers:
-            raise UserError(f"--all reports everything that the store holds; leave out --all or {papers[0]}")
-        from omkl.pages.runs import store_page
-        from omkl.store.store import Store
-
-        chosen = chosen_words(settings, "omkl report --all")
-        store = Store(store_folder(next(iter(chosen["store"]), None)))
-        return store_page(store, chosen["algo"], chosen["data"], command), store.path
     if papers:
         from omkl.pages.papers import paper_page
 
         if len(papers) > 1:
-            raise UserError(f"{papers[1]}: one paper at a time; --all is everything that the store holds")
+            raise UserError(f"{papers[1]}: one paper at a time")
         if papers[0] not in paper_names():
             near = suggest(papers[0], paper_names())
             raise UserError(f"{papers[0]}: no such paper{near}; known: {', '.join(paper_names())}")
@@ -52,9 +40,7 @@ def page_of(
         page = paper_page(read_paper(papers[0]), selection, command)
         return page, store_folder(next(iter(stores), None))
     if not settings:
-        raise UserError(
-            "name what to report: algo=... data=..., a paper such as bomkl, or everything (--all)"
-        )
+        raise UserError("name what to report: algo=... data=..., or a paper such as bomkl")
     from omkl.pages.runs import run_page
 
     plan = Call(settings).plan(sweep=True)
@@ -85,18 +71,3 @@ def page_path(name: str | Path, option: str = "") -> Path:
     if path.suffix not in (".html", ".htm"):
         raise UserError(f"{option}{name}: the file's name must end in .html")
     return path
-
-
-def chosen_words(
-    words: Sequence[str], command: str, known: tuple[str, ...] = FILTERS
-) -> dict[str, list[str]]:
-    """Return the values of the words store=, algo= and data=. Raises UserError for any other word."""
-    chosen: dict[str, list[str]] = {key: [] for key in FILTERS}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or key not in known:
-            raise UserError(f"{word}: {command} takes {', '.join(known)}{suggest(key, known)}")
-        if not value or chosen[key]:
-            raise UserError(f"{word}: " + ("given twice" if chosen[key] else "the value is missing"))
-        chosen[key] = [value] if key == "store" else [part for part in value.split(",") if part]
-    return chosen

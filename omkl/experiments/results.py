@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from omkl.config import Plan
+from omkl.data.held_out import notes_on
 from omkl.errors import UserError, counted, quoted, suggest
 from omkl.experiments.call import Call
 from omkl.reports.results_table import (
@@ -27,7 +28,6 @@ from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.table import Table
 from omkl.reports.table_cells import fitted
 from omkl.runs.cells import expand
-from omkl.runs.held_out import notes_on
 from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
 from omkl.seeds import learner_seed
 from omkl.store.cell_measures import with_extra

@@ -23,30 +23,7 @@ if TYPE_CHECKING:
 
     from omkl.config import LearnerSpec
     from omkl.data import DataRef, Dataset
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Rows on which a cell's learner is measured after the pass.
-
-    name: as tables have it    rows: the first round and the one after the last, of the cell's own data, or
-    data: another data set, itself where it came with the cell
-    """
-
-    name: str
-    rows: "tuple[int, int] | None" = None
-    data: "DataRef | Dataset | None" = None
-
-    @property
-    def identity(self) -> "list[int] | str":
-        """What the results depend on."""
-        return list(self.rows) if self.rows else self.data.content_hash  # type: ignore[union-attr]
-
-    def load(self) -> "Dataset | None":
-        """Return the other data set, None for rows of the cell's own."""
-        from omkl.data.dataset import Dataset
-
-        return self.data if self.data is None or isinstance(self.data, Dataset) else self.data.load()
+    from omkl.data.held_out import HeldOut
 
 
 @dataclass(frozen=True)
@@ -81,7 +58,7 @@ class Cell:
     threads: int = 1
     board: Path | None = None
     number: int = 0
-    test: HeldOut | None = None
+    test: "HeldOut | None" = None
     own: bool = False
 
     @cached_property

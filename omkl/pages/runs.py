@@ -1,15 +1,12 @@
-"""The page of a plan or of a store: tables of ``omkl run`` or ``omkl sweep``, figures, data and origin."""
+"""The page of a plan: tables of ``omkl run`` or ``omkl sweep``, figures, data and origin."""
 
 import shlex
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from omkl.config import Plan, learner_names, learner_specs
+from omkl.config import Plan
 from omkl.errors import UserError, counted
 from omkl.figures.curves import learning_curves
 from omkl.figures.matrices import confusion
@@ -31,9 +28,7 @@ from omkl.reports.results_table import (
     swept_names,
     warnings_of,
 )
-from omkl.reports.rows import ReportPlan, Row, alike, rows_of
-from omkl.reports.store_contents import chosen_cells as chosen_cells
-from omkl.reports.store_contents import failed_lines
+from omkl.reports.rows import ReportPlan, Row, rows_of
 from omkl.reports.summary import summary_of_rows
 from omkl.runs.runner import stored_plans
 from omkl.store.store import Store
@@ -42,7 +37,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CLASSES = range(3, 101)  # of a confusion matrix
-MOST_CURVES = 400  # rows of a store up to which learning curves are drawn
 
 
 def run_page(plan: Plan, words: list[str], command: str, *, by: str = "") -> Page:
@@ -91,12 +85,10 @@ def cells_sections(
     store: Store,
     names: dict[str, str],
     rows: list[Row] | None = None,
-    most_curves: int | None = None,
 ) -> tuple[list[Section], list[str], str]:
     """Return the sections of some cells' results, warnings, and a line on what all rows share.
 
-    names: paths of the user's files by data set    rows: as rows_of returns them    most_curves: number of
-    rows up to which learning curves are drawn
+    names: paths of the user's files by data set    rows: as rows_of returns them
     """
     rows = rows_of(cells, expected) if rows is None else rows
     summary = summary_of_rows(rows, cells, expected)
@@ -115,16 +107,8 @@ def cells_sections(
         sections.insert(0, Section(BEST.capitalize(), [own]))
         if drawn := sweep(summary, name="sweep"):
             sections.insert(0, Section("Sweep", [drawn]))
-    if most_curves is None or len(rows) <= most_curves:
-        stored = store.curves(set(cells["key"]))
-        if curves := page_curves(cells, stored, expected, rows):
-            sections.append(Section("Learning curves", [curves]))
-    else:
-        warnings.append(
-            f"no learning curves: there are {counted(len(rows), 'row')}, "
-            f"and at most {most_curves} are drawn; "
-            "choose some of them with algo= and data="
-        )
+    if curves := page_curves(cells, store.curves(set(cells["key"])), expected, rows):
+        sections.append(Section("Learning curves", [curves]))
     with suppress(UserError):  # none of the cells has counts
         confused = confusion(cells, expected, rows, name="confusion", classes=CLASSES)
         sections.append(Section("Confusion matrices", [replace(confused, command="")]))
@@ -174,30 +158,3 @@ def origin_sections(cells: "pd.DataFrame", plans: list[Plan]) -> list[Section]:
         Section("Data sets", [data_sets(cells, plans)], origin=True),
         Section("Made with", [provenance(cells)], [time], origin=True),
     ]
-
-
-def store_page(store: Store, learners: Collection[str], data: Collection[str], command: str) -> Page:
-    """Return the page of a store's cells; learners, data: names to keep, all when empty.
-
-    Cells of older revisions of a learner are left out. Raises UserError for a name that the store does not
-    hold, and where it holds nothing.
-    """
-    cells = chosen_cells(store, learners, data)
-    if cells.empty:
-        raise UserError(f"the store {store.path} holds no finished cell")
-    specs = learner_specs([name for name in dict.fromkeys(cells["algo"]) if name in learner_names()])
-    firsts, of = alike(cells[["algo", "revision", "params", "pool_spec", "source", "test"]])
-    kinds = cells.iloc[firsts].to_dict("records")
-    are_now = [k["algo"] not in specs or specs[k["algo"]].revision == k["revision"] for k in kinds]
-    now = np.array(are_now)[of]
-    old = cells[~now]
-    stale = Counter(zip(old["algo"], old["revision"], strict=True))
-    cells = cells[now].reset_index(drop=True)
-    failed = tuple(line for line in failed_lines(store, learners, data) if line["algo"] in specs)
-    expected = ReportPlan(specs=specs, failed=failed, stale=dict(stale), store=store.path)
-    rows = rows_of(cells, expected)
-    for row in rows:  # there is no plan that says how many there should be
-        row.planned = len(row.cells)
-    sections, warnings, about = cells_sections(cells, expected, store, {}, rows, MOST_CURVES)
-    sections += origin_sections(cells, [])
-    return Page("store", f"The store {store.path}", sections, [about] if about else [], command, warnings)

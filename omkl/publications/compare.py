@@ -1,7 +1,7 @@
 """Rows of a paper's table: ours next to the published values (results/published), and which do not agree."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import nan
@@ -21,6 +21,8 @@ from omkl.reports.summary import summary_of_rows
 if TYPE_CHECKING:
     import pandas as pd
 
+    from omkl.config import Plan
+    from omkl.data import DataRef
     from omkl.runs.runner import Outcome
 
 WITHIN = 2.0  # published standard deviations
@@ -161,50 +163,72 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple
     In a data set the learners come in the order of the runs, then the yardsticks. A setting that two runs
     have is one row, of the run with more repetitions; a setting that is a learner of one run is no yardstick.
     """
-    tasks = dict(zip(cells["data"], cells["task"], strict=True))
-    # of the cells: by data set, order, rounds, setting; by repetition
-    places: dict[tuple, dict[int, int]] = {}
-    parts = map(rounds_text, cells["rounds"], cells["test"])
-    where = zip(cells["data"], cells["order"], parts, identities(cells), cells["rep"], strict=True)
-    for at, (*place, rep) in enumerate(where):
-        places.setdefault(tuple(place), {}).setdefault(rep, at)
+    places, tasks = _places(cells), dict(zip(cells["data"], cells["task"], strict=True))
     table: dict[tuple, tuple[Row, Run]] = {}
-    for run, data in work.missing:
-        for learner in () if run.extra else as_list(run.words["algo"]):
-            row = Row(data, "", learner, {}, None, False, task=expected.tasks(learner)[0])
-            row.label = run.labels.get(learner)
-            table[data, run.name, learner] = (row, run)
-    # All learners come first, so that a learner among the yardsticks is none.
-    for is_yardstick, (run, plan) in ((flag, part) for flag in (False, True) for part in work.parts):
-        for ref in plan.data:
-            data = ref.name
-            task = tasks.get(data)
-            task = task if isinstance(task, str) else "classification"
-            part = rounds_of(plan.rounds, ref.T, ref.word) if plan.rounds else None
-            rounds = ":".join(map(str, part)) if part else ""
-            for setting in plan.yardsticks if is_yardstick else plan.settings:
-                key = (data, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
-                known, asked = table.get(key), plan.reps_of(expected.specs[setting.learner], ref)
-                if known and (is_yardstick or known[0].planned >= asked):
-                    continue
-                alien = is_yardstick and task not in expected.tasks(setting.learner)
-                if alien or not setting.fits(ref.task, ref.name):
-                    continue
-                row = Row.of(setting, work.stands_in.get(ref.word, data), plan.order, is_yardstick, task)
-                row.cells = [at for rep, at in sorted(places.get(key, {}).items()) if rep < asked]
-                row.planned, row.equal = asked, asked < plan.reps
-                if not is_yardstick:
-                    row.label, row.per_data = run.labels.get(setting.learner), run.per_data_params
-                    if run.tune is not None:  # its hyperparameters make no learner of its own
-                        row.label = row.label or expected.label(setting.learner)
-                        row.pool = None
-                table[key] = (row, run)
+    _add_missing(table, work, expected)
+    for is_yardstick, run, plan, ref in _parts(work):
+        task = tasks.get(ref.name)
+        task = task if isinstance(task, str) else "classification"
+        part = rounds_of(plan.rounds, ref.T, ref.word) if plan.rounds else None
+        rounds = ":".join(map(str, part)) if part else ""
+        for setting in plan.yardsticks if is_yardstick else plan.settings:
+            key = (ref.name, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
+            known, asked = table.get(key), plan.reps_of(expected.specs[setting.learner], ref)
+            if known and (is_yardstick or known[0].planned >= asked):
+                continue
+            alien = is_yardstick and task not in expected.tasks(setting.learner)
+            if alien or not setting.fits(ref.task, ref.name):
+                continue
+            row = Row.of(setting, work.stands_in.get(ref.word, ref.name), plan.order, is_yardstick, task)
+            row.cells = [at for rep, at in sorted(places.get(key, {}).items()) if rep < asked]
+            row.planned, row.equal = asked, asked < plan.reps
+            if not is_yardstick:
+                _name(row, run, expected)
+            table[key] = (row, run)
     runs = [*(run for run, _ in work.parts), *(run for run, _ in work.missing)]
     names = dict.fromkeys([*(name for run in runs for name in run.data), *work.data])
     order = {name: at for at, name in enumerate(names)}
     return sorted(
         table.values(), key=lambda pair: (order.get(pair[0].data, len(order)), pair[0].is_yardstick)
     )
+
+
+def _add_missing(table: dict[tuple, tuple[Row, Run]], work: Work, expected: ReportPlan) -> None:
+    """Add rows of data sets that are not available."""
+    for run, data in work.missing:
+        for learner in () if run.extra else as_list(run.words["algo"]):
+            row = Row(data, "", learner, {}, None, False, task=expected.tasks(learner)[0])
+            row.label = run.labels.get(learner)
+            table[data, run.name, learner] = (row, run)
+
+
+def _places(cells: "pd.DataFrame") -> dict[tuple, dict[int, int]]:
+    """Return the places of cells by data set, order, rounds and setting, and by repetition."""
+    places: dict[tuple, dict[int, int]] = {}
+    parts = map(rounds_text, cells["rounds"], cells["test"])
+    where = zip(cells["data"], cells["order"], parts, identities(cells), cells["rep"], strict=True)
+    for at, (*place, rep) in enumerate(where):
+        places.setdefault(tuple(place), {}).setdefault(rep, at)
+    return places
+
+
+def _parts(work: Work) -> "Iterator[tuple[bool, Run, Plan, DataRef]]":
+    """Yield each data set of each plan, for its learners and then, of all plans, for its yardsticks.
+
+    All learners come first, so that a learner among the yardsticks is none.
+    """
+    for is_yardstick in (False, True):
+        for run, plan in work.parts:
+            for ref in plan.data:
+                yield is_yardstick, run, plan, ref
+
+
+def _name(row: Row, run: Run, expected: ReportPlan) -> None:
+    """Name the row of a learner as its run does."""
+    row.label, row.per_data = run.labels.get(row.learner), run.per_data_params
+    if run.tune is not None:  # its hyperparameters make no learner of its own
+        row.label = row.label or expected.label(row.learner)
+        row.pool = None
 
 
 def _published(paper: Paper, item: Item) -> dict[tuple[str, ...], Value]:
@@ -232,35 +256,56 @@ def _add_published(
     summary, used = compared.summary, compared.notes
     records: list[dict[str, Any]] = []
     for ours, run in zip(summary.to_dict("records"), runs, strict=True):
-        algorithm, missing = run.published.get(ours["algo"], ""), ours["missing"]
-        record: dict[str, Any] = {}
-        printed, close, out = False, False, []
-        for name, metric in METRICS:
-            value, mean = published.get((ours["data"], algorithm, metric)), float(ours[f"{name}_mean"])
-            printed |= value is not None
-            parts: tuple[float | None, ...] = (None,) * 5
-            if value:
-                p = value.welch_p(mean, float(ours[f"{name}_std"]), ours["reps"], reps)
-                parts = (value.mean, value.std, mean - value.mean, value.difference(mean), p)
-            columns = (f"{name}_{part}" for part in COLUMNS)
-            record |= {key: nan if part is None else part for key, part in zip(columns, parts, strict=True)}
-            if value and value.std is not None and mean == mean and name in DECIDING:
-                own = value.verdict(mean, float(ours[f"{name}_std"]), ours["reps"], reps)
-                close |= own == CLOSE
-                out += [name] if own == DIFFERS else []
-                compared.verdicts += [] if run.extra else [own]
-        if missing:
-            verdict, note = "no data", f"{ours['data']}: {missing}"
+        of_row = {
+            name: published.get((ours["data"], run.published.get(ours["algo"], ""), metric))
+            for name, metric in METRICS
+        }
+        record = {key: value for name in of_row for key, value in _columns(ours, name, of_row[name], reps)}
+        verdicts = _verdicts(ours, of_row, reps)
+        compared.verdicts += [] if run.extra else verdicts.values()
+        if ours["missing"]:
+            verdict, note = "no data", f"{ours['data']}: {ours['missing']}"
         else:
+            out = [name for name, own in verdicts.items() if own == DIFFERS]
             note = _note(compared.item, {"data": ours["data"], "row": ours["label"], "of": out})
-            differ = " and ".join(DECIDING[name] for name in out) + " differ"
-            verdict = differ + ("" if note else ", unexplained") if out else CLOSE if close else AGREES
-            verdict = verdict if printed and ours["reps"] else ""  # else nothing was compared
+            is_compared = ours["reps"] and any(value is not None for value in of_row.values())
+            verdict = _verdict(out, verdicts, note) if is_compared else ""
         if note and note not in used:
             used.append(note)
         records.append(record | {"verdict": verdict, "note": used.index(note) + 1 if note else None})
     for name in records[0] if records else ():
         summary[name] = [record[name] for record in records]
+
+
+def _columns(
+    ours: Mapping[str, Any], name: str, value: Value | None, reps: int
+) -> Iterator[tuple[str, float | None]]:
+    """Yield the columns of a published value, and how ours differs from it."""
+    parts: tuple[float | None, ...] = (None,) * 5
+    if value:
+        mean = float(ours[f"{name}_mean"])
+        p = value.welch_p(mean, float(ours[f"{name}_std"]), ours["reps"], reps)
+        parts = (value.mean, value.std, mean - value.mean, value.difference(mean), p)
+    for column, part in zip(COLUMNS, parts, strict=True):
+        yield f"{name}_{column}", nan if part is None else part
+
+
+def _verdicts(ours: Mapping[str, Any], of_row: Mapping[str, Value | None], reps: int) -> dict[str, str]:
+    """Return the verdict of each measure that decides, where both values and their spread are known."""
+    verdicts = {}
+    for name, value in of_row.items():
+        mean = float(ours[f"{name}_mean"])
+        if value and value.std is not None and mean == mean and name in DECIDING:
+            verdicts[name] = value.verdict(mean, float(ours[f"{name}_std"]), ours["reps"], reps)
+    return verdicts
+
+
+def _verdict(out: list[str], verdicts: Mapping[str, str], note: str) -> str:
+    """Return the verdict of a row; out: the measures that differ    note: which explains it"""
+    if out:
+        differ = " and ".join(DECIDING[name] for name in out) + " differ"
+        return differ + ("" if note else ", unexplained")
+    return CLOSE if CLOSE in verdicts.values() else AGREES
 
 
 def _note(item: Item, row: Mapping[str, str | Sequence[str]]) -> str:

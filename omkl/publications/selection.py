@@ -128,54 +128,98 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
 
     Raises UserError for an unknown data set or learner.
     """
-    given, items = _given(paper, selection), list(items)
-    chosen = list({run.name: run for item in items for run in item.runs}.values())
-    listed = {name for run in chosen for name in run.data}
-    wanted = {run.name: set(selection.names) for run in chosen}  # the sets that a run may take, all if empty
-    if selection.quick and not selection.names:
-        for item in items:
-            small = _small(item, paper, selection.dry)
-            for run in item.runs:
-                wanted[run.name] |= small
+    given, groups = _given(paper, selection), _groups(paper, list(items), selection)
+    how = _unavailable(paper, groups, given, selection)
+    parts, pending = _parts(groups, given, how, selection)
+    missing = [(group.run, name) for group in groups for name in group.data if name in how]
+    if not parts and not missing and not pending:
+        raise UserError(f"data={','.join(selection.data)}: {paper.name} has no such data")
+    _warn_of_orders(name for group in groups for name in group.reordered if name not in how)
+    stands_in = {path: name for name, path in given.items() if isinstance(path, str)}
+    return Work(tuple(parts), tuple(missing), how, stands_in, tuple(pending))
+
+
+class _Group(NamedTuple):
+    """Data sets of a run that share its settings; reordered: those without the authors' permutations here."""
+
+    run: Run
+    values: dict[str, Any]
+    data: list[str]
+    reordered: list[str]
+
+
+def _unavailable(
+    paper: Paper, groups: list[_Group], given: Mapping[str, DataRef | str], selection: Selection
+) -> dict[str, str]:
+    """Return why data sets of the groups are not there, by name; every mistake in the values comes first."""
     how = {name: entry.how for name, entry in paper.unavailable.items() if name not in given}
-    groups: list[tuple[Run, dict[str, Any], list[str]]] = []  # data sets of a run that share its settings
-    absent: dict[str, None] = {}  # sets whose authors' permutations are not here
-    others = [name for name in selection.names if name not in listed]  # any set can take the place of a run's
-    for run in [*chosen, *_yours(chosen, selection)]:
-        alike: dict[str, tuple[dict[str, Any], list[str]]] = {}
-        some = wanted.get(run.name) or set().union(*wanted.values())  # those of your learners are all runs'
-        for name in [name for name in run.data if not some or name in some] + others:
-            values = {**run.words, **run.per_data.get(name, {})}
-            if values.get("order") == "authors" and not has_authors(name):
-                values["order"], absent[name] = "permuted", None
-            if selection.full and "reps" in run.words:
-                values["reps"] = max(values["reps"], run.words["reps"])
-            alike.setdefault(repr(values), (values, []))[1].append(name)
-        groups += [(run, values, names) for values, names in alike.values()]
-    for _, values, names in groups:  # every mistake in the values is reported before data are looked for
-        _plan(values, [given.get(name, name) for name in names if name not in how] or [QUICK_DATA], selection)
+    for group in groups:
+        known = [given.get(name, name) for name in group.data if name not in how]
+        _plan(group.values, known or [QUICK_DATA], selection)
+    for name in dict.fromkeys(name for group in groups for name in group.data):
+        if name not in how and name not in given and (reason := _reason(name, selection.dry)):
+            how[name] = reason
+    return how
+
+
+def _parts(
+    groups: list[_Group], given: Mapping[str, DataRef | str], how: Mapping[str, str], selection: Selection
+) -> tuple[list[Part], list[tuple[Run, str, str]]]:
+    """Return the plans of the groups on the data that are there, and what is not tuned yet; as of `Work`."""
     parts: list[Part] = []
-    missing, pending = [], []
-    for run, values, names in groups:
-        for name in names:
-            if name not in how and name not in given and (reason := _reason(name, selection.dry)):
-                how[name] = reason
-        missing += [(run, name) for name in names if name in how]
+    pending: list[tuple[Run, str, str]] = []
+    for run, values, names, _ in groups:
         if data := [given.get(name, name) for name in names if name not in how]:
             plan = _plan(values, data, selection)
             plans, lacking = ([plan], []) if run.tune is None else split_tuned(run, plan)
             parts += [Part(run, own) for own in plans]
             pending += [(run, name, learner) for name, learner in lacking]
-    if here := [name for name in absent if name not in how]:
+    return parts, pending
+
+
+def _groups(paper: Paper, items: list[Item], selection: Selection) -> list[_Group]:
+    """Return what the runs of these items and the user's learners run, cut to the selection."""
+    chosen = list({run.name: run for item in items for run in item.runs}.values())
+    wanted = _wanted(chosen, items, paper, selection)
+    listed = {name for run in chosen for name in run.data}
+    others = [name for name in selection.names if name not in listed]  # any set can take the place of a run's
+    groups: list[_Group] = []
+    for run in [*chosen, *_yours(chosen, selection)]:
+        some = wanted.get(run.name) or set().union(*wanted.values())  # those of your learners are all runs'
+        alike: dict[str, _Group] = {}
+        for name in [name for name in run.data if not some or name in some] + others:
+            values = {**run.words, **run.per_data.get(name, {})}
+            reorders = values.get("order") == "authors" and not has_authors(name)
+            if reorders:
+                values["order"] = "permuted"
+            if selection.full and "reps" in run.words:
+                values["reps"] = max(values["reps"], run.words["reps"])
+            group = alike.setdefault(repr(values), _Group(run, values, [], []))
+            group.data.append(name)
+            group.reordered.extend([name] * reorders)
+        groups += alike.values()
+    return groups
+
+
+def _wanted(runs: list[Run], items: list[Item], paper: Paper, selection: Selection) -> dict[str, set[str]]:
+    """Return the data sets that each run may take, by the run's name; none means all."""
+    wanted = {run.name: set(selection.names) for run in runs}
+    if selection.quick and not selection.names:
+        for item in items:
+            small = _small(item, paper, selection.dry)
+            for run in item.runs:
+                wanted[run.name] |= small
+    return wanted
+
+
+def _warn_of_orders(names: Iterable[str]) -> None:
+    """Warn of data sets that run in our permutations instead of the authors'."""
+    if here := list(dict.fromkeys(names)):
         warnings.warn(
             "the authors' permutations are not available (order=authors needs OMKL_DATA); ours are used for "
             f"{', '.join(here)} instead",
-            stacklevel=2,
+            stacklevel=3,
         )
-    if not parts and not missing and not pending:
-        raise UserError(f"data={','.join(selection.data)}: {paper.name} has no such data")
-    stands_in = {path: name for name, path in given.items() if isinstance(path, str)}
-    return Work(tuple(parts), tuple(missing), how, stands_in, tuple(pending))
 
 
 def tuned_plans(paper: Paper, selection: Selection) -> dict[str, Plan]:

@@ -23,7 +23,7 @@ from omkl.reports.rows import ReportPlan, rounds_text
 from omkl.reports.statistics import LEAST_COMMON
 from omkl.reports.summary import INNER, at_boundaries, axes_of, summary_of
 from omkl.reports.table import Table
-from omkl.reports.table_cells import MISSING, Column, Rule, Spread, TableRow
+from omkl.reports.table_cells import MISSING, Columns, Rule, Spread, TableRow
 from omkl.tasks import MEASURES, OF_CLASSES, OF_PAPERS, TASK_ERROR, Measure, measures_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ NO_TEST = "no test"  # a term
 MADE_WITH = "made with"  # the term of versions, machines and workers
 LONGEST = 10  # characters of a number that is written out
 BEST = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
-WRAPPED = ("learner", "pool", "settings", "kernel", "verdict")  # columns whose text may take several lines
 BALANCED = "balanced_pct"  # shown where a class is rare
 LEAST = (  # columns that are left out where there is no room, the first of them first
     *("seconds_ratio", "seconds_published", "n_sv_sum_diff", "mistake_pct_diff", "mse_e3_diff"),
@@ -58,60 +57,72 @@ def full_table(summary: "pd.DataFrame", swept: Iterable[str] = (), rare: Collect
     """
     rows = summary.to_dict("records")
     names = [name for name in swept if any(name in row["params"] for row in rows)]
-    above = [None, *rows][: len(rows)]
-    parts: list[tuple[Column, Sequence[str | Spread]]] = []
+    columns = Columns()
+    _add_settings(columns, rows, names)
+    _add_measures(columns, summary, rows, rare)
+    _add_vectors(columns, summary)
+    header = "largest weight" if "kernel" in names else "kernel"
+    columns.add("kernel", header, [row["kernel"] for row in rows], "left", usual=False)
+    for name, header in OF_CLASSES.items():
+        columns.add(name, header, [_of_classes(row, name) or MISSING for row in rows], "left", usual=False)
+    columns.add("seconds", "seconds", _seconds(summary["seconds_mean"].astype(float)))
+    memory = [number(value, 1) for value in summary["memory_mib_mean"].astype(float)]
+    columns.add("memory", "MiB", memory, usual=False)
+    reps = [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows]
+    columns.add("reps", "reps", reps, usual=_reps_of(summary) is None)
+    for name in ("T", "m"):
+        sizes = [MISSING if row[name] is None else str(row[name]) for row in rows]
+        columns.add(name, name, sizes, usual=False)
+    columns.add("p", "p", [number(row["p_value"], 4) for row in rows], usual=False)
+    lines = [
+        TableRow(cells, row["data"], _rule(up, row), row["complete"], row["is_yardstick"])
+        for up, row, *cells in zip([None, *rows][: len(rows)], rows, *columns.contents, strict=True)
+    ]
+    done = sorted({row["reps"] for row in rows if row["reps"]})
+    return Table(columns.columns, lines, least=LEAST, records={}, reps=done)
 
-    def add(name: str, header: str, cells: Sequence[str | Spread], side: Any = "right", **more: Any) -> None:
-        wraps = name in WRAPPED
-        parts.append((Column(name, header, side, wraps=wraps, **more), cells))
 
-    add("data", "data", [row["data"] for row in rows], "left")
+def _add_settings(columns: Columns, rows: list[dict[str, Any]], names: list[str]) -> None:
+    """Add the columns that say what a row is; names: hyperparameters with columns of their own."""
+    columns.add("data", "data", [row["data"] for row in rows], "left")
     pools = [row["pool"] if isinstance(row["pool"], str) else MISSING for row in rows]
-    add("pool", "pool", pools, "left", usual=len(set(pools) - {MISSING}) > 1)
-    add("learner", "learner", [row["label"] for row in rows], "left")
-    add("algo", "algo", [row["algo"] for row in rows], "left", usual=False)
+    columns.add("pool", "pool", pools, "left", usual=len(set(pools) - {MISSING}) > 1)
+    columns.add("learner", "learner", [row["label"] for row in rows], "left")
+    columns.add("algo", "algo", [row["algo"] for row in rows], "left", usual=False)
     for name in names:
         values = [value_text(row["params"][name]) if name in row["params"] else MISSING for row in rows]
-        add(f"algo.{name}", name, values)
+        columns.add(f"algo.{name}", name, values)
     settings = [_settings(row, names) for row in rows]
-    add("settings", "settings", settings, "left", usual=any(settings))
+    columns.add("settings", "settings", settings, "left", usual=any(settings))
+
+
+def _add_measures(
+    columns: Columns, summary: "pd.DataFrame", rows: list[dict[str, Any]], rare: Collection[str]
+) -> None:
+    """Add a column for each measure of the tasks; rare: as of `full_table`."""
     for task in dict.fromkeys(summary["task"]):
         for measure in measures_of(task):
-            names_of = [f"{measure.name}_mean", f"{measure.name}_std"]
-            errors = measure_cells(measure, summary, summary[names_of].where(summary["task"] == task))
+            names = [f"{measure.name}_mean", f"{measure.name}_std"]
+            errors = measure_cells(measure, summary, summary[names].where(summary["task"] == task))
             errors = [_marked(own, row, measure) for own, row in zip(errors, rows, strict=True)]
             deciding = bool((summary["measure"] == measure.name).any())
             usual = deciding or measure.name in _shown_with(summary, task)
             usual |= measure.name == BALANCED and not {*rare}.isdisjoint(summary["data"])
-            add(measure.name, measure.header, errors, marks=deciding, meaning=measure.meaning, usual=usual)
+            more: dict[str, Any] = {"marks": deciding, "meaning": measure.meaning, "usual": usual}
+            columns.add(measure.name, measure.header, errors, **more)
+
+
+def _add_vectors(columns: Columns, summary: "pd.DataFrame") -> None:
+    """Add the numbers of support vectors."""
     # A learner without kernels, or that runs on random features, has no support vectors to count.
     no_vectors = (summary["n_sv_sum_mean"] == 0) | (summary["m"] == 0)
     counts = summary[[name for name in summary.columns if name.startswith("n_sv_")]].mask(no_vectors)
     stored = bool(counts["n_sv_sum_mean"].notna().any() or (summary["task"] == "classification").all())
     spreads = counts["n_sv_sum_std"].astype(float).max() > 0
     places = 1 if spreads else _places(counts["n_sv_sum_mean"])
-    add("n_sv_sum", "#SV", _spreads(counts, "n_sv_sum", places), usual=stored)
-    add("n_sv_union", "union", _counts(counts["n_sv_union_mean"]), usual=False)
-    add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]), usual=False)
-    header = "largest weight" if "kernel" in names else "kernel"
-    add("kernel", header, [row["kernel"] for row in rows], "left", usual=False)
-    for name, header in OF_CLASSES.items():
-        add(name, header, [_of_classes(row, name) or MISSING for row in rows], "left", usual=False)
-    add("seconds", "seconds", _seconds(summary["seconds_mean"].astype(float)))
-    memory = [number(value, 1) for value in summary["memory_mib_mean"].astype(float)]
-    add("memory", "MiB", memory, usual=False)
-    reps = [f"{'' if row['complete'] else '! '}{row['reps']}/{row['asked']}" for row in rows]
-    add("reps", "reps", reps, usual=_reps_of(summary) is None)
-    for name in ("T", "m"):
-        add(name, name, [MISSING if row[name] is None else str(row[name]) for row in rows], usual=False)
-    add("p", "p", [number(row["p_value"], 4) for row in rows], usual=False)
-    columns, contents = zip(*parts, strict=True)
-    lines = [
-        TableRow(cells, row["data"], _rule(up, row), row["complete"], row["is_yardstick"])
-        for up, row, *cells in zip(above, rows, *contents, strict=True)
-    ]
-    done = sorted({row["reps"] for row in rows if row["reps"]})
-    return Table(columns, lines, least=LEAST, records={}, reps=done)
+    columns.add("n_sv_sum", "#SV", _spreads(counts, "n_sv_sum", places), usual=stored)
+    columns.add("n_sv_union", "union", _counts(counts["n_sv_union_mean"]), usual=False)
+    columns.add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]), usual=False)
 
 
 def _marked(cell: Spread, row: dict[str, Any], measure: Measure) -> Spread:

@@ -246,17 +246,51 @@ def _joined(
     return {which: table[which] for which in order}, sorted(ranks, key=lambda group: ranks[group])
 
 
+Planned = tuple[int, bool, Any]  # the rank of a setting in a plan, whether it is a yardstick, and the setting
+
+
+class _Settings:
+    """The settings of a report by identity, of which several may be for different data sets."""
+
+    def __init__(self, expected: ReportPlan) -> None:
+        every = [(False, own) for own in expected.settings] + [(True, own) for own in expected.yardsticks]
+        self.count = len(every)
+        self.by_identity: dict[str, list[Planned]] = {}
+        for rank, (is_yardstick, setting) in enumerate(every):
+            same = identity(setting.learner, setting.stored, setting.pool)
+            self.by_identity.setdefault(same, []).append((rank, is_yardstick, setting))
+
+    def of(self, same: str, task: str, data: str) -> Planned:
+        """Return the setting of an identity for data of a task; None with the last rank where none is."""
+        fitting = (own for own in self.by_identity.get(same, ()) if own[2].fits(task, data))
+        return next(fitting, (self.count, False, None))
+
+
 def _found(cells: "pd.DataFrame", expected: ReportPlan) -> tuple[Table, list[Group]]:
     """Return the rows of one report in order, and their groups."""
-    known: dict[str, list[tuple[int, bool, Any]]] = {}  # of one identity, each for other data sets
-    every = [(False, own) for own in expected.settings] + [(True, own) for own in expected.yardsticks]
-    for rank, (is_yardstick, setting) in enumerate(every):
-        same = identity(setting.learner, setting.stored, setting.pool)
-        known.setdefault(same, []).append((rank, is_yardstick, setting))
+    settings = _Settings(expected)
+    table = _rows_of_cells(cells, settings)
+    groups = _groups(table, expected)
+    _add_expected(table, groups, settings, expected)
+    most = max((len(row.cells) for row in table.values()), default=0)
+    asked = most if expected.reps is None else expected.reps
+    for (group, _), row in table.items():
+        spec = expected.specs.get(row.learner)
+        how = (spec is None or spec.draws, group[0], group[1])
+        row.equal = distinct_reps(2, group[2] or expected.order, *how) == 1
+        row.planned = min(asked, max(1, len(row.cells))) if row.equal else asked
+    ranks = {group: rank for rank, group in enumerate(groups)}
 
-    def planned(same: str, task: str, data: str) -> tuple[int, bool, Any] | None:
-        return next((own for own in known.get(same, ()) if own[2].fits(task, data)), None)
+    def place(item: tuple[tuple, Row]) -> tuple:
+        (group, same), row = item
+        rank = settings.of(same, row.task, group[0])[0]
+        return ranks[group], row.is_yardstick, rank, row.learner, row.pool or "", same
 
+    return dict(sorted(table.items(), key=place)), groups
+
+
+def _rows_of_cells(cells: "pd.DataFrame", settings: _Settings) -> Table:
+    """Return a row for the cells of each group and setting."""
     table: Table = {}
     good = (cells["status"] == "ok").to_numpy() if "status" in cells else np.ones(len(cells), bool)
     if "key" in cells:
@@ -279,7 +313,7 @@ def _found(cells: "pd.DataFrame", expected: ReportPlan) -> tuple[Table, list[Gro
         numbers[at] = number.setdefault(which, len(number))
         if which not in table:
             task = task if isinstance(task, str) else "classification"
-            _, is_yardstick, setting = planned(same, task, data) or (0, False, None)
+            _, is_yardstick, setting = settings.of(same, task, data)
             if setting:
                 table[which] = Row.of(setting, data, order, is_yardstick, task)
                 table[which].params = params  # which rows of the same settings share
@@ -288,33 +322,22 @@ def _found(cells: "pd.DataFrame", expected: ReportPlan) -> tuple[Table, list[Gro
                 table[which] = Row(data, order, algo, params, pool, False, task)
     for row, where in zip(table.values(), divided(numbers[of], len(number)), strict=True):
         row.cells = places[where].tolist()
-    groups = _groups(table, expected)
+    return table
+
+
+def _add_expected(table: Table, groups: list[Group], settings: _Settings, expected: ReportPlan) -> None:
+    """Add the rows of settings of which no cell has finished."""
     usual = [task for setting in expected.settings for task in expected.tasks(setting.learner)]
     tasks = {group: row.task for (group, _), row in reversed(table.items())}  # of the first row
     for group in groups:
         # The task of a data set is that of its cells; where there are none, the learners' first.
         task = tasks.get(group, next(iter(usual), "classification"))
-        for same in known:
-            _, is_yardstick, setting = planned(same, task, group[0]) or (0, False, None)
+        for same in settings.by_identity:
+            _, is_yardstick, setting = settings.of(same, task, group[0])
             if setting is None or (is_yardstick and task not in expected.tasks(setting.learner)):
                 continue
             if (group, same) not in table:
                 table[group, same] = Row.of(setting, group[0], group[2], is_yardstick, task)
-    ranks = {group: rank for rank, group in enumerate(groups)}
-
-    def place(item: tuple[tuple, Row]) -> tuple:
-        (group, same), row = item
-        first = (planned(same, row.task, group[0]) or (len(every),))[0]
-        return ranks[group], row.is_yardstick, first, row.learner, row.pool or "", same
-
-    most = max((len(row.cells) for row in table.values()), default=0)
-    asked = most if expected.reps is None else expected.reps
-    for (group, _), row in table.items():
-        spec = expected.specs.get(row.learner)
-        how = (spec is None or spec.draws, group[0], group[1])
-        row.equal = distinct_reps(2, group[2] or expected.order, *how) == 1
-        row.planned = min(asked, max(1, len(row.cells))) if row.equal else asked
-    return dict(sorted(table.items(), key=place)), groups
 
 
 def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, str], str]:

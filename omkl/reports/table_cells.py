@@ -13,6 +13,7 @@ MISSING = "–"
 WIDTH: ContextVar[int | None] = ContextVar("width", default=None)  # of the terminal; None: any width will do
 GAP = 2  # characters between columns
 NARROW = 26  # characters to which the text of a column may be wrapped, whatever its longest word
+WRAPPED = ("learner", "pool", "settings", "kernel", "verdict")  # columns whose text may take several lines
 Rule = Literal["data", "yardsticks"]
 Mark = Literal["", "best", "near"]  # near: not significantly worse than the best
 # What a marked cell looks like, in text, Markdown and LaTeX.
@@ -158,3 +159,18 @@ def line_of(cells: Iterable[str], columns: Sequence[Column], widths: Sequence[in
 def padded(text: str, column: Column, width: int) -> str:
     """Return a text with blanks at the side that its column leaves free."""
     return text.ljust(width) if column.align == "left" else text.rjust(width)
+
+
+class Columns:
+    """The columns of a table and what their cells hold, while it is put together."""
+
+    def __init__(self) -> None:
+        self.columns: list[Column] = []
+        self.contents: list[Sequence[str | Spread]] = []
+
+    def add(
+        self, name: str, header: str, cells: Sequence[str | Spread], side: Any = "right", **more: Any
+    ) -> None:
+        """Add a column; more: of `Column`."""
+        self.columns.append(Column(name, header, side, wraps=name in WRAPPED, **more))
+        self.contents.append(cells)

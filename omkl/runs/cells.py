@@ -18,14 +18,12 @@ from omkl.config.kernel_kinds import PRECOMPUTED
 from omkl.config.learners import check_classes, matched_params, of_budget, to_match
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
-from omkl.data.orders import rounds_of
 from omkl.errors import OmklError, UserError
 from omkl.learning.cell import Cell
 from omkl.learning.overflow import check_rows, growth
 from omkl.learning.third_party import source
 from omkl.resources.resource import Setup
 from omkl.resources.size import pass_seconds
-from omkl.runs.held_out import held_out
 from omkl.store.store import Store
 
 ROUND = 5e-4  # seconds of a round of scikit-learn's estimators
@@ -69,9 +67,7 @@ def expand(
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
     sources = {name: source(spec) for name, spec in specs.items()}
     for data in plan.data:
-        rounds = rounds_of(plan.rounds, data.T, data.word)
-        rounds, test = held_out(plan.test, data, rounds)
-        T = rounds[1] - rounds[0] if rounds else data.T
+        rounds, T, test = plan.stream_of(data)
         nnz = data.nnz * T // data.T
         if not data.is_registered:
             raw = [setting for setting in plan.settings if "scale" not in setting.scaling]
@@ -86,18 +82,7 @@ def expand(
             if isinstance(plan.test, str) and setting.kernel_pool:
                 _check_no_gram(setting.kernel_pool["kernels"], plan.test)
             check_classes(spec, data.word, data.n_classes)
-            params = {
-                key: budgets[data.content_hash, _matched(value, setting).identity]
-                if to_match(value)
-                else value
-                for key, value in setting.params.items()
-            }
-            params = _rates(spec, params, T, data)
-            if spec.budget and params[spec.budget] > data.T:
-                raise UserError(
-                    f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per "
-                    f"kernel than data={data.name} has examples, T = {data.T}; choose at most that"
-                )
+            params = _with_numbers(setting, T, data, budgets)
             cost = cost_of(spec, Setup(params, setting.kernel_pool, classes=data.n_classes), T, nnz)
             for rep, seed in enumerate(seeds[: plan.reps_of(spec, data)]):
                 cell = Cell(
@@ -120,6 +105,24 @@ def expand(
                 )
                 cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
+
+
+def _with_numbers(
+    setting: Setting, T: int, data: DataRef, budgets: Mapping[tuple[str, str], int]
+) -> dict[str, Any]:
+    """Return hyperparameters on T rounds of a data set, with numbers where they follow from budgets."""
+    spec = setting.spec
+    params = {
+        key: budgets[data.content_hash, _matched(value, setting).identity] if to_match(value) else value
+        for key, value in setting.params.items()
+    }
+    params = _rates(spec, params, T, data)
+    if spec.budget and params[spec.budget] > data.T:
+        raise UserError(
+            f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per "
+            f"kernel than data={data.name} has examples, T = {data.T}; choose at most that"
+        )
+    return params
 
 
 def _rates(spec: LearnerSpec, params: dict[str, Any], T: int, data: DataRef) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """Saved models on the command line: train one, ask it about new rows, let it learn more, show it."""
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,17 +12,14 @@ import omkl.data
 from omkl import seeds
 from omkl.config import Plan, learner_spec
 from omkl.config.learners import check_classes, learner_specs
-from omkl.data.data_files import standard_input
-from omkl.data.dataset import MANY, Dataset, from_arrays, in_rows_of, warn_of_offsets
-from omkl.data.formats import LIBSVM, format_of, parts_of
-from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
+from omkl.data.dataset import MANY, from_arrays, in_rows_of, warn_of_offsets
+from omkl.data.new_rows import Doubts, Rows, described_data, labels_of_model, prepared_rows, rows_like
 from omkl.data.orders import rounds_of
-from omkl.data.parse import Examples, dense
-from omkl.data.preparation import Preparation
-from omkl.data.recipe import Recipe, left_out_rows, note_on_filled
-from omkl.data.tables import Table, of_frame
+from omkl.data.parse import Examples
+from omkl.data.recipe import Recipe
+from omkl.data.tables import of_frame
 from omkl.engine.stream import make_stream
-from omkl.errors import UserError, counted, quoted, show, suggest
+from omkl.errors import UserError, counted, show
 from omkl.estimators.make import calibrate, class_probabilities
 from omkl.estimators.platt import Platt
 from omkl.learning import model_file
@@ -34,8 +30,6 @@ from omkl.learning.one_pass import choose_kernels
 from omkl.learning.overflow import check_rows
 from omkl.learning.scaling import Scaling
 from omkl.tasks import for_task
-
-PART = 20_000  # rows of a file that are in memory at once
 
 
 class Model(NamedTuple):
@@ -48,77 +42,6 @@ class Model(NamedTuple):
     learner: Learner
     progress: Progress
     about: dict[str, Any]
-
-
-class Rows(NamedTuple):
-    """A part of the rows of a file for a model: CSR arrays, and labels or targets, nan where not known.
-
-    y: None where the file has none    numbers: of the rows in their file, from 1; some may have been left out
-    start, stop: the first row of the part and the one after its last    ids (stop - start,): texts by column
-    """
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    values: np.ndarray
-    y: np.ndarray | None
-    numbers: np.ndarray
-    start: int
-    stop: int
-    ids: dict[str, np.ndarray]
-
-
-@dataclass
-class Doubts:
-    """What is to be said of the rows of a file, counted over its parts: what the model does not know or take.
-
-    kept: rows that were not left out    unseen: words by column    unknown: labels
-    new_columns: numbered columns that training never saw, with their counts of values
-    gaps: by column
-    """
-
-    path: Path
-    recipe: Recipe | None = None
-    rows: int = 0
-    kept: int = 0
-    labels: int = 0
-    unlabelled: int = 0
-    said: dict[str, None] = field(default_factory=dict)
-    unseen: dict[str, Counter[str]] = field(default_factory=dict)
-    unknown: Counter[str] = field(default_factory=Counter)
-    new_columns: Counter[int] = field(default_factory=Counter)
-    gaps: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def notes(self) -> list[str]:
-        """The notes for the user."""
-        notes = list(self.said)
-        if self.recipe is not None and (filled := note_on_filled(self.recipe, self.gaps, new=True)):
-            notes.append(f"{self.path}: {filled}")
-        for name, words in self.unseen.items():
-            if words:
-                texts = [f"{quoted([text])[0]} ({count})" for text, count in words.most_common()]
-                notes.append(
-                    f"{self.path}: column '{name}' holds values that were not in the training data: "
-                    f"{shortlist(texts)}; in {words.total()} of {self.kept} rows all of its features are 0"
-                )
-        if new := self.new_columns:
-            columns = ("column ", " is") if len(new) == 1 else (f"{len(new)} columns (", ") are")
-            notes.append(
-                f"{self.path}: {shortlist(list(map(str, sorted(new)))).join(columns)} beyond those of the "
-                f"training data and left out: {counted(new.total(), 'value')} in {counted(self.kept, 'row')}"
-            )
-        doubts = []
-        if self.kept < self.rows:
-            doubts.append(left_out_rows(self.recipe, self.rows - self.kept, self.rows))
-        if self.unknown:
-            texts = [f"{label_text(text)} ({count})" for text, count in self.unknown.most_common()]
-            total = self.unknown.total()
-            are = "is" if total == 1 else "are"
-            doubts.append(f"{total} of {self.labels} labels {are} unknown to the model: {shortlist(texts)}")
-        if 0 < self.unlabelled < self.labels:
-            have = "has" if self.unlabelled == 1 else "have"
-            doubts.append(f"{self.unlabelled} of {self.labels} rows {have} no label")
-        return [*notes, f"{self.path}: {'; '.join(doubts)}"] if doubts else notes
 
 
 def fit(plan: Plan) -> Model:
@@ -165,40 +88,11 @@ def fit(plan: Plan) -> Model:
     return Model(learner, progress, {**described_data(data), "order": plan.order, "seed": plan.seed})
 
 
-def described_data(data: omkl.data.DataRef) -> dict[str, Any]:
-    """Return what a model knows of its data: how other rows are to be prepared, and what their labels are."""
-    dataset, recipe = data.load(), data.recipe
-    return {
-        "task": dataset.task,
-        "data": dataset.name,
-        "content_hash": dataset.content_hash,
-        "classes": _classes(dataset),
-        "values_of_classes": values_of_classes(dataset),
-        "recipe": recipe.to_json() if recipe else None,
-        "index_base": dataset.index_base,
-        "features": recipe.features if recipe else None,
-    }
-
-
 def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int, where: str) -> None:
     try:
         check_rows(learner.growth, indptr, values, rounds)
     except ValueError as error:
         raise UserError(f"{where}: {error}; scale the features") from None
-
-
-def _classes(dataset: Dataset) -> list[str] | None:
-    """Return the labels in the order of their numbers as the source writes them; None without classes."""
-    if dataset.task != "classification":
-        return None
-    return list(dataset.classes or ("-1", "+1"))
-
-
-def values_of_classes(dataset: Dataset) -> list[Any] | None:
-    """Return the classes in the order of their numbers as the source holds them; None without classes."""
-    if dataset.task != "classification":
-        return None
-    return list(dataset.values_of_classes or (-1, 1))
 
 
 def save(model: Model, path: Path) -> None:
@@ -246,85 +140,6 @@ def rows_of(model: Model, path: Path, labelled: bool) -> tuple[Iterator[Rows], D
     return rows_like(model.about, model.learner.d, path, labelled, doubts, check), doubts
 
 
-def rows_like(
-    about: dict[str, Any],
-    d: int,
-    path: Path,
-    labelled: bool,
-    doubts: Doubts,
-    check: Callable[[Examples, int], None] = lambda examples, kept: None,
-) -> Iterator[Rows]:
-    """Return the rows of a file in parts, as the data were prepared that `described_data` describes.
-
-    d: the number of features    labelled, doubts: as of `rows_of`    check: is called with each part and
-    the number of rows up to its end
-    """
-    path = standard_input() if str(path) == "-" else path
-    if not path.is_file():
-        hint = "; name a file, not a data set" if str(path) in omkl.data.registry.names() else ""
-        raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}{hint}")
-    recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
-    if not recipe and format_of(path).is_table:
-        known = about.get("data") or "other data"
-        raise UserError(f"{path} is a table; the model was trained on {known}, not on one")
-    doubts.path = path
-    preparation = Preparation(index_base=about.get("index_base", 1), qid="drop")
-    texts = None
-    if recipe:
-        preparation, texts = recipe.preparation, recipe.texts
-
-    def parts() -> Iterator[Rows]:
-        for part in parts_of(path, preparation, None, PART, texts):
-            start, ids, there = doubts.rows, {}, True
-            if isinstance(part, Examples):
-                examples, kept, rows = part, np.arange(len(part.labels)), len(part.labels)
-            else:
-                assert recipe is not None
-                examples, there, kept = _prepared(recipe, part, labelled, doubts)
-                ids, rows = recipe.ids(part), len(part)
-            doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
-            largest = int(examples.indices.max(initial=-1)) + 1
-            if largest > d and format_of(path) is not LIBSVM:
-                raise UserError(f"{path}: column {largest}; the model has {counted(d, 'feature')}")
-            if largest > d:
-                examples = _known_columns(examples, d, preparation, doubts)
-            check(examples, doubts.kept)
-            if labelled and not there:
-                name = recipe.label if recipe else ""
-                raise UserError(f"{path}: no column '{name}' with the labels to learn from")
-            y = _labels(examples.labels, about, path, labelled, doubts) if there else None
-            own = examples.indptr, examples.indices, examples.values
-            yield Rows(*own, y, start + kept + 1, start + 1, start + rows + 1, ids)
-
-    return parts()
-
-
-def _known_columns(examples: Examples, d: int, preparation: Preparation, doubts: Doubts) -> Examples:
-    """Return LIBSVM rows without the columns beyond the first d, which were 0 in all rows of training."""
-    known = examples.indices < d
-    new = examples.indices[~known] + int(preparation.index_base)
-    doubts.new_columns.update(new.tolist())
-    indptr = np.append(0, np.cumsum(known))[examples.indptr]
-    return examples._replace(indptr=indptr, indices=examples.indices[known], values=examples.values[known])
-
-
-def _prepared(
-    recipe: Recipe, table: Table, labelled: bool, doubts: Doubts
-) -> tuple[Examples, bool, np.ndarray]:
-    """Return the rows of a table that are kept, whether they have labels, and which they are.
-
-    What is to be said of the table's words is added to ``doubts``.
-    """
-    X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
-    doubts.said |= dict.fromkeys(table.notes)
-    doubts.recipe = recipe
-    for column in recipe.columns:
-        doubts.gaps[column.name] += int(table.missing(column.name)[kept].sum())
-    for name, words in recipe.unseen(table, kept).items():
-        doubts.unseen.setdefault(name, Counter()).update(words)
-    return dense(X, np.empty(len(kept)) if labels is None else labels), labels is not None, kept
-
-
 def rows_in_memory(
     model: Model, X: Any, y: Any = None, labelled: bool = False
 ) -> tuple[Iterator[Rows], Doubts]:
@@ -341,7 +156,7 @@ def rows_in_memory(
                 "data: the model was trained on a table; give a frame with its columns, or a file"
             )
         table = of_frame(X, where, recipe.preparation, recipe.texts)
-        examples, there, kept = _prepared(recipe, table, labelled and y is None, doubts)
+        examples, there, kept = prepared_rows(recipe, table, labelled and y is None, doubts)
         labels = in_rows_of(X, y)[kept] if y is not None else examples.labels if there else None
         count = len(table)
     else:
@@ -357,46 +172,9 @@ def rows_in_memory(
     doubts.rows, doubts.kept, numbers = count, len(kept), None
     if labels is not None:
         labels = labels if labels.dtype.kind in "iuf" else labels.astype(str)
-        numbers = _labels(labels, about, where, labelled, doubts)
+        numbers = labels_of_model(labels, about, where, labelled, doubts)
     own = examples.indptr, examples.indices, examples.values
     return iter([Rows(*own, numbers, kept + 1, 1, count + 1, {})]), doubts
-
-
-def _labels(
-    labels: np.ndarray, about: dict[str, Any], path: Path, strict: bool, doubts: Doubts
-) -> np.ndarray:
-    """Return the labels as the learner takes them, nan where one is not known.
-
-    labels: an empty text is a missing one    strict: whether another label than the model's is an error
-    """
-    task, recipe = about["task"], about.get("recipe") or {}
-    there = np.ones(len(labels), bool) if labels.dtype.kind in "iuf" else labels != ""
-    y = np.full(len(labels), np.nan)
-    if task != "classification":
-        y[there] = targets(labels[there], str(path))
-    else:
-        known = about["classes"]
-        names, place, _ = distinct(labels[there])
-        if recipe.get("preparation", {}).get("positive") is not None:
-            find = finder([known[1], known[0], *recipe.get("alike", [])])
-            numbers = [1.0 if find(name) == 0 else -1.0 for name in names]
-        else:
-            find, values = finder(known), (-1.0, 1.0) if len(known) == 2 else range(len(known))
-            found = [find(name) for name in names]
-            if strict and None in found:
-                label, near = names[found.index(None)], suggest(names[found.index(None)], map(str, known))
-                raise UserError(f"{path}: label {show(label)}{near}; the model knows {_and(known)}")
-            numbers = [math.nan if number is None else values[number] for number in found]
-        y[there] = np.array(numbers, float)[place]
-        doubts.unknown.update(names[number] for number in place[np.isnan(y[there])])
-    doubts.labels += len(labels)
-    doubts.unlabelled += int(np.count_nonzero(~there)) if task != "novelty" else 0
-    return y
-
-
-def _and(classes: list[Any]) -> str:
-    *first, last = quoted(classes)
-    return f"{', '.join(first[:MOST_LISTED])}{', ...' if len(first) > MOST_LISTED else ''} and {last}"
 
 
 class Prediction(NamedTuple):

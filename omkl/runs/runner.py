@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -85,63 +85,75 @@ def run_plans(
     began = time.perf_counter()
     to_match = partial(run_plan, jobs=jobs, progress=progress)
     cells = [cell for plan in plans for cell in expand(plan, to_match)]
-    plan = plans[0]
-    distinct = by_key(cells)
-    now = time.time()
-    with Store(plan.store) as store:
-        stored = store.cells(distinct, columns and ("key", *columns))
+    distinct, columns, now = by_key(cells), columns and ("key", *columns), time.time()
+    with Store(plans[0].store) as store:
+        stored = store.cells(distinct, columns)
         done = set() if fresh else set(stored["key"])
         if trials and not fresh:
             done |= overflowed(store, distinct)
-        missing = [cell for key, cell in distinct.items() if key not in done]
-        failed: dict[str, dict[str, Any]] = {}
-        taken: list[str] = []
-        ran, interrupted = 0, False
-        if missing:
+        run = _Run(done)
+        if missing := [cell for key, cell in distinct.items() if key not in done]:
             check_data(missing)
-            executor = executor_for(plan, missing, jobs)
-            missing = in_turn(missing, executor.workers)
-            if progress and (hint := idle_cores(missing, executor)):
-                print(hint, file=sys.stderr, flush=True)
-            if not executor.remote:
-                for cell in {(id(cell.params), cell.data.content_hash): cell for cell in missing}.values():
-                    check_memory(cell)
-            store.open()
-            missing = in_own_order(missing, store.path, store.name)
+            executor = executor_for(plans[0], missing, jobs)
+            missing = _prepared(missing, executor, store, progress)
             how: dict[str, Any] = {"curves": not trials, "since": None if fresh else now}
-            try:
-                cells_run = run_cells(missing, executor, store, len(distinct), progress, **how)
-                with ctrl_c_kept() as check_ctrl_c, closing(cells_run) as lines:
-                    for line in lines:
-                        if line["status"] == TAKEN:
-                            taken.append(line["key"])
-                            continue
-                        ran += 1
-                        if line["status"] == "failed":
-                            failed[line["key"]] = line
-                            if fail_fast:
-                                break
-                        check_ctrl_c()
-            except KeyboardInterrupt:
-                interrupted = True
-        done |= set(taken)
-        if taken and progress:
-            said = f"another run on the same store finished {counted(len(taken), 'cell')} meanwhile"
+            _run_missing(run, run_cells(missing, executor, store, len(distinct), progress, **how), fail_fast)
+            stored = store.cells(distinct, columns)
+        if run.taken and progress:
+            said = f"another run on the same store finished {counted(run.taken, 'cell')} meanwhile"
             print(f"{said}; they were not run again", file=sys.stderr, flush=True)
-        if missing:
-            stored = store.cells(distinct, columns and ("key", *columns))
-        table = in_order(stored, cells)
-        stale = stale_cells(store, distinct)
-    return Outcome(
-        cells=table,
-        failed=[failed[key] for key in distinct if key in failed],
-        requested=len(cells),
-        ran=ran,
-        reused=sum(cell.key in done for cell in cells),
-        seconds=time.perf_counter() - began,
-        interrupted=interrupted,
-        stale=stale,
-    )
+        return Outcome(
+            cells=in_order(stored, cells),
+            failed=[run.failed[key] for key in distinct if key in run.failed],
+            requested=len(cells),
+            ran=run.ran,
+            reused=sum(cell.key in run.done for cell in cells),
+            seconds=time.perf_counter() - began,
+            interrupted=run.interrupted,
+            stale=stale_cells(store, distinct),
+        )
+
+
+@dataclass
+class _Run:
+    """How far a run is: keys that it need not run, lines of cells that failed, cells that another run had."""
+
+    done: set[str]
+    failed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    taken: int = 0
+    ran: int = 0
+    interrupted: bool = False
+
+
+def _prepared(missing: list[Cell], executor: Executor, store: Store, progress: bool) -> list[Cell]:
+    """Return missing cells in the order in which they are to begin; memory suffices, the store is open."""
+    missing = in_turn(missing, executor.workers)
+    if progress and (hint := idle_cores(missing, executor)):
+        print(hint, file=sys.stderr, flush=True)
+    if not executor.remote:
+        for cell in {(id(cell.params), cell.data.content_hash): cell for cell in missing}.values():
+            check_memory(cell)
+    store.open()
+    return in_own_order(missing, store.path, store.name)
+
+
+def _run_missing(run: _Run, lines: Generator[dict[str, Any], None, None], fail_fast: bool) -> None:
+    """Take the lines of cells as they finish, until all have, the first fails (fail_fast), or Ctrl-C."""
+    try:
+        with ctrl_c_kept() as check_ctrl_c, closing(lines):
+            for line in lines:
+                if line["status"] == TAKEN:
+                    run.taken += 1
+                    run.done.add(line["key"])
+                    continue
+                run.ran += 1
+                if line["status"] == "failed":
+                    run.failed[line["key"]] = line
+                    if fail_fast:
+                        break
+                check_ctrl_c()
+    except KeyboardInterrupt:
+        run.interrupted = True
 
 
 def overflowed(store: Store, keys: Collection[str]) -> set[str]:

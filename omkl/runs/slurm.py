@@ -33,11 +33,11 @@ from typing import Any
 
 from omkl.config import Plan, Setting
 from omkl.data import from_json
+from omkl.data.held_out import absolute
 from omkl.errors import OmklError, UserError
 from omkl.files import locked, replacing
 from omkl.learning.cell import Cell
 from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
-from omkl.runs import held_out
 from omkl.runs.cells import check_data, expand
 from omkl.runs.runner import by_key, run_cells
 from omkl.runs.workers import Loky
@@ -139,7 +139,7 @@ def _described(plan: Plan, cells: list[Cell]) -> list[dict[str, Any]]:
                 "reps": 1 + max(cell.rep for cell in own),
                 **{name: getattr(own[0], name) for name in SAME},
                 "rounds": plan.rounds,
-                "test": held_out.absolute(plan.test),
+                "test": absolute(plan.test),
             }
         )
     return parts

@@ -36,12 +36,8 @@ from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_
 SHARE = 3  # in file order, one in three rounds is for the trials
 SMALL_PASSES = 4  # at least, on a small stream
 FIRST = 500  # rows whose median distance is the unit of a kernel's width
-EVEN = 10  # trials that are spread evenly before the first proposal of sampler=tpe, the given one among them
-BATCH = 5  # settings that are proposed together
 _ATTEMPTS = 40  # points drawn for each setting: two may round to one, or break a rule of the learner
-_PROPOSED = 20  # the same of proposals
 _WORST = math.inf
-Point = tuple[float, ...]  # of the unit cube
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,6 @@ class Rule:
     small: int
     pools: tuple[str, ...]
     by: str | None
-    sampler: str
 
     def passes_on(self, rounds: int) -> int:
         """Return on how many permutations trials are judged on a stream of this many rounds."""
@@ -109,7 +104,7 @@ class Race:
 
     trials: the settings, first the given one    rungs: plans of all trials, one per prefix
     lengths: of the prefixes    held: the plan of the given setting on what is reported
-    space, points: where the trials are from, and their places in it, None of the given one
+    space: where the trials are from
     """
 
     trials: tuple[Setting, ...]
@@ -118,7 +113,6 @@ class Race:
     held: Plan
     rule: Rule
     space: "Space"
-    points: tuple[Point | None, ...]
 
     @property
     def measure(self) -> Measure:
@@ -213,7 +207,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             learner_spec(setting.learner).check_data(setting.params, data.task, data.word)
             given = replace(setting, params=for_task(setting.params, data.task))
             space = space_of(given, data, fixed, rule, median)
-            points, trials = zip(*draw(space, rule, plan.seed), strict=True)
+            trials = draw(space, rule, plan.seed)
             spec = given.spec
             alike = plan.order == "file" and plan.reps_of(spec, data) == 1 and not spec.stochastic
             own = replace(plan, data=(data,), yardsticks=(), swept=())
@@ -226,7 +220,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             )
             rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
             reported = replace(own, settings=trials[:1], rounds=held)
-            made.append(Race(trials, rungs, lengths, reported, rule, space, points))
+            made.append(Race(trials, rungs, lengths, reported, rule, space))
     return made
 
 
@@ -236,7 +230,7 @@ def run_races(chosen: list[Race], **how: Any) -> tuple[list[Tuned], list[dict[st
 
     how: jobs, fresh ... of ``run_plans``. Raises KeyboardInterrupt on Ctrl-C: the same races continue then.
     """
-    states = [_State(race, race.rule.sampler == "tpe") for race in chosen]
+    states = [_State(race) for race in chosen]
     broken: dict[str, dict[str, Any]] = {}
     while active := [state for state in states if state.places]:
         outcome = run_plans([state.plan for state in active], trials=True, **how)
@@ -253,7 +247,7 @@ def run_races(chosen: list[Race], **how: Any) -> tuple[list[Tuned], list[dict[st
 def assumed(chosen: list[Race], reported: int = 1) -> list[Plan]:
     """Return the plans of races in which the first trials always win, and what is reported of each then."""
     plans = [replace(race.held, settings=race.trials[:reported]) for race in chosen]
-    for state in (_State(race, proposing=False) for race in chosen):
+    for state in map(_State, chosen):
         while state.places:
             plans.append(state.plan)
             state.advance({place: Score(float(place), 0.0) for place in state.places})
@@ -273,17 +267,12 @@ class Score(NamedTuple):
 class _State:
     """How far a race is: the rung, the trials on it by place, and the scores of each rung before."""
 
-    def __init__(self, race: Race, proposing: bool) -> None:
+    def __init__(self, race: Race) -> None:
         self.race, self.rung = race, 0
-        self.proposals: _Proposals | None = None
-        if proposing and len(race.trials) > EVEN:
-            self.proposals = _Proposals(race.space, seeds.tuning_seed(race.held.seed))
-            self.race = replace(race, trials=race.trials[:EVEN], points=race.points[:EVEN])
-        self.places: list[int] = list(range(len(self.race.trials)))
+        self.places: list[int] = list(range(len(race.trials)))
         if len(race.trials) == 1:  # nothing to choose
             self.rung = len(race.rungs) - 1
         self.scores: list[dict[int, Score]] = []
-        self.first: dict[int, Score] = {}  # of the first rung, if settings are proposed there
 
     @property
     def plan(self) -> Plan:
@@ -291,28 +280,10 @@ class _State:
 
     def advance(self, scores: dict[int, Score]) -> None:
         """Choose the trials that run next; scores: of those that ran."""
-        if self.proposals and not self.rung and self._propose(self.proposals, scores):
-            return
         self.scores.append(scores)
         last = self.rung + 1 == len(self.race.rungs)
         self.places = [] if last else self._going_on()
         self.rung += bool(self.places)
-
-    def _propose(self, proposals: "_Proposals", scores: dict[int, Score]) -> bool:
-        """Add further trials to the first rung, of which these scores are; whether there are any."""
-        race = self.race
-        for place, score in scores.items():
-            proposals.tell(race.points[place], score.error)
-        known = {setting.identity for setting in race.trials}
-        fresh = proposals.ask(min(BATCH, race.rule.trials - len(race.trials)), known)
-        if not fresh:
-            scores.update(self.first)
-            return False
-        self.first |= scores
-        points, trials = zip(*fresh, strict=True)
-        self.places = list(range(len(race.trials), len(race.trials) + len(trials)))
-        self.race = replace(race, trials=(*race.trials, *trials), points=(*race.points, *points))
-        return True
 
     def _going_on(self) -> list[int]:
         """Return the places of the trials that go on to the next rung."""
@@ -450,8 +421,8 @@ class Space:
         """The first setting, scaled in all ways."""
         return [replace(self.first, scaling=scaling) for scaling, _ in self.scalings]
 
-    def at(self, point: Point) -> Setting | None:
-        """Return the setting at a point, None where the learner does not allow it."""
+    def at(self, point: list[float]) -> Setting | None:
+        """Return the setting at a point of the cube, None where the learner does not allow it."""
         params, rest = dict(self.first.params), list(point[len(self.axes) :])
         scaling, middle = _share(self.scalings, rest.pop() if len(self.scalings) > 1 else 0.0)
         for axis, share in zip(self.axes, point, strict=False):
@@ -498,7 +469,7 @@ def space_of(
     return Space(first, searched, tuple(pools_to_try(first, rule, fixed)), scalings)
 
 
-def draw(space: Space, rule: Rule, seed: int) -> list[tuple[Point | None, Setting]]:
+def draw(space: Space, rule: Rule, seed: int) -> tuple[Setting, ...]:
     """Return distinct settings that race on a data set: the given one, scaled in all ways, then points.
 
     They are fewer than the rule's trials where the space has no more. The points are those of a scrambled
@@ -507,17 +478,16 @@ def draw(space: Space, rule: Rule, seed: int) -> list[tuple[Point | None, Settin
     import numpy as np
     from scipy.stats.qmc import Halton  # a second to import
 
-    drawn: dict[str, tuple[Point | None, Setting]] = {own.identity: (None, own) for own in space.given}
+    drawn = {setting.identity: setting for setting in space.given}
     if space.dimensions:
         rng = np.random.default_rng(seeds.derive("search", seed, space.first.learner))
         sequence = Halton(space.dimensions, scramble=True, seed=rng)
         for _ in range(rule.trials * _ATTEMPTS):
             if len(drawn) >= rule.trials:
                 break
-            point = tuple(sequence.random(1)[0].tolist())
-            if made := space.at(point):
-                drawn.setdefault(made.identity, (point, made))
-    return list(drawn.values())[: rule.trials]
+            if setting := space.at(sequence.random(1)[0].tolist()):
+                drawn.setdefault(setting.identity, setting)
+    return tuple(drawn.values())[: rule.trials]
 
 
 def median_distance(data: DataRef, scaling: Scaled, of: range | None = None) -> float:
@@ -541,56 +511,3 @@ def median_distance(data: DataRef, scaling: Scaled, of: range | None = None) -> 
     X = csr_array((scaled.values, scaled.indices, scaled.indptr), shape=shape)[scaled.order]
     distances = pdist(X[:, np.unique(X.indices)].toarray()) if X.nnz and len(rows) > 1 else np.zeros(1)
     return float(np.median(distances)) or 1.0
-
-
-class _Proposals:
-    """Settings proposed after those before, by Optuna's tree-structured Parzen estimator.
-
-    Source: Bergstra et al. (2011), Algorithms for hyper-parameter optimization. A failed trial counts as the
-    worst that has been seen.
-    """
-
-    def __init__(self, space: Space, seed: int) -> None:
-        """Raises UserError where Optuna is not installed. seed: of the estimator"""
-        try:
-            import optuna
-        except ModuleNotFoundError:
-            raise UserError("sampler=tpe needs Optuna: pip install 'omkl[tpe]'") from None
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        with_liar: dict[str, Any] = {"multivariate": True, "constant_liar": True}
-        self._optuna, self._space, self._worst = optuna, space, 0.0
-        self._asked: dict[Point, Any] = {}
-        sampler = optuna.samplers.TPESampler(seed=seed % 2**32, n_startup_trials=EVEN - 1, **with_liar)
-        self._study = optuna.create_study(sampler=sampler)
-        names = map(str, range(space.dimensions))
-        self._cube: dict[str, Any] = dict.fromkeys(names, optuna.distributions.FloatDistribution(0.0, 1.0))
-
-    def tell(self, point: Point | None, error: float) -> None:
-        """Add what a trial at a point has brought; without a point nothing is added."""
-        if point is None:
-            return
-        if math.isfinite(error):
-            self._worst = max(self._worst, error)
-        value = error if math.isfinite(error) else self._worst
-        if (trial := self._asked.pop(point, None)) is not None:
-            self._study.tell(trial, value)
-            return
-        params = dict(zip(self._cube, point, strict=True))
-        done = self._optuna.trial.create_trial(params=params, distributions=self._cube, value=value)
-        self._study.add_trial(done)
-
-    def ask(self, count: int, known: Collection[str]) -> list[tuple[Point, Setting]]:
-        """Return up to so many settings with their points, none of them known (by its identity)."""
-        made: dict[str, tuple[Point, Setting]] = {}
-        for _ in range(max(count, 0) * _PROPOSED):
-            if len(made) >= count:
-                break
-            trial = self._study.ask(self._cube)
-            point = tuple(trial.params[name] for name in self._cube)
-            setting = self._space.at(point)
-            if setting is None or setting.identity in known or setting.identity in made:
-                self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
-                continue
-            self._asked[point] = trial
-            made[setting.identity] = (point, setting)
-        return list(made.values())

@@ -239,7 +239,7 @@ def _same_measures(name: str, figures: dict[str, Any], trace: Trace, result: Res
     assert trace.further is not None
     reported = np.zeros((0, 0)) if result.further is None else np.asarray(result.further)
     for at, measure in enumerate(learner_spec(name).measures if "mse" in figures else ()):
-        said = f"record(..., further=[...]) and Result.further have the learner's {measure} of each round"
+        said = f"trace.further[t, {at}] and Result.further[t, {at}] must have the {measure} of each round"
         assert reported.shape == trace.further.shape, said
         own, twins = trace.further[:, at], reported[:, at]
         _same_rounds(measure, own, twins, ~np.isclose(own, twins, rtol=near, atol=near, equal_nan=True))

@@ -215,9 +215,9 @@ def test_figure_draws_from_the_store_only(place, capsys):
     assert (place / "more.png").is_file()
     assert main(["figure", "curve", *CHEAP, "by=windowed_pct", "--out", "window.png"]) == 0
     assert (place / "window.png").is_file()
-    assert main(["figure", "curve", *CHEAP, "measure=nlpd"]) == 2  # which these learners do not report
+    assert main(["figure", "curve", *CHEAP, "by=nlpd"]) == 2  # which these learners do not report
     assert "no curve of these cells holds nlpd" in capsys.readouterr().err
-    assert main(["figure", "curve", *CHEAP, "measure=n_sv_unio"]) == 2
+    assert main(["figure", "curve", *CHEAP, "by=n_sv_unio"]) == 2
     assert "no measure 'n_sv_unio' (did you mean 'n_sv_union'?)" in capsys.readouterr().err
     look = ["--width", "3.3in", "--style", "paper", "--no-title", "--out", "paper.svg"]
     assert main(["figure", "curve", *CHEAP, *look]) == 0

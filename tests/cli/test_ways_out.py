@@ -36,7 +36,7 @@ def test_the_message_names_them_all(mine, server, monkeypatch, capsys, offline):
     server.modes["/f"] = "404"
     if offline:
         monkeypatch.setenv("OMKL_OFFLINE", "1")
-    assert main([*TABLE, "--data", "mine"]) == 2
+    assert main([*TABLE, "data=mine"]) == 2
     out, err = capsys.readouterr()
     assert not out
     assert err.count("\n") == 1
@@ -106,11 +106,11 @@ def test_a_file_that_is_not_the_set_is_refused(mine, tmp_path, capsys):
         (tmp_path / "empty", "holds no mine.t"),
         (tmp_path / "gone", "is neither a file nor a folder"),
     ):
-        assert main([*TABLE, "--data", f"mine={path}"]) == 2
+        assert main([*TABLE, f"data=mine={path}"]) == 2
         err = capsys.readouterr().err
         assert said in err
         assert err.count("\n") == 1
-    assert main([*TABLE, "--data", f"mine_={file}"]) == 2
+    assert main([*TABLE, f"data=mine_={file}"]) == 2
     assert "did you mean 'mine'" in capsys.readouterr().err
 
 
@@ -128,8 +128,7 @@ def test_what_stands_in_for_a_set_that_cannot_be_had_is_compared_under_its_name(
     file = tmp_path / "cup.libsvm"
     file.write_text("".join(f"{'-' * (i % 2)}1 1:{i % 7} 2:{i % 5}\n" for i in range(30)))
     words = [
-        "--data",
-        f"kdd08={file}",
+        f"data=kdd08={file}",
         "--format",
         "json",
         "-q",

@@ -117,6 +117,52 @@ def test_a_file_may_build_on_others_and_refer_to_them(folder, monkeypatch):
         plan(["pool=two"])
 
 
+def test_a_command_is_composed_at_once_and_only_once(folder, monkeypatch):
+    import hydra
+
+    composed, compose = [], hydra.compose
+    monkeypatch.setattr(hydra, "compose", lambda *args: composed.append(args) or compose(*args))
+    monkeypatch.setattr(conf, "_composed_of", {})
+    words = ["algo=omkc_dd,omklp_da2", "data=wdbc,sonar", "pool=gauss3", "yardsticks=arow", "exec=serial"]
+    plan(words)
+    ((_, overrides),) = composed
+    added = {word.partition("=")[0] for word in overrides if word.startswith("+")}
+    options = ("algo.omkc_dd", "algo.omklp_da2", "algo.arow", "data.wdbc", "data.sonar", "pool.gauss3")
+    assert added == {f"+{one.partition('.')[0]}@{one}" for one in (*options, "exec.serial")}
+    plan([*words, "reps=3"])
+    assert len(composed) == 1
+    resolved(["algo=omkc_ss", *words[1:]])
+    assert [word for word in composed[1][1] if word[0] == "+"] == ['+algo@algo.omkc_ss="omkc_ss"']
+    assert len(composed) == 2
+
+
+@pytest.mark.parametrize("group", ["algo", "pool", "exec", pytest.param("data", marks=pytest.mark.slow)])
+def test_hydra_makes_of_a_file_of_ours_what_it_holds(group):
+    names = conf.options(group)
+    contents, _ = conf._composed([(group, name) for name in names])
+    assert contents == [conf.read_yaml(conf.file(group, name)) for name in names]
+
+
+def test_the_hydra_of_a_program_around_us_stays_as_it_is(folder, tmp_path):
+    import hydra
+    from hydra.core.global_hydra import GlobalHydra
+
+    (folder / "algo" / "slow.yaml").write_text(
+        "defaults: [omkc_dd, _self_]\nabout: {label: Slow, function: omkc_dd}\n"
+    )
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "main.yaml").write_text("rate: 0.5\n")
+    plan(["algo=slow"])
+    with hydra.initialize_config_dir(str(tmp_path / "theirs"), version_base="1.3"):
+        (folder / "algo" / "slow.yaml").write_text(
+            "defaults: [omkc_dd, _self_]\nabout: {label: Slower, function: omkc_dd}\n"
+        )
+        assert plan(["algo=slow"]).settings[0].spec.label == "Slower"
+        assert hydra.compose("main") == {"rate": 0.5}
+        sources = GlobalHydra.instance().config_loader().get_sources()
+        assert not [one for one in sources if one.scheme() == "omkl"]
+
+
 def test_a_data_set_may_build_on_a_shared_part(folder):
     from omkl.data import registry
 

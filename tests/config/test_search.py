@@ -33,7 +33,7 @@ def rule(trials):
 
 
 def draw(first, data, fixed, given, seed):
-    return [setting for _, setting in draw_of(space_of(first, data, fixed, given), given, seed)]
+    return list(draw_of(space_of(first, data, fixed, given), given, seed))
 
 
 def rows(task="classification", size=1.0):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from omkl.config import plan
+from omkl.config import plan, resolved
 from omkl.config.request import settings_yaml
 from omkl.config.words import learner_setting, setting
 from omkl.errors import UserError
@@ -203,3 +203,9 @@ def test_a_faulty_file_is_named_with_its_key(content, says, tmp_path):
     with pytest.raises(UserError, match=says) as caught:
         plan([f"settings={path}", "data=wdbc"])
     assert str(path) in str(caught.value)
+
+
+def test_two_learners_of_one_label_are_both_shown():
+    shown = resolved(["algo=omkc_dd(beta=0.9,label=x),omkc_dd(beta=0.8,label=x)", "data=wdbc"])["algo"]
+    values = {name: own["hyperparameters"]["beta"]["value"] for name, own in shown.items()}
+    assert values == {"x": 0.9, "x 2": 0.8}

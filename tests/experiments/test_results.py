@@ -364,7 +364,7 @@ def test_results_are_compared_by_any_measure_in_tables_figures_and_pages(ran, tm
     assert table["auc_mean"].idxmax() == table.index[table["best"]][0]
     assert table.loc["majority", "auc_mean"] < 0.6 < learners["auc_mean"].min()
     assert not table.loc["majority", "marked"]
-    command = ["run", *WORDS.split(), f"store={store}", "-q", "--by", "auc", "--sort", "mistakes"]
+    command = ["run", *WORDS.split(), f"store={store}", "-q", "by=auc", "--sort", "mistakes"]
     assert main([*command, "--columns", "learner,auc,kappa,f1"]) == 0
     head, _, *rows = capsys.readouterr().out.splitlines()[2:]
     assert head.split() == ["learner", "AUC", "κ", "F1"]
@@ -375,8 +375,7 @@ def test_results_are_compared_by_any_measure_in_tables_figures_and_pages(ran, tm
     assert "largest AUC on the data set" in page
     assert "macro F1" in page
     assert (
-        main(["report", *WORDS.split(), f"store={store}", "--by", "auc", "--out", str(tmp_path / "b.html")])
-        == 0
+        main(["report", *WORDS.split(), f"store={store}", "by=auc", "--out", str(tmp_path / "b.html")]) == 0
     )
     with pytest.raises(UserError, match="no measure 'aucc' \\(did you mean 'auc'"):
         results.by("aucc")

@@ -148,20 +148,6 @@ def test_what_is_missing_is_said_on_top(capsys):
     assert text.count('class="incomplete') + text.count(" incomplete") >= 5
 
 
-def test_everything_in_a_store_or_a_part_of_it(capsys):
-    fill(WORDS)
-    fill(["algo=omkc_u", "data=drift", "reps=1", "store=store"])
-    text, _ = written(["--all", "store=store"], capsys)
-    (table,) = [table for table in payload(text).values() if table["file"] == "results.csv"]
-    assert table["csv"].count("\nwdbc,") == 5
-    assert table["csv"].count("\ndrift") == 4
-    assert "INCOMPLETE" not in text
-    text, _ = written(["--all", "store=store", "data=drift"], capsys)
-    assert "OMKC(D,D)" not in text
-    assert main(["report", "--all", "store=store", "data=drfit"]) == 2
-    assert "did you mean 'drift'?" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_stored(tmp_path):
     paper, selection = read_paper("omkc"), Selection(reps=1, data=("wdbc",), words=("store=store",))
@@ -222,8 +208,6 @@ def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_
         ([], "name what to report"),
         (["bomlk"], "no such paper (did you mean 'bomkl'?)"),
         (["bomkl", "omkc"], "one paper at a time"),
-        (["--all", "bomkl"], "leave out --all or bomkl"),
-        (["--all", "algoo=arow"], "did you mean 'algo'?"),
         (["--quick", "algo=arow", "data=wdbc"], "--quick is for a paper's report"),
         (["algo=arow", "data=wdbc"], "holds none of the"),
     ],

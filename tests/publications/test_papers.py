@@ -181,10 +181,10 @@ def test_unavailable_data_are_reported_and_a_file_can_stand_in(tmp_path):
         (["figure", "omkc/9"], "no such figure"),
         (["claims", "omck"], "unknown paper"),
         (["table", "bomkl/1", "algo=omkc_dd"], "the paper's conf sets this"),
-        (["table", "bomkl/1", "--data", "wdcb"], "neither a registered data set nor a file"),
+        (["table", "bomkl/1", "data=wdcb"], "neither a registered data set nor a file"),
         (["table", "bomkl/1", "--algo", "omkc_dx"], "unknown learner"),
         (["table", "bomkl/1", "--reps", "0"], "whole number from 1 to 999999"),
-        (["table", "bomkl/1", "--data", "kdd08"], "are not available"),
+        (["table", "bomkl/1", "data=kdd08"], "are not available"),
         (["figure", "curve", "--quick"], "for a paper's figure"),
     ],
 )
@@ -201,7 +201,7 @@ def test_a_mistake_ends_with_one_line(words, message, capsys):
     ("words", "message"),
     [
         (["--algo", "omkc_dx"], "unknown learner"),
-        (["--data", "kdd08", "--algo", "omkc_dx"], "unknown learner"),
+        (["data=kdd08", "--algo", "omkc_dx"], "unknown learner"),
         (["exec=lokky"], "did you mean 'loky'"),
         (["seed=-1"], "seed=-1"),
     ],
@@ -221,7 +221,7 @@ def test_words_are_checked_before_the_data_are_looked_for(verb, words, message, 
 
 @GERMAN
 def test_a_table_shows_ours_next_to_the_published(tmp_path, capsys):
-    words = ["--data", "german,kdd08", "--reps", "2", "--format", "json", f"store={tmp_path}", "-j", "1"]
+    words = ["data=german,kdd08", "--reps", "2", "--format", "json", f"store={tmp_path}", "-j", "1"]
     assert main(["table", "bomkl/1", *words]) == 0
     rows = {(row["data"], row["label"]): row for row in json.loads(capsys.readouterr().out)["summary"]}
     u = rows["german", "OMKC(U)"]
@@ -265,7 +265,7 @@ def test_a_row_without_a_repetition_agrees_with_nothing(tmp_path):
 
 def test_sizes_that_are_not_known_are_dashes_and_empty_in_csv(capsys):
     for fmt, unknown in (("table", ["–"] * 3), ("csv", [",,,,"])):
-        assert main(["table", "bomkl/3", "--data", "kdd08", "--format", fmt]) == 0
+        assert main(["table", "bomkl/3", "data=kdd08", "--format", fmt]) == 0
         out = capsys.readouterr().out
         assert "none" not in out
         assert all(text in out.replace("kdd08", "", 1) for text in unknown)

@@ -9,13 +9,13 @@ from support.engine_cases import case_stream, clouds, dataset, matrix_of, new_le
 import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, plan
+from omkl.data.held_out import absolute
 from omkl.engine.stream import part
 from omkl.errors import UserError
 from omkl.learning import Learner, averaged, run_pass
 from omkl.learning.cell import detach
 from omkl.learning.scaling import Scaling
 from omkl.runs.cells import expand
-from omkl.runs.held_out import absolute
 from omkl.runs.runner import run_plan
 from omkl.runs.slurm import _described, _plan
 from omkl.schema import domain_check

@@ -123,7 +123,7 @@ def test_a_row_for_each_row_in_every_part_and_format(rows, capsys, monkeypatch):
         assert row["label"] == max("abc", key=lambda name, row=row: float(row[f"score {name}"]))
     assert [row["row"] for row in made if not row["label"]] == ["4"]
     assert "10 of 59 labels are unknown to the model: new (10)" in said
-    monkeypatch.setattr("omkl.runs.models.PART", 7)
+    monkeypatch.setattr("omkl.data.new_rows.PART", 7)
     assert main(["predict", "m.omkl", "new.csv", "--proba"]) == 2
     assert "OMKC(D,D) has no probabilities" in capsys.readouterr().err
     for fmt in ("csv", "json", "jsonl"):

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -186,29 +185,6 @@ def test_a_race_continues_and_overflows_are_not_tried_again(ran, words):
     run_races([more], jobs=1, progress=False)
     assert sum(job.rounds == (0, 10) for job in ran) == 2 * 12
     assert not list((race.held.store / "curves").glob("*"))  # of trials only the error counts
-
-
-def test_proposals_look_where_settings_did_well_and_are_the_same_again(ran, words):
-    pytest.importorskip("optuna")
-    words = [word.replace("trials=9", "trials=30") for word in words]
-    (race,), _ = started([*words, "rungs=1", "sampler=tpe"])
-    first = run_races([race], jobs=1, progress=False)
-    (end,), _ = first
-    away = [abs(math.log10(setting.params["r"] / 30)) for setting in end.race.trials]
-    assert len({setting.identity for setting in end.race.trials}) == end.trials == 30
-    assert end.race.trials[:10] == race.trials[:10]  # spread evenly
-    assert np.mean(away[-10:]) < 0.5 * np.mean(away[:10])
-    assert min(away) == away[end.place] <= min(away[:10])
-    done = len(ran)
-    assert run_races([race], jobs=1, progress=False) == first
-    assert len(ran) == done
-
-
-def test_proposals_need_optuna(ran, words, monkeypatch):
-    monkeypatch.setitem(sys.modules, "optuna", None)
-    (race,), _ = started([word.replace("trials=9", "trials=12") for word in words] + ["sampler=tpe"])
-    with pytest.raises(UserError, match=r"pip install 'omkl\[tpe\]'"):
-        run_races([race], jobs=1, progress=False)
 
 
 def test_slow_settings_do_not_go_on(ran, words):

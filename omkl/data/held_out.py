@@ -2,17 +2,42 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from omkl.data import DataRef, find, of_dataset, registry
 from omkl.data.dataset import MANY, Dataset, content_hash
+from omkl.data.new_rows import Doubts, described_data, rows_like
+from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted
-from omkl.learning.cell import HeldOut
 
 Test = float | str | None  # of a plan
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Rows on which a cell's learner is measured after the pass.
+
+    name: as tables have it    rows: the first round and the one after the last, of the cell's own data, or
+    data: another data set, itself where it came with the cell
+    """
+
+    name: str
+    rows: tuple[int, int] | None = None
+    data: DataRef | Dataset | None = None
+
+    @property
+    def identity(self) -> list[int] | str:
+        """What the results depend on."""
+        return list(self.rows) if self.rows else self.data.content_hash  # type: ignore[union-attr]
+
+    def load(self) -> Dataset | None:
+        """Return the other data set, None for rows of the cell's own."""
+        return self.data if self.data is None or isinstance(self.data, Dataset) else self.data.load()
 
 
 def absolute(test: Test) -> Test:
@@ -21,33 +46,43 @@ def absolute(test: Test) -> Test:
     return str(Path(str(test)).expanduser().absolute()) if is_file else test
 
 
-def held_out(
-    test: Test, data: DataRef, rounds: tuple[int, int] | None
-) -> tuple[tuple[int, int] | None, HeldOut | None]:
-    """Return the rounds of each repetition that are learnt, None for all, and what is held out.
+class Stream(NamedTuple):
+    """What a repetition learns of a data set and on what it is measured then.
 
-    rounds: those that are run, None for all of them. Raises UserError for what does not fit the data.
+    rounds: the first and the one after the last, None for all of them    T: their number
+    test: what is held out
     """
+
+    rounds: tuple[int, int] | None
+    T: int
+    test: HeldOut | None
+
+
+def stream_of(data: DataRef, rounds: str | None, test: Test) -> Stream:
+    """Return the stream of a data set; rounds, test: as of a plan.
+
+    Raises UserError for what does not fit the data, and for a file that cannot be read.
+    """
+    chosen = rounds_of(rounds, data.T, data.word)
+    start, stop = chosen or (0, data.T)
     if test is None:
-        return rounds, None
+        return Stream(chosen, stop - start, None)
     if data.task == "novelty":
         raise UserError(f"test={test}: data={data} has no labels; test= is for data with labels")
     if isinstance(test, str):
-        return rounds, HeldOut(test if registry.is_name(test) else Path(test).name, data=_other(test, data))
-    start, stop = rounds or (0, data.T)
+        name = test if registry.is_name(test) else Path(test).name
+        return Stream(chosen, stop - start, HeldOut(name, data=_other(test, data)))
     first = stop - round(test * (stop - start))
     if not start < first < stop:
         raise UserError(
             f"test={test}: data={data} has {counted(stop - start, 'round')}; choose another share"
         )
-    return (start, first), HeldOut(str(test), rows=(first, stop))
+    return Stream((start, first), first - start, HeldOut(str(test), rows=(first, stop)))
 
 
 @lru_cache(maxsize=8)
 def _other(test: str, data: DataRef) -> DataRef:
     """Return the data set of this name or file, with the features and classes of another."""
-    from omkl.runs.models import Doubts, described_data, rows_like
-
     if data.d > MANY:
         most = f"with more than {MANY} features a share can be held out"
         raise UserError(f"test={test}: data={data} has {counted(data.d, 'feature')}; {most}")
