@@ -8,8 +8,10 @@ the same machine.
 import contextlib
 import errno
 import hashlib
+import math
 import os
 import shutil
+import socket
 import sys
 import uuid
 import warnings
@@ -17,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from omkl.errors import path_error
+from omkl.errors import path_error, without_controls
 
 try:
     import fcntl
@@ -29,29 +31,42 @@ if TYPE_CHECKING:
 else:
     Lock = object
 
+LONGEST_WAIT = 60.0  # seconds for a process that compiles: it may be suspended, and each could do it alone
+
 
 @contextlib.contextmanager
-def locked(path: Path, what: str) -> Iterator[None]:
-    """Hold a lock file. A second process says that it waits, and waits until the first is done.
+def locked(path: Path, what: str, longest: float = math.inf) -> Iterator[None]:
+    """Hold a lock file. A second process says for whom it waits, and waits until the first is done.
 
-    what: what the holder does, such as "submitting". Raises OSError where the file cannot be locked.
+    what: what the holder does, such as "submitting"    longest: seconds after which it goes on without the
+    lock, where that costs time alone: the holder may be suspended. Raises OSError where the file cannot be
+    locked.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = hold(path)
+    lock, holder = hold(path), path.with_name(f"{path.name}.holder")
     if lock is None:
-        print(f"waiting: another process is {what}", file=sys.stderr, flush=True)
-        lock = hold(path, wait=True)
+        who = "another process"
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            who = f"another process ({without_controls(holder.read_text(encoding='utf-8'))})"
+        print(f"waiting: {who} is {what}", file=sys.stderr, flush=True)
+        lock = hold(path, longest)
+        if lock is None:
+            print(f"{who} has not ended in {longest:.0f} s: not waiting any longer", file=sys.stderr)
     try:
+        if lock is not None:
+            holder.write_text(f"{os.getpid()} on {socket.gethostname()}", encoding="utf-8")
         yield
     finally:
         if lock is not None:
+            holder.unlink(missing_ok=True)
             lock.release()
 
 
-def hold(path: Path, wait: bool = False) -> Lock | None:
+def hold(path: Path, wait: float = 0.0) -> Lock | None:
     """Take a lock file and return its lock, which the caller releases. None if another process holds it.
 
-    The content of the file is lost. Raises OSError where the file cannot be locked.
+    wait: seconds until it is given up. The content of the file is lost. Raises OSError where the file cannot
+    be locked.
     """
     with warnings.catch_warnings():
         # of a file system without locks, see the module's text
@@ -60,7 +75,7 @@ def hold(path: Path, wait: bool = False) -> Lock | None:
 
         lock = FileLock(path, thread_local=False)
         try:
-            lock.acquire(timeout=-1 if wait else 0)
+            lock.acquire(timeout=-1 if wait == math.inf else wait)
         except Timeout:
             return None
     return lock

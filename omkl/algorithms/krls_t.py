@@ -19,6 +19,7 @@ from omkl.engine.tracker import (
     learn_stored,
     learn_unstored,
     residual,
+    size,
     slot_for,
 )
 from omkl.engine.verbs import compiled, discount_by
@@ -32,7 +33,8 @@ def krls_t(stream, B, Q, V, trace, learn, noise, lam):
     noise the variance of the noise   lam in (0, 1] how much of what is known stays, of a round
     Reports -log N(y; f, s2) and s2.
     Deviations: forgetting ends a round, in place of beginning the next one, which is the same. A vector whose
-    removal costs as much as another's, up to SAME, goes if it is older.
+    removal costs as much as another's, up to SAME, goes if it is older. What is added to K's diagonal, and
+    the distance from which on an example is stored, are shares of `size`: the paper leaves them open.
     """
     for t in range(stream.T):
         y = stream.y[t]
@@ -82,7 +84,8 @@ def krls_t_pool(stream, B, Q, V, w, trace, learn, noise, lam, share):
 def _known(B, V, t, i, noise):
     """k (n,), v (n,) = V k and s2 of round t."""
     k = B.kernel_values(t)[: B.used(i), i].copy()
-    v, s2 = known(V, k, B.self_kernels(t)[i] + JITTER, noise)
+    kappa = B.self_kernels(t)[i]
+    v, s2 = known(V, k, kappa + JITTER * size(kappa), noise)
     return k, v, s2
 
 
@@ -139,9 +142,9 @@ def _variance(w, apart, s2):
 def _learn(B, Q, V, stream, t, i, k, v, s2, lam):
     """Learn round t: store its example, in an empty slot or in place of a vector, or only what it says."""
     e = _errors(B.classes, i, stream.y[t], B.f)
-    q, gamma2 = residual(Q, k, B.self_kernels(t)[i] + JITTER)
-    r = -1
-    if gamma2 >= WORTH_STORING:
+    kappa, r = B.self_kernels(t)[i], -1
+    q, gamma2 = residual(Q, k, kappa + JITTER * size(kappa))
+    if gamma2 >= WORTH_STORING * size(kappa):
         r = slot_for(Q, B.columns(i), B.ages(i), B.budget(), q, gamma2, v, e, s2)
     if r < 0:
         learn_unstored(V, B.columns(i), q, v, e, s2, lam)

@@ -17,11 +17,12 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from omkl.errors import UserError
-from omkl.files import hold
+from omkl.files import LONGEST_WAIT, hold
 from omkl.paths import cache_folder
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -30,6 +31,7 @@ _IMPORT = re.compile(
 )
 _ROOM = 2**20  # bytes: what a learner's files need at least
 _lost = ""  # why this process could not save something
+_wait = LONGEST_WAIT  # seconds for another process that saves
 
 
 def sources(module: Path) -> list[Path]:
@@ -159,36 +161,62 @@ _caching.CompileResultCacheImpl._locator_classes.insert(0, BySources)
 
 
 class SharedFiles(caching.IndexDataCacheFile):
-    """The index and the data of one compiled function, which several processes may write."""
+    """The index and the data of one compiled function, which several processes may write.
+
+    Each file begins with a checksum, also of numba's version and the source's stamp, as loading damaged code
+    would end the process. A file that does not agree is one that is not there.
+    """
 
     def save(self, key: Any, data: Any) -> None:
         """Save as numba does, but one process at a time: two would give two versions of a helper one name.
 
-        What cannot be saved is noted (see `lost`), and nothing more is tried.
+        What cannot be saved is noted (see `lost`), and nothing more is tried. The data name their key, as an
+        index that was lost is begun again with the names of old data.
         """
-        global _lost
+        global _lost, _wait
         if _lost:
             return
         with ExitStack() as stack:
             try:
                 Path(self._index_path).parent.mkdir(parents=True, exist_ok=True)
                 with suppress(OSError):  # a file system without locks
-                    lock = hold(base() / "saving", wait=True)
+                    lock = hold(base() / "saving", _wait)
                     if lock is not None:
                         stack.callback(lock.release)
-                super().save(key, data)
+                    else:
+                        _wait = 0.0  # its process is suspended
+                index = self._load_index()
+                free = next(name for name in map(self._data_name, count(1)) if name not in index.values())
+                name = index.setdefault(key, free)
+                self._write(self._data_path(name), (key, data))
+                self._write(self._index_path, index)
             except OSError as error:
                 _lost = f"{base()}: {error.strerror or error}"
 
+    def load(self, key: Any) -> Any:
+        """Return the data of a key, None where there are none that can be read."""
+        name = self._load_index().get(key)
+        saved = self._read(self._data_path(name)) if name else None
+        return saved[1] if saved and saved[0] == key else None
+
     def _load_index(self) -> dict:
+        return self._read(self._index_path) or {}
+
+    def _checksum(self, body: bytes) -> bytes:
+        stamp = repr((self._version, self._source_stamp)).encode()
+        return hashlib.blake2b(stamp + body, digest_size=16).digest()
+
+    def _write(self, path: str, content: Any) -> None:
+        body = self._dump(content)
+        with self._open_for_write(path) as file:
+            file.write(self._checksum(body) + body)
+
+    def _read(self, path: str) -> Any:
         try:
-            return super()._load_index()
-        except (
-            OSError,
-            EOFError,
-            pickle.UnpicklingError,
-        ):  # cannot be read, or was cut off when the machine died
-            return {}
+            raw = Path(path).read_bytes()
+            return pickle.loads(raw[16:]) if raw[:16] == self._checksum(raw[16:]) else None
+        except Exception:  # not there, or of a class that another version of a package lacks
+            return None
 
 
 _caching.IndexDataCacheFile = SharedFiles  # numba's caches look it up there

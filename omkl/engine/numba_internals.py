@@ -13,7 +13,8 @@ OLDEST, NEWEST = (0, 59), (0, 68)  # tried: the first by the CI session with the
 USED = {
     "numba.core.caching": (
         "CompileResultCacheImpl._locator_classes",
-        *(f"IndexDataCacheFile.{name}" for name in ("save", "_load_index", "_load_data", "_open_for_write")),
+        *(f"IndexDataCacheFile.{name}" for name in ("save", "load", "_data_name", "_data_path", "_dump")),
+        "IndexDataCacheFile._open_for_write",
         "FunctionCache._load_overload",
         "FunctionCache._guard_against_spurious_io_errors",
         "FunctionCache.load_overload",

@@ -1,9 +1,10 @@
 """A kernel recursive least-squares tracker on plain arrays: one round of Algorithm 1 of Van Vaerenbergh,
 Lazaro-Gredilla, Santamaria (2012), whose learners are omkl/algorithms/krls_t.py.
 
-Throughout: n stored vectors with kernel matrix K (n, n), JITTER added on its diagonal; mu and Sigma mean and
-covariance of the function's values there (the paper's); k (n,) kernel values with x_t, own = kappa(x_t, x_t)
-+ JITTER; q = Q k; s2 variance of y_t; e (C,) targets less means, of C functions that share Sigma.
+Throughout: n stored vectors with kernel matrix K (n, n), JITTER times `size` added on its diagonal; mu and
+Sigma mean and covariance of the function's values there (the paper's); k (n,) kernel values with x_t, own =
+kappa(x_t, x_t) + JITTER size; q = Q k; s2 variance of y_t; e (C,) targets less means, of C functions that
+share Sigma.
 In place of mu and Sigma the state holds what they do to later predictions, so that a round takes two products
 with matrices, and forgetting none:
 a (n, C) = Q mu, the coefficients: the mean at x is k . a     Q (n, n) = K^-1
@@ -20,10 +21,18 @@ from omkl.engine.exponential import exponentials
 from omkl.engine.jit import compiled
 from omkl.engine.lanes import fma
 
-JITTER = 1e-6  # added to kappa(x, x)
-LEAST_RESIDUAL = 1e-12  # of an example's squared distance from the span of the stored vectors
-WORTH_STORING = 1e-5  # squared distance from which on an example is stored
+JITTER = 1e-6  # share of an example's size that is added to kappa(x, x)
+WORTH_STORING = 1e-5  # share of its size from which on its squared distance from the span makes it stored
 SAME = 1e-6  # relative difference up to which the costs of removals are the same: more than rounding
+
+
+@compiled
+def size(kappa):
+    """What a JITTER of x is a share of: kappa(x, x), and 1 at least.
+
+    Of a kernel with values of 10^5, 10^-6 would be lost in the rounding of Q, which then is not positive.
+    """
+    return max(1.0, kappa)
 
 
 @partial(compiled, inline="always")
@@ -41,7 +50,7 @@ def residual(Q, k, own):
     q, gamma2 = _times(Q[: k.size], k), own
     for j in range(k.size):
         gamma2 -= k[j] * q[j]
-    return q, max(gamma2, LEAST_RESIDUAL)
+    return q, gamma2
 
 
 @compiled

@@ -28,7 +28,7 @@ from omkl.engine import by_address, numba_cache
 from omkl.engine.jit import fault_in_one_line
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted
-from omkl.files import locked
+from omkl.files import LONGEST_WAIT, locked
 from omkl.learning import third_party
 from omkl.learning.learner import Learner
 from omkl.learning.one_pass import run_pass
@@ -93,7 +93,8 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     unusable, worker = numba_cache.unusable(), multiprocessing.parent_process() is not None
     with ExitStack() as stack:
         with suppress(OSError):  # a folder that cannot be locked: each process compiles for itself
-            stack.enter_context(locked(numba_cache.base() / "compiling", "compiling the learners"))
+            lock = numba_cache.base() / "compiling"
+            stack.enter_context(locked(lock, "compiling the learners", LONGEST_WAIT))
         new = {name: own for name, own in versions.items() if not _mark(name).exists()}
         kept = "not kept on disk" if unusable else "once; kept on disk"
         names = [own[0].name for own in new.values()]

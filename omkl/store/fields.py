@@ -5,15 +5,82 @@ A new figure is one entry here, and the function in omkl/learning/one_pass.py th
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from omkl.tasks import STORED
+from omkl.tasks import STORED, TASKS
 
 NOTHING = type(None)
 TEXT, WHOLE, NUMBER = (str,), (int,), (int, float)
 MAYBE_WHOLE, MAYBE_NUMBER = (int, NOTHING), (int, float, NOTHING)
+
+
+def _only(values: Iterable[Any], *types: type) -> bool:
+    return set(map(type, values)) <= set(types)
+
+
+def _positive(value: int) -> bool:
+    return value > 0
+
+
+def _whole_numbers(values: list) -> bool:
+    return _only(values, int)
+
+
+def _numbers(values: list) -> bool:
+    return _only(values, int, float)
+
+
+def _part(value: list | str) -> bool:
+    return isinstance(value, str) or (len(value) == 2 and _only(value, int))
+
+
+def _pool(value: dict) -> bool:
+    kernels = value.get("kernels")
+    return (
+        isinstance(value.get("normalise"), str)
+        and isinstance(kernels, list)
+        and bool(kernels)
+        and all(isinstance(kernel, dict) and isinstance(kernel.get("kind"), str) for kernel in kernels)
+    )
+
+
+def _counts(value: list | dict) -> bool:
+    """Whether these are counts as of omkl.data.confusion."""
+    if isinstance(value, list):
+        return bool(value) and all(
+            isinstance(row, list) and len(row) == len(value) and _only(row, int) for row in value
+        )
+    C, lists = value.get("classes"), [value.get(name) for name in ("true", "predicted", "counts")]
+    parts = [part for part in lists if isinstance(part, list) and _only(part, int)]
+    if type(C) is not int or len(parts) < len(lists) or len(set(map(len, parts))) > 1:
+        return False
+    true, predicted, _ = parts
+    return all(0 <= place < C for place in true) and all(-1 <= place < C for place in predicted)  # -1: cut
+
+
+def _origin(value: dict) -> bool:
+    """Whether those parts of a provenance are right that are more than shown."""
+    types: dict[str, type | tuple[type, ...]] = {"versions": dict, "jobs": int, "threads": int, "cores": int}
+    types |= {"load": (int, float), "time": str}
+    return all(value.get(name) is None or isinstance(value[name], kind) for name, kind in types.items())
+
+
+def is_curve(value: Any) -> bool:
+    """Whether this is a curve: lists of numbers at the points ``t``, and of weights at ``weights_t``."""
+    if type(value) is not dict or not isinstance(value.get("t"), list):
+        return False
+    times, weights = value.get("weights_t") or [], value.get("weights") or []
+    lists = [own for name, own in value.items() if name not in ("weights_t", "weights")]
+    if not (all(isinstance(own, list) for own in (times, weights, *lists)) and _only(weights, list)):
+        return False
+    return (
+        all(len(own) == len(value["t"]) > 0 and _numbers(own) for own in lists)
+        and _numbers(times)
+        and (not weights or len(weights) == len(times))
+        and all(len(row) == len(weights[0]) > 0 and _numbers(row) for row in weights)
+    )
 
 
 @dataclass(frozen=True)
@@ -21,7 +88,8 @@ class Field:
     """A field of a cell's line.
 
     name: in the line, and of the column    types: that its JSON may have; a field that may be null may be
-    missing    meaning, unit: for a reader    figure: measured, in place of known before the cell runs
+    missing    meaning, unit: for a reader    valid: whether what is inside a value, other than null, is
+    right    figure: measured, in place of known before the cell runs
     shared: by the cells of one setting on one data set, which a line says last    key: its name in what the
     cell's key is a hash of, "" where results do not depend on it    mean: what its mean over the repetitions
     is called, and times what it is, or None
@@ -35,6 +103,7 @@ class Field:
     shared: bool = False
     key: str = ""
     mean: tuple[str, float] | None = None
+    valid: Callable[[Any], bool] | None = None
 
     @property
     def is_object(self) -> bool:
@@ -56,10 +125,12 @@ FIELDS = (
     _setting("algo", TEXT, "learner", key="algo"),
     _setting("params", (dict,), "its hyperparameters", key="params"),
     _setting("pool", (str, NOTHING), "name of the pool of kernels"),
-    _setting("pool_spec", (dict, NOTHING), "its kernels, and how they are normalised", key="pool"),
+    _setting(
+        "pool_spec", (dict, NOTHING), "its kernels, and how they are normalised", key="pool", valid=_pool
+    ),
     _setting("data", TEXT, "name of the data set"),
     _setting("data_hash", TEXT, "hash of its content", key="data"),
-    _setting("task", TEXT, "its task", key="task"),
+    _setting("task", TEXT, "its task", key="task", valid=TASKS.__contains__),
     _setting(
         "own",
         MAYBE_WHOLE,
@@ -69,9 +140,15 @@ FIELDS = (
     _setting("order", TEXT, "how its rows are ordered", key="order"),
     Field("rep", WHOLE, "repetition, from 0"),
     _setting("seed", WHOLE, "base seed of the repetitions"),
-    Field("permutation_seed", TEXT, "seed of the permutation, a whole number", key="permutation_seed"),
+    Field(
+        "permutation_seed",
+        TEXT,
+        "seed of the permutation, a whole number",
+        key="permutation_seed",
+        valid=str.isdecimal,
+    ),
     _setting("revision", WHOLE, "of the learner", key="revision"),
-    _setting("T", WHOLE, "rounds of the pass", figure=True),
+    _setting("T", WHOLE, "rounds of the pass", figure=True, valid=_positive),
     _figure(
         "mistakes",
         MAYBE_WHOLE,
@@ -96,20 +173,32 @@ FIELDS = (
         "support vectors that the last prediction combined",
         mean=("n_sv_combined", 1.0),
     ),
-    _figure("n_sv_per_kernel", (list,), "support vectors of each kernel"),
-    _figure("weights", (list, NOTHING), "weight of each kernel after the pass"),
+    _figure("n_sv_per_kernel", (list,), "support vectors of each kernel", valid=_whole_numbers),
+    _figure("weights", (list, NOTHING), "weight of each kernel after the pass", valid=_numbers),
     _figure("pairs", WHOLE, "stored vectors, summed over the rounds"),
     _setting("m", WHOLE, "kernels", figure=True),
     _figure("seconds", NUMBER, "of the learner, one thread", "s", mean=("seconds", 1.0)),
-    _setting("provenance", (dict,), "what made the cell: versions, commit, machine, workers, time, load"),
+    _setting(
+        "provenance",
+        (dict,),
+        "what made the cell: versions, commit, machine, workers, time, load",
+        valid=_origin,
+    ),
     _setting("source", (str, NOTHING), "hash of a folder's learner", key="source"),
-    _setting("rounds", (list, NOTHING), "first round and the one after the last, of a part", key="rounds"),
+    _setting(
+        "rounds",
+        (list, NOTHING),
+        "first round and the one after the last, of a part",
+        key="rounds",
+        valid=_part,
+    ),
     _setting("test", (str, NOTHING), "what is held out: a data set, or a share"),
     _setting(
         "held_out",
         (list, str, NOTHING),
         "the first of these rounds and the one after the last, or the hash of the data set",
         key="held_out",
+        valid=_part,
     ),
     _figure(
         "memory",
@@ -118,7 +207,7 @@ FIELDS = (
         "bytes",
         mean=("memory_mib", 2.0**-20),
     ),
-    _figure("confusion", (list, dict, NOTHING), "rounds of each true and predicted class"),
+    _figure("confusion", (list, dict, NOTHING), "rounds of each true and predicted class", valid=_counts),
     *(
         _figure(name, MAYBE_NUMBER, own.meaning, own.unit, mean=(own.name, own.scale))
         for name, own in STORED.items()

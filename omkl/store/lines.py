@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from omkl.errors import UserError
-from omkl.store.fields import FIELDS, NOTHING, SHARED, TEXT, dumps
+from omkl.store.fields import FIELDS, NOTHING, SHARED, TEXT, Field, dumps, is_curve
 
 OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
 _FIRST = ("key", "status", "time")
@@ -26,18 +26,20 @@ _START = re.compile(rb'\{"crc32":"[0-9a-f]{8}","key":"([0-9a-f]{64})","(?:status
 _EARLIER = re.compile(rb'\{"key":"[0-9a-f]{64}","crc32":"')  # how lines began before omkl 1.0
 _SEAM = b',"algo":'
 
-Kinds = list[tuple[str, tuple[type, ...]]]
 Memo = dict[tuple[str, bytes], dict[str, Any]]
 
 
-def _kinds(shared: bool, figures: bool) -> Kinds:
-    kinds = [(f.name, f.types) for f in FIELDS if f.shared == shared and (figures or not f.figure)]
-    return kinds if shared else [*kinds, ("time", (str, NOTHING))]
+def _fields(shared: bool, figures: bool) -> list[Field]:
+    fields = [field for field in FIELDS if field.shared == shared and (figures or not field.figure)]
+    return fields if shared else [*fields, Field("time", (str, NOTHING), "when the cell was made")]
 
 
-# the types of the fields that are a cell's own, and of those that it shares, by its status
-_OWN = {"ok": _kinds(False, True), "failed": [*_kinds(False, False), ("error", TEXT)]}
-_SHARED = {"ok": _kinds(True, True), "failed": _kinds(True, False)}
+# the fields that are a cell's own, and those that it shares, by its status
+_OWN = {
+    "ok": _fields(False, True),
+    "failed": [*_fields(False, False), Field("error", TEXT, "why the cell failed")],
+}
+_SHARED = {"ok": _fields(True, True), "failed": _fields(True, False)}
 
 
 class Line(NamedTuple):
@@ -97,12 +99,15 @@ def _sealed(fields: dict[str, Any]) -> bytes:
     return b'%s%08x",%s\n' % (_HEAD, zlib.crc32(body), body)
 
 
-def wrong_field(part: dict[str, Any], kinds: Kinds) -> str:
-    """Return what is wrong with the types of the fields of a part of a line, empty where nothing is."""
-    for name, types in kinds:
-        if type(part.get(name)) not in types:
-            names = " or ".join(kind.__name__ for kind in types if kind is not NOTHING)
-            return f"{name} must be {names}, got {part.get(name)!r}"[:200]
+def wrong_field(part: dict[str, Any], fields: list[Field]) -> str:
+    """Return what is wrong with the fields of a part of a line, empty where nothing is."""
+    for field in fields:
+        value = part.get(field.name)
+        if type(value) not in field.types:
+            names = " or ".join(kind.__name__ for kind in field.types if kind is not NOTHING)
+            return f"{field.name} must be {names}, got {value!r}"[:200]
+        if value is not None and field.valid is not None and not field.valid(value):
+            return f"{field.name} must be {field.meaning}, got {value!r}"[:200]
     return ""
 
 
@@ -155,7 +160,7 @@ def parse_line(raw: bytes, kind: str, memo: Memo, file: str = "", number: int = 
     try:
         if kind == "curves":
             line = orjson.loads(raw)
-            good = type(line["curve"]) is dict
+            good = type(line["time"]) is str and is_curve(line["curve"])
             return Line(line["key"], None, line["time"], line, {}, file, number) if good else None
         first, seam, tail = body.partition(_SEAM)
         own = orjson.loads(b"{" + first + (b"}" if seam else b""))

@@ -1,6 +1,8 @@
 """Learners beyond the five papers: special cases that are known otherwise."""
 
 import dataclasses
+import itertools
+import math
 
 import numpy as np
 import pytest
@@ -114,6 +116,29 @@ def test_a_sparse_dictionary_is_least_squares_on_its_span():
     n = learner.state["B"].n_sv[0]
     assert 5 < n < 60
     assert np.linalg.eigvalsh(learner.state["P"][:n, :n]).min() > 0.0
+
+
+@pytest.mark.parametrize("degree", [2, 3])
+def test_a_tracker_of_a_polynomial_is_the_one_of_its_monomials(degree):
+    """With values of 10^5 a matrix of stored vectors must stay positive: as many as monomials are stored."""
+    rng = np.random.default_rng(degree)
+    X = 3.0 * rng.normal(size=(900, 4))
+    data, noise, lam = dataset(X, np.sin(X.sum(1))), 0.02, 0.9999
+    kernel = {"kind": "polynomial", "degree": degree}
+    learner, trace = one_pass("krls_t", data, kernel=kernel, noise=noise, lam=lam, budget=100)
+    monomials = list(itertools.combinations_with_replacement(range(4), degree))
+    counts = [[math.factorial(places.count(j)) for j in range(4)] for places in monomials]
+    root = [math.sqrt(math.factorial(degree) / math.prod(own)) for own in counts]
+    Z = np.stack([X[:, places].prod(1) for places in monomials], 1) * root
+    mean, covariance, expected = np.zeros(len(root)), np.eye(len(root)), []
+    for z, y in zip(Z, data.y, strict=True):
+        expected.append(z @ mean)
+        h = covariance @ z
+        variance = noise + z @ h
+        mean = math.sqrt(lam) * (mean + h * (y - expected[-1]) / variance)
+        covariance = lam * (covariance - np.outer(h, h) / variance) + (1 - lam) * np.eye(len(root))
+    assert np.abs(trace.score - expected).mean() < 0.01 * np.std(expected)
+    assert learner.state["B"].n_sv[0] < 2 * len(root)
 
 
 @pytest.mark.parametrize("budget", [16, 400])

@@ -277,3 +277,51 @@ def test_what_installed_packages_compile_is_kept_where_numba_keeps_it(tmp_path, 
     done = subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True, check=True)
     number, place = done.stdout.split()
     assert (number, Path(place).name.startswith("site-packages_")) == ("4", True)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """The index and the data of a function, in a folder of their own."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    return numba_cache.SharedFiles(str(tmp_path), "function", "stamp")
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_a_damaged_file_of_compiled_code_is_one_that_is_not_there(files, tmp_path, ending):
+    files.save(("key", 1), [b"code"] * 50)
+    (path,) = tmp_path.glob(f"*.{ending}")
+    whole = path.read_bytes()
+    damaged = [b"", whole[:9], whole[:-1], whole + b"x", pickle.dumps("0.59.0"), b"\x80\x05\x8c\x02\xff\xff."]
+    damaged += [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in range(0, len(whole), 5)]
+    for content in damaged:
+        path.write_bytes(content)
+        assert files.load(("key", 1)) is None
+    files.save(("key", 1), [b"again"])
+    assert files.load(("key", 1)) == [b"again"]
+    other = numba_cache.SharedFiles(str(tmp_path), "function", "another stamp")
+    assert other.load(("key", 1)) is None
+
+
+def test_a_new_index_never_leads_to_another_key_s_code(files, tmp_path):
+    """Numba numbers the files of data: where an index was lost, a number may have been another version's."""
+    files.save("key", [b"code"])
+    (index,), (data,) = tmp_path.glob("*.nbi"), tmp_path.glob("*.nbc")
+    old, code = index.read_bytes(), data.read_bytes()
+    index.write_bytes(b"")
+    files.save("other", [b"other"])
+    new = index.read_bytes()
+    index.write_bytes(old)  # as another process has read it
+    assert files.load("key") is None
+    index.write_bytes(new)
+    data.write_bytes(code)
+    assert files.load("other") is None
+
+
+def test_a_process_that_is_suspended_while_it_saves_is_waited_for_once(files, tmp_path, monkeypatch):
+    waits = []
+    monkeypatch.setattr(numba_cache, "hold", lambda path, wait: waits.append(wait))
+    monkeypatch.setattr(numba_cache, "_wait", numba_cache._wait)
+    files.save("one", [1])
+    files.save("two", [2])
+    assert waits == [60.0, 0.0]
+    assert (files.load("one"), files.load("two")) == ([1], [2])

@@ -25,7 +25,8 @@ class Tracker:
             self.Sigma = self.lam * self.Sigma + (1 - self.lam) * self.K
             self.mu = math.sqrt(self.lam) * self.mu
         self.k = np.array([self.E.kappa(self.i, j, t) for j in self.held])
-        self.own = self.E.kappa(self.i, t, t) + JITTER
+        self.size = max(1.0, self.E.kappa(self.i, t, t))
+        self.own = self.E.kappa(self.i, t, t) + JITTER * self.size
         self.q = np.linalg.solve(self.K, self.k) if self.held else np.zeros(0)
         self.h = self.Sigma @ self.q
         self.gamma2 = max(self.own - self.k @ self.q, 1e-12)
@@ -36,7 +37,7 @@ class Tracker:
     def learn(self, t, target):
         """Steps 3 and 4; target (C,)."""
         e, p = target - self.mean, self.h
-        if self.gamma2 >= 1e-5:
+        if self.gamma2 >= 1e-5 * self.size:
             sigma_f2 = self.gamma2 + self.q @ self.h
             self.held.append(t)
             self.K = np.block([[self.K, self.k[:, None]], [self.k[None], np.array([[self.own]])]])

@@ -20,7 +20,7 @@ from support.results_lines import cell_files, line, read_quietly, sealed
 from omkl.cli import main
 from omkl.errors import OmklError
 from omkl.store import upkeep
-from omkl.store.lines import encode_cell
+from omkl.store.lines import encode_cell, encode_curve
 from omkl.store.store import Store, StoreWarning
 
 
@@ -95,7 +95,61 @@ BROKEN = {
     "params not an object": sealed(line(1) | {"params": 3}),
     "no learner": sealed({k: v for k, v in line(1).items() if k != "algo"}),
     "rep not a number": sealed(line(1) | {"rep": "one"}),
+    # the types of the fields are right, what is in them is not
+    "no rounds": sealed(line(1) | {"T": 0}),
+    "counts of one row": sealed(line(1) | {"confusion": [1, 2]}),
+    "counts that are no square": sealed(line(1) | {"confusion": [[1, 2], [3]]}),
+    "counts of texts": sealed(line(1) | {"confusion": [["1"]]}),
+    "no counts": sealed(line(1) | {"confusion": []}),
+    "counts of no classes": sealed(line(1) | {"confusion": {"true": [0], "predicted": [0], "counts": [1]}}),
+    "a class too many": sealed(
+        line(1) | {"confusion": {"classes": 1, "true": [1], "predicted": [0], "counts": [1]}}
+    ),
+    "weights of texts": sealed(line(1) | {"weights": ["0.5"]}),
+    "sizes of texts": sealed(line(1) | {"n_sv_per_kernel": [None]}),
+    "an empty pool": sealed(line(1) | {"pool_spec": {}}),
+    "a pool without kernels": sealed(line(1) | {"pool_spec": {"normalise": "none", "kernels": []}}),
+    "a kernel without a kind": sealed(line(1) | {"pool_spec": {"normalise": "none", "kernels": [{}]}}),
+    "an unknown task": sealed(line(1) | {"task": "ranking"}),
+    "a seed that is none": sealed(line(1) | {"permutation_seed": "seven"}),
+    "part of a part": sealed(line(1) | {"rounds": [3]}),
+    "versions that are a text": sealed(line(1) | {"provenance": {"versions": "1.0"}}),
 }
+ODD_CURVES = [
+    {"t": ["1"], "mistakes": [1]},
+    {"t": [1, 2], "mistakes": [1]},
+    {"t": [], "mistakes": []},
+    {"t": 3},
+    {"mistakes": [1]},
+    {"t": [1], "mistakes": [None]},
+    {"t": [1], "mistakes": [1], "weights_t": [1], "weights": [["a"]]},
+    {"t": [1], "mistakes": [1], "weights_t": [1, 2], "weights": [[0.5, 0.5]]},
+    {"t": [1], "mistakes": [1], "weights_t": [1, 2], "weights": [[0.5, 0.5], [1.0]]},
+    {"t": [1], "mistakes": [1], "weights_t": 2, "weights": None},
+    {"t": [1], "mistakes": [1], "weights_t": [1], "weights": [0.5]},
+]
+
+
+@pytest.mark.parametrize("curve", ODD_CURVES, ids=str)
+def test_an_odd_curve_with_the_right_checksum_is_skipped_and_named(tmp_path, curve):
+    with Store(tmp_path) as store:
+        store.append(line(1), {"t": [1], "mistakes": [1]})
+    (path,) = store.files("curves")
+    path.write_bytes(path.read_bytes() + encode_curve(line(0)["key"], "", curve))
+    with pytest.warns(StoreWarning, match=rf"{path.name}:2$"):
+        assert [*store.curves()] == [line(1)["key"]]
+
+
+def test_one_odd_line_ends_no_report(tmp_path, capsys):
+    with Store(tmp_path) as store:
+        for number in range(2):
+            store.append(line(number), {"t": [100], "mistakes": [30]})
+    odd = b"".join(sealed(line(9) | change) for change in ({"T": 0}, {"pool_spec": {}}, {"task": "later"}))
+    (tmp_path / "cells" / "later.jsonl").write_bytes(odd)
+    for words in (["list"], ["export"]):
+        assert main(["results", *words, f"store={tmp_path}"]) == 0
+        told = capsys.readouterr().err
+        assert all(f"later.jsonl:{number}" in told for number in (1, 2, 3))
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -142,6 +143,37 @@ def test_a_lock_ends_with_a_process_that_is_killed(tmp_path):
     holder.wait()
     with locked(path, "testing"):
         assert hold(path) is None
+
+
+SUSPENDED = """
+import os, signal, sys
+from pathlib import Path
+from omkl.files import locked
+with locked(Path(sys.argv[1]), "testing"):
+    print("locked", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_wait_names_its_process_and_may_have_an_end(tmp_path, capsys):
+    path = tmp_path / "lock"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+    with subprocess.Popen([sys.executable, "-c", SUSPENDED, str(path)], **pipes) as holder:
+        assert holder.stdout.readline() == "locked\n"
+        holder.send_signal(signal.SIGSTOP)
+        with locked(path, "testing", longest=0.1):
+            assert hold(path) is None
+        first, second = capsys.readouterr().err.splitlines()
+        who = f"another process ({holder.pid} on {socket.gethostname()})"
+        assert first == f"waiting: {who} is testing"
+        assert second == f"{who} has not ended in 0 s: not waiting any longer"
+        holder.send_signal(signal.SIGCONT)
+        holder.communicate("")
+    with locked(path, "testing", longest=0.1):
+        assert hold(path) is None
+    assert capsys.readouterr().err == ""
+    assert [own.name for own in tmp_path.iterdir()] in ([], ["lock"])  # some systems remove locks
 
 
 def killed(work):
