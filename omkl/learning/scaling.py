@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from omkl.engine.running_scale import scale_rows, scale_targets, see_rows
-from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream
+from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream, unrecorded
 from omkl.errors import UserError
 from omkl.resources.resource import LARGEST_COUNT, Arrays
 
@@ -201,7 +201,9 @@ def in_units(trace: Trace, units: Units, y: np.ndarray, spec: Any) -> None:
     told = dict(zip(spec.measures, trace.further.T, strict=True))
     variance, nlpd, known = told.get("variance"), told.get("nlpd"), units.width > 0.0
     if variance is not None:
-        variance *= np.square(units.width)
+        told_of = ~unrecorded(variance)
+        variance[told_of] *= np.square(units.width[told_of])
+        known &= told_of
     if nlpd is None:
         return
     if units.fixed:
