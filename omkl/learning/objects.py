@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from omkl.config.learners import LearnerSpec, given
-from omkl.engine.numba_cache import hash_of, sources
 from omkl.errors import OmklError, UserError
+from omkl.files import hash_of, sources
 from omkl.learning.adapters import SEEDS, Refit, last_step, learnable
 
 REVISION = 3  # of estimators' passes: raise it when they have other results, or their names

@@ -31,9 +31,9 @@ import numpy as np
 
 from omkl import conf
 from omkl.config.learners import LearnerSpec, learner_specs
-from omkl.engine.numba_cache import hash_of, sources
 from omkl.engine.stream import MOST_SCORES, UNRECORDED, Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, show, suggest
+from omkl.files import hash_of, sources
 from omkl.learning.adapters import NOTHING, SEEDS, Refit, Saying, adapter, learnable
 from omkl.learning.objects import Identity, ObjectSpec, distributions, fresh, says_parameters, takes_many
 from omkl.learning.scaling import Scaling, in_units, surprise
