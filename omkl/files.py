@@ -8,14 +8,16 @@ the same machine.
 import contextlib
 import errno
 import hashlib
+import importlib.util
 import math
 import os
+import re
 import shutil
 import socket
 import sys
 import uuid
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -184,3 +186,67 @@ def sync_folder(path: Path) -> None:
             os.fsync(file)
         finally:
             os.close(file)
+
+
+# ------------------------------------------------------------------ sources
+
+
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import\b|import[ \t]+([\w., \t]+))", re.MULTILINE
+)
+
+
+def sources(module: Path) -> list[Path]:
+    """Return the files of a module and of all that it imports, but for the engine and installed packages."""
+    found: dict[Path, None] = {}
+    left = [module]
+    while left:
+        path = left.pop()
+        if path not in found and path.is_file():
+            found[path] = None
+            left += _imported(path)
+    return sorted(found)
+
+
+def _imported(path: Path) -> Iterator[Path]:
+    """Yield the files of what a file imports; of a package, or of ``from . import``, all of the folder."""
+    for dots, name, names in _IMPORT.findall(path.read_bytes()):
+        if dots:
+            folder = path.parents[len(dots) - 1]
+            own = folder.joinpath(*name.decode().split("."))
+            yield from (
+                [own.with_suffix(".py")] if own.with_suffix(".py").is_file() else sorted(own.rglob("*.py"))
+            )
+            continue
+        for each in re.split(rb"[, \t]+", names) if names else [name]:
+            yield from _module_files(each.decode())
+
+
+def _module_files(name: str) -> list[Path]:
+    """Return the source of an imported module, or all of its package; empty of what need not be looked at."""
+    top, _, rest = name.partition(".")
+    if top == "omkl":
+        if rest.partition(".")[0] != "algorithms":
+            return []
+        places = map(Path, importlib.import_module("omkl.algorithms").__path__)
+        return [path for place in places for path in place.glob(f"{rest.partition('.')[2] or '*'}.py")]
+    if top in sys.stdlib_module_names:
+        return []
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):  # importing it will tell
+        return []
+    if spec is None:
+        return []
+    folders = list(map(Path, spec.submodule_search_locations or ()))
+    if any(part in ("site-packages", "dist-packages") for part in Path(spec.origin or folders[0]).parts):
+        return []
+    return [path for folder in folders for path in sorted(folder.rglob("*.py"))] or [Path(str(spec.origin))]
+
+
+def hash_of(paths: Iterable[Path]) -> str:
+    """Return a hash of these files' names and contents."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]

@@ -21,6 +21,7 @@ from typing import Any
 from omkl import conf, schema
 from omkl.config.parameters import about_of, parameters
 from omkl.errors import UserError, show, suggest, with_article
+from omkl.files import hash_of, sources
 from omkl.paths import gram_file, kernel_file
 from omkl.schema import Check, Text, as_dataclass, checked, domain_check, wrong
 
@@ -124,8 +125,13 @@ def _kind_of(name: str, content: dict[str, Any]) -> KernelKind:
 
 
 def source(kind: str) -> str:
-    """Return what tells a folder's kernel from others of its name, empty for one of ours."""
-    return "" if kind in _native() or conf.of_omkl("kernel", kind) else _hash_of(kernel_file(kind))
+    """Return what tells a folder's kernel from others of its name, empty for one of ours.
+
+    It is a hash of its module and of those that this imports.
+    """
+    if kind in _native() or conf.of_omkl("kernel", kind):
+        return ""
+    return hash_of(sources(kernel_file(kind)))
 
 
 def _hash_of(path: Path) -> str:

@@ -73,6 +73,7 @@ class LearnerSpec:
     groups: Annotated[list[str], _groups] = field(default_factory=list)
     # ``module:Class`` of scikit-learn's or river's kind in place of a function, with these arguments
     estimator: Annotated[str, _is_estimator] | None = None
+    refit: bool = False  # the estimator is fitted again as rows come, see omkl.learning.adapters
     sparse: bool = False  # the estimator is given the non-zero features of a row only
     # What becomes of its expansion's terms: they stay, or shrink by 1 - eta_t lam in each round
     average: Literal["fixed", "shrunk"] | None = None
@@ -381,6 +382,7 @@ _OF_ESTIMATORS = {
         "classes",
         "equivariant",
         "estimator",
+        "refit",
         "scales",
         "sparse",
         "yardstick",
@@ -404,7 +406,7 @@ def _spec(name: str, content: dict) -> LearnerSpec:
     spec: LearnerSpec = as_dataclass(LearnerSpec, given, where, "about.", _rules(hyper, tasks), **more)
     faults = [
         f"'about.{key}' is not possible {'with' if foreign else 'without'} 'about.estimator'"
-        for key in sorted(about.keys() - _OF_ESTIMATORS if foreign else about.keys() & {"sparse"})
+        for key in sorted(about.keys() - _OF_ESTIMATORS if foreign else about.keys() & {"refit", "sparse"})
     ]
     if foreign and "novelty" in tasks:
         faults.append("about.task: an estimator is for classification or regression")

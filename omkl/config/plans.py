@@ -218,7 +218,7 @@ class Scaled:
     Without ``scale=`` the features of the user's own tables are scaled online, unless the learner scales them
     itself or its kernels know the rows as they are. Without ``target=`` the targets of data that are not
     registered are scaled online for a learner that is not equivariant: one with a fixed step, noise, or
-    predictions that begin at 0.
+    predictions that begin at 0. An estimator of another package gets both as its package would.
     """
 
     def __init__(self, request: Request, refs: "Sequence[DataRef]") -> None:
@@ -260,10 +260,14 @@ class Scaled:
         """Return the scaling of a setting on a data set: its own words go before those of the request."""
         spec, target, scale = setting.spec, self.target, self.scale
         if target == "auto":
-            target = "none" if spec.equivariant or not self.own else "online"
+            as_given = spec.estimator or spec.equivariant or not self.own
+            target = "none" if as_given else "online"
         if scale == "auto":
             is_scaled = (
-                ref.is_table and spec.sees_scale and not kernel_kinds.needs_stored_rows(setting.kernels)
+                ref.is_table
+                and spec.sees_scale
+                and not spec.estimator
+                and not kernel_kinds.needs_stored_rows(setting.kernels)
             )
             scale = ONLINE if is_scaled else "none"
             if is_scaled and "scale" not in setting.scaling:

@@ -31,8 +31,8 @@ from numba.core.errors import NumbaError
 from omkl.engine.by_address import Entry, array_at, call, entry
 from omkl.engine.jit import compiled, compiled_without_refcounts, fault_in_one_line
 from omkl.engine.kernels import CALLED, constants
-from omkl.engine.numba_cache import hash_of, sources
 from omkl.errors import UserError
+from omkl.files import hash_of, sources
 from omkl.paths import gram_file, kernel_file
 
 PRODUCTS = ("product", "norm2", "other_norm2")

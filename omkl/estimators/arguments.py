@@ -124,7 +124,7 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
         value = spec.usual(task)[name]
         default = value_text(value) if isinstance(value, dict) else value
         made[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
-    if "scale" not in made:
+    if "scale" not in made and not spec.scales:
         text = "'online': features are scaled with the mean and deviation of the rows seen so far"
         made["scale"] = Argument(None, f"{text}; None: as they are")
     if "target" not in made and task == "regression":
@@ -164,6 +164,8 @@ def _constructor(name: str, own: dict[str, Argument], spec: LearnerSpec) -> Call
             why = suggest(word, own)
             if word == CLASS_WEIGHT and self.task == "classification":
                 why = ": learn_one takes the weight of a row, w=" if spec.weight else f": {WEIGHTLESS}"
+            if word == "scale" and spec.scales:
+                why = f": {spec.label} scales the features by itself"
             raise TypeError(f"{name} has no argument '{word}'{why}")
         for key, argument in own.items():
             setattr(self, key, given.get(key, argument.default))

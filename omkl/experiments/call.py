@@ -186,7 +186,8 @@ def _learners(values: Any) -> list[Any]:
             made.append(value)
         else:
             fault = (
-                "must be names, learners of omkl.learner(...), or estimators with partial_fit or learn_one"
+                "must be names, learners of omkl.learner(...) and omkl.refit(...), or estimators with "
+                "partial_fit or learn_one"
             )
             raise UserError(f"algo={show(value)}: {fault}")
     return made
@@ -296,7 +297,9 @@ def _parted(data: Any, y: Any) -> tuple[Any, Any]:
     if y is None and isinstance(data, tuple) and len(data) == 2:
         X, own = data
         ranks = [len(getattr(one, "shape", ())) for one in data]
-        if ranks[0] == 2 and (ranks[1] == 1 or (isinstance(own, list) and len(own) == X.shape[0])):
+        are_arrays = ranks == [2, 2] and not any(hasattr(one, "columns") for one in data)
+        is_list = isinstance(own, list) and ranks[0] == 2 and len(own) == X.shape[0]
+        if ranks == [2, 1] or are_arrays or is_list:
             return X, own
     return data, y
 

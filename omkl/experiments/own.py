@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import json
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -19,6 +20,7 @@ from omkl.experiments.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, 
 from omkl.experiments.learner_help import of_tasks
 from omkl.experiments.results import Shown
 from omkl.files import replacing
+from omkl.learning.adapters import Refit
 from omkl.paths import EXTENSIONS, cache_folder, extensions
 from omkl.reports.table import Table
 
@@ -103,6 +105,47 @@ def learner(name: Any, *, pool: str | None = None, label: str | None = None, **p
     else:
         own = setting(name, params, pool=pool, label=label)
     return ChosenLearner(**{part.name: getattr(own, part.name) for part in fields(own)}, model=model)
+
+
+@in_python
+def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Refit:
+    """Return an estimator with ``fit`` and ``predict`` as a learner that is fitted again as rows come.
+
+    It is first fitted at 50 rows (of two classes), then whenever the rows have grown by a factor; in each
+    round it predicts with its last fit, and before the first one it errs.
+
+    Parameters
+    ----------
+    model
+        An estimator of scikit-learn, or of another package with its interface, such as
+        ``RandomForestClassifier()``; also a pipeline.
+    grow
+        The factor; 1 fits in every round.
+    window
+        How many of the last rows it is fitted on; None for all.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For a model without ``fit`` and ``predict``, a factor below 1, and a window of fewer than 2 rows.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> omkl.run(algo=["auto", omkl.refit(RandomForestClassifier())], data="wdbc")
+    """
+    if inspect.isclass(model):
+        raise UserError(f"omkl.refit takes an object, such as {model.__name__}(...), got the class")
+    if not hasattr(model, "fit"):  # some have predict only after it
+        raise UserError(
+            f"omkl.refit takes an estimator with fit and predict, got {type(model).__name__}; what has "
+            "learn_one learns row by row without it"
+        )
+    if isinstance(grow, bool) or not isinstance(grow, int | float) or not 1.0 <= grow < math.inf:
+        raise UserError(f"omkl.refit: grow must be a number ≥ 1, got {show(grow)}")
+    if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 2):
+        raise UserError(f"omkl.refit: window must be None or a whole number ≥ 2, got {show(window)}")
+    return Refit(model, float(grow), window)
 
 
 def _domain(domain: Any) -> str:

@@ -311,6 +311,32 @@ class Results(Shown):
             return PAIR
         return ("windowed_rmse" if "regression" in tasks else "windowed_pct", *PAIR[1:])
 
+    def rounds(self, algo: str = "", data: str = "", rep: int = 0) -> "pd.DataFrame":
+        """Return the rounds of a cell, which runs again, as a frame.
+
+        Its columns are ``row`` (of the data), ``score``, ``prediction``, ``label`` and ``loss`` (1 of a
+        mistake, or the squared error; of a novelty detection without the last two); its index is the round,
+        from 1.
+
+        Parameters
+        ----------
+        algo
+            A learner's name or label, or a ``key`` of `cells`; if there is one learner alone, it is meant.
+        data
+            The name of a data set, where there are several.
+        rep
+            The repetition, from 0.
+
+        Raises
+        ------
+        omkl.errors.UserError
+            Where no cell, or several, are meant.
+        """
+        from omkl.experiments.rounds import chosen_cell, rounds_of
+
+        cells = [cell for part in self.parts for cell in expand(part.plan)]
+        return rounds_of(chosen_cell(cells, algo, data, rep))
+
     def curve(self, measure: str | None = None) -> "Drawn":
         """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples.
 

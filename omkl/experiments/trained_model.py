@@ -25,9 +25,10 @@ OF_RUNS = {"reps", "yardsticks", "store", "exec", "delay"}  # keys that mean not
 class Model(Shown):
     """A trained learner, with what it knows about its data.
 
-    It takes a file, a frame (pandas, polars), an array (T, d) or a scipy sparse matrix, prepared as the data
-    that it was trained on. Rows that ``missing=drop`` leaves out have the prediction None (NaN where it is a
-    number), and a warning counts them. In a notebook it is a table of what it holds.
+    It takes a file, a frame (pandas, polars), an array (T, d) or a scipy sparse matrix, and one row as a
+    Series, a dict or an array (d,), prepared as the data that it was trained on. An array has the columns of
+    the features in their order. Rows that ``missing=drop`` leaves out have the prediction None (NaN where it
+    is a number), and a warning counts them. In a notebook it is a table of what it holds.
     """
 
     inner = frozenset({"learns_labels", "trained"})
@@ -79,6 +80,30 @@ class Model(Shown):
         made, at = self._predicted(data, of)
         return _of_rows(np.concatenate(made), *at, math.nan)
 
+    def score(self, data: Any, y: Any = None, label: str | None = None) -> float:
+        """Return the share of right predictions for rows with labels; of a regression R².
+
+        Parameters
+        ----------
+        data, y, label
+            As in `update`. Rows whose label is missing do not count.
+        """
+        task = self.trained.about["task"]
+        if task == "novelty":
+            raise UserError(f"{self.trained.about['learner']}: no labels say what is novel; use predict")
+        rows = list(self._rows(*_with_label(data, y, label), True))
+        made = [models.predict(self.trained, part) for part in rows]
+        count, loss = sum(own.known for own in made), sum(own.loss for own in made)
+        if not count:
+            raise UserError("data: no row has a label, so that there is no score")
+        if task == "classification":
+            return 1.0 - loss / count
+        targets = np.concatenate([part.y[~np.isnan(part.y)] for part in rows if part.y is not None])
+        spread = float(np.square(targets - targets.mean()).sum())
+        if spread == 0.0:
+            raise UserError(f"data: all targets are {targets[0]:g}, so that there is no R²")
+        return 1.0 - loss / spread
+
     def update(self, data: Any, y: Any = None, label: str | None = None) -> "Model":
         """Learn more rows in their order, and return the model.
 
@@ -91,11 +116,7 @@ class Model(Shown):
         label
             The name of the label's column of a frame.
         """
-        if hasattr(data, "columns") and label is not None and y is None:
-            data = as_pandas(data)
-            if label not in data.columns:
-                raise UserError(f"label={label}: no such column")
-            y = data[label]
+        data, y = _with_label(data, y, label)
         rows = list(self._rows(data, y, self.learns_labels))  # before any is learnt, as one may not fit
         for part in rows:
             self.trained = models.update(self.trained, part)
@@ -161,6 +182,16 @@ class Model(Shown):
         yield from parts
         for note in doubts.notes:
             warnings.warn(note, stacklevel=3)
+
+
+def _with_label(data: Any, y: Any, label: str | None) -> tuple[Any, Any]:
+    """Return rows, and the labels that are a column of them where its name is given."""
+    if hasattr(data, "columns") and label is not None and y is None:
+        data = as_pandas(data)
+        if label not in data.columns:
+            raise UserError(f"label={label}: no such column")
+        y = data[label]
+    return data, y
 
 
 def trained(call: Call) -> Model:

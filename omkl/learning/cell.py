@@ -17,7 +17,7 @@ from omkl.paths import EXTENSIONS
 from omkl.store.fields import cell_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
 
@@ -161,7 +161,7 @@ def stream_of(cell: Cell) -> "tuple[Dataset, np.ndarray]":
     return dataset, order[slice(*cell.rounds)] if cell.rounds else order
 
 
-def run_cell(cell: Cell) -> dict[str, Any]:
+def run_cell(cell: Cell, on_end: "Callable[[Any, Any], None] | None" = None) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.learning.run_pass` does."""
     from omkl.learning import one_pass, progress_file
     from omkl.learning.third_party import source
@@ -178,7 +178,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
         test = (other or dataset, rows)
     order = order[slice(*cell.rounds)] if cell.rounds else order
     how: dict[str, Any] = {"scaling": cell.scaling, "block": cell.block, "threads": cell.threads}
-    how |= {"test": test, "own": cell.own}
+    how |= {"test": test, "own": cell.own, "on_end": on_end}
     with ExitStack() as stack:
         if cell.board is not None:
             how["on_part"] = stack.enter_context(progress_file.noting(cell.board, cell.number, order.size))

@@ -1,4 +1,4 @@
-"""Estimators that are given as objects: what they are called, what decides their results, and fresh copies.
+"""Estimators of other packages: what they are called, what decides their results, and fresh copies.
 
 An object of scikit-learn's kind has ``get_params`` and ``partial_fit``, one of river's ``_get_params`` and
 ``learn_one``. What it has learnt does not count: each pass begins with a copy of the same parameters.
@@ -13,7 +13,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from omkl.config.learners import LearnerSpec, given
-from omkl.engine.numba_cache import hash_of, sources
 from omkl.errors import OmklError, UserError
+from omkl.files import hash_of, sources
+from omkl.learning.adapters import SEEDS, Refit, last_step, learnable
 
-REVISION = 1  # of this module: raise it when it makes other results or names
-_SEEDS = ("random_state", "seed")
+REVISION = 3  # of estimators' passes: raise it when they have other results, or their names
 _TASKS = {"classifier": ["classification"], "regressor": ["regression"]}
 distributions = cache(importlib.metadata.packages_distributions)
 
@@ -38,82 +38,6 @@ def packages_of(files: Iterable[Path]) -> set[str]:
         names += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
         names += [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
     return {name.partition(".")[0] for name in names}
-
-
-# ------------------------------------------------------------------ learning step by step
-
-
-class Steps:
-    """A Pipeline of scikit-learn, row by row: to learn, each step learns the row as the steps before made it.
-
-    A prediction transforms with the steps as they are. A step without anything to learn only transforms.
-    """
-
-    def __init__(self, pipeline: Any) -> None:
-        steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
-        self.parts, self.last = steps[:-1], steps[-1]
-        takes = inspect.signature(self.last.partial_fit).parameters
-        self.partial_fit = self._with_classes if "classes" in takes else self._learn
-        if hasattr(self.last, "decision_function"):
-            self.decision_function = lambda X: self.last.decision_function(self._transformed(X))
-
-    def __sklearn_tags__(self) -> Any:
-        return self.last.__sklearn_tags__()
-
-    def _transformed(self, X: Any) -> Any:
-        for part in self.parts:
-            X = part.transform(X)
-        return X
-
-    def predict(self, X: Any) -> Any:
-        """Return the predictions of rows."""
-        return self.last.predict(self._transformed(X))
-
-    def _learn(self, X: Any, y: Any, **classes: Any) -> None:
-        for part in self.parts:
-            if hasattr(part, "partial_fit"):
-                part.partial_fit(X, y)
-            X = part.transform(X)
-        self.last.partial_fit(X, y, **classes)
-
-    def _with_classes(self, X: Any, y: Any, classes: Any = None) -> None:
-        self._learn(X, y, classes=classes)
-
-
-def _is_pipeline(model: Any) -> bool:
-    return any(own.__module__ == "sklearn.pipeline" for own in type(model).__mro__) and hasattr(
-        model, "steps"
-    )
-
-
-def learnable(model: Any, where: str) -> Any:
-    """Return what learns row by row: the model, or the `Steps` of a pipeline.
-
-    Raises UserError, which begins with where, for a model that cannot.
-    """
-    if _is_pipeline(model):
-        for name, step in model.steps:
-            if step in (None, "passthrough") or (hasattr(step, "partial_fit") and step is not model):
-                continue
-            if step is not model.steps[-1][1] and not _requires_fit(step):
-                continue
-            raise UserError(
-                f"{where}: the step '{name}' ({type(step).__name__}) has no partial_fit, and fitted on all "
-                "rows it would know those that are to come; choose a step that learns row by row"
-            )
-        return Steps(model)
-    for learn, predict in (("partial_fit", "predict"), ("learn_one", "predict_one")):
-        if hasattr(model, learn) and hasattr(model, predict):
-            return model
-    raise UserError(
-        f"{where} does not learn row by row: it has neither partial_fit and predict, nor learn_one and "
-        "predict_one"
-    )
-
-
-def _requires_fit(step: Any) -> bool:
-    tags = getattr(step, "__sklearn_tags__", None)
-    return bool(tags().requires_fit) if tags else True
 
 
 # ------------------------------------------------------------------ what an object is
@@ -153,11 +77,11 @@ class ObjectSpec(LearnerSpec):
         model = self.models.get(_json(params))
         if model is None:
             raise UserError(f"the class {self.name} was defined again: give an object of it to this call")
-        return _fresh(model, seed % 2**32)
+        return fresh(model, seed)
 
 
-class _Walk:
-    """The packages, and the sources outside of packages, of all that an object consists of."""
+class Identity:
+    """The packages, and the sources outside of packages, of all that an estimator consists of."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -170,6 +94,20 @@ class _Walk:
         for each in distributions().get(top, []):
             self.packages[each] = importlib.metadata.version(each)
 
+    def file(self, path: Path) -> None:
+        """Keep a source outside of packages with all that it imports."""
+        if path not in self.files:
+            self.files |= {*sources(path)}
+            for each in packages_of(self.files):
+                self.package(each)
+
+    def text(self, *homes: str) -> str:
+        """Return what a key holds of the code: where it comes from, hashes of sources, versions."""
+        texts = hashlib.sha256(_json(self.texts).encode()).hexdigest()[:16] if self.texts else ""
+        files = hash_of(sorted(self.files)) if self.files else ""
+        versions = [f"{name} {self.packages[name]}" for name in sorted(self.packages)]
+        return "; ".join(filter(None, [f"estimator {REVISION}", *homes, files, texts, *versions]))
+
     def named(self, own: Any) -> str:
         """Return the name of a class or a function, and keep where its code comes from."""
         module, name = own.__module__ or "", own.__qualname__
@@ -181,10 +119,7 @@ class _Walk:
             return name
         file = getattr(sys.modules.get(module), "__file__", None)
         if "<" not in name and file and module != "__main__":
-            if (path := Path(file)) not in self.files:
-                self.files |= {*sources(path)}
-                for each in packages_of(self.files):
-                    self.package(each)
+            self.file(Path(file))
             return name
         if getattr(own, "__closure__", None) or name.endswith("<lambda>"):
             raise UserError(
@@ -232,6 +167,8 @@ class _Walk:
             return value if math.isfinite(value) else str(value)
         if isinstance(value, list | tuple):
             return [self.value(one, key) for one in value]
+        if isinstance(value, slice):
+            return [value.start, value.stop, value.step]
         if isinstance(value, set | frozenset):
             return sorted((self.value(one, key) for one in value), key=_json)
         if isinstance(value, Mapping):
@@ -248,7 +185,7 @@ class _Walk:
                 digest = hashlib.sha256(array.dtype.str.encode() + array.tobytes()).hexdigest()[:16]
                 return {"kind": "array", "shape": list(array.shape), "sha256": digest}
         more = (
-            "a whole number or None" if key in _SEEDS else "numbers, texts, arrays or objects with get_params"
+            "a whole number or None" if key in SEEDS else "numbers, texts, arrays or objects with get_params"
         )
         raise UserError(
             f"algo={self.name}: {key} is {type(value).__name__}, of which a key of results cannot be made; "
@@ -293,6 +230,11 @@ def _params_of(model: Any) -> dict[str, Any] | None:
     return {name: getattr(model, name, value) for name, value in model._get_params().items()}
 
 
+def says_parameters(model: Any) -> bool:
+    """Whether an object says its parameters, so that a copy can be made of it."""
+    return isinstance(model, Refit) or _params_of(model) is not None
+
+
 @cache
 def _usual(kind: Any) -> dict[str, Any]:
     """Return the parameters of an object of a class that is made without arguments, where that can be."""
@@ -309,7 +251,7 @@ def _json(value: Any) -> str:
 
 def _tasks(model: Any) -> list[str]:
     """Return the tasks that an object is for. Raises UserError for another kind, such as a clusterer."""
-    last = _steps_of(model)[-1][1] if hasattr(model, "steps") else model
+    last = last_step(model)
     kind = getattr(last, "_estimator_type", None)
     if not hasattr(last, "learn_one"):
         kind = last.__sklearn_tags__().estimator_type if hasattr(last, "__sklearn_tags__") else kind
@@ -327,6 +269,7 @@ def _tasks(model: Any) -> list[str]:
 
 def takes_many(model: Any) -> bool:
     """Whether an estimator takes more than two classes, as far as its package says."""
+    model = model.model if isinstance(model, Refit) else model
     if hasattr(model, "learn_one"):
         return bool(getattr(model, "_multiclass", True))
     tags = getattr(getattr(model, "__sklearn_tags__", dict)(), "classifier_tags", None)
@@ -340,30 +283,32 @@ def spec_of(model: Any) -> tuple[ObjectSpec, dict[str, Any]]:
     """
     if inspect.isclass(model):
         raise UserError(f"algo={model.__name__} is a class: give an object, {model.__name__}(...)")
+    learns = learnable(model, f"algo={type(model).__name__}")
+    refit = model if isinstance(model, Refit) else None
+    given_model, model = model, refit.model if refit else model
     kind = type(model)
     steps = [type(step).__name__ for _, step in _steps_of(model)] if hasattr(model, "steps") else []
     names = steps or [kind.__name__]
-    learns = learnable(model, f"algo={kind.__name__}")
     if _params_of(model) is None:
         raise UserError(
             f"algo={kind.__name__} does not say its parameters, which are part of the keys of results: "
             "derive it from sklearn.base.BaseEstimator or river.base.Base"
         )
-    walk = _Walk("+".join(names))
-    tasks, params = _tasks(model), walk.params(model)
+    name = "+".join(names) + (".refit" if refit else "")
+    identity = Identity(name)
+    tasks, params = _tasks(model), identity.params(model)
+    if refit:
+        params |= {f"refit_{key}": own for key, own in refit.changed().items()}
     classes = [type(step) for _, step in _steps_of(model)] if steps else [kind]
-    homes = dict.fromkeys(walk.named(own) for own in (kind, *classes))
+    homes = dict.fromkeys(identity.named(own) for own in (kind, *classes))
     top = kind.__module__.partition(".")[0]
     package = ", ".join(distributions().get(top, [])) if top in distributions() else ""
-    texts = hashlib.sha256(_json(walk.texts).encode()).hexdigest()[:16] if walk.texts else ""
-    files = hash_of(sorted(walk.files)) if walk.files else ""
-    versions = [f"{name} {walk.packages[name]}" for name in sorted(walk.packages)]
-    source = "; ".join(filter(None, [f"object {REVISION}", *homes, files, texts, *versions]))
-    name = "+".join(names)
+    source = identity.text(*homes)
+    label = " | ".join(names) + (", refitted" if refit else "")
     spec = ObjectSpec(
         name=f"{top}.{name}" if package else name,
         function=name,
-        label=" | ".join(names) + (f" ({package})" if package else ""),
+        label=label + (f" ({package})" if package else ""),
         cite=package or kind.__module__,
         tasks=tasks,
         kernels="none",
@@ -371,27 +316,31 @@ def spec_of(model: Any) -> tuple[ObjectSpec, dict[str, Any]]:
         classes="many" if takes_many(learns) else "two",
         estimator=f"{kind.__module__}:{kind.__qualname__}",
         source=source,
-        packages=walk.packages,
+        packages=identity.packages,
     )
     known = given.get(spec.name)
     if isinstance(known, ObjectSpec) and known.source == source:
         spec = known
     given[spec.name] = spec
-    spec.models[_json(params)] = model
+    spec.models[_json(params)] = given_model
     return spec, params
 
 
 # ------------------------------------------------------------------ fresh copies
 
 
-def _fresh(model: Any, seed: int) -> Any:
+def fresh(model: Any, seed: int) -> Any:
+    """Return a copy of an estimator that has learnt nothing; seed: where it names none."""
+    seed %= 2**32
+    if isinstance(model, Refit):
+        return replace(model, model=fresh(model.model, seed))
     if hasattr(model, "learn_one"):
         return _fresh_of_river(model, seed)
     from sklearn.base import clone
 
     made = clone(model)
-    own = {name for name, value in made.get_params().items() if value is None}
-    seeds = sorted(name for name in own if name.rpartition("__")[2] in _SEEDS)
+    unset = {name for name, value in made.get_params().items() if value is None}
+    seeds = sorted(name for name in unset if name.rpartition("__")[2] in SEEDS)
     if seeds:
         made.set_params(**{name: (seed + at) % 2**32 for at, name in enumerate(seeds)})
     return made
@@ -415,6 +364,4 @@ def _fresh_of_river(value: Any, seed: int) -> Any:
     if any(own.kind in (own.VAR_POSITIONAL, own.VAR_KEYWORD) for own in signature.values()):
         return value.clone()
     made = {name: _fresh_of_river(own, seed + at) for at, (name, own) in enumerate(params.items())}
-    return type(value)(
-        **made | {name: seed % 2**32 for name in _SEEDS if name in made and made[name] is None}
-    )
+    return type(value)(**made | {name: seed % 2**32 for name in SEEDS if name in made and made[name] is None})

@@ -86,7 +86,8 @@ def run_pass(
         apart = seeds.derive("apart", dataset.content_hash)
         pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, block, dataset.n_classes)
     if spec.estimator:
-        learner = Estimator(spec, params, dataset.d, seed, dataset.task, dataset.n_classes, scale)
+        names = dataset.classes
+        learner = Estimator(spec, params, dataset.d, seed, dataset.task, dataset.n_classes, scale, names)
     else:
         binary = threads > 1 and bool((stream.values == 1.0).all())
         how: Any = {"threads": threads, "looked_up": binary, "classes": dataset.n_classes, "scaling": scale}
@@ -103,6 +104,8 @@ def run_pass(
     trace, seconds = (
         run_delayed(learner, stream, delay, note) if delay > 1 else learner.run(stream, on_part=note)
     )
+    if spec.estimator:
+        learner.check_spoke()
     left_out = scores.before_variation(stream.y, delay) if own else None
     figures = _figures(learner, stream, trace, seconds, weights, dataset.task, left_out)
     if dataset.task == "classification":
@@ -187,7 +190,7 @@ def _figures(
             measured["few_rounds"] = few
         curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
     if task == "classification":
-        values, rounds = scores.of_classes(stream, trace, learner.spec.probabilities)
+        values, rounds = scores.of_classes(stream, trace, _probabilities(learner, stream, trace))
     measured |= values
     for name, each in rounds.items():
         if (sums := scores.sums_of(each)) is None:
@@ -210,6 +213,18 @@ def _figures(
         "seconds": seconds,
         "curve": curve,
     }
+
+
+def _probabilities(learner: Any, stream: Stream, trace: Trace) -> np.ndarray | None:
+    """Return the probabilities (T, C) of the classes in each round, None of a learner without."""
+    if isinstance(learner, Estimator):
+        return learner.probabilities(trace)
+    if not learner.spec.probabilities:
+        return None
+    if stream.label is None:
+        return np.column_stack([0.5 - trace.score, 0.5 + trace.score])
+    noted = len(trace.class_scores) == stream.T and not unrecorded(trace.class_scores[:, -1]).any()
+    return trace.class_scores if noted else None
 
 
 def choose_kernels(

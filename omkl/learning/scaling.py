@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from omkl.engine.running_scale import fill_rows, has_gaps, scale_rows, scale_targets, see_rows, see_values
-from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream
+from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream, unrecorded
 from omkl.errors import UserError
 from omkl.resources.resource import LARGEST_COUNT, Arrays
 
@@ -263,7 +263,9 @@ def in_units(trace: Trace, units: Units, y: np.ndarray, spec: Any) -> None:
     told = dict(zip(spec.measures, trace.further.T, strict=True))
     variance, nlpd, known = told.get("variance"), told.get("nlpd"), units.width > 0.0
     if variance is not None:
-        variance *= np.square(units.width)
+        told_of = ~unrecorded(variance)
+        variance[told_of] *= np.square(units.width[told_of])
+        known &= told_of
     if nlpd is None:
         return
     if units.fixed:

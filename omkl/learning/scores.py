@@ -13,22 +13,20 @@ Rounds = dict[str, np.ndarray]
 LEAST_P = float(np.finfo(np.float64).eps)  # a probability below it counts as this much
 
 
-def of_classes(stream: Stream, trace: Trace, probabilities: bool) -> tuple[Values, Rounds]:
+def of_classes(stream: Stream, trace: Trace, P: np.ndarray | None) -> tuple[Values, Rounds]:
     """Return the measures of a classification, and those that are means over the rounds.
 
-    probabilities: whether the scores are, see LearnerSpec. A measure that has no value is left out: an AUC
-    of one class, or of scores that nobody noted.
+    P (T, C): probabilities of the classes, None of a learner without. A measure that has no value is left
+    out: an AUC of one class, or of scores that nobody noted.
     """
     label = stream.label if stream.label is not None else (stream.y > 0).astype(np.int64)
     values: Values = {"kappa_temporal": kappa_temporal(label, trace.mistake)}
     rounds: Rounds = {}
     scores = trace.score[:, None] if stream.label is None else trace.class_scores
-    if len(scores) < len(label) or unrecorded(scores[:, -1]).any():
-        return values, rounds
-    if (area := auc(label, scores)) is not None:
+    is_noted = len(scores) == len(label) and not unrecorded(scores[:, -1]).any()
+    if is_noted and (area := auc(label, scores)) is not None:
         values["auc"] = area
-    if probabilities:
-        P = np.column_stack([0.5 - trace.score, 0.5 + trace.score]) if stream.label is None else scores
+    if P is not None:
         rounds["log_loss"] = -np.log(np.clip(P[np.arange(len(label)), label], LEAST_P, 1.0))
         rounds["brier"] = brier(label, P)
         values["ece"] = calibration_error(P.max(axis=1), ~trace.mistake)
@@ -133,7 +131,8 @@ def of_numbers(
         whole = np.square(target - target.mean())[kept].sum()
         share = 1.0 - np.square(error)[kept].sum() / whole if whole > 0 else np.nan
         if variance is not None:
-            rounds["coverage"] = (error <= WITHIN_95 * np.sqrt(variance)).astype(np.float64)
+            within = (error <= WITHIN_95 * np.sqrt(variance)).astype(np.float64)
+            rounds["coverage"] = np.where(unrecorded(variance), UNRECORDED, within)
     if np.isfinite(share):
         values["r2"] = float(share)
     return values, rounds

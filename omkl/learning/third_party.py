@@ -1,24 +1,27 @@
-"""An estimator of scikit-learn's or river's kind as a learner: in each round it predicts, then it learns.
+"""An estimator of another package as a learner: in each round it predicts, then it learns.
 
 It is an object of a call (see objects), or a YAML of a folder of OMKL_PATH names it, ``estimator:
-module:Class``. The module is a file of that folder, or
-of an installed package; its class has ``partial_fit`` and ``predict``, or ``learn_one`` and ``predict_one``.
-A module of the folder may have a function in its place, which returns such an object.
+module:Class``, which makes an object. The module is a file of that folder, or of an installed package; a
+module of the folder may have a function in its place, which returns an object. How objects are asked is in
+adapters.
 
-The score is what ``decision_function`` gives, else the predicted label as +1 or -1, times how much more
-probable it is where ``predict_proba_one`` says so, or the predicted number; of more than two classes it is
-the margin of the true class. Before the first row has been learnt it is 0, as
-that of our own learners.
+A mistake is an answer that is not the class, and no answer. The score is what ``decision_function`` gives,
+else the probability of the second class less that of the first, else the class as +1 or -1, or the number
+predicted; of more than two classes it is the margin of the true one. Before the first row has been learnt,
+and where there is no answer, it is 0.
 """
 
 import hashlib
-import importlib.metadata
 import importlib.util
 import inspect
 import json
+import math
+import random
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -28,23 +31,24 @@ import numpy as np
 
 from omkl import conf
 from omkl.config.learners import LearnerSpec, learner_specs
-from omkl.engine.numba_cache import hash_of, sources
-from omkl.engine.stream import Stream, Trace, make_trace
-from omkl.errors import OmklError, UserError, counted, suggest
-from omkl.learning.objects import ObjectSpec, distributions, learnable, packages_of, takes_many
-from omkl.learning.scaling import Scaling, in_units
+from omkl.engine.stream import MOST_SCORES, UNRECORDED, Stream, Trace, make_trace
+from omkl.errors import OmklError, UserError, show, suggest
+from omkl.files import hash_of, sources
+from omkl.learning.adapters import NOTHING, SEEDS, Refit, Saying, adapter, learnable
+from omkl.learning.objects import Identity, ObjectSpec, distributions, fresh, says_parameters, takes_many
+from omkl.learning.scaling import Scaling, in_units, surprise
 
-_LEAST = 1e-12  # score of a label that is predicted without being more probable
 FEW = 10  # rows after which an estimator may still have nothing to predict
-REVISION = 2  # of this module: raise it when it makes other results
+DENSITY = ["nlpd", "variance"]  # what it reports of each round where its predictions have a variance
 
 
 class Estimator:
     """An estimator with what `run_pass` uses of a Learner; one pass is all that it makes.
 
     spec: its LearnerSpec; params: its arguments; d: number of features; seed: its ``random_state`` or
-    ``seed``, where it takes one; classes: their number; scaling: of its rows and targets. Raises UserError as
-    `make` does.
+    ``seed``, where it names none, and that of the generators of numpy and ``random``; task, classes: of the
+    data, and their number; names: of the classes; scaling: of its rows and targets. Raises UserError as
+    `make_estimator` does.
     """
 
     m, weights, classifiers = 0, None, None
@@ -58,141 +62,170 @@ class Estimator:
         task: str,
         classes: int = 2,
         scaling: Scaling | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
-        self.scaling = scaling
-        self.spec, self.d, self.is_regression, self.classes = spec, d, task == "regression", classes
-        self.model = make_estimator(spec, params, seed, classes)
+        self.scaling, self.d, self.classes = scaling, d, 0 if task == "regression" else classes
         self.name = f"{spec.name} ({spec.estimator})"
-        kind = self._of_sklearn if hasattr(self.model, "partial_fit") else self._of_river
-        self._row, self._score, self._learn = kind()
-        self._silent = 0  # predictions that are None
-        self._learnt = False  # a first row, before which nothing is predicted
+        self._generators = _seeded(seed)
+        with self._own_generators():
+            model = make_estimator(spec, params, seed, classes)
+            self._asked = adapter(model, self.name, d, self.classes, spec.sparse)
+        self.spec = spec if self.classes else replace(spec, measures=DENSITY)
+        self._labels = self._asked.labels
+        self._names = tuple(names or map(str, self._labels))
+        self._class_of = _class_of(self._names, self._labels)
+        self._has_probabilities = self._learnt = False
+        self._rounds = self._silent = 0  # those after the first row was learnt, those without an answer
 
     @np.errstate(all="ignore")  # what divides by 0 in a package's first rounds is its own
     def run(self, stream: Stream, learn: bool = True, on_part: Any = None) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace, and CPU seconds.
 
-        on_part: called with the number of rounds done, at most 100 times. Raises OmklError for predictions
-        that are none.
+        on_part: called with the number of rounds done, at most 100 times. Raises OmklError for answers that
+        are no class, or no number.
         """
-        many, part = stream.label is not None, -(-stream.T // 100)
-        trace = make_trace(stream.T, classes=self.classes if many else 0)
+        given, units, part = stream, None, -(-stream.T // 100)
+        trace = self._trace(stream)
         began = time.thread_time()
-        given, units = stream, None
         if self.scaling is not None:
             stream, units = self.scaling.scaled(given, learn)
         seconds = time.thread_time() - began
-        order, indptr = stream.order.tolist(), stream.indptr.tolist()
-        labels = (stream.label if many else stream.y).tolist()
+        numbers = (stream.y if stream.label is None else stream.label).tolist()
+        if self.classes == 2:
+            numbers = [int(y > 0) for y in numbers]
         began = time.thread_time()
-        for t, y in enumerate(labels):
-            x = self._row(stream, indptr[order[t]], indptr[order[t] + 1])
-            if many:
-                found = self._score(x) if self._learnt else None
-                trace.predicted[t], f = self._judged(found, y)
-                if t < len(trace.class_scores):
-                    own = np.arange(self.classes) == (-1 if found is None else found)
-                    trace.class_scores[t] = found if isinstance(found, np.ndarray) else own
-            else:
-                f = self._score(x) if self._learnt else 0.0
-            trace.score[t], trace.mistake[t] = f, not (f if many else y * f) > 0
-            if learn:
-                self._learn(x, y)
-                self._learnt = True
-            if on_part is not None and (t + 1) % part == 0:
-                on_part(t + 1)
-        if FEW < stream.T == self._silent + 1:
-            raise OmklError(f"{self.name} predicts None for every row; predict_one must return a prediction")
+        t, asked = 0, self._asked
+        with self._own_generators():
+            while t < stream.T:
+                stop = min(stream.T, t + asked.unchanged(learn))
+                rows = asked.rows(stream, t, stop)
+                said = asked.said(rows) if self._learnt else [NOTHING] * (stop - t)
+                for at, saying in enumerate(said, t):
+                    (self._note_class if self.classes else self._note_number)(trace, at, numbers[at], saying)
+                if learn:
+                    asked.learn(
+                        rows, [self._labels[y] for y in numbers[t:stop]] if self.classes else numbers[t:stop]
+                    )
+                    self._learnt = True
+                if on_part is not None:
+                    for done in range(t // part + 1, stop // part + 1):
+                        on_part(done * part)
+                t = stop
         if learn and self.scaling is not None:
             self.scaling.see(given)
         seconds += time.thread_time() - began
+        if not self.classes:
+            known = trace.further[:, 1] >= 0.0
+            error = (stream.y - trace.score)[known]
+            trace.further[known, 0] = surprise(error, trace.further[known, 1], None)
         if units is not None:
             in_units(trace, units, given.y, self.spec)
         return trace, seconds
 
-    def _judged(self, found: Any, y: int) -> tuple[int, float]:
-        """Return the class predicted and the margin of class y: its score less that of its strongest rival.
+    def check_spoke(self) -> None:
+        """Raise OmklError for an estimator that has answered nothing in more than a few rounds."""
+        if FEW < self._rounds == self._silent:
+            raise OmklError(f"{self.name} {self._asked.silence}")
 
-        found: the scores (C,) of all classes, or the class predicted, None where there is none yet
-        """
-        if found is None:
-            return 0, 0.0
-        if isinstance(found, np.ndarray):
-            return int(found.argmax()), float(found[y] - np.delete(found, y).max())
-        if found not in range(self.classes):
+    def probabilities(self, trace: Trace) -> np.ndarray | None:
+        """Return the probabilities (T, C) of a trace's rounds; None of an estimator without."""
+        return trace.further if self._has_probabilities and trace.further.shape[1] else None
+
+    def _trace(self, stream: Stream) -> Trace:
+        many = self.classes if stream.label is not None else 0
+        if not self.classes:
+            trace = make_trace(stream.T, len(DENSITY))
+            trace.further[:] = UNRECORDED
+            return trace
+        trace = make_trace(stream.T, self.classes if stream.T * self.classes <= MOST_SCORES else 0, many)
+        trace.further[:] = 1.0 / self.classes
+        return trace
+
+    def _note_class(self, trace: Trace, t: int, y: int, saying: Saying) -> None:
+        c, scores, P = self._class(saying.answer), saying.scores, saying.probabilities
+        if P is not None:
+            self._has_probabilities = True
+            P = P / P.sum() if np.isfinite(P).all() and P.sum() > 0.0 else None  # such as 0 / 0 of few rows
+        if P is not None and trace.further.shape[1]:
+            trace.further[t] = P
+        trace.mistake[t] = c != y
+        scores = P if scores is None or c is None else scores
+        if scores is None:
+            scores = np.zeros(self.classes)
+            if c is not None:
+                scores[c] = 1.0
+        if self.classes == 2:
+            trace.score[t] = scores[1] - scores[0] if np.ndim(scores) else scores
+            return
+        trace.predicted[t] = int(y == 0) if c is None else c
+        trace.score[t] = scores[y] - np.delete(scores, y).max()
+        if t < len(trace.class_scores):
+            trace.class_scores[t] = scores
+
+    def _class(self, answer: Any) -> int | None:
+        """Return the number of the class that an answer names, None of no answer."""
+        self._rounds += self._learnt
+        if answer is None:
+            self._silent += self._learnt
+            return None
+        try:
+            return self._class_of[answer]
+        except (KeyError, TypeError):
+            told = f" (it is told {' and '.join(map(str, self._labels))})" if self.classes == 2 else ""
             raise OmklError(
-                f"{self.name} predicts {found!r}, which is not one of the classes 0 to {self.classes - 1}"
-            )
-        return int(found), 1.0 if found == y else -1.0
+                f"{self.name} answers {show(answer)}, which is no class: {', '.join(self._names)}{told}"
+            ) from None
 
-    # What the two kinds of estimators need: a row, its score (of many classes see _judged), learning it.
+    def _note_number(self, trace: Trace, t: int, y: float, saying: Saying) -> None:
+        self._rounds += self._learnt
+        self._silent += self._learnt and saying.answer is None
+        try:
+            trace.score[t] = 0.0 if saying.answer is None else float(saying.answer)
+        except (TypeError, ValueError):
+            raise OmklError(f"{self.name} answers {show(saying.answer)}, which is no number") from None
+        trace.mistake[t] = not y * trace.score[t] > 0
+        if saying.variance is not None and math.isfinite(saying.variance):
+            trace.further[t, 1] = saying.variance
 
-    def _of_sklearn(self) -> tuple[Callable, Callable, Callable]:
-        model, d, is_regression = self.model, self.d, self.is_regression
-        takes_classes = "classes" in inspect.signature(model.partial_fit).parameters and not is_regression
-        many = self.classes > 2
-        first = {"classes": np.arange(self.classes) if many else np.array([-1, 1])} if takes_classes else {}
-        scores = None if is_regression else getattr(model, "decision_function", None)
+    @contextmanager
+    def _own_generators(self) -> Iterator[None]:
+        """Give the global generators of numpy and ``random`` the state of this pass, then their own again."""
+        before = _generators()
+        _set_generators(self._generators)
+        try:
+            yield
+        finally:
+            self._generators = _generators()
+            _set_generators(before)
 
-        def row(stream: Stream, start: int, stop: int) -> Any:
-            if self.spec.sparse:
-                import scipy.sparse as sp
 
-                parts = (stream.values[start:stop].copy(), stream.indices[start:stop].copy())
-                return sp.csr_matrix((*parts, [0, stop - start]), shape=(1, d))
-            x = np.zeros((1, d))
-            x[0, stream.indices[start:stop]] = stream.values[start:stop]
-            return x
+def _class_of(names: Sequence[str], labels: Sequence[Any]) -> dict[Any, int]:
+    """Return the number of the class that an answer means.
 
-        def score(x: Any) -> Any:
-            value = np.ravel((scores or model.predict)(x))
-            if many and scores and value.size == self.classes:
-                return value
-            if many and scores:
-                value = np.ravel(model.predict(x))
-            if value.size != 1:
-                raise OmklError(f"{self.name} gives {counted(value.size, 'number')} for one row")
-            return value[0] if many else float(value[0])
+    It is what the estimator is told (labels), or what the data say (names): also as a number, unless that is
+    what it is told of another class.
+    """
+    told = {label: c for c, label in enumerate(labels)}
+    try:
+        numbers = {float(name): c for c, name in enumerate(names)}
+    except ValueError:
+        numbers = {}
+    if any(told.get(number, c) != c for number, c in numbers.items()):
+        numbers = {}
+    return {name: c for c, name in enumerate(names)} | numbers | told
 
-        def learn(x: Any, y: float) -> None:
-            model.partial_fit(x, np.array([y if is_regression else int(y)]), **first)
-            first.clear()
 
-        return row, score, learn
+def _generators() -> tuple[Any, Any]:
+    return random.getstate(), np.random.get_state()  # noqa: NPY002  # which packages draw from
 
-    def _of_river(self) -> tuple[Callable, Callable, Callable]:
-        model, every = self.model, range(self.d)
-        as_given = self.is_regression or self.classes > 2
-        probabilities = None if as_given else getattr(model, "predict_proba_one", None)
 
-        def row(stream: Stream, start: int, stop: int) -> dict[int, float]:
-            own = stream.indices[start:stop].tolist(), stream.values[start:stop].tolist()
-            x = {} if self.spec.sparse else dict.fromkeys(every, 0.0)
-            x.update(zip(*own, strict=True))
-            return x
+def _set_generators(states: tuple[Any, Any]) -> None:
+    random.setstate(states[0])
+    np.random.set_state(states[1])  # noqa: NPY002
 
-        def score(x: dict[int, float]) -> Any:
-            value = model.predict_one(x)
-            self._silent += value is None
-            if self.classes > 2:
-                return value
-            if value is None:
-                return 0.0
-            if not isinstance(value, bool | np.bool_):
-                return float(value)
-            sign = 1.0 if value else -1.0
-            if not probabilities:
-                return sign
-            try:
-                shares = probabilities(x)
-            except NotImplementedError:  # of a part of it, such as a model that votes
-                return sign
-            return sign * max(abs(shares.get(True, 0.0) - shares.get(False, 0.0)), _LEAST)
 
-        def learn(x: dict[int, float], y: float) -> None:
-            model.learn_one(x, y if as_given else y > 0)
-
-        return row, score, learn
+def _seeded(seed: int) -> tuple[Any, Any]:
+    return random.Random(seed).getstate(), np.random.RandomState(seed % 2**32).get_state()
 
 
 def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, classes: int = 2) -> Any:
@@ -203,19 +236,21 @@ def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, clas
     if isinstance(spec, ObjectSpec):
         return learnable(spec.fresh(params, seed), f"algo={spec.name}")
     where, target = conf.file("algo", spec.name), estimator_class(spec)
-    known = inspect.signature(target).parameters
-    any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
-    for name in [] if any_name else params.keys() - known.keys():
-        raise UserError(f"{where}: {spec.estimator} has no argument '{name}'{suggest(name, known)}")
-    seeds = [name for name in ("random_state", "seed") if name in known and name not in params]
+    arguments = inspect.signature(target).parameters
+    any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in arguments.values())
+    for name in [] if any_name else params.keys() - arguments.keys():
+        raise UserError(f"{where}: {spec.estimator} has no argument '{name}'{suggest(name, arguments)}")
+    seeds = [name for name in SEEDS if name in arguments and name not in params]
     try:
-        made = target(**params, **dict.fromkeys(seeds[:1], seed % 2**32))
+        model = target(**params, **dict.fromkeys(seeds[:1], seed % 2**32))
     except (ImportError, TypeError, ValueError) as error:  # the first of a package that its function imports
         raise UserError(f"{where}: {spec.estimator}: {error}") from None
-    made = learnable(made, f"{where}: {spec.estimator}")
-    if classes > 2 and not takes_many(made):
+    if says_parameters(model):
+        model = fresh(model, seed)
+    model = learnable(Refit(model) if spec.refit else model, f"{where}: {spec.estimator}")
+    if classes > 2 and not takes_many(model):
         raise UserError(f"{where}: {spec.estimator} is for two classes, the data have {classes}")
-    return made
+    return model
 
 
 @cache
@@ -242,14 +277,12 @@ def code_identity(spec: LearnerSpec) -> str:
     module imports, with a hash of the source then.
     """
     where = conf.file("algo", spec.name)
-    name = str(spec.estimator).partition(":")[0]
-    parts, tops = [f"estimator {REVISION}", str(spec.estimator)], [name.partition(".")[0]]
+    name, identity = str(spec.estimator).partition(":")[0], Identity(spec.name)
     if own := _own_module(name, where):
-        files = sources(own)
-        parts.append(hash_of(files))
-        tops = sorted(packages_of(files))
-    names = {each for top in tops for each in distributions().get(top, [])}
-    return "; ".join([*parts, *(f"{each} {importlib.metadata.version(each)}" for each in sorted(names))])
+        identity.file(own)
+    else:
+        identity.package(name.partition(".")[0])
+    return identity.text(str(spec.estimator), *(["refit"] if spec.refit else []))
 
 
 def _own_module(name: str, where: Path) -> Path | None:

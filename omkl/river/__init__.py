@@ -4,8 +4,12 @@ The names and arguments are those of `omkl.sklearn`, with ``seed`` instead of ``
 ``calibration="platt"`` if nothing is said: bagging, bandits and drift wrappers ask for probabilities.
 """
 
+import importlib.util
 from functools import cache
 from typing import Any
+
+if importlib.util.find_spec("river") is None:
+    raise ImportError("omkl.river needs the package river: pip install 'omkl[river]'")
 
 from omkl.estimators.arguments import estimator_specs, listed, make_class, no_such_estimator
 from omkl.river.base import NoveltyDetector, Regressor

@@ -101,6 +101,11 @@ class Model(Copied):
         """The lock of the learner, as soon as there is one: held by a whole call that learns or predicts."""
         return self._model.lock if "_model" in self.__dict__ else nullcontext()
 
+    @property
+    def n_seen_(self) -> int:
+        """Rows learnt."""
+        return self._progress.rounds if "_progress" in self.__dict__ else 0
+
     def _current(self) -> Learner:
         """Return the learner, with the hyperparameters that have been set since it began."""
         follow(self, self._model)

@@ -31,6 +31,11 @@ class Classifier(Model, base.Classifier):
     _kept: list[Row] | None  # the rows so far, None where no third label may come
 
     @property
+    def mistakes_(self) -> int:
+        """Rows learnt whose prediction before the update was wrong."""
+        return int(self._progress.total) if "_progress" in self.__dict__ else 0
+
+    @property
     def _multiclass(self) -> bool:
         return learner_spec(self.learner).takes(3)
 

@@ -151,15 +151,16 @@ def rows_in_memory(
     learner, about, where = model.learner, model.about, Path("data")
     doubts = Doubts(where)
     if recipe := about.get("recipe") and Recipe.from_json(about["recipe"]):
-        if not hasattr(X, "columns"):
-            raise UserError(
-                "data: the model was trained on a table; give a frame with its columns, or a file"
-            )
-        table = of_frame(X, where, recipe.preparation, recipe.texts)
+        table = of_frame(
+            _frame_of(X, [column.name for column in recipe.columns]), where, recipe.preparation, recipe.texts
+        )
         examples, there, kept = prepared_rows(recipe, table, labelled and y is None, doubts)
         labels = in_rows_of(X, y)[kept] if y is not None else examples.labels if there else None
         count = len(table)
     else:
+        if isinstance(X, Mapping):
+            raise UserError("data: the model was trained on an array, whose columns have no names; give one")
+        X = np.reshape(X, (1, -1)) if getattr(X, "ndim", 2) == 1 else X
         count = X.shape[0] if hasattr(X, "shape") else len(X)
         rows = from_arrays(X, np.zeros(count), name="data", task="regression")
         examples = Examples(rows.indptr, rows.indices, rows.values, rows.y, rows.d)
@@ -175,6 +176,23 @@ def rows_in_memory(
         numbers = labels_of_model(labels, about, where, labelled, doubts)
     own = examples.indptr, examples.indices, examples.values
     return iter([Rows(*own, numbers, kept + 1, 1, count + 1, {})]), doubts
+
+
+def _frame_of(X: Any, columns: list[str]) -> Any:
+    """Return rows as a frame: a frame, one row by name, or an array with these columns."""
+    if hasattr(X, "columns"):
+        return X
+    import pandas as pd
+
+    if hasattr(X, "items"):  # a dict, a Series
+        return pd.DataFrame([dict(X.items())])
+    made = X.toarray() if hasattr(X, "toarray") else np.atleast_2d(np.asarray(X))
+    if made.ndim != 2 or made.shape[1] != len(columns):
+        raise UserError(
+            f"data: the model has the columns {', '.join(columns)}; an array needs these {len(columns)} in "
+            f"this order, and has {counted(made.shape[-1], 'column')}; a frame may have others too"
+        )
+    return pd.DataFrame(made, columns=columns)
 
 
 class Prediction(NamedTuple):

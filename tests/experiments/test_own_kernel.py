@@ -300,3 +300,28 @@ def ran(kernel):
     how = {"reps": 1, "yardsticks": [], "store": "s", "exec": "serial", "progress": False}
     X = np.arange(20.0)[:, None]
     return omkl.run(algo=omkl.learner("perceptron", kernel=kernel), data=X, y=X[:, 0] > 9, **how)
+
+
+@pytest.mark.parametrize("within", ["helper", "deeper"])
+def test_the_key_holds_the_source_of_what_a_kernel_calls(place, monkeypatch, within):
+    monkeypatch.syspath_prepend(str(place))
+    names = [f"{name}_{within}" for name in ("helper", "deeper")]
+    inner = "from numba import njit\n\n\n@njit\ndef deep(s):\n    return {} + s\n"
+    outer = (
+        "from numba import njit\nfrom NAME import deep\n\n\n@njit\ndef shape(s):\n    return {} / deep(s)\n"
+    )
+    outer = outer.replace("NAME", names[1])
+    texts = {names[0]: outer.format(1.0), names[1]: inner.format(1.0)}
+    found = []
+    for value in (1.0, 2.0, 1.0):
+        changed = dict(zip(names, (outer, inner), strict=True))[f"{within}_{within}"].format(value)
+        for name, text in (texts | {f"{within}_{within}": changed}).items():
+            (place / f"{name}.py").write_text(text)
+        module = importlib.import_module(names[0])
+        study = f"def study{len(found)}(product, norm2, other_norm2):\n    return shape(product)\n"
+        (place / "study_file.py").write_text(study)
+        space = {"shape": module.shape, "__name__": "__main__"}
+        exec(compile(study, place / "study_file.py", "exec"), space)
+        monkeypatch.setattr(space[f"study{len(found)}"], "__name__", "study")
+        found.append(omkl.kernel(space[f"study{len(found)}"])["source"])
+    assert found[0] == found[2] != found[1]

@@ -20,8 +20,10 @@ from river import (
 )
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import MiniBatchKMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -201,14 +203,23 @@ def test_other_parameters_have_another_key(one, other):
 REFUSED = [
     (
         RandomForestClassifier(),
-        "RandomForestClassifier does not learn row by row: it has neither partial_fit",
+        "algo=RandomForestClassifier has no partial_fit, so it cannot learn online; omkl.refit(...) fits it",
     ),
     (SGDClassifier, "SGDClassifier is a class: give an object, SGDClassifier(...)"),
     (
         make_pipeline(PCA(2), SGDClassifier()),
-        "the step 'pca' (PCA) has no partial_fit, and fitted on all rows",
+        "the step 'pca' (PCA) has no partial_fit, and what it makes of a row depends on the values of the",
     ),
     (make_pipeline(StandardScaler(), RandomForestClassifier()), "the step 'randomforestclassifier'"),
+    (
+        make_pipeline(Nystroem(), SGDClassifier()),
+        "the step 'nystroem' (Nystroem) has no partial_fit, and what",
+    ),
+    (make_pipeline(RBFSampler(gamma="scale"), SGDClassifier()), "the step 'rbfsampler' (RBFSampler) has no"),
+    (
+        make_pipeline(ColumnTransformer([("one", PCA(1), [0])]), SGDClassifier()),
+        "the step 'columntransformer' (ColumnTransformer): its part 'one' (PCA) has no partial_fit",
+    ),
     (make_pipeline(FunctionTransformer(lambda X: X), GaussianNB()), "<lambda> among its parameters"),
     (MiniBatchKMeans(), "it is a clusterer; a classifier or a regressor is needed"),
     (cluster.KMeans(), "it is a clusterer"),
@@ -216,7 +227,7 @@ REFUSED = [
     (Silent(), "does not say its parameters, which are part of the keys of results"),
     (SGDClassifier(random_state=np.random.RandomState(0)), "random_state is RandomState"),
     (SGDRegressor(), "is for regression, data=wdbc for classification"),
-    (3, "must be names, learners of omkl.learner(...), or estimators with partial_fit"),
+    (3, "must be names, learners of omkl.learner(...) and omkl.refit(...), or estimators with"),
 ]
 
 

@@ -52,6 +52,9 @@ FILES = {
     "conf/algo/sgd.yaml": estimator(
         "sklearn.linear_model:SGDClassifier", loss="value: log_loss, domain: [log_loss, hinge]"
     ),
+    "conf/algo/forest.yaml": estimator(
+        "sklearn.ensemble:ExtraTreesClassifier", n_estimators="value: 5, domain: 'int [1, inf)'"
+    ).replace("revision: 1", "revision: 1, refit: true"),
     "conf/algo/tree.yaml": estimator("river.tree:HoeffdingTreeClassifier"),
     "conf/algo/sgd_sparse.yaml": estimator("sklearn.linear_model:SGDClassifier").replace(
         "revision: 1", "revision: 1, sparse: true"
@@ -147,6 +150,26 @@ def test_many_classes(capsys):
     assert "own:scaled is for two classes, the data have 3" in capsys.readouterr().err
 
 
+def test_a_batch_estimator_is_fitted_again_as_rows_come(folder, capsys):
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    by_name = run(["algo=forest", "data=wdbc", "reps=1", "yardsticks=[]"], capsys)["cells"][0]
+    model, mistakes, due = ExtraTreesClassifier(5), 50, 50
+    X, y = in_order(omkl.data.load("wdbc"))
+    _, permutation_seed = omkl.data.order(omkl.data.load("wdbc"), "permuted", 1, 0)
+    model.random_state = omkl.seeds.learner_seed(permutation_seed, "forest") % 2**32
+    while due < len(y):
+        model.fit(X[:due], y[:due])
+        after = int(np.ceil(1.25 * due))
+        mistakes += (model.predict(X[due:after]) != y[due:after]).sum()
+        due = after
+    assert by_name["mistakes"] == mistakes
+    assert by_name["log_loss"] > 0
+    (folder / "conf/algo/forest.yaml").write_text(estimator("sklearn.ensemble:ExtraTreesClassifier"))
+    assert main(["run", "algo=forest", "data=wdbc"]) == 2
+    assert "has no partial_fit, so it cannot learn online; omkl.refit(...)" in capsys.readouterr().err
+
+
 def test_regression(tmp_path, capsys):
     from sklearn.linear_model import SGDRegressor
 
@@ -162,7 +185,7 @@ def test_regression(tmp_path, capsys):
         model.partial_fit([x], data.y[t : t + 1])
     assert made["cells"][0]["mse"] == pytest.approx(loss / 60, rel=1e-12)
     errors = [run(["algo=sgdr", *words, *own], capsys)["cells"][0]["mse"] for own in ([], ["target=online"])]
-    assert errors[0] == errors[1] != made["cells"][0]["mse"]
+    assert errors[0] == made["cells"][0]["mse"] != errors[1]  # as the package would get them
     assert main(["run", "algo=sgd", "data=t.csv", "task=regression"]) == 2
     assert "algo=sgd is for classification" in capsys.readouterr().err
 
@@ -222,7 +245,15 @@ def test_an_estimator_s_own_seed_is_the_learner_s():
 def test_check(capsys):
     assert main(["check", "--format", "json"]) == 1  # two labels in a row say nothing about the next
     rows = json.loads(capsys.readouterr().out)
-    assert {row["name"] for row in rows} == {"copycat", "scaled", "sgd", "sgd_sparse", "sgdr", "tree"}
+    assert {row["name"] for row in rows} == {
+        "copycat",
+        "forest",
+        "scaled",
+        "sgd",
+        "sgd_sparse",
+        "sgdr",
+        "tree",
+    }
     failed = {(row["name"], row["check"]) for row in rows if row["result"] == "failed"}
     assert failed == {("copycat", "learns")}
 
@@ -246,7 +277,7 @@ def test_a_model_that_predicts_nothing_is_named(folder, capsys):
     write(folder, {"own.py": MODULE + silent, "conf/algo/silent.yaml": estimator("own:Silent")})
     assert main(["run", "algo=silent", "data=wdbc", "reps=1", "exec=serial"]) == 1
     said = " ".join(capsys.readouterr().err.split())
-    assert "silent (own:Silent) predicts None for every row; predict_one must return a prediction" in said
+    assert "silent (own:Silent) predicts nothing in any round; it must return a prediction" in said
 
 
 def test_a_package_that_a_function_imports_and_is_not_there_is_named(folder, capsys):

@@ -3,6 +3,8 @@
 import itertools
 import pickle
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -248,3 +250,25 @@ def test_a_stream_longer_than_said_is_warned_of_once():
     with pytest.warns(UserWarning, match="it was made for a stream of 2 rows, but row 3"):
         model.learn_one({"a": 2}, 2.0)
     model.learn_one({"a": 3}, 3.0)
+
+
+def test_what_was_learnt_is_counted():
+    model, mistakes = omkl.river.ArowClassifier(seed=0), 0
+    assert (model.n_seen_, model.mistakes_) == (0, 0)
+    for t in range(30):
+        x, y = {"a": float(t % 3), "b": 1.0}, t % 3 == 0
+        mistakes += model.predict_one(x) != y
+        model.learn_one(x, y)
+    assert (model.n_seen_, model.mistakes_) == (30, mistakes)
+    numbers = omkl.river.NormaRegressor(seed=0)
+    numbers.learn_one({"a": 1.0}, 2.0)
+    assert numbers.n_seen_ == 1
+
+
+def test_without_river_a_sentence_says_so():
+    code = "import sys; sys.modules['river'] = None\nimport importlib.util as u\nfind = u.find_spec\n"
+    code += "u.find_spec = lambda name, *a: None if name == 'river' else find(name, *a)\nimport omkl.river"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: omkl.river needs the package river: pip install 'omkl[river]'"
+    )

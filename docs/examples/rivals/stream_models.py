@@ -1,5 +1,6 @@
 """Learners of river and Vowpal Wabbit that users of streams know: rivals of the page results/today.md."""
 
+import math
 from typing import Any
 
 from river import compose, ensemble, forest, linear_model, optim, preprocessing, tree
@@ -43,9 +44,17 @@ class VowpalWabbit:
     def _text(self, x: dict[int, float]) -> str:
         return "| " + " ".join(f"{name}:{value!r}" for name, value in x.items() if value)
 
-    def predict_one(self, x: dict[int, float]) -> float:
-        """Return the score of a row."""
+    def _score(self, x: dict[int, float]) -> float:
         return float(self._model.predict(self._text(x)))
+
+    def predict_one(self, x: dict[int, float]) -> bool:
+        """Return the class of a row."""
+        return self._score(x) > 0.0
+
+    def predict_proba_one(self, x: dict[int, float]) -> dict[bool, float]:
+        """Return the probabilities of the classes, by the logistic function of the score."""
+        p = 1.0 / (1.0 + math.exp(-max(min(self._score(x), 700.0), -700.0)))
+        return {True: p, False: 1.0 - p}
 
     def learn_one(self, x: dict[int, float], y: bool) -> None:
         """Learn a row."""

@@ -1,0 +1,528 @@
+"""How an estimator of another package is asked: its rows, what it says of them, how it learns them.
+
+A pass knows one form of all of them (`Adapter`): those of scikit-learn's kind have ``partial_fit`` and
+``predict``, those of river's ``learn_one`` and ``predict_one``. A Pipeline of scikit-learn learns step by
+step (`Steps`), and any estimator with ``fit`` is fitted again as rows come (`Refit`). Each
+call gets rows of its own, so that one that changes them changes nothing else.
+"""
+
+import inspect
+import math
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from omkl.engine.stream import Stream
+from omkl.errors import OmklError, UserError, counted
+
+SEEDS = ("random_state", "seed")
+FIRST_FIT = 50  # rows
+_NUMBERS = 2**22  # of the rows that are asked for at once
+NO_STEP = (None, "passthrough", "drop")
+_PROBED = (*range(1, 33), 64, 128)  # numbers of columns on which a step may be fitted
+_PROBES = 200  # rows of the fit that is compared with that on one row
+
+
+class Saying(NamedTuple):
+    """What an estimator says of a row before it is learnt.
+
+    answer: the class as the estimator calls it, or the number predicted; None where it has none yet
+    scores: of two classes the score of the second one, of more (C,); None without
+    probabilities: (C,) in the order of the classes; None without
+    variance: of the number around the prediction; None without
+    """
+
+    answer: Any = None
+    scores: Any = None
+    probabilities: Any = None
+    variance: float | None = None
+
+
+NOTHING = Saying()
+
+
+class Adapter:
+    """An estimator as a pass asks it.
+
+    model: the estimator    labels (C,): what it is told the classes are; empty for numbers
+    """
+
+    silence = "predicts nothing in any round; it must return a prediction"
+
+    def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool) -> None:
+        self.model, self.name, self.d, self.sparse = model, name, d, sparse
+        self.labels = self._labels(classes) if classes else ()
+
+    def _labels(self, classes: int) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def rows(self, stream: Stream, start: int, stop: int) -> Any:
+        """Return rounds start .. stop - 1 of a stream in the package's form."""
+        raise NotImplementedError
+
+    def said(self, rows: Any) -> list[Saying]:
+        """Return what it says of rows."""
+        raise NotImplementedError
+
+    def learn(self, rows: Any, y: list[Any]) -> None:
+        """Learn rows with these labels, or numbers."""
+        raise NotImplementedError
+
+    def unchanged(self, learn: bool) -> int:
+        """Return how many rows it may be asked for at once; learn: they are learnt then."""
+        return 1
+
+
+def adapter(model: Any, name: str, d: int, classes: int, sparse: bool) -> Adapter:
+    """Return the adapter of a model, as `learnable` returns it.
+
+    classes: their number, 0 of a regression    sparse: whether rows hold their non-zero features alone
+    """
+    if isinstance(model, Refit):
+        return OfRefit(model, name, d, classes, sparse)
+    kind = OfScikitLearn if hasattr(model, "partial_fit") else OfRiver
+    return kind(model, name, d, classes, sparse)
+
+
+class OfScikitLearn(Adapter):
+    """One with ``partial_fit`` and ``predict``: rows (n, d), classes -1 and 1, or 0, 1, 2, ..."""
+
+    def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool) -> None:
+        super().__init__(model, name, d, classes, sparse)
+        takes = inspect.signature(model.partial_fit).parameters
+        self._first = {"classes": np.array(self.labels)} if "classes" in takes and classes else {}
+        self._with_std = not classes and _takes(model, "predict", "return_std")
+        method = getattr(type(last_step(model)), "predict", None)
+        self._predicts_by_score = getattr(method, "__qualname__", "") == "LinearClassifierMixin.predict"
+
+    def _labels(self, classes: int) -> tuple[Any, ...]:
+        return tuple(range(classes)) if classes > 2 else (-1, 1)
+
+    def rows(self, stream: Stream, start: int, stop: int) -> Any:
+        if self.sparse:
+            import scipy.sparse as sp
+
+            spans = [slice(*stream.indptr[i : i + 2]) for i in stream.order[start:stop]]
+            indptr = np.cumsum([0, *(span.stop - span.start for span in spans)])
+            values = np.concatenate([stream.values[span] for span in spans])
+            indices = np.concatenate([stream.indices[span] for span in spans])
+            return sp.csr_matrix((values, indices, indptr), shape=(stop - start, self.d))
+        X = np.zeros((stop - start, self.d))
+        for x, i in zip(X, stream.order[start:stop].tolist(), strict=True):
+            a, b = stream.indptr[i], stream.indptr[i + 1]
+            x[stream.indices[a:b]] = stream.values[a:b]
+        return X
+
+    def said(self, rows: Any) -> list[Saying]:
+        n, P, variances = rows.shape[0], None, None
+        try:
+            scores = self._of_classes("decision_function", rows) if self.labels else None
+            if scores is not None and self._predicts_by_score:
+                answers = np.array(self.labels)[
+                    scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0.0) + 0
+                ]
+            else:
+                answers, variances = self._predicted(rows)
+            if self.labels:
+                P = self._of_classes("predict_proba", rows)
+        except (ValueError, AttributeError) as error:
+            if type(error).__name__ != "NotFittedError":
+                raise
+            return [NOTHING] * n
+        if answers.size != n:
+            raise OmklError(f"{self.name} gives {counted(answers.size, 'answer')} for {counted(n, 'row')}")
+        columns = [[None] * n if each is None else each for each in (scores, P, variances)]
+        return [Saying(*each) for each in zip(answers.tolist(), *columns, strict=True)]
+
+    def _predicted(self, rows: Any) -> tuple[np.ndarray, Any]:
+        """Return the answers (n,) for rows, and the variances (n,) around them; None without."""
+        if self._with_std:
+            try:
+                means, std = self.model.predict(rows.copy(), return_std=True)
+                return np.ravel(means), np.square(np.ravel(std))
+            except ValueError as error:  # of an estimator that has none with its parameters
+                if type(error).__name__ == "NotFittedError":
+                    raise
+                self._with_std = False
+        return np.ravel(self.model.predict(rows.copy())), None
+
+    def _of_classes(self, method: str, rows: Any) -> Any:
+        """Return the numbers (n, C) of a method for rows, (n,) of two classes' scores; None without."""
+        asked = getattr(self.model, method, None)
+        if asked is None:
+            return None
+        values, shape = np.asarray(asked(rows.copy())), (rows.shape[0], len(self.labels))
+        if method == "decision_function" and shape[1] == 2:
+            return np.ravel(values) if values.size == shape[0] else None
+        return values if values.shape == shape else None
+
+    def learn(self, rows: Any, y: list[Any]) -> None:
+        self.model.partial_fit(rows.copy(), np.array(y), **self._first)
+        self._first = {}
+
+
+class OfRiver(Adapter):
+    """One with ``learn_one`` and ``predict_one``: rows are dicts, classes False and True, or 0, 1, 2, ..."""
+
+    def _labels(self, classes: int) -> tuple[Any, ...]:
+        return tuple(range(classes)) if classes > 2 else (False, True)
+
+    def rows(self, stream: Stream, start: int, stop: int) -> list[dict[int, float]]:
+        made = []
+        for i in stream.order[start:stop].tolist():
+            a, b = stream.indptr[i], stream.indptr[i + 1]
+            x = {} if self.sparse else dict.fromkeys(range(self.d), 0.0)
+            x.update(zip(stream.indices[a:b].tolist(), stream.values[a:b].tolist(), strict=True))
+            made.append(x)
+        return made
+
+    def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool) -> None:
+        super().__init__(model, name, d, classes, sparse)
+        self._with_std = not classes and _takes(model, "predict_one", "with_dist")
+
+    def said(self, rows: list[dict[int, float]]) -> list[Saying]:
+        return [self._said(x) for x in rows]
+
+    def _said(self, x: dict[int, float]) -> Saying:
+        if self._with_std:
+            try:
+                density = self.model.predict_one(dict(x), with_dist=True)
+                return Saying(density.mu, variance=density.sigma**2)
+            except (NotImplementedError, ValueError):  # of a model that has none with its parameters
+                self._with_std = False
+        return Saying(self.model.predict_one(dict(x)), None, self._probabilities(x))
+
+    def _probabilities(self, x: dict[int, float]) -> Any:
+        asked = getattr(self.model, "predict_proba_one", None) if self.labels else None
+        if asked is None:
+            return None
+        try:
+            shares = asked(dict(x))
+        except NotImplementedError:  # of a part of it, such as a model that votes
+            return None
+        P = np.array([float(shares.get(label, 0.0)) for label in self.labels])
+        return P if P.sum() > 0.0 else None
+
+    def learn(self, rows: list[dict[int, float]], y: list[Any]) -> None:
+        for x, label in zip(rows, y, strict=True):
+            self.model.learn_one(dict(x), label)
+
+
+def _takes(model: Any, method: str, name: str) -> bool:
+    """Whether a method of a model, or of the last step of one, has an argument of this name."""
+    asked = getattr(last_step(model), method, None)
+    return callable(asked) and name in inspect.signature(asked).parameters
+
+
+def last_step(model: Any) -> Any:
+    """Return the last step of a pipeline, also of one that is the last step; of others the model itself."""
+    while steps := getattr(model, "steps", None):
+        model = list(steps.values())[-1] if isinstance(steps, dict) else steps[-1][1]
+    return model
+
+
+# ------------------------------------------------------------------ fitted again as rows come
+
+
+@dataclass(frozen=True)
+class Refit:
+    """An estimator with ``fit`` and ``predict`` that is fitted again as rows come: see `omkl.refit`."""
+
+    model: Any
+    grow: float = 1.25
+    window: int | None = 10_000
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return its parameters, as an estimator does."""
+        return {own.name: getattr(self, own.name) for own in fields(self)}
+
+    def changed(self) -> dict[str, Any]:
+        """Return the parameters of refitting that are not as usual."""
+        return {
+            own.name: value for own in fields(self)[1:] if (value := getattr(self, own.name)) != own.default
+        }
+
+
+class OfRefit(OfScikitLearn):
+    """One that is fitted again when the rows have grown by a factor, on the last ones; classes are 0, 1, ...
+
+    The first fit is at FIRST_FIT rows. A fit of a classification waits until there are two classes in the
+    window. Rows up to the next fit are predicted in one call.
+    """
+
+    _predicts_by_score = False
+    silence = f"is first fitted at {FIRST_FIT} rows, of two classes, which the stream does not have"
+
+    def __init__(self, model: Refit, name: str, d: int, classes: int, sparse: bool) -> None:
+        Adapter.__init__(self, model.model, name, d, classes, sparse)
+        self._with_std = not classes and _takes(model.model, "predict", "return_std")
+        self._grow, self._window = model.grow, model.window
+        self._X: list[Any] = []
+        self._y: list[Any] = []
+        self._seen, self._due, self._is_fitted = 0, FIRST_FIT, False
+        self._changed = 0  # the last row whose label is not that of the row before, from 1; 0 without
+
+    def _labels(self, classes: int) -> tuple[Any, ...]:
+        return tuple(range(classes))
+
+    def unchanged(self, learn: bool) -> int:
+        most = max(1, _NUMBERS // max(self.d, 1))
+        return max(1, min(most, self._due - self._seen)) if learn else most
+
+    def said(self, rows: Any) -> list[Saying]:
+        return super().said(rows) if self._is_fitted else [NOTHING] * rows.shape[0]
+
+    def _of_classes(self, method: str, rows: Any) -> Any:
+        asked, fitted = getattr(self.model, method, None), getattr(self.model, "classes_", self.labels)
+        if asked is None or len(fitted) == len(self.labels):
+            return super()._of_classes(method, rows)
+        if method == "decision_function":
+            return None
+        P = np.zeros((rows.shape[0], len(self.labels)))
+        P[:, np.asarray(fitted, np.int64)] = asked(rows.copy())  # of the classes that were in the window
+        return P
+
+    def learn(self, rows: Any, y: list[Any]) -> None:
+        for label in y:
+            self._seen += 1
+            if self._y and label != self._y[-1]:
+                self._changed = self._seen
+            self._y.append(label)
+        self._X.append(rows)
+        if self._window is not None and len(self._y) > 2 * self._window:
+            self._cut()
+        first = 1 if self._window is None else max(1, self._seen - self._window + 1)  # row of the window
+        if self._seen < self._due or (self.labels and self._changed <= first):
+            return
+        X, labels = self._cut()
+        self.model.fit(X.copy(), np.array(labels))
+        self._is_fitted, self._due = True, max(self._seen + 1, math.ceil(self._grow * self._seen))
+
+    def _cut(self) -> tuple[Any, list[Any]]:
+        """Keep the rows of the window alone, and return them and their labels."""
+        if self.sparse:
+            import scipy.sparse as sp
+
+            X = sp.vstack(self._X, format="csr")
+        else:
+            X = np.concatenate(self._X)
+        start = 0 if self._window is None else max(0, len(self._y) - self._window)
+        self._X, self._y = [X[start:]], self._y[start:]
+        return self._X[0], self._y
+
+
+# ------------------------------------------------------------------ learning step by step
+
+
+class Steps:
+    """A Pipeline of scikit-learn, row by row: to learn, each step learns the row as the steps before made it.
+
+    A prediction transforms with the steps as they are. A step without anything to learn only transforms; one
+    that is fitted on columns alone, whatever their values, is fitted on the first row.
+    """
+
+    def __init__(self, steps: list[tuple[str, Any]], last: Any) -> None:
+        self.parts, self.last = [step for _, step in steps if step not in NO_STEP], last
+        self.steps = [("last", last)]  # see `last_step`
+        takes = inspect.signature(self.last.partial_fit).parameters
+        self.partial_fit = self._with_classes if "classes" in takes else self._learn
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("decision_function", "predict_proba"):
+            raise AttributeError(name)
+        asked = getattr(self.last, name)
+        return lambda X: asked(self._transformed(X))
+
+    def __sklearn_tags__(self) -> Any:
+        return self.last.__sklearn_tags__()
+
+    def _transformed(self, X: Any) -> Any:
+        for part in self.parts:
+            X = part.transform(X)
+        return X
+
+    def predict(self, X: Any, **how: Any) -> Any:
+        """Return the predictions of rows."""
+        return self.last.predict(self._transformed(X), **how)
+
+    def _learn(self, X: Any, y: Any, **classes: Any) -> None:
+        for part in self.parts:
+            X = learnt_by(part, X, y)
+        self.last.partial_fit(X, y, **classes)
+
+    def _with_classes(self, X: Any, y: Any, classes: Any = None) -> None:
+        self._learn(X, y, classes=classes)
+
+
+def learnt_by(part: Any, X: Any, y: Any) -> Any:
+    """Let a transformer learn rows as it would alone, and return what it makes of them.
+
+    Those that hold others (a Pipeline, a FeatureUnion, a ColumnTransformer) let each of these learn. Raises
+    OmklError for one that can only be fitted, and looks at values then.
+    """
+    if part in NO_STEP:
+        return X
+    if _is_a(part, "Pipeline"):
+        for _, step in part.steps:
+            X = learnt_by(step, X, y)
+        return X
+    if _is_a(part, "FeatureUnion"):
+        for _, member in part.transformer_list:
+            learnt_by(member, X, y)
+    elif _is_a(part, "ColumnTransformer"):
+        _columns_learnt(part, X, y)
+    elif hasattr(part, "partial_fit"):
+        part.partial_fit(X, y)
+    elif _requires_fit(part) and not _is_fitted(part):
+        if looks_at_values(part, [X.shape[1]]):
+            raise OmklError(f"the step {type(part).__name__} {_LOOKS}")
+        part.fit(*_twice(X, y))
+    return part.transform(X)
+
+
+def _twice(X: Any, y: Any) -> tuple[Any, Any]:
+    """Return a row two times, since some steps are fitted on two rows at least."""
+    if hasattr(X, "toarray"):
+        import scipy.sparse as sp
+
+        return sp.vstack([X, X], format="csr"), np.concatenate([y, y])
+    return np.concatenate([X, X]), np.concatenate([y, y])
+
+
+def _columns_learnt(part: Any, X: Any, y: Any) -> None:
+    """Let the parts of a ColumnTransformer learn their columns; the first row says which these are."""
+    from sklearn.base import clone
+
+    if not _is_fitted(part):
+        part.fit(*_twice(X, y))
+        given = {name: own for name, own, _ in part.transformers} | {"remainder": part.remainder}
+        part.transformers_ = [
+            (name, clone(given[name]) if hasattr(given[name], "fit") else own, columns)
+            for name, own, columns in part.transformers_
+        ]
+    for _, own, columns in part.transformers_:
+        if own not in NO_STEP:
+            learnt_by(own, X[:, columns], y)
+
+
+def _is_a(model: Any, name: str) -> bool:
+    """Whether a model is one of these classes of scikit-learn, which holds others."""
+    return any(
+        own.__name__ == name and own.__module__.startswith(("sklearn.pipeline", "sklearn.compose"))
+        for own in type(model).__mro__
+    )
+
+
+def _requires_fit(step: Any) -> bool:
+    tags = getattr(step, "__sklearn_tags__", None)
+    return bool(tags().requires_fit) if tags else True
+
+
+def _is_fitted(model: Any) -> bool:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+# ------------------------------------------------------------------ what can learn row by row
+
+
+_LOOKS = (
+    "has no partial_fit, and what it makes of a row depends on the values of the rows that it is fitted on; "
+    "omkl.refit(...) fits the whole pipeline again as rows come"
+)
+
+
+def looks_at_values(step: Any, columns: Iterable[int] = _PROBED) -> bool:
+    """Whether what a step makes of a row depends on the values that it was fitted on, not on columns alone.
+
+    It is fitted on one row and on many, with one seed, and makes the same rows of other rows. columns: the
+    numbers of columns to try; with none of these that it takes, it is the first row of a pass that tells.
+    """
+    from sklearn.base import clone
+
+    rng = np.random.default_rng(0)
+    seeds = {name: 0 for name, value in step.get_params().items() if _is_seed(name) and value is None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for d in columns:
+            many, rows = rng.random((_PROBES, d)), rng.random((4, d))
+            try:
+                expected = _dense(
+                    clone(step).set_params(**seeds).fit(many, np.arange(_PROBES) % 2).transform(rows)
+                )
+            except (ValueError, TypeError, IndexError):
+                continue  # not with this number of columns
+            try:
+                found = _dense(
+                    clone(step).set_params(**seeds).fit(*_twice(3.0 * many[:1], np.zeros(1))).transform(rows)
+                )
+            except (ValueError, TypeError, IndexError):
+                return True
+            return not np.array_equal(expected, found)
+    return False
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+
+
+def _is_seed(name: str) -> bool:
+    return name.rpartition("__")[2] in SEEDS
+
+
+def learnable(model: Any, where: str) -> Any:
+    """Return what learns row by row: the model, or the `Steps` of a pipeline.
+
+    Raises UserError, which begins with where, for a model that cannot.
+    """
+    if isinstance(model, Refit):
+        return model
+    if _is_a(model, "Pipeline"):
+        *steps, (name, last) = model.steps
+        last = learnable(last, f"{where}: the step '{name}' ({type(last).__name__})")
+        for name, step in steps:
+            _check_step(f"{where}: the step '{name}' ({type(step).__name__})", step)
+        return Steps(steps, last)
+    for learn, predict in (("partial_fit", "predict"), ("learn_one", "predict_one")):
+        if hasattr(model, learn) and hasattr(model, predict):
+            return model
+    if hasattr(model, "fit"):
+        raise UserError(f"{where} {_CANNOT}")
+    raise UserError(
+        f"{where} does not learn row by row: it has neither partial_fit and predict, nor learn_one and "
+        "predict_one"
+    )
+
+
+_CANNOT = (
+    "has no partial_fit, so it cannot learn online; omkl.refit(...) fits it again as rows come "
+    "(`refit: true` in a YAML)"
+)
+
+
+def _check_step(where: str, step: Any) -> None:
+    """Raise UserError for a step of a pipeline, or a part of one, that has to see all rows."""
+    if step in NO_STEP or hasattr(step, "partial_fit"):
+        return
+    parts = (
+        step.steps
+        if _is_a(step, "Pipeline")
+        else step.transformer_list
+        if _is_a(step, "FeatureUnion")
+        else [part[:2] for part in step.transformers] + [("remainder", step.remainder)]
+        if _is_a(step, "ColumnTransformer")
+        else None
+    )
+    for name, part in parts or []:
+        _check_step(f"{where}: its part '{name}' ({type(part).__name__})", part)
+    if parts is None and _requires_fit(step) and looks_at_values(step):
+        raise UserError(f"{where} {_LOOKS}")

@@ -1,0 +1,240 @@
+"""What an estimator of another package says and draws counts as it would in its own package; or it stops."""
+
+import random
+
+import numpy as np
+import pytest
+from river import linear_model, preprocessing
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import BayesianRidge
+from sklearn.naive_bayes import BernoulliNB
+
+import omkl
+from omkl.errors import UserError
+
+SERIAL = {"exec": "serial", "progress": False, "yardsticks": [], "reps": 1, "order": "file"}
+rng = np.random.default_rng(5)
+X = np.round(rng.normal(size=(120, 3)), 3)
+Y = np.where(X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=120) > 0, "yes", "no")
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OMKL_STORE", raising=False)
+
+
+class Plain(ClassifierMixin, BaseEstimator):
+    """A perceptron, of which the others change one method."""
+
+    def partial_fit(self, X, y, classes=None):
+        if not hasattr(self, "w_"):
+            self.w_, self.classes_ = np.zeros(X.shape[1]), np.asarray(classes)
+        s = 1 if y[0] == self.classes_[1] else -1
+        self.w_ += s * X[0] * (s * (self.w_ @ X[0]) <= 0)
+
+    def predict(self, X):
+        return self.classes_[(X @ self.w_ > 0).astype(int)]
+
+
+class InPlace(Plain):
+    """Changes the row that it is given."""
+
+    def predict(self, X):
+        X *= -1.0
+        return super().predict(-X)
+
+    def partial_fit(self, X, y, classes=None):
+        super().partial_fit(X, y, classes)
+        X[:] = 0.0
+
+
+class ZeroOne(Plain):
+    """Answers 0 and 1, whatever the labels are called."""
+
+    def predict(self, X):
+        return (X @ self.w_ > 0).astype(int)
+
+
+class Words(Plain):
+    """Answers in the words of the data."""
+
+    def predict(self, X):
+        return np.where(X @ self.w_ > 0, "yes", "no")
+
+
+class OfRiver:
+    """Answers in the words of the data, as a model of river."""
+
+    def __init__(self, yes="yes"):
+        self.yes, self.model = yes, linear_model.Perceptron()
+
+    def _get_params(self):
+        return {"yes": self.yes}
+
+    def learn_one(self, x, y):
+        self.model.learn_one(x, y)
+
+    def predict_one(self, x):
+        return self.yes if self.model.predict_one(x) else "no"
+
+
+class Draws(Plain):
+    """Draws from the global generators."""
+
+    def predict(self, X):
+        guess = np.random.random() < 0.3 or random.random() < 0.1  # noqa: NPY002
+        return self.classes_[:1] if guess else super().predict(X)
+
+
+class Late(Plain):
+    """Cannot predict before it has seen ten rows."""
+
+    seen_ = 0
+
+    def partial_fit(self, X, y, classes=None):
+        super().partial_fit(X, y, classes)
+        self.seen_ += 1
+
+    def predict(self, X):
+        if self.seen_ < 10:
+            raise NotFittedError("not yet")
+        return super().predict(X)
+
+
+class Tied(Plain):
+    """Has scores of 0, of which it says the first class."""
+
+    def decision_function(self, X):
+        return np.zeros(1)
+
+    def predict(self, X):
+        return self.classes_[:1]
+
+
+def run(model, y=Y, **more):
+    return omkl.run((X, y), algo=[model], **SERIAL, **more)
+
+
+def mistakes(model, y=Y):
+    result = run(model, y)
+    assert not result.failed
+    return result.cells.mistakes[0]
+
+
+def test_a_row_of_its_own_for_each_call():
+    assert mistakes(InPlace()) == mistakes(Plain())
+
+
+@pytest.mark.parametrize("names", [("no", "yes"), (1, 2)], ids=str)
+def test_answers_that_are_no_class_stop_the_cell(names):
+    y = np.where(Y == "yes", names[1], names[0])
+    result = run(ZeroOne(), y)
+    fault = f"ZeroOne) answers 0, which is no class: {names[0]}, {names[1]} (it is told -1 and 1)"
+    assert [fault in cell["error"] for cell in result.failed] == [True]
+    if names[0] == "no":
+        result = run(OfRiver("Yes"))
+        fault = "answers 'Yes', which is no class: no, yes (it is told False and True)"
+        assert fault in result.failed[0]["error"]
+
+
+def test_words_of_the_data_are_answers():
+    assert mistakes(Words()) == mistakes(Plain())
+    assert mistakes(OfRiver()) == mistakes(linear_model.Perceptron())
+    assert mistakes(ZeroOne(), (Y == "yes").astype(int)) == mistakes(Plain())
+
+
+def test_the_global_generators_are_seeded_for_each_cell():
+    random.seed(3)
+    before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    first = mistakes(Draws())
+    np.random.random(3)  # noqa: NPY002
+    random.random()
+    assert run(Draws(), fresh=True).cells.mistakes[0] == first != mistakes(Plain())
+    random.setstate(before[0])
+    run(Draws(), fresh=True)
+    assert random.getstate() == before[0]
+
+
+def test_what_cannot_predict_yet_errs():
+    late, plain = run(Late()), run(Plain())
+    curve = late.cells.curve[0]["mistakes"] if "curve" in late.cells else None
+    assert curve is None or curve[9] >= 9
+    assert late.cells.mistakes[0] >= plain.cells.mistakes[0]
+    assert late.cells.mistakes[0] - plain.cells.mistakes[0] <= 10
+
+
+def test_a_tie_counts_as_the_estimator_predicts():
+    assert mistakes(Tied()) == 1 + (Y[1:] == "yes").sum()
+
+
+# ------------------------------------------------------------------ measures
+
+
+def of_probabilities(P, label):
+    """Return log loss and Brier score of the probabilities (T, 2) of labels 0 and 1."""
+    p = P[np.arange(len(label)), label]
+    return -np.log(np.maximum(p, np.finfo(float).eps)).mean(), np.square(1.0 - p).mean()
+
+
+@pytest.mark.parametrize("kind", ["scikit-learn", "river"])
+def test_probabilities_are_measured(kind):
+    label, P = (Y == "yes").astype(int), [[0.5, 0.5]]
+    if kind == "river":
+        model = preprocessing.StandardScaler() | linear_model.LogisticRegression()
+        cell = run(model.clone()).cells.iloc[0]
+        for t, x in enumerate(X):
+            row = dict(enumerate(x.tolist()))
+            if t:
+                given = model.predict_proba_one(row)
+                P.append([given[False], given[True]])
+            model.learn_one(row, bool(label[t]))
+    else:
+        model = BernoulliNB()
+        cell = run(model).cells.iloc[0]
+        for t in range(len(X)):
+            if t:
+                P.append(model.predict_proba(X[t : t + 1])[0])
+            model.partial_fit(X[t : t + 1], label[t : t + 1], classes=[0, 1])
+    log_loss, brier = of_probabilities(np.array(P), label)
+    assert cell.log_loss == pytest.approx(log_loss)
+    assert cell.brier == pytest.approx(brier)
+    assert 0 < cell.ece < 1
+    assert cell.auc > 0.5
+
+
+@pytest.mark.parametrize("kind", ["scikit-learn", "river"])
+def test_densities_are_measured(kind):
+    y = X @ [1.0, -2.0, 0.5] + 0.1 * np.random.default_rng(0).normal(size=len(X))
+    told = []
+    if kind == "river":
+        model = linear_model.BayesianLinearRegression()
+        cell = run(model.clone(), y, task="regression").cells.iloc[0]
+        for t, x in enumerate(X):
+            row = dict(enumerate(x.tolist()))
+            if t:
+                density = model.predict_one(row, with_dist=True)
+                told.append((y[t], density.mu, density.sigma))
+            model.learn_one(row, y[t])
+    else:
+        model = BayesianRidge()
+        cell = run(omkl.refit(model, grow=1.5), y, task="regression").cells.iloc[0]
+        for due, after in ((50, 75), (75, 113), (113, 120)):
+            model.fit(X[:due], y[:due])
+            mean, std = model.predict(X[due:after], return_std=True)
+            told += zip(y[due:after], mean, std, strict=True)
+    target, mean, std = np.array(told).T
+    surprise = 0.5 * np.log(2 * np.pi * std**2) + np.square(target - mean) / (2 * std**2)
+    assert cell.nlpd == pytest.approx(surprise.mean())
+    assert cell.coverage == pytest.approx((abs(target - mean) <= 1.959964 * std).mean(), abs=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(120, 2), (120, 1)])
+def test_labels_in_two_dimensions(shape):
+    y = np.tile((Y == "yes")[:, None], shape[1])
+    if shape[1] == 1:
+        assert mistakes(Plain(), y) == mistakes(Plain())
+        return
+    with pytest.raises(UserError, match="labels"):
+        run(Plain(), y)
