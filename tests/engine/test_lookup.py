@@ -12,12 +12,13 @@ import numba
 import numpy as np
 import pytest
 
-from omkl import algorithms, files
+from omkl import algorithms
 from omkl.algorithms import function, functions
 from omkl.config import learner_names, learner_spec
 from omkl.engine import by_address, expansion, experts, jit, kernel_descent, numba_cache
 from omkl.engine.expansion import Entries
 from omkl.errors import UserError
+from omkl.files import sources
 
 PACKAGE = Path(numba_cache.__file__).parent.parent
 
@@ -140,7 +141,7 @@ def test_a_module_s_sources_are_its_own_and_those_of_all_that_it_imports(tmp_pat
     (tmp_path / "algorithms/steps.py").write_text("import deeper\n")
     (tmp_path / "algorithms/mine.py").write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
-    found = [str(path) for path in files.sources(tmp_path / "algorithms/mine.py")]
+    found = [str(path) for path in sources(tmp_path / "algorithms/mine.py")]
     assert str(tmp_path / "algorithms/mine.py") in found
     assert all(any(path.endswith(other) for path in found) for other in others)
     assert (len(found) == 1) is not bool(set(others) - {"algorithms/mine.py"})
