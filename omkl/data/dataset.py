@@ -200,13 +200,24 @@ def in_rows_of(X: Any, y: Any) -> np.ndarray:
     """Return labels (n,) in the order of the rows of X.
 
     Two pandas objects whose indices hold the same labels are joined by these, others by position. Raises
-    UserError where some of these are there twice, in another order.
+    UserError where some of these are there twice, in another order, where the indices share a part alone,
+    and for several columns.
     """
+    shape = np.shape(y)
+    if len(shape) == 2 and shape[1] > 1:
+        names = ", ".join(map(str, getattr(y, "columns", [])))
+        raise UserError(f"y=... has {shape[1]} columns{f' ({names})' if names else ''}; give one of them")
     at: Any = getattr(X, "index", None)
     own: Any = getattr(y, "index", None)
     if hasattr(at, "equals") and hasattr(own, "equals") and len(at) == len(own) and not at.equals(own):
         if at.is_unique and own.is_unique:
-            y = y.reindex(at) if at.isin(own).all() else y
+            shared = int(at.isin(own).sum())
+            if 0 < shared < len(at):
+                raise UserError(
+                    f"the index of y=... has {shared} of the frame's {len(at)} labels, so they cannot be "
+                    "joined; y.to_numpy() gives the labels by position"
+                )
+            y = y.reindex(at) if shared else y
         elif at.sort_values().equals(own.sort_values()):
             raise UserError(
                 "the index of y=... has the labels of the frame in another order, some of them "

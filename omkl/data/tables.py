@@ -357,6 +357,9 @@ def as_pandas(frame: Any) -> "pd.DataFrame":
     if hasattr(frame, "collect"):
         frame = frame.collect()
     if isinstance(frame, pd.DataFrame):
+        if isinstance(frame.columns, pd.MultiIndex):
+            join = "frame.columns = frame.columns.map('_'.join)"
+            raise UserError(f"the columns of the frame are a MultiIndex; give each one name: {join}")
         return frame
     if hasattr(frame, "column_names"):  # of pyarrow
         return of_arrow(frame)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from omkl.config import Plan, Setting
 from omkl.config import plan as make_plan
 from omkl.config.request import Request
@@ -285,8 +287,42 @@ def _with_labels(frame: Any, y: Any) -> Any:
     return made.assign(**{LABEL: labels})
 
 
+def _are_columns(data: Any) -> bool:
+    """Whether data are a dict of columns: lists or arrays, each of numbers and texts, of one length."""
+    if not isinstance(data, Mapping) or hasattr(data, "target") or not data:
+        return False
+    shapes = {_shape(own) for own in data.values()}
+    return len(shapes) == 1 and len(shapes.pop()) == 1
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    """Return the shape of an array or of a list of numbers and texts, () of anything else."""
+    if isinstance(values, np.ndarray):
+        return values.shape
+    is_flat = isinstance(values, list | tuple) and not any(
+        hasattr(one, "__len__") and not isinstance(one, str) for one in values
+    )
+    return (len(values),) if is_flat else ()
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(np.ndim(one) == 0 for one in value.values())
+
+
 def _parted(data: Any, y: Any) -> tuple[Any, Any]:
-    """Return the features and the labels of a pair of them, and of a Bunch of scikit-learn."""
+    """Return the features and the labels of a pair of them, of a Bunch of scikit-learn, and of river's data.
+
+    A dict of columns and a list of records become a frame.
+    """
+    import pandas as pd
+
+    if type(data).__module__.startswith("river.") and hasattr(data, "n_features"):
+        if not getattr(data, "n_samples", None):
+            raise UserError(f"data={_kind(data)}: it has no end; give a frame of some of its rows")
+        rows, labels = zip(*data, strict=True)
+        return pd.DataFrame(list(rows)), pd.Series(labels) if y is None else y
+    if _are_columns(data) or (isinstance(data, list) and data and all(map(_is_record, data))):
+        return pd.DataFrame(data), y
     if (
         y is None
         and isinstance(data, Mapping)

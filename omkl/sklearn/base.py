@@ -193,6 +193,9 @@ class OnlineLearner(Copied, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, classes: Any, reset: bool) -> tuple[Rows, np.ndarray]:
         """Return CSR arrays of the rows, and the targets as the learner takes them."""
+        for name, own in (("X", X), ("y", y)):
+            if np.ma.is_masked(own):
+                raise ValueError(f"{name} has masked values; fill them in, or leave the rows out")
         if not reset and self._is_plain(X):
             rows = dense_rows(X)
             self._check_range(rows, y)
