@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import omkl
 from omkl.cli import main
 from omkl.config.request import files
 from omkl.data.dataset import from_arrays
-from omkl.data.notes import note_on_alike
+from omkl.data.notes import Described, note_on_alike, notes_on
 from omkl.data.ref import Frame
 
 T = 60
@@ -189,3 +190,73 @@ def test_numbers_near_the_largest_double_make_no_warning(recwarn):
     notes = Frame("data", "classification", "data", frame).notes
     assert not any("'big'" in note for note in notes)
     assert not [own for own in recwarn if issubclass(own.category, RuntimeWarning)]
+
+
+NORMAL = np.random.default_rng(4).normal(size=(T, 4))
+TWO = np.repeat([0.0, 1.0], T // 2)[np.random.default_rng(5).permutation(T)]
+YEARS = np.repeat(np.arange(1990, 1990 + T // 4), 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("x", np.where(TWO == 1, np.nan, NORMAL[:, 0]), "has its gaps in the rows of one class"),
+        ("x", np.where(np.arange(T) % 2, np.nan, NORMAL[:, 0]), ""),
+        ("x", 3 + TWO * 2 + np.tanh(NORMAL[:, 0]), "alone divides the classes, between"),
+        ("x", TWO * (2 + NORMAL[:, 0] ** 2), "alone divides the classes, between 0 and "),
+        ("x", 3 + TWO + np.tanh(NORMAL[:, 0]), ""),
+        ("x", np.where(TWO == 1, np.nan, 7.0), "is the label in other words"),
+        ("patient_id", np.random.default_rng(6).permutation(T) * 7 + 100, "another value in each row"),
+        ("PatientID", np.repeat(np.arange(12)[::-1] * 3, T // 12), "one value in each block of rows"),
+        ("zip_code", np.repeat(np.arange(12) * 3 + 1000, T // 12), ""),
+        ("solid", np.repeat(np.arange(12) * 3, T // 12), ""),
+        ("year", YEARS, "the rows are in the order of year; order=file keeps it"),
+        ("year", np.arange(T) + 1960, "the rows are in the order of year; order=file keeps it"),
+        ("years", np.arange(T) + 1960, "is a row number"),
+        ("obs_date", np.sort(NORMAL[:, 0]), "the rows are in the order of obs_date; order=file keeps it"),
+        ("x", np.where(NORMAL[:, 0] > 0, 100, np.arange(T) % 40), ""),
+        ("x", np.where(NORMAL[:, 0] > 0, 99, np.arange(T) % 40), "rows are 99, the others 0 to 39"),
+        ("x", np.where(NORMAL[:, 0] > 0, -1, 5 + np.arange(T) % 4), ""),
+        ("x", np.where(NORMAL[:, 0] > 0, -9, np.arange(T) % 6), "rows are -9, the others 0 to 5"),
+        ("x", np.where(np.arange(T) > 50, 3 + np.arange(T) % 7 / 100, 0), ""),
+    ],
+)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_dense_and_a_sparse_column_have_the_same_note(name, values, said, form):
+    X = np.column_stack([NORMAL, values])
+    columns = [*(Described(f"n{i}") for i in range(4)), Described(name)]
+    notes = notes_on(form(X), TWO, columns, classes=True)
+    assert len(notes) == bool(said)
+    assert said in "".join(notes)
+    assert not any("drop=" in note for note in notes if "order" in note)
+    both = notes_on(
+        form(np.column_stack([X, np.tile(np.arange(1, 5), T // 4)])),
+        TWO,
+        [*columns, Described("quarter")],
+        classes=True,
+    )
+    assert [note.replace("year, quarter", "year") for note in both] == notes
+
+
+def test_classes_and_words_of_several_features():
+    place = np.random.default_rng(7).integers(0, 3, T)
+    words = np.eye(3)[place]
+    columns = [Described("n"), Described("city", "words", 3, ("a", "b", ""))]
+    X = np.column_stack([NORMAL[:, 0], words])
+    (said,) = notes_on(X, place.astype(float), columns, classes=True)
+    assert said == "column 'city' is the label in other words; exclude it with drop=city"
+    assert notes_on(sp.csr_array(X), place.astype(float), columns, classes=True) == [said]
+    (said,) = notes_on(X, (place == 2).astype(float), columns, classes=True)
+    assert said.startswith("column 'city' has its gaps in the rows of one class")
+    assert notes_on(X, TWO, columns, classes=True) == []
+    (alike,) = notes_on(
+        X, TWO, [columns[0], Described("city", "words", 3, ("Bern", "BERN", ""))], classes=True
+    )
+    assert alike.startswith("column 'city': Bern and BERN are different words; ")
+
+
+def test_many_columns_have_few_notes():
+    X = np.column_stack([NORMAL[:, :1]] + [TWO] * 40)
+    notes = notes_on(X, TWO, None, classes=True)
+    assert len(notes) == 6
+    assert notes[-1] == "and so for 35 more columns"
