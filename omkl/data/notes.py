@@ -28,7 +28,6 @@ import numpy as np
 from omkl.data.preparation import column_word
 from omkl.errors import counted, quoted
 
-NAMELESS = "column 1"  # the first column of a table whose others have names, as R and pandas write it
 FEWEST = 10  # rows: of fewer, a column may look like that by chance
 IN_ORDER = "; order=file keeps it"  # a note that says nothing to those who keep it
 WRITE_ALIKE = "write them alike if they are the same"  # how a note ends that is a warning
@@ -150,9 +149,7 @@ class _Names:
         """Return how the column is excluded."""
         if self.columns is None:
             return "leave it out"
-        name = self.columns[at].name
-        is_nameless = name == NAMELESS and "1" not in {column.name for column in self.columns}
-        return f"exclude it with {'drop=1' if is_nameless else column_word('drop', name)}"
+        return f"exclude it with {column_word('drop', self.columns[at].name)}"
 
     def kind(self, at: int) -> str:
         """Return the kind of a column."""
@@ -345,8 +342,8 @@ def _order_notes(C: Any, named: _Names) -> tuple[set[int], list[str]]:
     for at, column in enumerate(named.columns):
         tokens = named.tokens(at)
         unit = next((unit for unit, words in enumerate(_UNITS) if not words.isdisjoint(tokens)), None)
-        if column.kind in ("a date", "a time"):
-            units[at] = 0 if column.kind == "a date" else len(_UNITS)
+        if column.kind == "a date":
+            units[at] = 0
         elif column.kind == "numbers" and unit is not None and "birth" not in tokens:
             units[at] = unit
     best = list[int]()
