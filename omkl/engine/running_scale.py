@@ -8,6 +8,11 @@ import math
 
 from omkl.engine.jit import compiled, compiled_without_refcounts
 
+FARTHEST = 10.0  # deviations of a scaled feature
+DOUBTFUL = 3.0  # deviations with which a value beyond FARTHEST enters the statistics
+KNOWN = 10  # rows before that is so
+FEW = 50.0  # of more than 1 value in so many beyond FARTHEST the feature is like that
+
 
 @compiled_without_refcounts
 def _with(k, a, b, x):
@@ -29,6 +34,53 @@ def _scaled(x, place, width, centred):
     if not width > 0.0:
         return 0.0
     return (x - place) / width if centred else x / width
+
+
+@compiled_without_refcounts
+def _forget(stats, begun, n):
+    """After 4, 8, 16, ... rows, drop the older statistics and begin new ones.
+
+    stats (2, 4, d), begun (2,): of the rows since half of the rounds at least, and of those since the last
+    power of 2: values other than 0, their mean, their squared deviations, how many values were doubtful; and
+    how many rows there were before each
+    """
+    if n < 4 or n & (n - 1) != 0 or begun[1] == n:
+        return
+    begun[0], begun[1] = begun[1], n
+    for i in range(stats.shape[1]):
+        for j in range(stats.shape[2]):
+            stats[0, i, j], stats[1, i, j] = stats[1, i, j], 0.0
+
+
+@compiled_without_refcounts
+def _held(stats, j, x, n, rows):
+    """What of x enters the statistics, which are of so many rows, after n rows in all.
+
+    Once KNOWN rows are known, a value more than FARTHEST deviations away is doubtful and enters as DOUBTFUL
+    deviations; where more than 1 in FEW are, as FARTHEST: the feature is rarely not 0, or has another level.
+    """
+    if n < KNOWN:
+        return x
+    k, over = stats[0, 0, j], 1.0 / rows
+    mean = stats[0, 1, j] * (k * over)
+    variance = max(stats[0, 2, j] + stats[0, 1, j] * mean * (rows - k), 0.0) * over
+    delta = x - mean
+    if variance > 0.0 and delta * delta > FARTHEST * FARTHEST * variance:
+        most = FARTHEST if stats[0, 3, j] > 2.0 + rows / FEW else DOUBTFUL
+        return mean + math.copysign(most * math.sqrt(variance), delta)
+    return x
+
+
+@compiled_without_refcounts
+def _note(stats, j, x, entered):
+    """Add a value of feature j to both statistics, as it enters."""
+    for s in range(2):
+        if entered != 0.0:
+            stats[s, 0, j], stats[s, 1, j], stats[s, 2, j] = _with(
+                stats[s, 0, j], stats[s, 1, j], stats[s, 2, j], entered
+            )
+        if entered != x:
+            stats[s, 3, j] += 1.0
 
 
 @compiled
@@ -87,46 +139,60 @@ def fill_rows(order, indptr, indices, values, going_on, means, seen, new):
 
 
 @compiled
-def see_rows(order, indptr, indices, values, stats):
-    """Add rows to the statistics (3, d) of their features."""
+def see_rows(order, indptr, indices, values, centred, stats, begun, seen):
+    """Add rows to the statistics of their features, which ``seen`` rows made."""
+    d, n = stats.shape[2], seen
     for t in range(order.size):
-        for at in range(indptr[order[t]], indptr[order[t] + 1]):
-            j = indices[at]
-            stats[0, j], stats[1, j], stats[2, j] = _with(stats[0, j], stats[1, j], stats[2, j], values[at])
-
-
-@compiled
-def scale_rows(order, indptr, indices, values, centred, going_on, stats, seen, new):
-    """Fill the CSR matrix ``new`` with rows in this order, each scaled with what has been seen and itself.
-
-    stats: of `see_rows`, after ``seen`` rows    going_on: whether a row counts as seen for those after it.
-    A feature that has not varied is 0. Without centring, what is 0 stays 0. Returns how many values there
-    are.
-    """
-    new_indptr, new_indices, new_values = new
-    d, used, n = stats.shape[1], 0, seen + 1.0
-    for t in range(order.size):
-        at, stop = indptr[order[t]], indptr[order[t] + 1]
-        j = -1
+        at, stop, j = indptr[order[t]], indptr[order[t] + 1], -1
+        _forget(stats, begun, n)
         while True:
             j = j + 1 if centred else (indices[at] if at < stop else d)
             if j >= d:
                 break
-            k, a, b, x = stats[0, j], stats[1, j], stats[2, j], 0.0
+            x = 0.0
             if at < stop and indices[at] == j:
                 x = values[at]
-                k, a, b = _with(k, a, b, x)
                 at += 1
-                if going_on:
-                    stats[0, j], stats[1, j], stats[2, j] = k, a, b
-            place, width = _of_all(k, a, b, n)
-            value = _scaled(x, place, width, centred)
+            _note(stats, j, x, _held(stats, j, x, n, float(n - begun[0])))
+        n += 1
+
+
+@compiled
+def scale_rows(order, indptr, indices, values, centred, going_on, stats, begun, seen, new):
+    """Fill the CSR matrix ``new`` with rows in this order, each scaled with what has been seen and itself.
+
+    stats, begun: see `_forget`; they are of the rows since half of the rounds, of which there are ``seen``
+    going_on: whether a row counts as seen for those after it. A feature that has not varied is 0, others are
+    held in [-FARTHEST, FARTHEST]. Without centring, what is 0 stays 0. Returns how many values there are.
+    """
+    new_indptr, new_indices, new_values = new
+    d, used, n = stats.shape[2], 0, seen
+    for t in range(order.size):
+        at, stop, j = indptr[order[t]], indptr[order[t] + 1], -1
+        _forget(stats, begun, n)
+        rows = float(n - begun[0])
+        while True:
+            j = j + 1 if centred else (indices[at] if at < stop else d)
+            if j >= d:
+                break
+            x = 0.0
+            if at < stop and indices[at] == j:
+                x = values[at]
+                at += 1
+            entered = _held(stats, j, x, n, rows)
+            k, a, b = stats[0, 0, j], stats[0, 1, j], stats[0, 2, j]
+            if entered != 0.0:
+                k, a, b = _with(k, a, b, entered)
+            if going_on:
+                _note(stats, j, x, entered)
+            place, width = _of_all(k, a, b, rows + 1.0)
+            value = min(max(_scaled(x, place, width, centred), -FARTHEST), FARTHEST)
             if value != 0.0:
                 new_indices[used], new_values[used] = j, value
                 used += 1
         new_indptr[t + 1] = used
         if going_on:
-            n += 1.0
+            n += 1
     return used
 
 

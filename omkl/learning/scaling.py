@@ -1,8 +1,8 @@
 """A stream filled and scaled while it runs: by what a learner has seen of its features and targets.
 
 A gap, which is NaN among the stored values, is filled with the mean of its feature's values in the rows
-before; where there are none it is 0. Then row t is scaled with the rows up to and with row t. So it depends
-on no later one. Predictions are given in
+before; where there are none it is 0. Then row t is scaled with the rows up to and with row t, since half of
+the rounds. So it depends on no later one. Predictions are given in
 the targets' units, and so are their variances and densities: those of targets scaled online in the units
 before the round, which do not know its target. A round whose targets before it do not vary (the first two,
 at least) has no width, and so no density: it is left out of the NLPD.
@@ -60,7 +60,7 @@ class Scaling:
     ) -> None:
         _load_compiled()
         self.scale, self.centred, self.target, self.gaps = scale, centred, target, gaps
-        self.rows = np.zeros((3, d if scale else 0))
+        self.rows, self.begun = np.zeros((2, 4, d if scale else 0)), np.zeros(2, np.int64)
         self.means = np.zeros((3, 0 if gaps is None else d))
         self.seen = np.zeros(1, np.int64)
         self.targets = np.zeros(3)  # place and width are the last two where they are fixed
@@ -117,11 +117,11 @@ class Scaling:
         return _renewed(stream, new, fill_rows(*rows, learn, self.means.copy(), int(self.seen[0]), new))
 
     def _rows(self, stream: Stream, learn: bool) -> Stream:
-        d, lengths = self.rows.shape[1], np.diff(stream.indptr)[stream.order]
+        d, lengths = self.rows.shape[2], np.diff(stream.indptr)[stream.order]
         new = _room(stream, stream.T * d if self.centred else int(lengths.sum()))
         rows = stream.order, stream.indptr, stream.indices, stream.values
-        stats = self.rows.copy()
-        used = scale_rows(*rows, self.centred, learn, stats, int(self.seen[0]), new)
+        stats, begun = self.rows.copy(), self.begun.copy()
+        used = scale_rows(*rows, self.centred, learn, stats, begun, int(self.seen[0]), new)
         if not np.isfinite(stats).all():
             largest = np.abs(stream.values).max(initial=0.0)
             raise UserError(f"a feature of size {largest:.3g} is too large to be scaled; correct the value")
@@ -142,7 +142,8 @@ class Scaling:
         rows = stream.order, stream.indptr, stream.indices, stream.values
         if self.scale:
             made = self._filled(stream, True)
-            see_rows(made.order, made.indptr, made.indices, made.values, self.rows)
+            own = made.order, made.indptr, made.indices, made.values
+            see_rows(*own, self.centred, self.rows, self.begun, int(self.seen[0]))
         if self.gaps is not None:
             see_values(*rows, self.means)
         self.seen += stream.T
@@ -170,7 +171,8 @@ class Scaling:
 
     def arrays(self) -> Arrays:
         """Return its arrays by name."""
-        return {".rows": self.rows, ".means": self.means, ".seen": self.seen, ".targets": self.targets}
+        names = ("rows", "begun", "means", "seen", "targets")
+        return {f".{name}": getattr(self, name) for name in names}
 
     @classmethod
     def load(cls, header: Any, arrays: Arrays, d: int) -> "Scaling":
@@ -196,12 +198,16 @@ class Scaling:
             if not np.isfinite(given).all():
                 raise ValueError(f"its scaling is not finite ('{name}')")
             own[...] = given
-        spread, counts = (
-            made.rows[2],
-            (made.rows[0], made.means[0], made.means[2], made.means[0] + made.means[2]),
-        )
-        most = int(made.seen[0])
-        if not 0 <= most <= LARGEST_COUNT or any((own < 0).any() or (own > most).any() for own in counts):
+        most, spread = int(made.seen[0]), made.rows[:, 2]
+        if not 0 <= most <= LARGEST_COUNT:
+            raise ValueError("its scaling counts rows that cannot be")
+        limits: list[tuple[np.ndarray, Any]] = [
+            (made.begun, most),
+            (made.means[0] + made.means[2], most),
+            (made.rows[:, [0, 3]], (most - made.begun)[:, None, None]),
+        ]
+        least = (made.begun, made.rows[:, [0, 3]], made.means[0], made.means[2])
+        if any((own > end).any() for own, end in limits) or any((own < 0).any() for own in least):
             raise ValueError("its scaling counts rows that cannot be")
         if (spread < 0.0).any() or made.targets[0] < 0 or made.targets[2] < 0:
             raise ValueError("its scaling has a negative spread")
@@ -213,12 +219,12 @@ def _load_compiled() -> None:
     """Load what is compiled, or compile it, before a clock starts."""
     row = make_stream(np.array([0, 1]), np.zeros(1), np.ones(1), np.ones(1), np.zeros(1))
     rows = row.order, row.indptr, row.indices, row.values
-    stats, new = np.zeros((3, 1)), np.zeros((4, 1))
+    stats, begun, new = np.zeros((2, 4, 1)), np.zeros(2, np.int64), np.zeros((4, 1))
     has_gaps(row.order, row.indptr, row.values)
-    fill_rows(*rows, False, stats, 0, _room(row, 1))
-    scale_rows(*rows, True, False, stats, 0, _room(row, 1))
-    see_values(*rows, stats)
-    see_rows(*rows, stats)
+    fill_rows(*rows, False, stats[0], 0, _room(row, 1))
+    scale_rows(*rows, True, False, stats, begun, 0, _room(row, 1))
+    see_values(*rows, stats[0])
+    see_rows(*rows, True, stats, begun, 0)
     scale_targets(row.y, False, np.zeros(3), *new)
 
 
@@ -237,7 +243,8 @@ def _renewed(stream: Stream, new: _New, used: int) -> Stream:
 
 
 def _wider(stats: np.ndarray, d: int) -> np.ndarray:
-    return np.pad(stats, ((0, 0), (0, max(d - stats.shape[1], 0))))
+    more = [(0, 0)] * (stats.ndim - 1)
+    return np.pad(stats, [*more, (0, max(d - stats.shape[-1], 0))])
 
 
 def any_gaps(dataset: Any) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 from omkl.tasks import STORED, TASKS
 
+SCALING = 2  # revision of scale=online: raise it when it makes other rows
 NOTHING = type(None)
 TEXT, WHOLE, NUMBER = (str,), (int,), (int, float)
 MAYBE_WHOLE, MAYBE_NUMBER = (int, NOTHING), (int, float, NOTHING)
@@ -231,6 +232,8 @@ def cell_key(setting: Mapping[str, Any]) -> str:
     parts = {field.key: setting.get(field.name) for field in KEYED}
     if parts["own"] is None:  # of registered data, and of other tasks
         del parts["own"]
+    if "scale" in (parts["params"] or {}):
+        parts["scaling"] = SCALING
     if pool := parts["pool"]:
         parts["pool"] = {"normalise": pool["normalise"], "kernels": pool["kernels"]}
     return hashlib.sha256(dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,9 @@
-"""Scaling while the stream runs, as it is said: the mean and deviation of all rows so far, computed anew."""
+"""Scaling while the stream runs, as it is said: means and deviations of rows so far, computed anew.
+
+Features are scaled by the rows since half of the rounds: of those that began with a power of 2, the last but
+one. Once 10 rows are known, what is more than 10 deviations away is doubtful and enters as 3 deviations, or
+as 10 where more than 1 in 50 are doubtful (and more than two). Scaled values are held in [-10, 10].
+"""
 
 import math
 import statistics
@@ -6,12 +11,26 @@ import statistics
 
 def scaled_rows(rows, centred):
     """Rows (lists of numbers), each scaled with those up to it."""
-    return [scaled_row(rows[:t], row, centred) for t, row in enumerate(rows)]
+    columns = [scaled_column(column, centred) for column in zip(*rows, strict=True)]
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
-def scaled_row(before, row, centred):
-    """One row, after these."""
-    return [scaled([*(old[j] for old in before), x], centred) for j, x in enumerate(row)]
+def scaled_column(values, centred):
+    """The values of a feature, each scaled with those before it and itself."""
+    entered, doubtful, made = [], [], []
+    for n, x in enumerate(values):
+        powers = [0, 0, *(2**i for i in range(2, 60) if 2**i <= n)]  # when statistics began, so far
+        before = entered[powers[-2] :]
+        place, width = place_and_width(before)
+        held, rows, so_far = x, len(before), sum(doubtful[powers[-2] :])
+        if n >= 10 and width > 0 and abs(x - place) > 10 * width:
+            held = place + math.copysign((10 if so_far > 2 + rows / 50 else 3) * width, x - place)
+        entered.append(held)
+        doubtful.append(held != x)
+        place, width = place_and_width([*before, held])
+        value = 0.0 if width == 0 else (x - place) / width if centred else x / width
+        made.append(min(max(value, -10.0), 10.0))
+    return made
 
 
 def scaled(values, centred=True):
