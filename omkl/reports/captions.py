@@ -1,4 +1,4 @@
-"""The text below a figure: over which repetitions its lines are means, and which lines have fewer."""
+"""The text below a figure or table: over which repetitions it has means, what has fewer, odd errors."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -7,6 +7,8 @@ from omkl.errors import counted, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from omkl.reports.rows import ReportPlan
 
 AT_MOST = 5
 _PLURAL = {"permuted": "permutations", "authors": "of the authors' permutations"}
@@ -61,3 +63,30 @@ def shortfall(lines: Iterable[tuple[str, str, str, int, int]]) -> list[str]:
 def shortfall_of(table: "pd.DataFrame") -> list[str]:
     """Return the warnings of a table with the columns line, data, order, reps and asked."""
     return shortfall(table[["line", "data", "order", "reps", "asked"]].itertuples(index=False, name=None))
+
+
+def one_round(cells: "pd.DataFrame", expected: "ReportPlan") -> list[str]:
+    """Return a warning about regressions of which one round makes more than half of the squared error."""
+    if "worst_round" not in cells:
+        return []
+    parts = []
+    for (algo, data), own in cells[cells["worst_round"].notna()].groupby(["algo", "data"], sort=False):
+        rounds = sorted({int(number) for number in own["worst_round"]})
+        which = f"round {rounds[0]}" if len(rounds) == 1 else f"one round ({some(list(map(str, rounds)))})"
+        first = ", before anything was learnt" if rounds == [1] else ""
+        parts.append(
+            f"{expected.label(str(algo))} on {data}: {which}{first}, in {counted(len(own), 'repetition')}"
+        )
+    return [f"one round makes more than half of the squared error: {some(parts, '; ')}"] if parts else []
+
+
+def few_rounds(cells: "pd.DataFrame", expected: "ReportPlan") -> list[str]:
+    """Return a note about regressions of which few rounds make more than half of the squared error."""
+    if "few_rounds" not in cells:
+        return []
+    parts = []
+    for (algo, data), own in cells[cells["few_rounds"].notna()].groupby(["algo", "data"], sort=False):
+        few, T = int(own["few_rounds"].max()), counted(int(own["T"].max()), "row")
+        parts.append(f"{expected.label(str(algo))} on {data}: {few} of {T}")
+    most = "few rows make more than half of the squared error"
+    return [f"{most}, so MAE tells more of the others: {some(parts, '; ')}"] if parts else []

@@ -15,7 +15,7 @@ from omkl.config.settings_text import SCALING, params_text, value_text
 from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
-from omkl.reports.captions import n_cells, repetitions_of, some
+from omkl.reports.captions import few_rounds, n_cells, one_round, repetitions_of, some
 from omkl.reports.class_values import MOST_NAMED, WORST, classes_text
 from omkl.reports.measures import best_of, costs_in, measure_of
 from omkl.reports.origin import made_with, origin_warnings
@@ -495,33 +495,6 @@ def warnings_of(
         *one_round(cells, expected),
         *origin_warnings(cells, timed),
     ]
-
-
-def one_round(cells: "pd.DataFrame", expected: ReportPlan) -> list[str]:
-    """Return a warning about regressions of which one round makes more than half of the squared error."""
-    if "worst_round" not in cells:
-        return []
-    parts = []
-    for (algo, data), own in cells[cells["worst_round"].notna()].groupby(["algo", "data"], sort=False):
-        rounds = sorted({int(number) for number in own["worst_round"]})
-        which = f"round {rounds[0]}" if len(rounds) == 1 else f"one round ({some(list(map(str, rounds)))})"
-        first = ", before anything was learnt" if rounds == [1] else ""
-        parts.append(
-            f"{expected.label(str(algo))} on {data}: {which}{first}, in {counted(len(own), 'repetition')}"
-        )
-    return [f"one round makes more than half of the squared error: {some(parts, '; ')}"] if parts else []
-
-
-def few_rounds(cells: "pd.DataFrame", expected: ReportPlan) -> list[str]:
-    """Return a note about regressions of which few rounds make more than half of the squared error."""
-    if "few_rounds" not in cells:
-        return []
-    parts = []
-    for (algo, data), own in cells[cells["few_rounds"].notna()].groupby(["algo", "data"], sort=False):
-        few, T = int(own["few_rounds"].max()), counted(int(own["T"].max()), "row")
-        parts.append(f"{expected.label(str(algo))} on {data}: {few} of {T}")
-    most = "few rows make more than half of the squared error"
-    return [f"{most}, so MAE tells more of the others: {some(parts, '; ')}"] if parts else []
 
 
 def lacking(table: Table, summary: "pd.DataFrame") -> list[str]:
