@@ -80,7 +80,8 @@ def called(text: str) -> str:
     return text
 
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Controls, and marks of the direction of text, with which a name could rearrange what is around it.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def without_controls(text: str) -> str:
@@ -89,6 +90,11 @@ def without_controls(text: str) -> str:
     Tabs and line ends stay. The text may be JSON, which stays the same.
     """
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def printable(text: str) -> str:
+    """Return a name as it is printed: on one line, without controls."""
+    return without_controls(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def show(value: Any) -> str:

@@ -1,8 +1,10 @@
 """Where things are: the conf folder, the folders that extend omkl, those of data files, the cache."""
 
+import multiprocessing
 import os
 import sys
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -50,7 +52,9 @@ def _extensions(text: str, here: str) -> list[Path]:
         homes = dict.fromkeys([ours, *(folder / part for folder in folders)])
         seen: dict[str, Path] = {}
         for path in (path for home in homes for path in sorted([*home.glob("*.py"), *home.glob("*.yaml")])):
-            if path.name[0] not in "._" and seen.setdefault(path.name, path) != path:
+            if not path.is_file() and multiprocessing.parent_process() is None:
+                warnings.warn(f"{path} is left out: it is no file, nor a link to one", stacklevel=2)
+            elif path.name[0] not in "._" and seen.setdefault(path.name, path) != path:
                 raise UserError(f"{path}: the name is taken by {seen[path.name]}; rename one of the files")
     return folders
 
@@ -119,7 +123,7 @@ def listed(folder: Path, pattern: str) -> tuple[Path, ...]:
         return ()
     known = _listed.get((folder, pattern))
     if known is None or known[0] != changed:
-        known = changed, tuple(sorted(folder.glob(pattern)))
+        known = changed, tuple(sorted(path for path in folder.glob(pattern) if path.is_file()))
         if time.time_ns() - changed > 10**9:  # one that comes in the same tick of the clock would be missed
             _listed[folder, pattern] = known
     return known[1]

@@ -9,6 +9,7 @@ import ast
 import inspect
 import os
 import re
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -35,7 +36,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Before the workers of a whole run start, compile every learner once, on all cores."""
+    """Before the workers of a whole run start, compile every learner once, on all cores.
+
+    A shell's background job ignores Ctrl-C, and so would tests and the processes that they start.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     is_whole = config.args_source is not config.ArgsSource.ARGS and not config.option.keyword
     if getattr(config.option, "numprocesses", None) and is_whole and not config.option.collectonly:
         subprocess.run([sys.executable, "-m", "omkl", "compile"], check=True, stdout=subprocess.DEVNULL)

@@ -41,7 +41,7 @@ def functions() -> dict[str, Any]:
 def _modules() -> list[ModuleType]:
     with _one_at_a_time:
         _extend()
-        return [_known(each) or _imported(each) for each in pkgutil.iter_modules(__path__)]
+        return [_known(each) or _imported(each) for each in pkgutil.iter_modules(__path__) if not _gone(each)]
 
 
 def _extend() -> None:
@@ -49,6 +49,13 @@ def _extend() -> None:
     own = [path for path in __path__ if path not in _added]
     _added[:] = [str(folder / "algorithms") for folder in extensions()]
     __path__[:] = [*own, *(path for path in _added if path not in own)]
+
+
+def _gone(module_info: pkgutil.ModuleInfo) -> bool:
+    """Whether a module is a link that leads nowhere: what a folder of the user's has of them is left out."""
+    finder: Any = module_info.module_finder
+    path = Path(finder.path, f"{module_info.name}.py")
+    return path.is_symlink() and not path.exists()
 
 
 def _known(module_info: pkgutil.ModuleInfo) -> ModuleType | None:

@@ -9,6 +9,7 @@ import gc
 import os
 import re
 import shlex
+import signal
 import sys
 import warnings
 from argparse import Namespace
@@ -47,7 +48,10 @@ def command() -> int:
 
         parser = build_parser()
         complete(parser, parser.commands.values())
-    return main()
+    try:
+        return main()
+    finally:  # all is done but the workers' end, which Ctrl-C would interrupt with a traceback
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def seldom_collect() -> None:

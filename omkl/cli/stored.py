@@ -14,6 +14,7 @@ from omkl.cli.output import OK, complain, emit, say
 from omkl.errors import OmklError, UserError, counted, path_error, suggest, without_controls
 from omkl.paths import given, store_folder
 from omkl.reports.table import Table
+from omkl.reports.table_cells import as_data
 
 if TYPE_CHECKING:
     from omkl.data.ref import Registered
@@ -321,9 +322,9 @@ def _written(parts: Iterable[list[dict[str, Any]]], fmt: str, columns: list[str]
         if fmt == "csv":
             text = io.StringIO()
             table = csv.writer(text, lineterminator="\n")
-            table.writerows([records[0]] if not at else [])
+            table.writerows([map(as_data, records[0])] if not at else [])
             table.writerows(
-                [repr(value) if isinstance(value, float) else value for value in record.values()]
+                [repr(value) if isinstance(value, float) else as_data(value) for value in record.values()]
                 for record in records
             )
             yield text.getvalue()

@@ -36,7 +36,7 @@ from omkl.data.delimited import TABS, guessed, of_rows, read_delimited
 from omkl.data.parse import Examples, decoding, dense, libsvm_parts, read_libsvm, read_npz
 from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.tables import Table, check_width, kept_as_text, of_arrow, of_frame, table_of
-from omkl.errors import UserError, quoted, show
+from omkl.errors import UserError, printable, quoted, show
 
 Parts = Iterator[Table | Examples]
 Reader = Callable[[Path, Preparation, int | None, int | None, Collection[str]], Parts]
@@ -311,7 +311,7 @@ def data_name(path: str | Path) -> str:
     whole = name = Path(path).name
     for endings in (COMPRESSION, (*ENDINGS, *UNCERTAIN)):
         name = name[: len(name) - len(next((end for end in endings if name.lower().endswith(end)), ""))]
-    return name or whole
+    return printable(name or whole)
 
 
 def _ending(path: Path) -> str:

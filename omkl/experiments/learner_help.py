@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from omkl import conf
-from omkl.config import LearnerSpec, learner_spec
+from omkl.config import LearnerSpec, learner_spec, learner_specs
 from omkl.config.settings_text import value_text
 from omkl.tasks import by_task
 
@@ -48,14 +48,17 @@ def command_of(spec: LearnerSpec) -> str:
 def ranks(table: str) -> dict[str, tuple[float, int, int]]:
     """Return each learner's average rank in a table of results/today, of how many rows, on how many sets.
 
-    Empty without these tables, which a checkout has. Of a learner with several rows, the first counts.
+    Empty without these tables, which a checkout has. Of a learner with several rows, that under its own label
+    counts.
     """
+    labels = {spec.label for spec in learner_specs().values()}
     path = conf.file("paper", "today").parents[2] / "results" / "today" / f"table-{table}.csv"
     if not path.is_file():
         return {}
     with path.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["rank"]]
-    return {row["algo"]: (float(row["rank"]), len(rows), int(row["sets"])) for row in reversed(rows)}
+    rows.sort(key=lambda row: row["learner"] in labels)  # the last of several is its own, not a variant's
+    return {row["algo"]: (float(row["rank"]), len(rows), int(row["sets"])) for row in rows}
 
 
 def rank_of(spec: LearnerSpec, long: bool = False) -> str:

@@ -464,7 +464,8 @@ def check_claims(paper: Paper, selection: Selection, **how: Any) -> TableResult:
 def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: bool = False) -> TableResult:
     """Check a paper's claims on the cells of an outcome, which may hold others too.
 
-    lenient: a claim whose rows do not suffice is undecided, and no UserError
+    lenient: a claim whose rows do not suffice is undecided, and no UserError; so it is where the selection
+    names the data
     """
     rows: list[dict[str, Any]] = []
     warnings: list[str] = []
@@ -480,7 +481,7 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
                 answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
             answers |= {data: (UNKNOWN, answers[data][1]) for data in unfinished(compared) & answers.keys()}
         except UserError as error:
-            if not lenient:
+            if not (lenient or selection.data):
                 raise UserError(f"conf/paper/{paper.name}.yaml: claims.{item.number}: {error}") from error
             answers, lacks = {}, str(error)
         there = compared.summary[compared.summary["missing"] == ""]

@@ -16,6 +16,7 @@ from omkl.files import replacing
 from omkl.reports.origin import Origins, span
 from omkl.reports.rows import alike, contents_apart, divided, identities, rounds_text
 from omkl.reports.summary import flat
+from omkl.reports.table import csv_of
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def as_csv(table: "pd.DataFrame") -> str:
     """Return a table as CSV; lists are written as JSON."""
     lists = [name for name in table if any(isinstance(value, list) for value in table[name])]
     text = {name: [json.dumps(v) if isinstance(v, list) else None for v in table[name]] for name in lists}
-    return table.assign(**text).to_csv(index=False, lineterminator="\n")
+    return csv_of(table.assign(**text))
 
 
 def _parquet(table: "pd.DataFrame") -> bytes:

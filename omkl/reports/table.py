@@ -21,6 +21,7 @@ from omkl.reports.table_cells import (
     Column,
     Spread,
     TableRow,
+    as_data,
     filled,
     fitted,
     least_width,
@@ -560,12 +561,14 @@ def _csv(table: Table) -> str:
 
 def csv_of(flat: "Records | pd.DataFrame") -> str:
     """Return records or a DataFrame as CSV."""
+    frame: Any = flat
     if hasattr(flat, "to_csv"):
-        return flat.to_csv(index=False, lineterminator="\n")
+        texts = {name: frame[name].map(as_data) for name in frame if frame[name].dtype.kind not in "biuf"}
+        return frame.assign(**texts).rename(columns=as_data).to_csv(index=False, lineterminator="\n")
     text = io.StringIO()
-    writer = csv.DictWriter(text, flat[0].keys() if flat else [], lineterminator="\n")
+    writer = csv.DictWriter(text, frame[0].keys() if frame else [], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(flat)
+    writer.writerows({name: as_data(value) for name, value in own.items()} for own in frame)
     return text.getvalue()
 
 

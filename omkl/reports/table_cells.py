@@ -1,5 +1,6 @@
 """The columns, rows and cells of a table, its marks, and text laid out in columns of a terminal's width."""
 
+import re
 import shutil
 import sys
 import textwrap
@@ -9,6 +10,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from omkl.errors import printable
+
+FORMULA = re.compile(r"[=+\-@\t\r]")  # how a cell begins that a spreadsheet would compute
 MISSING = "–"
 WIDTH: ContextVar[int | None] = ContextVar("width", default=None)  # of the terminal; None: any width will do
 GAP = 2  # characters between columns
@@ -82,10 +86,25 @@ class TableRow:
     refs: Sequence[int] = ()
     about: Sequence[tuple[str, str]] = ()
 
+    def __post_init__(self) -> None:
+        cells = [printable(cell) if isinstance(cell, str) else cell for cell in self.cells]
+        object.__setattr__(self, "cells", cells)
+
     @property
     def marked(self) -> bool:
         """Whether the row is the best, or not significantly worse."""
         return any(isinstance(cell, Spread) and cell.mark for cell in self.cells)
+
+
+def as_data(value: Any) -> Any:
+    """Return a value for a cell of CSV: a text that a spreadsheet would compute has a quote before it."""
+    if not isinstance(value, str) or not FORMULA.match(value):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
 
 
 # -------------------------------------------------------------------- the terminal

@@ -27,7 +27,7 @@ from omkl.data.ref import keep
 from omkl.errors import OmklError, UserError
 from omkl.learning.cell import Cell, detach
 from omkl.paths import safe_children
-from omkl.runs.workers import Failure, Function, Outcomes, attempt, ctrl_c_blocked, error_line
+from omkl.runs.workers import WHY, Failure, Function, Outcomes, attempt, ctrl_c_blocked, error_line
 from omkl.store import provenance
 
 LOOK = 1.0  # seconds without a result between questions to the scheduler
@@ -35,10 +35,7 @@ GRACE = 0.5  # seconds for dask's own error, which says more than a timeout
 CLOSING = 30.0  # seconds that the end of a cluster made here may take
 AHEAD = 64  # jobs the scheduler holds beyond one per core: more only costs it memory
 LOGS = ("distributed", "tornado", "asyncio")
-DIED = (
-    "the dask workers that ran it died, the last one while it ran nothing else: "
-    "out of memory, or a crash in compiled code"
-)
+DIED = f"the dask workers that ran it died, the last one while it ran nothing else: {WHY}"
 
 
 class Dask:

@@ -1,8 +1,9 @@
 """Two runs on one store at once take over each other's finished cells.
 
-Before a cell begins, but not for every tiny one, a run reads the new lines of the files that others write:
-those that have changed since it began. A run that finds living writers begins its cells in an order of its
-own, since in the same order they would all compute the same cell at the same time.
+Before a cell begins, a run reads the new lines of the files that others write: those that have changed since
+it began. Where a store has so many files that this takes long, it leaves out some tiny cells. A run that
+finds living writers begins its cells in an order of its own, since in the same order they would all compute
+the same cell at the same time.
 """
 
 import os
@@ -13,13 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from omkl.learning.cell import Cell
+from omkl.learning.cell import Cell, warm_up_once
 from omkl.store.lines import Memo, parse_line
 from omkl.store.store import writers
 
 TAKEN = "taken"  # what a job returns whose cell another run has finished
-LOOK = 0.1  # seconds between looks, and more where a look takes long
-SHARE = 50  # a look may take one part of this many of the time
+SHARE = 20  # a look may take one part of this many of the time
 Item = TypeVar("Item")
 
 
@@ -41,7 +41,7 @@ class Others:
             began = time.monotonic()
             self._look()
             now = time.monotonic()
-            self._due = now + max(LOOK, SHARE * (now - began))
+            self._due = now + SHARE * (now - began)
         return key in self._finished
 
     def _look(self) -> None:
@@ -76,5 +76,13 @@ _others: Callable[..., Others] = cache(Others)  # of this process
 
 
 def unless_finished(store: Path, own: str, since: float, run: Callable[[Cell], Any], cell: Cell) -> Any:
-    """Run a cell, or return TAKEN where another writer of the store has finished it; see `Others`."""
-    return TAKEN if _others(store, own, since).finished(cell.key) else run(cell)
+    """Run a cell, or return TAKEN where another writer of the store has finished it; see `Others`.
+
+    It is looked for again when the cell can begin at once: reading the data may take longer than many cells.
+    """
+    others = _others(store, own, since)
+    if others.finished(cell.key):
+        return TAKEN
+    cell.data.load()
+    warm_up_once([(cell.spec, cell.params, cell.data.n_classes)])
+    return TAKEN if others.finished(cell.key) else run(cell)

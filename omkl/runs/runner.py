@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
+from omkl.config.kernel_kinds import SOURCE
 from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError, counted
 from omkl.learning.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
@@ -179,10 +180,15 @@ def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
     """Return the executor of a plan; a small amount of work of omkl's own learners runs in this process."""
     executor = make_executor(plan.exec, jobs)
     small = executor.workers == 1 or len(missing) == 1 or sum(cell.cost for cell in missing) < SMALL_WORK
-    safe = not any(cell.source for cell in missing)  # a user's learner may crash the process that runs it
+    safe = not any(map(_has_own_code, missing))  # which may crash the process that runs it
     if executor.name == "loky" and small and safe:
         return make_executor({"name": "serial", "threads": executor.threads})
     return executor
+
+
+def _has_own_code(cell: Cell) -> bool:
+    """Whether a cell runs a user's learner or kernel."""
+    return bool(cell.source) or any(SOURCE in own for own in (cell.kernel_pool or {"kernels": []})["kernels"])
 
 
 def idle_cores(missing: list[Cell], executor: Executor) -> str:

@@ -29,6 +29,10 @@ from omkl.errors import OmklError, UserError
 from omkl.learning.guards import ctrl_c_later
 from omkl.paths import safe_children
 
+WHY = (
+    "out of memory, or a crash in compiled code: an own kernel or learner may have read beyond an array, "
+    "which `omkl check` finds"
+)
 Function = Callable[[Any], Any]
 Outcomes = Generator[tuple[Any, Any], None, None]  # (job, its result or Failure), as they finish
 
@@ -184,8 +188,7 @@ def _wait_until_taken(future: Future[Any]) -> None:
 def _died(error: BrokenProcessPool) -> Failure:
     codes = dict.fromkeys(re.findall(r"SIG\w+|EXIT\w*\(-?\d+\)", str(error)))
     how = f" ({', '.join(codes)})" if codes else ""
-    why = "out of memory, or a crash in compiled code"
-    return Failure(f"its worker process died twice{how}, the second time while it ran alone: {why}")
+    return Failure(f"its worker process died twice{how}, the second time while it ran alone: {WHY}")
 
 
 # ------------------------------------------------------------------ worker processes

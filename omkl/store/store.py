@@ -10,6 +10,7 @@ is believed, is in lines.py.
 """
 
 import contextlib
+import errno
 import os
 import socket
 import stat
@@ -34,10 +35,8 @@ if TYPE_CHECKING:
 
 FOLDERS = ("cells", "curves")  # in the order in which they are read: a cell implies its curve
 PARTS = ".*.part"  # files that an interrupted change left
-ADVICE = (
-    ". The finished cells are safe. Make room, or choose another folder with store=PATH, "
-    "and run the same command again"
-)
+ADVICE = ". The finished cells are safe. {} another folder with store=PATH, and run the same command again"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SYNC_SECONDS = 1.0  # of tiny cells, fsync would take most of the time
 
 
@@ -174,6 +173,7 @@ class Store:
             yield
         except OSError as error:
             self._shut()
+            advice = advice.format("Make room, or choose" if error.errno in FULL else "Choose")
             raise path_error(f"write to the store {self.path}", error, advice) from error
 
     # ---------------------------------------------------------------- reading

@@ -1,5 +1,6 @@
 """What the commands do and print, run for real on the embedded data set with the cheapest learners."""
 
+import csv
 import io
 import json
 import os
@@ -22,6 +23,7 @@ from omkl.config import learner_spec
 from omkl.config.parameters import parameters
 from omkl.data.formats import data_name
 from omkl.experiments import lists
+from omkl.experiments.learner_help import ranks
 
 ROOT = Path(omkl.__file__).resolve().parents[1]
 CHEAP = ["data=wdbc", "reps=2", "yardsticks=[majority]", "algo=arow"]
@@ -163,8 +165,6 @@ def test_ctrl_c_in_a_real_process(place):
         text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         start_new_session=True,
-        # a shell's background job hands down an ignored SIGINT, which Python would leave ignored
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not any(path.stat().st_size for path in place.glob("results/cells/*.jsonl")):
         assert process.poll() is None, process.communicate()
@@ -175,6 +175,21 @@ def test_ctrl_c_in_a_real_process(place):
     assert "Traceback" not in err
     assert "of 20000 cells; run the same command again to continue" in err
     assert "/20000" in out
+
+
+AT_ITS_END = """
+import signal, sys, threading
+from omkl.cli import command
+threading._register_atexit(lambda: signal.raise_signal(signal.SIGINT))  # as loky waits for its workers
+sys.exit(command())
+"""
+
+
+def test_ctrl_c_at_a_command_s_end_prints_no_traceback():
+    words = [sys.executable, "-c", AT_ITS_END, "list", "pools"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell's pipe")
@@ -362,3 +377,12 @@ def test_data_continues_past_a_set_that_is_missing(place, monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert "wdbc: ok" in out
     assert err.startswith("omkl: data set german not found")
+
+
+def test_a_rank_is_that_of_the_row_under_the_learner_s_own_label():
+    """A table of results/today may have rows of its variants, too, and they may be better."""
+    with open(ROOT / "results/today/table-classes.csv", encoding="utf-8", newline="") as file:
+        rows = {row["learner"]: row["rank"] for row in csv.DictReader(file)}
+    for name in ("arow_features", "arow"):
+        spec = learner_spec(name)
+        assert ranks("classes")[name][0] == float(rows[spec.label])

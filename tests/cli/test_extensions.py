@@ -118,6 +118,23 @@ def test_a_name_that_is_taken_is_an_error_with_both_files(place, capsys, name, o
     assert str(ours) in said
 
 
+def test_a_file_that_is_gone_is_left_out_by_its_own_name(place, capsys):
+    folder = tiny(place / "mine")
+    (folder / "conf/pool").mkdir()
+    broken = [folder / part for part in ("algorithms/gone.py", "conf/algo/gone.yaml", "conf/pool/gone.yaml")]
+    for path in broken:
+        path.symlink_to(place / "nothing")
+    assert main([*RUN, "--with", str(folder)]) == 0
+    told = capsys.readouterr().err
+    for path in broken:
+        assert f"omkl: warning: {path} is left out: it is no file, nor a link to one\n" in told
+    assert main(["list", "algos", "--with", str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert "tiny" in out
+    assert "gone" not in out
+    provenance.deciding()
+
+
 def test_two_folders_and_a_function_that_is_taken(place, capsys):
     tiny(place / "one")
     tiny(place / "two")

@@ -42,6 +42,19 @@ def legend(drawn):
 # -------------------------------------------------------------------- one number
 
 
+@pytest.mark.parametrize(("sign", "best"), [(1.0, "min"), (-1.0, "max")])
+def test_a_ring_is_around_the_best_point_also_where_more_is_better(sign, best):
+    summary = swept(tuple(setting("omkc_ss", beta=beta) for beta in BETAS), 5)
+    table = sensitivity_table(summary, "beta").assign(sign=sign)
+    for axes, (_, part) in zip(
+        sensitivity(table, ring="best").draw().axes, table.groupby("panel", sort=False), strict=True
+    ):
+        means = part[part["line"] == "OMKC(S,S)"]["y_mean"]
+        assert means.nunique() > 1
+        rings = [one for one in axes.get_lines() if one.get_markersize() == 8]
+        assert [ring.get_ydata()[0] for ring in rings] == [getattr(means, best)()]
+
+
 @pytest.mark.parametrize("log", [False, True])
 def test_a_swept_number_has_its_means_bands_rings_and_levels(log):
     summary = swept((U, *(setting("omkc_ss", beta=beta) for beta in BETAS)), 5)

@@ -79,6 +79,25 @@ def test_features_are_scaled_by_what_came_before_the_batch():
     assert learner.scaling.seen[0] == T
 
 
+@pytest.mark.parametrize("name", ["krls_t", "krls_t_pool", "iegp"])
+def test_densities_and_variances_are_those_before_the_labels_came(name):
+    """Of one batch nothing is known: the mean is 0, and the variance that of the prior."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    data, spec, traces = omkl.data.from_arrays(X, X[:, 0] + 5.0, task="regression"), learner_spec(name), []
+    pool = pool_named("gauss3") if spec.kernels == "pool" else None
+    how = {"on_end": lambda learner, trace: traces.append(trace)}
+    params = spec.usual("regression")
+    for delay in (2, 40):
+        run_pass(spec, params, pool, data, np.arange(40), 7, scaling={"delay": delay}, **how)
+    early, late = (trace.further.T for trace in traces)
+    nlpd, variance = (dict(zip(spec.measures, late, strict=True))[own] for own in ("nlpd", "variance"))
+    np.testing.assert_allclose(variance, variance[0])
+    assert (dict(zip(spec.measures, early, strict=True))["variance"][20:] < 0.9 * variance[0]).all()
+    expected = 0.5 * (np.log(2.0 * np.pi * variance) + data.y**2 / variance)
+    np.testing.assert_allclose(nlpd, expected)
+
+
 def test_a_delay_is_part_of_a_cell_and_of_the_table(tmp_path):
     words = "algo=perceptron,arow data=wdbc reps=2 rounds=100 exec=serial yardsticks=[last_label,majority]"
     how = {"store": str(tmp_path), "progress": False}

@@ -277,3 +277,14 @@ def test_a_claim_without_data_says_which_and_how_to_get_them(monkeypatch, tmp_pa
     novelties = pd.DataFrame(made.table.records).set_index("claim").loc["novelties"]
     assert (novelties["verdict"], novelties["numbers"]) == ("undecided", "no data: usps_train")
     assert "! usps_train: the data are not available: get it" in made.text("table")
+
+
+def test_where_data_are_named_a_claim_whose_rows_are_not_there_is_undecided(tmp_path, monkeypatch):
+    def lacks(*args):
+        raise UserError("BOMKC(SPA) has 1 row on wdbc; the claim needs a sweep")
+
+    monkeypatch.setattr(claims, "on_each", lacks)
+    selection = Selection(data=("wdbc",), words=(f"store={tmp_path}",))
+    made = check_claims(read_paper("bomkl"), selection, stored=True)
+    assert len(made.table.records) == len(read_paper("bomkl").claims)
+    assert {row["verdict"] for row in made.table.records} == {"undecided"}

@@ -10,6 +10,8 @@ from support.reports_cells import YARDSTICKS, expected, frame, repetitions, sett
 
 from omkl.reports.results_table import run_table
 from omkl.reports.summary import summary_of
+from omkl.reports.table import Table
+from omkl.reports.table_cells import Column, Spread, TableRow
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss", beta=0.25)
 ABOUT = replace(
@@ -59,6 +61,21 @@ def test_caption_label_note_and_comments():
     assert len(set(re.findall(r"\\label\{(.*?)\}", two))) == 2
     first = re.search(r"\\label\{(.*?)\}", two)[1]
     assert two.count(rf"Marks as in Table~\ref{{{first}}}.") == 1
+
+
+def test_cells_are_escaped_and_every_line_of_a_comment_is_one():
+    columns = [Column("data", "50% #SV", "left"), Column("mean", "mean")]
+    rows = [TableRow(["a_set & 50% #1", Spread("1_2", "0.1")], "a_set")]
+    about = "first line\nsecond & line"
+    for records in ([], {}):  # a list, and results
+        text = Table(columns, rows, about=[about], command="omkl run a#1\nmore", records=records).render(
+            "latex"
+        )
+        assert r"a\_set \& 50\% \#1 & " in text
+        assert r"1\_2" in text
+        assert r"50\% \#SV & " in text
+        assert "% first line\n% second & line\n" in text
+        assert "% omkl run a#1\n% more\n" in text
 
 
 @pytest.mark.slow

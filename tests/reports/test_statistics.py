@@ -102,3 +102,9 @@ def test_an_interval_within_a_margin_is_two_one_sided_t_tests(seed, shift):
 )
 def test_groups_are_maximal(ranks, cd, groups):
     assert own.maximal_groups(ranks, cd) == groups
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+def test_equal_differences_vary_by_rounding_alone(size):
+    rows = size * np.array([[1.0, 1.0 + 1e-14, 1.0], [1.0, 1.0 + 1e-10, 1.0], [1.0, 1.0005, 1.0], [0.0] * 3])
+    assert own.constant(rows).tolist() == [True, False, False, True]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 from support.reports_cells import (
     COSINE,
@@ -25,7 +26,8 @@ from support.reports_cells import (
 from omkl.errors import UserError
 from omkl.reports.results_table import run_table
 from omkl.reports.summary import summary_of
-from omkl.reports.table import escape
+from omkl.reports.table import Table, csv_of, escape
+from omkl.reports.table_cells import Column, TableRow
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 SPREAD_1 = frame(
@@ -362,3 +364,29 @@ def test_html_is_well_formed_without_scripts_and_has_marks_and_notes():
 def test_a_table_is_its_text():
     table = run_table(summary_of(SPREAD_1, EXPECTED), SPREAD_1, EXPECTED)
     assert str(table) == table.render() == report(SPREAD_1, EXPECTED)
+
+
+ODD_NAMES = ["two\nlines", "a\ttab", "red\x1b[31m", "right\u202eto left", "\u2067isolated", "mark\u200f"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+@pytest.mark.parametrize("fmt", ["table", "markdown", "latex", "html"])
+def test_a_name_stays_on_its_line_and_in_its_column(fmt, name):
+    columns = [Column("data", "data", "left"), Column("learner", "learner", "left")]
+    rows = [TableRow([own, "second"], own) for own in ("first", name)]
+    text = Table(columns, rows, records=[]).render(fmt)
+    assert name not in text
+    assert not re.search("[\x1b\u202e\u2067\u200f]", text)
+    if fmt == "table":
+        lines = text.splitlines()[2:4]
+        assert len({line.index("second") for line in lines}) == 1
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1"])
+def test_no_cell_of_csv_is_a_formula(name):
+    frame = pd.DataFrame({"data": [name, "plain"], "mean": [-1.5, 2.0], "label": ["-1", "+1"]})
+    for made in (csv_of(frame), csv_of(frame.to_dict("records"))):
+        first, second = csv.DictReader(io.StringIO(made, newline=""))
+        assert first == {"data": f"'{name}", "mean": "-1.5", "label": "-1"}
+        assert second["label"] == "+1"  # numbers stay numbers
+    assert csv_of(pd.DataFrame({name: [1]})).startswith(("'", "\"'"))

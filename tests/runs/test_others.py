@@ -18,7 +18,6 @@ from omkl.store.store import Store
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
     """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
-    monkeypatch.setattr(others, "LOOK", 0.0)
     monkeypatch.setattr(others, "SHARE", 0)
     return replace(make_plan(tmp_path, monkeypatch), exec={"name": "serial", "threads": 1})
 
@@ -48,6 +47,24 @@ def test_a_run_takes_what_another_finishes_meanwhile_and_says_so(plan, monkeypat
     assert len(list(Store(plan.store).lines("cells"))) == 25
     alone = runner.run_plan(replace(plan, store=plan.store.with_name("alone")), progress=False)
     assert without_time(outcome.cells).equals(without_time(alone.cells))
+
+
+def test_a_cell_that_is_finished_while_its_data_are_read_is_not_run_again(plan, monkeypatch):
+    cell = runner.expand(plan)[0]
+    alone = runner.run_plan(replace(plan, store=plan.store.with_name("alone")), progress=False)
+    assert alone.ran == 24
+    (raw,) = Store(plan.store.with_name("alone")).raw_lines("cells", [cell.key])
+    (plan.store / "cells").mkdir(parents=True)
+    own = type(cell.data).load
+
+    def load(data, *args):
+        (plan.store / "cells" / "other.jsonl").write_bytes(raw[0])
+        return own(data, *args)
+
+    monkeypatch.setattr(type(cell.data), "load", load)
+    ran = []
+    assert others.unless_finished(plan.store, "own", 0.0, ran.append, cell) == others.TAKEN
+    assert ran == []
 
 
 def test_a_fresh_run_takes_nothing(plan, monkeypatch, capsys):

@@ -224,3 +224,12 @@ def test_few_long_cells_on_many_cores_are_told_of_threads(monkeypatch):
     assert "2 cells on 16 cores: with exec.threads=8" in hint("omkc_dd")
     silent = [hint("raker"), hint("omkc_dd", cost=1.0), hint("omkc_dd", count=9), hint("omkc_dd", threads=2)]
     assert [*silent, hint("omkc_dd", remote=True)] == [""] * 5
+
+
+@pytest.mark.parametrize(
+    ("source", "kernel", "own"),
+    [("", {"kind": "linear"}, False), ("hash", {"kind": "linear"}, True), ("", {"source": "hash"}, True)],
+)
+def test_what_a_user_compiled_runs_in_a_process_of_its_own(plan, source, kernel, own):
+    cell = SimpleNamespace(source=source, cost=0.0, kernel_pool={"kernels": [kernel]})
+    assert (runner.executor_for(plan, [cell, cell], 2).name == "loky") is own

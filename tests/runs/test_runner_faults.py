@@ -119,12 +119,11 @@ def test_a_long_list_of_failures_is_cut():
 
 
 DRIVER = """
-import pickle, signal, sys
+import pickle, sys
 sys.path.insert(0, {here!r})
 from support import runner_fakes
 from omkl import config
 from omkl.runs import runner
-signal.signal(signal.SIGINT, signal.default_int_handler)
 runner.run_cell, runner.warm_up_once, runner.SMALL_WORK = runner_fakes.run_cell, lambda specs: None, -1.0
 with open(sys.argv[1], "rb") as file:
     outcome = runner.run_plan(pickle.load(file), jobs=int(sys.argv[2]))

@@ -271,16 +271,7 @@ def test_local_jobs_that_cannot_be_started_end_with_one_line(plan, monkeypatch):
         slurm.submit(plan)
 
 
-@pytest.fixture
-def heard_interrupts():
-    """A job is interrupted here; tests run in the background of a shell ignore that, and so would the job."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("heard_interrupts")
 def test_jobs_of_this_machine_one_killed_and_the_same_command_to_the_end(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(numba_cache.compiled_folder()))
     monkeypatch.setattr(os, "cpu_count", lambda: 2)

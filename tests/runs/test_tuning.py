@@ -13,13 +13,14 @@ from support.runner_plans import write_data
 
 import omkl.data
 from omkl.cli import main
+from omkl.config import learner_specs
 from omkl.config import plan as make_plan
 from omkl.errors import Overflow, UserError
 from omkl.experiments.call import Call
 from omkl.experiments.tune import Study
 from omkl.runs import runner, tuning
 from omkl.runs.runner import run_plan
-from omkl.runs.tuning import assumed, parts, races, rule_of, run_races
+from omkl.runs.tuning import assumed, parts, races, rule_of, run_races, searched_scaling
 from omkl.seeds import tuning_seed
 
 T = 90
@@ -278,3 +279,16 @@ def test_trials_are_judged_by_another_measure(ran, words, capsys):
     assert row["params"]["r"] == max(auc, key=auc.get)
     assert main(["tune", *words, "by=auc", "-q"]) == 0
     assert f"{row['tuned_mean']:.4f} ± 0.0000" in capsys.readouterr().out
+
+
+def test_targets_are_scaled_where_it_matters():
+    """Not where they are classes, nor for a learner for which unit and offset do not matter."""
+    specs = learner_specs().values()
+    both = {task: [own for own in specs if task in own.tasks] for task in ("classification", "regression")}
+    for spec in both["classification"]:
+        assert "target" not in searched_scaling(spec, "classification")
+    equivariant = {
+        own.name for own in both["regression"] if "target" not in searched_scaling(own, "regression")
+    }
+    assert {"running_mean", "last_value", "auto_regression"} <= equivariant
+    assert not {"ridge", "krls_t", "norma", "iegp"} & equivariant

@@ -1,5 +1,6 @@
 """The store: torn and broken lines, a full disk, two writers, a kill; no finished cell is lost."""
 
+import errno
 import json
 import os
 import random
@@ -195,6 +196,22 @@ def test_a_store_of_an_earlier_version_is_refused_in_one_sentence(tmp_path, monk
         )
         assert (store / "cells" / name).read_bytes() == OLD
         assert len(list(store.glob("*/*.jsonl"))) == (name == "a.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("number", "cure"), [(errno.ENOSPC, "Make room, or choose another"), (errno.EROFS, "Choose another")]
+)
+def test_room_is_asked_for_where_there_is_none(tmp_path, monkeypatch, number, cure):
+    def fails(*args):
+        raise OSError(number, os.strerror(number))
+
+    with Store(tmp_path) as store:
+        monkeypatch.setattr("omkl.store.store.os.open", fails)
+        with pytest.raises(OmklError) as error:
+            store.append(line(1))
+    assert f"{os.strerror(number)}. The finished cells are safe. {cure} folder with store=PATH, and" in str(
+        error.value
+    )
 
 
 @pytest.mark.slow
