@@ -167,7 +167,9 @@ class LearnerSpec:
         """
         name = (self.weight or "").removeprefix("1 / ")
         if params.get(name) is None:
-            why = f"{name} has no number" if name else "its step has no size that a weight could multiply"
+            why = "its step has no size that a weight could multiply"
+            if name:
+                why = f"{name} has no number that a weight could multiply; give it one, such as {name}=0.1"
             raise UserError(f"algo={self.name} takes no weights: {why}")
         value = params[name] / weight if self.weight != name else params[name] * weight
         return self.checked({**params, name: value})

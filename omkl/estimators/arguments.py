@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from omkl.config import learner_specs, pool
+from omkl.config import learner_spec, learner_specs, pool
 from omkl.config.learners import LearnerSpec
 from omkl.config.settings_text import value_text
 from omkl.errors import UserError, suggest
@@ -184,3 +184,9 @@ def _help(spec: LearnerSpec, task: str, own: dict[str, Argument], attributes: st
     for key, argument in own.items():
         lines += [f"{key} : default={argument.default!r}", f"    {argument.help}"]
     return "\n".join([*lines, "", attributes])
+
+
+def has_probabilities(estimator: Any) -> bool:
+    """Whether an estimator has probabilities: its learner's own, or asked for with an argument."""
+    own = learner_spec(estimator.learner).probabilities
+    return estimator.task == "classification" and (own or getattr(estimator, CALIBRATION, None) is not None)

@@ -3,7 +3,9 @@
 import copy
 from typing import Any
 
-from omkl.learning.model_file import snapshot, unpack
+from omkl.estimators import Later
+
+model_file = Later("omkl.learning.model_file")
 
 _GROWING = ("_progress", "_columns", "_kept", "_calibration")  # attributes that learning changes in place
 
@@ -12,10 +14,10 @@ class _Snapshot:
     """What a learner was, for a pickle: it comes back as a learner."""
 
     def __init__(self, learner: Any) -> None:
-        self.parts = snapshot(learner)
+        self.parts = model_file.snapshot(learner)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return unpack, self.parts
+        return model_file.unpack, self.parts
 
 
 class Copied:
@@ -34,7 +36,7 @@ class Copied:
     def __setstate__(self, state: Any) -> None:
         """Take the attributes; a shallow copy comes here, too."""
         if isinstance(model := state.get("_model"), _Snapshot):
-            state = {**state, "_model": unpack(*model.parts)}
+            state = {**state, "_model": model_file.unpack(*model.parts)}
         parent: Any = super()
         if hasattr(parent, "__setstate__"):
             parent.__setstate__(state)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.config import learner_spec, pool
+from omkl.config import pool
 from omkl.config.kernel_kinds import PARTS, check_kernels, kernel_pool, pool_names
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace, part
@@ -106,12 +106,6 @@ def class_probabilities(model: Learner, calibration: Platt | None, rows: Rows) -
         return probabilities(model, *rows)
     scores = score(model, *rows)[:, None] if model.classes == 2 else noted_scores(model, *rows)[0]
     return calibration.probabilities(scores)
-
-
-def has_probabilities(estimator: Any) -> bool:
-    """Whether an estimator has probabilities: its learner's own, or asked for with an argument."""
-    own = learner_spec(estimator.learner).probabilities
-    return estimator.task == "classification" and (own or getattr(estimator, CALIBRATION, None) is not None)
 
 
 def planned_rounds(given: Mapping[str, Any], stream: Stream) -> int | None:

@@ -7,7 +7,7 @@ call ended, so that any cut of a stream gives the same learner, to the last bit.
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,33 +18,24 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from omkl.config import learner_spec
 from omkl.config.learners import LearnerSpec
 from omkl.data.dataset import MANY, far_feature, far_text
-from omkl.engine.stream import Stream, make_stream
 from omkl.errors import UserError, outside
+from omkl.estimators import Later
 from omkl.estimators.arguments import CLASS_WEIGHT, WEIGHTLESS, argument_name
 from omkl.estimators.copies import Copied
 from omkl.estimators.csr import dense_rows, sparse_rows
-from omkl.estimators.make import (
-    check_weights,
-    follow,
-    learn,
-    make_learner,
-    new_calibration,
-    planned_rounds,
-    row_weights,
-    warn_of_rounds,
-)
 from omkl.estimators.platt import Platt
-from omkl.learning.learner import Learner
-from omkl.learning.model import (
-    Progress,
-    Rows,
-    class_scores,
-    expansion_coefficients,
-    score,
-    stored_vectors,
-    vectors_of_kernels,
-)
-from omkl.learning.overflow import check_rows
+
+if TYPE_CHECKING:
+    from omkl.engine import stream as streams
+    from omkl.engine.stream import Stream
+    from omkl.estimators import make
+    from omkl.learning import model as models
+    from omkl.learning import overflow
+    from omkl.learning.learner import Learner
+    from omkl.learning.model import Rows
+else:
+    make, models = Later("omkl.estimators.make"), Later("omkl.learning.model")
+    overflow, streams = Later("omkl.learning.overflow"), Later("omkl.engine.stream")
 
 ATTRIBUTES = """Attributes
 ----------
@@ -100,7 +91,7 @@ class OnlineLearner(Copied, BaseEstimator):
         """Learn these rows, the first ones where nothing has been learnt; weights (n,) or None."""
         if weights is not None:
             n = _num_samples(X)
-            weights = row_weights(weights, n, type(self).__name__)
+            weights = make.row_weights(weights, n, type(self).__name__)
             if (used := weights > 0).sum() < n:  # a row of weight 0 is none
                 X, y, weights = _safe_indexing(X, used), _safe_indexing(y, used), weights[used]
             weights = None if (weights == 1).all() else weights
@@ -116,7 +107,7 @@ class OnlineLearner(Copied, BaseEstimator):
         weights: those given, above 0, or None    is_whole: whether they are all rows, as those of fit
         """
         if weights is not None:
-            check_weights(
+            make.check_weights(
                 self._spec, self.get_params(deep=False), weights, type(self).__name__, "sample_weight"
             )
         return weights
@@ -138,12 +129,12 @@ class OnlineLearner(Copied, BaseEstimator):
         weights = self._row_weights(stream, weights, is_whole)
         given = self.get_params(deep=False)
         own = (given, self.n_features_in_, int(seed), stream, self._n_classes, not sp.issparse(X))
-        model = make_learner(self._spec, self.task, *own)
-        check_rows(model.growth, stream.indptr, stream.values, stream.T)
+        model = make.make_learner(self._spec, self.task, *own)
+        overflow.check_rows(model.growth, stream.indptr, stream.values, stream.T)
         self._warn_of_offsets(stream, model.pool)
-        self._calibration = new_calibration(given, self._n_classes)
-        self._progress = Progress(self.task)
-        self._planned = planned_rounds(given, stream)
+        self._calibration = make.new_calibration(given, self._n_classes)
+        self._progress = models.Progress(self.task)
+        self._planned = make.planned_rounds(given, stream)
         self._given = given
         self._model = model
         return stream, weights
@@ -157,7 +148,7 @@ class OnlineLearner(Copied, BaseEstimator):
             warnings.warn(f"{far_text(*far)}; {advice}", UserWarning, stacklevel=outside())
 
     def _stream(self, rows: Rows, target: np.ndarray) -> Stream:
-        return make_stream(*rows, target, np.arange(len(target)), self._n_classes)
+        return streams.make_stream(*rows, target, np.arange(len(target)), self._n_classes)
 
     @property
     def _n_classes(self) -> int:
@@ -167,20 +158,20 @@ class OnlineLearner(Copied, BaseEstimator):
     def _learn(self, stream: Stream, weights: np.ndarray | None = None) -> OnlineLearner:
         model = self._current()
         with model.lock:
-            warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, stream.T)
-            learn(model, stream, weights, self.__dict__.get("_calibration"), self._progress)
+            make.warn_of_rounds(self, self.__dict__.get("_planned"), self._progress.rounds, stream.T)
+            make.learn(model, stream, weights, self.__dict__.get("_calibration"), self._progress)
         return self
 
     def _current(self) -> Learner:
         """Return the learner, with the hyperparameters that have been set since it began."""
         model: Learner = self._model
         with model.lock:
-            follow(self, model)
+            make.follow(self, model)
         return model
 
     def _scores(self, X: Any) -> np.ndarray:
         rows = self._rows(X)  # first: it says so where nothing was learnt
-        return score(self._model, *rows)
+        return models.score(self._model, *rows)
 
     def _rows(self, X: Any) -> Rows:
         """Return the rows to be predicted."""
@@ -215,7 +206,7 @@ class OnlineLearner(Copied, BaseEstimator):
     def _check_range(self, rows: Rows, y: Any) -> None:
         """Raise ValueError for rows that are too large to be predicted, or learnt where there is a y."""
         rounds = 1 if y is None else self._progress.rounds + len(rows[0]) - 1
-        check_rows(self._model.growth, rows[0], rows[2], rounds)
+        overflow.check_rows(self._model.growth, rows[0], rows[2], rounds)
 
     def _is_plain(self, X: Any) -> bool:
         """Whether a check would find nothing: a shorter way for streams that come row by row."""
@@ -242,22 +233,22 @@ class OnlineLearner(Copied, BaseEstimator):
     @property
     def support_(self) -> np.ndarray:
         """Row numbers of the support vectors, counted from the first row learnt."""
-        return self._known("support vectors", stored_vectors(self._model))[0]
+        return self._known("support vectors", models.stored_vectors(self._model))[0]
 
     @property
     def support_vectors_(self) -> sp.csr_array:
         """The support vectors (n, d)."""
-        return self._known("support vectors", stored_vectors(self._model))[1]
+        return self._known("support vectors", models.stored_vectors(self._model))[1]
 
     @property
     def n_support_(self) -> np.ndarray:
         """How many support vectors each kernel uses (m,)."""
-        return self._known("support vectors", vectors_of_kernels(self._model))
+        return self._known("support vectors", models.vectors_of_kernels(self._model))
 
     @property
     def dual_coef_(self) -> np.ndarray:
         """The coefficients (m, n) of the support vectors for each kernel; for many classes (m, n, C)."""
-        return self._known("support vectors", expansion_coefficients(self._model))
+        return self._known("support vectors", models.expansion_coefficients(self._model))
 
     @property
     def coef_(self) -> np.ndarray:
@@ -290,7 +281,7 @@ class OnlineLearner(Copied, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no coef_: its prediction is not linear")
         rows = sparse_rows(X)
         with self._current().lock:
-            made = score(self._model, *rows) if self._n_classes == 2 else class_scores(self._model, *rows)
+            made = (models.score if self._n_classes == 2 else models.class_scores)(self._model, *rows)
         return made.reshape(X.shape[0], -1)
 
     @property
@@ -351,7 +342,7 @@ class OnlineLearner(Copied, BaseEstimator):
         for name, value in (model.scaling.words if model.scaling else {}).items():
             setattr(made, name, value)
         try:
-            made._model, made._progress = model, Progress.from_json(about.get("progress", {}))
+            made._model, made._progress = model, models.Progress.from_json(about.get("progress", {}))
             if about.get("platt") is not None and not model.spec.probabilities:
                 made.calibration = "platt"
                 made._calibration = Platt.from_json(about["platt"], model.classes)

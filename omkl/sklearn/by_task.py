@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
@@ -12,12 +12,19 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from omkl.data.labels import distinct, finder
-from omkl.engine.stream import Stream
 from omkl.errors import show
-from omkl.estimators.make import check_weights, class_probabilities, has_probabilities
-from omkl.learning.model import class_scores, predicted_classes, score, score_and_std
-from omkl.learning.overflow import check_targets
+from omkl.estimators import Later
+from omkl.estimators.arguments import has_probabilities
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
+
+if TYPE_CHECKING:
+    from omkl.engine.stream import Stream
+    from omkl.estimators import make
+    from omkl.learning import model as models
+    from omkl.learning import overflow
+else:
+    make, models = Later("omkl.estimators.make"), Later("omkl.learning.model")
+    overflow = Later("omkl.learning.overflow")
 
 
 class Classifier(ClassifierMixin, OnlineLearner):
@@ -46,7 +53,8 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores (n,), positive for ``classes_[1]``; for more than two classes (n, n_classes)."""
         rows = self._rows(X)
-        return score(self._model, *rows) if self._n_classes == 2 else class_scores(self._model, *rows)
+        scores = models.score if self._n_classes == 2 else models.class_scores
+        return scores(self._model, *rows)
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -56,7 +64,7 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         """
         rows = self._rows(X)
         with self._model.lock:
-            return class_probabilities(self._model, self.__dict__.get("_calibration"), rows)
+            return make.class_probabilities(self._model, self.__dict__.get("_calibration"), rows)
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -68,8 +76,8 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         """Return the classes (n,) of the rows."""
         rows = self._rows(X)
         if self._n_classes > 2:
-            return self.classes_[predicted_classes(self._model, *rows)]
-        positive = score(self._model, *rows) > 0
+            return self.classes_[models.predicted_classes(self._model, *rows)]
+        positive = models.score(self._model, *rows) > 0
         return self.classes_[positive.astype(int)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -144,7 +152,7 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         if not return_std:
             return self._scores(X)
         rows = self._rows(X)  # first: it says so where nothing was learnt
-        return score_and_std(self._model, *rows)
+        return models.score_and_std(self._model, *rows)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R squared, the share of the variance of y (n,) that the predictions explain."""
@@ -161,7 +169,7 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         if not np.isfinite(target).all():
             t = int(np.argmin(np.isfinite(target)))
             raise ValueError(f"Input y contains infinity: row {t} has the target {target[t]}")
-        check_targets(target)
+        overflow.check_targets(target)
         return target
 
 
@@ -259,7 +267,7 @@ class WeightedClassifier(Classifier):
             type(self).__name__,
             f"class_weight={self.class_weight}: weight",
         )
-        check_weights(self._spec, *how)
+        make.check_weights(self._spec, *how)
         return made
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **others: Any) -> Any:
