@@ -39,7 +39,7 @@ def krls_t(stream, B, Q, V, trace, learn, noise, lam):
         f = B.outputs(stream, t)
         k, v, s2 = _known(B, V[0], t, 0, noise)
         trace.record(t, f[0], y, B)
-        trace.further[t, 0] = _surprise(B.classes, 0, y, f, s2)
+        trace.further[t, 0] = _surprise(B, 0, y, f, s2)
         trace.further[t, 1] = s2
         if learn and s2 < math.inf:
             _learn(B, Q[0], V[0], stream, t, 0, k, v, s2, lam)
@@ -64,13 +64,13 @@ def krls_t_pool(stream, B, Q, V, w, trace, learn, noise, lam, share):
             s2[i] = known[i][2]
         mean = B.weighted_output(w, f)
         trace.record(t, mean, y, B)
-        trace.further[t, 0] = _mixed_surprise(B.classes, w, y, f, mean, s2)
+        trace.further[t, 0] = _mixed_surprise(B, w, y, f, mean, s2)
         trace.further[t, 1] = _variance(w, f - mean, s2)
         if not learn:
             continue
         surprise = np.empty(m)
         for i in range(m):
-            surprise[i] = _surprise(B.classes, i, y, f, s2[i])
+            surprise[i] = _surprise(B, i, y, f, s2[i])
         discount_by(w, math.exp(-1.0), surprise)
         for i in range(m):
             w[i] = (1.0 - share) * w[i] + share / m
@@ -87,35 +87,34 @@ def _known(B, V, t, i, noise):
 
 
 @compiled
-def _errors(classes, i, y, f):
+def _errors(B, i, y, f):
     """Targets less means: (1,), or of every class (C,)."""
-    if classes is None:
+    if B.classes is None:
         return np.array([y - f[i]])
-    e = -1.0 - classes.scores[i]
-    e[classes.label[0]] += 2.0
+    e = -1.0 - B.classes.scores[i]
+    e[B.classes.label[0]] += 2.0
     return e
 
 
 @compiled
-def _surprise(classes, i, y, f, s2):
+def _surprise(B, i, y, f, s2):
     """-log N(y; f_i, s2), summed over the classes where there are more than two."""
     total = 0.0
-    for e in _errors(classes, i, y, f):
+    for e in _errors(B, i, y, f):
         total += 0.5 * (math.log(2.0 * math.pi * s2) + e * e / s2)
     return total
 
 
 @compiled
-def _mixed_surprise(classes, w, y, f, mean, s2):
+def _mixed_surprise(B, w, y, f, mean, s2):
     """-log N(y; mean, variance) of the mixture; of more than two classes summed over them."""
-    total = 0.0
-    if classes is None:
-        total = _density(y - mean, w, f - mean, s2)
-    if classes is not None:
-        for c in range(classes.total.size):
-            target = 1.0 if c == classes.label[0] else -1.0
-            apart = classes.scores[:, c] - classes.total[c]
-            total += _density(target - classes.total[c], w, apart, s2)
+    if B.classes is None:
+        return _density(y - mean, w, f - mean, s2)
+    classes, total = B.classes, 0.0
+    for c in range(classes.total.size):
+        target = 1.0 if c == classes.label[0] else -1.0
+        apart = classes.scores[:, c] - classes.total[c]
+        total += _density(target - classes.total[c], w, apart, s2)
     return total
 
 
@@ -138,7 +137,7 @@ def _variance(w, apart, s2):
 @compiled
 def _learn(B, Q, V, stream, t, i, k, v, s2, lam):
     """Learn round t: store its example, in an empty slot or in place of a vector, or only what it says."""
-    e = _errors(B.classes, i, stream.y[t], B.f)
+    e = _errors(B, i, stream.y[t], B.f)
     q, gamma2 = residual(Q, k, B.self_kernels(t)[i] + JITTER)
     r = -1
     if gamma2 >= WORTH_STORING:
