@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from omkl.engine.primal import add_to_both, primal, signed_outputs
 from omkl.engine.verbs import any_of, compiled, is_mistake, mistakes
 
 
@@ -12,15 +11,14 @@ from omkl.engine.verbs import any_of, compiled, is_mistake, mistakes
 def perceptron(stream, E, trace, learn):
     """Kernel perceptron (Rosenblatt 1958; Freund and Schapire 1999): on y f(x) <= 0 store (x, y).
 
-    f (1,) output of the one kernel   P of a linear kernel the weight vector, whose cost is that of one vector
+    f (1,) output of the one kernel
     """
-    P = primal(E)
     for t in range(stream.T):
         y = stream.y[t]
-        f = signed_outputs(E, P, stream, t)
+        f = E.outputs(stream, t)
         trace.record(t, f[0], y, E)
         if learn and is_mistake(y, f[0]):
-            add_to_both(E, P, stream, t, np.full(1, y))
+            E.add(stream, t, np.full(1, y))
 
 
 @compiled

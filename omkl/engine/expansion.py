@@ -237,16 +237,7 @@ def self_kernels(E, t):
 @compiled_without_refcounts
 def add(E, stream, t, a):
     """Store example t with coefficients a (m,), one for each kernel; 0 leaves a kernel as it is."""
-    n = E.size[0]
-    append(E, stream, t, E.open.row_norm2[row_of(E.open, t)], a)
-    if t + 1 < E.open.rounds[STOP]:
-        call(E.entries.add_contributions, (E, E.tile, n, n + 1, row_of(E.open, t) + 1, n_rows(E.open)))
-
-
-@compiled_without_refcounts
-def append(E, stream, t, norm2, a):
-    """`add` of example t, of this squared norm, where no block is open."""
-    n = E.size[0]
+    n, r = E.size[0], row_of(E.open, t)
     start, stop = row(stream, t)
     at = E.indptr[n]
     for k in range(start, stop):
@@ -254,7 +245,7 @@ def append(E, stream, t, norm2, a):
         E.values[at] = stream.values[k]
         at += 1
     E.indptr[n + 1] = at
-    E.norm2[n] = norm2
+    E.norm2[n] = E.open.row_norm2[r]
     E.origin[n] = stream.order[t]
     E.kernel_mask[n] = 0
     for i in range(a.size):
@@ -273,6 +264,8 @@ def append(E, stream, t, norm2, a):
                 E.n_sv_per_class[i, label] += 1
                 E.n_sv_per_class[i, rival[i]] += 1
     E.size[0] = n + 1
+    if t + 1 < E.open.rounds[STOP]:
+        call(E.entries.add_contributions, (E, E.tile, n, n + 1, r + 1, n_rows(E.open)))
 
 
 @method(Expansion)
