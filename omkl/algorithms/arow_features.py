@@ -13,6 +13,7 @@ the two half of it. So r is divided by 2, and two classes of the one form are th
 import numpy as np
 
 from omkl.engine.classes import margins, rounded_margins
+from omkl.engine.methods import Features, Stream, Trace
 from omkl.engine.verbs import compiled, gains, hinge, hold, leave, linear_outputs
 
 # Margins, or differences of scores, that count as 0: steps for equal rows with both labels cancel up to
@@ -21,7 +22,22 @@ ROUNDING = 1e-12
 
 
 @compiled
-def arow_features(stream, F, theta, P, last, sigma, largest, trace, learn, r, c, full, linear, linear_scale):
+def arow_features(
+    stream: Stream,
+    F: Features,
+    theta,
+    P,
+    last,
+    sigma,
+    largest,
+    trace: Trace,
+    learn,
+    r,
+    c,
+    full,
+    linear,
+    linear_scale,
+):
     """AROW with a full matrix Sigma (n, n): P (1, n, n), of which the last step is still to be taken.
 
     Where it is not full, sigma (n,) is the diagonal of its update, as in the paper for text; P has no room.

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Budget, Stream, Trace
 from omkl.engine.tracker import (
     JITTER,
     WORTH_STORING,
@@ -25,7 +26,7 @@ from omkl.engine.verbs import compiled, discount_by
 
 
 @compiled
-def krls_t(stream, B, Q, V, trace, learn, noise, lam):
+def krls_t(stream: Stream, B: Budget, Q, V, trace: Trace, learn, noise, lam):
     """One kernel: Algorithm 1, with "back to the prior" forgetting: Sigma <- lam Sigma + (1 - lam) K,
     mu <- sqrt(lam) mu.
 
@@ -46,7 +47,7 @@ def krls_t(stream, B, Q, V, trace, learn, noise, lam):
 
 
 @compiled
-def krls_t_pool(stream, B, Q, V, w, trace, learn, noise, lam, share):
+def krls_t_pool(stream: Stream, B: Budget, Q, V, w, trace: Trace, learn, noise, lam, share):
     """A tracker for each of m kernels; the prediction is the mean of theirs, weighted by w (m,).
 
     w_i <- w_i N(y; f_i, s2_i), of sum 1, and of that (1 - share) w_i + share / m

@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Expansion, Stream, Trace
 from omkl.engine.verbs import any_of, compiled, is_mistake, mistakes
 
 
 @compiled
-def perceptron(stream, E, trace, learn):
+def perceptron(stream: Stream, E: Expansion, trace: Trace, learn):
     """Kernel perceptron (Rosenblatt 1958; Freund and Schapire 1999): on y f(x) <= 0 store (x, y).
 
     f (1,) output of the one kernel
@@ -22,7 +23,7 @@ def perceptron(stream, E, trace, learn):
 
 
 @compiled
-def perceptron_u(stream, E, trace, learn):
+def perceptron_u(stream: Stream, E: Expansion, trace: Trace, learn):
     """Perceptron with the mean kernel (1/m) sum_i kappa_i: Perceptron(u) of Hoi et al. (2013), section 5.1.
 
     f (m,) outputs f_i(x_t) of kernels that share one list of vectors, which #SV counts once

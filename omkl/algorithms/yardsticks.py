@@ -3,13 +3,14 @@
 import numpy as np
 
 from omkl.engine.classes import strongest_rival, winner
+from omkl.engine.methods import Stream, Trace
 from omkl.engine.verbs import compiled
 
 _CLEARLY = 1.0 + 1e-6  # by more than rounding may be of a number that is right
 
 
 @compiled
-def majority(stream, balance, trace, learn):
+def majority(stream: Stream, balance, trace: Trace, learn):
     """Predict the class seen more often so far; a draw is a mistake.
 
     balance (1, 1) sum of the labels so far; with more than two classes (C, 1), how often each was seen
@@ -56,7 +57,7 @@ def _winner(stream, t, margin, rival):
 
 
 @compiled
-def running_mean(stream, total, trace, learn):
+def running_mean(stream: Stream, total, trace: Trace, learn):
     """Predict the mean of the targets so far, 0 at the start.
 
     total (2,) their sum and their number
@@ -70,7 +71,7 @@ def running_mean(stream, total, trace, learn):
 
 
 @compiled
-def last_value(stream, last, trace, learn):
+def last_value(stream: Stream, last, trace: Trace, learn):
     """Predict the target of the round before (persistence), 0 at the start.
 
     last (1,) that target
@@ -83,7 +84,7 @@ def last_value(stream, last, trace, learn):
 
 
 @compiled
-def last_label(stream, last, trace, learn):
+def last_label(stream: Stream, last, trace: Trace, learn):
     """Predict the label of the round before (no change); the first round is a mistake.
 
     last (1, 1) that label, 0 at the start; with more than two classes (C, 1), 1 for that class
@@ -99,7 +100,7 @@ def last_label(stream, last, trace, learn):
 
 
 @compiled
-def arow(stream, mu, sigma, P, trace, learn, r, bias):
+def arow(stream: Stream, mu, sigma, P, trace: Trace, learn, r, bias):
     """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1) on [1; x].
 
     mu (C, 1 + d) mean weights, that of the 1 first    r > 0 regularisation    bias: whether there is a 1
@@ -132,7 +133,7 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
 
 
 @compiled
-def ridge(stream, theta, sigma, P, trace, learn):
+def ridge(stream: Stream, theta, sigma, P, trace: Trace, learn):
     """Recursive least squares on [1; x]: in each round ridge regression on all rounds before it.
 
     theta (1 + d,) weights, that of the 1 first    k = P x / (1 + x' P x) gain
