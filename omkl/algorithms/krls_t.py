@@ -12,25 +12,26 @@ import math
 import numpy as np
 
 from omkl.engine.methods import Budget, Stream, Trace
+from omkl.engine.rank_one import product_after_change
 from omkl.engine.tracker import (
     JITTER,
+    LEAST_RESIDUAL,
     WORTH_STORING,
     exchange,
-    known,
-    learn_stored,
-    learn_unstored,
-    residual,
+    leave_stored,
+    leave_unstored,
     slot_for,
 )
 from omkl.engine.verbs import compiled, discount_by
 
 
 @compiled
-def krls_t(stream: Stream, B: Budget, Q, V, trace: Trace, learn, noise, lam):
+def krls_t(stream: Stream, B: Budget, Q, V, left, trace: Trace, learn, noise, lam):
     """One kernel: Algorithm 1, with "back to the prior" forgetting: Sigma <- lam Sigma + (1 - lam) K,
     mu <- sqrt(lam) mu.
 
     noise the variance of the noise   lam in (0, 1] how much of what is known stays, of a round
+    left (m, 2, 4, budget) the changes of Q and V that the last round left to the next (rank_one.py)
     Reports -log N(y; f, s2) and s2.
     Deviations: forgetting ends a round, in place of beginning the next one, which is the same. A vector whose
     removal costs as much as another's, up to SAME, goes if it is older.
@@ -38,16 +39,16 @@ def krls_t(stream: Stream, B: Budget, Q, V, trace: Trace, learn, noise, lam):
     for t in range(stream.T):
         y = stream.y[t]
         f = B.outputs(stream, t)
-        k, v, s2 = _known(B, V[0], t, 0, noise)
+        q, v, gamma2, s2 = _known(B, Q[0], V[0], left[0], t, 0, noise, learn)
         trace.record(t, f[0], y, B)
         trace.further[t, 0] = _surprise(B, 0, y, f, s2)
         trace.further[t, 1] = s2
         if learn and s2 < math.inf:
-            _learn(B, Q[0], V[0], stream, t, 0, k, v, s2, lam)
+            _learn(B, Q[0], V[0], left[0], stream, t, 0, q, v, gamma2, s2, lam)
 
 
 @compiled
-def krls_t_pool(stream: Stream, B: Budget, Q, V, w, trace: Trace, learn, noise, lam, share):
+def krls_t_pool(stream: Stream, B: Budget, Q, V, left, w, trace: Trace, learn, noise, lam, share):
     """A tracker for each of m kernels; the prediction is the mean of theirs, weighted by w (m,).
 
     w_i <- w_i N(y; f_i, s2_i), of sum 1, and of that (1 - share) w_i + share / m
@@ -58,11 +59,11 @@ def krls_t_pool(stream: Stream, B: Budget, Q, V, w, trace: Trace, learn, noise, 
     for t in range(stream.T):
         y = stream.y[t]
         f = B.outputs(stream, t)
-        s2, known = np.empty(m), [_known(B, V[0], t, 0, noise)]
-        s2[0] = known[0][2]
+        s2, known = np.empty(m), [_known(B, Q[0], V[0], left[0], t, 0, noise, learn)]
+        s2[0] = known[0][3]
         for i in range(1, m):
-            known.append(_known(B, V[i], t, i, noise))
-            s2[i] = known[i][2]
+            known.append(_known(B, Q[i], V[i], left[i], t, i, noise, learn))
+            s2[i] = known[i][3]
         mean = B.weighted_output(w, f)
         trace.record(t, mean, y, B)
         trace.further[t, 0] = _mixed_surprise(B, w, y, f, mean, s2)
@@ -76,15 +77,24 @@ def krls_t_pool(stream: Stream, B: Budget, Q, V, w, trace: Trace, learn, noise, 
         for i in range(m):
             w[i] = (1.0 - share) * w[i] + share / m
             if s2[i] < math.inf:
-                _learn(B, Q[i], V[i], stream, t, i, known[i][0], known[i][1], s2[i], lam)
+                q, v, gamma2, _ = known[i]
+                _learn(B, Q[i], V[i], left[i], stream, t, i, q, v, gamma2, s2[i], lam)
 
 
 @compiled
-def _known(B, V, t, i, noise):
-    """k (n,), v (n,) = V k and s2 of round t."""
+def _known(B, Q, V, left, t, i, noise, learn):
+    """q (n,) = Q k, v (n,) = V k, gamma2, s2 of round t. Where it is learnt, Q and V are up to date then."""
     k = B.kernel_values(t)[: B.used(i), i].copy()
-    v, s2 = known(V, k, B.self_kernels(t)[i] + JITTER, noise)
-    return k, v, s2
+    own = B.self_kernels(t)[i] + JITTER
+    q, v, gamma2, s2 = np.empty(k.size), np.empty(k.size), own, own
+    product_after_change(V, left[1], k, v, learn)
+    for s in range(k.size):
+        s2 -= k[s] * v[s]
+    if learn:
+        product_after_change(Q, left[0], k, q, True)
+        for s in range(k.size):
+            gamma2 -= k[s] * q[s]
+    return q, v, max(gamma2, LEAST_RESIDUAL), max(s2, 0.0) + noise
 
 
 @compiled
@@ -136,16 +146,15 @@ def _variance(w, apart, s2):
 
 
 @compiled
-def _learn(B, Q, V, stream, t, i, k, v, s2, lam):
+def _learn(B, Q, V, left, stream, t, i, q, v, gamma2, s2, lam):
     """Learn round t: store its example, in an empty slot or in place of a vector, or only what it says."""
     e = _errors(B, i, stream.y[t], B.f)
-    q, gamma2 = residual(Q, k, B.self_kernels(t)[i] + JITTER)
     r = -1
     if gamma2 >= WORTH_STORING:
         r = slot_for(Q, B.columns(i), B.ages(i), B.budget(), q, gamma2, v, e, s2)
     if r < 0:
-        learn_unstored(V, B.columns(i), q, v, e, s2, lam)
+        leave_unstored(left, B.columns(i), q, v, e, s2, lam)
         return
     change = exchange(Q, V, B.columns(i), r, q, gamma2, v, e, s2)
     B.add(stream, t, i, r, 0.0)
-    learn_stored(Q, V, B.columns(i), r, change, e, s2, lam)
+    leave_stored(Q, V, left, B.columns(i), r, change, e, s2, lam)
