@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Expansion, Features, Stream, Trace
 from omkl.engine.verbs import (
     compiled,
     discount_by,
@@ -67,7 +68,7 @@ def _vote_of(h, f):
 
 
 @compiled
-def adaraker(stream, F, theta, W, h, number, trace, learn, eta0, lam, loss, kept):
+def adaraker(stream: Stream, F: Features, theta, W, h, number, trace: Trace, learn, eta0, lam, loss, kept):
     """AdaRaker: Algorithm 2 of Shen et al. (2018), a Raker on each interval, which begins with theta = 0.
 
     theta (levels, m, 2D) parameters   z (m, 2D) features of x_t
@@ -112,7 +113,9 @@ def _begin(votes, out, j, rate, kept):
 
 
 @compiled
-def adaraker_authors(stream, F, theta, W, h, number, T, trace, learn, eta, lam, loss):
+def adaraker_authors(
+    stream: Stream, F: Features, theta, W, h, number, T, trace: Trace, learn, eta, lam, loss
+):
     """AdaRaker as the authors' code runs it, T rounds in all: on squared losses, or on classes (logistic).
 
     Levels k = 1 .. n, n = floor(log2(t - 1)) + 1, with votes of eta_k and steps `_step`; their parameters and
@@ -183,7 +186,7 @@ def _rescaled(errors, least):
 
 
 @compiled
-def adamkl(stream, E, scale, W, h, number, trace, learn, eta0, lam, loss, kept):
+def adamkl(stream: Stream, E: Expansion, scale, W, h, number, trace: Trace, learn, eta0, lam, loss, kept):
     """AdaMKL: AdaRaker's ensemble over instances of OMKR, for comparison (Shen et al. 2018, section 4).
 
     E holds every kernel `levels` times, its values computed once; f_ji = scale_ji E_(j m + i)

@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Budget, Expansion, Stream, Trace
 from omkl.engine.verbs import (
     LEAST_LOSS,
     compiled,
@@ -31,7 +32,7 @@ SAME = 1e-9  # relative difference up to which two coefficients are of the same 
 
 
 @compiled
-def avp(stream, E, scale, norm2, trace, learn, U, eta, eps):
+def avp(stream: Stream, E: Expansion, scale, norm2, trace: Trace, learn, U, eta, eps):
     """AVP: Ahpatron without a budget.
 
     scale (1,) with f = scale E
@@ -48,7 +49,7 @@ def avp(stream, E, scale, norm2, trace, learn, U, eta, eps):
 
 
 @compiled
-def ahpatron(stream, B, norm2, trace, learn, eta, eps, ridge):
+def ahpatron(stream: Stream, B: Budget, norm2, trace: Trace, learn, eta, eps, ridge):
     """Ahpatron: a full budget is folded into half of its vectors. U = sqrt(budget) / 2; see ``_learn``."""
     for t in range(stream.T):
         y = stream.y[t]
@@ -59,7 +60,7 @@ def ahpatron(stream, B, norm2, trace, learn, eta, eps, ridge):
 
 
 @compiled
-def bomkc_ahpatron(stream, B, norm2, w, trace, learn, gamma, eta, eps, ridge):
+def bomkc_ahpatron(stream: Stream, B: Budget, norm2, w, trace: Trace, learn, gamma, eta, eps, ridge):
     """Ahpatron as a component of online multiple kernel classification, as in budget_hedge.py.
 
     w (m,) Hedge weights   gamma in (0, 1) their discount
@@ -159,7 +160,7 @@ def _halves(size, born):
 
 
 @compiled
-def avp_ogs(stream, B, G, norm2, change, T, trace, learn, U, eps, c):
+def avp_ogs(stream: Stream, B: Budget, G, norm2, change, T, trace: Trace, learn, U, eps, c):
     """AVP that projects an example on the stored ones where that costs little, T rounds in all.
 
     G factored Gram matrix of the stored vectors   beta = K^-1 k, the coefficients of the projection

@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Expansion, Stream, Trace
 from omkl.engine.verbs import compiled
 
 
 @compiled
-def alma(stream, E, scale, norm2, k, trace, learn, alpha, C):
+def alma(stream: Stream, E: Expansion, scale, norm2, k, trace: Trace, learn, alpha, C):
     """ALMA_p with p = 2: steps C / sqrt(k) on examples within the margin (1 - alpha) gamma_k, ||w|| <= 1.
 
     w = scale E and norm2 (1,) its squared norm; x^ = x / ||x||   k (1,) number of the next correction

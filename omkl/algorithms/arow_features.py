@@ -13,6 +13,7 @@ the two half of it. So r is divided by 2, and two classes of the one form are th
 import numpy as np
 
 from omkl.engine.classes import margins, rounded_margins
+from omkl.engine.methods import Features, Stream, Trace
 from omkl.engine.verbs import compiled, gains, hinge, hold, leave, linear_outputs
 
 # Margins, or differences of scores, that count as 0: steps for equal rows with both labels cancel up to
@@ -21,7 +22,22 @@ ROUNDING = 1e-12
 
 
 @compiled
-def arow_features(stream, F, theta, P, last, sigma, largest, trace, learn, r, c, full, linear, linear_scale):
+def arow_features(
+    stream: Stream,
+    F: Features,
+    theta,
+    P,
+    last,
+    sigma,
+    largest,
+    trace: Trace,
+    learn,
+    r,
+    c,
+    full,
+    linear,
+    linear_scale,
+):
     """AROW with a full matrix Sigma (n, n): P (1, n, n), of which the last step is still to be taken.
 
     Where it is not full, sigma (n,) is the diagonal of its update, as in the paper for text; P has no room.
@@ -33,7 +49,7 @@ def arow_features(stream, F, theta, P, last, sigma, largest, trace, learn, r, c,
     for t in range(stream.T):
         y = stream.y[t]
         s = _assemble(F, stream, t, c, linear, linear_scale, largest, z)
-        f = _margin(F.classes, theta, z, stream, t)
+        f = _margin(F, theta, z, stream, t)
         trace.record(t, f, y, F)
         if not learn:
             continue
@@ -80,16 +96,16 @@ def _assemble(F, stream, t, c, linear, linear_scale, largest, z):
 
 
 @compiled
-def _margin(classes, theta, z, stream, t):
+def _margin(F, theta, z, stream, t):
     """theta . z, or of the true class less that of its strongest rival; 0 where it is at most ROUNDING."""
-    if classes is None:
+    if F.classes is None:
         f = linear_outputs(theta[0], z)
         return f[0] if abs(f[0]) > ROUNDING else 0.0
     f = np.empty(1)
     for k in range(len(theta)):
-        classes.scores[0, k] = linear_outputs(theta[k], z)[0]
-    margins(classes, stream.label[t], f)
-    rounded_margins(classes, np.full((1, len(theta)), 0.5), ROUNDING, f)
+        F.classes.scores[0, k] = linear_outputs(theta[k], z)[0]
+    margins(F.classes, stream.label[t], f)
+    rounded_margins(F.classes, np.full((1, len(theta)), 0.5), ROUNDING, f)
     return f[0]
 
 

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from omkl.engine.methods import Budget, Stream, Trace
 from omkl.engine.slot_values import least_slots
 from omkl.engine.verbs import (
     LARGEST_COEFFICIENT,
@@ -30,7 +31,7 @@ _LATER = np.iinfo(np.int64).max  # than any example's number
 
 
 @compiled
-def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
+def bomkc_rbp(stream: Stream, B: Budget, w, trace: Trace, rng, learn, gamma):
     """Randomised budget perceptron (Cavallanti, Cesa-Bianchi, Gentile 2007): a random vector makes room."""
     for t in range(stream.T):
         y = stream.y[t]
@@ -47,7 +48,7 @@ def bomkc_rbp(stream, B, w, trace, rng, learn, gamma):
 
 
 @compiled
-def bomkc_forgetron(stream, B, w, Q, M, H, trace, learn, gamma):
+def bomkc_forgetron(stream: Stream, B: Budget, w, Q, M, H, trace: Trace, learn, gamma):
     """Self-tuned Forgetron (Dekel, Shalev-Shwartz, Singer 2008, section 5): shrink, then drop the oldest.
 
     Q (m,) damage of all removals   M (m,) mistakes   r the oldest vector's slot, s that of the new one
@@ -123,7 +124,7 @@ def _shrinking(a, b, c):
 
 
 @compiled
-def bomkc_bogd(stream, B, w, trace, rng, learn, gamma, eta, lam, removal, clip):
+def bomkc_bogd(stream: Stream, B: Budget, w, trace: Trace, rng, learn, gamma, eta, lam, removal, clip):
     """Bounded online gradient descent (Zhao, Wang, Wu, Jin, Hoi 2012) on the hinge loss, lam/2 ||f||^2.
 
     eta step size   p (slots,) probabilities of removal   clip bound of |a| in steps (gamma in that paper)
@@ -170,7 +171,7 @@ def _removal_probabilities(size, own, removal):
 
 
 @compiled
-def bomkc_bpas(stream, B, w, trace, learn, gamma, C, normalise):
+def bomkc_bpas(stream: Stream, B: Budget, w, trace: Trace, learn, gamma, C, normalise):
     """Budgeted passive-aggressive "simple" (Wang and Vucetic 2010): the cheapest vector makes room.
 
     tau step   a_r coefficients, b_r = a_r kappa(x_r, x) / kappa(x, x) + y tau that of x in place of r

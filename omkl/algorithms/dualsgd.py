@@ -5,13 +5,14 @@ Le, Nguyen, Nguyen, Phung, "Dual space gradient descent for online learning" (20
 
 import numpy as np
 
+from omkl.engine.methods import Budget, Features, Stream, Trace
 from omkl.engine.verbs import compiled, gradient_step, linear_outputs, slope_of
 
 SAME = 1e-9  # relative difference up to which two coefficients are of the same size
 
 
 @compiled
-def dualsgd(stream, B, F, theta, Z, number, T, trace, learn, k, lam, loss):
+def dualsgd(stream: Stream, B: Budget, F: Features, theta, Z, number, T, trace: Trace, learn, k, lam, loss):
     """f(x) = sum_s a_s kappa(x_s, x) + theta . z(x), of one Gaussian.
 
     theta (1, 2D) the vectors that were moved   Z (budget, 2D) features of the stored ones, slot by slot

@@ -8,12 +8,29 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Features, Stream, Trace
 from omkl.engine.verbs import compiled, discount_by, gains, hold, leave, linear_outputs, weighted_output
 
 
 @compiled
 def edoebe(
-    stream, F, theta, P, last, beta, R, late, W, trace, learn, linear, drift, drifts, tau, taus, share
+    stream: Stream,
+    F: Features,
+    theta,
+    P,
+    last,
+    beta,
+    R,
+    late,
+    W,
+    trace: Trace,
+    learn,
+    linear,
+    drift,
+    drifts,
+    tau,
+    taus,
+    share,
 ):
     """Members (l, k, i): drift l, noise k, kernel i, in this order; then those linear in [1; x].
 

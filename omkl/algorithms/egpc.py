@@ -11,12 +11,15 @@ p_i = Phi(mu / s) member i's probability of label +1; P = sum_i w_i p_i the ense
 
 import numpy as np
 
+from omkl.engine.methods import Features, Stream, Trace
 from omkl.engine.probit import excess, learn_label, move
 from omkl.engine.verbs import compiled, gains, hold, leave, linear_outputs
 
 
 @compiled
-def egpc(stream, F, theta, P, last, beta, R, late, W, trace, learn, linear, drift, share):
+def egpc(
+    stream: Stream, F: Features, theta, P, last, beta, R, late, W, trace: Trace, learn, linear, drift, share
+):
     """Predict with P > 1/2; then w_i <- w_i p_i(y), of sum 1, and of that (1 - share) w_i + share / members.
 
     theta (m, 2D), P (m, 2D, 2D) mean and covariance of each kernel's member, last what P is still to lose

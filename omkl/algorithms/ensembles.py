@@ -8,11 +8,12 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Features, Stream, Trace
 from omkl.engine.verbs import compiled, discount_by, gains, leave, linear_outputs, weighted_output
 
 
 @compiled
-def iegp(stream, F, theta, P, last, w, trace, learn, tau, drift):
+def iegp(stream: Stream, F: Features, theta, P, last, w, trace: Trace, learn, tau, drift):
     """Incremental ensemble of Gaussian processes (Lu, Karanikolas, Giannakis 2022), static and dynamic.
 
     theta (m, 2D) posterior means   P their covariances (Sigma), nu I at the start   drift what the diagonal
@@ -51,7 +52,7 @@ def _surprise(y, mu, v):
 
 
 @compiled
-def vaw2(stream, F, b, P, last, b2, P2, last2, trace, learn):
+def vaw2(stream: Stream, F: Features, b, P, last, b2, P2, last2, trace: Trace, learn):
     """Two levels of the Vovk-Azoury-Warmuth forecaster (arXiv 2503.20087): of features, then of kernels.
 
     A forecaster's prediction is z . (lam I + sum_{s <= t} z_s z_s')^-1 b, b = sum_{s < t} y_s z_s: the

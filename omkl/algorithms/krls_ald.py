@@ -2,11 +2,12 @@
 
 import math
 
+from omkl.engine.methods import Budget, Stream, Trace
 from omkl.engine.verbs import compiled, distance, grow, projection, solution, times
 
 
 @compiled
-def krls_ald(stream, B, G, P, trace, learn, nu):
+def krls_ald(stream: Stream, B: Budget, G, P, trace: Trace, learn, nu):
     """Least squares over the span of a dictionary, which examples enter that are not nearly in the span.
 
     G factored Gram matrix K of the dictionary   beta = K^-1 k (a in the paper), delta squared distance of x

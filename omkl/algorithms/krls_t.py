@@ -11,14 +11,15 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Budget, Stream, Trace
+from omkl.engine.rank_one import product_after_change
 from omkl.engine.tracker import (
     JITTER,
     WORTH_STORING,
     exchange,
-    known,
-    learn_stored,
-    learn_unstored,
-    residual,
+    exchange,
+    leave_stored,
+    leave_unstored,
     size,
     slot_for,
 )
@@ -26,11 +27,12 @@ from omkl.engine.verbs import compiled, discount_by
 
 
 @compiled
-def krls_t(stream, B, Q, V, trace, learn, noise, lam):
+def krls_t(stream: Stream, B: Budget, Q, V, left, trace: Trace, learn, noise, lam):
     """One kernel: Algorithm 1, with "back to the prior" forgetting: Sigma <- lam Sigma + (1 - lam) K,
     mu <- sqrt(lam) mu.
 
     noise the variance of the noise   lam in (0, 1] how much of what is known stays, of a round
+    left (m, 2, 4, budget) the changes of Q and V that the last round left to the next (rank_one.py)
     Reports -log N(y; f, s2) and s2.
     Deviations: forgetting ends a round, in place of beginning the next one, which is the same. A vector whose
     removal costs as much as another's, up to SAME, goes if it is older. What is added to K's diagonal, and
@@ -39,16 +41,16 @@ def krls_t(stream, B, Q, V, trace, learn, noise, lam):
     for t in range(stream.T):
         y = stream.y[t]
         f = B.outputs(stream, t)
-        k, v, s2 = _known(B, V[0], t, 0, noise)
+        q, v, gamma2, s2 = _known(B, Q[0], V[0], left[0], t, 0, noise, learn)
         trace.record(t, f[0], y, B)
-        trace.further[t, 0] = _surprise(B.classes, 0, y, f, s2)
+        trace.further[t, 0] = _surprise(B, 0, y, f, s2)
         trace.further[t, 1] = s2
         if learn and s2 < math.inf:
-            _learn(B, Q[0], V[0], stream, t, 0, k, v, s2, lam)
+            _learn(B, Q[0], V[0], left[0], stream, t, 0, q, v, gamma2, s2, lam)
 
 
 @compiled
-def krls_t_pool(stream, B, Q, V, w, trace, learn, noise, lam, share):
+def krls_t_pool(stream: Stream, B: Budget, Q, V, left, w, trace: Trace, learn, noise, lam, share):
     """A tracker for each of m kernels; the prediction is the mean of theirs, weighted by w (m,).
 
     w_i <- w_i N(y; f_i, s2_i), of sum 1, and of that (1 - share) w_i + share / m
@@ -59,66 +61,74 @@ def krls_t_pool(stream, B, Q, V, w, trace, learn, noise, lam, share):
     for t in range(stream.T):
         y = stream.y[t]
         f = B.outputs(stream, t)
-        s2, known = np.empty(m), [_known(B, V[0], t, 0, noise)]
-        s2[0] = known[0][2]
+        s2, known = np.empty(m), [_known(B, Q[0], V[0], left[0], t, 0, noise, learn)]
+        s2[0] = known[0][3]
         for i in range(1, m):
-            known.append(_known(B, V[i], t, i, noise))
-            s2[i] = known[i][2]
+            known.append(_known(B, Q[i], V[i], left[i], t, i, noise, learn))
+            s2[i] = known[i][3]
         mean = B.weighted_output(w, f)
         trace.record(t, mean, y, B)
-        trace.further[t, 0] = _mixed_surprise(B.classes, w, y, f, mean, s2)
+        trace.further[t, 0] = _mixed_surprise(B, w, y, f, mean, s2)
         trace.further[t, 1] = _variance(w, f - mean, s2)
         if not learn:
             continue
         surprise = np.empty(m)
         for i in range(m):
-            surprise[i] = _surprise(B.classes, i, y, f, s2[i])
+            surprise[i] = _surprise(B, i, y, f, s2[i])
         discount_by(w, math.exp(-1.0), surprise)
         for i in range(m):
             w[i] = (1.0 - share) * w[i] + share / m
             if s2[i] < math.inf:
-                _learn(B, Q[i], V[i], stream, t, i, known[i][0], known[i][1], s2[i], lam)
+                q, v, gamma2, _ = known[i]
+                _learn(B, Q[i], V[i], left[i], stream, t, i, q, v, gamma2, s2[i], lam)
 
 
 @compiled
-def _known(B, V, t, i, noise):
-    """k (n,), v (n,) = V k and s2 of round t."""
+def _known(B, Q, V, left, t, i, noise, learn):
+    """q (n,) = Q k, v (n,) = V k, gamma2, s2 of round t. Where it is learnt, Q and V are up to date then."""
     k = B.kernel_values(t)[: B.used(i), i].copy()
     kappa = B.self_kernels(t)[i]
-    v, s2 = known(V, k, kappa + JITTER * size(kappa), noise)
-    return k, v, s2
+    own = kappa + JITTER * size(kappa)
+    q, v, gamma2, s2 = np.empty(k.size), np.empty(k.size), own, own
+    product_after_change(V, left[1], k, v, learn)
+    for s in range(k.size):
+        s2 -= k[s] * v[s]
+    if learn:
+        product_after_change(Q, left[0], k, q, True)
+        for s in range(k.size):
+            gamma2 -= k[s] * q[s]
+    return q, v, gamma2, max(s2, 0.0) + noise
 
 
 @compiled
-def _errors(classes, i, y, f):
+def _errors(B, i, y, f):
     """Targets less means: (1,), or of every class (C,)."""
-    if classes is None:
+    if B.classes is None:
         return np.array([y - f[i]])
-    e = -1.0 - classes.scores[i]
-    e[classes.label[0]] += 2.0
+    e = -1.0 - B.classes.scores[i]
+    e[B.classes.label[0]] += 2.0
     return e
 
 
 @compiled
-def _surprise(classes, i, y, f, s2):
+def _surprise(B, i, y, f, s2):
     """-log N(y; f_i, s2), summed over the classes where there are more than two."""
     total = 0.0
-    for e in _errors(classes, i, y, f):
+    for e in _errors(B, i, y, f):
         total += 0.5 * (math.log(2.0 * math.pi * s2) + e * e / s2)
     return total
 
 
 @compiled
-def _mixed_surprise(classes, w, y, f, mean, s2):
+def _mixed_surprise(B, w, y, f, mean, s2):
     """-log N(y; mean, variance) of the mixture; of more than two classes summed over them."""
-    total = 0.0
-    if classes is None:
-        total = _density(y - mean, w, f - mean, s2)
-    if classes is not None:
-        for c in range(classes.total.size):
-            target = 1.0 if c == classes.label[0] else -1.0
-            apart = classes.scores[:, c] - classes.total[c]
-            total += _density(target - classes.total[c], w, apart, s2)
+    if B.classes is None:
+        return _density(y - mean, w, f - mean, s2)
+    classes, total = B.classes, 0.0
+    for c in range(classes.total.size):
+        target = 1.0 if c == classes.label[0] else -1.0
+        apart = classes.scores[:, c] - classes.total[c]
+        total += _density(target - classes.total[c], w, apart, s2)
     return total
 
 
@@ -139,16 +149,15 @@ def _variance(w, apart, s2):
 
 
 @compiled
-def _learn(B, Q, V, stream, t, i, k, v, s2, lam):
+def _learn(B, Q, V, left, stream, t, i, q, v, gamma2, s2, lam):
     """Learn round t: store its example, in an empty slot or in place of a vector, or only what it says."""
-    e = _errors(B.classes, i, stream.y[t], B.f)
-    kappa, r = B.self_kernels(t)[i], -1
-    q, gamma2 = residual(Q, k, kappa + JITTER * size(kappa))
-    if gamma2 >= WORTH_STORING * size(kappa):
+    e = _errors(B, i, stream.y[t], B.f)
+    r = -1
+    if gamma2 >= WORTH_STORING * size(B.self_kernels(t)[i]):
         r = slot_for(Q, B.columns(i), B.ages(i), B.budget(), q, gamma2, v, e, s2)
     if r < 0:
-        learn_unstored(V, B.columns(i), q, v, e, s2, lam)
+        leave_unstored(left, B.columns(i), q, v, e, s2, lam)
         return
     change = exchange(Q, V, B.columns(i), r, q, gamma2, v, e, s2)
     B.add(stream, t, i, r, 0.0)
-    learn_stored(Q, V, B.columns(i), r, change, e, s2, lam)
+    leave_stored(Q, V, left, B.columns(i), r, change, e, s2, lam)

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Budget, Stream, Trace
 from omkl.engine.verbs import LEAST_LOSS, compiled, hinge
 
 LEAST_GRADIENT = 1e-3  # below this no coordinate is worth a step
@@ -15,7 +16,7 @@ SAME = 1e-9  # relative difference up to which gradients, or a coefficient and i
 
 
 @compiled
-def lasvm(stream, B, g, label, trace, learn, C):
+def lasvm(stream: Stream, B: Budget, g, label, trace: Trace, learn, C):
     """One process and one reprocess step a round; then what is of no use is forgotten.
 
     g (n,) gradients y_s - f(x_s) of the stored vectors, label (n,) their classes; a (n,) coefficients, with

@@ -8,13 +8,14 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Budget, Stream, Trace
 from omkl.engine.verbs import compiled, discount, hinge, mistakes, nystroem, times
 
 NEGLIGIBLE = 1e-25
 
 
 @compiled
-def bomkc_nogd(stream, B, w, M, N, r, trace, learn, gamma, eta, rank):
+def bomkc_nogd(stream: Stream, B: Budget, w, M, N, r, trace: Trace, learn, gamma, eta, rank):
     """NOGD on the hinge loss: kernel gradient descent until the budget is full, then a linear one on z(x).
 
     z = M_i k (r_i,) Nystroem features of x, k its kernel values with the stored vectors

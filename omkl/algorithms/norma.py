@@ -12,13 +12,29 @@ import math
 import numpy as np
 
 from omkl.engine.kernel_descent import descend, descend_unlike, drop, either, shift, shifted
+from omkl.engine.methods import Budget, Expansion, Stream, Trace
 from omkl.engine.verbs import compiled, rate, slope_of
 
 NEVER = 2.0**52  # a round that no stream reaches
 
 
 @compiled
-def norma(stream, E, B, scale, b, now, window, trace, learn, lam, rho, eta, step, offset):
+def norma(
+    stream: Stream,
+    E: Expansion | None,
+    B: Budget | None,
+    scale,
+    b,
+    now,
+    window,
+    trace: Trace,
+    learn,
+    lam,
+    rho,
+    eta,
+    step,
+    offset,
+):
     """Classification with the soft margin loss max(0, rho - y g(x)), g = f + b: equations (15), (16).
 
     Deviations: none.
@@ -38,7 +54,23 @@ def norma(stream, E, B, scale, b, now, window, trace, learn, lam, rho, eta, step
 
 
 @compiled
-def norma_nu(stream, E, B, scale, b, rho, now, window, trace, learn, nu, lam, eta, step, offset):
+def norma_nu(
+    stream: Stream,
+    E: Expansion | None,
+    B: Budget | None,
+    scale,
+    b,
+    rho,
+    now,
+    window,
+    trace: Trace,
+    learn,
+    nu,
+    lam,
+    eta,
+    step,
+    offset,
+):
     """Classification with the nu trick, loss max(0, rho - y g(x)) - nu rho: below equation (19).
 
     rho (1,) the margin, which adapts, from 0 (the paper leaves rho_1 open)
@@ -60,7 +92,7 @@ def norma_nu(stream, E, B, scale, b, rho, now, window, trace, learn, nu, lam, et
 
 
 @compiled
-def norma_growing(stream, B, scale, now, window, trace, learn, lam, rho, eta, eps, t0):
+def norma_growing(stream: Stream, B: Budget, scale, now, window, trace: Trace, learn, lam, rho, eta, eps, t0):
     """Classification with the soft margin loss and the slowly growing expansion of Theorem 6.
 
     f_t has the terms of the last s_t rounds: s_t = t up to round t0, then max(t0, ceil(t^(1/2 + eps))).
@@ -124,7 +156,21 @@ def _excess(log_t, a, eps):
 
 
 @compiled
-def norma_logistic(stream, E, B, scale, b, now, window, trace, learn, lam, eta, step, offset):
+def norma_logistic(
+    stream: Stream,
+    E: Expansion | None,
+    B: Budget | None,
+    scale,
+    b,
+    now,
+    window,
+    trace: Trace,
+    learn,
+    lam,
+    eta,
+    step,
+    offset,
+):
     """Classification with the logistic loss ln(1 + exp(-y g)), g = f + b, which section II names.
 
     The score is P(y = 1) - 1/2 with P(y = 1) = 1 / (1 + exp(-g)). The loss is never flat: every example is
@@ -145,7 +191,22 @@ def norma_logistic(stream, E, B, scale, b, now, window, trace, learn, lam, eta, 
 
 
 @compiled
-def norma_regression(stream, E, B, scale, width, now, window, trace, learn, loss, lam, eta, step, nu):
+def norma_regression(
+    stream: Stream,
+    E: Expansion | None,
+    B: Budget | None,
+    scale,
+    width,
+    now,
+    window,
+    trace: Trace,
+    learn,
+    loss,
+    lam,
+    eta,
+    step,
+    nu,
+):
     """Regression with squared, eps-insensitive or Huber's loss: equations (21), (22), (24).
 
     delta = y - f(x)   width (1,) the paper's eps or sigma   nu the share of errors beyond it that it aims at,
@@ -175,7 +236,22 @@ def norma_regression(stream, E, B, scale, width, now, window, trace, learn, loss
 
 
 @compiled
-def norma_novelty(stream, E, B, scale, rho, now, window, trace, learn, loss, nu, lam, eta, step):
+def norma_novelty(
+    stream: Stream,
+    E: Expansion | None,
+    B: Budget | None,
+    scale,
+    rho,
+    now,
+    window,
+    trace: Trace,
+    learn,
+    loss,
+    nu,
+    lam,
+    eta,
+    step,
+):
     """Novelty detection, loss max(0, rho - f(x)) - nu rho: equation (20).
 
     Or with the logistic loss ln(1 + exp(rho - f(x))) - nu rho, which section II names: s = 1 / (1 + exp(f -

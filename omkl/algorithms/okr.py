@@ -5,11 +5,12 @@ eta / sqrt(t), number (1,) rounds learnt so far; lam >= 0 regularisation: f_i <-
 l'(f_i) kappa_i(x_t, .), every example stored. The squared loss is (y - f)^2.
 """
 
+from omkl.engine.methods import Expansion, Stream, Trace
 from omkl.engine.verbs import compiled, discount_by, losses, rate, rate_of_pass, slopes, weighted_output
 
 
 @compiled
-def okr(stream, E, scale, number, T, trace, learn, eta, step, lam, loss):
+def okr(stream: Stream, E: Expansion, scale, number, T, trace: Trace, learn, eta, step, lam, loss):
     """Online gradient descent on one kernel, the components of OMKR.
 
     eta not a number: 1 / sqrt(T), T rounds of the pass, as in the experiments of Shen et al. (2018), or
@@ -27,7 +28,7 @@ def okr(stream, E, scale, number, T, trace, learn, eta, step, lam, loss):
 
 
 @compiled
-def omkr(stream, E, scale, w, number, trace, learn, eta, step, lam, beta, loss):
+def omkr(stream: Stream, E: Expansion, scale, w, number, trace: Trace, learn, eta, step, lam, beta, loss):
     """Online multiple kernel regression (Sahoo, Hoi, Li 2014): Hedge over kernels that learn by themselves.
 
     w (m,) Hedge weights, held at sum 1   beta in (0, 1) discount: w_i <- w_i beta^(loss of f_i)

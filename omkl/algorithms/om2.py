@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Expansion, Stream, Trace
 from omkl.engine.verbs import compiled
 
 EPSILON = np.finfo(np.float64).eps  # all ||theta_j||^2 at the start
 
 
 @compiled
-def om2(stream, E, u, norm2, trace, learn, p, aggressive):
+def om2(stream: Stream, E: Expansion, u, norm2, trace: Trace, learn, p, aggressive):
     """OM-2, online multi-class multi-kernel learning with an l_p norm.
 
     f (m,) margins s_jy - s_jr, r the strongest rival of the weighted scores; for two classes the outputs s_j

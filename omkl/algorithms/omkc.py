@@ -9,11 +9,12 @@ import math
 import numpy as np
 
 from omkl.engine.kernels import GAUSSIAN, POLYNOMIAL
+from omkl.engine.methods import Expansion, Stream, Trace
 from omkl.engine.verbs import any_of, bernoulli, compiled, discount, hinge, mistakes, sampling_share, smoothed
 
 
 @compiled
-def omkc_u(stream, E, trace, learn):
+def omkc_u(stream: Stream, E: Expansion, trace: Trace, learn):
     """OMKC(U) of Lu et al., section 4.3: every kernel that errs is updated, all votes weigh the same."""
     for t in range(stream.T):
         y = stream.y[t]
@@ -25,7 +26,7 @@ def omkc_u(stream, E, trace, learn):
 
 
 @compiled
-def omkc_dd(stream, E, w, trace, learn, beta):
+def omkc_dd(stream: Stream, E: Expansion, w, trace: Trace, learn, beta):
     """OMKC with deterministic update and combination: Algorithm 1 of Hoi et al. (2013)."""
     for t in range(stream.T):
         y = stream.y[t]
@@ -40,7 +41,7 @@ def omkc_dd(stream, E, w, trace, learn, beta):
 
 
 @compiled
-def omkc_ds(stream, E, w, trace, rng, learn, beta, sampling):
+def omkc_ds(stream: Stream, E: Expansion, w, trace: Trace, rng, learn, beta, sampling):
     """OMKC with deterministic update and stochastic combination: Algorithm 2 of Hoi et al. (2013).
 
     c (m,) the combined classifiers, c_i ~ Bernoulli(q_i)
@@ -60,7 +61,7 @@ def omkc_ds(stream, E, w, trace, rng, learn, beta, sampling):
 
 
 @compiled
-def omkc_sd(stream, E, w, trace, rng, learn, beta, delta, sampling, floor, variant):
+def omkc_sd(stream: Stream, E: Expansion, w, trace: Trace, rng, learn, beta, delta, sampling, floor, variant):
     """OMKC with stochastic update and deterministic combination: Algorithm 3 of Hoi et al. (2013).
 
     c (m,) the kernels that may be updated, c_i ~ Bernoulli(p_i) (m_i(t) in the paper)
@@ -84,7 +85,7 @@ def omkc_sd(stream, E, w, trace, rng, learn, beta, delta, sampling, floor, varia
 
 
 @compiled
-def omkc_ss(stream, E, w, trace, rng, learn, beta, delta, sampling, floor):
+def omkc_ss(stream: Stream, E: Expansion, w, trace: Trace, rng, learn, beta, delta, sampling, floor):
     """OMKC with stochastic update and combination: Algorithm 4 of Hoi et al. (2013).
 
     c (m,) the kernels that are combined and may be updated, c_i ~ Bernoulli(p_i)
@@ -104,7 +105,7 @@ def omkc_ss(stream, E, w, trace, rng, learn, beta, delta, sampling, floor):
 
 
 @compiled
-def omkc_ddpa(stream, E, w, trace, learn, beta, C):
+def omkc_ddpa(stream: Stream, E: Expansion, w, trace: Trace, learn, beta, C):
     """OMKC(D,D) with passive-aggressive components (the BOMKL authors' code; in no table).
 
     On y f_i < 1 kernel i adds y min(C, 1 - y f_i), with more than two classes half the loss, since it changes
@@ -126,7 +127,7 @@ def omkc_ddpa(stream, E, w, trace, learn, beta, C):
 
 
 @compiled
-def omkc_dspa(stream, E, w, trace, rng, learn, beta, C):
+def omkc_dspa(stream: Stream, E: Expansion, w, trace: Trace, rng, learn, beta, C):
     """OMKC(D,S) with passive-aggressive components: the combination of omkc_ds, the steps of omkc_ddpa.
 
     Section 6 of Hoi et al. (2013) proposes such components and defines none; so for omkc_sdpa and omkc_sspa.
@@ -145,7 +146,7 @@ def omkc_dspa(stream, E, w, trace, rng, learn, beta, C):
 
 
 @compiled
-def omkc_sdpa(stream, E, w, trace, rng, learn, beta, delta, C):
+def omkc_sdpa(stream: Stream, E: Expansion, w, trace: Trace, rng, learn, beta, delta, C):
     """OMKC(S,D) with passive-aggressive components: kernels with c_i ~ Bernoulli(p_i) take the step."""
     for t in range(stream.T):
         y = stream.y[t]
@@ -161,7 +162,7 @@ def omkc_sdpa(stream, E, w, trace, rng, learn, beta, delta, C):
 
 
 @compiled
-def omkc_sspa(stream, E, w, trace, rng, learn, beta, delta, C):
+def omkc_sspa(stream: Stream, E: Expansion, w, trace: Trace, rng, learn, beta, delta, C):
     """OMKC(S,S) with passive-aggressive components: kernels with c_i ~ Bernoulli(p_i) vote and step."""
     for t in range(stream.T):
         y = stream.y[t]
@@ -177,7 +178,7 @@ def omkc_sspa(stream, E, w, trace, rng, learn, beta, delta, C):
 
 
 @compiled
-def omkc_fpl(stream, E, M, now, trace, rng, learn, eta):
+def omkc_fpl(stream: Stream, E: Expansion, M, now, trace: Trace, rng, learn, eta):
     """OMKC that follows the perturbed leader in place of Hedge: section 6 of Hoi et al. (2013).
 
     The prediction is that of the kernel with the least eta_t M_i - q_i, M (m,) the mistakes so far, q (m,)
@@ -201,7 +202,7 @@ def omkc_fpl(stream, E, M, now, trace, rng, learn, eta):
 
 
 @compiled
-def omkc_growing(stream, E, w, now, trace, learn, beta, first, every):
+def omkc_growing(stream: Stream, E: Expansion, w, now, trace: Trace, learn, beta, first, every):
     """OMKC(D,D) on a pool that grows: the first kernels at once, then the next one every so many rounds.
 
     The finite form of the infinite pool of section 6 of Hoi et al. (2013). A kernel that is still to come

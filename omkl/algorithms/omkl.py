@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Expansion, Stream, Trace
 from omkl.engine.verbs import (
     any_of,
     bernoulli,
@@ -23,7 +24,7 @@ from omkl.engine.verbs import (
 
 
 @compiled
-def omklp_da1(stream, E, w, count, k, trace, learn, beta):
+def omklp_da1(stream: Stream, E: Expansion, w, count, k, trace: Trace, learn, beta):
     """OMKL-P, deterministic (1): Algorithm 1 of Jin et al. (2010); beta not a number: that of equation (5).
 
     count (m,) mistakes of each kernel inside the segment   k (1,) number of the segment, both for (5)
@@ -58,7 +59,7 @@ def _discount_by_doubling(w, z, count, k):
 
 
 @compiled
-def omklp_da2(stream, E, w, trace, learn, beta, gamma):
+def omklp_da2(stream: Stream, E: Expansion, w, trace: Trace, learn, beta, gamma):
     """OMKL-P, deterministic (2): Algorithm 2 of Jin et al. (2010).
 
     nu (m,) degree of misclassification   gamma > 0 its largest level
@@ -77,7 +78,7 @@ def omklp_da2(stream, E, w, trace, learn, beta, gamma):
 
 
 @compiled
-def omklp_sua(stream, E, w, trace, rng, learn, beta, delta):
+def omklp_sua(stream: Stream, E: Expansion, w, trace: Trace, rng, learn, beta, delta):
     """OMKL-P, stochastic, single update: Algorithm 3 of Jin et al. (2010).
 
     i the one kernel that may be updated, drawn with probability p_i
@@ -97,7 +98,7 @@ def omklp_sua(stream, E, w, trace, rng, learn, beta, delta):
 
 
 @compiled
-def omklp_mua(stream, E, w, p, trace, rng, learn, beta, delta):
+def omklp_mua(stream: Stream, E: Expansion, w, p, trace: Trace, rng, learn, beta, delta):
     """OMKL-P, stochastic, multiple updates: Algorithm 4 of Jin et al. (2010).
 
     c (m,) the kernels that may be updated, c_i ~ Bernoulli(p_i) (m_i in the paper)
@@ -119,7 +120,7 @@ def omklp_mua(stream, E, w, p, trace, rng, learn, beta, delta):
 
 
 @compiled
-def omklo_da(stream, E, w, scale, norm2, trace, learn, beta, R):
+def omklo_da(stream: Stream, E: Expansion, w, scale, norm2, trace: Trace, learn, beta, R):
     """OMKL-O, deterministic: Algorithm 5 of Jin et al. (2010). Learns only from the ensemble's mistakes.
 
     scale, norm2 (m,) f_i = scale_i E_i and its squared norm   R largest norm of a classifier
@@ -138,7 +139,7 @@ def omklo_da(stream, E, w, scale, norm2, trace, learn, beta, R):
 
 
 @compiled
-def omklo_sua(stream, E, w, scale, norm2, trace, rng, learn, beta, R, delta, eta):
+def omklo_sua(stream: Stream, E: Expansion, w, scale, norm2, trace: Trace, rng, learn, beta, R, delta, eta):
     """OMKL-O, stochastic, single update: Algorithm 6 of Jin et al. (2010).
 
     i the one kernel that is updated   step (m,) eta m~_i: eta / p_i for the kernel drawn, 0 for the others

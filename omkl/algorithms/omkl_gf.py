@@ -8,13 +8,29 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Features, Stream, Trace
 from omkl.engine.verbs import any_of, compiled, discount_by, gradient_step, linear_outputs
 
 SETTLED = 1e-4  # squared error below which the authors' code draws no more
 
 
 @compiled
-def omkl_gf(stream, F, theta, w, number, chosen, q, settled, trace, rng, learn, draws, lam, variant):
+def omkl_gf(
+    stream: Stream,
+    F: Features,
+    theta,
+    w,
+    number,
+    chosen,
+    q,
+    settled,
+    trace: Trace,
+    rng,
+    learn,
+    draws,
+    lam,
+    variant,
+):
     """`draws` kernels (M), drawn with replacement, predict and learn; number (1,) rounds learnt so far.
 
     eta = 1 / sqrt(t), the share of uniform draws and the step   p (m,) probabilities of a draw, (1 - eta) w +

@@ -4,27 +4,26 @@ import math
 
 import numpy as np
 
-from omkl.engine.primal import add_to_both, primal, signed_outputs
+from omkl.engine.methods import Expansion, Stream, Trace
 from omkl.engine.verbs import any_of, compiled, is_mistake, mistakes
 
 
 @compiled
-def perceptron(stream, E, trace, learn):
+def perceptron(stream: Stream, E: Expansion, trace: Trace, learn):
     """Kernel perceptron (Rosenblatt 1958; Freund and Schapire 1999): on y f(x) <= 0 store (x, y).
 
-    f (1,) output of the one kernel   P of a linear kernel the weight vector, whose cost is that of one vector
+    f (1,) output of the one kernel
     """
-    P = primal(E)
     for t in range(stream.T):
         y = stream.y[t]
-        f = signed_outputs(E, P, stream, t)
+        f = E.outputs(stream, t)
         trace.record(t, f[0], y, E)
         if learn and is_mistake(y, f[0]):
-            add_to_both(E, P, stream, t, np.full(1, y))
+            E.add(stream, t, np.full(1, y))
 
 
 @compiled
-def perceptron_u(stream, E, trace, learn):
+def perceptron_u(stream: Stream, E: Expansion, trace: Trace, learn):
     """Perceptron with the mean kernel (1/m) sum_i kappa_i: Perceptron(u) of Hoi et al. (2013), section 5.1.
 
     f (m,) outputs f_i(x_t) of kernels that share one list of vectors, which #SV counts once

@@ -15,11 +15,12 @@ output or coefficient that is rounding beside its terms is 0. The inverse is hel
 
 import math
 
+from omkl.engine.methods import Budget, Stream, Trace
 from omkl.engine.verbs import compiled, discount, distance, grow, hinge, mistakes, projection
 
 
 @compiled
-def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
+def bomkc_projectron(stream: Stream, B: Budget, w, G, trace: Trace, learn, gamma):
     """Projectron: a mistake is stored while there is room, and projected on what is stored after that."""
     for t in range(stream.T):
         y = stream.y[t]
@@ -42,7 +43,7 @@ def bomkc_projectron(stream, B, w, G, trace, learn, gamma):
 
 
 @compiled
-def bomkc_projectronpp(stream, B, w, G, trace, learn, gamma):
+def bomkc_projectronpp(stream: Stream, B: Budget, w, G, trace: Trace, learn, gamma):
     """Projectron++: also learns from margins below 1, by a projection where that is sure to help.
 
     tau = min(1, loss / norm2) step of a margin error, norm2 = ||P kappa(x, .)||^2

@@ -11,6 +11,7 @@ in its objective (2) and leaves out of its update (16).
 
 import math
 
+from omkl.engine.methods import Features, Stream, Trace
 from omkl.engine.verbs import (
     compiled,
     discount,
@@ -25,7 +26,7 @@ from omkl.engine.verbs import (
 
 
 @compiled
-def rff(stream, F, theta, T, trace, learn, eta, lam, loss):
+def rff(stream: Stream, F: Features, theta, T, trace: Trace, learn, eta, lam, loss):
     """Online gradient descent on one kernel's random features: equations (10) and (11) of Shen et al. (2018).
 
     eta not a number: 1 / sqrt(T), T rounds of the pass, as in their experiments
@@ -41,7 +42,7 @@ def rff(stream, F, theta, T, trace, learn, eta, lam, loss):
 
 
 @compiled
-def raker(stream, F, theta, w, number, trace, learn, eta, step, lam, loss):
+def raker(stream: Stream, F: Features, theta, w, number, trace: Trace, learn, eta, step, lam, loss):
     """Raker: Algorithm 1 of Shen et al. (2018).
 
     eta_t = eta or eta / sqrt(t), the step size of w and of theta   number (1,) rounds learnt so far
@@ -60,7 +61,7 @@ def raker(stream, F, theta, w, number, trace, learn, eta, step, lam, loss):
 
 
 @compiled
-def bomkc_fogd(stream, F, theta, w, trace, learn, gamma, eta):
+def bomkc_fogd(stream: Stream, F: Features, theta, w, trace: Trace, learn, gamma, eta):
     """Fourier online gradient descent (Lu et al. 2016) on the hinge loss, in a Hedge vote of all kernels.
 
     gamma in (0, 1) discount of a kernel's weight after its mistake
@@ -77,7 +78,7 @@ def bomkc_fogd(stream, F, theta, w, trace, learn, gamma, eta):
 
 
 @compiled
-def ridge_features(stream, F, theta, P, trace, learn, lam):
+def ridge_features(stream: Stream, F: Features, theta, P, trace: Trace, learn, lam):
     """Recursive ridge regression on one kernel's random features: the baseline for gradient descent on them.
 
     theta (1, 2D) = P sum_s y_s z_s   P (2D, 2D) the inverse of lam I + sum_s z_s z_s', I / lam at the start

@@ -4,12 +4,28 @@ import math
 
 import numpy as np
 
+from omkl.engine.methods import Expansion, Stream, Trace
 from omkl.engine.verbs import any_of, compiled, discount_by, hinge, mistakes, sampling_share, smoothed
 
 
 @compiled
 def bomkc_spa(
-    stream, E, S, w, n, trace, rng, learn, alpha, beta, eta, gamma, delta, discount, predict, normalise
+    stream: Stream,
+    E: Expansion,
+    S: Expansion,
+    w,
+    n,
+    trace: Trace,
+    rng,
+    learn,
+    alpha,
+    beta,
+    eta,
+    gamma,
+    delta,
+    discount,
+    predict,
+    normalise,
 ):
     """Sparse passive-aggressive learning on a budget: Algorithm 1 of Lu et al.
 

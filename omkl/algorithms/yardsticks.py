@@ -3,63 +3,61 @@
 import numpy as np
 
 from omkl.engine.classes import strongest_rival, winner
+from omkl.engine.methods import Stream, Trace
 from omkl.engine.verbs import compiled
 
 _CLEARLY = 1.0 + 1e-6  # by more than rounding may be of a number that is right
 
 
 @compiled
-def majority(stream, balance, trace, learn):
+def majority(stream: Stream, balance, trace: Trace, learn):
     """Predict the class seen more often so far; a draw is a mistake.
 
     balance (1, 1) sum of the labels so far; with more than two classes (C, 1), how often each was seen
     """
     for t in range(stream.T):
         y = stream.y[t]
-        score, rival = _lead(stream.label, t, balance)
-        _note_scores(trace.class_scores, t, balance)
-        trace.record(t, score, y, predicted=_winner(stream.label, t, score, rival))
+        score, rival = _lead(stream, t, balance)
+        _note_scores(trace, t, balance)
+        trace.record(t, score, y, predicted=_winner(stream, t, score, rival))
         if learn:
-            balance[_class(stream.label, t), 0] += y
+            balance[_class(stream, t), 0] += y
 
 
-# What is learnt has a first side of classes, 1 for two of them: where label (T,) is None. With more, the
+# What is learnt has a first side of classes, 1 for two of them: where stream.label is None. With more, the
 # round's class and its strongest rival take the parts of the two signs.
 
 
 @compiled
-def _class(label, t):
+def _class(stream, t):
     """Round t's class, 0 of two."""
-    if label is None:
-        return 0
-    return label[t]
+    return 0 if stream.label is None else stream.label[t]
 
 
 @compiled
-def _lead(label, t, scores):
+def _lead(stream, t, scores):
     """The score of round t's class less its strongest rival's, of scores (C, 1), and the rival, -1 of two."""
-    if label is None:
+    if stream.label is None:
         return scores[0, 0], -1
-    rival = strongest_rival(scores[:, 0], label[t])
-    return scores[label[t], 0] - scores[rival, 0], rival
+    label = stream.label[t]
+    rival = strongest_rival(scores[:, 0], label)
+    return scores[label, 0] - scores[rival, 0], rival
 
 
 @compiled
-def _note_scores(own, t, scores):
-    if own is not None and t < len(own):
+def _note_scores(trace, t, scores):
+    if trace.class_scores is not None and t < len(trace.class_scores):
         for c in range(len(scores)):
-            own[t, c] = scores[c, 0]
+            trace.class_scores[t, c] = scores[c, 0]
 
 
 @compiled
-def _winner(label, t, margin, rival):
-    if label is None:
-        return -1
-    return winner(margin, label[t], rival)
+def _winner(stream, t, margin, rival):
+    return -1 if stream.label is None else winner(margin, stream.label[t], rival)
 
 
 @compiled
-def running_mean(stream, total, trace, learn):
+def running_mean(stream: Stream, total, trace: Trace, learn):
     """Predict the mean of the targets so far, 0 at the start.
 
     total (2,) their sum and their number
@@ -73,7 +71,7 @@ def running_mean(stream, total, trace, learn):
 
 
 @compiled
-def last_value(stream, last, trace, learn):
+def last_value(stream: Stream, last, trace: Trace, learn):
     """Predict the target of the round before (persistence), 0 at the start.
 
     last (1,) that target
@@ -86,23 +84,23 @@ def last_value(stream, last, trace, learn):
 
 
 @compiled
-def last_label(stream, last, trace, learn):
+def last_label(stream: Stream, last, trace: Trace, learn):
     """Predict the label of the round before (no change); the first round is a mistake.
 
     last (1, 1) that label, 0 at the start; with more than two classes (C, 1), 1 for that class
     """
     for t in range(stream.T):
         y = stream.y[t]
-        score, rival = _lead(stream.label, t, last)
-        _note_scores(trace.class_scores, t, last)
-        trace.record(t, score, y, predicted=_winner(stream.label, t, score, rival))
+        score, rival = _lead(stream, t, last)
+        _note_scores(trace, t, last)
+        trace.record(t, score, y, predicted=_winner(stream, t, score, rival))
         if learn:
             last[:] = 0.0
-            last[_class(stream.label, t), 0] = y
+            last[_class(stream, t), 0] = y
 
 
 @compiled
-def arow(stream, mu, sigma, P, trace, learn, r, bias):
+def arow(stream: Stream, mu, sigma, P, trace: Trace, learn, r, bias):
     """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1) on [1; x].
 
     mu (C, 1 + d) mean weights, that of the 1 first    r > 0 regularisation    bias: whether there is a 1
@@ -114,13 +112,13 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
     diagonal of its update. P has no room then.
     """
     for t in range(stream.T):
-        y, label = stream.y[t], stream.label
+        y = stream.y[t]
         x, columns = _extended(stream, t, bias)
-        margin, rival = _margin(trace, label, t, mu, x, columns)
-        trace.record(t, margin, y, predicted=_winner(label, t, margin, rival))
+        margin, rival = _margin(trace, stream, t, mu, x, columns)
+        trace.record(t, margin, y, predicted=_winner(stream, t, margin, rival))
         if not learn or y * margin >= 1.0:
             continue
-        c = _class(label, t)
+        c = _class(stream, t)
         own, other, S, R = sigma[c], sigma[rival], P[c], P[rival]
         g = _gains(own, S, x, columns)
         v = _confidence(own, S, g, x, columns)
@@ -135,7 +133,7 @@ def arow(stream, mu, sigma, P, trace, learn, r, bias):
 
 
 @compiled
-def ridge(stream, theta, sigma, P, trace, learn):
+def ridge(stream: Stream, theta, sigma, P, trace: Trace, learn):
     """Recursive least squares on [1; x]: in each round ridge regression on all rounds before it.
 
     theta (1 + d,) weights, that of the 1 first    k = P x / (1 + x' P x) gain
@@ -165,13 +163,13 @@ def _extended(stream, t, bias):
 
 
 @compiled
-def _margin(trace, label, t, mu, x, columns):
+def _margin(trace, stream, t, mu, x, columns):
     """mu.x, or the margin of round t's class and its strongest rival."""
     scores = np.empty((len(mu), 1))
     for c in range(len(mu)):
         scores[c, 0] = _product(mu[c], x, columns)
-    _note_scores(trace.class_scores, t, scores)
-    return _lead(label, t, scores)
+    _note_scores(trace, t, scores)
+    return _lead(stream, t, scores)
 
 
 @compiled

@@ -199,33 +199,6 @@ def norms(A, n):
     return norm
 
 
-@compiled
-def scores_of(classes, i, f):
-    """Where the outputs of kernel i are: f (1,), or its class scores (C,)."""
-    if classes is None:
-        return f
-    return classes.scores[i]
-
-
-@compiled
-def margin_again(classes, i, f):
-    if classes is not None:
-        label = classes.label[0]
-        classes.rival[i] = strongest_rival(classes.scores[i], label)
-        f[0] = classes.scores[i, label] - classes.scores[i, classes.rival[i]]
-
-
-@compiled_without_refcounts
-def put(classes, A, s, i, a):
-    """A step of size a as the coefficients of slot s."""
-    if classes is None:
-        A[s, i, 0] = a
-    if classes is not None:
-        A[s, i] = 0.0
-        A[s, i, classes.label[0]] = a
-        A[s, i, classes.rival[i]] = -a
-
-
 @method(Budget)
 @compiled
 def held(B, s, i):
@@ -370,7 +343,7 @@ def _read(B, stream, t):
         call(B.entries.fill_rows, (B, t))
     f, g, n_sv = B.f, B.g, B.n_sv
     if B.classes is not None:
-        _read_classes(B, B.classes, kernel_values(B, t), t, stream.label)
+        _read_classes(B, stream, t)
         return
     sum_slots(B.A.reshape((len(B.A), f.size)), B.K, place(B, t), most(n_sv), f, g.reshape(-1))
     for i in range(f.size):
@@ -379,22 +352,21 @@ def _read(B, stream, t):
 
 
 @compiled
-def _read_classes(B, classes, K, t, label):
+def _read_classes(B, stream, t):
     """The class scores and margins of round t, settled where rounding could decide."""
-    if classes is not None:
-        A, f, g, scores = B.A, B.f, B.g, classes.scores
-        scores[:] = 0.0
-        g[:] = 0.0
-        for s in range(most(B.n_sv)):
-            for i in range(f.size):
-                a, k, total, size = A[s, i], K[s, i], scores[i], g[i]
-                for c in range(a.size):
-                    term = a[c] * k
-                    total[c] += term
-                    size[c] += abs(term)
+    A, K, f, g, scores = B.A, kernel_values(B, t), B.f, B.g, B.classes.scores
+    scores[:] = 0.0
+    g[:] = 0.0
+    for s in range(most(B.n_sv)):
         for i in range(f.size):
-            settle_classes(B, t, i, scores[i], g[i], label[t])
-        margins(classes, label[t], f)
+            a, k, total, size = A[s, i], K[s, i], scores[i], g[i]
+            for c in range(a.size):
+                term = a[c] * k
+                total[c] += term
+                size[c] += abs(term)
+    for i in range(f.size):
+        settle_classes(B, t, i, scores[i], g[i], stream.label[t])
+    margins(B.classes, stream.label[t], f)
 
 
 @method(Budget)
@@ -408,14 +380,17 @@ def kernel_values(B, t):
 @compiled
 def output_again(B, t, i):
     """f_i(x_t) of that round, or its margin, after its coefficients changed."""
-    K, a, f = kernel_values(B, t), columns(B, i), np.zeros(1)
-    scores = scores_of(B.classes, i, f)
+    K, a, classes = kernel_values(B, t), columns(B, i), B.classes
+    scores = np.zeros(1) if classes is None else classes.scores[i]
     scores[:] = 0.0
     for s in range(len(a)):
         for c in range(scores.size):
             scores[c] += a[s, c] * K[s, i]
-    margin_again(B.classes, i, f)
-    return f[0]
+    if classes is None:
+        return scores[0]
+    label = classes.label[0]
+    classes.rival[i] = strongest_rival(scores, label)
+    return scores[label] - scores[classes.rival[i]]
 
 
 @method(Budget)
@@ -529,7 +504,12 @@ def _add(B, stream, t, i, s, a):
     B.users[e] += 1
     B.holds[s, i], B.born[s, i] = e, B.n_put[0]
     B.n_put[0] += 1
-    put(B.classes, B.A, s, i, a)
+    if B.classes is None:
+        B.A[s, i, 0] = a
+    else:
+        B.A[s, i] = 0.0
+        B.A[s, i, B.classes.label[0]] = a
+        B.A[s, i, B.classes.rival[i]] = -a
     B.own[s, i] = value(form, B.norm2[e], B.norm2[e], B.norm2[e]) if form[0] != CALLED else 0.0
     if form[0] == CALLED:
         called_pair(B, i, e, e, B.norm2[e : e + 1], B.own[s, i : i + 1])

@@ -5,9 +5,8 @@ rival for kernel i, and label +1 in every round. So z_i = [f_i <= 0], hinge loss
 classes, and ``add`` puts +a_i on class y and -a_i on class r_i. Of equal
 scores the lowest class is the prediction, or the rival.
 
-Engine records have a field ``classes``, None for two classes. It is handed to functions as an argument of its
-own: numba leaves out the body of a branch that an argument of None does not take, and a branch on the number
-of dimensions of an argument, so that the code for two classes is what it would be without the others.
+Stores have a field ``classes``, None for two classes. The code behind ``if store.classes is not None`` is
+left out there (records.py): the code for two classes is what it would be without the others.
 """
 
 from collections import namedtuple
@@ -109,32 +108,3 @@ def note_scores(classes, own, i=-1):
     """own (C,) <- the combined scores, or those of kernel i."""
     for c in range(own.size):
         own[c] = classes.total[c] if i < 0 else classes.scores[i, c]
-
-
-# Of an Expansion: the classes that a stored vector adds to and takes from.
-
-
-@compiled_without_refcounts
-def note_sides(classes, class_of, n_sv_per_class, n, a):
-    """Note the classes that vector n adds to and takes from, for each kernel of coefficient a (m,)."""
-    if classes is not None:
-        label = classes.label[0]
-        class_of[a.size, n] = label
-        for i in range(a.size):
-            class_of[i, n] = classes.rival[i]
-            if a[i] != 0.0:
-                n_sv_per_class[i, label] += 1
-                n_sv_per_class[i, classes.rival[i]] += 1
-
-
-@compiled_without_refcounts
-def forget_sides(n_sv_per_class, i):
-    if n_sv_per_class is not None:
-        n_sv_per_class[i] = 0
-
-
-@compiled
-def same_rivals(classes, others):
-    """Let the next step move against the rivals of another Expansion's."""
-    if classes is not None:
-        classes.rival[:] = others.rival

@@ -14,7 +14,7 @@ import numpy as np
 
 from omkl.engine.by_address import NO_ENTRY, Addresses, call, entries
 from omkl.engine.called_kernels import called_own
-from omkl.engine.classes import forget_sides, make_classes, margins, note_sides, same_rivals
+from omkl.engine.classes import make_classes, margins
 from omkl.engine.dot_products import dot_products
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernel_sums import accumulate, bit, make_tile
@@ -45,7 +45,7 @@ from omkl.engine.pool import Pool, own_values
 from omkl.engine.records import method
 from omkl.engine.stores import Store
 from omkl.engine.stream import empty_stream, row
-from omkl.engine.ties import class_doubts, is_sign_uncertain, plain_sums, resum_exactly, resum_rows, track
+from omkl.engine.ties import is_sign_uncertain, plain_sums, resum_exactly, resum_rows, track
 
 BLOCK = 128
 LEAST_SCALE = 1e-100  # below this a scale goes into the coefficients: one step's are divided by it
@@ -182,11 +182,11 @@ def _entries(E: Expansion) -> Entries:
         {
             "read": (_read, E, stream, 0),
             "open_block": (_open_block, E, stream, 0),
-            "prepare": (prepare, E, E.tables, stream, 0),
-            "accumulate": (accumulate, E, E.class_of, E.tile, 0, 0, 0, 0),
+            "prepare": (prepare, E, stream, 0),
+            "accumulate": (accumulate, E, E.tile, 0, 0, 0, 0),
             "plain_sums": (plain_sums, E, *plain),
-            "sum_looked_up": (sum_looked_up, E, E.tables, 0, 0),
-            "plain_looked_up": (plain_looked_up, E, E.tables, *plain),
+            "sum_looked_up": (sum_looked_up, E, 0, 0),
+            "plain_looked_up": (plain_looked_up, E, *plain),
             "resum_exactly": (resum_exactly, E, 0, E.f),
             "add_contributions": (_add_contributions, E, E.tile, 0, 0, 0, 0),
             "own": (called_own, E, 0, E.f),
@@ -213,26 +213,13 @@ def _read(E, stream, t):
     if not is_open(E.open, t):
         call(E.entries.open_block, (E, stream, t))
     r = row_of(E.open, t)
+    f = E.f if E.classes is None else E.classes.scores.reshape(-1)
+    for k in range(f.size):
+        f[k] = E.F[k, r]
+    if is_sign_uncertain(E, stream, t, r, E.doubt):
+        call(E.entries.resum_exactly, (E, r, f))
     if E.classes is not None:
-        _read_classes(E, E.classes, stream, t, r)
-        return
-    for i in range(E.f.size):
-        E.f[i] = E.F[i, r]
-    if is_sign_uncertain(E.pool, E.F, E.G, E.n_sv, E.max_abs_coefficient, E.open.row_norm2[r], r, E.doubt):
-        call(E.entries.resum_exactly, (E, r, E.f))
-
-
-@compiled_without_refcounts
-def _read_classes(E, classes, stream, t, r):
-    """The class scores and margins of the block's row r, settled where rounding could decide."""
-    if classes is not None:
-        scores = classes.scores.reshape(-1)
-        for k in range(scores.size):
-            scores[k] = E.F[k, r]
-        sizes = (E.n_sv_per_class, E.max_abs_coefficient, E.open.row_norm2[r])
-        if class_doubts(E.pool, E.F, E.G, *sizes, r, stream.label[t], E.doubt):
-            call(E.entries.resum_exactly, (E, r, scores))
-        margins(classes, stream.label[t], E.f)
+        margins(E.classes, stream.label[t], E.f)
 
 
 @method(Expansion)
@@ -250,16 +237,7 @@ def self_kernels(E, t):
 @compiled_without_refcounts
 def add(E, stream, t, a):
     """Store example t with coefficients a (m,), one for each kernel; 0 leaves a kernel as it is."""
-    n = E.size[0]
-    append(E, stream, t, E.open.row_norm2[row_of(E.open, t)], a)
-    if t + 1 < E.open.rounds[STOP]:
-        call(E.entries.add_contributions, (E, E.tile, n, n + 1, row_of(E.open, t) + 1, n_rows(E.open)))
-
-
-@compiled_without_refcounts
-def append(E, stream, t, norm2, a):
-    """`add` of example t, of this squared norm, where no block is open."""
-    n = E.size[0]
+    n, r = E.size[0], row_of(E.open, t)
     start, stop = row(stream, t)
     at = E.indptr[n]
     for k in range(start, stop):
@@ -267,7 +245,7 @@ def append(E, stream, t, norm2, a):
         E.values[at] = stream.values[k]
         at += 1
     E.indptr[n + 1] = at
-    E.norm2[n] = norm2
+    E.norm2[n] = E.open.row_norm2[r]
     E.origin[n] = stream.order[t]
     E.kernel_mask[n] = 0
     for i in range(a.size):
@@ -277,15 +255,25 @@ def append(E, stream, t, norm2, a):
             E.n_sv[i] += 1
             E.max_abs_coefficient[i] = max(E.max_abs_coefficient[i], abs(a[i]))
             E.size[1] += 1
-    note_sides(E.classes, E.class_of, E.n_sv_per_class, n, a)
+    if E.classes is not None:
+        label, rival = E.classes.label[0], E.classes.rival
+        E.class_of[a.size, n] = label
+        for i in range(a.size):
+            E.class_of[i, n] = rival[i]
+            if a[i] != 0.0:
+                E.n_sv_per_class[i, label] += 1
+                E.n_sv_per_class[i, rival[i]] += 1
     E.size[0] = n + 1
+    if t + 1 < E.open.rounds[STOP]:
+        call(E.entries.add_contributions, (E, E.tile, n, n + 1, r + 1, n_rows(E.open)))
 
 
 @method(Expansion)
 @compiled
 def add_beside(S, E, stream, t, a):
     """`add` to S for the classes that E adds to and takes from."""
-    same_rivals(S.classes, E.classes)
+    if S.classes is not None:
+        S.classes.rival[:] = E.classes.rival
     add(S, stream, t, a)
 
 
@@ -330,7 +318,8 @@ def forget(E, i, last):
     E.F[i * C : (i + 1) * C] = 0.0
     E.G[i * C : (i + 1) * C] = 0.0
     E.exact[i * C : (i + 1) * C] = 0.0
-    forget_sides(E.n_sv_per_class, i)
+    if E.classes is not None:
+        E.n_sv_per_class[i] = 0
 
 
 @method(Expansion)
@@ -341,7 +330,8 @@ def forget_all(E):
         forget(E, i, 0)
     E.size[0] = 0
     E.open.rounds[BEFORE] = 0
-    forget_stored(E.tables)
+    if E.tables is not None:
+        forget_stored(E.tables)
 
 
 # ------------------------------------------------------------------ classifiers f_i = scale_i E_i, in a ball
@@ -390,7 +380,7 @@ def begin_block(E, stream, t):
     """Lay out the block that starts at round t; `open_rows` computes its outputs."""
     fill_block(E.open, stream, t)
     track(E)
-    call(E.entries.prepare, (E, E.tables, stream, t))
+    call(E.entries.prepare, (E, stream, t))
     E.open.rounds[BEFORE] = E.size[0]
 
 
@@ -403,8 +393,8 @@ def open_rows(E, stream, tile, low, high):
     stop = whole_lanes(high)
     E.F[:, low:stop] = 0.0
     E.G[:, low:stop] = 0.0
-    if may_look_up(E.tables):
-        call(E.entries.sum_looked_up, (E, E.tables, low, high))
+    if may_look_up(E):
+        call(E.entries.sum_looked_up, (E, low, high))
     else:
         call(E.entries.add_contributions, (E, tile, 0, E.size[0], low, high))
     resum_rows(E, stream, tile, low, high)
@@ -419,5 +409,5 @@ def _add_contributions(E, tile, start, stop, low, high):
     while first < stop:
         count = min(J, stop - first)
         dot_products(E, E.open.rows, low, high, first, count, tile.dots)
-        call(E.entries.accumulate, (E, E.class_of, tile, first, count, low, high))
+        call(E.entries.accumulate, (E, tile, first, count, low, high))
         first += J

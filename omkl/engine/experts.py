@@ -1,14 +1,13 @@
 """Prediction with expert advice: Hedge weights over m classifiers, and sampling by them."""
 
 import math
-from functools import partial
 
 import numpy as np
 
 from omkl.engine.arith import largest_of
-from omkl.engine.classes import choose, combined
+from omkl.engine.classes import choose
 from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
-from omkl.engine.jit import compiled, compiled_without_refcounts
+from omkl.engine.jit import compiled
 
 _LARGEST_LOSS = 1e300
 # Share of the weights up to which a difference of votes is rounding. A weight is multiplied and divided once
@@ -16,28 +15,20 @@ _LARGEST_LOSS = 1e300
 _BALANCED = 1e-11
 
 
-@partial(compiled, inline="always")
-def weighted_vote(w, f, c=None, classes=None):
-    """sum_i w_i vote(f_i), and exactly 0 where the votes tie; of the classifiers with c (m,) true, if given.
-
-    classes: of the store that f is of. With many, this and the other combinations are made for each class,
-    and return the margin of the true one.
-    """
-    if c is None:
-        return _weighted_vote(np.ones(f.size, np.bool_), w, f, classes)
-    return _weighted_vote(c, w, f, classes)
+@compiled
+def weighted_vote(w, f, c):
+    """sum_i w_i vote(f_i) of the classifiers with c (m,) true, and exactly 0 where the votes tie."""
+    score, size = 0.0, 0.0
+    for i in range(f.size):
+        if c[i]:
+            score += w[i] * vote(f[i])
+            size += w[i]
+    return score if abs(score) > _BALANCED * size else _from_the_heaviest(c, w, f)
 
 
 @compiled
-def weighted_output(w, f, classes=None):
+def weighted_output(w, f):
     """sum_i w_i f_i in the order of the kernels."""
-    if classes is not None:
-        total = classes.total
-        total[:] = 0.0
-        for i in range(f.size):
-            for k in range(total.size):
-                total[k] += w[i] * classes.scores[i, k]
-        return combined(classes)
     score = 0.0
     for i in range(f.size):
         score += w[i] * f[i]
@@ -45,59 +36,12 @@ def weighted_output(w, f, classes=None):
 
 
 @compiled
-def weighted_difference(w, f, g, n, classes=None, others=None):
-    """sum_i w_i (f_i - g_i / n), f and g outputs of two Expansions with these classes."""
-    if classes is not None:
-        total, scores, minus = classes.total, classes.scores, others.scores
-        total[:] = 0.0
-        for i in range(w.size):
-            for k in range(total.size):
-                total[k] += w[i] * (scores[i, k] - minus[i, k] / n)
-        return combined(classes)
-    return weighted_output(w, f - g / n)
-
-
-@compiled
-def mean_output(f, classes=None):
-    """(1/m) sum_i f_i."""
-    if classes is not None:
-        return _averaged(classes, weighted_output(np.ones(f.size), f, classes), f.size)
-    total = 0.0
-    for i in range(f.size):
-        total += f[i]
-    return total / f.size
-
-
-@compiled
-def mean_vote(f, classes=None):
+def mean_vote(f):
     """(1/m) sum_i vote(f_i), counted in whole votes: an even split is exactly 0 for every m."""
-    if classes is not None:
-        _count(classes, np.ones(f.size, np.bool_), np.ones(f.size))
-        return _averaged(classes, combined(classes), f.size)
     score = 0.0
     for i in range(f.size):
         score += vote(f[i])
     return score / f.size
-
-
-@compiled_without_refcounts
-def _averaged(classes, margin, m):
-    """margin / m, and so the scores that it is made of."""
-    for k in range(classes.total.size):
-        classes.total[k] /= m
-    return margin / m
-
-
-@compiled
-def _weighted_vote(c, w, f, classes):
-    if classes is not None:
-        return _class_vote(classes, c, w)
-    score, size = 0.0, 0.0
-    for i in range(f.size):
-        if c[i]:
-            score += w[i] * vote(f[i])
-            size += w[i]
-    return score if abs(score) > _BALANCED * size else _from_the_heaviest(c, w, f)
 
 
 @compiled
@@ -130,9 +74,9 @@ def _next_heaviest(w, last):
 
 
 @compiled
-def _class_vote(classes, c, w):
+def class_vote(classes, w, c):
     """The margin of the class scores sum_i w_i [vote_i = k] over the classifiers with c (m,) true."""
-    _count(classes, c, w)
+    count_votes(classes, w, c)
     label, rival = classes.label[0], -1
     for k in range(classes.total.size):
         if k != label and (rival < 0 or _lead(classes, c, w, k, rival) > 0.0):
@@ -143,7 +87,8 @@ def _class_vote(classes, c, w):
 
 
 @compiled
-def _count(classes, c, w):
+def count_votes(classes, w, c):
+    """total_k <- sum_i w_i [vote_i = k] over the classifiers with c (m,) true."""
     classes.total[:] = 0.0
     for i in range(w.size):
         if c[i]:

@@ -208,16 +208,11 @@ def linear_outputs(theta, z):
 @compiled
 def outputs(F, theta, z, stream, t):
     """f (m,): theta_i . z_i of theta (1, m, 2D); with more than two classes margins of theta (C, m, 2D)."""
-    return _outputs(F, F.classes, theta, z, stream, t)
-
-
-@compiled
-def _outputs(F, classes, theta, z, stream, t):
-    if classes is None:
+    if F.classes is None:
         return linear_outputs(theta[0], z)
     for c in range(len(theta)):
-        classes.scores[:, c] = linear_outputs(theta[c], z)
-    margins(classes, stream.label[t], F.f)
+        F.classes.scores[:, c] = linear_outputs(theta[c], z)
+    margins(F.classes, stream.label[t], F.f)
     return F.f
 
 
@@ -228,18 +223,13 @@ def descend(F, theta, z, eta, lam, slope):
 
     With more than two classes, theta (C, m, 2D), so for theta_y, and against the slope for each rival.
     """
-    _descend_classes(F.classes, theta, z, eta, lam, slope)
-
-
-@compiled
-def _descend_classes(classes, theta, z, eta, lam, slope):
-    if classes is None:
+    if F.classes is None:
         gradient_step(theta[0], z, eta, lam, slope)
-    if classes is not None:
-        for c in range(len(theta)):
-            one = (classes.label[0] == c) * slope - (classes.rival == c) * slope
-            if lam != 0.0 or one.any():
-                gradient_step(theta[c], z, eta, lam, one)
+        return
+    for c in range(len(theta)):
+        one = (F.classes.label[0] == c) * slope - (F.classes.rival == c) * slope
+        if lam != 0.0 or one.any():
+            gradient_step(theta[c], z, eta, lam, one)
 
 
 @compiled

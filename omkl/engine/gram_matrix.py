@@ -34,20 +34,20 @@ def rounded(B, f, g=None):
     more than two classes: nor which score is the largest.
     """
     if g is None:
-        _round(f, B.g, B.classes)
+        _round(B, f, B.g)
     if g is not None:
-        _round(f, g, B.classes)
+        _round(B, f, g)
     return f
 
 
 @compiled
-def _round(f, g, classes):
-    if classes is not None:
-        rounded_margins(classes, g, LEAST_SUM, f)
-    if classes is None:
-        for i in range(f.size):
-            if abs(f[i]) <= LEAST_SUM * g[i, 0]:
-                f[i] = 0.0
+def _round(B, f, g):
+    if B.classes is not None:
+        rounded_margins(B.classes, g, LEAST_SUM, f)
+        return
+    for i in range(f.size):
+        if abs(f[i]) <= LEAST_SUM * g[i, 0]:
+            f[i] = 0.0
 
 
 @compiled

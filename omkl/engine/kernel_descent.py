@@ -32,13 +32,9 @@ def either(E, B):
 @compiled
 def shifted(store, scale, f, b):
     """g = f + b of b (C, 1), C = 1 for two classes; with more the margin of g."""
-    return _shifted(store.classes, scale, f, b)
-
-
-@compiled
-def _shifted(classes, scale, f, b):
-    if classes is None:
+    if store.classes is None:
         return f + b[0, 0]
+    classes = store.classes
     if not any_of(b[:, 0]):
         return f
     for c in range(len(b)):

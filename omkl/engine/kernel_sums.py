@@ -123,12 +123,11 @@ def belong_to_few(E):
 
 
 @compiled
-def accumulate(E, class_of, tile, first, count, low, high):
+def accumulate(E, tile, first, count, low, high):
     """F[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order, for the
     block's rows low <= r < high; G[i, r] += sum_j |A[i, j]| kappa_i(x_j, x_r) for the kernels tracked.
 
-    E       the Expansion
-    class_of   E's, None for two classes; with more F (m C, R) has a row for each kernel and class, and
+    E       the Expansion; with more than two classes F (m C, R) has a row for each kernel and class, and
             x_j adds to that of its own class what it takes from that of its rival
     tile    its dots[j, r - low] are the dot products of stored vector first + j with the block's row r
 
@@ -153,10 +152,10 @@ def accumulate(E, class_of, tile, first, count, low, high):
                     _called(E, pool.order[start], first, picked, tile.dots, scratch, low, high)
                 else:
                     first_values(form, first, picked, E.norm2, row_norm2, tile.dots, scratch, farthest)
-                if of_distance(form[0]) and class_of is None:
+                if E.classes is None and of_distance(form[0]):
                     add_ladder(E, start, last, first, picked, scratch.chosen, low, high - low, scratch.K)
                 else:
-                    _add_each(E, class_of, scratch, start, last, first, picked, low, high - low)
+                    _add_each(E, scratch, start, last, first, picked, low, high - low)
             start = stop
 
 
@@ -187,7 +186,7 @@ def _pick(order, start, last, kernel_mask, first, j, count, chosen):
 
 
 @compiled
-def _add_each(E, class_of, scratch, start, last, first, picked, low, rows):
+def _add_each(E, scratch, start, last, first, picked, low, rows):
     """Add the values of the kernels order[start:last] one by one: to classes, or those of polynomials, whose
     products are rounded before they are added, as by definition. K holds those of the first.
     """
@@ -198,15 +197,8 @@ def _add_each(E, class_of, scratch, start, last, first, picked, low, rows):
         if at == start:
             steps = 0 if near else pool.degree[i] - 1
         raise_values(near, picked, rows, steps, squares, K)
-        if class_of is not None:
-            terms = (
-                E.A[i],
-                class_of[i],
-                class_of[-1],
-                i * (E.F.shape[0] // (class_of.shape[0] - 1)),
-            )
-            place = (first, picked, chosen, low, rows, K)
-            add_to_classes(*terms, *place, near, E.F, E.G, E.tracked[i])
+        if E.classes is not None:
+            _add_to_classes(E, i, first, picked, chosen, low, rows, K, near)
             continue
         f = E.F[i, low : low + rows]
         for q in range(picked):
@@ -316,11 +308,13 @@ def raise_values(squared, picked, rows, steps, bases, K):
 
 
 @compiled
-def add_to_classes(a, rival, label, at, first, picked, chosen, low, rows, K, fused, F, G, tracked):
-    """F[at + label_j] += a_j K_j, F[at + rival_j] -= a_j K_j, j = first + chosen[q], left to right.
+def _add_to_classes(E, i, first, picked, chosen, low, rows, K, fused):
+    """Of kernel i F[label_j] += a_j K_j, F[rival_j] -= a_j K_j, j = first + chosen[q], left to right.
 
     fused: by fused multiply-adds; polynomials sum as by definition. G adds |a_j| K_j to both where tracked.
     """
+    F, G, a, rival, label, tracked = E.F, E.G, E.A[i], E.class_of[i], E.class_of[-1], E.tracked[i]
+    at = i * E.classes.total.size
     for q in range(picked):
         j = first + chosen[q]
         c, k = a[j], K[q]

@@ -88,26 +88,26 @@ def _aligned(rows: int, columns: int) -> np.ndarray:
 @compiled
 def forget_stored(tables):
     """Forget what is known of the stored vectors: there are none any more."""
-    if tables is not None:
-        tables.stored[0], tables.stored[1], tables.stored[2] = 0, BINARY, 0
+    tables.stored[0], tables.stored[1], tables.stored[2] = 0, BINARY, 0
 
 
 @compiled
-def may_look_up(tables):
+def may_look_up(E):
     """Whether values for the open block's rows can be looked up."""
-    return False if tables is None else tables.block[0] != NO
+    return E.tables is not None and E.tables.block[0] != NO
 
 
 @compiled
-def prepare(E, tables, stream, t):
+def prepare(E, stream, t):
     """Decide whether the block laid out from round t on can use its tables, and compute what they lack."""
-    if tables is None:
+    if E.tables is None:
         return
+    tables = E.tables
     tables.block[0] = NO
     stored = tables.stored
     if E.size[0] < tables.worth[0] or E.pool.cosine[0] or E.pool.called[0]:
         return
-    look_at_stored(E, tables)
+    look_at_stored(E)
     largest = int(min(largest_of(E.open.row_norm2), LIMIT + 1.0))
     largest += max(stored[2], largest)  # rows of the block will be stored as well
     if stored[1] == NO or largest > LIMIT:
@@ -132,11 +132,9 @@ def _all_finite(values):
 
 
 @compiled
-def look_at_stored(E, tables):
+def look_at_stored(E):
     """Note what the values are of the vectors stored since the last look, and their bits."""
-    if tables is None:
-        return
-    stored, n = tables.stored, E.size[0]
+    stored, n = E.tables.stored, E.size[0]
     if stored[0] == n:
         return
     stored[1] = _values_are(E.values[E.indptr[stored[0]] : E.indptr[n]], stored[1])
@@ -198,17 +196,18 @@ _TOGETHER = 32  # stored vectors of a tile
 
 
 @compiled
-def sum_looked_up(E, tables, low, high):
+def sum_looked_up(E, low, high):
     """F, and G where it is tracked, of the open block's rows low .. high - 1 over all stored vectors."""
-    if tables is None:
+    if E.tables is None:
         return
+    tables = E.tables
     split, L = tables.distances.shape[1], tables.kernel.size
     rows, n = whole_lanes(high) - low, E.size[0]
     J = min(_TOGETHER, n)
     sums, sizes, a = np.zeros((rows, L)), np.zeros((rows, L)), np.zeros((J, L))
     near, product = np.empty((J, rows), np.int32), np.empty((J, rows), np.int32)
     dots, row_norm2 = np.empty((J, rows)), E.open.row_norm2[low : low + rows]
-    bits = _block_bits(E, tables, E.open.rows, low, rows)
+    bits = _block_bits(E, E.open.rows, low, rows)
     distances, products = tables.distances.reshape(-1), tables.products.reshape(-1)
     wide, like, first = zeros(WIDE), zeros(LANES), 0
     while first < n:
@@ -237,23 +236,24 @@ def sum_looked_up(E, tables, low, high):
 
 
 @compiled
-def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
+def plain_looked_up(E, block, low, high, row_of, start, wanted):
     """`plain_sums` (ties.py) with values from the table: of all kernels of the lanes that hold one wanted.
 
     It adds also what is too small to change a sum.
     """
-    if tables is None:
+    if E.tables is None:
         return
-    look_at_stored(E, tables)
+    tables = E.tables
+    look_at_stored(E)
     split, rows, n = tables.distances.shape[1], high - low, E.size[0]
-    bits = _block_bits(E, tables, block, low, rows)
+    bits = _block_bits(E, block, low, rows)
     rows_wanted, last = 0, 0
     for q in range(row_of.size):
         if any_of(wanted[:, row_of[q]]):
             rows_wanted, last = rows_wanted + 1, q
     if rows_wanted < 2:
         x = lane_of(E.open, block, row_of[last] if in_lists(E.open) else low + last)
-        _plain_row(E, tables, x, bits[:, last], row_of[last], start, wanted)
+        _plain_row(E, x, bits[:, last], row_of[last], start, wanted)
         return
     J = min(_TOGETHER, n - start)
     sums, a, row_norm2 = np.zeros((rows, split)), np.zeros((J, split)), np.zeros(rows)
@@ -285,8 +285,9 @@ def plain_looked_up(E, tables, block, low, high, row_of, start, wanted):
 
 
 @compiled
-def _plain_row(E, tables, x, bits, r, start, wanted):
+def _plain_row(E, x, bits, r, start, wanted):
     """`plain_looked_up` of the block's row r alone, whose values are x (S+1,) and whose bits these are."""
+    tables = E.tables
     own, split, n = E.open.row_norm2[r], tables.distances.shape[1], E.size[0]
     line = np.empty(n - start, np.int64)
     for j in range(start, n):
@@ -341,14 +342,14 @@ def _lines(norm2, row_norm2, dots, wide, narrow, count, near, product):
 
 
 @compiled
-def _block_bits(E, tables, block, low, rows):
+def _block_bits(E, block, low, rows):
     """bits (words, rows): a bit for each column that these rows of a block (S+1, R) have.
 
     No words where the values are not all 0 and 1, or where the columns are too many.
     """
     words, n = E.bits.shape[1], E.size[0]
     counts = E.open.slot.size <= WORD * words and 2 * words * n <= E.indptr[n]
-    if tables is None or tables.block[0] != BINARY or not counts:
+    if E.tables.block[0] != BINARY or not counts:
         words = 0
     bits = np.zeros((words, rows), np.uint64)
     for s in range(E.open.rounds[COLUMNS] if words else 0):

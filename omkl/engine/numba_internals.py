@@ -21,6 +21,9 @@ USED = {
         "FunctionCache.save_overload",
         "FunctionCache._index_key",
     ),
+    "numba.core.consts": ("ConstantInference",),
+    "numba.core.ir": ("Arg", "Assign", "Block.find_insts", "Const", "Expr", "Var"),
+    "numba.core.rewrites": ("Rewrite", "register_rewrite"),
     "numba.core.config": ("CACHE_DIR", "DISABLE_JIT"),
     "numba.core.runtime": ("rtsys.initialize",),
     "numba.core.dispatcher": tuple(

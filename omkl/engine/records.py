@@ -7,6 +7,7 @@ loads from there what it uses. No record changes while compiled code runs (what 
 LLVM may load a word once.
 
 A record has methods, in compiled code as in Python: compiled functions that take it first (`method`).
+A field that is None costs nothing: code behind ``if record.field is not None`` is left out (`AbsentFields`).
 """
 
 import hashlib
@@ -17,6 +18,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core import ir as numba_ir
+from numba.core.consts import ConstantInference
+from numba.core.rewrites import Rewrite, register_rewrite
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -181,6 +185,50 @@ class _Attributes(AttributeTemplate):
         if hasattr(function, "get_call_template"):
             return _bound(function, record)
         return record.fields.get(name)
+
+
+@register_rewrite("before-inference")
+class AbsentFields(Rewrite):
+    """``record.field`` is the constant None where the record's type says so.
+
+    Numba then prunes a branch on it before it infers types, as it does for an argument that is None.
+    """
+
+    def __init__(self, state: Any) -> None:
+        self.arguments = state.args
+
+    def match(self, func_ir: Any, block: Any, typemap: Any, calltypes: Any) -> bool:
+        self.func_ir, self.block = func_ir, block
+        self.absent = [
+            statement
+            for statement in block.find_insts(numba_ir.Assign)
+            if isinstance(statement.value, numba_ir.Expr) and self._type(statement.value) == types.none
+        ]
+        return bool(self.absent)
+
+    def _type(self, value: Any) -> Any:
+        """The type of an argument, a record in it, or a field of theirs; None for anything else."""
+        if isinstance(value, numba_ir.Var):
+            try:
+                return self._type(self.func_ir.get_definition(value))
+            except KeyError:  # assigned at several places
+                return None
+        if isinstance(value, numba_ir.Arg):
+            return self.arguments[value.index]
+        if isinstance(value, numba_ir.Expr) and value.op == "getattr":
+            record = self._type(value.value)
+            record = record.type if isinstance(record, types.Optional) else record
+            return record.fields.get(value.attr) if isinstance(record, RecordType) else None
+        return None
+
+    def apply(self) -> Any:
+        for statement in self.absent:
+            none = numba_ir.Const(None, statement.loc)
+            definitions = self.func_ir._definitions[statement.target.name]
+            definitions[definitions.index(statement.value)] = none
+            statement.value = none
+        self.func_ir._consts = ConstantInference(self.func_ir)  # it remembers what was no constant
+        return self.block
 
 
 @lower_getattr_generic(RecordType)

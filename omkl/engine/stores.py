@@ -5,6 +5,8 @@ combined, and the margin of the true class is returned. Steps are against the st
 classes.py. ``classes`` is None for two classes.
 """
 
+import numpy as np
+
 from omkl.engine import experts
 from omkl.engine.classes import combined
 from omkl.engine.jit import compiled, compiled_without_refcounts
@@ -22,51 +24,85 @@ class Store(Record):
 @compiled
 def weighted_vote(store, w, f, c=None):
     """sum_i w_i vote(f_i) over all classifiers, or those with c (m,) true; exactly 0 where the votes tie."""
-    return experts.weighted_vote(w, f, c, store.classes)
+    if c is None:
+        return _vote(store, w, f, np.ones(f.size, np.bool_))
+    return _vote(store, w, f, c)
+
+
+@compiled
+def _vote(store, w, f, c):
+    if store.classes is None:
+        return experts.weighted_vote(w, f, c)
+    return experts.class_vote(store.classes, w, c)
 
 
 @method(Store)
 @compiled
 def weighted_output(store, w, f):
     """sum_i w_i f_i in the order of the kernels."""
-    return experts.weighted_output(w, f, store.classes)
+    if store.classes is None:
+        return experts.weighted_output(w, f)
+    total, scores = store.classes.total, store.classes.scores
+    total[:] = 0.0
+    for i in range(f.size):
+        for k in range(total.size):
+            total[k] += w[i] * scores[i, k]
+    return combined(store.classes)
 
 
 @method(Store)
 @compiled
 def weighted_difference(store, other, w, f, g, n):
     """sum_i w_i (f_i - g_i / n), g the outputs of another store."""
-    return experts.weighted_difference(w, f, g, n, store.classes, other.classes)
+    if store.classes is None:
+        return experts.weighted_output(w, f - g / n)
+    total, scores, minus = store.classes.total, store.classes.scores, other.classes.scores
+    total[:] = 0.0
+    for i in range(w.size):
+        for k in range(total.size):
+            total[k] += w[i] * (scores[i, k] - minus[i, k] / n)
+    return combined(store.classes)
 
 
 @method(Store)
 @compiled
 def mean_vote(store, f):
     """(1/m) sum_i vote(f_i), counted in whole votes: an even split is exactly 0 for every m."""
-    return experts.mean_vote(f, store.classes)
+    if store.classes is None:
+        return experts.mean_vote(f)
+    experts.count_votes(store.classes, np.ones(f.size), np.ones(f.size, np.bool_))
+    return _divided(store.classes, combined(store.classes), f.size)
 
 
 @method(Store)
 @compiled
 def mean_output(store, f):
     """(1/m) sum_i f_i."""
-    return experts.mean_output(f, store.classes)
+    if store.classes is None:
+        total = 0.0
+        for i in range(f.size):
+            total += f[i]
+        return total / f.size
+    return _divided(store.classes, store.weighted_output(np.ones(f.size), f), f.size)
+
+
+@compiled_without_refcounts
+def _divided(classes, margin, m):
+    """margin / m, and so the combined scores that it is made of."""
+    for k in range(classes.total.size):
+        classes.total[k] /= m
+    return margin / m
 
 
 @method(Store)
 @compiled
 def scaled(store, scale, f):
     """scale_i f_i (m,), and so the scores that are to be combined."""
-    _scale_scores(store.classes, scale)
-    return scale * f
-
-
-@compiled
-def _scale_scores(classes, scale):
-    if classes is not None:
+    if store.classes is not None:
         for i in range(scale.size):
-            for c in range(classes.total.size):
-                classes.scores[i, c] *= scale[i]
+            for c in range(store.classes.total.size):
+                store.classes.scores[i, c] *= scale[i]
+    return scale * f
 
 
 # ------------------------------------------------------------------ steps
@@ -90,33 +126,23 @@ def pair(store):
 @compiled_without_refcounts
 def direction(store, i, c, y):
     """What a step of size 1 adds to column c of kernel i's coefficients."""
-    return _direction(store.classes, i, c, y)
-
-
-@compiled_without_refcounts
-def _direction(classes, i, c, y):
-    if classes is None:
+    if store.classes is None:
         return y
-    if c == classes.label[0]:
+    if c == store.classes.label[0]:
         return 1.0
-    return -1.0 if c == classes.rival[i] else 0.0
+    return -1.0 if c == store.classes.rival[i] else 0.0
 
 
 @method(Store)
 @compiled
 def unite(store, f):
     """Let all kernels move against the strongest rival of the combined scores; returns their margins."""
-    _unite(store.classes, f)
-    return f
-
-
-@compiled
-def _unite(classes, f):
-    if classes is not None:
-        label, rival = classes.label[0], classes.chosen[1]
+    if store.classes is not None:
+        scores, label, rival = store.classes.scores, store.classes.label[0], store.classes.chosen[1]
         for i in range(f.size):
-            f[i] = classes.scores[i, label] - classes.scores[i, rival]
-            classes.rival[i] = rival
+            f[i] = scores[i, label] - scores[i, rival]
+            store.classes.rival[i] = rival
+    return f
 
 
 # ------------------------------------------------------------------ ensembles of a class against all others
@@ -126,14 +152,9 @@ def _unite(classes, f):
 @compiled_without_refcounts
 def target(store, stream, t, c):
     """1 if round t's example is of class c, else -1; of two classes its label."""
-    return _target(stream.label, stream.y, t, c)
-
-
-@compiled_without_refcounts
-def _target(label, y, t, c):
-    if label is None:
-        return y[t]
-    return 1.0 if label[t] == c else -1.0
+    if stream.label is None:
+        return stream.y[t]
+    return 1.0 if stream.label[t] == c else -1.0
 
 
 @method(Store)
@@ -141,13 +162,8 @@ def _target(label, y, t, c):
 def note_excess(store, c, e):
     """Note P - 1/2 of the probability P of class c against all others; of two classes that of label 1."""
     store.f[0] = e
-    _note_probability(store.classes, c, 0.5 + e)
-
-
-@compiled
-def _note_probability(classes, c, P):
-    if classes is not None:
-        classes.total[c] = P
+    if store.classes is not None:
+        store.classes.total[c] = 0.5 + e
 
 
 @method(Store)
@@ -156,15 +172,11 @@ def margin_of_excesses(store, stream, t):
     """The excess noted; of more classes their probabilities, divided by their sum: the true one's less its
     strongest rival's.
     """
-    return _margin_of_probabilities(store.classes, store.f[0], stream.label, t)
-
-
-@compiled
-def _margin_of_probabilities(classes, e, label, t):
-    if classes is None:
-        return e
-    whole = classes.total.sum()
-    for c in range(classes.total.size):
-        classes.total[c] = classes.total[c] / whole if whole > 0.0 else 1.0 / classes.total.size
-    classes.label[0] = label[t]
-    return combined(classes)
+    if store.classes is None:
+        return store.f[0]
+    total = store.classes.total
+    whole = total.sum()
+    for c in range(total.size):
+        total[c] = total[c] / whole if whole > 0.0 else 1.0 / total.size
+    store.classes.label[0] = stream.label[t]
+    return combined(store.classes)

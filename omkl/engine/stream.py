@@ -133,37 +133,19 @@ def record(trace, t, score, y, store=None, c=None, predicted=-1):
     """
     trace.score[t] = score
     trace.mistake[t] = is_mistake(y, score)
-    if store is None:
-        _note_class(trace.predicted, t, predicted)
+    if store is None and trace.predicted is not None:
+        trace.predicted[t] = predicted
     if store is not None:
-        _note_classes(trace, t, store.classes)
         trace.n_sv_union[t] = store.size[0]
         trace.n_sv_sum[t] = store.size[1]
         trace.n_sv_combined[t] = store.size[1]
-        _note_combined(trace, t, store, c)
-
-
-@compiled_without_refcounts
-def _note_class(classes, t, predicted):
-    if classes is not None:
-        classes[t] = predicted
-
-
-@compiled_without_refcounts
-def _note_classes(trace, t, classes):
-    """Note the class predicted and the scores of all classes."""
-    if classes is not None:
-        _note_class(trace.predicted, t, classes.chosen[0])
-        if t < len(trace.class_scores):
-            note_scores(classes, trace.class_scores[t])
-
-
-@compiled_without_refcounts
-def _note_combined(trace, t, store, c):
-    """Note the support vectors of the classifiers with c (m,) true."""
-    if c is not None:
-        combined = 0
-        for i in range(c.size):
-            if c[i]:
-                combined += store.n_sv[i]
-        trace.n_sv_combined[t] = combined
+        if c is not None:
+            combined = 0
+            for i in range(c.size):
+                if c[i]:
+                    combined += store.n_sv[i]
+            trace.n_sv_combined[t] = combined
+        if store.classes is not None:
+            trace.predicted[t] = store.classes.chosen[0]
+            if t < len(trace.class_scores):
+                note_scores(store.classes, trace.class_scores[t])

@@ -53,40 +53,42 @@ def doubtful(f, n, absolute):
 
 
 @compiled_without_refcounts
-def is_sign_uncertain(pool, F, G, n_sv, largest, own, r, doubt):
-    """Note in doubt[:, r] which outputs F[:, r] are doubtful; returns whether any is.
+def is_sign_uncertain(E, stream, t, r, doubt):
+    """Note in doubt[:, r] which outputs E.F[:, r] of round t are doubtful; returns whether any is.
 
-    own: squared norm of the row. Nothing else of the block decides, so that the same outputs are settled
-    whatever its size. A polynomial never is doubtful, unless divided for cosine, nor is a
-    kernel that is called: its sum is the plain one.
+    Of the block only the squared norm of the row decides, so that the same outputs are settled whatever its
+    size. A polynomial never is doubtful, unless divided for cosine, nor is a kernel that is called: its sum
+    is the plain one.
     """
-    any_doubt = False
+    if E.classes is not None:
+        return _is_order_uncertain(E, stream.label[t], r, doubt)
+    pool, any_doubt = E.pool, False
     for i in range(pool.kind.size):
-        absolute = n_sv[i] * largest[i]
-        if of_distance(pool.kind[i]) and _narrow(pool, i, own):
-            absolute = G[i, r]
+        absolute = E.n_sv[i] * E.max_abs_coefficient[i]
+        if of_distance(pool.kind[i]) and _narrow(pool, i, E.open.row_norm2[r]):
+            absolute = E.G[i, r]
         exact = is_exact(pool.kind[i], pool.cosine[0])
-        doubt[i, r] = not exact and doubtful(F[i, r], n_sv[i], absolute)
+        doubt[i, r] = not exact and doubtful(E.F[i, r], E.n_sv[i], absolute)
         any_doubt |= doubt[i, r]
     return any_doubt
 
 
 @compiled_without_refcounts
-def class_doubts(pool, F, G, n_sv_per_class, largest, own, r, label, doubt):
-    """As `is_sign_uncertain`, of the classes' scores F[:, r] (m C, R) of a row of this label."""
-    any_doubt, C = False, n_sv_per_class.shape[1]
+def _is_order_uncertain(E, label, r, doubt):
+    """`is_sign_uncertain` of the differences of the classes' scores E.F[:, r] of a row of this label."""
+    pool, n_sv_per_class, any_doubt, C = E.pool, E.n_sv_per_class, False, E.n_sv_per_class.shape[1]
     for i in range(pool.kind.size):
         doubt[i, r] = False
         if is_exact(pool.kind[i], pool.cosine[0]):
             continue
-        f, g, tracked = F[i * C : (i + 1) * C, r], G[i * C : (i + 1) * C, r], False
+        f, g, tracked = E.F[i * C : (i + 1) * C, r], E.G[i * C : (i + 1) * C, r], False
         if of_distance(pool.kind[i]):
-            tracked = _narrow(pool, i, own)
+            tracked = _narrow(pool, i, E.open.row_norm2[r])
         rival = strongest_rival(f, label)
         for c in range(C):  # f_y, and of the others the largest that are next to the rival's
             if c != rival:
                 n = n_sv_per_class[i, c] + n_sv_per_class[i, rival]
-                absolute = g[c] + g[rival] if tracked else n * largest[i]
+                absolute = g[c] + g[rival] if tracked else n * E.max_abs_coefficient[i]
                 doubt[i, r] |= doubtful(f[rival] - f[c], n, absolute)
         any_doubt |= doubt[i, r]
     return any_doubt
@@ -106,10 +108,9 @@ def resum_rows(E, stream, tile, low, high):
     stored vectors serves them all.
     """
     doubtful_rows, row_index, settled = tile.doubtful_rows, tile.row_index, E.settled
-    sums = (E.pool, E.F, E.G, E.n_sv, E.n_sv_per_class, E.max_abs_coefficient)
     R, t = 0, E.open.rounds[FIRST]
     for r in range(low, high):
-        if _doubts_of(stream.label, t + r, *sums, E.open.row_norm2[r], r, settled):
+        if is_sign_uncertain(E, stream, t + r, r, settled):
             row_index[R] = r
             R += 1
     if R == 0:
@@ -127,14 +128,6 @@ def resum_rows(E, stream, tile, low, high):
         for q in range(R):
             doubtful_rows[s, q] = rows[s, row_index[q]]
     call(E.entries.plain_sums, (E, doubtful_rows, 0, whole_lanes(R), row_index[:R], 0, settled))
-
-
-@compiled
-def _doubts_of(label, t, pool, F, G, n_sv, n_sv_per_class, largest, own, r, doubt):
-    """`is_sign_uncertain`, or `class_doubts` where there are labels."""
-    if label is None:
-        return is_sign_uncertain(pool, F, G, n_sv, largest, own, r, doubt)
-    return class_doubts(pool, F, G, n_sv_per_class, largest, own, r, label[t], doubt)
 
 
 @compiled
@@ -174,8 +167,8 @@ def plain_sums(E, rows, low, high, row_of, start, wanted):
     lanes = high - low
     if start == stop:
         return
-    if may_look_up(E.tables):
-        call(E.entries.plain_looked_up, (E, E.tables, rows, low, high, row_of, start, wanted))
+    if may_look_up(E):
+        call(E.entries.plain_looked_up, (E, rows, low, high, row_of, start, wanted))
         return
     J = max(_CHUNK, min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK))
     dots, squares, nearest = np.zeros((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))
@@ -198,20 +191,8 @@ def plain_sums(E, rows, low, high, row_of, start, wanted):
                 if not wanted[i, r]:
                     continue
                 form = form_of(E.pool, i)
-                where = (i, first, count, q, r)
-                _sum_classes(
-                    form,
-                    E.class_of,
-                    E.max_abs_coefficient[i],
-                    A[i],
-                    dots,
-                    squares,
-                    norm2,
-                    own[q],
-                    exact,
-                    *where,
-                )
-                if E.class_of is not None:
+                if E.classes is not None:
+                    _sum_classes(E, form, i, first, count, dots[:, q], squares[:, q], r)
                     continue
                 total = exact[i, r]
                 if of_distance(form[0]):
@@ -228,25 +209,25 @@ def plain_sums(E, rows, low, high, row_of, start, wanted):
 
 
 @compiled
-def _sum_classes(form, class_of, largest, a, dots, squares, norm2, own, exact, i, first, count, q, r):
-    """exact[i C + c, r] += what the tile's vectors add to class c or take from it, in their order.
+def _sum_classes(E, form, i, first, count, dots, squares, r):
+    """E.exact[i C + c, r] += what vectors first .. of a tile add to class c or take from it, in their order.
 
-    Terms below a quarter of a total's last place are left out, as in ``_continued``.
+    dots, squares (J,) of these vectors with the row. Terms below a quarter of a total's last place are left
+    out, as in ``_continued``.
     """
-    if class_of is None:
-        return
-    C = exact.shape[0] // (class_of.shape[0] - 1)
-    totals, far = exact[i * C : (i + 1) * C, r], np.full(C, np.inf)
+    a, class_of, norm2, largest = E.A[i], E.class_of, E.norm2, E.max_abs_coefficient[i]
+    C = E.classes.total.size
+    totals, far = E.exact[i * C : (i + 1) * C, r], np.full(C, np.inf)
     for c in range(C if of_distance(form[0]) else 0):
         far[c] = _reach(form, largest, totals[c])
     for j in range(count):
         up, down = class_of[-1, first + j], class_of[i, first + j]
-        if a[first + j] == 0.0 or squares[j, q] > max(far[up], far[down]):
+        if a[first + j] == 0.0 or squares[j] > max(far[up], far[down]):
             continue
         if of_distance(form[0]):
-            term = a[first + j] * plain(form, squares[j, q])
+            term = a[first + j] * plain(form, squares[j])
         else:
-            term = a[first + j] * plain_cosine(form, dots[j, q], norm2[first + j], own)
+            term = a[first + j] * plain_cosine(form, dots[j], norm2[first + j], E.open.row_norm2[r])
         totals[up] += term
         totals[down] -= term
         if of_distance(form[0]):

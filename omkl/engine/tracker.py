@@ -81,17 +81,41 @@ def exchange(Q, V, a, r, q, gamma2, v, e, s2):
         s, x = np.append(s, 1.0), np.append(x, -1.0 / root)
         g, h = np.zeros(n + 1), np.zeros(n + 1)
     else:
-        lost = Q[r, r] + q[r] * q[r] / gamma2
+        lost = Q[r, r] + q[r] * q[r] / gamma2  # below the diagonal alone, where a change may wait
         lost = lost if lost > 0.0 else 1.0  # Q is positive definite, but for one of a forged model
         known_r = V[r, r] + v[r] * v[r] / s2
         for j in range(n):
-            g[j] = (Q[r, j] + q[r] * q[j] / gamma2) / lost
-            h[j] = V[r, j] + v[r] * v[j] / s2 - 0.5 * g[j] * known_r
+            low, high = min(r, j), max(r, j)
+            g[j] = (Q[high, low] + q[r] * q[j] / gamma2) / lost
+            h[j] = V[high, low] + v[r] * v[j] / s2 - 0.5 * g[j] * known_r
         g[r] = -q[r] / gamma2 / lost  # x_t takes the place of r
         h[r] = -v[r] / s2 - 0.5 * g[r] * known_r
         a_r = a[r] - v[r] * e / s2
         s[r], x[r] = 1.0, -1.0 / root
     return s / divisor, x, g * math.sqrt(lost), g, h, a_r
+
+
+@compiled
+def leave_stored(Q, V, left, a, r, change, e, s2, lam):
+    """`learn_stored` whose changes of Q and V wait in left (2, 4, n): rank_one.py."""
+    s, x, lost, g, h, a_r = change
+    n = x.size
+    a[r] = 0.0
+    Q[r, :n], Q[:n, r], V[r, :n], V[:n, r] = 0.0, 0.0, 0.0, 0.0
+    left[0, 0, :n], left[0, 1, :n], left[0, 2, :n] = x, lost, 0.5 * lost
+    left[1, 0, :n], left[1, 1, :n], left[1, 2, :n], left[1, 3, 0] = s, g, h, lam
+    for j in range(n):
+        for c in range(e.size):
+            a[j, c] -= g[j] * a_r[c]
+    _move(a, s, e, s2, math.sqrt(lam))
+
+
+@compiled
+def leave_unstored(left, a, q, v, e, s2, lam):
+    """`learn_unstored` whose change of V waits."""
+    s = (q - v) / math.sqrt(s2)
+    _move(a, s, e, s2, math.sqrt(lam))
+    left[1, 0, : s.size], left[1, 3, 0] = s, lam
 
 
 @compiled

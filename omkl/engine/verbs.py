@@ -21,4 +21,5 @@ from omkl.engine.gram_matrix import distance, factored, grow, nystroem, projecti
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.lanes import fma
 from omkl.engine.losses import loss_of, losses, rate, rate_of_pass, slope_of, slopes
+from omkl.engine.methods import Array, Budget, Counts, Expansion, Features, Store, Stream, Trace
 from omkl.engine.rank_one import gains, hold, leave

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack
 
 from omkl.config import Setting
 from omkl.config.settings_text import word_text
@@ -32,6 +32,43 @@ look = in_python(looks.look)
 P = ParamSpec("P")
 Q = TypeVar("Q")
 R = TypeVar("R")
+
+
+class Settings(TypedDict, total=False):
+    """The settings of conf/config.yaml and conf/tune.yaml that are no keywords of their own.
+
+    A type checker refuses other names. A sweep takes lists of values, too.
+    """
+
+    exec: Any
+    settings: Any
+    rounds: Any
+    skip: Any
+    header: Any
+    delimiter: Any
+    encoding: Any
+    decimal: Any
+    thousands: Any
+    na: Any
+    id: Any
+    drop: Any
+    missing: Any
+    categorical: Any
+    dates: Any
+    positive: Any
+    index_base: Any
+    qid: Any
+    block: Any
+    trials: Any
+    eta: Any
+    rungs: Any
+    passes: Any
+    least: Any
+    longest: Any
+    small: Any
+    pools: Any
+    by: Any
+    sampler: Any
 
 
 def _with_arguments_of(
@@ -81,7 +118,7 @@ def _running(
     stored: bool = False,
     fresh: bool = False,
     progress: bool = True,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> tuple[Call, How]:
     """Take what runs settings."""
     named = {"algo": algo, "reps": reps, "order": order, "scale": scale, "target": target, "task": task}
@@ -93,9 +130,9 @@ def _running(
         "seed": seed,
         "store": store,
     }
-    settings |= {key: value for key, value in named.items() if value is not None}
+    given = {**settings, **{key: value for key, value in named.items() if value is not None}}
     how = {"jobs": jobs, "fresh": fresh, "progress": progress}
-    return Call.of(words, data, y, label, **settings), how | ({"stored": True} if stored else {})
+    return Call.of(words, data, y, label, **given), how | ({"stored": True} if stored else {})
 
 
 def _of_a_paper(

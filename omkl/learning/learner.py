@@ -222,13 +222,13 @@ class Learner:
         return time.thread_time() - began
 
     def _shared(self) -> list[Expansion]:
-        """Return the expansions whose next block the threads share, not those that need none (primal.py)."""
+        """Return the expansions whose next block the threads share."""
         if self._threads.count == 1:
             return []
         return [
             self.state[name]
             for name in self._storing()
-            if self.resources[name].shares(self.state[name]) and self.state[name].size[0] >= WORTH
+            if self.resources[name].threaded and self.state[name].size[0] >= WORTH
         ]
 
     def _renumber(self, shift: int) -> None:

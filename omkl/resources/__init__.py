@@ -2,7 +2,6 @@
 
 {shape: [m, 2D], fill: 1/m, dtype: int, diagonal: 1/lam, grows: now, classes: true}   an array
 {expansion: true, copies: levels, unless: tau}   an Expansion: all stored vectors; copies: of each kernel
-{expansion: true, signs: true}                   one of whose outputs only the signs are used
 {slots: budget}                                  a Budget: at most that many vectors per kernel
 {slots: all}                                     a dictionary: a Budget without a limit
 {features: D, kind: features}                    random Fourier features, D frequencies per kernel

@@ -148,9 +148,8 @@ class Resource:
         own = [part.name for part in fields(cls) if part.init and not part.name.startswith("_")]
         for key in written.keys() - set(own):
             raise ValueError(f"unknown key {key!r}{suggest(str(key), own)}")
-        for key in ("classes", "signs"):
-            if not isinstance(written.get(key, False), bool):
-                raise ValueError(f"{key} must be true or false, got {written[key]!r}")
+        if not isinstance(written.get("classes", False), bool):
+            raise ValueError(f"classes must be true or false, got {written['classes']!r}")
         return dict(written)
 
     def written(self) -> list[Any]:
@@ -192,10 +191,6 @@ class Resource:
 
     def unlimited(self, params: Mapping[str, Any]) -> bool:
         """Whether it stores as many vectors as come."""
-        return False
-
-    def by_weights(self, setup: Setup) -> bool:
-        """Whether its outputs are products with one weight vector (omkl/engine/primal.py)."""
         return False
 
     def absent(self, params: Mapping[str, Any]) -> bool:

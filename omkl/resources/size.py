@@ -62,8 +62,7 @@ def pass_seconds(state: State, setup: Setup, T: int, nnz: int) -> float:
         return 1e-3 + 3e-8 * T * setup.m * setup.length(drawn)
     stored = _most_stored(state, setup, T)
     rounds = 1e-6 * T * setup.m if any(resource.limit for resource in there) else 0.0  # of keeping a budget
-    by_weights = any(resource.by_weights(setup) for resource in there)
-    pairs = 0.0 if by_weights else T * stored - stored**2 / 2
+    pairs = T * stored - stored**2 / 2
     return 1e-3 + rounds + 2e-8 * nnz + 3e-10 * pairs * (setup.m + nnz / max(T, 1) / 2)
 
 

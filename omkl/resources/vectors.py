@@ -20,10 +20,6 @@ DRAWN = ("orthogonal", "iid", "authors", "squared")  # how frequencies are drawn
 class Stores(Resource):
     """What is the same for all resources that store vectors."""
 
-    def shares(self, value: Any) -> bool:
-        """Whether threads share its next block."""
-        return self.threaded
-
     def renumber(self, value: Any, shift: int) -> None:
         """Shift the row numbers of the stored vectors."""
         raise NotImplementedError
@@ -54,13 +50,11 @@ class Expanding(Stores):
     """An Expansion: all vectors that come.
 
     copies: how often it holds every kernel    unless: it is left out where this is not null
-    signs: the learner uses no more of an output than its sign
     """
 
     expansion: bool
     copies: str | None = None
     unless: str | None = None
-    signs: bool = False
 
     form = "ExpansionForm"
     record = "Expansion"
@@ -99,10 +93,6 @@ class Expanding(Stores):
         own = _open_bytes(setup, m) + outputs + tables
         return own + 3 * 8 * max(LANES * R, 2048) + 16 * m * (setup.many or 0)
 
-    def by_weights(self, setup: Setup) -> bool:
-        linear = setup.pool is not None and [kernel["kind"] for kernel in setup.kernels] == ["linear"]
-        return linear and not setup.many and self.signs
-
     def make(self, setup: Setup) -> Any:
         from omkl.engine.expansion import make_expansion
         from omkl.engine.pool import make_pool
@@ -119,11 +109,6 @@ class Expanding(Stores):
 
     def widen(self, value: Any, setup: Setup) -> Any:
         return self._widened(value, setup.d)
-
-    def shares(self, value: Any) -> bool:
-        from omkl.engine.primal import is_linear
-
-        return not (self.signs and is_linear.py_func(value))
 
     def renumber(self, value: Any, shift: int) -> None:
         value.origin[: value.size[0]] += shift

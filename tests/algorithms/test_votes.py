@@ -7,7 +7,8 @@ from support.engine_cases import csr_of, dataset, one_pass
 
 from omkl import seeds
 from omkl.config import learner_names, learner_spec
-from omkl.engine.experts import discount, discount_by, weighted_vote
+from omkl.engine import experts
+from omkl.engine.experts import discount, discount_by
 from omkl.engine.stream import make_stream
 from omkl.learning import Learner
 
@@ -31,6 +32,11 @@ VOTING = [
     ("bomkc_spa", {"predict": "votes", "beta": 1.0, "eta": 1.0}),
     ("bomkc_spa", {"predict": "votes", "beta": 1.0, "eta": 1.0, "discount": "zero_one"}),
 ]
+
+
+def weighted_vote(w, f, c=None):
+    """The vote of the classifiers with c (m,) true, by default of all."""
+    return experts.weighted_vote(w, f, np.ones(f.size, np.bool_) if c is None else c)
 
 
 def hedged(errors, beta, rng):

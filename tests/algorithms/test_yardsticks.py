@@ -8,6 +8,7 @@ from reference import TWINS
 from support.engine_cases import case_stream, dataset, matrix_of, one_pass
 from support.twin_cases import stream
 
+from omkl.algorithms import function
 from omkl.config import learner_spec, plan
 from omkl.engine.stream import part
 from omkl.learning.learner import Learner
@@ -153,3 +154,19 @@ def test_a_note_says_whose_matrix_is_a_diagonal(words, said, tmp_path):
     path.write_text("".join(f"{1 - 2 * (t % 2)} {t % 7 + 1}:1 600:{t}\n" for t in range(20)))
     note = "wide has 600 features, more than 500: AROW keeps the diagonal of the matrix alone"
     assert (note in plan([*words.split(), f"data={path}"]).about_data) == said
+
+
+@pytest.mark.parametrize(
+    ("T", "prefix", "rounds"),
+    [(20, 0.1, 2), (21, 0.1, 3), (3, 0.1, 1), (100, 0.29, 29), (100, 0.07, 7), (5, 0.0, 1)],
+)
+def test_the_prefix_of_perceptron_star_is_rounded_up(T, prefix, rounds):
+    """0.07 * 100 is 7.000000000000001 in floating point, and seven rounds all the same."""
+    seen = []
+    function("best_kernel", compiled=False)(
+        lambda name, state, stop, apart: seen.append((stop, apart)),
+        {"kernels": [{"kind": "linear"}]},
+        {"select": "prefix", "prefix": prefix},
+        T,
+    )
+    assert seen == [(rounds, False)]

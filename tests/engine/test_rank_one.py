@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from omkl.engine.gram_matrix import factored, solution
-from omkl.engine.rank_one import gains, hold, leave
+from omkl.engine.rank_one import gains, hold, leave, product_after_change
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 10, 33])
@@ -24,6 +24,31 @@ def test_gains_are_those_of_matrices_updated_at_once(n):
         v = (g * z).sum(1) + 0.1
         leave(last, g, v)
         plain -= g[:, :, None] * g[:, None, :] / v[:, None, None]
+
+
+@pytest.mark.parametrize("most", [1, 3, 4, 10, 33])
+def test_a_change_that_waits_is_made_with_the_next_product(most):
+    """Vectors come one by one; row and column of one that takes another's place begin as 0."""
+    rng, K, change = np.random.default_rng(most), np.zeros((most, most)), np.zeros((4, most))
+    plain = K.copy()
+    for t in range(3 * most):
+        n, r = min(t + 1, most), t % most
+        z, out = rng.normal(size=n), np.full(n, np.nan)
+        before = K.copy(), change.copy()
+        product_after_change(K, change, z, out, False)
+        np.testing.assert_array_equal(K, before[0])
+        np.testing.assert_array_equal(change, before[1])
+        seen = out.copy()
+        product_after_change(K, change, z, out, True)
+        np.testing.assert_array_equal(out, seen)
+        np.testing.assert_allclose(out, plain[:n, :n] @ z, atol=1e-10)
+        np.testing.assert_allclose(np.tril(K), np.tril(plain), atol=1e-10)
+        K[r], K[:, r], plain[r], plain[:, r] = 0.0, 0.0, 0.0, 0.0
+        s, g, h = change[:3, :n] = rng.normal(size=(3, n))
+        change[3, 0] = 0.9
+        whole = slice(0, n)
+        plain[whole, whole] += np.outer(s, s) - np.outer(g, h) - np.outer(h, g)
+        plain *= 0.9
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 6])

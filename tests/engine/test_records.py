@@ -198,3 +198,36 @@ def test_a_record_without_that_method_is_an_error():
 
     with pytest.raises(TypingError, match="Unknown attribute 'totals'"):
         wrong(outer())
+
+
+@compiled
+def with_or_without(record):
+    if record.absent is not None:
+        return record.absent.no_such_attribute  # typed, this is an error
+    inner = record.inner
+    name = inner.name
+    if name is None:
+        return 0
+    return name.no_such_attribute
+
+
+@njit
+def with_or_without_by_a_user(record):
+    return 0 if record.inner.name is None else record.inner.name.no_such_attribute
+
+
+@compiled
+def either(record, other):
+    return other if record is None else record  # of numba's type Optional, of two that may be None
+
+
+@compiled
+def of_either(record):
+    return with_or_without(either(record, None))
+
+
+@pytest.mark.parametrize("function", [with_or_without, with_or_without_by_a_user, of_either])
+def test_code_behind_a_field_that_is_none_is_not_typed(function):
+    assert function(outer()) == 0
+    with pytest.raises(TypingError, match="no_such_attribute"):
+        function(outer(absent=np.zeros(1), inner=Inner(np.zeros(1), np.arange(3))))
