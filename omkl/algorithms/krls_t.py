@@ -17,7 +17,6 @@ from omkl.engine.tracker import (
     JITTER,
     WORTH_STORING,
     exchange,
-    exchange,
     leave_stored,
     leave_unstored,
     size,
