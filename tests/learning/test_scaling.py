@@ -376,7 +376,7 @@ def prices(tmp_path, monkeypatch):
 
 def errors(capsys, *words):
     """The mean squared error of each learner, as `omkl run` prints it in JSON."""
-    assert main(["run", *words, "order=file", "store=store", "--format", "json"]) == 0
+    assert main(["run", *words, "label=price", "order=file", "store=store", "--format", "json"]) == 0
     out, err = capsys.readouterr()
     return {cell["algo"]: cell["mse"] for cell in json.loads(out)["cells"]}, out + err
 
@@ -392,7 +392,7 @@ def test_prices_are_learnt_as_well_as_prices_of_another_unit(prices, capsys):
     assert "nothing scales them for omkr, norma_regression, krls_t; target=online does" in said
     assert raw["omkr"] > 2 * found[0][0]["omkr"]
     assert raw["running_mean"] == found[0][0]["running_mean"]
-    shown = resolved([*words, "data=prices.csv", "scale=online"])
+    shown = resolved([*words, "data=prices.csv", "label=price", "scale=online"])
     assert shown["scale"] == "online"
     targets = {name: own.get("target") for name, own in shown["algo"].items()}
     assert targets == {
@@ -409,7 +409,7 @@ def test_a_model_goes_on_scaling_and_predicts_in_the_file_s_units(prices, capsys
     lines = Path("prices.csv").read_text(encoding="utf-8").splitlines()
     for name, part in (("first", lines[1:61]), ("rest", lines[61:])):
         Path(f"{name}.csv").write_text("\n".join([lines[0], *part]) + "\n", encoding="utf-8")
-    fit = ["fit", "algo=krls_t", "task=regression", "scale=online", "order=file"]
+    fit = ["fit", "algo=krls_t", "label=price", "task=regression", "scale=online", "order=file"]
     assert main([*fit, "data=first.csv", "--out", "m"]) == 0
     assert main(["update", "m", "rest.csv"]) == 0
     assert main([*fit, "data=prices.csv", "--out", "whole"]) == 0
