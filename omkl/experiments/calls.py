@@ -68,7 +68,6 @@ class Settings(TypedDict, total=False):
     small: Any
     pools: Any
     by: Any
-    sampler: Any
 
 
 def _with_arguments_of(
