@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from omkl.errors import UserError
-from omkl.store.fields import FIELDS, NOTHING, SHARED, TEXT, Field, dumps, is_curve
+from omkl.store.fields import FIELDS, MAYBE_NUMBER, NOTHING, SHARED, TEXT, Field, dumps, is_curve
 
 OWN_PROVENANCE = ("time", "load")  # the parts of the provenance that change from cell to cell
 _FIRST = ("key", "status", "time")
@@ -31,7 +31,8 @@ Memo = dict[tuple[str, bytes], dict[str, Any]]
 
 def _fields(shared: bool, figures: bool) -> list[Field]:
     fields = [field for field in FIELDS if field.shared == shared and (figures or not field.figure)]
-    return fields if shared else [*fields, Field("time", (str, NOTHING), "when the cell was made")]
+    when = Field("time", (str, NOTHING), "when the cell was made")
+    return fields if shared else [*fields, when, Field("load", MAYBE_NUMBER, "of the machine then")]
 
 
 # the fields that are a cell's own, and those that it shares, by its status

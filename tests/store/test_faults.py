@@ -114,6 +114,7 @@ BROKEN = {
     "an unknown task": sealed(line(1) | {"task": "ranking"}),
     "a seed that is none": sealed(line(1) | {"permutation_seed": "seven"}),
     "part of a part": sealed(line(1) | {"rounds": [3]}),
+    "a load that is a text": sealed(line(1) | {"provenance": {"load": "high"}}),
     "versions that are a text": sealed(line(1) | {"provenance": {"versions": "1.0"}}),
 }
 ODD_CURVES = [
