@@ -33,7 +33,7 @@ def test_the_rounds_are_those_of_the_cell(kind):
         assert made.index.tolist() == list(range(1, 91))
         assert sorted(made.row) == list(range(90))
         if kind == "numbers":
-            assert made.loss.mean() == pytest.approx(cell.mse)
+            assert made.loss[2:].mean() == pytest.approx(cell.mse)  # once the target has varied
             np.testing.assert_allclose(made.label, F[made.row])
             np.testing.assert_allclose(made.loss, np.square(made.prediction - made.label))
         else:
