@@ -16,6 +16,7 @@ from .experiments.lists import pools as pools
 from .experiments.own import kernel as kernel
 from .experiments.own import learner as learner
 from .experiments.own import refit as refit
+from .experiments.own import stack as stack
 from .experiments.results import Results as Results
 from .experiments.trained_model import Model as Model
 from .experiments.tune import Tuning as Tuning

@@ -360,7 +360,7 @@ def _learner_line(
     from omkl.config import learner_spec
     from omkl.config.settings_text import params_text
     from omkl.engine.stream import make_stream
-    from omkl.learning.learner import Learner
+    from omkl.learning.stacked import new_learner
     from omkl.testing import cases
 
     task = "classification" if classes else "regression"
@@ -371,7 +371,7 @@ def _learner_line(
         params[spec.budget] = min(params[spec.budget], 30)
     pool = cases.pool_for(spec, params, cases.MIXED)
     how = {"classes": classes} if classes > 2 else {}
-    learner = Learner(spec, params, pool, X.shape[1], 7, None, len(X), **how)
+    learner = new_learner(spec, params, pool, X.shape[1], 7, rounds=len(X), **how)
     stream = make_stream(*cases.csr_of(X), y, np.arange(len(X)), *([classes] if classes > 2 else []))
     trace, _ = learner.run(stream)
     figure = f"mistakes={int(trace.mistake.sum())}" if classes else f"mse={_mse(trace.score, y)}"

@@ -33,7 +33,8 @@ from omkl.config.kernel_kinds import kernel_pool
 from omkl.data.preparation import Preparation
 from omkl.engine.stream import Stream, make_stream, part
 from omkl.errors import OmklError, UserError
-from omkl.learning import Learner, warm_up
+from omkl.learning import warm_up
+from omkl.learning.stacked import new_learner
 
 SUSY = 18  # features
 MEASURED = 8 / SUSY  # share of the features; the others are derived from them
@@ -86,7 +87,7 @@ def measure(algo: str, stream: Stream, d: int, threads: int = 1) -> Iterator[Lin
         raise UserError(f"the stream has {stream.T} rounds; at least {PARTS} are needed")
     warm_up([(spec, params)])
     kernels = kernel_pool(params, pool("paper16"))
-    learner = Learner(spec, params, kernels, d, seed=0, rounds=stream.T, threads=threads)
+    learner = new_learner(spec, params, kernels, d, seed=0, rounds=stream.T, threads=threads)
     if learner.classifiers is None:
         raise UserError(f"--algo {algo}: it stores no vectors")
     mistakes = pairs = 0

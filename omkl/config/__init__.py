@@ -8,6 +8,7 @@ of them the grid of settings and the rest. Every mistake is a UserError of one l
 from omkl.config.kernel_kinds import pool, pool_names, pools
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec, learner_specs
 from omkl.config.plans import Plan, plan, resolved
+from omkl.config.stacks import members_of
 from omkl.config.words import Setting
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "learner_names",
     "learner_spec",
     "learner_specs",
+    "members_of",
     "plan",
     "pool",
     "pool_names",

@@ -15,6 +15,7 @@ from omkl.resources.state import parse as parse_state
 from omkl.schema import Check, Text, as_dataclass, checked, domain_check, such, wrong
 from omkl.tasks import REPORTED, TASKS, by_task, for_task
 
+STACK = "stack"  # the function of all stacks
 _ESTIMATOR = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _is_estimator = such("module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value))
 
@@ -77,6 +78,12 @@ class LearnerSpec:
     sparse: bool = False  # the estimator is given the non-zero features of a row only
     # What becomes of its expansion's terms: they stay, or shrink by 1 - eta_t lam in each round
     average: Literal["fixed", "shrunk"] | None = None
+    stack: Annotated[list[str], "words"] | None = None  # the members of a stack, see `omkl.config.stacks`
+
+    @property
+    def is_stack(self) -> bool:
+        """Whether it learns on the margins of members, see `omkl.config.stacks`."""
+        return self.function == STACK
 
     @property
     def is_object(self) -> bool:
@@ -390,12 +397,14 @@ _OF_ESTIMATORS = {
         "yardstick",
     )
 }
+# What that of a stack may have; the rest is said of algo=stack.
+_OF_STACKS = {"label", "summary", "cite", "task", "revision", "groups", "listed", "stack"}
 _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
 
 
 def _spec(name: str, content: dict) -> LearnerSpec:
     where = conf.file("algo", name)
-    about = about_of(content, where)
+    about = _of_stack(name, about_of(content, where))
     own_task = {key: value for key, value in about.items() if key == "task"}
     tasks = checked(own_task, {"task": _all_of(TASKS)}, where, ["task"], "about.")["task"]
     hyper = parameters(content, where, tasks, searched=True)
@@ -416,6 +425,10 @@ def _spec(name: str, content: dict) -> LearnerSpec:
         faults.append("about.classes: only a learner for classification can have 'many'")
     if (spec.kernels == "own") != ("kernel" in hyper and hyper["kernel"].domain == "kernel"):
         faults.append("'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
+    if spec.stack is not None and hyper:
+        faults.append(f"{next(iter(hyper))}: a stack has members, about.stack, and no hyperparameters")
+    if spec.stack is not None and (others := about.keys() & content["about"].keys() - _OF_STACKS):
+        faults.append(f"'about.{min(others)}' is not possible with 'about.stack'")
     if spec.yardstick and spec.kernels == "pool":
         faults.append("a yardstick has its own kernel or none, not a pool")
     if spec.weight and spec.weight.removeprefix("1 / ") not in hyper:
@@ -428,6 +441,17 @@ def _spec(name: str, content: dict) -> LearnerSpec:
     for task in tasks:
         spec.check_together(spec.usual(task))
     return spec
+
+
+def _of_stack(name: str, about: dict[str, Any]) -> dict[str, Any]:
+    """Return what the file of a learner says, of a stack with what holds for all stacks."""
+    if "stack" not in about:
+        return about
+    return (
+        about_of(conf.read("algo", STACK), conf.file("algo", STACK))
+        | {"function": STACK, "label": name}
+        | about
+    )
 
 
 def _rules(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Check]:
@@ -480,9 +504,25 @@ _BELONGS: dict[str, Callable[[LearnerSpec], bool]] = {
     "single": lambda spec: spec.kernels == "own",
     "budget": lambda spec: any(spec.defaults[name] is not None for name in limits(spec.state)),
     "features": lambda spec: any(resource.frequencies for resource in spec.state.values()),
-    "bounded": lambda spec: not any(own.unlimited(spec.defaults) for own in spec.state.values()),
+    "bounded": lambda spec: is_bounded(spec),
     "yardsticks": lambda spec: spec.yardstick,
 }
+
+
+def is_bounded(spec: LearnerSpec) -> bool:
+    """Whether its memory does not grow with the stream, with its defaults."""
+    members = _kinds_of_members(spec).values() if spec.is_stack else [spec]
+    return not any(own.unlimited(one.defaults) for one in members for own in one.state.values())
+
+
+def _kinds_of_members(spec: LearnerSpec) -> dict[str, LearnerSpec]:
+    """Return the learners that a stack's usual members are, by name, and those of stacks among them."""
+    made: dict[str, LearnerSpec] = {}
+    for word in spec.stack or spec.defaults.get("members", ()):
+        member = learner_spec(learner_of(re.split(r"\W", word, maxsplit=1)[0]))
+        if member.name not in made and member.name != spec.name:
+            made |= _kinds_of_members(member) if member.is_stack else {member.name: member}
+    return made
 
 
 def groups() -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache
@@ -68,6 +68,11 @@ class Setting:
         parts |= {"data": self.data[0] if len(self.data) == 1 else list(self.data)} if self.data else {}
         inner = ", ".join(f"{name}={typed(value)}" for name, value in parts.items())
         return f"{self.learner}({inner})" if inner else self.learner
+
+    @property
+    def word(self) -> str:
+        """The word of the command line without what is the learner's default."""
+        return str(replace(self, params=self.spec.unusual(self.params, self.task or self.spec.tasks[0])))
 
     @property
     def spec(self) -> LearnerSpec:

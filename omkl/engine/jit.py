@@ -45,9 +45,10 @@ def compiled(function: Callable, **options: Any) -> Any:
 def _dispatcher(function: Callable, options: dict, role: str = "") -> Any:
     """Return numba's dispatcher of a function; role: who calls it, where that is not Python.
 
-    What is called by address is made before it is saved.
+    Python's threads run beside it. What is called by address is made before it is saved.
     """
-    dispatcher = _njit(cache=True, no_cfunc_wrapper=True, no_cpython_wrapper=bool(role), **options)(function)
+    usual = {"no_cfunc_wrapper": True, "no_cpython_wrapper": bool(role), "nogil": not role}
+    dispatcher = _njit(cache=True, **{**usual, **options})(function)
     own = dispatcher.compile
 
     def compile_late(signature: Any) -> Any:

@@ -19,6 +19,7 @@ from omkl.learning.learner import Learner, cannot_change
 from omkl.learning.model import Progress, Rows, noted_scores, probabilities, score
 from omkl.learning.one_pass import choose_kernels
 from omkl.learning.scaling import Scaling
+from omkl.learning.stacked import new_learner
 
 FEW = 100  # rows by which a kernel should not be chosen
 
@@ -62,7 +63,8 @@ def make_learner(
         chosen = choose_kernels(spec, params, chosen, d, rows, seed, classes=classes)
     warm_up_once([(spec, params, classes)])
     rounds = planned_rounds(given, stream) or stream.T
-    return Learner(spec, params, chosen, d, seed, rounds=rounds, classes=classes, scaling=scaling)
+    how: Any = {"classes": classes, "scaling": scaling, "centred": centred}
+    return new_learner(spec, params, chosen, d, seed, rounds=rounds, **how)
 
 
 def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling:
@@ -197,6 +199,19 @@ def learn(
             if weight is not None:
                 model.change(params)
         calibrate(calibration, rows, trace)
+
+
+def learn_row(
+    model: Learner,
+    indices: Any,
+    values: Any,
+    y: float,
+    calibration: Platt | None,
+    progress: Progress,
+) -> None:
+    """Do what `learn` does with a stream of one row of weight 1, as of `Learner.run_row`."""
+    stream, trace = model.run_row(indices, values, y, progress=progress)
+    calibrate(calibration, stream, trace)
 
 
 def _of_equal_weight(stream: Stream, weights: np.ndarray | None) -> Iterator[tuple[Stream, float | None]]:

@@ -6,7 +6,8 @@ from functools import cache
 from typing import Any
 
 from omkl import conf
-from omkl.config import LearnerSpec, learner_spec, learner_specs
+from omkl.config import LearnerSpec, learner_spec, learner_specs, members_of
+from omkl.config.learners import is_bounded
 from omkl.config.settings_text import value_text
 from omkl.tasks import by_task
 
@@ -32,7 +33,7 @@ def memory_of(spec: LearnerSpec) -> str:
     parts = spec.state.values()
     if spec.estimator:
         return ""
-    if not any(own.unlimited(spec.defaults) for own in parts):
+    if is_bounded(spec):
         return "bounded"
     unless = next(filter(None, (getattr(own, "unless", None) for own in parts)), "")
     return f"grows without {unless}" if unless else "grows"
@@ -81,6 +82,13 @@ def of_tasks(value: Any) -> str:
     return ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
 
 
+def _members(spec: LearnerSpec) -> list[str]:
+    """Return the members of a stack, a line each."""
+    if spec.stack is None:
+        return []
+    return ["", "members:", *(f"  {own.word}" for own in members_of(spec, {}))]
+
+
 def learner_help(name: str) -> str:
     """Return what `omkl help NAME` prints. Raises UserError for an unknown name."""
     spec = learner_spec(name)
@@ -96,6 +104,7 @@ def learner_help(name: str) -> str:
     }
     text = [f"algo={name}", "", *textwrap.wrap(spec.summary, 100), *([""] if spec.summary else [])]
     text += [f"{fact + ':':12}{value}" for fact, value in facts.items() if value]
+    text += _members(spec)
     text += ["", "hyperparameters:" if spec.hyperparameters else "It has no hyperparameters."]
     for key, own in spec.hyperparameters.items():
         domain = ", ".join(map(str, own.domain)) if isinstance(own.domain, list) else own.domain

@@ -6,10 +6,11 @@ import json
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import FunctionType
 from typing import Any, cast
 
+from omkl.config import members_of
 from omkl.config.kernel_kinds import check_kernel
 from omkl.config.settings_text import value_text
 from omkl.config.words import Setting, setting
@@ -146,6 +147,37 @@ def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Ref
     if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 2):
         raise UserError(f"omkl.refit: window must be None or a whole number ≥ 2, got {show(window)}")
     return Refit(model, float(grow), window)
+
+
+@in_python
+def stack(*members: Any, label: str | None = None) -> ChosenLearner:
+    """Return a stack: a learner that learns, online, how much the margin of each member says.
+
+    Parameters
+    ----------
+    members
+        Learners: names or words such as ``"krls_t(noise=0.1, scale=online)"``, what `learner` and `stack`
+        return, and estimators with ``partial_fit`` or ``learn_one``. A stack, such as ``"auto"``, stands for
+        its members.
+    label
+        Its name in tables and figures.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For a member that cannot be one.
+    """
+    words: list[Any] = []
+    for member in members:
+        own = getattr(member, "model", None) if isinstance(member, Setting) else member
+        if is_object(own):
+            object_setting = setting_of(own)
+            words.append({"kind": object_setting.learner, **object_setting.params})
+        else:
+            words.append(str(replace(member, label=None)) if isinstance(member, Setting) else member)
+    made = setting("stack", {"members": words}, label=label)
+    members_of(made.spec, made.params)
+    return ChosenLearner(**{part.name: getattr(made, part.name) for part in fields(made)})
 
 
 def _domain(domain: Any) -> str:

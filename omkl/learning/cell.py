@@ -39,6 +39,7 @@ class Cell:
     cost: an estimate of its seconds    block, threads: how it is run; results do not depend on it
     board, number: where its rounds are noted while it runs, and under which number
     test: what is held out    own: whether the data are numbers of the user's own
+    objects: the learners of a stack's members that a call had as objects, by name
     """
 
     spec: "LearnerSpec"
@@ -60,6 +61,7 @@ class Cell:
     number: int = 0
     test: "HeldOut | None" = None
     own: bool = False
+    objects: "dict[str, LearnerSpec]" = field(default_factory=dict)
 
     @cached_property
     def key(self) -> str:
@@ -117,6 +119,7 @@ def detach(cell: Cell) -> "tuple[Cell, Dataset]":
 
 def check_memory(cell: Cell) -> None:
     """Raise UserError for a learner whose state does not fit into this machine's memory."""
+    from omkl.config import members_of
     from omkl.data import compact
     from omkl.learning.scaling import any_gaps, centred
     from omkl.resources.resource import Setup
@@ -127,6 +130,9 @@ def check_memory(cell: Cell) -> None:
     setup = Setup(cell.params, cell.kernel_pool, d, block=cell.block or 0, classes=cell.data.n_classes)
     needed, there = bytes_needed(state, setup), memory()
     total = sum(needed.values())
+    for member in members_of(cell.spec, cell.params):
+        of_member = Setup(member.params, member.kernel_pool, d, classes=cell.data.n_classes)
+        total += sum(bytes_needed(member.spec.state, of_member).values())
     if "scale" in cell.scaling or any_gaps(dataset):  # the rows as they are learnt
         total += 12 * (dataset.T * d if "scale" in cell.scaling and centred(dataset) else dataset.nnz)
     if total > there:
@@ -163,10 +169,12 @@ def stream_of(cell: Cell) -> "tuple[Dataset, np.ndarray]":
 
 def run_cell(cell: Cell, on_end: "Callable[[Any, Any], None] | None" = None) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.learning.run_pass` does."""
+    from omkl.config.learners import given
     from omkl.learning import one_pass, progress_file
     from omkl.learning.third_party import source
 
-    if source(cell.spec) != cell.source:
+    given.update(cell.objects)
+    if source(cell.spec, cell.params) != cell.source:
         raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
     check_memory(cell)
     warm_up_once([(cell.spec, cell.params, cell.data.n_classes)])
@@ -205,7 +213,7 @@ def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
         cold: dict[tuple, Sequence[Any]] = {}
         for own in settings:
             spec, params, many = precompile.setting(own)
-            arguments = repr(params) if spec.estimator else ""  # which are checked with it
+            arguments = repr(params) if spec.estimator or spec.is_stack else ""  # which are checked with it
             which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
             if which not in _warm:
                 cold.setdefault(which, own)

@@ -38,6 +38,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_in_child)
 
 
+_later = False  # whether the main thread delays it already: a member of a stack
+
+
 @contextmanager
 def ctrl_c_later() -> Iterator[None]:
     """Delay Ctrl-C until the end.
@@ -45,16 +48,22 @@ def ctrl_c_later() -> Iterator[None]:
     Numba runs Python code while it takes a random generator apart for compiled code. It does not expect an
     exception in there, such as Ctrl-C raises: the process crashes. Only the main thread ever sees one.
     """
+    global _later
     main = threading.current_thread() is threading.main_thread()
-    before: Any = signal.getsignal(signal.SIGINT) if main else None
+    if not main or _later:
+        yield
+        return
+    before: Any = signal.getsignal(signal.SIGINT)
     if not callable(before):  # ignored, as in a shell's background jobs
         yield
         return
     pressed: list[tuple[int, Any]] = []
     signal.signal(signal.SIGINT, lambda *event: pressed.append(event))
+    _later = True
     try:
         yield
     finally:
+        _later = False
         signal.signal(signal.SIGINT, before)
         if pressed:
             before(*pressed[0])

@@ -5,7 +5,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -20,15 +20,17 @@ from omkl.errors import UserError, show
 from omkl.learning import guards
 from omkl.learning.guards import ctrl_c_later
 from omkl.learning.kernel_data import Needs
+from omkl.learning.one_row import OneRow, one_row
 from omkl.learning.overflow import growth, kernel_faults
 from omkl.learning.scaling import Scaling, Units, in_units
 from omkl.learning.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
-from omkl.resources.resource import Arrays, Setup
+from omkl.resources.resource import Arrays, Resource, Setup
 from omkl.resources.saved_state import load
 from omkl.resources.state import absent, grow_part, make, make_room, widen
 
 CURVE_POINTS = 100
+MOST_ROWS = 64  # lengths of rows that are kept to be written anew
 
 
 @cache
@@ -63,6 +65,8 @@ class Learner:
     Raises UserError for hyperparameters or a pool that the learner does not take.
     """
 
+    members: Sequence[Any] = ()  # of a stack
+
     def __init__(
         self,
         spec: Any,
@@ -94,18 +98,22 @@ class Learner:
         self.growth = () if is_scaled else growth(pool["kernels"] if pool is not None else [])
         self.resources, self.params = spec.state, params
         rng = np.random.default_rng(seed)
-        how: Any = {"frequencies": frequencies, "classes": classes}
+        how: Any = {"frequencies": frequencies, "classes": classes, "members": len(self.members)}
         setup = Setup(params, pool, d, rng, self.block, rounds or 0, **how)
         self.classes = classes
         state = make(spec.state, setup) if saved is None else load(spec.state, saved, setup)
         self.state: dict[str, Any] = {"rng": rng, **state}
         self.arguments = self._compiled_values(params)
-        missing = set(self.names) - {"stream", "trace", "learn"} - set(self.state) - set(self.arguments)
+        by_part = {"stream", "trace", "learn"} | ({"margins"} if self.members else set())
+        missing = set(self.names) - by_part - set(self.state) - set(self.arguments)
         if missing:
             where = conf.file("algo", spec.name)
             raise UserError(
                 f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
             )
+        self._rows: dict[int, OneRow] = {}
+        self._growing = {name: own for name, own in spec.state.items() if type(own).grow is not Resource.grow}
+        self._setup = Setup(params)
         self.renew_locks()
         guards.register(self)
 
@@ -126,7 +134,7 @@ class Learner:
             for name, value in params.items():
                 if value != self.params[name] and not self._may_change(name):
                     raise cannot_change(where or f"algo={self.spec.name}", argument(name), self.params[name])
-            self.params, self.arguments = params, self._compiled_values(params)
+            self.params, self.arguments, self._setup = params, self._compiled_values(params), Setup(params)
 
     def _may_change(self, name: str) -> bool:
         """Whether a hyperparameter is a number that the function takes and no part of the state holds."""
@@ -141,6 +149,7 @@ class Learner:
         on_part: Any = None,
         progress: Any = None,
         rng: np.random.Generator | None = None,
+        first: int | None = None,
     ) -> tuple[Trace, float]:
         """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
 
@@ -148,7 +157,8 @@ class Learner:
         ``on_part(t)`` is called with the number of rounds done, at most 100 times. progress: the record
         (`omkl.learning.model.Progress`) of the stream that this one continues; each part is added to it, and
         stored vectors are numbered from its beginning. Scaled rows are numbered by their rounds since the
-        learner began, with and without progress. rng: in place of the learner's own generator.
+        learner began, with and without progress. rng: in place of the learner's own generator. first: what is
+        added to the row numbers of this stream, in place of these rounds.
         """
         with self.lock:
             trace = make_trace(
@@ -163,11 +173,11 @@ class Learner:
             self.needs.check(stream, progress is not None or (renews and bool(self.needs.grams)))
             make_room(self.resources, self.state, Setup(self.params), stream, learn)
             step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
-            first, stop = 0, 0
-            if progress is not None:
+            stop = 0
+            if first is None and progress is not None:
                 first = progress.rounds
-            elif learn and renews and self.scaling is not None:
-                first = int(self.scaling.seen[0])
+            elif first is None:
+                first = int(self.scaling.seen[0]) if learn and renews and self.scaling is not None else 0
             while stop < stream.T:
                 start, stop = stop, min((stop // step + 1) * step, stream.T)
                 with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
@@ -179,6 +189,46 @@ class Learner:
                 if on_part is not None and (stop % step == 0 or stop == stream.T):
                     on_part(stop)
             return trace, seconds
+
+    def run_row(
+        self,
+        indices: Any,
+        values: Any,
+        y: float,
+        learn: bool = True,
+        progress: Any = None,
+        first: int | None = None,
+    ) -> tuple[Stream, Trace]:
+        """Run one round, as `run` does a stream of one row; return the stream and the trace.
+
+        indices, values (n,): the row's non-zeros, its columns ascending; y: its label or target, of more than
+        two classes the number of its class; learn, progress, first: as of `run`. The next call writes stream
+        and trace anew: whoever reads them holds the lock.
+        """
+        with self.lock:
+            own = self._rows.get(len(indices))
+            if own is None:
+                if len(self._rows) >= MOST_ROWS:
+                    self._rows.clear()
+                own = one_row(len(indices), len(self.spec.measures), self.classes)
+                self._rows[len(indices)] = own
+            own.write(indices, values, y)
+            stream, trace, units, seen = own.stream, own.trace, None, 0
+            if self.scaling is not None:
+                stream, units = self.scaling.scaled(own.stream, learn)
+                seen = int(self.scaling.seen[0]) if learn and self.scaling.renews else 0
+            if first is None:
+                first = seen if progress is None else progress.rounds
+            renews = self.scaling is not None and self.scaling.renews
+            self.needs.check(stream, progress is not None or (renews and bool(self.needs.grams)))
+            make_room(self._growing, self.state, self._setup, stream, learn)
+            with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
+                self._run_part(stream, trace, 0, 1, learn, first, None)
+                if self.scaling is not None:
+                    self._rescaled(own.stream, trace, 0, 1, learn, units)
+                if progress is not None:
+                    progress.add_row(float(trace.score[0]), bool(trace.mistake[0]), y)
+            return own.stream, trace
 
     def _run_part(
         self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
@@ -192,6 +242,8 @@ class Learner:
         whole = stop - start == stream.T
         rounds = stream if whole else part(stream, start, stop)
         now = {"stream": rounds, "trace": trace if whole else trace_part(trace, start, stop), "learn": learn}
+        if self.members:
+            now["margins"], seconds = self._margins(rounds, learn, first)
         grow_part(self.resources, self.state, rounds, learn)
         values = {**self.state, **self.arguments, **now, **({} if rng is None else {"rng": rng})}
         arguments = [values[name] for name in self.names]
@@ -207,6 +259,10 @@ class Learner:
         finally:
             self._renumber(first)
         return stop, seconds
+
+    def _margins(self, rounds: Stream, learn: bool, first: int) -> tuple[np.ndarray, float]:
+        """Return the margins of a stack's members in these rounds, and the seconds that they took."""
+        raise NotImplementedError
 
     def _rescaled(
         self, given: Stream, trace: Trace, start: int, stop: int, learn: bool, units: Units | None
@@ -274,11 +330,23 @@ class Learner:
         with self.lock:
             if d > self.d:
                 self.needs = Needs(self.pool["kernels"] if self.pool is not None else [], d)
-                setup = Setup(self.params, self.pool, d, self.state["rng"], classes=self.classes)
+                how: Any = {"classes": self.classes, "members": len(self.members)}
+                setup = Setup(self.params, self.pool, d, self.state["rng"], **how)
                 widen(self.resources, self.state, setup)
                 self.d = d
                 if self.scaling is not None:
                     self.scaling.widen(d)
+
+    @property
+    def draws_frequencies(self) -> bool:
+        """Whether it, or a member, has random features, which are drawn for each new column."""
+        own = any(resource.frequencies for resource in self.resources.values())
+        return own or any(getattr(member, "draws_frequencies", False) for member in self.members)
+
+    @property
+    def held(self) -> list[Any]:
+        """What it holds in memory, arrays and records."""
+        return [self.state]
 
     @property
     def weights(self) -> np.ndarray | None:

@@ -126,8 +126,12 @@ def scored(learner: Learner, stream: Stream) -> Trace:
 def _trace_of(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> Trace:
     """Return the trace of rows with these labels. Raises Overflow for a score that is no number."""
     indptr, indices, values = rows
-    stream = make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes)
-    trace = scored(learner, stream)
+    if len(y) == 1 and "rng" not in learner.names:
+        with learner.lock:
+            trace = learner.run_row(indices, values, y[0], learn=False)[1]
+            trace = Trace(*(None if own is None else own.copy() for own in trace))
+    else:
+        trace = scored(learner, make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes))
     check_scores(trace.score, what="row")
     return trace
 
@@ -214,6 +218,24 @@ class Progress:
         start = (first // self.stride + 1) * self.stride
         rounds = range(start, self.rounds + 1, self.stride)
         self.points += [(t, totals[t - first - 1].item()) for t in rounds]
+
+    def add_row(self, score: float, mistake: bool, y: float) -> None:
+        """Do what `add` does with the trace of one round."""
+        if self.task == "regression":
+            with np.errstate(over="ignore", invalid="ignore"):
+                total = self.total + float(np.square(score - y))
+            if not math.isfinite(total):
+                check_sums(np.array([total]), self.rounds)
+        else:
+            if math.isnan(score):
+                check_scores(np.array([score]), self.rounds)
+            total = self.total + mistake
+        self.rounds, self.total = self.rounds + 1, total
+        if self.rounds // self.stride > POINTS:
+            self.stride *= 2
+            self.points = [point for point in self.points if point[0] % self.stride == 0]
+        if self.rounds % self.stride == 0:
+            self.points.append((self.rounds, total))
 
     def curve(self) -> dict[str, np.ndarray]:
         """Return ``t`` and the totals after these rounds, the last round among them."""

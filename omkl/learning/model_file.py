@@ -8,7 +8,9 @@ the arrays one after another, little-endian, in the order of the header: [name, 
 
 "model" says learner, revision, hyperparameters, kernels, number of features and (above two) of classes,
 block, scaling, and the state of the random generator. The arrays are those of
-`omkl.resources.saved_state`, and those of the scaling, whose names begin with a point.
+`omkl.resources.saved_state`, and those of the scaling, whose names begin with a point. A stack has
+the same of each member, whose arrays begin with its number, and "shared", the scaling of those that are
+scaled online.
 """
 
 import copyreg
@@ -21,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from omkl import conf
+from omkl.config import members_of
 from omkl.config.kernel_kinds import PARTS, is_one
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec
 from omkl.data.dataset import MANY
@@ -32,6 +35,7 @@ from omkl.learning.learner import Learner
 from omkl.learning.model import stored_vectors
 from omkl.learning.overflow import check_arrays, check_rows, growth
 from omkl.learning.scaling import Scaling
+from omkl.learning.stacked import Stack
 from omkl.learning.third_party import source
 from omkl.resources.resource import Arrays, Setup
 from omkl.resources.saved_state import add_classes, save
@@ -39,10 +43,11 @@ from omkl.resources.saved_state import add_classes, save
 
 def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays of a learner; the arrays may be views of its own."""
+    members, arrays = _packed_members(learner)
     return {
         "learner": learner.spec.name,
         "revision": learner.spec.revision,
-        **({"source": own} if (own := source(learner.spec)) else {}),
+        **({"source": own} if (own := source(learner.spec, learner.params)) else {}),
         "params": learner.params,
         "pool": learner.pool and {part: learner.pool[part] for part in PARTS},
         "d": learner.d,
@@ -50,7 +55,53 @@ def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
         "block": learner.block,
         "rng": learner.state["rng"].bit_generator.state,
         **({"scaling": learner.scaling.header()} if learner.scaling else {}),
-    }, save(learner.resources, learner.state) | (learner.scaling.arrays() if learner.scaling else {})
+        **members,
+    }, save(learner.resources, learner.state) | (learner.scaling.arrays() if learner.scaling else {}) | arrays
+
+
+def _packed_members(learner: Learner) -> tuple[dict[str, Any], Arrays]:
+    """Return what the header says of a stack's members and of the scaling that they share, and the arrays."""
+    if not isinstance(learner, Stack):
+        return {}, {}
+    headers: list[dict[str, Any]] = []
+    arrays: Arrays = {}
+    for number, member in enumerate(learner.members):
+        if not isinstance(member, Learner):
+            raise UserError(f"{member.spec.label} is a member of another package, which no model holds")
+        header, own = pack(member)
+        headers.append(header)
+        arrays |= {f"{number}{MEMBER}{name}": array for name, array in own.items()}
+    shared = learner.shared
+    arrays |= {f"{SHARED}{name}": array for name, array in (shared.arrays() if shared else {}).items()}
+    return {"members": headers, **({"shared": shared.header()} if shared else {})}, arrays
+
+
+def _parts(arrays: Arrays, prefix: str) -> Arrays:
+    """Return the arrays whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): own for name, own in arrays.items() if name.startswith(prefix)}
+
+
+def _stack(
+    header: dict[str, Any], spec: LearnerSpec, params: dict, d: int, arrays: Arrays, classes: int, **how: Any
+) -> Stack:
+    """Return the stack of a header and arrays, as `unpack`."""
+    headers, settings = header.get("members"), members_of(spec, params)
+    if not isinstance(headers, list) or len(headers) != len(settings):
+        raise ValueError("its members are not those of its hyperparameters")
+    members = []
+    for number, (own, setting) in enumerate(zip(headers, settings, strict=True)):
+        if not isinstance(own, dict) or "members" in own:
+            raise ValueError("a member of a stack is no learner")
+        member = unpack(own, _parts(arrays, f"{number}{MEMBER}"))
+        kernels = setting.kernel_pool and {part: setting.kernel_pool[part] for part in PARTS}
+        same = setting.learner, setting.params, kernels, d, classes
+        if (member.spec.name, member.params, member.pool, member.d, member.classes) != same:
+            raise ValueError(f"its member {number + 1} is not the one of its hyperparameters")
+        members.append(member)
+    are_scaled = [bool(setting.scaling) for setting in settings]
+    shared = Scaling.load(header.get("shared"), _parts(arrays, SHARED), d) if any(are_scaled) else None
+    rest = {name: own for name, own in arrays.items() if MEMBER not in name and not name.startswith(SHARED)}
+    return Stack(spec, params, d, 0, members, are_scaled, shared, classes=classes, saved=rest, **how)
 
 
 def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
@@ -74,7 +125,11 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
     rng = _generator(header.get("rng"))
     own, state = _of_scaling(arrays)
     scaling = Scaling.load(header.get("scaling"), own, d) if own or "scaling" in header else None
-    learner = Learner(spec, params, pool, d, 0, block, classes=classes, saved=state, scaling=scaling)
+    how: Any = {"block": block, "classes": classes, "scaling": scaling}
+    if spec.is_stack:
+        learner: Learner = _stack(header, spec, params, d, arrays=state, **how)
+    else:
+        learner = Learner(spec, params, pool, d, 0, saved=state, **how)
     learner.state["rng"].bit_generator.state = rng
     if (stored := stored_vectors(learner)) is not None:
         check_rows(growth(pool["kernels"] if pool else []), stored[1].indptr, stored[1].data)
@@ -95,7 +150,14 @@ def snapshot(learner: Learner) -> tuple[dict[str, Any], Arrays]:
 
 
 # Pickles (and deep copies) of a learner hold the same: whoever can hold one imports this module.
-copyreg.pickle(Learner, lambda learner: (unpack, snapshot(learner)))
+
+
+def _reduced(learner: Any) -> tuple[Any, ...]:
+    return unpack, snapshot(learner)
+
+
+copyreg.pickle(Learner, _reduced)
+copyreg.pickle(Stack, _reduced)
 
 
 def _spec(header: dict[str, Any]) -> LearnerSpec:
@@ -114,7 +176,7 @@ def _spec(header: dict[str, Any]) -> LearnerSpec:
         )
     if spec.estimator:
         raise ValueError(f"{name} is an estimator of another package, which no model holds")
-    if header.get("source", "") != source(spec):
+    if header.get("source", "") != source(spec, header.get("params") or {}):
         raise UserError(
             f"the model was made with another source of {name} than {conf.file('algo', name)}; train it again"
         )
@@ -175,11 +237,28 @@ def with_classes(learner: Learner, classes: int) -> Learner:
     Their numbers are those after the known ones. The state of the learner given is not used further.
     """
     header, arrays = snapshot(learner)
-    setup = Setup(learner.params, learner.pool, learner.d, classes=classes)
-    own, state = _of_scaling(arrays)
-    return unpack({**header, "classes": classes}, add_classes(learner.resources, state, setup) | own)
+    return unpack(*_widened(learner, header, arrays, classes))
 
 
+def _widened(
+    learner: Learner, header: dict[str, Any], arrays: Arrays, classes: int
+) -> tuple[dict[str, Any], Arrays]:
+    setup = Setup(learner.params, learner.pool, learner.d, classes=classes, members=len(learner.members))
+    inner = {name: own for name, own in arrays.items() if MEMBER in name or name.startswith(SHARED)}
+    own, state = _of_scaling({name: array for name, array in arrays.items() if name not in inner})
+    headers = []
+    for number, member in enumerate(learner.members):
+        prefix = f"{number}{MEMBER}"
+        more = _widened(member, header["members"][number], _parts(inner, prefix), classes)
+        headers.append(more[0])
+        inner |= {f"{prefix}{name}": array for name, array in more[1].items()}
+    members = {"members": headers} if headers else {}
+    return {**header, "classes": classes, **members}, add_classes(
+        learner.resources, state, setup
+    ) | own | inner
+
+
+MEMBER, SHARED = ":", "shared"  # in the names of arrays: of a stack's members, of the scaling they share
 MAGIC, MANY_CLASSES, SCALED = b"omkl model 1\n", b"omkl model 2\n", b"omkl model 3\n"
 # ------------------------------------------------------------------ the file
 

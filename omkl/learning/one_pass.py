@@ -19,9 +19,10 @@ from omkl.errors import OmklError
 from omkl.learning import averaged, scores
 from omkl.learning.delayed import run_delayed
 from omkl.learning.kernel_data import asks_ranges, fitted
-from omkl.learning.learner import CURVE_POINTS, Learner
+from omkl.learning.learner import CURVE_POINTS
 from omkl.learning.overflow import check_scores, check_sums
-from omkl.learning.scaling import Scaling
+from omkl.learning.scaling import Scaling, centred
+from omkl.learning.stacked import new_learner
 from omkl.learning.third_party import Estimator
 from omkl.resources.size import held_bytes
 from omkl.tasks import for_task
@@ -91,7 +92,8 @@ def run_pass(
     else:
         binary = threads > 1 and bool((stream.values == 1.0).all())
         how: Any = {"threads": threads, "looked_up": binary, "classes": dataset.n_classes, "scaling": scale}
-        learner = Learner(spec, params, pool, dataset.d, seed, block, order.size, **how)
+        how |= {"block": block, "rounds": order.size, "centred": centred(dataset)}
+        learner = new_learner(spec, params, pool, dataset.d, seed, **how)
     weights: dict[int, list[float]] = {}
 
     def note(t: int) -> None:
@@ -111,7 +113,7 @@ def run_pass(
     if dataset.task == "classification":
         figures["confusion"] = confusion.counted(*_classes(stream, trace), dataset.n_classes)
     if not spec.estimator:  # another package does not say what it holds
-        figures["memory"] = held_bytes(learner.state, stream, trace._replace(class_scores=None))
+        figures["memory"] = held_bytes(learner.held, stream, trace._replace(class_scores=None))
     if test is not None and other is not None:
         columns = other.indptr, other.indices, other.values, other.y
         held_out = make_stream(*columns, test[1], dataset.n_classes)

@@ -44,6 +44,13 @@ def check_rows(growth: Growth, indptr: np.ndarray, values: np.ndarray, rounds: i
             raise ValueError(f"a feature of size {np.abs(values).max(initial=0.0):.3g} makes {kind} overflow")
 
 
+def check_row(growth: Growth, values: Sequence[float], rounds: int = 1) -> None:
+    """Do what `check_rows` does for one row."""
+    square = sum(value * value for value in values)
+    if not all(_fit(kernel, square, rounds) for kernel in growth):
+        check_rows(growth, np.array([0, len(values)]), np.array(values), rounds)
+
+
 def _fit(kernel: tuple[int, float, float], square: float, rounds: int) -> bool:
     """Whether a kernel's values of rows with at most this squared norm can be summed."""
     degree, scale, coef0 = kernel

@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from omkl import conf
 from omkl.algorithms import function
-from omkl.config import learner_spec
+from omkl.config import learner_spec, members_of
 from omkl.config.kernel_kinds import kernel_pool
 from omkl.engine import by_address, numba_cache
 from omkl.engine.jit import fault_in_one_line
@@ -30,8 +30,8 @@ from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted
 from omkl.files import LONGEST_WAIT, locked
 from omkl.learning import third_party
-from omkl.learning.learner import Learner
 from omkl.learning.one_pass import run_pass
+from omkl.learning.stacked import new_learner
 from omkl.paths import safe_children
 from omkl.resources.resource import Setup
 from omkl.resources.size import memory
@@ -69,9 +69,19 @@ def usual_settings(specs: Iterable[Any]) -> list[tuple[Any, dict, int]]:
     ]
 
 
+def _with_members(settings: Iterable[Setting]) -> list[Setting]:
+    """Return the settings, and before each stack those of its members."""
+    made: list[Setting] = []
+    for spec, params, many in settings:
+        made += [(own.spec, own.params, many) for own in members_of(spec, params)]
+        made.append((spec, params, many))
+    return made
+
+
 def missing(settings: Iterable[Sequence[Any]]) -> list[str]:
     """Return the learners that are to be compiled before these settings run; estimators need no compiling."""
-    learners = {version(*setting(own)): own[0].name for own in settings if not own[0].estimator}
+    chosen = _with_members(map(setting, settings))
+    learners = {version(*own): own[0].name for own in chosen if not own[0].estimator}
     return [name for own, name in learners.items() if not _mark(own).exists()]
 
 
@@ -81,7 +91,7 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     settings: (LearnerSpec, hyperparameters) or, where there are more than two classes, (LearnerSpec,
     hyperparameters, classes). Says on stderr what it compiles.
     """
-    chosen = list(map(setting, settings))
+    chosen = _with_members(map(setting, settings))
     for spec, params, many in chosen:
         if spec.estimator:  # imports its package, and sees wrong arguments
             third_party.make_estimator(spec, params, 0, 3 if many else 2)
@@ -146,7 +156,7 @@ def _load(*own: Any) -> None:
 def _make(*own: Any) -> None:
     """Make a learner with room for vectors: what it calls of the engine is loaded from disk, or compiled."""
     params, pool, tiny = _tiny_run(*own)
-    learner = Learner(own[0], params, kernel_pool(params, pool), tiny.d, 0, classes=tiny.n_classes)
+    learner = new_learner(own[0], params, kernel_pool(params, pool), tiny.d, 0, classes=tiny.n_classes)
     stream = make_stream(tiny.indptr, tiny.indices, tiny.values, tiny.y, np.arange(2), tiny.n_classes)
     make_room(learner.resources, learner.state, Setup(learner.params), stream, True)
     grow_part(learner.resources, learner.state, stream, True)

@@ -30,6 +30,8 @@ from typing import Any
 import numpy as np
 
 from omkl import conf
+from omkl.config import Setting, members_of
+from omkl.config.kernel_kinds import PARTS
 from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.stream import MOST_SCORES, UNRECORDED, Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, show, suggest
@@ -75,6 +77,7 @@ class Estimator:
         self._names = tuple(names or map(str, self._labels))
         self._class_of = _class_of(self._names, self._labels)
         self._has_probabilities = self._learnt = False
+        self.has_scores = False  # of a decision function
         self._rounds = self._silent = 0  # those after the first row was learnt, those without an answer
 
     @np.errstate(all="ignore")  # what divides by 0 in a package's first rounds is its own
@@ -143,6 +146,7 @@ class Estimator:
 
     def _note_class(self, trace: Trace, t: int, y: int, saying: Saying) -> None:
         c, scores, P = self._class(saying.answer), saying.scores, saying.probabilities
+        self.has_scores |= scores is not None
         if P is not None:
             self._has_probabilities = True
             P = P / P.sum() if np.isfinite(P).all() and P.sum() > 0.0 else None  # such as 0 / 0 of few rows
@@ -323,15 +327,19 @@ def sources_of_others() -> dict[str, str]:
     return {name: source(spec) for name, spec in learner_specs().items() if not conf.of_omkl("algo", name)}
 
 
-def source(spec: LearnerSpec) -> str:
+def source(spec: LearnerSpec, params: Mapping[str, Any] | None = None) -> str:
     """Return what tells a folder's learner from others of its name, empty for one of ours.
 
-    Of a compiled learner it is a hash of its module, of those that this imports, and of what its YAML says
-    about its function and state; of an estimator see `code_identity`.
+    Of a stack with these hyperparameters it is a hash of what its members are. Of a compiled learner it is a
+    hash of its module, of those that this imports, and of what its YAML says about its function and state; of
+    an estimator see `code_identity`.
     """
     if isinstance(spec, ObjectSpec):
         spec.check_versions()
         return spec.source
+    if spec.is_stack:
+        members = [_identity(own) for own in members_of(spec, spec.defaults if params is None else params)]
+        return f"stack {hashlib.sha256(json.dumps(members, sort_keys=True).encode()).hexdigest()}"
     if conf.of_omkl("algo", spec.name):
         return ""
     if spec.estimator:
@@ -348,3 +356,10 @@ def source(spec: LearnerSpec) -> str:
         if module.parent == folder:  # a function of ours has a revision
             digest.update(hash_of(sources(module)).encode())
     return digest.hexdigest()
+
+
+def _identity(member: Setting) -> list[Any]:
+    """Return all that decides what a member of a stack does."""
+    spec, kernels = member.spec, member.kernel_pool
+    pool = kernels and {part: kernels[part] for part in PARTS}
+    return [spec.name, member.params, pool, member.scaling, spec.revision, source(spec)]

@@ -75,7 +75,7 @@ class Array(Resource):
     def parse(cls, written: Mapping[str, Any], known: Known) -> "Array":
         keys = cls.keys(written)
         shape, dtype, grows = keys["shape"], keys.get("dtype", "float"), keys.get("grows")
-        lengths = ("m", "d", "few", *known.dictionaries)
+        lengths = ("m", "d", "few", "members", *known.dictionaries)
         if not isinstance(shape, list) or not shape:
             raise ValueError("shape must be a list of lengths such as [m, 2D]")
         for side in shape:

@@ -27,6 +27,7 @@ class Setup:
     params: hyperparameters    pool: ``{"normalise", "kernels"}`` or None    d: features    rng: its own
     block: rows computed at once    rounds: of the pass    frequencies (m, D, d): in place of drawn ones
     slots: how many each dictionary has room for    classes: of the data, where learners tell them apart
+    members: of a stack
     """
 
     params: Mapping[str, Any]
@@ -38,6 +39,7 @@ class Setup:
     frequencies: np.ndarray | None = None
     slots: Mapping[str, int] = field(default_factory=dict)
     classes: int = 2
+    members: int = 0
 
     @property
     def many(self) -> int | None:
@@ -74,7 +76,8 @@ class Setup:
 
     def _value(self, name: str) -> Any:
         few = self.d if self.d <= FEW else 0
-        return {"m": self.m, "d": self.d, "few": few, **self.slots, **self.params}[name]
+        known = {"m": self.m, "d": self.d, "few": few, **self.slots, **self.params, "members": self.members}
+        return known[name]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ not have counts as 0. None and NaN are gaps: the mean of the feature so far. Oth
 import math
 import re
 import secrets
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, ClassVar
 
@@ -24,6 +24,7 @@ from omkl.estimators.make import (
     check_weights,
     follow,
     learn,
+    learn_row,
     make_learner,
     new_calibration,
     planned_rounds,
@@ -31,7 +32,7 @@ from omkl.estimators.make import (
 )
 from omkl.learning.learner import Learner
 from omkl.learning.model import Progress, Rows, check_std, score, score_and_std
-from omkl.learning.overflow import check_rows, check_targets
+from omkl.learning.overflow import check_row, check_rows, check_targets
 
 Row = tuple[list[int], list[float], float, float]  # columns, values, label, class or target, and weight
 
@@ -45,14 +46,19 @@ class _Columns:
     def row(self, x: Mapping[Hashable, Any], learn: bool) -> tuple[list[int], list[float], int]:
         """Return columns and values of a row, ascending and without zeros, and how many columns there are."""
         of, x = self.of, x if type(x) is dict else _mapping(x)
-        numbers = {name: _number(name, value) for name, value in x.items()}
+        numbers = x if _are_finite(x.values()) else {name: _number(name, own) for name, own in x.items()}
         if not of.keys() >= x.keys():
             of = of if learn else dict(of)
             for name in sorted(x.keys() - of.keys(), key=_by_number):
                 of[name] = len(of)
-        pairs = sorted((of[name], value) for name, value in numbers.items())
-        kept = [(column, value) for column, value in pairs if value != 0]
+        kept = [(of[name], value) for name, value in numbers.items() if value != 0]
+        kept.sort()
         return [column for column, _ in kept], [value for _, value in kept], len(of)
+
+
+def _are_finite(values: Collection[Any]) -> bool:
+    """Whether these are plain finite numbers, of a moderate size."""
+    return {*map(type, values)} <= {float} and math.isfinite(sum(values))
 
 
 def _by_number(name: Hashable) -> list[tuple[int, str]]:
@@ -130,6 +136,14 @@ class Model(Copied):
             self._columns, self._progress = _Columns(), Progress(self.task)
         columns, values, d = self._columns.row(x, learn=True)
         row = columns, values, y, w
+        if w == 1.0 and "_model" in self.__dict__:
+            model = self._current()
+            _room(model, d)
+            done = self._progress.rounds
+            check_row(model.growth, values, done + 1)
+            warn_of_rounds(self, self.__dict__.get("_planned"), done, 1)
+            learn_row(model, columns, values, y, self.__dict__.get("_calibration"), self._progress)
+            return row
         stream, weights = stream_of([row], classes)
         if "_model" not in self.__dict__:
             self._begin(d, stream, classes)
@@ -162,7 +176,7 @@ class Model(Copied):
         """Return a row to be predicted, as CSR arrays."""
         self._current()
         columns, values, d = self._columns.row(x, learn=False)
-        if d > self._model.d and any(resource.frequencies for resource in self._model.resources.values()):
+        if d > self._model.d and self._model.draws_frequencies:
             kept = sum(column < self._model.d for column in columns)  # nothing was drawn for other columns
             columns, values = columns[:kept], values[:kept]
         else:

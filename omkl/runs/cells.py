@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import omkl.data
-from omkl.config import LearnerSpec, Plan, Setting, learner_specs
+from omkl.config import LearnerSpec, Plan, Setting, learner_specs, members_of
 from omkl.config.kernel_kinds import PRECOMPUTED
 from omkl.config.learners import check_classes, matched_params, of_budget, to_match
 from omkl.data import DataRef
@@ -47,6 +47,8 @@ class SizeUnknown(UserError):
 def cost_of(spec: LearnerSpec, setup: Setup, T: int, nnz: int) -> float:
     """Estimate the seconds of a pass from the learner and the size of the data alone."""
     cost = pass_seconds(spec.state, setup, T, nnz) + (ROUND * T if spec.estimator else 0.0)
+    for member in members_of(spec, setup.params):
+        cost += cost_of(member.spec, Setup(member.params, member.kernel_pool, classes=setup.classes), T, nnz)
     return cost * (2 if spec.setup else 1)  # a learner that chooses its kernels reads the stream twice
 
 
@@ -65,7 +67,7 @@ def expand(
     budgets = matched_sizes(plan, run) if budgets is None else budgets
     cells: dict[tuple, Cell] = {}
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
-    sources = {name: source(spec) for name, spec in specs.items()}
+    sources = {name: source(spec) for name, spec in specs.items() if not spec.is_stack}
     for data in plan.data:
         rounds, T, test = plan.stream_of(data)
         nnz = data.nnz * T // data.T
@@ -83,6 +85,12 @@ def expand(
                 _check_no_gram(setting.kernel_pool["kernels"], plan.test)
             check_classes(spec, data.word, data.n_classes)
             params = _with_numbers(setting, T, data, budgets)
+            objects = {}
+            if spec.is_stack:
+                members = members_of(spec, params)
+                for member in members:
+                    check_classes(member.spec, data.word, data.n_classes)
+                objects = {own.learner: own.spec for own in members if own.spec.is_object}
             cost = cost_of(spec, Setup(params, setting.kernel_pool, classes=data.n_classes), T, nnz)
             for rep, seed in enumerate(seeds[: plan.reps_of(spec, data)]):
                 cell = Cell(
@@ -95,13 +103,14 @@ def expand(
                     rep=rep,
                     permutation_seed=seed,
                     block=plan.block,
-                    source=sources[spec.name],
+                    source=source(spec, params) if spec.is_stack else sources[spec.name],
                     rounds=rounds,
                     scaling=setting.scaling,
                     planned=setting.stored,
                     cost=cost,
                     test=test,
                     own=data.task == "regression" and not data.is_registered,
+                    objects=objects,
                 )
                 cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())

@@ -10,7 +10,7 @@ import numpy as np
 
 import omkl.data
 from omkl import seeds
-from omkl.config import Plan, learner_spec
+from omkl.config import Plan, learner_spec, members_of
 from omkl.config.learners import check_classes, learner_specs
 from omkl.data.dataset import MANY, from_arrays, in_rows_of, warn_of_offsets
 from omkl.data.new_rows import Doubts, Rows, described_data, labels_of_model, prepared_rows, rows_like
@@ -28,7 +28,8 @@ from omkl.learning.learner import Learner
 from omkl.learning.model import Progress, class_scores, classify, half_width, has_std, score, score_and_std
 from omkl.learning.one_pass import choose_kernels
 from omkl.learning.overflow import check_rows
-from omkl.learning.scaling import Scaling
+from omkl.learning.scaling import Scaling, centred
+from omkl.learning.stacked import new_learner
 from omkl.tasks import for_task
 
 
@@ -59,6 +60,11 @@ def fit(plan: Plan) -> Model:
     spec = learner_spec(setting.learner)
     if spec.estimator:
         raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl, and {spec.estimator} is not one")
+    for member in members_of(spec, setting.params):
+        if member.spec.estimator:
+            raise UserError(
+                f"algo={spec.name}: omkl fit saves learners of omkl, and {member.learner} is not one"
+            )
     params = for_task(setting.params, dataset.task)
     spec.check_data(params, dataset.task, name)
     check_classes(spec, name, dataset.n_classes)
@@ -78,8 +84,9 @@ def fit(plan: Plan) -> Model:
         apart = seeds.derive("apart", dataset.content_hash)
         rows = scaling.scaled(stream, True)[0] if scaling else stream
         pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, plan.block, classes)
-    how: Any = {"classes": classes, "scaling": scaling}
-    learner = Learner(spec, params, pool, dataset.d, seed, plan.block, stream.T, **how)
+    how: Any = {"classes": classes, "scaling": scaling, "centred": centred(dataset)}
+    how |= {"block": plan.block, "rounds": stream.T}
+    learner = new_learner(spec, params, pool, dataset.d, seed, **how)
     _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
     if "scale" not in setting.scaling:
         warn_of_offsets(dataset, setting.kernels)

@@ -194,7 +194,11 @@ def _has_own_code(cell: Cell) -> bool:
 def idle_cores(missing: list[Cell], executor: Executor) -> str:
     """Return a hint where long cells would leave cores idle that could share a pass, else nothing."""
     cores, count = provenance.cores(), len(missing)
-    long = [cell for cell in missing if cell.cost > LONG_CELL and may_share(cell.spec.state)]
+    long = [
+        cell
+        for cell in missing
+        if cell.cost > LONG_CELL and (cell.spec.is_stack or may_share(cell.spec.state))
+    ]
     threads = cores // count
     if executor.remote or executor.threads > 1 or threads < 2 or not long:
         return ""
@@ -220,17 +224,17 @@ def stale_cells(store: Store, cells: Mapping[str, Cell]) -> dict[tuple[str, int 
 def _other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str, int | str]]:
     names = [field.name for field in KEYED if field.name not in ("source", "revision")]
     foreign = [cell.setting for cell in cells.values() if cell.source]
-    wanted = {dumps([line.get(name) for name in names], sort_keys=True) for line in foreign}
-    sources = {line["algo"]: line["source"] for line in foreign}
+    sources = {dumps([line.get(name) for name in names], sort_keys=True): line["source"] for line in foreign}
     if not foreign:
         return Counter()
     counts: Counter[tuple[str, int | str]] = Counter()
-    stored = store.cells(columns=(*names, "source", "revision"), where={"algo": sources.keys()})
+    learners = {line["algo"] for line in foreign}
+    stored = store.cells(columns=(*names, "source", "revision"), where={"algo": learners})
     for row in stored.to_dict("records"):
-        if row["source"] and row["source"] != sources[row["algo"]]:
-            row["pool_spec"] = row["pool_spec"] if isinstance(row["pool_spec"], dict) else None
-            if dumps([row[each] for each in names], sort_keys=True) in wanted:
-                counts[row["algo"], f"{row['revision']} with another source"] += 1
+        row["pool_spec"] = row["pool_spec"] if isinstance(row["pool_spec"], dict) else None
+        now = sources.get(dumps([row[each] for each in names], sort_keys=True))
+        if row["source"] and now and row["source"] != now:
+            counts[row["algo"], f"{row['revision']} with another source"] += 1
     return counts
 
 

@@ -89,6 +89,8 @@ class OnlineLearner(Copied, BaseEstimator):
         self, X: Any, y: Any, classes: Any = None, weights: Any = None, reset: bool = False
     ) -> OnlineLearner:
         """Learn these rows, the first ones where nothing has been learnt; weights (n,) or None."""
+        if weights is None and not reset and self._is_one_row(X):
+            return self._learn_row(X[0], y, classes)
         if weights is not None:
             n = _num_samples(X)
             weights = make.row_weights(weights, n, type(self).__name__)
@@ -100,6 +102,23 @@ class OnlineLearner(Copied, BaseEstimator):
         rows, target = self._validated(X, y, classes, reset=False)
         stream = self._stream(rows, target)
         return self._learn(stream, self._row_weights(stream, weights, False))
+
+    def _is_one_row(self, X: Any) -> bool:
+        """Whether a row may be learnt without what many rows need."""
+        known = self.__dict__
+        return "_model" in known and known.get(CLASS_WEIGHT) is None and self._is_plain(X) and len(X) == 1
+
+    def _learn_row(self, x: np.ndarray, y: Any, classes: Any) -> OnlineLearner:
+        columns = np.flatnonzero(x)
+        values = x[columns]
+        model = self._current()
+        with model.lock:
+            done = self._progress.rounds
+            overflow.check_row(model.growth, values.tolist(), 1 if y is None else done + 1)
+            target = 1.0 if y is None else float(self._target(y, 1, classes, False)[0])
+            make.warn_of_rounds(self, self.__dict__.get("_planned"), done, 1)
+            make.learn_row(model, columns, values, target, self.__dict__.get("_calibration"), self._progress)
+        return self
 
     def _row_weights(self, stream: Stream, weights: np.ndarray | None, is_whole: bool) -> np.ndarray | None:
         """Return the weights of a stream's rows. Raises ValueError for what the learner cannot take.

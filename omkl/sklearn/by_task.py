@@ -90,7 +90,17 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         """Rounds in which the prediction before the update was wrong."""
         return int(self._progress.total)
 
+    def _one_label(self, y: Any) -> np.ndarray | None:
+        """Return the label (1,) of one row as the learner takes it, None where it needs a closer look."""
+        known = self.classes_.tolist()
+        if type(y) is not np.ndarray or y.shape != (1,) or (label := y.item()) not in known:
+            return None
+        number = float(known.index(label))
+        return np.array([number if len(known) > 2 else 2.0 * number - 1.0])
+
     def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
+        if not reset and classes is None and T == 1 and (one := self._one_label(y)) is not None:
+            return one
         labels = _column(self, y, T, "label")
         if reset:
             check_classification_targets(labels)

@@ -10,6 +10,7 @@ from omkl.config import LearnerSpec, learner_spec, pool
 from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.learning.learner import Learner
+from omkl.learning.stacked import new_learner as new_learner_of
 
 Arrays = dict[str, np.ndarray]
 
@@ -132,7 +133,8 @@ def new_learner(
     """A fresh Learner by its name in conf/algo; over: hyperparameters other than the defaults."""
     spec = learner_spec(name)
     params = {**spec.usual("classification"), **over}
-    return Learner(spec, params, pool_for(spec, params, given), d, seed, block, rounds, classes=classes)
+    how: Any = {"block": block, "rounds": rounds, "classes": classes}
+    return new_learner_of(spec, params, pool_for(spec, params, given), d, seed, **how)
 
 
 def one_pass(

@@ -59,6 +59,7 @@ OPTIONS = [
     ("arow", {"bias": False}),
     ("krls_t", {"lam": 0.9, "budget": 12, "kernel": GAUSSIAN}),
     ("krls_t_pool", {"lam": 0.9, "budget": 12}),
+    ("stack", {"members": ["arow(r=10,scale=online)", "omkc_sspa(pool=gauss3)"]}),
 ]
 
 

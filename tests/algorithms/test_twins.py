@@ -96,6 +96,7 @@ OPTIONS = [
         "norma_novelty",
         {"loss": "logistic", "nu": 0.2, "eta": 0.05, "step": "constant", "tau": 50, "kernel": GAUSSIAN},
     ),
+    ("stack", {"members": ["arow(r=10,scale=online)", "omkc_sspa(pool=gauss3)"]}),
     ("norma_nu", {"tau": 100, "offset": True, "nu": 0.5}),
     ("norma_nu", {"step": "sqrt", "eta": 1, "kernel": GAUSSIAN}),
     ("rff", {"loss": "hinge", "eta": 0.3, "features": "iid"}),

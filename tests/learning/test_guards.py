@@ -53,6 +53,20 @@ def test_ctrl_c_is_not_lost_where_the_call_fails():
         pressed_and_failed()
 
 
+@ctrl_c_later()
+def pressed_within(done: list) -> None:
+    pressed_twice(done)
+    done.append("the rest")
+
+
+def test_ctrl_c_waits_for_the_end_of_what_is_around():
+    done = []
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            pressed_within(done)
+    assert done == ["all of it", "the rest"] * 2
+
+
 def test_a_handler_of_ones_own_is_called_and_stays():
     events = []
     signal.signal(signal.SIGINT, lambda number, frame: events.append(number))

@@ -9,6 +9,7 @@ import omkl.data
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.errors import OmklError, UserError
 from omkl.learning import Learner, run_pass
+from omkl.learning.stacked import new_learner as of_omkl
 from omkl.resources.state import parse
 from omkl.testing.cases import case_stream, new_learner, pool_for
 
@@ -146,10 +147,10 @@ def test_what_decides_the_size_of_a_state_never_changes():
         if spec.estimator:
             continue
         params = spec.usual(spec.tasks[0])
-        learner = Learner(spec, params, pool_for(spec, params, GAUSS3), 3, seed=0, rounds=60)
+        learner = of_omkl(spec, params, pool_for(spec, params, GAUSS3), 3, seed=0, rounds=60)
         before = {name: getattr(array, "shape", None) for name, array in learner.state.items()}
         taken, _ = changes(learner)
-        fresh = Learner(spec, learner.params, pool_for(spec, params, GAUSS3), 3, seed=0, rounds=60)
+        fresh = of_omkl(spec, learner.params, pool_for(spec, params, GAUSS3), 3, seed=0, rounds=60)
         assert {name: getattr(array, "shape", None) for name, array in fresh.state.items()} == before, taken
         assert not taken & {"budget", "D", "kernel", "features", "tau", "levels"} or spec.name in (
             "iegp",

@@ -218,7 +218,8 @@ class ClassSlots(Slots):
     def note(self, totals, t):
         y = self.y[t]
         r = best(totals, without=y)
-        self.notes.append((totals[y] <= totals[r], best(totals), totals[y] - totals[r]))
+        mistake, lead = totals[y] <= totals[r], totals[y] - totals[r]
+        self.notes.append((mistake, best(totals), lead, list(totals)))
         return totals[y] - totals[r], self.direction(t, r)
 
     def margins(self, t):

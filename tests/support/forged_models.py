@@ -17,6 +17,7 @@ from omkl.engine.stream import part
 from omkl.errors import OmklError
 from omkl.learning import Learner, model_file
 from omkl.learning.model import Progress, score
+from omkl.learning.stacked import new_learner
 from support.engine_cases import case_stream, clouds, dataset, pool_for
 
 START = len(model_file.MAGIC) + 65
@@ -58,7 +59,7 @@ def trained(name: str, rounds: int = 60) -> tuple[Learner, Any, int]:
     params |= {"tau": 10} if "tau" in params else {}
     params |= {"D": 6} if "D" in params else {}
     given = pool_for(spec, params, spec.usual_pool or "paper16_cosine")
-    return Learner(spec, params, given, data.d, 3, rounds=data.T), case_stream(data), rounds
+    return new_learner(spec, params, given, data.d, 3, rounds=data.T), case_stream(data), rounds
 
 
 def of_whole_numbers() -> tuple[Learner, Any]:

@@ -46,22 +46,29 @@ def gram(X: np.ndarray, kernels: list[dict], normalise: str) -> np.ndarray:
 
 
 def noted(notes: Any, n_sv: Any, stored: Any, coefficients: np.ndarray, weights: Any = None) -> Result:
-    """The Result of notes (mistake, class predicted, margin) of every round."""
-    mistakes, predicted, scores = (np.array(part) for part in zip(*notes, strict=True))
+    """The Result of notes (mistake, class predicted, margin, scores of all classes) of every round.
+
+    The last may be missing in some rounds.
+    """
+    mistakes, predicted, scores = (np.array([note[at] for note in notes]) for at in range(3))
+    whole = np.array([note[3] for note in notes]) if all(len(note) > 3 for note in notes) else None
     stored = np.array(stored, int)
-    return Result(mistakes, scores, n_sv, stored, None, weights, coefficients, predicted=predicted)
+    return Result(
+        mistakes, scores, n_sv, stored, None, weights, coefficients, predicted=predicted, class_scores=whole
+    )
 
 
 class Notes:
     """What a twin of C classes without stored vectors reports."""
 
     def __init__(self) -> None:
-        self.notes: list[tuple[bool, int, float]] = []
+        self.notes: list[tuple[bool, int, float, list[float]]] = []
 
     def record(self, totals: Sequence[float], y: int) -> None:
         """Note one prediction from the combined scores of the classes (C,)."""
         r = best(totals, without=y)
-        self.notes.append((totals[y] <= totals[r], best(totals), totals[y] - totals[r]))
+        mistake, lead = totals[y] <= totals[r], totals[y] - totals[r]
+        self.notes.append((mistake, best(totals), lead, list(totals)))
 
     def result(self, weights: Any = None) -> Result:
         return noted(self.notes, np.zeros(0, int), [], np.zeros((0, 0, 0)), weights)

@@ -19,6 +19,7 @@ class Result:
     chosen: int | None = None  # perceptron_star only: index of the selected kernel
     further: np.ndarray | None = None  # (T, q) the learner's q measures (about.measures) in each round
     predicted: np.ndarray | None = None  # (T,) of more than two classes the one with the largest score
+    class_scores: np.ndarray | None = None  # (T, C) the scores of all, where the twin notes them
 
 
 class Expansions:

@@ -1,0 +1,97 @@
+"""The members of a stack: learners with settings, as words such as ``krls_t(noise=0.1, scale=online)``.
+
+A member that is a stack itself stands for its members. An estimator that a call had as an object is a mapping
+of ``kind``, its name, and its parameters.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from omkl import conf
+from omkl.config.kernel_kinds import pool as pool_named
+from omkl.config.learners import LearnerSpec, given, learner_of, learner_spec
+from omkl.config.settings_text import typed
+from omkl.config.words import Setting, learner_setting
+from omkl.errors import UserError
+from omkl.schema import DOMAINS, wrong
+
+TASK = "classification"
+_NAME = re.compile(r"\w+", re.ASCII)
+
+
+def check_members(value: Any) -> list[Any]:
+    """Return the members of a stack in canonical form. Raises ValueError that says what would be right."""
+    members = list(value) if isinstance(value, list | tuple) else [value]
+    if not members:
+        raise wrong("a list of learners such as [auto,arow(r=10)]", value)
+    return [_checked(member) for member in members]
+
+
+def _checked(member: Any) -> Any:
+    if isinstance(member, Mapping) and member.get("kind") in given:
+        return dict(member)
+    if isinstance(member, str) and _NAME.fullmatch(member):
+        return learner_spec(learner_of(member)).name
+    if not isinstance(member, str | Mapping):
+        raise wrong("a list of learners such as [auto,arow(r=10)]", member)
+    return str(learner_setting(member if isinstance(member, str) else typed(member)))
+
+
+DOMAINS["members"] = check_members
+
+
+def members_of(spec: LearnerSpec, params: Mapping[str, Any]) -> list[Setting]:
+    """Return the members of a stack with all their hyperparameters and kernels; none of another learner.
+
+    Raises UserError for a learner that cannot be a member.
+    """
+    return list(_members(spec, params, ())) if spec.is_stack else []
+
+
+def _members(spec: LearnerSpec, params: Mapping[str, Any], around: tuple[str, ...]) -> Iterator[Setting]:
+    where = f"algo={spec.name}" if spec.stack is None else str(conf.file("algo", spec.name))
+    if spec.name in around and spec.stack is not None:
+        raise UserError(f"{where}: {spec.name} is a member of itself")
+    for word in params["members"] if spec.stack is None else spec.stack:
+        try:
+            setting = _setting(word)
+            if setting.spec.is_stack:
+                own = setting.spec.usual(TASK) | setting.params
+                yield from _members(setting.spec, own, (*around, spec.name))
+            else:
+                yield _completed(setting)
+        except (UserError, ValueError) as error:
+            raise UserError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
+
+
+def _setting(word: Any) -> Setting:
+    if isinstance(word, Mapping):
+        return Setting(word["kind"], {name: value for name, value in word.items() if name != "kind"})
+    return Setting(learner_of(word)) if _NAME.fullmatch(word) else learner_setting(word)
+
+
+def _completed(setting: Setting) -> Setting:
+    """Return a member with all its hyperparameters and its pool."""
+    spec = setting.spec
+    if TASK not in spec.tasks:
+        raise UserError(
+            f"{spec.name} is for {' and '.join(spec.tasks)}; the members of a stack are classifiers"
+        )
+    if spec.setup:
+        raise UserError(f"{spec.name} chooses its kernel by rows to come, which a stack does not know")
+    for name in ("label", "data"):
+        if getattr(setting, name):
+            raise UserError(f"{setting.learner}: a member of a stack has no {name}")
+    if "target" in setting.scaling:
+        raise UserError(f"{setting.learner}: target=... is for numbers, and a stack is for classes")
+    pool = setting.pool
+    if spec.kernels == "pool" and pool is None:
+        pool = pool_named(spec.usual_pool or str(conf.usual()["pool"]))
+    if pool is not None:
+        spec.check_pool(pool)
+    scaling = {key: value for key, value in setting.scaling.items() if value != "none"}
+    return replace(
+        setting, params=spec.checked(spec.usual(TASK) | setting.params), pool=pool, scaling=scaling
+    )
