@@ -63,6 +63,13 @@ class Cell:
     own: bool = False
     objects: "dict[str, LearnerSpec]" = field(default_factory=dict)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the fields in a worker, which so knows the objects."""
+        from omkl.config.learners import given
+
+        self.__dict__.update(state)
+        given.update(self.objects)
+
     @cached_property
     def key(self) -> str:
         """The key in the store: a hash of everything that the result depends on."""
@@ -169,11 +176,9 @@ def stream_of(cell: Cell) -> "tuple[Dataset, np.ndarray]":
 
 def run_cell(cell: Cell, on_end: "Callable[[Any, Any], None] | None" = None) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.learning.run_pass` does."""
-    from omkl.config.learners import given
     from omkl.learning import one_pass, progress_file
     from omkl.learning.third_party import source
 
-    given.update(cell.objects)
     if source(cell.spec, cell.params) != cell.source:
         raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")
     check_memory(cell)

@@ -15,7 +15,7 @@ from typing import Any
 import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, learner_specs, members_of
 from omkl.config.kernel_kinds import PRECOMPUTED
-from omkl.config.learners import check_classes, matched_params, of_budget, to_match
+from omkl.config.learners import check_classes, given, matched_params, of_budget, to_match
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
 from omkl.errors import OmklError, UserError
@@ -90,7 +90,7 @@ def expand(
                 members = members_of(spec, params)
                 for member in members:
                     check_classes(member.spec, data.word, data.n_classes)
-                objects = {own.learner: own.spec for own in members if own.spec.is_object}
+                objects = {own.learner: given[own.learner] for own in members if own.learner in given}
             cost = cost_of(spec, Setup(params, setting.kernel_pool, classes=data.n_classes), T, nnz)
             for rep, seed in enumerate(seeds[: plan.reps_of(spec, data)]):
                 cell = Cell(

@@ -1,6 +1,7 @@
 """Stacks of learners: cuts, threads, what their keys and models hold, and members of other packages."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from support.extension import write
 
 import omkl
 from omkl.cli import main
-from omkl.config import learner_spec, members_of, plan
+from omkl.config import learner_spec, learners, members_of, plan, stacks
 from omkl.engine.stream import make_stream, part
 from omkl.errors import UserError
 from omkl.learning.model import noted_scores, score
@@ -184,6 +185,22 @@ def test_members_of_other_packages_give_log_odds():
     assert margins[0, 0, 0] == 0.0
     with pytest.raises(UserError, match="a member of another package"):
         pack(learner)
+
+
+def test_a_worker_knows_members_that_are_objects(monkeypatch):
+    setting = omkl.stack("arow", omkl.refit(GaussianNB()))
+    cell = expand(plan(["data=wdbc", "reps=1", "yardsticks=[]"], values={"algo": [setting]}))[0]
+    sent = pickle.dumps(cell)
+    monkeypatch.setattr(learners, "given", {})
+    monkeypatch.setattr(stacks, "given", learners.given)
+    with pytest.raises(UserError, match="unknown learner"):
+        members_of(cell.spec, cell.params)
+    again = pickle.loads(sent)
+    assert [own.learner for own in members_of(again.spec, again.params)] == [
+        "arow",
+        "sklearn.GaussianNB.refit",
+    ]
+    assert again.key == cell.key
 
 
 def test_help_lists_the_members(tmp_path, monkeypatch, capsys):
