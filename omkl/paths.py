@@ -1,6 +1,5 @@
 """Where things are: the conf folder, the folders that extend omkl, those of data files, the cache."""
 
-import multiprocessing
 import os
 import sys
 import time
@@ -52,11 +51,18 @@ def _extensions(text: str, here: str) -> list[Path]:
         homes = dict.fromkeys([ours, *(folder / part for folder in folders)])
         seen: dict[str, Path] = {}
         for path in (path for home in homes for path in sorted([*home.glob("*.py"), *home.glob("*.yaml")])):
-            if not path.is_file() and multiprocessing.parent_process() is None:
+            if not path.is_file() and _is_first_process():
                 warnings.warn(f"{path} is left out: it is no file, nor a link to one", stacklevel=2)
             elif path.name[0] not in "._" and seen.setdefault(path.name, path) != path:
                 raise UserError(f"{path}: the name is taken by {seen[path.name]}; rename one of the files")
     return folders
+
+
+def _is_first_process() -> bool:
+    """Whether this process is no worker of another, which has said the same."""
+    import multiprocessing
+
+    return multiprocessing.parent_process() is None
 
 
 def extension(text: str, what: str) -> Path:

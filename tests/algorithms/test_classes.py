@@ -119,6 +119,7 @@ def test_keys_of_regression_are_those_of_the_values(tmp_path):
             "permutation_seed": str(cell.permutation_seed),
             "revision": learner_spec("rff").revision,
             "task": "regression",
+            "own": 1,
         }
     )
 

@@ -160,7 +160,7 @@ def test_two_folders_and_a_function_that_is_taken(place, capsys):
         ("conf/algo/tiny.yaml", estimator("nosuch:X"), "there is no nosuch"),
         ("conf/algo/tiny.yaml", estimator("os:system"), "there is no os"),
         ("conf/algo/tiny.yaml", estimator("small model"), "must be module:Class"),
-        ("conf/algo/tiny.yaml", estimator("sklearn.svm:SVC"), "does not learn row by row"),
+        ("conf/algo/tiny.yaml", estimator("sklearn.svm:SVC"), "so it cannot learn online; omkl.refit"),
         ("conf/algo/tiny.yaml", estimator("sklearn.svm:SvC"), "did you mean 'SVC'"),
         ("conf/algo/tiny.yaml", estimator("a:B", "novelty"), "for classification or regression"),
         (

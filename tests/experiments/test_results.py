@@ -193,7 +193,7 @@ def raw():
         "id": range(len(X)),
         "day": pd.date_range("2024-01-05", periods=len(X)),
         "city": np.where(X[:, 0] > 0, "Oslo", "Rome"),
-        "share": [f"{number % 24}:30" for number in range(len(X))],
+        "share": [f"{number % 24}.5" for number in range(len(X))],
         "size": np.where(np.arange(len(X)) == 3, np.nan, 1000 * X[:, 1]),
         "label": y,
     }

@@ -101,10 +101,12 @@ def test_the_averaged_hypothesis_of_a_scaled_stream_is_the_mean_of_all(name, ove
     delay = words.get("delay", 1)
     for t in range(0, 70, delay):
         batch = part(stream, t, min(t + delay, 70))
-        now = learner.scaling.rows, learner.scaling.seen
-        learner.scaling.rows, learner.scaling.seen = last.rows, last.seen  # new rows are scaled as at the end
+        now = {name: getattr(learner.scaling, name) for name in ("rows", "begun", "seen")}
+        for name in now:  # new rows are scaled as at the end
+            setattr(learner.scaling, name, getattr(last, name))
         total += batch.T * learner.run(tested, learn=False)[0].score
-        learner.scaling.rows, learner.scaling.seen = now
+        for name, value in now.items():
+            setattr(learner.scaling, name, value)
         learner.run(batch)
     kind = "rmse" if numbers else "rate"
     errors = np.square(total / 70 - tested.y) if numbers else total * tested.y <= 0

@@ -23,7 +23,7 @@ def place(tmp_path, monkeypatch):
         x, y = rng.normal(3 * np.array([c == 1, c == 2]), 0.7)
         lines.append(f"{x:.3f},{y:.3f},{('low', 'high', 'mid')[c]}\n")
     for name, part in (("my", lines[:100]), ("new", lines[100:]), ("all", lines)):
-        (tmp_path / f"{name}.csv").write_text("a,b,kind\n" + "".join(part))
+        (tmp_path / f"{name}.csv").write_text("a,b,class\n" + "".join(part))
     return tmp_path
 
 
@@ -95,7 +95,7 @@ def test_a_model_of_three_classes(capsys, algo):
 def test_a_tie_of_three_classes_is_a_mistake(capsys):
     words = ["algo=perceptron(kernel=linear)", "data=my.csv", "order=file", "scale=none"]  # a score of 0 at 0
     assert omkl_("fit", *words, "--out", "m.omkl") == 0
-    Path("tie.csv").write_text("a,b,kind\n0,0,high\n0,0,low\n0,0,mid\n", encoding="utf-8")
+    Path("tie.csv").write_text("a,b,class\n0,0,high\n0,0,low\n0,0,mid\n", encoding="utf-8")
     capsys.readouterr()
     assert omkl_("predict", "m.omkl", "tie.csv") == 0
     out, err = capsys.readouterr()

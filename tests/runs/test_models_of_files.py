@@ -108,9 +108,9 @@ def test_a_row_for_each_row_in_every_part_and_format(rows, capsys, monkeypatch):
     kinds = ["abc"[n % 3] if n < 50 else "new" for n in range(len(rows))]
     lines = [f"r{n},{'' if n == 3 else x[0]},{x[1]},{kinds[n]}\n" for n, (x, _) in enumerate(rows)]
     with open("my.csv", "w", encoding="utf-8") as file:
-        file.writelines(["name,a,b,kind\n", *lines[:50]])
+        file.writelines(["name,a,b,class\n", *lines[:50]])
     with open("new.csv", "w", encoding="utf-8") as file:
-        file.writelines(["name,a,b,kind\n", *lines])
+        file.writelines(["name,a,b,class\n", *lines])
     fit = ["fit", "algo=omkc_dd", "data=my.csv", "id=name", "missing=drop", "order=file", "--out", "m.omkl"]
     assert main(fit) == 0
     capsys.readouterr()
