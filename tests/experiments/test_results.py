@@ -211,7 +211,7 @@ def test_a_frame_is_understood_as_the_same_table_in_a_file(tmp_path):
         assert made.cells["key"].tolist() == of_file.cells["key"].tolist()
         said = "data: features are scaled with the rows seen so far (scale=online, the default for tables"
         assert said in "\n".join(made.notes)
-        assert "data: the rows are in the order of 'day'; order=file keeps it" in made.notes
+        assert "data: the rows are in the order of day; order=file keeps it" in made.notes
     unscaled = omkl.run(data=raw(), scale="none", order="file", **how).notes
     assert "data: the features have standard deviations" in "\n".join(unscaled)
     assert not any("order=file keeps it" in note or "scaled with" in note for note in unscaled)

@@ -236,5 +236,5 @@ def test_labels_in_two_dimensions(shape):
     if shape[1] == 1:
         assert mistakes(Plain(), y) == mistakes(Plain())
         return
-    with pytest.raises(UserError, match="y=... has 2 columns; give one of them"):
+    with pytest.raises(UserError, match=r"y=\.\.\. has 2 columns; give one of them"):
         run(Plain(), y)
