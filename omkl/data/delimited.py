@@ -36,6 +36,7 @@ MOST_BEFORE = 10  # lines before a table that are offered as skip=
 _SEP = re.compile(r'\s*"?sep=(.)"?[ \t]*(?:\n|\Z)', re.IGNORECASE)
 _QUOTED = re.compile(r'(^|[,;\t|])[ ]*"(?:[^"]|"")*"', re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_BLANKS = np.isin(np.arange(256), [ord(letter) for letter in f"{string.whitespace}\x1c\x1d\x1e\x1f"])  # bytes
 _IN_GENERAL = AS_IT_IS, Preparation(decimal=","), Preparation(thousands=",")
 _OF_R = "the first line has one name fewer than the rows: their first column names them, and is left out"
 
@@ -159,9 +160,7 @@ def _plain_lines(text: str, start: int, delimiter: str) -> tuple[np.ndarray, byt
     ends = np.flatnonzero(letters == 10)
     begins = np.append(0, ends[:-1] + 1)
     is_mark = letters == mark[0] if len(mark) == 1 else np.zeros(len(letters), bool)
-    is_blank = (
-        np.isin(letters, np.frombuffer(f"{string.whitespace}\x1c\x1d\x1e\x1f".encode(), np.uint8)) | is_mark
-    )
+    is_blank = _BLANKS[letters] | is_mark
     there = np.flatnonzero(~np.logical_and.reduceat(is_blank, begins))
     if len(there) < len(ends):
         data = b"".join(data[begins[at] : ends[at] + 1] for at in there.tolist())

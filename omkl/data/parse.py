@@ -120,12 +120,14 @@ def dense(X: Any, labels: np.ndarray) -> Examples:
     if not isinstance(X, np.ndarray):
         indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
         return Examples(indptr, indices, X.data, labels, X.shape[1])
-    there = X != 0.0
+    there, d = X != 0.0, X.shape[1]
+    if there.all():  # without the index of what is there, which takes memory
+        indptr, indices = d * np.arange(len(X) + 1), np.tile(np.arange(d, dtype=np.int32), len(X))
+        return Examples(indptr, indices, np.asarray(X.reshape(-1), np.float64), labels, d)
     indptr = np.zeros(len(X) + 1, np.int64)
     np.cumsum(np.count_nonzero(there, axis=1), out=indptr[1:])
-    columns = np.broadcast_to(np.arange(X.shape[1], dtype=np.int32), X.shape)
-    values = X.reshape(-1) if there.all() else X[there]  # a copy of all of X takes memory
-    return Examples(indptr, columns[there], np.asarray(values, np.float64), labels, X.shape[1])
+    columns = np.broadcast_to(np.arange(d, dtype=np.int32), X.shape)
+    return Examples(indptr, columns[there], np.asarray(X[there], np.float64), labels, d)
 
 
 def undense(examples: Examples) -> np.ndarray:

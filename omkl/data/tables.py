@@ -82,8 +82,18 @@ class Table:
 
     def missing(self, name: str) -> np.ndarray:
         """Return which rows have no value (T,)."""
-        values = self._arrays[name]
-        return np.isnan(np.asarray(values)) if values.dtype == np.float64 else np.asarray(values.isna(), bool)
+        if name not in self._missing:
+            values = self._arrays[name]
+            is_float = values.dtype == np.float64
+            self._missing[name] = (
+                np.isnan(np.asarray(values)) if is_float else np.asarray(values.isna(), bool)
+            )
+        return self._missing[name]
+
+    @cached_property
+    def _missing(self) -> dict[str, np.ndarray]:
+        """What `missing` has found, which is asked for several times."""
+        return {}
 
     def text(self, name: str) -> np.ndarray:
         """Return a column as texts (T,), empty in gaps."""
