@@ -32,7 +32,7 @@ from omkl.data.parse import (
 )
 from omkl.data.preparation import Preparation
 from omkl.data.recipe import recipe_of
-from omkl.data.tables import check_width
+from omkl.data.tables import Table, check_width
 from omkl.errors import UserError, counted, show
 
 Parts = Iterator[Examples]
@@ -132,11 +132,20 @@ def ones(paths: list[Path], limit: int | None) -> Parts:
 
 def air(paths: list[Path], limit: int | None) -> Parts:
     """The first 9000 rows, without the date; the time of day is a fraction of the day, to the minute."""
-    X, y = _numbers(paths[0], limit, header="yes", label="3", drop=("1",))
-    X, y = X[:9000], y[:9000]
-    X[:, 0] = np.round(X[:, 0] * (60 if X[:, 0].max() >= 1 else 1440)) / 1440  # hours; workbooks have days
+    found = _table(paths[0], limit, header="yes", label="3", drop=("1", "2"))
+    X, labels = _prepared(found)
+    X, y = X[:9000], targets(labels, str(paths[0]))[:9000]
+    time = np.array([_hours(text) for text in found.text(found.names[1])[:9000]])
+    time = np.round(time * (60 if time.max() >= 1 else 1440)) / 1440  # hours; workbooks have days
+    X = np.column_stack([time, X])
     kept = (y >= 0) & (y <= 200)
     yield dense((X[kept] + 200) / 2975, (y[kept] - 0.1) / 11.8)
+
+
+def _hours(text: str) -> float:
+    """Return a time of day such as 18:30 as hours; a number as it is."""
+    hour, *others = text.split(":")
+    return float(hour) + sum(float(part) / 60**place for place, part in enumerate(others, 1))
 
 
 def airfoil(paths: list[Path], limit: int | None) -> Parts:
@@ -191,15 +200,23 @@ TWO_FILES = ("labels_apart", "ones")
 # ------------------------------------------------------------------ what they share
 
 
-def _columns(path: Path, limit: int | None, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the features (T, d) and the labels (T,), as texts, of a table or of a workbook's first sheet."""
+def _table(path: Path, limit: int | None, **settings: Any) -> Table:
+    """Return a table, or a workbook's first sheet, without gaps and of numbers alone."""
     form = Preparation(**{"categorical": ("error",), "missing": "error", **settings})
-    read = read_workbook if is_workbook(path) else read_delimited
-    (found,) = read(path, form, limit)
+    (found,) = (read_workbook if is_workbook(path) else read_delimited)(path, form, limit)
     found.last = True
+    return found
+
+
+def _prepared(found: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return the features (T, d) and the labels (T,), as texts, of a table."""
     X, labels, _ = recipe_of(found)[0].apply(found, new=True)
     assert labels is not None
     return X, labels
+
+
+def _columns(path: Path, limit: int | None, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
+    return _prepared(_table(path, limit, **settings))
 
 
 def _numbers(path: Path, limit: int | None, **settings: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -414,7 +414,7 @@ def test_numbers_of_ones_own_are_in_the_target_s_units_and_long_ones_are_short(t
         assert row["rmse_mean"] == pytest.approx((row["mse_e3_mean"] / 1000) ** 0.5)
         texts.append(str(made))
     assert "MSE x" not in texts[0]
-    assert texts[0].splitlines()[2].split()[2:5] == ["RMSE", "#SV", "seconds"]
+    assert texts[0].splitlines()[2].split()[2:5] == ["RMSE", "MAE", "#SV"]
     assert str(round(row["rmse_mean"]))[:2] in texts[1].replace(".", "")
     assert "MSE x 1e3" in str(omkl.run("data=air rounds=60", store=str(tmp_path), **how))
 

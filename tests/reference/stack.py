@@ -1,12 +1,12 @@
 """A stack: the twins of its members, each on all rows, and a stack of probit learners on their margins."""
 
+import importlib
 import math
 from itertools import product
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-import reference
 from omkl.config import learner_spec, members_of
 
 from .classes import Notes, classes_of
@@ -104,7 +104,9 @@ def margins(member, X, y, rng):
     given = member.kernel_pool or {"kernels": [], "normalise": "none"}
     hyper = {name: value for name, value in member.params.items() if name != "kernel"}
     hyper["pool_normalise" if "normalise" in hyper else "normalise"] = given["normalise"]
-    result = reference.TWINS[member.learner](X, y, given["kernels"], rng=rng, **hyper)
+    result = importlib.import_module(str(__package__)).TWINS[member.learner](
+        X, y, given["kernels"], rng=rng, **hyper
+    )
     scores = result.scores[:, None] if result.class_scores is None else result.class_scores
     if member.spec.probabilities:
         P = np.clip(scores + 0.5 * (result.class_scores is None), 1e-6, 1 - 1e-6)
