@@ -115,10 +115,6 @@ class Table:
         """Whether a column is kept as texts."""
         return _is_text(self._arrays[name])
 
-    def is_numeric(self, name: str) -> bool:
-        """Whether `numbers` gives numbers."""
-        return not _is_text(self._arrays[name]) or self.numbers(name) is not None
-
     def is_truth(self, name: str) -> bool:
         """Whether the values of a column are True and False, and there are some."""
         values = self._arrays[name]
