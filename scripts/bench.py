@@ -26,7 +26,7 @@ import numpy as np
 import omkl.data
 from omkl.config import learner_spec, pool
 from omkl.errors import OmklError
-from omkl.learning import run_pass, warm_up
+from omkl.passes import run_pass, warm_up
 
 CASES = [  # learner, data set, hyperparameters other than the defaults
     ("omkc_dd", "a9a_train", {"beta": 0.99}),

@@ -360,7 +360,7 @@ def _learner_line(
     from omkl.config import learner_spec
     from omkl.config.settings_text import params_text
     from omkl.engine.stream import make_stream
-    from omkl.learning.stacked import new_learner
+    from omkl.passes.stacked import new_learner
     from omkl.testing import cases
 
     task = "classification" if classes else "regression"

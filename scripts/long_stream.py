@@ -33,8 +33,8 @@ from omkl.config.kernel_kinds import kernel_pool
 from omkl.data.preparation import Preparation
 from omkl.engine.stream import Stream, make_stream, part
 from omkl.errors import OmklError, UserError
-from omkl.learning import warm_up
-from omkl.learning.stacked import new_learner
+from omkl.passes import warm_up
+from omkl.passes.stacked import new_learner
 
 SUSY = 18  # features
 MEASURED = 8 / SUSY  # share of the features; the others are derived from them

@@ -17,7 +17,7 @@ import numpy as np
 import omkl.data
 from omkl.config import learner_spec, pool
 from omkl.engine.stream import make_stream
-from omkl.learning import Learner
+from omkl.passes import Learner
 from omkl.sklearn import OmkcDdClassifier, PerceptronClassifier
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"

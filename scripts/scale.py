@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from omkl.config import Plan, plan
-from omkl.learning.cell import run_cell
+from omkl.passes.cell import run_cell
 from omkl.runs.cells import expand
 from omkl.runs.runner import run_plan
 from omkl.runs.workers import make_executor

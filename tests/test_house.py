@@ -14,23 +14,23 @@ GROUND = {"conf", "errors", "files", "paths", "schema", "seeds", "tasks"}
 LAYERS = (
     {"ground"},
     {"data", "engine"},
-    {"resources"},
+    {"state"},
     {"algorithms", "config"},
     {"store"},
-    {"learning"},
+    {"passes"},
     {"estimators"},
     {"reports", "river", "runs", "sklearn", "testing"},
     {"figures", "theorems"},
     {"publications"},
     {"pages"},
-    {"experiments"},
+    {"api"},
     {"cli"},
 )
 # reports reads cells and never runs one; config and data know nothing of what runs; nothing below compiles.
 FORBIDDEN = {
     "algorithms": {"data", "config"},
     "config": {"engine", "algorithms"},
-    "reports": {"learning", "algorithms", "engine"},
+    "reports": {"passes", "algorithms", "engine"},
     "store": {"engine", "algorithms", "data"},
 }
 
@@ -154,7 +154,7 @@ def test_no_file_is_longer_than_600_lines():
 # Folders with modules of the same names: a theorem in one named after its learner, say.
 NAMED_AFTER = (
     ("omkl.algorithms", "omkl.theorems"),
-    ("omkl.engine", "omkl.testing.plain"),
+    ("omkl.engine", "omkl.testing.definitions"),
     ("omkl.river", "omkl.sklearn"),
 )
 

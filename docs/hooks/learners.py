@@ -13,11 +13,7 @@ from typing import Any
 from hooks import references
 from hooks.tables import markdown, results_of
 from omkl.algorithms import function
-from omkl.config import learner_names, learner_specs
-from omkl.config.learners import LearnerSpec
-from omkl.config.parameters import texts
-from omkl.estimators.arguments import class_name
-from omkl.experiments.learner_help import (
+from omkl.api.learner_help import (
     KERNELS,
     TASK,
     command_of,
@@ -27,6 +23,10 @@ from omkl.experiments.learner_help import (
     rank_of,
     tasks_of,
 )
+from omkl.config import learner_names, learner_specs
+from omkl.config.learners import LearnerSpec
+from omkl.config.parameters import texts
+from omkl.estimators.arguments import class_name
 
 
 def pages() -> Iterator[tuple[str, str]]:

@@ -16,8 +16,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.methods import Expansion, Features, Stream, Trace
-from omkl.engine.verbs import (
+from omkl.engine.api import (
     compiled,
     discount_by,
     gradient_step,
@@ -27,6 +26,7 @@ from omkl.engine.verbs import (
     slopes,
     weighted_output,
 )
+from omkl.engine.methods import Expansion, Features, Stream, Trace
 
 
 @compiled

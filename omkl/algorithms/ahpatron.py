@@ -13,8 +13,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.methods import Budget, Expansion, Stream, Trace
-from omkl.engine.verbs import (
+from omkl.engine.api import (
     LEAST_LOSS,
     compiled,
     discount,
@@ -27,6 +26,7 @@ from omkl.engine.verbs import (
     solution,
     within_range,
 )
+from omkl.engine.methods import Budget, Expansion, Stream, Trace
 
 SAME = 1e-9  # relative difference up to which two coefficients are of the same size
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import compiled
 from omkl.engine.methods import Expansion, Stream, Trace
-from omkl.engine.verbs import compiled
 
 
 @compiled

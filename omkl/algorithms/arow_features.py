@@ -12,9 +12,9 @@ the two half of it. So r is divided by 2, and two classes of the one form are th
 
 import numpy as np
 
+from omkl.engine.api import compiled, gains, hinge, hold, leave, linear_outputs
 from omkl.engine.classes import margins, rounded_margins
 from omkl.engine.methods import Features, Stream, Trace
-from omkl.engine.verbs import compiled, gains, hinge, hold, leave, linear_outputs
 
 # Margins, or differences of scores, that count as 0: steps for equal rows with both labels cancel up to
 # rounding, which must not decide a mistake. Steps are of the size of the hinge loss, whose unit is 1.

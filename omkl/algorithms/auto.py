@@ -26,12 +26,12 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import compiled, gains, hinge, leave, linear_outputs
 from omkl.engine.classes import strongest_rival
 from omkl.engine.members import lift_row, linear_gains, linear_leave, scale_row
 from omkl.engine.probit import move, steps
 from omkl.engine.stack import answers, note_margins, over_rivals, scaled_margins, teach
 from omkl.engine.tracker import GAUSSIAN, gaussian_values, learn_row, row_outputs, used
-from omkl.engine.verbs import compiled, gains, hinge, leave, linear_outputs
 
 WIDTHS = (0.5, 1.0)
 NU = 10.0  # prior variance of the Gaussian processes' parameters

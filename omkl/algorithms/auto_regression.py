@@ -25,10 +25,10 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import compiled, discount_by, gains, leave, linear_outputs, weighted_output
 from omkl.engine.members import lift_row, linear_gains, linear_leave, scale_row
 from omkl.engine.probit import move
 from omkl.engine.tracker import ADDITIVE, GAUSSIAN, LAPLACIAN, begin_again, learn_target, row_outputs
-from omkl.engine.verbs import compiled, discount_by, gains, leave, linear_outputs, weighted_output
 
 WIDTHS = (1.0, 4.0)
 RATIOS = (100.0, 1e4)  # of a prior variance to the noise's

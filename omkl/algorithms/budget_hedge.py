@@ -13,9 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from omkl.engine.methods import Budget, Stream, Trace
-from omkl.engine.slot_values import least_slots
-from omkl.engine.verbs import (
+from omkl.engine.api import (
     LARGEST_COEFFICIENT,
     compiled,
     compiled_without_refcounts,
@@ -25,6 +23,8 @@ from omkl.engine.verbs import (
     multinomial,
     within_range,
 )
+from omkl.engine.methods import Budget, Stream, Trace
+from omkl.engine.slot_values import least_slots
 
 _TOGETHER = 32  # slots whose costs stay in the first-level cache until they are compared
 _LATER = np.iinfo(np.int64).max  # than any example's number

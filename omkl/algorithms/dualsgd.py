@@ -5,8 +5,8 @@ Le, Nguyen, Nguyen, Phung, "Dual space gradient descent for online learning" (20
 
 import numpy as np
 
+from omkl.engine.api import compiled, gradient_step, linear_outputs, slope_of
 from omkl.engine.methods import Budget, Features, Stream, Trace
-from omkl.engine.verbs import compiled, gradient_step, linear_outputs, slope_of
 
 SAME = 1e-9  # relative difference up to which two coefficients are of the same size
 

@@ -11,9 +11,9 @@ p_i = Phi(mu / s) member i's probability of label +1; P = sum_i w_i p_i the ense
 
 import numpy as np
 
+from omkl.engine.api import compiled, gains, hold, leave, linear_outputs
 from omkl.engine.methods import Features, Stream, Trace
 from omkl.engine.probit import excess, learn_label, move
-from omkl.engine.verbs import compiled, gains, hold, leave, linear_outputs
 
 
 @compiled

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import compiled, discount_by, gains, leave, linear_outputs, weighted_output
 from omkl.engine.methods import Features, Stream, Trace
-from omkl.engine.verbs import compiled, discount_by, gains, leave, linear_outputs, weighted_output
 
 
 @compiled

@@ -2,8 +2,8 @@
 
 import math
 
+from omkl.engine.api import compiled, distance, grow, projection, solution, times
 from omkl.engine.methods import Budget, Stream, Trace
-from omkl.engine.verbs import compiled, distance, grow, projection, solution, times
 
 
 @compiled

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import compiled, discount_by
 from omkl.engine.methods import Budget, Stream, Trace
 from omkl.engine.rank_one import product_after_change
 from omkl.engine.tracker import (
@@ -22,7 +23,6 @@ from omkl.engine.tracker import (
     size,
     slot_for,
 )
-from omkl.engine.verbs import compiled, discount_by
 
 
 @compiled

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import LEAST_LOSS, compiled, hinge
 from omkl.engine.methods import Budget, Stream, Trace
-from omkl.engine.verbs import LEAST_LOSS, compiled, hinge
 
 LEAST_GRADIENT = 1e-3  # below this no coordinate is worth a step
 SAME = 1e-9  # relative difference up to which gradients, or a coefficient and its bound, are the same

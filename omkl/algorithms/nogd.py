@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import compiled, discount, hinge, mistakes, nystroem, times
 from omkl.engine.methods import Budget, Stream, Trace
-from omkl.engine.verbs import compiled, discount, hinge, mistakes, nystroem, times
 
 NEGLIGIBLE = 1e-25
 

@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import compiled, rate, slope_of
 from omkl.engine.kernel_descent import descend, descend_unlike, drop, either, shift, shifted
 from omkl.engine.methods import Budget, Expansion, Stream, Trace
-from omkl.engine.verbs import compiled, rate, slope_of
 
 NEVER = 2.0**52  # a round that no stream reaches
 

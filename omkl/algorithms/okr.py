@@ -5,8 +5,8 @@ eta / sqrt(t), number (1,) rounds learnt so far; lam >= 0 regularisation: f_i <-
 l'(f_i) kappa_i(x_t, .), every example stored. The squared loss is (y - f)^2.
 """
 
+from omkl.engine.api import compiled, discount_by, losses, rate, rate_of_pass, slopes, weighted_output
 from omkl.engine.methods import Expansion, Stream, Trace
-from omkl.engine.verbs import compiled, discount_by, losses, rate, rate_of_pass, slopes, weighted_output
 
 
 @compiled

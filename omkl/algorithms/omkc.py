@@ -8,9 +8,9 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import any_of, bernoulli, compiled, discount, hinge, mistakes, sampling_share, smoothed
 from omkl.engine.kernels import GAUSSIAN, POLYNOMIAL
 from omkl.engine.methods import Expansion, Stream, Trace
-from omkl.engine.verbs import any_of, bernoulli, compiled, discount, hinge, mistakes, sampling_share, smoothed
 
 
 @compiled

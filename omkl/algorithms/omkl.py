@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from omkl.engine.methods import Expansion, Stream, Trace
-from omkl.engine.verbs import (
+from omkl.engine.api import (
     any_of,
     bernoulli,
     compiled,
@@ -21,6 +20,7 @@ from omkl.engine.verbs import (
     multinomial,
     smoothed,
 )
+from omkl.engine.methods import Expansion, Stream, Trace
 
 
 @compiled

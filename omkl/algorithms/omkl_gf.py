@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import any_of, compiled, discount_by, gradient_step, linear_outputs
 from omkl.engine.methods import Features, Stream, Trace
-from omkl.engine.verbs import any_of, compiled, discount_by, gradient_step, linear_outputs
 
 SETTLED = 1e-4  # squared error below which the authors' code draws no more
 

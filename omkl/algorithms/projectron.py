@@ -15,8 +15,8 @@ output or coefficient that is rounding beside its terms is 0. The inverse is hel
 
 import math
 
+from omkl.engine.api import compiled, discount, distance, grow, hinge, mistakes, projection
 from omkl.engine.methods import Budget, Stream, Trace
-from omkl.engine.verbs import compiled, discount, distance, grow, hinge, mistakes, projection
 
 
 @compiled

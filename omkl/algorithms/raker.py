@@ -11,8 +11,7 @@ in its objective (2) and leaves out of its update (16).
 
 import math
 
-from omkl.engine.methods import Features, Stream, Trace
-from omkl.engine.verbs import (
+from omkl.engine.api import (
     compiled,
     discount,
     discount_by,
@@ -23,6 +22,7 @@ from omkl.engine.verbs import (
     slopes,
     times,
 )
+from omkl.engine.methods import Features, Stream, Trace
 
 
 @compiled

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import any_of, compiled, discount_by, hinge, mistakes, sampling_share, smoothed
 from omkl.engine.methods import Expansion, Stream, Trace
-from omkl.engine.verbs import any_of, compiled, discount_by, hinge, mistakes, sampling_share, smoothed
 
 
 @compiled

@@ -1,13 +1,13 @@
 """A stack of learners that stand alone: it sees nothing of a row but the members' margins.
 
-What it computes: omkl/engine/stack.py. How members pass a stream: omkl/learning/stacked.py.
+What it computes: omkl/engine/stack.py. How members pass a stream: omkl/passes/stacked.py.
 """
 
 import numpy as np
 
+from omkl.engine.api import compiled
 from omkl.engine.classes import strongest_rival, winner
 from omkl.engine.stack import answers, note_margins, over_rivals, scaled_margins, teach
-from omkl.engine.verbs import compiled
 
 
 @compiled

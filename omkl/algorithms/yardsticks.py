@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from omkl.engine.api import compiled
 from omkl.engine.classes import strongest_rival, winner
 from omkl.engine.methods import Stream, Trace
-from omkl.engine.verbs import compiled
 
 _CLEARLY = 1.0 + 1e-6  # by more than rounding may be of a number that is right
 

@@ -53,8 +53,8 @@ def sweep(args: Namespace, words: list[str]) -> int:
 
 
 def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
-    from omkl.experiments.call import Call
-    from omkl.experiments.results import Results
+    from omkl.api.call import Call
+    from omkl.api.results import Results
     from omkl.reports.results_table import TableOptions
 
     words, by = _taken(words, "by")
@@ -97,8 +97,8 @@ def tune(args: Namespace, words: list[str]) -> int:
       omkl tune algo=norma data=elec2 order=file longest=60
       omkl tune today data=german       the learners that the page conf/paper/today.yaml tunes
     """
-    from omkl.experiments.call import Call
-    from omkl.experiments.tune import Study
+    from omkl.api.call import Call
+    from omkl.api.tune import Study
     from omkl.publications import paper_names
 
     how = {"jobs": args.jobs, "progress": not args.quiet}
@@ -154,8 +154,8 @@ def figure(args: Namespace, words: list[str]) -> int:
       omkl figure ranks algo=omkc_dd,omkc_ss,alma data=wdbc,german,svmguide3
       omkl figure omkc/1 --quick            runs the missing cells, then draws the paper's figure
     """
-    from omkl.experiments.call import Call
-    from omkl.experiments.results import Results
+    from omkl.api.call import Call
+    from omkl.api.results import Results
 
     if "=" in args.kind:
         raise UserError(
@@ -218,7 +218,7 @@ def claims(args: Namespace, words: list[str]) -> int:
     examples:
       omkl claims omkc --quick
     """
-    from omkl.experiments.paper_results import with_claims
+    from omkl.api.paper_results import with_claims
     from omkl.publications.claims import check_claims
 
     paper = with_claims(args.paper)
@@ -239,8 +239,8 @@ def bounds(args: Namespace, words: list[str]) -> int:
       omkl bounds algo=omkc_dd,omklp_da2,bomkc_spa data=wdbc,german pool=paper16_cosine --format markdown
       omkl bounds algo=raker,adaraker data=switch_numbers order=file reps=1      regret
     """
-    from omkl.experiments.call import Call
-    from omkl.experiments.paper_results import bounds_of
+    from omkl.api.call import Call
+    from omkl.api.paper_results import bounds_of
     from omkl.theorems import bounded
 
     plan = Call(words, typed=args.line).plan()
@@ -258,7 +258,7 @@ def _print(made: Table, outcome: "Outcome | None", args: Namespace) -> int:
 
 def status(args: Namespace, words: list[str]) -> int:
     """Show progress: the cells that are done, running, queued, failed or missing."""
-    from omkl.experiments.call import Call
+    from omkl.api.call import Call
     from omkl.runs.status import status
 
     plan = Call(words, typed=args.line).plan(sweep=True)
@@ -289,7 +289,7 @@ def report(args: Namespace, words: list[str]) -> int:
       omkl report algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)'      a sweep
       omkl report bomkl                     a paper, with the published values
     """
-    from omkl.experiments.report import page_of, write_page
+    from omkl.api.report import page_of, write_page
 
     papers, settings = [word for word in words if "=" not in word], [word for word in words if "=" in word]
     if not papers:
@@ -384,7 +384,7 @@ def compile_(args: Namespace, words: list[str]) -> int:
 
     from omkl.config import learner_specs
     from omkl.config.learners import members
-    from omkl.learning.precompile import usual_settings, warm_up
+    from omkl.passes.precompile import usual_settings, warm_up
 
     chosen: list[str] = []
     for word in words:
@@ -406,7 +406,7 @@ def compile_(args: Namespace, words: list[str]) -> int:
 
 def dry_run(plans: "list[Plan]", args: Namespace) -> int:
     """Print the cells of these plans, how many are done, and an estimate of time and memory."""
-    from omkl.experiments.dry_run import dry_run
+    from omkl.api.dry_run import dry_run
 
     fmt = getattr(args, "format", "table")
     table, whole, remarks = dry_run(plans, args.jobs, args.fresh)
@@ -426,7 +426,7 @@ def _dry_run_of(paper: "Paper", items: "Iterable[Item]", args: Namespace, words:
 
 def selected(args: Namespace, words: list[str]) -> "Selection":
     """Return the part of a paper's tables, figures or claims that the options choose."""
-    from omkl.experiments.paper_results import selection_of
+    from omkl.api.paper_results import selection_of
 
     words, data = _taken(words, "data")
     own = {name: getattr(args, name) for name in ("reps", "algo", "quick", "full")}

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from omkl import __version__
+from omkl.api.lists import KINDS as LISTS
 from omkl.cli import commands, stored
 from omkl.cli.output import OK, emit
 from omkl.errors import UserError, suggest
-from omkl.experiments.lists import KINDS as LISTS
 from omkl.figures.style import KINDS, STYLES, UNITS, inches, y_limits
 from omkl.paths import conf_folder, documentation, extension, in_path, out_path
 from omkl.reports.table import FORMATS
@@ -353,8 +353,8 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
             lines += [f"  {word_text(f'exec.{key}', own.value)}   {domain}", f"      {own.help}"]
         emit("\n".join(lines))
     else:
+        from omkl.api.learner_help import learner_help
         from omkl.config.learners import learner_names, learner_of
-        from omkl.experiments.learner_help import learner_help
 
         name, known = learner_of(args.topic), learner_names()
         if name not in known:

@@ -17,8 +17,8 @@ from omkl.reports.table import Table
 from omkl.reports.table_cells import as_data
 
 if TYPE_CHECKING:
+    from omkl.api.trained_model import Model
     from omkl.data.ref import Registered
-    from omkl.experiments.trained_model import Model
 
 LEAST = ("source", "yardstick", "label", "title")  # columns that a narrow terminal leaves out first
 FILTERS = ("store", "algo", "data")
@@ -34,7 +34,7 @@ def list_(args: Namespace, words: list[str]) -> int:
       omkl list algos
       omkl list kernels
     """
-    from omkl.experiments.lists import rows_of, shown_of
+    from omkl.api.lists import rows_of, shown_of
 
     rows = rows_of(args.kind)
     emit(Table.of(rows, shown_of(args.kind, rows), least=LEAST).render(args.format))
@@ -47,7 +47,7 @@ def show(args: Namespace, words: list[str]) -> int:
 
     word = words[0] if len(words) == 1 and "=" not in words[0] else ""
     if os.path.isfile(word) or word.endswith(".omkl"):
-        from omkl.experiments.calls import load_model
+        from omkl.api.calls import load_model
 
         configuration = load_model(word).described()
     else:
@@ -80,8 +80,8 @@ def data(args: Namespace, words: list[str]) -> int:
       omkl data verify          all that are present
       omkl data path wdbc
     """
+    from omkl.api.lists import data_rows
     from omkl.data import registry
-    from omkl.experiments.lists import data_rows
 
     if args.action == "look":
         return _look(args, words)
@@ -194,7 +194,7 @@ def results(args: Namespace, words: list[str]) -> int:
             path = store_contents.export(table, args.out)
             say(f"wrote {path}: {counted(len(table), 'cell')}, {counted(len(table.columns), 'column')}")
     else:
-        from omkl.learning.third_party import sources_of_others
+        from omkl.passes.third_party import sources_of_others
 
         sources = sources_of_others() if args.old else {}
         rows, busy = upkeep.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)
@@ -225,8 +225,8 @@ def fit(args: Namespace, words: list[str]) -> int:
       omkl update model.omkl more.csv
       omkl show model.omkl
     """
-    from omkl.experiments.call import Call
-    from omkl.experiments.trained_model import trained, writable
+    from omkl.api.call import Call
+    from omkl.api.trained_model import trained, writable
 
     if args.out is None:
         raise UserError("omkl fit: the file of the model is missing; add --out model.omkl")
@@ -243,8 +243,8 @@ def update(args: Namespace, words: list[str]) -> int:
     examples:
       omkl update model.omkl more.csv
     """
-    from omkl.experiments.calls import load_model
-    from omkl.experiments.trained_model import writable
+    from omkl.api.calls import load_model
+    from omkl.api.trained_model import writable
     from omkl.runs import models
 
     model = load_model(args.model)

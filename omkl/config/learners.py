@@ -9,10 +9,10 @@ from omkl import conf
 from omkl.config.kernel_kinds import FEATURES, GAUSSIAN, kernel_pool
 from omkl.config.parameters import Parameter, about_of, parameters
 from omkl.errors import UserError, show, suggest
-from omkl.resources.resource import Resource
-from omkl.resources.state import limits
-from omkl.resources.state import parse as parse_state
 from omkl.schema import Check, Text, as_dataclass, checked, domain_check, such, wrong
+from omkl.state.resource import Resource
+from omkl.state.state import limits
+from omkl.state.state import parse as parse_state
 from omkl.tasks import REPORTED, TASKS, by_task, for_task
 
 STACK = "stack"  # the function of all stacks
@@ -74,7 +74,7 @@ class LearnerSpec:
     groups: Annotated[list[str], _groups] = field(default_factory=list)
     # ``module:Class`` of scikit-learn's or river's kind in place of a function, with these arguments
     estimator: Annotated[str, _is_estimator] | None = None
-    refit: bool = False  # the estimator is fitted again as rows come, see omkl.learning.adapters
+    refit: bool = False  # the estimator is fitted again as rows come, see omkl.passes.adapters
     sparse: bool = False  # the estimator is given the non-zero features of a row only
     # What becomes of its expansion's terms: they stay, or shrink by 1 - eta_t lam in each round
     average: Literal["fixed", "shrunk"] | None = None
@@ -256,7 +256,7 @@ class LearnerSpec:
 # ------------------------------------------------------------------ the files
 
 IN_OBJECT = "the parameters of an object are set in the object itself"
-given: dict[str, LearnerSpec] = {}  # of estimators that a call had as objects, see omkl.learning.objects
+given: dict[str, LearnerSpec] = {}  # of estimators that a call had as objects, see omkl.passes.objects
 
 
 def learner_names() -> list[str]:

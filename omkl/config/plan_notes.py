@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.learners import learner_spec
-from omkl.resources.resource import FEW
+from omkl.state.resource import FEW
 
 if TYPE_CHECKING:
     from omkl.data import DataRef

@@ -16,11 +16,11 @@ import math
 
 import numpy as np
 
+from omkl.engine.api import linear_outputs
 from omkl.engine.jit import compiled
 from omkl.engine.lanes import fma
 from omkl.engine.probit import excess, learn_label, move, reweigh, steps
 from omkl.engine.rank_one import gains, hold, leave
-from omkl.engine.verbs import linear_outputs
 
 FARTHEST = 5.0  # of a scaled margin
 ROUNDING = 1e-12  # margins that count as 0: members that know nothing must not answer by rounding

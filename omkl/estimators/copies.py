@@ -5,7 +5,7 @@ from typing import Any
 
 from omkl.estimators import Later
 
-model_file = Later("omkl.learning.model_file")
+model_file = Later("omkl.passes.model_file")
 
 _GROWING = ("_progress", "_columns", "_kept", "_calibration")  # attributes that learning changes in place
 

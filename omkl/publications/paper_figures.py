@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from omkl.data import Dataset
     from omkl.engine.stream import Trace
-    from omkl.learning.learner import Learner
+    from omkl.passes.learner import Learner
     from omkl.runs.runner import Outcome
 
 SHOWN = 50  # digits of each panel of novelties
@@ -245,8 +245,8 @@ def novelties() -> Novelties:
     """
     from omkl import data
     from omkl.config import learner_spec
-    from omkl.learning.cell import warm_up_once
-    from omkl.learning.learner import Learner
+    from omkl.passes.cell import warm_up_once
+    from omkl.passes.learner import Learner
 
     spec = learner_spec("norma_novelty")
     params = {**spec.defaults, **SETTING}

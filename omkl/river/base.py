@@ -30,9 +30,9 @@ from omkl.estimators.make import (
     planned_rounds,
     warn_of_rounds,
 )
-from omkl.learning.learner import Learner
-from omkl.learning.model import Progress, Rows, check_std, score, score_and_std
-from omkl.learning.overflow import check_row, check_rows, check_targets
+from omkl.passes.learner import Learner
+from omkl.passes.model import Progress, Rows, check_std, score, score_and_std
+from omkl.passes.overflow import check_row, check_rows, check_targets
 
 Row = tuple[list[int], list[float], float, float]  # columns, values, label, class or target, and weight
 

@@ -9,8 +9,8 @@ from river import base
 from omkl.config import learner_spec
 from omkl.estimators.arguments import Argument, has_probabilities
 from omkl.estimators.make import class_probabilities, learn
-from omkl.learning.model import predicted_classes
-from omkl.learning.model_file import with_classes
+from omkl.passes.model import predicted_classes
+from omkl.passes.model_file import with_classes
 from omkl.river.base import Model, Row, stream_of
 
 MOST_KEPT = 1000

@@ -19,11 +19,11 @@ from omkl.config.learners import check_classes, given, matched_params, of_budget
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
 from omkl.errors import OmklError, UserError
-from omkl.learning.cell import Cell
-from omkl.learning.overflow import check_rows, growth
-from omkl.learning.third_party import source
-from omkl.resources.resource import Setup
-from omkl.resources.size import pass_seconds
+from omkl.passes.cell import Cell
+from omkl.passes.overflow import check_rows, growth
+from omkl.passes.third_party import source
+from omkl.state.resource import Setup
+from omkl.state.size import pass_seconds
 from omkl.store.store import Store
 
 ROUND = 5e-4  # seconds of a round of scikit-learn's estimators

@@ -25,7 +25,7 @@ from omkl.data.cache import ARRAYS
 from omkl.data.dataset import Dataset
 from omkl.data.ref import keep
 from omkl.errors import OmklError, UserError
-from omkl.learning.cell import Cell, detach
+from omkl.passes.cell import Cell, detach
 from omkl.paths import safe_children
 from omkl.runs.workers import WHY, Failure, Function, Outcomes, attempt, ctrl_c_blocked, error_line
 from omkl.store import provenance

@@ -1,7 +1,7 @@
 """What a command would do: its cells, those that are done, and an estimate of time and memory with its range.
 
 The seconds of a cell are, in this order: those that the store has of the same learner, settings and data;
-the cost model (omkl.resources.size) times the ratio that the store's cells of this learner have to it, on
+the cost model (omkl.state.size) times the ratio that the store's cells of this learner have to it, on
 the same data or on others; the cost model alone. The range widens in the same order.
 """
 
@@ -19,11 +19,11 @@ from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.settings_text import SCALING, params_text
 from omkl.data import registry
 from omkl.engine import numba_cache
-from omkl.learning.cell import Cell
-from omkl.resources.resource import Setup
-from omkl.resources.size import bytes_stored
+from omkl.passes.cell import Cell
 from omkl.runs.cells import SizeUnknown, check_data, cost_of, data_names, expand
 from omkl.runs.runner import by_key, executor_for
+from omkl.state.resource import Setup
+from omkl.state.size import bytes_stored
 from omkl.store import provenance
 from omkl.store.store import Store
 
@@ -72,7 +72,7 @@ def estimate(plans: list[Plan], jobs: int | None = None, fresh: bool = False) ->
 
     Raises as ``expand``, ``check_data`` and the store do.
     """
-    from omkl.learning.precompile import missing as not_compiled
+    from omkl.passes.precompile import missing as not_compiled
 
     assumed: list[str] = []
     cells = by_key([cell for plan in plans for cell in _cells(plan, assumed)])

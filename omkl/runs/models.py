@@ -22,14 +22,14 @@ from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, show
 from omkl.estimators.make import calibrate, class_probabilities
 from omkl.estimators.platt import Platt
-from omkl.learning import model_file
-from omkl.learning.cell import warm_up_once
-from omkl.learning.learner import Learner
-from omkl.learning.model import Progress, class_scores, classify, half_width, has_std, score, score_and_std
-from omkl.learning.one_pass import choose_kernels
-from omkl.learning.overflow import check_rows
-from omkl.learning.scaling import Scaling, centred
-from omkl.learning.stacked import new_learner
+from omkl.passes import model_file
+from omkl.passes.cell import warm_up_once
+from omkl.passes.learner import Learner
+from omkl.passes.model import Progress, class_scores, classify, half_width, has_std, score, score_and_std
+from omkl.passes.one_pass import choose_kernels
+from omkl.passes.overflow import check_rows
+from omkl.passes.scaling import Scaling, centred
+from omkl.passes.stacked import new_learner
 from omkl.tasks import for_task
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from omkl.learning.cell import Cell, warm_up_once
+from omkl.passes.cell import Cell, warm_up_once
 from omkl.store.lines import Memo, parse_line
 from omkl.store.store import writers
 

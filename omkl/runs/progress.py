@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from omkl.learning import progress_file
-from omkl.learning.cell import Cell
+from omkl.passes import progress_file
+from omkl.passes.cell import Cell
 
 LOOK = 0.25  # seconds between looks at the processes' notes
 FORM = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"

@@ -13,13 +13,13 @@ from omkl.config import Plan
 from omkl.config.kernel_kinds import SOURCE
 from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError, counted
-from omkl.learning.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
-from omkl.learning.guards import ctrl_c_kept
-from omkl.resources.state import may_share
+from omkl.passes.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
+from omkl.passes.guards import ctrl_c_kept
 from omkl.runs.cells import check_data, expand
 from omkl.runs.others import TAKEN, in_own_order, unless_finished
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Executor, Failure, make_executor
+from omkl.state.state import may_share
 from omkl.store import provenance
 from omkl.store.fields import KEYED, OBJECTS, dumps
 from omkl.store.store import Store

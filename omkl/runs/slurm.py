@@ -36,7 +36,7 @@ from omkl.data import from_json
 from omkl.data.held_out import absolute
 from omkl.errors import OmklError, UserError
 from omkl.files import locked, replacing
-from omkl.learning.cell import Cell
+from omkl.passes.cell import Cell
 from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
 from omkl.runs.cells import check_data, expand
 from omkl.runs.runner import by_key, run_cells

@@ -500,7 +500,7 @@ def median_distance(data: DataRef, scaling: Scaled, of: range | None = None) -> 
     from scipy.spatial.distance import pdist
 
     from omkl.engine.stream import make_stream
-    from omkl.learning.scaling import Scaling
+    from omkl.passes.scaling import Scaling
 
     dataset = compact(data.load())
     rows = np.array((of or range(dataset.T))[:FIRST])

@@ -26,7 +26,7 @@ from typing import Any, Protocol
 from threadpoolctl import threadpool_limits
 
 from omkl.errors import OmklError, UserError
-from omkl.learning.guards import ctrl_c_later
+from omkl.passes.guards import ctrl_c_later
 from omkl.paths import safe_children
 
 WHY = (

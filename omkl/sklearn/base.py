@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from omkl.engine import stream as streams
     from omkl.engine.stream import Stream
     from omkl.estimators import make
-    from omkl.learning import model as models
-    from omkl.learning import overflow
-    from omkl.learning.learner import Learner
-    from omkl.learning.model import Rows
+    from omkl.passes import model as models
+    from omkl.passes import overflow
+    from omkl.passes.learner import Learner
+    from omkl.passes.model import Rows
 else:
-    make, models = Later("omkl.estimators.make"), Later("omkl.learning.model")
-    overflow, streams = Later("omkl.learning.overflow"), Later("omkl.engine.stream")
+    make, models = Later("omkl.estimators.make"), Later("omkl.passes.model")
+    overflow, streams = Later("omkl.passes.overflow"), Later("omkl.engine.stream")
 
 ATTRIBUTES = """Attributes
 ----------
@@ -324,7 +324,7 @@ class OnlineLearner(Copied, BaseEstimator):
 
     def to_file(self, path: Any) -> None:
         """Save the fitted learner as a model (`omkl predict` reads it); the file is replaced in one step."""
-        from omkl.learning import model_file
+        from omkl.passes import model_file
 
         check_is_fitted(self, "_model")
         own = {"task": self.task, "features": list(getattr(self, "feature_names_in_", [])) or None}
@@ -346,7 +346,7 @@ class OnlineLearner(Copied, BaseEstimator):
     @classmethod
     def from_file(cls, path: Any) -> OnlineLearner:
         """Return the fitted estimator of a saved model. Raises UserError for another file."""
-        from omkl.learning import model_file
+        from omkl.passes import model_file
 
         model, about = model_file.read_model(path)
         if model.spec.name != cls.learner or about.get("task") != cls.task:

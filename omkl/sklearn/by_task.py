@@ -20,11 +20,11 @@ from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 if TYPE_CHECKING:
     from omkl.engine.stream import Stream
     from omkl.estimators import make
-    from omkl.learning import model as models
-    from omkl.learning import overflow
+    from omkl.passes import model as models
+    from omkl.passes import overflow
 else:
-    make, models = Later("omkl.estimators.make"), Later("omkl.learning.model")
-    overflow = Later("omkl.learning.overflow")
+    make, models = Later("omkl.estimators.make"), Later("omkl.passes.model")
+    overflow = Later("omkl.passes.overflow")
 
 
 class Classifier(ClassifierMixin, OnlineLearner):

@@ -1,6 +1,6 @@
 """The fields of a cell: one table, of which its line, its checks, its key, columns and means are made.
 
-A new figure is one entry here, and the function in omkl/learning/one_pass.py that computes it.
+A new figure is one entry here, and the function in omkl/passes/one_pass.py that computes it.
 """
 
 import hashlib

@@ -18,7 +18,7 @@ from omkl.paths import EXTENSIONS, extensions
 _DECIDING = ("numpy", "scipy", "numba", "llvmlite")  # whose versions may decide the last bits
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWS = {  # parts of omkl that print, draw, query or store what others computed
-    *("reports", "publications", "pages", "theorems", "cli", "experiments", "testing", "__main__.py"),
+    *("reports", "publications", "pages", "theorems", "cli", "api", "testing", "__main__.py"),
     "runs/status.py",
 }
 

@@ -9,8 +9,8 @@ import numpy as np
 from omkl.config import LearnerSpec, learner_spec, pool
 from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.stream import Stream, Trace, make_stream
-from omkl.learning.learner import Learner
-from omkl.learning.stacked import new_learner as new_learner_of
+from omkl.passes.learner import Learner
+from omkl.passes.stacked import new_learner as new_learner_of
 
 Arrays = dict[str, np.ndarray]
 

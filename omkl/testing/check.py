@@ -20,12 +20,12 @@ from omkl.config import LearnerSpec, learner_names, learner_spec, learner_specs,
 from omkl.data import compact, find, registry
 from omkl.data.orders import order as data_order
 from omkl.errors import OmklError, UserError
-from omkl.learning import run_pass, warm_up
+from omkl.passes import run_pass, warm_up
 from omkl.testing import class_cases, kernel_check, twins
 from omkl.testing.cases import assert_same, clouds, dataset, fitting, ties, wdbc
 from omkl.testing.contracts import CONTRACTS
-from omkl.testing.plain import lend
-from omkl.testing.plain import twins as twins_of
+from omkl.testing.definitions import lend
+from omkl.testing.definitions import twins as twins_of
 
 TWIN = "twin"  # of a learner that has none
 ROWS = 397  # of a real set, compared with the twin

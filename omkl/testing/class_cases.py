@@ -9,9 +9,9 @@ from omkl.config import learner_spec
 from omkl.engine.budgeted import Budget
 from omkl.engine.expansion import Expansion
 from omkl.engine.stream import Stream, Trace, make_stream
-from omkl.learning.learner import Learner
+from omkl.passes.learner import Learner
 from omkl.testing.cases import csr_of, new_learner, pool_for
-from omkl.testing.plain import Result
+from omkl.testing.definitions import Result
 from omkl.testing.twins import SEED, Twin
 
 Rows = tuple[np.ndarray, np.ndarray]  # X (T, d), label (T,)

@@ -18,8 +18,8 @@ from omkl.config import learner_spec
 from omkl.data.dataset import Dataset
 from omkl.data.orders import order as data_order
 from omkl.engine.stream import make_stream
-from omkl.learning import model_file as model_file  # with it come copies of learners
-from omkl.learning import run_pass
+from omkl.passes import model_file as model_file  # with it come copies of learners
+from omkl.passes import run_pass
 from omkl.testing.cases import (
     COSINE,
     MIXED,

@@ -18,7 +18,7 @@ from omkl.engine.called_kernels import PRODUCTS, arguments_of, function_of, prep
 from omkl.engine.kernel_matrix import kernel_matrix
 from omkl.engine.pool import make_pool
 from omkl.errors import UserError
-from omkl.learning.kernel_data import fitted
+from omkl.passes.kernel_data import fitted
 from omkl.testing import twins
 from omkl.testing.cases import clouds, dataset, matrix_of
 from omkl.testing.kernel_contract import check_sums, settings, streams

@@ -16,7 +16,7 @@ from omkl.engine.open_block import close
 from omkl.engine.pool import Pool, make_pool
 from omkl.engine.stream import make_stream
 from omkl.testing.cases import csr_of
-from omkl.testing.plain.kernels import pool_rows
+from omkl.testing.definitions.kernels import pool_rows
 
 FACTORS = (1.0, 1e-3, 0.02, 0.3, 3.0, 40.0, 1e4)  # of a parameter's usual value
 STORED, ROWS = 40, 45

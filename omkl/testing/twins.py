@@ -14,10 +14,10 @@ from omkl.config import learner_spec, pool
 from omkl.data.dataset import Dataset
 from omkl.engine.stream import Trace
 from omkl.errors import counted
-from omkl.learning.learner import Learner
-from omkl.learning.one_pass import run_pass
+from omkl.passes.learner import Learner
+from omkl.passes.one_pass import run_pass
 from omkl.testing.cases import dataset, fitting, matrix_of, slots_of, stored
-from omkl.testing.plain import Result, kernels
+from omkl.testing.definitions import Result, kernels
 
 SEED = 20
 SOLVED = {"ahpatron", "bomkc_ahpatron"}  # beside those that keep matrices over stored vectors: `solves`

@@ -26,7 +26,7 @@ _COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum", SHARE: "averaged_rate"} 
 def bounded(plan: "Plan") -> "Plan":
     """Return the plan without yardsticks. Raises UserError for a learner or data without a theorem."""
     from omkl.config import learner_spec, learner_specs
-    from omkl.learning.scaling import any_gaps
+    from omkl.passes.scaling import any_gaps
 
     if plan.rounds:
         raise UserError(f"rounds={plan.rounds}: the theorems' bounds are those of the whole data set")

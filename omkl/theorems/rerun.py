@@ -15,7 +15,7 @@ from omkl.theorems.batch import Batch
 
 if TYPE_CHECKING:
     from omkl.data import Dataset
-    from omkl.learning.cell import Cell
+    from omkl.passes.cell import Cell
 
 
 class Fixed(NamedTuple):
@@ -98,7 +98,7 @@ class Repetition:
     def stream(self) -> "tuple[Dataset, np.ndarray]":
         """Its data, and the rows in order of arrival."""
         from omkl.data import compact
-        from omkl.learning.cell import stream_of
+        from omkl.passes.cell import stream_of
 
         dataset, order = stream_of(self.cell)
         return compact(dataset), order
@@ -112,7 +112,7 @@ class Repetition:
     @cached_property
     def scores(self) -> np.ndarray:
         """The predictions' scores (T,), each before its update."""
-        from omkl.learning.one_pass import run_pass
+        from omkl.passes.one_pass import run_pass
 
         cell, traces = self.cell, []
         how: Any = {"scaling": cell.scaling, "block": cell.block}
@@ -147,8 +147,8 @@ def hindsight_of(run: "Repetition") -> "tuple[Hindsight, Any, Any]":
     from omkl import seeds
     from omkl.data.orders import known_targets
     from omkl.engine.stream import make_stream
-    from omkl.learning.learner import Learner
-    from omkl.learning.scaling import Scaling
+    from omkl.passes.learner import Learner
+    from omkl.passes.scaling import Scaling
 
     cell, (dataset, order) = run.cell, run.stream
     seed = seeds.learner_seed(cell.permutation_seed, cell.spec.draws_as or cell.spec.name)
@@ -199,8 +199,8 @@ def regret_curve(cell: "Cell", curve: Mapping[str, Any]) -> dict[str, Any]:
     For learners that descend on their kernels' random features with lam, in the target's units; others keep
     theirs, and so does recursive ridge regression (P), whose lam is another.
     """
-    from omkl.learning import scores
-    from omkl.resources.vectors import Lifting
+    from omkl.passes import scores
+    from omkl.state.vectors import Lifting
 
     state = cell.spec.state
     features = isinstance(own := state.get("F"), Lifting) and own.unit is None

@@ -9,7 +9,7 @@ from support.engine_cases import one_pass, state
 import omkl.data
 from omkl.config import learner_spec, pool
 from omkl.data import registry
-from omkl.learning import run_pass
+from omkl.passes import run_pass
 
 LARGEST = 20_000
 

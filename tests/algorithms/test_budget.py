@@ -11,7 +11,7 @@ from omkl.engine import slot_values
 from omkl.engine.budgeted import add, make_budget, outputs, reserve_slots, scale
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
-from omkl.learning import Learner, run_pass
+from omkl.passes import Learner, run_pass
 
 VARIANTS = [
     ("bomkc_bogd", {"removal": "uniform", "clip": 2.0}),

@@ -13,7 +13,7 @@ from omkl.cli import main
 from omkl.config import learner_names, learner_spec, learner_specs, plan, pool, resolved
 from omkl.engine.classes import strongest_rival
 from omkl.errors import OmklError, UserError
-from omkl.learning import Learner, run_pass
+from omkl.passes import Learner, run_pass
 from omkl.reports.rows import ReportPlan, rows_of
 from omkl.runs.cells import expand
 from omkl.store.fields import cell_key

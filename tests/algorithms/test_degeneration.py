@@ -5,7 +5,7 @@ import pytest
 from support.engine_cases import COSINE, MIXED, assert_same, clouds, one_pass, state, ties, traced, wdbc
 
 from omkl.config import learner_spec, pool
-from omkl.learning import run_pass
+from omkl.passes import run_pass
 
 STREAMS = pytest.mark.parametrize("stream", [wdbc, ties, clouds], ids=lambda f: f.__name__)
 GAUSSIANS = [{"kind": "gaussian", "sigma": s} for s in (4.0, 2.0, 1.0, 0.3)]

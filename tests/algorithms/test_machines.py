@@ -18,18 +18,18 @@ import sys
 sys.path[:0] = {path!r}
 import numpy as np
 from support.engine_cases import digest, fitting, state, traced, wdbc
-import omkl.learning.one_pass
+import omkl.passes.one_pass
 from omkl.config import learner_names, learner_spec, pool
 
 data, seen = wdbc(), []
 order = np.random.default_rng(4).permutation(data.T)[:200]
-figures_of = omkl.learning.one_pass._figures
-omkl.learning.one_pass._figures = lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1]
+figures_of = omkl.passes.one_pass._figures
+omkl.passes.one_pass._figures = lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1]
 for name in learner_names():
     spec = learner_spec(name)
     given = fitting(spec, pool(spec.usual_pool or "paper16_cosine")) if spec.kernels == "pool" else None
     small = {{"budget": 12}} if "budget" in spec.defaults else {{}}
-    omkl.learning.one_pass.run_pass(spec, {{**spec.defaults, **small}}, given, data, order, 20)
+    omkl.passes.one_pass.run_pass(spec, {{**spec.defaults, **small}}, given, data, order, 20)
     learner, trace = seen.pop()
     print(name, digest(traced(trace) | state(learner)))
 """

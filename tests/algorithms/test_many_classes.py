@@ -13,8 +13,8 @@ from support.engine_cases import COSINE, MIXED, assert_same, dataset, one_pass, 
 import omkl.data
 from omkl.config import learner_names, learner_spec
 from omkl.engine.stream import make_stream, part
-from omkl.learning.model_file import pack, unpack
-from omkl.resources.resource import Setup
+from omkl.passes.model_file import pack, unpack
+from omkl.state.resource import Setup
 from omkl.testing import twins
 from omkl.testing.class_cases import (
     assert_as_the_twin,

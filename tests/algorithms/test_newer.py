@@ -13,7 +13,7 @@ from support.engine_cases import case_stream, clouds, dataset, matrix_of, one_pa
 
 from omkl.config import learner_spec
 from omkl.errors import OmklError
-from omkl.learning import Learner, run_pass
+from omkl.passes import Learner, run_pass
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.3}
 ONE = {"normalise": "none", "kernels": [GAUSSIAN]}

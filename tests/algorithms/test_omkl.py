@@ -11,7 +11,7 @@ from omkl.engine.open_block import close
 from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
-from omkl.learning import Learner
+from omkl.passes import Learner
 
 POOL = [
     *({"kind": "gaussian", "sigma": s} for s in (0.25, 0.5, 1.0, 2.0, 4.0)),

@@ -9,7 +9,7 @@ from support.engine_cases import assert_same, case_stream, clouds, new_learner, 
 import omkl.data
 from omkl.config import learner_spec, plan, pool
 from omkl.errors import OmklError, UserError
-from omkl.learning import Learner, run_pass
+from omkl.passes import Learner, run_pass
 from omkl.runs.cells import expand
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.3}

@@ -13,7 +13,7 @@ import reference
 from reference import TWINS
 
 import omkl.data
-import omkl.learning.one_pass
+import omkl.passes.one_pass
 from omkl import seeds
 from omkl.config import learner_names, learner_spec, pool
 from omkl.testing import twins
@@ -210,7 +210,7 @@ def test_star_chooses_the_kernel_that_the_twin_chooses(data_name, select, stream
     spec, given = learner_spec("perceptron_star"), pool("paper16")
     stream, apart = case_stream(data, order), seeds.derive("apart", data.content_hash)
     params = {**spec.defaults, "select": select}
-    chosen = omkl.learning.one_pass.choose_kernels(spec, params, given, data.d, stream, apart)
+    chosen = omkl.passes.one_pass.choose_kernels(spec, params, given, data.d, stream, apart)
     result = compare("perceptron_star", data, order, "paper16", select=select)
     assert chosen["kernels"] == [given["kernels"][result.chosen]]
 

@@ -10,7 +10,7 @@ from omkl.config import learner_names, learner_spec
 from omkl.engine import experts
 from omkl.engine.experts import discount, discount_by
 from omkl.engine.stream import make_stream
-from omkl.learning import Learner
+from omkl.passes import Learner
 
 # Its coefficients are ridge solutions: what cancels in exact arithmetic is rounding of them.
 FOLDING = ("bomkc_ahpatron",)

@@ -139,7 +139,7 @@ MANY = {
 
 from numba import njit
 
-from omkl.engine.verbs import discount, mistakes
+from omkl.engine.api import discount, mistakes
 
 
 @njit(cache=True)

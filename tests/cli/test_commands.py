@@ -17,13 +17,13 @@ import yaml
 
 import omkl
 from omkl import conf
+from omkl.api import lists
+from omkl.api.learner_help import ranks
 from omkl.cli import main
 from omkl.cli.parser import build_parser
 from omkl.config import learner_spec
 from omkl.config.parameters import parameters
 from omkl.data.formats import data_name
-from omkl.experiments import lists
-from omkl.experiments.learner_help import ranks
 
 ROOT = Path(omkl.__file__).resolve().parents[1]
 CHEAP = ["data=wdbc", "reps=2", "yardsticks=[majority]", "algo=arow"]
@@ -112,7 +112,7 @@ def test_formats(fmt, sign, capsys):
 
 
 def test_a_failed_cell_ends_with_1_and_is_tried_again(monkeypatch, capsys):
-    from omkl.learning import one_pass
+    from omkl.passes import one_pass
 
     honest = one_pass.run_pass
 
@@ -134,7 +134,7 @@ def test_a_failed_cell_ends_with_1_and_is_tried_again(monkeypatch, capsys):
 
 
 def test_ctrl_c_prints_the_finished_cells_and_the_same_command_continues(monkeypatch, capsys):
-    from omkl.learning import one_pass, precompile
+    from omkl.passes import one_pass, precompile
 
     honest, passes = one_pass.run_pass, []
 

@@ -14,7 +14,7 @@ from support.runner_plans import write_data
 from omkl import __main__
 from omkl.cli import main
 from omkl.config import learner_spec
-from omkl.learning import precompile
+from omkl.passes import precompile
 from omkl.paths import SAFE, safe_children
 from omkl.runs import slurm
 

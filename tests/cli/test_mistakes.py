@@ -148,7 +148,7 @@ def test_no_command_shows_the_help_on_stderr(capsys):
 
 
 def test_an_unforeseen_error_has_no_traceback_and_says_how_to_see_it(monkeypatch, capsys):
-    from omkl.experiments import lists
+    from omkl.api import lists
 
     def broken():
         raise ZeroDivisionError("oh")

@@ -57,7 +57,7 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("random")
     (place / "small").write_text("1 1:1\n-1 1:2\n")
     refuse = mock.Mock(side_effect=OmklError("not computed here"))
-    places = ("omkl.experiments.results", "omkl.runs.runner")
+    places = ("omkl.api.results", "omkl.runs.runner")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         patch.setenv("OMKL_OFFLINE", "1")

@@ -12,8 +12,8 @@ from omkl.config import learner_spec, learner_specs
 from omkl.engine.choices import Choice
 from omkl.engine.jit import compiled
 from omkl.errors import UserError
-from omkl.learning import run_pass
-from omkl.learning.learner import check_choices
+from omkl.passes import run_pass
+from omkl.passes.learner import check_choices
 
 
 def with_choices(name: str, key: str, choices: list):

@@ -6,7 +6,7 @@ import pytest
 from omkl import data
 from omkl.config import plan
 from omkl.data import orders, registry, streams
-from omkl.learning.cell import run_cell
+from omkl.passes.cell import run_cell
 from omkl.runs.cells import expand
 
 BOTH = pytest.mark.parametrize("name", ["drift", "switch"])

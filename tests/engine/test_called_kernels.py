@@ -15,7 +15,7 @@ from omkl.engine.kernel_matrix import kernel_matrix, self_values
 from omkl.engine.kernels import KINDS
 from omkl.engine.pool import make_pool
 from omkl.errors import OmklError, UserError
-from omkl.learning import run_pass
+from omkl.passes import run_pass
 from omkl.paths import extended
 from omkl.testing.kernel_contract import check_sums, settings, streams
 

@@ -12,7 +12,7 @@ from omkl.config import learner_spec, pool
 from omkl.engine.arith import sincos
 from omkl.engine.features import further_frequencies, lift, make_features
 from omkl.errors import UserError
-from omkl.learning import Learner
+from omkl.passes import Learner
 
 KERNELS = [{"kind": "gaussian", "sigma": 0.7}, {"kind": "gaussian", "gamma": 0.05}]
 

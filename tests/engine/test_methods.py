@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 import omkl
-from omkl.engine import budgeted, expansion, features, methods, stores, stream, verbs
-from omkl.experiments.calls import Settings
+from omkl.api.calls import Settings
+from omkl.engine import api, budgeted, expansion, features, methods, stores, stream
 
 ROOT = Path(methods.__file__).parents[2]
 RECORDS = (stream.Stream, stream.Trace, stores.Store, expansion.Expansion, budgeted.Budget, features.Features)
@@ -35,7 +35,7 @@ def arguments(function):
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.__name__)
 def test_protocols_and_methods_agree(record):
     protocol = getattr(methods, record.__name__)
-    assert verbs  # it adds all methods
+    assert api  # it adds all methods
     assert {name: arguments(one) for name, one in declared(protocol).items()} == compiled_methods(record)
     if record is not stores.Store:
         assert set(inspect.get_annotations(protocol)) <= set(record._fields)
@@ -72,7 +72,7 @@ def test_type_checkers_know_all_settings():
 PROGRAM = """
 import numpy as np
 import omkl
-from omkl.engine.verbs import Expansion, Stream, Trace
+from omkl.engine.api import Expansion, Stream, Trace
 
 def margin(stream: Stream, E: Expansion, trace: Trace, learn: bool, rho: float) -> None:
     for t in range(stream.T):

@@ -61,7 +61,7 @@ def test_an_unexpected_error_of_a_command_names_it(monkeypatch, capsys):
     def broken():
         raise AttributeError("no _load_index")
 
-    monkeypatch.setattr("omkl.experiments.lists.KINDS", {"algos": (broken, "")})
+    monkeypatch.setattr("omkl.api.lists.KINDS", {"algos": (broken, "")})
     monkeypatch.setattr(numba_internals, "lacking", lambda: ["numba.core.caching.X"])
     assert main(["list", "algos"]) == 1
     first, second = capsys.readouterr().err.splitlines()

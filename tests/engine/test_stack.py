@@ -8,7 +8,7 @@ from support.engine_cases import case_stream, dataset
 from omkl.config import learner_spec
 from omkl.engine.stack import DRIFTS, VARIANCES, answers, note_margins, over_rivals, scaled_margins, teach
 from omkl.engine.stream import make_stream
-from omkl.learning import Learner
+from omkl.passes import Learner
 
 S = len(DRIFTS) * len(VARIANCES)
 

@@ -63,7 +63,7 @@ def called(part: ast.AST, module: str) -> set[Place]:
             return {(home, part.func.attr)} & NODES.keys()
         return {place for place in METHODS if place[1] == part.func.attr}
     callee = (module, ast.unparse(part.func))
-    while callee in IMPORTED:  # a learner's names come from engine/verbs.py
+    while callee in IMPORTED:  # a learner's names come from engine/api.py
         callee = IMPORTED[callee]
     return {callee} & NODES.keys()
 

@@ -7,7 +7,7 @@ import pytest
 
 import omkl.data
 from omkl.config import learner_spec, pool
-from omkl.learning import run_pass
+from omkl.passes import run_pass
 from omkl.publications import read_paper
 from omkl.publications.paper import Paper
 

@@ -6,11 +6,11 @@ learner takes more than two; kernels a list of flat dicts. Hyperparameters have 
 their home). normalise is the pool's; a learner with a hyperparameter of that name (bomkc_spa, bomkc_bpas)
 takes the pool's as pool_normalise. `TWINS` maps a learner's name to its twin: each function of this form in
 the modules of this folder, found by itself. The modules that twins are written with (classes, expansion,
-kernels, losses, slots, weights) are those of omkl/testing/plain. rounds.py has what differs between two
+kernels, losses, slots, weights) are those of omkl/testing/definitions. rounds.py has what differs between two
 classes and more, so that one text of a learner serves both.
 """
 
-from omkl.testing.plain import Result, lend, twins
+from omkl.testing.definitions import Result, lend, twins
 
 lend(__name__)
 TWINS = twins(__name__)

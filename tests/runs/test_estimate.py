@@ -20,7 +20,7 @@ from omkl.store.store import Store
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
     """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
-    monkeypatch.setattr("omkl.learning.precompile.missing", lambda settings: [])
+    monkeypatch.setattr("omkl.passes.precompile.missing", lambda settings: [])
     return make_plan(tmp_path, monkeypatch)
 
 

@@ -12,9 +12,9 @@ from omkl.config import learner_spec, plan
 from omkl.data.held_out import absolute
 from omkl.engine.stream import part
 from omkl.errors import UserError
-from omkl.learning import Learner, averaged, run_pass
-from omkl.learning.cell import detach
-from omkl.learning.scaling import Scaling
+from omkl.passes import Learner, averaged, run_pass
+from omkl.passes.cell import detach
+from omkl.passes.scaling import Scaling
 from omkl.runs.cells import expand
 from omkl.runs.runner import run_plan
 from omkl.runs.slurm import _described, _plan

@@ -9,7 +9,7 @@ from support import script
 
 from omkl.config import learner_spec, pool
 from omkl.data import from_arrays
-from omkl.learning import run_pass
+from omkl.passes import run_pass
 
 long_stream = script("long_stream")
 

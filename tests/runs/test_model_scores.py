@@ -13,7 +13,7 @@ import omkl.data
 import omkl.sklearn
 from omkl.cli import main
 from omkl.errors import counted
-from omkl.learning.model_file import read_model
+from omkl.passes.model_file import read_model
 
 WORDS = {  # of each task
     "two": ("algo=omkc_dd",),

@@ -13,8 +13,8 @@ import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, pool
 from omkl.errors import counted
-from omkl.learning import Learner, run_pass
-from omkl.learning.model_file import read_model
+from omkl.passes import Learner, run_pass
+from omkl.passes.model_file import read_model
 
 HEAD = "age,colour,income,class\n"
 

@@ -9,7 +9,7 @@ import yaml
 
 from omkl.cli import main
 from omkl.data import data_files
-from omkl.learning.model_file import read_model
+from omkl.passes.model_file import read_model
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from support.runner_plans import POOL, make_plan, without_time
 from omkl import config
 from omkl.config import Plan, Setting, learner_spec
 from omkl.data import find, ref
-from omkl.learning import progress_file
+from omkl.passes import progress_file
 from omkl.runs import cells, runner
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Loky, Serial, attempt

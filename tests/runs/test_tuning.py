@@ -12,12 +12,12 @@ from scipy.spatial.distance import pdist
 from support.runner_plans import write_data
 
 import omkl.data
+from omkl.api.call import Call
+from omkl.api.tune import Study
 from omkl.cli import main
 from omkl.config import learner_specs
 from omkl.config import plan as make_plan
 from omkl.errors import Overflow, UserError
-from omkl.experiments.call import Call
-from omkl.experiments.tune import Study
 from omkl.runs import runner, tuning
 from omkl.runs.runner import run_plan
 from omkl.runs.tuning import assumed, parts, races, rule_of, run_races, searched_scaling

@@ -24,7 +24,7 @@ import omkl.sklearn
 from omkl import seeds
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.estimators.arguments import estimator_specs
-from omkl.learning import run_pass
+from omkl.passes import run_pass
 
 NAMES = list(estimator_specs())
 PAGE = Path(__file__).parents[2] / "docs/python.md"

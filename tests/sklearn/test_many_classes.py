@@ -10,7 +10,7 @@ import omkl.data
 import omkl.sklearn
 from omkl.config import learner_spec, pool
 from omkl.estimators.arguments import estimator_specs
-from omkl.learning import run_pass
+from omkl.passes import run_pass
 
 MANY = [
     name for name, (spec, task) in estimator_specs().items() if task == "classification" and spec.takes(3)

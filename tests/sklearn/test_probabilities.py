@@ -16,8 +16,8 @@ import omkl.sklearn
 from omkl.config import learner_specs
 from omkl.estimators.arguments import class_name
 from omkl.estimators.platt import PRIOR, Platt
-from omkl.learning.model import probabilities
-from omkl.learning.model_file import read_model
+from omkl.passes.model import probabilities
+from omkl.passes.model_file import read_model
 from omkl.sklearn import ArowClassifier, EgpcClassifier, OmkcDdClassifier, PerceptronClassifier
 
 OWN = [spec for spec in learner_specs().values() if spec.probabilities]

@@ -89,7 +89,7 @@ def test_what_decides_results_follows_every_source_but_those_that_show(tmp_path,
         shows = bool({name.parts[0], name.as_posix()} & provenance._SHOWS)
         assert (deciding()["omkl"] in seen) == shows, path
         seen.add(deciding()["omkl"])
-    for name in ("learning", "seeds.py", "runs", "data", "config", "engine", "algorithms"):
+    for name in ("passes", "seeds.py", "runs", "data", "config", "engine", "algorithms"):
         assert name not in provenance._SHOWS
 
 

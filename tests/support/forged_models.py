@@ -15,9 +15,9 @@ from omkl.config import learner_spec
 from omkl.engine.lookup import WORTH
 from omkl.engine.stream import part
 from omkl.errors import OmklError
-from omkl.learning import Learner, model_file
-from omkl.learning.model import Progress, score
-from omkl.learning.stacked import new_learner
+from omkl.passes import Learner, model_file
+from omkl.passes.model import Progress, score
+from omkl.passes.stacked import new_learner
 from support.engine_cases import case_stream, clouds, dataset, pool_for
 
 START = len(model_file.MAGIC) + 65

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from omkl import learning
-from omkl.learning import cell as jobs
+from omkl import passes
+from omkl.passes import cell as jobs
 
 SPIN = 1.0  # what the seconds of "spin" are multiplied by
 
@@ -82,7 +82,7 @@ def _kill() -> None:
 
 
 def run_pass(spec, params, pool, dataset, order, permutation_seed, **how) -> dict[str, Any]:
-    """Stands for omkl.learning.one_pass.run_pass: figures that depend on all that a pass may depend on.
+    """Stands for omkl.passes.one_pass.run_pass: figures that depend on all that a pass may depend on.
 
     The hyperparameter ``fault``, a job for `act`, makes it misbehave first.
     """
@@ -107,14 +107,14 @@ def run_pass(spec, params, pool, dataset, order, permutation_seed, **how) -> dic
 
 
 def run_cell(job: Any) -> dict[str, Any]:
-    """Run the real `omkl.learning.cell.run_cell` on the learner above, in whatever process this is."""
-    fakes = {name: types.ModuleType(f"omkl.learning.{name}") for name in ("one_pass", "precompile")}
+    """Run the real `omkl.passes.cell.run_cell` on the learner above, in whatever process this is."""
+    fakes = {name: types.ModuleType(f"omkl.passes.{name}") for name in ("one_pass", "precompile")}
     fakes["one_pass"].run_pass = run_pass
     fakes["precompile"].warm_up = lambda settings: None
     fakes["precompile"].setting = lambda own: (own[0], own[1], False)
     with ExitStack() as stack:
         stack.enter_context(mock.patch.dict(sys.modules, {fake.__name__: fake for fake in fakes.values()}))
         for name, fake in fakes.items():
-            stack.enter_context(mock.patch.object(learning, name, fake, create=True))
+            stack.enter_context(mock.patch.object(passes, name, fake, create=True))
         stack.enter_context(mock.patch.object(jobs, "_warm", set()))
         return jobs.run_cell(job)

@@ -11,12 +11,12 @@ from reference.kernels import pool_rows
 from sklearn.datasets import load_breast_cancer
 
 import omkl
+from omkl.api.call import Call
 from omkl.cli import main
 from omkl.config import learner_spec, plan
 from omkl.data import streams
 from omkl.errors import UserError
-from omkl.experiments.call import Call
-from omkl.learning import scores
+from omkl.passes import scores
 from omkl.runs.cells import expand
 from omkl.theorems import regret as limits_of
 from omkl.theorems.batch import Batch

@@ -3,7 +3,7 @@
 import numpy as np
 
 from omkl.algorithms.auto import MEMBERS, rounds_of_classes
-from omkl.engine.verbs import compiled
+from omkl.engine.api import compiled
 
 
 @compiled

@@ -3,7 +3,7 @@
 import numpy as np
 
 from omkl.algorithms.auto_regression import rounds_of_numbers
-from omkl.engine.verbs import compiled
+from omkl.engine.api import compiled
 
 
 @compiled

@@ -1,0 +1,441 @@
+"""What Python can call, as the commands do: runs, sweeps, tables, figures, models, pages."""
+
+import functools
+import inspect
+import shlex
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack
+
+from omkl.api.call import Call, in_python, is_object
+from omkl.api.paper_results import PaperResult, bounds_of, selection_of, with_claims
+from omkl.api.report import page_of, write_page
+from omkl.api.results import Results, check_end, kept, run_call
+from omkl.api.trained_model import Model, trained
+from omkl.api.tune import Study, Tuning
+from omkl.config import Setting
+from omkl.config.settings_text import word_text
+from omkl.errors import UserError
+from omkl.figures.style import KINDS
+from omkl.publications import Selection, find_item
+from omkl.reports import look as looks
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawn
+
+How = dict[str, Any]  # jobs, fresh, progress, stored
+Order = Literal["permuted", "file", "authors"]
+Task = Literal["classification", "regression", "novelty"]
+look = in_python(looks.look)
+P = ParamSpec("P")
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+
+class Settings(TypedDict, total=False):
+    """The settings of conf/config.yaml and conf/tune.yaml that are no keywords of their own.
+
+    A type checker refuses other names. A sweep takes lists of values, too.
+    """
+
+    exec: Any
+    settings: Any
+    rounds: Any
+    skip: Any
+    header: Any
+    delimiter: Any
+    encoding: Any
+    decimal: Any
+    thousands: Any
+    na: Any
+    id: Any
+    drop: Any
+    missing: Any
+    categorical: Any
+    dates: Any
+    positive: Any
+    index_base: Any
+    qid: Any
+    block: Any
+    trials: Any
+    eta: Any
+    rungs: Any
+    passes: Any
+    least: Any
+    longest: Any
+    small: Any
+    pools: Any
+    by: Any
+
+
+def _with_arguments_of(
+    arguments: Callable[P, tuple[Q, How]], without: Sequence[str] = ()
+) -> Callable[[Callable[[Q, How], R]], Callable[P, R]]:
+    """Give a function the arguments of another one, which makes of them what the function takes."""
+
+    def given_to(does: Callable[[Q, How], R]) -> Callable[P, R]:
+        @in_python
+        @functools.wraps(does)
+        def call(*args: P.args, **keywords: P.kwargs) -> R:
+            for name in (name for name in without if name in keywords):
+                raise UserError(
+                    f"{name} is no keyword of omkl.{does.__name__}, but of omkl.run and omkl.sweep"
+                )
+            return does(*arguments(*args, **keywords))
+
+        returned = inspect.signature(does).return_annotation
+        shown = inspect.signature(arguments)
+        own = [one for name, one in shown.parameters.items() if name not in without]
+        shown = shown.replace(parameters=own, return_annotation=returned)
+        call.__signature__ = shown  # type: ignore[attr-defined]  # of help() and of editors
+        return call
+
+    return given_to
+
+
+def _running(
+    words: Any = "",
+    *,
+    data: Any = None,
+    y: Any = None,
+    label: str | None = None,
+    algo: Any = None,
+    reps: int | None = None,
+    order: Order | None = None,
+    scale: str | None = None,
+    target: str | None = None,
+    task: Task | None = None,
+    pool: Any = None,
+    yardsticks: Sequence[str] | None = None,
+    test: Any = None,
+    delay: int | None = None,
+    seed: int | None = None,
+    store: str | Path | None = None,
+    jobs: int | None = None,
+    stored: bool = False,
+    fresh: bool = False,
+    progress: bool = True,
+    **settings: Unpack[Settings],
+) -> tuple[Call, How]:
+    """Take what runs settings."""
+    named = {"algo": algo, "reps": reps, "order": order, "scale": scale, "target": target, "task": task}
+    named |= {
+        "pool": pool,
+        "yardsticks": yardsticks,
+        "test": test,
+        "delay": delay,
+        "seed": seed,
+        "store": store,
+    }
+    given = {**settings, **{key: value for key, value in named.items() if value is not None}}
+    how = {"jobs": jobs, "fresh": fresh, "progress": progress}
+    return Call.of(words, data, y, label, **given), how | ({"stored": True} if stored else {})
+
+
+def _of_a_paper(
+    name: str,
+    *,
+    data: Any = None,
+    reps: int | None = None,
+    algo: Any = None,
+    quick: bool = False,
+    full: bool = False,
+    jobs: int | None = None,
+    fresh: bool = False,
+    progress: bool = True,
+    **settings: Any,
+) -> tuple[tuple[str, Selection], How]:
+    """Take what runs a part of a paper."""
+    chosen = selection_of(data=data, reps=reps, algo=algo, quick=quick, full=full, settings=settings)
+    return (name, chosen), {"jobs": jobs, "fresh": fresh, "progress": progress}
+
+
+@_with_arguments_of(_running)
+def run(call: Call, how: How) -> Results:
+    """Run learners on data sets, next to the yardsticks: `omkl run`.
+
+    A setting that is not given has its usual value. What is given as a keyword may be a word instead.
+
+    Parameters
+    ----------
+    words
+        The command's words, such as ``"algo=omkc_ss,alma data=a9a reps=5"``, or the data.
+    data
+        A name, a path, a data set of omkl, a pandas or polars frame (with ``label``), an array (T, d) or
+        scipy sparse matrix (with ``y``), a list of these, or a mapping of names to these.
+    y
+        Labels (T,) of an array.
+    label
+        The name of the label's column of a frame or a file.
+    algo
+        Learners, one or a list: names and groups such as ``"alma"`` (`learners`), learners with settings
+        (`learner`), and estimators with ``partial_fit`` or ``learn_one``, such as ``SGDClassifier()``.
+    reps
+        Repetitions: 20, and 1 with ``order="file"``.
+    order
+        Of the rows in each repetition: ``"permuted"`` at random, as in the ``"file"``, or as the
+        ``"authors"`` had them.
+    scale
+        Of the features of your own data: ``"standard"``, ``"minmax"`` or ``"none"``; for all data
+        ``"online"``, by the rows seen so far.
+    target
+        Of a regression: ``"online"`` scales the targets with those seen so far, ``"none"`` does not.
+    task
+        Of your own data: ``"classification"`` (if it is not given) or ``"regression"``.
+    pool
+        Kernel pools of the learners that run on one, one or a list of names (`pools`).
+    yardsticks
+        Learners to compare with; ``[]`` for none.
+    test
+        What is held out and not learnt: a share such as 0.2, or a data set.
+    delay
+        Labels come in batches of this many rounds (1).
+    seed
+        Base seed of the permutations (1).
+    store
+        Folder of the results: ``$OMKL_STORE``, else ``./results``.
+    jobs
+        Worker processes; if it is not given, one for each core.
+    stored
+        Whether to return what the store holds; nothing runs.
+    fresh
+        Whether cells that the store holds run again.
+    progress
+        Whether to show a progress bar: one of ipywidgets in a notebook, one of text in a terminal.
+    settings
+        Further settings by name: ``rounds``, ``exec``, those of a table such as ``missing``, and
+        hyperparameters, as in ``**{"algo.C": 1.0}``.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For a mistake in words, settings or data, before any work.
+    omkl.errors.OmklError
+        Where the store cannot be read or written.
+    """
+    return run_call(call, **how)
+
+
+@_with_arguments_of(_running)
+def sweep(call: Call, how: How) -> Results:
+    """Run a grid of settings: `omkl sweep`. The arguments are those of `run`; settings may hold lists."""
+    return run_call(call, True, **how)
+
+
+@_with_arguments_of(_running, without=("stored",))
+def tune(call: Call, how: How) -> Tuning:
+    """Find good hyperparameters for each learner on each data set: `omkl tune`.
+
+    The arguments are those of `run`, and the keys of the rule, such as ``trials=30``. A hyperparameter that
+    a key such as ``**{"algo.C": 1.0}`` or a learner of `learner` sets keeps its value.
+    """
+    made = Study.of(call).run(**how)
+    check_end(made)
+    return made
+
+
+@in_python
+def bounds(words: str = "", *, rows: int = 2000, **settings: Any) -> PaperResult:
+    """Compare the theorems' bounds with the observed mistakes, vectors or regret: `omkl bounds`.
+
+    Parameters
+    ----------
+    words, settings
+        The arguments of `run`.
+    rows
+        Largest number of examples for each batch solution; each pair of them takes 32 bytes.
+    """
+    call, how = _running(words, **settings)
+    made, outcome = bounds_of(call.plan(), call.line("bounds"), rows, **how)
+    check_end(outcome)
+    return PaperResult(made, outcome)
+
+
+@_with_arguments_of(_of_a_paper)
+def table(chosen: tuple[str, Selection], how: How) -> PaperResult:
+    """Reproduce a table of a paper, our values next to the published ones: `omkl table`.
+
+    Parameters
+    ----------
+    name
+        Such as ``"bomkl/1"``; `papers` lists all.
+    data
+        These data sets only; a mapping also gives their files.
+    reps
+        Largest number of repetitions.
+    algo
+        Learners in addition to the table's own.
+    quick
+        Two repetitions of its small data sets.
+    full
+        All repetitions, also of what takes longest.
+    jobs, fresh, progress
+        As in `run`.
+    settings
+        ``store``, ``seed``, ``exec`` and ``block``; the paper sets the rest.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For an unknown name, and where none of the data are available.
+    """
+    from omkl.publications.paper_tables import make_table
+
+    name, selection = chosen
+    made = make_table(*find_item("tables", name), selection, **how)
+    check_end(made.outcome)
+    return PaperResult(made.table, made.outcome, made.title)
+
+
+@_with_arguments_of(_of_a_paper)
+def claims(chosen: tuple[str, Selection], how: How) -> PaperResult:
+    """Check the claims of a paper, such as ``"omkc"``: `omkl claims`. The arguments are those of `table`."""
+    from omkl.publications.claims import check_claims
+
+    name, selection = chosen
+    made = check_claims(with_claims(name), selection, **how)
+    check_end(made.outcome)
+    return PaperResult(made.table, made.outcome, made.title)
+
+
+@in_python
+def figure(
+    kind: str,
+    words: str = "",
+    *,
+    data: Any = None,
+    y: Any = None,
+    label: str | None = None,
+    by: str | None = None,
+    out: str | Path | None = None,
+    **settings: Any,
+) -> "Drawn":
+    """Draw what the store holds, or a figure of a paper: `omkl figure`.
+
+    Parameters
+    ----------
+    kind
+        ``curve``, ``confusion``, ``sweep``, ``times`` or ``ranks`` of stored cells; or a paper's figure such
+        as ``omkc/1``, whose missing cells run.
+    words, data, y, label, settings
+        As in `run`; for a paper's figure as in `table`.
+    by
+        The measure of a curve or a sweep, such as ``n_sv_sum``.
+    out
+        A file (.png, .pdf, .svg) to write, too.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    if kind not in KINDS:
+        from omkl.publications.paper_figures import figure_of
+
+        paper, item = find_item("figures", kind)
+        (_, chosen), how = _of_a_paper(kind, data=data, **settings)
+        chosen = replace(chosen, words=(*words.split(), *chosen.words))
+        made, outcome, _ = figure_of(paper, item, chosen, **how)
+        if outcome and outcome.interrupted:
+            raise KeyboardInterrupt(kept(outcome))
+    else:
+        call = Call.of(words, data, y, label, **settings)
+        line = call.line("figure")
+        made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, by)
+    for warning in made.warnings:
+        warnings.warn(warning, stacklevel=2)
+    if out is not None:
+        made.write(out)
+    return made.draw()
+
+
+@in_python
+def fit(
+    words: "str | Setting" = "",
+    data: Any = None,
+    *,
+    y: Any = None,
+    label: str | None = None,
+    order: Order | None = None,
+    scale: str | None = None,
+    target: str | None = None,
+    task: Task | None = None,
+    seed: int | None = None,
+    **settings: Any,
+) -> Model:
+    """Train one learner on one data set, in one pass: `omkl fit`.
+
+    The rows come in the order of the first repetition of a run, which is a permutation of them;
+    ``order="file"`` learns them as they stand.
+
+    Parameters
+    ----------
+    words
+        A learner's name or a learner of `learner`, or words such as ``"algo=alma data=my.csv label=class"``.
+    data, y, label
+        As in `run`.
+    order
+        ``"permuted"`` (if it is not given), ``"file"`` or ``"authors"``, as in `run`.
+    scale, target, task, seed, settings
+        As in `run`.
+    """
+    if is_object(words):
+        name = type(words).__name__
+        raise UserError(
+            f"omkl.fit takes the name of a learner, or omkl.learner(...); {name} is an estimator, "
+            "which learns by its own fit(X, y)"
+        )
+    if isinstance(words, Setting) or (isinstance(words, str) and words and "=" not in words):
+        words, settings = "", {"algo": words, **settings}
+    named = {"order": order, "scale": scale, "target": target, "task": task, "seed": seed}
+    settings |= {key: value for key, value in named.items() if value is not None}
+    return trained(Call.of(words, data, y, label, **settings))
+
+
+@in_python
+def load_model(path: str | Path) -> Model:
+    """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for another file."""
+    from omkl.runs import models
+
+    return Model(models.load(Path(path)))
+
+
+@in_python
+def report(
+    words: str = "",
+    *,
+    out: str | Path | None = None,
+    data: Any = None,
+    reps: int | None = None,
+    algo: Any = None,
+    quick: bool = False,
+    full: bool = False,
+    **settings: Any,
+) -> Path:
+    """Write a page for the browser of what the store holds, and return its path: `omkl report`.
+
+    Parameters
+    ----------
+    words
+        A paper such as ``"bomkl"``, or words as in `run`.
+    out
+        File (.html) or folder to write to; if it is not given, a folder in the store.
+    data, algo, settings
+        As in `run`; for a paper, with ``reps``, ``quick`` and ``full``, as in `table`.
+    """
+    given, chosen, line = shlex.split(words), None, ""
+    if any("=" not in word for word in given):
+        line = f"omkl report {words}"
+        chosen = selection_of(data=data, reps=reps, algo=algo, quick=quick, full=full, settings=settings)
+    else:
+        values = {"data": data, "algo": algo, "reps": reps, **settings}
+        given += [word_text(key, value) for key, value in values.items() if value is not None]
+    page, store = page_of(given, line, selection=chosen)
+    for warning in page.warnings:
+        warnings.warn(warning, stacklevel=2)
+    return write_page(page, store, None if out is None else str(out))[0]

@@ -1,0 +1,303 @@
+"""`omkl.learner` and `omkl.kernel`: a learner with settings of its own, and a Python function as a kernel."""
+
+import hashlib
+import inspect
+import json
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from types import FunctionType
+from typing import Any, cast
+
+from omkl.api.call import in_python, is_object, setting_of
+from omkl.api.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, remember, text_of
+from omkl.api.learner_help import of_tasks
+from omkl.api.results import Shown
+from omkl.config import members_of
+from omkl.config.kernel_kinds import check_kernel
+from omkl.config.settings_text import value_text
+from omkl.config.words import Setting, setting
+from omkl.engine.jit import LINES
+from omkl.errors import UserError, show, suggest
+from omkl.files import replacing
+from omkl.passes.adapters import Refit
+from omkl.paths import EXTENSIONS, cache_folder, extensions
+from omkl.reports.table import Table
+
+_FOLDER = "own-kernels"  # in the cache
+
+
+@dataclass(frozen=True, repr=False)
+class ChosenLearner(Setting, Shown):
+    """A learner with settings of its own, as `omkl.run(algo=[...])` takes it.
+
+    In a notebook it is the table of its hyperparameters, with their values, domains and meanings.
+    model: the estimator where it is one
+    """
+
+    model: Any = field(default=None, compare=False)
+    inner = frozenset(
+        {
+            "fits",
+            "identity",
+            "is_for",
+            "kernel_pool",
+            "kernels",
+            "notes",
+            "per_data",
+            "scaling",
+            "spec",
+            "stored",
+        }
+        | {"task"}
+    )
+    __str__ = Setting.__str__
+
+    def __repr__(self) -> str:
+        return f"omkl.learner: {self}"
+
+    def report_table(self) -> Table:
+        """Return the table of the hyperparameters."""
+        rows = [
+            {
+                "hyperparameter": name,
+                "value": of_tasks(self.params.get(name, own.value)),
+                "default": of_tasks(own.value),
+                "domain": _domain(own.domain),
+                "meaning": own.help,
+            }
+            for name, own in self.spec.hyperparameters.items()
+        ] or [{"parameter": name, "value": of_tasks(value)} for name, value in self.params.items()]
+        spec = self.spec
+        more = [f"label {self.label}"] if self.label else []
+        more += [f"for {', '.join(self.data)}"] if self.data else []
+        more += [f"pool {self.pool['name']}"] if self.pool else []
+        title = f"{spec.label}, {spec.cite}; {', '.join(spec.tasks)}"
+        return Table.of(rows, shared="; ".join([title, *more]))
+
+
+@in_python
+def learner(name: Any, *, pool: str | None = None, label: str | None = None, **params: Any) -> ChosenLearner:
+    """Return a learner with settings of its own.
+
+    Parameters
+    ----------
+    name
+        The learner's name or label, such as ``"alma"`` or ``"OMKC(D,D)"``; `learners` lists all. Or an
+        estimator with ``partial_fit`` or ``learn_one``, whose parameters are its own.
+    pool
+        The name of its pool of kernels, for a learner that runs on one.
+    label
+        Its name in tables and figures.
+    params
+        Hyperparameters by name, such as ``C=1.0``; a kernel as ``"gaussian(sigma=2)"`` or as a mapping.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For an unknown learner, hyperparameter or pool, and for a value out of its domain.
+    """
+    model = name if is_object(name) else None
+    if model is not None:
+        own = setting_of(model, label)
+        for key in (*params, *(["pool"] if pool else [])):
+            raise UserError(f"{key}=...: the parameters of {own.learner} are those of the object")
+    else:
+        own = setting(name, params, pool=pool, label=label)
+    return ChosenLearner(**{part.name: getattr(own, part.name) for part in fields(own)}, model=model)
+
+
+@in_python
+def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Refit:
+    """Return an estimator with ``fit`` and ``predict`` as a learner that is fitted again as rows come.
+
+    It is first fitted at 50 rows (of two classes), then whenever the rows have grown by a factor; in each
+    round it predicts with its last fit, and before the first one it errs.
+
+    Parameters
+    ----------
+    model
+        An estimator of scikit-learn, or of another package with its interface, such as
+        ``RandomForestClassifier()``; also a pipeline.
+    grow
+        The factor; 1 fits in every round.
+    window
+        How many of the last rows it is fitted on; None for all.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For a model without ``fit`` and ``predict``, a factor below 1, and a window of fewer than 2 rows.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> omkl.run(algo=["auto", omkl.refit(RandomForestClassifier())], data="wdbc")
+    """
+    if inspect.isclass(model):
+        raise UserError(f"omkl.refit takes an object, such as {model.__name__}(...), got the class")
+    if not hasattr(model, "fit"):  # some have predict only after it
+        raise UserError(
+            f"omkl.refit takes an estimator with fit and predict, got {type(model).__name__}; what has "
+            "learn_one learns row by row without it"
+        )
+    if isinstance(grow, bool) or not isinstance(grow, int | float) or not 1.0 <= grow < math.inf:
+        raise UserError(f"omkl.refit: grow must be a number ≥ 1, got {show(grow)}")
+    if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 2):
+        raise UserError(f"omkl.refit: window must be None or a whole number ≥ 2, got {show(window)}")
+    return Refit(model, float(grow), window)
+
+
+@in_python
+def stack(*members: Any, label: str | None = None) -> ChosenLearner:
+    """Return a stack: a learner that learns, online, how much the margin of each member says.
+
+    Parameters
+    ----------
+    members
+        Learners: names or words such as ``"krls_t(noise=0.1, scale=online)"``, what `learner` and `stack`
+        return, and estimators with ``partial_fit`` or ``learn_one``. A stack, such as ``"auto"``, stands for
+        its members.
+    label
+        Its name in tables and figures.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For a member that cannot be one.
+    """
+    words: list[Any] = []
+    for member in members:
+        own = getattr(member, "model", None) if isinstance(member, Setting) else member
+        if is_object(own):
+            object_setting = setting_of(own)
+            words.append({"kind": object_setting.learner, **object_setting.params})
+        else:
+            words.append(str(replace(member, label=None)) if isinstance(member, Setting) else member)
+    made = setting("stack", {"members": words}, label=label)
+    members_of(made.spec, made.params)
+    return ChosenLearner(**{part.name: getattr(made, part.name) for part in fields(made)})
+
+
+def _domain(domain: Any) -> str:
+    return ", ".join(map(value_text, domain)) if isinstance(domain, list) else str(domain)
+
+
+# ------------------------------------------------------------------ kernels
+
+
+class OwnKernel(dict):
+    """A kernel of one's own, as `omkl.run` and `omkl.learner` take it; a call gives it other parameters."""
+
+    def __call__(self, **parameters: Any) -> "OwnKernel":
+        """Return the kernel with these parameters. Raises UserError for one that is unknown or not right."""
+        given = {name: value for name, value in self.items() if name != "source"}
+        return _checked({**given, **parameters})
+
+
+@in_python
+def kernel(
+    function: Callable[..., float],
+    *,
+    domains: dict[str, str] | None = None,
+    semidefinite: str = "yes",
+    negative: bool = True,
+    **defaults: Any,
+) -> OwnKernel:
+    """Return a kernel that is a Python function, for pools and learners of this process and its workers.
+
+    The function is compiled. Its text is kept in a folder of the cache, which is added to OMKL_PATH, and its
+    hash is part of the keys of cells. Calling this again with another function of the name replaces it.
+
+    Parameters
+    ----------
+    function
+        A function of ``product, norm2, other_norm2``, the dot product and the squared norms of two vectors,
+        or of ``indices, values, other_indices, other_values``, their non-zeros, and of its parameters. It may
+        use modules, functions of modules, and numbers from outside.
+    domains
+        The domains of its parameters as conf files write them, such as ``{"sigma": "(0, inf)"}``; a parameter
+        without a domain may be any number.
+    semidefinite
+        ``"yes"``, or a remark on a kernel that is not positive semidefinite.
+    negative
+        Whether it takes features that are negative.
+    defaults
+        The parameters with their usual values; a list is one number for each feature.
+
+    Raises
+    ------
+    omkl.errors.UserError
+        For a function whose text cannot be found, or that uses something that cannot be written down, and for
+        a parameter, value or domain that is not right.
+
+    Examples
+    --------
+    >>> def cauchy(product, norm2, other_norm2, sigma):
+    ...     return 1.0 / (1.0 + (norm2 + other_norm2 - 2.0 * product) / sigma**2)
+    >>> cauchy = omkl.kernel(cauchy, sigma=1.0)
+    >>> omkl.run("algo=omkc_ss data=wdbc", **{"pool.kernels": [cauchy(sigma=s) for s in (10, 100)]})
+    """
+    function = cast(FunctionType, getattr(function, "py_func", function))
+    text = text_of(function)
+    name = function.__name__
+    defaults = defaults_of(function) | defaults
+    _check_parameters(function, defaults, domains)
+    content: dict[str, Any] = {}
+    for own, value in defaults.items():
+        usual = "numbers" if isinstance(value, list) else "(-inf, inf)"
+        content[own] = {"value": value, "domain": (domains or {}).get(own, usual), "help": "a parameter"}
+    about = {"formula": (inspect.getdoc(function) or name).splitlines()[0], "semidefinite": semidefinite}
+    content["about"] = {**about, "negative": negative}
+    conf = json.dumps(content, indent=1)  # which is YAML too
+    digest = hashlib.sha256(f"{text}\0{conf}".encode()).hexdigest()[:16]
+    folder = cache_folder() / _FOLDER / f"{name}-{digest}"
+    for path, written in ((f"kernels/{name}.py", text), (f"conf/kernel/{name}.yaml", conf)):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        if not (folder / path).is_file():
+            with replacing(folder / path) as file:
+                file.write(written.encode())
+    with replacing(folder / LINES) as file:  # which may have moved
+        file.write(json.dumps(lines_of(function, text)).encode())
+    earlier = [other for other in extensions() if other.parent.name == _FOLDER]
+    earlier = [other for other in earlier if other.name.rpartition("-")[0] == name]  # of this name
+    others = [str(other) for other in extensions() if other not in earlier]
+    before = os.environ.get(EXTENSIONS, "")
+    os.environ[EXTENSIONS] = os.pathsep.join([*others, str(folder)])
+    try:
+        made = _checked({"kind": name})
+    except UserError as error:
+        os.environ[EXTENSIONS] = before  # the folder would be a mistake in every later call
+        where = str(folder / f"conf/kernel/{name}.yaml")
+        raise UserError(str(error).replace(where, f"omkl.kernel({name})").replace("about.", "")) from None
+    remember(function)
+    return made
+
+
+def _check_parameters(function: FunctionType, defaults: dict[str, Any], domains: Any) -> None:
+    """Raise UserError where a function's own parameters and the given ones are not the same."""
+    where, names = f"omkl.kernel({function.__name__})", list(inspect.signature(function).parameters)
+    start = next((len(first) for first in (PRODUCTS, ROWS) if tuple(names[: len(first)]) == first), 0)
+    if not start:
+        forms = f"{', '.join(PRODUCTS)} or {', '.join(ROWS)}"
+        raise UserError(f"{where}: the first arguments must be {forms}, got {', '.join(names) or 'none'}")
+    own = names[start:]
+    if not isinstance(domains, dict | None):
+        raise UserError(
+            f"{where}: domains must be a mapping such as {{'sigma': '(0, inf)'}}, got {show(domains)}"
+        )
+    for key in (*defaults, *(domains or {})):
+        if key not in own:
+            has = f"; it has {', '.join(own) or 'none'}"
+            raise UserError(f"{where}: the function has no parameter '{key}'{suggest(key, own) or has}")
+    for key in own:
+        if key not in defaults:
+            raise UserError(f"{where}: {key} has no usual value; give one, such as {key}=1.0")
+
+
+def _checked(given: dict[str, Any]) -> OwnKernel:
+    try:
+        return OwnKernel(check_kernel(given))
+    except ValueError as error:
+        raise UserError(str(error)) from None

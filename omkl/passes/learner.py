@@ -1,0 +1,406 @@
+"""One learner and its explicit state: what is built for it, and a run over a stream."""
+
+import inspect
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from omkl import conf
+from omkl.algorithms import function
+from omkl.engine.choices import Choice
+from omkl.engine.expansion import BLOCK, Expansion
+from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
+from omkl.errors import UserError, show
+from omkl.passes import guards
+from omkl.passes.guards import ctrl_c_later
+from omkl.passes.kernel_data import Needs
+from omkl.passes.one_row import OneRow, one_row
+from omkl.passes.overflow import growth, kernel_faults
+from omkl.passes.scaling import Scaling, Units, in_units
+from omkl.passes.threads import WORTH, Threads, rows_of_block
+from omkl.paths import EXTENSIONS
+from omkl.state.resource import Arrays, Resource, Setup
+from omkl.state.saved_state import load
+from omkl.state.state import absent, grow_part, make, make_room, widen
+
+CURVE_POINTS = 100
+MOST_ROWS = 64  # lengths of rows that are kept to be written anew
+
+
+@cache
+def _compiled(name: str, folders: str | None) -> Any:
+    return function(name)
+
+
+def cannot_change(where: str, name: str, value: Any) -> UserError:
+    """Return the error for a change of what a state was made with."""
+    return UserError(
+        f"{where}: {name} cannot change in mid-stream: what has been learnt was made with {show(value)}; "
+        "set it back, or begin again (fit, or a new model)"
+    )
+
+
+class Learner:
+    """A learner and its state: the resources that its YAML declares, and a random generator.
+
+    ``run`` learns a stream, or only scores it. It may be called again and again: the state continues.
+    Threads may share a learner: whoever reads or changes it holds its ``lock``.
+
+    spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
+    d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
+    rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
+    random features, in place of drawn ones; threads: how many may share a block (never changes a result);
+    looked_up: whether kernel values are looked up, which allows larger blocks; classes: of the data, which a
+    learner of `about.classes: many` tells apart where there are more than two; saved: the arrays of a saved
+    state, in place of the one that a learner begins with; scaling: of its rows and targets, and
+    what fills gaps.
+
+    One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
+    Raises UserError for hyperparameters or a pool that the learner does not take.
+    """
+
+    members: Sequence[Any] = ()  # of a stack
+
+    def __init__(
+        self,
+        spec: Any,
+        params: dict,
+        pool: dict | None,
+        d: int,
+        seed: int,
+        block: int | None = None,
+        rounds: int | None = None,
+        frequencies: np.ndarray | None = None,
+        threads: int = 1,
+        looked_up: bool = False,
+        classes: int = 2,
+        saved: Arrays | None = None,
+        scaling: Scaling | None = None,
+    ):
+        params = spec.checked(params)
+        if pool is not None:
+            spec.check_pool(pool)
+        self.spec, self.pool, self.d = spec, pool, d
+        self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
+        self.block = block or max(BLOCK, rows_of_block(threads, looked_up))
+        self._cut = block or BLOCK  # parts end at multiples of it
+        self._threads = Threads(threads)
+        self.m = len(pool["kernels"]) if pool is not None else 0
+        self.needs = Needs(pool["kernels"] if pool is not None else [], d)
+        self.scaling = scaling
+        is_scaled = scaling is not None and scaling.scale is not None  # to a size that cannot overflow
+        self.growth = () if is_scaled else growth(pool["kernels"] if pool is not None else [])
+        self.resources, self.params = spec.state, params
+        rng = np.random.default_rng(seed)
+        how: Any = {"frequencies": frequencies, "classes": classes, "members": len(self.members)}
+        setup = Setup(params, pool, d, rng, self.block, rounds or 0, **how)
+        self.classes = classes
+        state = make(spec.state, setup) if saved is None else load(spec.state, saved, setup)
+        self.state: dict[str, Any] = {"rng": rng, **state}
+        self.arguments = self._compiled_values(params)
+        by_part = {"stream", "trace", "learn"} | ({"margins"} if self.members else set())
+        missing = set(self.names) - by_part - set(self.state) - set(self.arguments)
+        if missing:
+            where = conf.file("algo", spec.name)
+            raise UserError(
+                f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
+            )
+        self._rows: dict[int, OneRow] = {}
+        self._growing = {name: own for name, own in spec.state.items() if type(own).grow is not Resource.grow}
+        self._setup = Setup(params)
+        self.renew_locks()
+        guards.register(self)
+
+    def renew_locks(self) -> None:
+        """Begin with locks that nobody holds, and with threads: a new learner, or one in a forked child."""
+        self.lock = threading.RLock()  # held by whoever reads or changes the learner, for a whole call
+        self._threads = Threads(self._threads.count)
+
+    def change(self, params: dict, where: str | None = None, argument: Callable[[str], str] = str) -> None:
+        """Continue with other hyperparameters.
+
+        What the compiled function takes as a number may change, such as a step size or a discount. Raises
+        UserError for what decides the state: sizes, fills, kernels, choices. where, argument: as of
+        `LearnerSpec.checked`, which checks them.
+        """
+        params = self.spec.checked(params, where, argument)
+        with self.lock:
+            for name, value in params.items():
+                if value != self.params[name] and not self._may_change(name):
+                    raise cannot_change(where or f"algo={self.spec.name}", argument(name), self.params[name])
+            self.params, self.arguments, self._setup = params, self._compiled_values(params), Setup(params)
+
+    def _may_change(self, name: str) -> bool:
+        """Whether a hyperparameter is a number that the function takes and no part of the state holds."""
+        if name not in self.names or not is_number(self.spec.hyperparameters[name].domain):
+            return False
+        return all(name not in own.deciding(self.params) for own in self.resources.values())
+
+    def run(
+        self,
+        stream: Stream,
+        learn: bool = True,
+        on_part: Any = None,
+        progress: Any = None,
+        rng: np.random.Generator | None = None,
+        first: int | None = None,
+    ) -> tuple[Trace, float]:
+        """Run the rounds of a stream; learn=False only scores them. Returns the trace and learner seconds.
+
+        The stream is cut into parts of whole blocks, so that Ctrl-C works.
+        ``on_part(t)`` is called with the number of rounds done, at most 100 times. progress: the record
+        (`omkl.passes.model.Progress`) of the stream that this one continues; each part is added to it, and
+        stored vectors are numbered from its beginning. Scaled rows are numbered by their rounds since the
+        learner began, with and without progress. rng: in place of the learner's own generator. first: what is
+        added to the row numbers of this stream, in place of these rounds.
+        """
+        with self.lock:
+            trace = make_trace(
+                stream.T, len(self.spec.measures), self.classes if stream.label is not None else 0
+            )
+            given, units, seconds = stream, None, 0.0
+            if self.scaling is not None:
+                began = time.thread_time()
+                stream, units = self.scaling.scaled(given, learn)
+                seconds += time.thread_time() - began
+            renews = self.scaling is not None and self.scaling.renews
+            self.needs.check(stream, progress is not None or (renews and bool(self.needs.grams)))
+            make_room(self.resources, self.state, Setup(self.params), stream, learn)
+            step = max(1, -(-stream.T // (CURVE_POINTS * self._cut))) * self._cut
+            stop = 0
+            if first is None and progress is not None:
+                first = progress.rounds
+            elif first is None:
+                first = int(self.scaling.seen[0]) if learn and renews and self.scaling is not None else 0
+            while stop < stream.T:
+                start, stop = stop, min((stop // step + 1) * step, stream.T)
+                with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
+                    stop, used = self._run_part(stream, trace, start, stop, learn, first, rng)
+                    used += self._rescaled(given, trace, start, stop, learn, units)
+                    if progress is not None:
+                        progress.add(trace_part(trace, start, stop), given.y[start:stop])
+                seconds += used
+                if on_part is not None and (stop % step == 0 or stop == stream.T):
+                    on_part(stop)
+            return trace, seconds
+
+    def run_row(
+        self,
+        indices: Any,
+        values: Any,
+        y: float,
+        learn: bool = True,
+        progress: Any = None,
+        first: int | None = None,
+    ) -> tuple[Stream, Trace]:
+        """Run one round, as `run` does a stream of one row; return the stream and the trace.
+
+        indices, values (n,): the row's non-zeros, its columns ascending; y: its label or target, of more than
+        two classes the number of its class; learn, progress, first: as of `run`. The next call writes stream
+        and trace anew: whoever reads them holds the lock.
+        """
+        with self.lock:
+            own = self._rows.get(len(indices))
+            if own is None:
+                if len(self._rows) >= MOST_ROWS:
+                    self._rows.clear()
+                own = one_row(len(indices), len(self.spec.measures), self.classes)
+                self._rows[len(indices)] = own
+            own.write(indices, values, y)
+            stream, trace, units, seen = own.stream, own.trace, None, 0
+            if self.scaling is not None:
+                stream, units = self.scaling.scaled(own.stream, learn)
+                seen = int(self.scaling.seen[0]) if learn and self.scaling.renews else 0
+            if first is None:
+                first = seen if progress is None else progress.rounds
+            renews = self.scaling is not None and self.scaling.renews
+            self.needs.check(stream, progress is not None or (renews and bool(self.needs.grams)))
+            make_room(self._growing, self.state, self._setup, stream, learn)
+            with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
+                self._run_part(stream, trace, 0, 1, learn, first, None)
+                if self.scaling is not None:
+                    self._rescaled(own.stream, trace, 0, 1, learn, units)
+                if progress is not None:
+                    progress.add_row(float(trace.score[0]), bool(trace.mistake[0]), y)
+            return own.stream, trace
+
+    def _run_part(
+        self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
+    ) -> tuple[int, float]:
+        """Run rounds from start to stop, or fewer; return where they ended, and the seconds."""
+        shared, seconds = self._shared(), 0.0
+        if shared:
+            stop = min(stop, start + self.block)
+        for name in self._storing():
+            self.resources[name].close(self.state[name])
+        whole = stop - start == stream.T
+        rounds = stream if whole else part(stream, start, stop)
+        now = {"stream": rounds, "trace": trace if whole else trace_part(trace, start, stop), "learn": learn}
+        if self.members:
+            now["margins"], seconds = self._margins(rounds, learn, first)
+        grow_part(self.resources, self.state, rounds, learn)
+        values = {**self.state, **self.arguments, **now, **({} if rng is None else {"rng": rng})}
+        arguments = [values[name] for name in self.names]
+        self._renumber(-first)
+        try:
+            for E in shared:
+                self._threads.prepare(E, rounds)
+            began = time.thread_time()  # CPU time: waiting for a busy core is not the learner's
+            for E in shared:
+                seconds += self._threads.open_block(E, rounds)
+            self.run_compiled(*arguments)
+            seconds += time.thread_time() - began
+        finally:
+            self._renumber(first)
+        return stop, seconds
+
+    def _margins(self, rounds: Stream, learn: bool, first: int) -> tuple[np.ndarray, float]:
+        """Return the margins of a stack's members in these rounds, and the seconds that they took."""
+        raise NotImplementedError
+
+    def _rescaled(
+        self, given: Stream, trace: Trace, start: int, stop: int, learn: bool, units: Units | None
+    ) -> float:
+        """Give the predictions of rounds in the targets' units, and count their rows; return the seconds."""
+        if self.scaling is None:
+            return 0.0
+        began = time.thread_time()
+        if learn:
+            self.scaling.see(part(given, start, stop))
+        if units is not None:
+            in_units(trace_part(trace, start, stop), units.part(start, stop), given.y[start:stop], self.spec)
+        return time.thread_time() - began
+
+    def _shared(self) -> list[Expansion]:
+        """Return the expansions whose next block the threads share."""
+        if self._threads.count == 1:
+            return []
+        return [
+            self.state[name]
+            for name in self._storing()
+            if self.resources[name].threaded and self.state[name].size[0] >= WORTH
+        ]
+
+    def _renumber(self, shift: int) -> None:
+        """Shift the row numbers of the stored vectors."""
+        for name in self._storing() if shift else ():
+            self.resources[name].renumber(self.state[name], shift)
+
+    @property
+    def run_compiled(self) -> Any:
+        """The learner's compiled function. It is no attribute: river measures all that a model refers to."""
+        return _compiled(self.spec.function, os.environ.get(EXTENSIONS))
+
+    def _compiled_values(self, params: dict) -> dict[str, Any]:
+        """Return the hyperparameters as the function takes them, and None for resources that are absent."""
+        values: dict[str, Any] = dict.fromkeys(absent(self.resources, params))
+        for name in params.keys() & set(self.names):
+            domain = self.spec.hyperparameters[name].domain
+            if isinstance(domain, list):
+                check_choices(self.run_compiled, name, domain, self.spec.name)
+            values[name] = compiled_value(params[name], domain)
+        return values
+
+    def _storing(self) -> list[str]:
+        """Return the names of the resources that store vectors."""
+        return [name for name, resource in self.resources.items() if resource.record and name in self.state]
+
+    @property
+    def stores(self) -> str | None:
+        """The name of the first resource that stores vectors, None for a learner without."""
+        return next(iter(self._storing()), None)
+
+    @property
+    def classifiers(self) -> Any:
+        """The value of that resource, an Expansion or a Budget; None for a learner without."""
+        return None if self.stores is None else self.state[self.stores]
+
+    def widen(self, d: int) -> None:
+        """Go on with d features, at least as many as there are; the new ones were 0 so far.
+
+        Predictions for rows without the new features stay as they are. The frequencies of random features are
+        drawn for the new columns as for a set of that many.
+        """
+        with self.lock:
+            if d > self.d:
+                self.needs = Needs(self.pool["kernels"] if self.pool is not None else [], d)
+                how: Any = {"classes": self.classes, "members": len(self.members)}
+                setup = Setup(self.params, self.pool, d, self.state["rng"], **how)
+                widen(self.resources, self.state, setup)
+                self.d = d
+                if self.scaling is not None:
+                    self.scaling.widen(d)
+
+    @property
+    def draws_frequencies(self) -> bool:
+        """Whether it, or a member, has random features, which are drawn for each new column."""
+        own = any(resource.frequencies for resource in self.resources.values())
+        return own or any(getattr(member, "draws_frequencies", False) for member in self.members)
+
+    @property
+    def held(self) -> list[Any]:
+        """What it holds in memory, arrays and records."""
+        return [self.state]
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """The kernels' weights (m,), None for a learner without weights."""
+        with self.lock:
+            w = self.state.get("w")
+            return None if w is None else w.copy()
+
+
+def check_choices(compiled: Any, name: str, choices: list, learner: str) -> None:
+    """Raise UserError where the compiled code knows fewer words of a domain than all but one.
+
+    compiled: the learner's function; name: of the hyperparameter; choices: its domain in conf/algo; learner:
+    whose file that is. Code that compares with every word but one takes that one for what is left.
+    """
+    words = [choice for choice in choices if isinstance(choice, str)]
+    unknown = [word for word in words if word not in _words(compiled.py_func)]
+    if len(unknown) > 1:
+        raise UserError(
+            f"conf/algo/{learner}.yaml: {name}.domain: the compiled code does not know "
+            f"{' and '.join(map(repr, unknown))}: {compiled.py_func.__module__} compares with none of them; "
+            "remove the choices, or write their code (one may be what is left)"
+        )
+
+
+@cache
+def _words(function: Any) -> frozenset[str]:
+    """Return the texts in a function's module and in the modules of the compiled functions that it uses."""
+    own = function.__globals__
+    modules = [own, *(used.py_func.__globals__ for used in own.values() if hasattr(used, "py_func"))]
+    return frozenset(
+        constant
+        for module in modules
+        for used in module.values()
+        if hasattr(used, "py_func")
+        for constant in used.py_func.__code__.co_consts
+        if isinstance(constant, str)
+    )
+
+
+def compiled_value(value: Any, domain: Any) -> float | int | bool | Choice:
+    """Return a hyperparameter as compiled code takes it: a word as a choice, null as nan.
+
+    Its type is that of the domain, whatever the value, so that all settings share one compiled version.
+    """
+    if isinstance(value, str):
+        return Choice(value)
+    if value is None:
+        return math.nan
+    if not is_number(domain):
+        return value
+    return int(value) if domain.startswith("int") and not domain.endswith("null") else float(value)
+
+
+def is_number(domain: Any) -> bool:
+    """Whether the values of a domain are numbers of an interval (or null)."""
+    return isinstance(domain, str) and domain.startswith(("(", "[", "int "))

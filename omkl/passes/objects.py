@@ -1,0 +1,367 @@
+"""Estimators of other packages: what they are called, what decides their results, and fresh copies.
+
+An object of scikit-learn's kind has ``get_params`` and ``partial_fit``, one of river's ``_get_params`` and
+``learn_one``. What it has learnt does not count: each pass begins with a copy of the same parameters.
+"""
+
+import ast
+import copy
+import hashlib
+import importlib.metadata
+import inspect
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from omkl.config.learners import LearnerSpec, given
+from omkl.errors import OmklError, UserError
+from omkl.files import hash_of, sources
+from omkl.passes.adapters import SEEDS, Refit, last_step, learnable
+
+REVISION = 3  # of estimators' passes: raise it when they have other results, or their names
+_TASKS = {"classifier": ["classification"], "regressor": ["regression"]}
+distributions = cache(importlib.metadata.packages_distributions)
+
+
+def packages_of(files: Iterable[Path]) -> set[str]:
+    """Return the packages and modules that files import, by their first names."""
+    names: list[str] = []
+    for path in files:
+        nodes = list(ast.walk(ast.parse(path.read_bytes())))
+        names += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        names += [str(node.module) for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    return {name.partition(".")[0] for name in names}
+
+
+# ------------------------------------------------------------------ what an object is
+
+
+@dataclass(frozen=True)
+class ObjectSpec(LearnerSpec):
+    """The objects of one class as a learner, whose parameters are those that are not the class's defaults.
+
+    source: what decides results beside these parameters    packages: their versions, by name
+    models: the objects, by their parameters as JSON
+    """
+
+    source: str = ""
+    packages: dict[str, str] = field(default_factory=dict)
+    models: dict[str, Any] = field(default_factory=dict)
+
+    def checked(self, params: Mapping[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
+        """Return the parameters, which the object's own class checks."""
+        return dict(params)
+
+    def check_versions(self) -> None:
+        """Raise OmklError where a worker has another version of a package than the process that planned."""
+        for name, version in self.packages.items():
+            try:
+                own = importlib.metadata.version(name)
+            except importlib.metadata.PackageNotFoundError:
+                own = "none"
+            if own != version:
+                raise OmklError(f"{self.label}: this worker has {name} {own}, and the command {version}")
+
+    def fresh(self, params: Mapping[str, Any], seed: int) -> Any:
+        """Return a copy of the object with these parameters that has learnt nothing.
+
+        seed: where the object names none. Raises UserError for an object that this process does not have.
+        """
+        model = self.models.get(_json(params))
+        if model is None:
+            raise UserError(f"the class {self.name} was defined again: give an object of it to this call")
+        return fresh(model, seed)
+
+
+class Identity:
+    """The packages, and the sources outside of packages, of all that an estimator consists of."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.packages: dict[str, str] = {}
+        self.files: set[Path] = set()
+        self.texts: dict[str, str] = {}  # of what is defined in a notebook or a script
+
+    def package(self, top: str) -> None:
+        """Keep the versions of the packages that a module belongs to."""
+        for each in distributions().get(top, []):
+            self.packages[each] = importlib.metadata.version(each)
+
+    def file(self, path: Path) -> None:
+        """Keep a source outside of packages with all that it imports."""
+        if path not in self.files:
+            self.files |= {*sources(path)}
+            for each in packages_of(self.files):
+                self.package(each)
+
+    def text(self, *homes: str) -> str:
+        """Return what a key holds of the code: where it comes from, hashes of sources, versions."""
+        texts = hashlib.sha256(_json(self.texts).encode()).hexdigest()[:16] if self.texts else ""
+        files = hash_of(sorted(self.files)) if self.files else ""
+        versions = [f"{name} {self.packages[name]}" for name in sorted(self.packages)]
+        return "; ".join(filter(None, [f"estimator {REVISION}", *homes, files, texts, *versions]))
+
+    def named(self, own: Any) -> str:
+        """Return the name of a class or a function, and keep where its code comes from."""
+        module, name = own.__module__ or "", own.__qualname__
+        top = module.partition(".")[0]
+        if top in distributions() and "<" not in name:
+            self.package(top)
+            return f"{top}.{name}"
+        if top == "builtins":
+            return name
+        file = getattr(sys.modules.get(module), "__file__", None)
+        if "<" not in name and file and module != "__main__":
+            self.file(Path(file))
+            return name
+        if getattr(own, "__closure__", None) or name.endswith("<lambda>"):
+            raise UserError(
+                f"algo={self.name}: {name} among its parameters is a function that cannot be told from "
+                "others; define it in a module"
+            )
+        if name not in self.texts:
+            try:
+                self.texts[name] = inspect.getsource(own)
+            except (OSError, TypeError):
+                raise UserError(
+                    f"algo={self.name}: the source of {name} cannot be found, and it decides the results; "
+                    "define it in a file or in a notebook's cell"
+                ) from None
+            self._used(own)
+        return own.__name__
+
+    def _used(self, own: Any) -> None:
+        """Keep what a class or a function of a script uses: its bases, and what its code names."""
+        if inspect.isclass(own):
+            for base in own.__bases__:
+                if base is not object:
+                    self.named(base)
+        codes = [part.__code__ for part in (own, *vars(own).values()) if inspect.isfunction(part)]
+        outside = vars(sys.modules.get(own.__module__, object))
+        while codes:
+            code = codes.pop()
+            codes += [const for const in code.co_consts if inspect.iscode(const)]
+            for name in code.co_names:
+                value = outside.get(name)
+                if inspect.isclass(value) or inspect.isfunction(value):
+                    self.named(value)
+                elif inspect.ismodule(value):
+                    self.package(value.__name__.partition(".")[0])
+                elif isinstance(value, bool | int | float | str):
+                    self.texts[name] = repr(value)
+
+    def value(self, value: Any, key: str) -> Any:
+        """Return a parameter as JSON holds it; key: its name, for a message."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else str(value)
+        if isinstance(value, list | tuple):
+            return [self.value(one, key) for one in value]
+        if isinstance(value, slice):
+            return [value.start, value.stop, value.step]
+        if isinstance(value, set | frozenset):
+            return sorted((self.value(one, key) for one in value), key=_json)
+        if isinstance(value, Mapping):
+            return {str(name): self.value(one, key) for name, one in value.items()}
+        if isinstance(value, np.ufunc):
+            return f"numpy.{value.__name__}"
+        if inspect.isclass(value) or inspect.isfunction(value) or _is_compiled(value):
+            return self.named(value)
+        if _params_of(value) is not None:
+            return {"kind": self.named(type(value)), **self.params(value)}
+        if hasattr(value, "toarray") or hasattr(value, "__array__"):
+            array = np.ascontiguousarray(value.toarray() if hasattr(value, "toarray") else value)
+            if array.dtype != object:
+                digest = hashlib.sha256(array.dtype.str.encode() + array.tobytes()).hexdigest()[:16]
+                return {"kind": "array", "shape": list(array.shape), "sha256": digest}
+        more = (
+            "a whole number or None" if key in SEEDS else "numbers, texts, arrays or objects with get_params"
+        )
+        raise UserError(
+            f"algo={self.name}: {key} is {type(value).__name__}, of which a key of results cannot be made; "
+            f"give {more}"
+        )
+
+    def params(self, model: Any) -> dict[str, Any]:
+        """Return the parameters of an object that are not its class's defaults; those of steps by step."""
+        made: dict[str, Any] = {}
+        if hasattr(model, "steps"):
+            for name, step in _steps_of(model):
+                made |= {f"{name}__{key}": own for key, own in self.params(step).items()}
+            return made
+        usual = _usual(type(model))  # type: ignore[arg-type]
+        for key, value in (_params_of(model) or {}).items():
+            own = self.value(value, key)
+            if key not in usual or self.value(usual[key], key) != own:
+                made[key] = own
+        return made
+
+
+def _is_compiled(value: Any) -> bool:
+    """Whether a value is a function of a package's compiled module, and no method of an object."""
+    top = (getattr(value, "__module__", None) or "").partition(".")[0]
+    owner = getattr(value, "__self__", None)
+    return inspect.isbuiltin(value) and top in distributions() and (owner is None or inspect.ismodule(owner))
+
+
+def _steps_of(model: Any) -> list[tuple[str, Any]]:
+    steps = model.steps.items() if isinstance(model.steps, Mapping) else model.steps
+    return [(name, step) for name, step in steps if step not in (None, "passthrough")]
+
+
+def _params_of(model: Any) -> dict[str, Any] | None:
+    """Return an object's parameters, None for an object that does not say them."""
+    if inspect.isclass(model):
+        return None
+    if hasattr(model, "get_params"):
+        return dict(model.get_params(deep=False))
+    if not hasattr(model, "_get_params"):
+        return None
+    return {name: getattr(model, name, value) for name, value in model._get_params().items()}
+
+
+def says_parameters(model: Any) -> bool:
+    """Whether an object says its parameters, so that a copy can be made of it."""
+    return isinstance(model, Refit) or _params_of(model) is not None
+
+
+@cache
+def _usual(kind: Any) -> dict[str, Any]:
+    """Return the parameters of an object of a class that is made without arguments, where that can be."""
+    try:
+        return _params_of(kind()) or {}
+    except (TypeError, ValueError):
+        signature = inspect.signature(kind).parameters
+        return {name: own.default for name, own in signature.items() if own.default is not own.empty}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _tasks(model: Any) -> list[str]:
+    """Return the tasks that an object is for. Raises UserError for another kind, such as a clusterer."""
+    last = last_step(model)
+    kind = getattr(last, "_estimator_type", None)
+    if not hasattr(last, "learn_one"):
+        kind = last.__sklearn_tags__().estimator_type if hasattr(last, "__sklearn_tags__") else kind
+    else:
+        names = {
+            own.__name__.lower() for own in type(last).__mro__ if own.__module__.startswith("river.base")
+        }
+        kind = next((name for name in ("classifier", "regressor", "clusterer") if name in names), kind)
+        kind = "anomaly detector" if hasattr(last, "score_one") and kind is None else kind
+    if kind not in (None, *_TASKS):
+        what = str(kind).replace("_", " ")
+        raise UserError(f"algo={type(last).__name__}: it is a {what}; a classifier or a regressor is needed")
+    return _TASKS.get(str(kind), [*_TASKS["classifier"], *_TASKS["regressor"]])
+
+
+def takes_many(model: Any) -> bool:
+    """Whether an estimator takes more than two classes, as far as its package says."""
+    model = model.model if isinstance(model, Refit) else model
+    if hasattr(model, "learn_one"):
+        return bool(getattr(model, "_multiclass", True))
+    tags = getattr(getattr(model, "__sklearn_tags__", dict)(), "classifier_tags", None)
+    return bool(getattr(tags, "multi_class", True))
+
+
+def spec_of(model: Any) -> tuple[ObjectSpec, dict[str, Any]]:
+    """Return the learner of an object's class, and the object's parameters; this process then knows both.
+
+    Raises UserError for what does not learn row by row, or does not say its parameters.
+    """
+    if inspect.isclass(model):
+        raise UserError(f"algo={model.__name__} is a class: give an object, {model.__name__}(...)")
+    learns = learnable(model, f"algo={type(model).__name__}")
+    refit = model if isinstance(model, Refit) else None
+    given_model, model = model, refit.model if refit else model
+    kind = type(model)
+    steps = [type(step).__name__ for _, step in _steps_of(model)] if hasattr(model, "steps") else []
+    names = steps or [kind.__name__]
+    if _params_of(model) is None:
+        raise UserError(
+            f"algo={kind.__name__} does not say its parameters, which are part of the keys of results: "
+            "derive it from sklearn.base.BaseEstimator or river.base.Base"
+        )
+    name = "+".join(names) + (".refit" if refit else "")
+    identity = Identity(name)
+    tasks, params = _tasks(model), identity.params(model)
+    if refit:
+        params |= {f"refit_{key}": own for key, own in refit.changed().items()}
+    classes = [type(step) for _, step in _steps_of(model)] if steps else [kind]
+    homes = dict.fromkeys(identity.named(own) for own in (kind, *classes))
+    top = kind.__module__.partition(".")[0]
+    package = ", ".join(distributions().get(top, [])) if top in distributions() else ""
+    source = identity.text(*homes)
+    label = " | ".join(names) + (", refitted" if refit else "")
+    spec = ObjectSpec(
+        name=f"{top}.{name}" if package else name,
+        function=name,
+        label=label + (f" ({package})" if package else ""),
+        cite=package or kind.__module__,
+        tasks=tasks,
+        kernels="none",
+        revision=1,
+        classes="many" if takes_many(learns) else "two",
+        estimator=f"{kind.__module__}:{kind.__qualname__}",
+        source=source,
+        packages=identity.packages,
+    )
+    known = given.get(spec.name)
+    if isinstance(known, ObjectSpec) and known.source == source:
+        spec = known
+    given[spec.name] = spec
+    spec.models[_json(params)] = given_model
+    return spec, params
+
+
+# ------------------------------------------------------------------ fresh copies
+
+
+def fresh(model: Any, seed: int) -> Any:
+    """Return a copy of an estimator that has learnt nothing; seed: where it names none."""
+    seed %= 2**32
+    if isinstance(model, Refit):
+        return replace(model, model=fresh(model.model, seed))
+    if hasattr(model, "learn_one"):
+        return _fresh_of_river(model, seed)
+    from sklearn.base import clone
+
+    made = clone(model)
+    unset = {name for name, value in made.get_params().items() if value is None}
+    seeds = sorted(name for name in unset if name.rpartition("__")[2] in SEEDS)
+    if seeds:
+        made.set_params(**{name: (seed + at) % 2**32 for at, name in enumerate(seeds)})
+    return made
+
+
+def _fresh_of_river(value: Any, seed: int) -> Any:
+    """Return an object of river without what it has learnt, and so all that it consists of."""
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        return type(value)(_fresh_of_river(one, seed + at) for at, one in enumerate(value))
+    if isinstance(value, dict):
+        return {key: _fresh_of_river(one, seed + at) for at, (key, one) in enumerate(value.items())}
+    if inspect.isclass(value) or not hasattr(value, "_get_params"):
+        return copy.deepcopy(value)
+    if hasattr(value, "steps"):
+        steps = [
+            (name, _fresh_of_river(one, seed + at)) for at, (name, one) in enumerate(value.steps.items())
+        ]
+        return type(value)(*steps)
+    params = _params_of(value) or {}
+    signature = inspect.signature(type(value).__init__).parameters
+    if any(own.kind in (own.VAR_POSITIONAL, own.VAR_KEYWORD) for own in signature.values()):
+        return value.clone()
+    made = {name: _fresh_of_river(own, seed + at) for at, (name, own) in enumerate(params.items())}
+    return type(value)(**made | {name: seed % 2**32 for name in SEEDS if name in made and made[name] is None})

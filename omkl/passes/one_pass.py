@@ -1,0 +1,273 @@
+"""One pass of a learner over a data set: from hyperparameters and an order to the figures of a cell."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from omkl import seeds
+from omkl.algorithms import function
+from omkl.config.kernel_kinds import kernel_pool
+from omkl.config.learners import LearnerSpec, check_classes
+from omkl.data import confusion
+from omkl.data.dataset import compact
+from omkl.engine.expansion import BLOCK, make_expansion, reserve
+from omkl.engine.pool import make_pool
+from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
+from omkl.errors import OmklError
+from omkl.passes import averaged, scores
+from omkl.passes.delayed import run_delayed
+from omkl.passes.kernel_data import asks_ranges, fitted
+from omkl.passes.learner import CURVE_POINTS
+from omkl.passes.overflow import check_scores, check_sums
+from omkl.passes.scaling import Scaling, centred
+from omkl.passes.stacked import new_learner
+from omkl.passes.third_party import Estimator
+from omkl.state.size import held_bytes
+from omkl.tasks import for_task
+
+FEW = 100  # at most 1 round in so many is few
+
+
+def run_pass(
+    spec: Any,
+    params: dict,
+    pool: dict | None,
+    dataset: Any,
+    order: np.ndarray,
+    permutation_seed: int,
+    *,
+    scaling: Mapping[str, str] | None = None,
+    block: int | None = None,
+    threads: int = 1,
+    on_part: Callable[[int], None] | None = None,
+    on_end: Callable[[Any, Trace], None] | None = None,
+    test: tuple[Any, np.ndarray] | None = None,
+    own: bool = False,
+) -> dict:
+    """Run a learner once over a data set in this order and return its cell's figures.
+
+    spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
+    order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
+    scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.passes.scaling`, and
+    ``delay`` of the labels, see `omkl.passes.delayed`
+    threads: that share a block's rows (see `omkl.passes.threads`); nothing but the time depends on it.
+    on_part: called with the number of rounds done, at most 100 times. on_end: called with the learner as the
+    pass left it, and the trace of its rounds. test: a Dataset, and rows of it that are held out. own: whether
+    targets are the user's own, so that rounds before they have varied count in no measure.
+    Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
+    predictions before their updates, ``worst_round``, the round with over half of it, None without one, and
+    of the user's own targets ``few_rounds``, how many have over half of it, where these are at most 1 in FEW;
+    of a novelty detection the examples flagged as novel), confusion (of a
+    classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
+    pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.state.size; not of
+    another package's estimator),
+    the measures of omkl.passes.scores and those that the learner reports, test_rate or test_rmse and
+    averaged_rate or averaged_rmse (of what is held out: omkl.passes.averaged), curve (at most 100 points t,
+    weights at points weights_t; ``loss``, the squared errors summed, of a regression in place of mistakes;
+    the sums of each measure that is a mean over the rounds). Raises Overflow when predictions do, and
+    UserError for hyperparameters that the learner does not take, or more classes than it takes.
+    """
+    dataset = compact(dataset)
+    seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
+    params = spec.checked(for_task(params, dataset.task))
+    spec.check_values(params, dataset.task, dataset.name)
+    check_classes(spec, dataset.name, dataset.n_classes)
+    other = None if test is None else compact(test[0])
+    pool, scale = kernel_pool(params, pool), Scaling.of(scaling or {}, dataset, also=other)
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
+    rows, ranged = stream, dataset
+    if scale and pool is not None and (spec.setup or asks_ranges(pool)):
+        rows = scale.scaled(stream, True)[0]
+        ranged = rows if scale.scale else dataset  # else of the values that are there
+    pool = fitted(pool, dataset.d, ranged.indices, ranged.values, ranged.T)
+    learner: Any
+    if spec.setup and pool is not None:
+        apart = seeds.derive("apart", dataset.content_hash)
+        pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, block, dataset.n_classes)
+    if spec.estimator:
+        names = dataset.classes
+        learner = Estimator(spec, params, dataset.d, seed, dataset.task, dataset.n_classes, scale, names)
+    else:
+        binary = threads > 1 and bool((stream.values == 1.0).all())
+        how: Any = {"threads": threads, "looked_up": binary, "classes": dataset.n_classes, "scaling": scale}
+        how |= {"block": block, "rounds": order.size, "centred": centred(dataset)}
+        learner = new_learner(spec, params, pool, dataset.d, seed, **how)
+    weights: dict[int, list[float]] = {}
+
+    def note(t: int) -> None:
+        if learner.weights is not None:
+            weights[t] = [float(f"{v:.4g}") for v in learner.weights]
+        if on_part is not None:
+            on_part(t)
+
+    delay = int((scaling or {}).get("delay", 1))
+    trace, seconds = (
+        run_delayed(learner, stream, delay, note) if delay > 1 else learner.run(stream, on_part=note)
+    )
+    if spec.estimator:
+        learner.check_spoke()
+    left_out = scores.before_variation(stream.y, delay) if own else None
+    figures = _figures(learner, stream, trace, seconds, weights, dataset.task, left_out)
+    if dataset.task == "classification":
+        figures["confusion"] = confusion.counted(*_classes(stream, trace), dataset.n_classes)
+    if not spec.estimator:  # another package does not say what it holds
+        figures["memory"] = held_bytes(learner.held, stream, trace._replace(class_scores=None))
+    if test is not None and other is not None:
+        columns = other.indptr, other.indices, other.values, other.y
+        held_out = make_stream(*columns, test[1], dataset.n_classes)
+        figures |= averaged.measured(learner, stream, held_out, dataset.task, delay)
+    if on_end is not None:
+        on_end(learner, trace)
+    return figures
+
+
+def _classes(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the true and the predicted class (T,) of each round; of two classes -1 is 0 and +1 is 1."""
+    if stream.label is not None:
+        return stream.label, trace.predicted
+    positive = stream.y > 0
+    return positive, positive ^ trace.mistake  # a score of 0 is a mistake, so it speaks for the other one
+
+
+def _check_recorded(score: np.ndarray) -> None:
+    """Raise OmklError with the first round of which a learner recorded no score (T,)."""
+    if (missing := unrecorded(score)).any():
+        t = int(np.argmax(missing)) + 1
+        raise OmklError(f"the learner recorded no prediction in round {t}: it must call `record` in each")
+
+
+def _figures(
+    learner: Any,
+    stream: Stream,
+    trace: Trace,
+    seconds: float,
+    weights: dict[int, list[float]],
+    task: str,
+    left_out: np.ndarray | None = None,
+) -> dict:
+    """Return a cell's figures from the final state and the trace of its rounds.
+
+    learner: a Learner, or an Estimator of another package, which stores and weighs nothing that is counted
+    left_out (T,): rounds of a regression that count in no measure
+    """
+    T = trace.score.size
+    _check_recorded(trace.score)
+    E = learner.classifiers
+    union, total = (int(n) for n in E.size) if E is not None else (0, 0)
+    n_sv = [int(n) for n in E.n_sv] if E is not None else []
+    if sum(n_sv) != total:  # kernels that share one list
+        n_sv = [total]
+    combined_all = trace.n_sv_combined[-1] == trace.n_sv_sum[-1]
+    final = {
+        "n_sv_sum": total,
+        "n_sv_union": union,
+        "n_sv_combined": total if combined_all else int(trace.n_sv_combined[-1]),
+    }
+    points = np.unique(np.linspace(1, T, min(T, CURVE_POINTS)).round().astype(int)).tolist()
+    values: scores.Values = {}
+    rounds: scores.Rounds = {}
+    if task != "regression":
+        check_scores(trace.score)
+        errors = np.cumsum(trace.mistake)
+        measured = {"mistakes": int(errors[-1]), "mistake_rate": int(errors[-1]) / T}
+        curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            errors = np.square(trace.score - stream.y)
+        told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
+        values, rounds = scores.of_numbers(stream.y, trace.score, told.pop("variance", None), left_out)
+        rounds = {"loss": errors, **told, **rounds}
+        if left_out is not None:
+            rounds = {name: scores.without(each, left_out) for name, each in rounds.items()}
+            errors = np.where(left_out, 0.0, errors)
+        loss = scores.sums_of(rounds.pop("loss"))
+        assert loss is not None  # some rounds always count
+        check_sums(loss)
+        measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
+        worst, total = int(np.argmax(errors)), np.cumsum(errors)[-1]
+        measured["worst_round"] = worst + 1 if T > 2 and 2 * errors[worst] > total else None
+        if left_out is not None and (few := scores.rounds_of_half(errors)) * FEW <= T and few > 1:
+            measured["few_rounds"] = few
+        curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
+    if task == "classification":
+        values, rounds = scores.of_classes(stream, trace, _probabilities(learner, stream, trace))
+    measured |= values
+    for name, each in rounds.items():
+        if (sums := scores.sums_of(each)) is None:
+            continue
+        check_sums(sums)
+        measured[name] = float(sums[-1]) / T
+        curve[name] = [float(sums[t - 1]) for t in points]
+    for name, value in final.items():
+        sizes = getattr(trace, name)  # before round t's update, hence after round t - 1's
+        curve[name] = [int(sizes[t]) if t < T else value for t in points]
+    curve |= {"weights_t": list(weights), "weights": list(weights.values()) or None}
+    return {
+        "T": T,
+        "m": learner.m,
+        **measured,
+        **final,
+        "n_sv_per_kernel": n_sv,
+        "weights": None if learner.weights is None else [float(v) for v in learner.weights],
+        "pairs": int(trace.n_sv_union.sum()),
+        "seconds": seconds,
+        "curve": curve,
+    }
+
+
+def _probabilities(learner: Any, stream: Stream, trace: Trace) -> np.ndarray | None:
+    """Return the probabilities (T, C) of the classes in each round, None of a learner without."""
+    if isinstance(learner, Estimator):
+        return learner.probabilities(trace)
+    if not learner.spec.probabilities:
+        return None
+    if stream.label is None:
+        return np.column_stack([0.5 - trace.score, 0.5 + trace.score])
+    noted = len(trace.class_scores) == stream.T and not unrecorded(trace.class_scores[:, -1]).any()
+    return trace.class_scores if noted else None
+
+
+def choose_kernels(
+    spec: LearnerSpec,
+    params: dict,
+    pool: dict,
+    d: int,
+    stream: Stream,
+    seed: int,
+    block: int | None = None,
+    classes: int = 2,
+) -> dict:
+    """Let the learner's setup function choose its kernels by this stream; its time is not the learner's.
+
+    seed: of the permutation, apart from the stream's order, that it may choose by.
+    """
+
+    def run(compiled: Any, state: dict, stop: int, apart: bool) -> None:
+        rows = part(_permuted(stream, seed) if apart else stream, 0, min(stop, stream.T))
+        lengths = np.diff(rows.indptr)[rows.order]
+        many = classes if classes > 2 else None
+        E = make_expansion(make_pool(pool["kernels"], pool["normalise"]), d, block or BLOCK, many)
+        E = reserve(E, rows.T, int(lengths.sum()), int(lengths.max(initial=0)))
+        given = {"stream": _frozen(rows), "E": E, "learn": True, **state}
+        compiled(*(given[name] for name in inspect.signature(compiled.py_func).parameters))
+
+    return function(str(spec.setup), False)(run, pool, params, stream.T)
+
+
+def _permuted(stream: Stream, seed: int) -> Stream:
+    """Return the rows of a stream in another order."""
+    order = np.sort(stream.order)[np.random.default_rng(seed).permutation(stream.T)]
+    place = np.empty(stream.indptr.size - 1, np.int64)
+    place[stream.order] = np.arange(stream.T)
+    label = None if stream.label is None else stream.label[place[order]]
+    return stream._replace(order=order, y=stream.y[place[order]], label=label)
+
+
+def _frozen(rows: Stream) -> Stream:
+    """Return a stream whose arrays are read-only, as `make_stream` makes them: one compiled version."""
+    for array in (rows.order, rows.y, rows.label):
+        if array is not None:
+            array.flags.writeable = False
+    return rows

@@ -1,0 +1,262 @@
+"""Compiled code is made, or loaded from disk, before a clock or a worker starts.
+
+What is on disk for this kind of CPU has a mark there, and loading it needs no lock. One process at a time
+compiles what is not; it has others of its own that help it.
+"""
+
+import hashlib
+import json
+import multiprocessing
+import platform
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from omkl import conf
+from omkl.algorithms import function
+from omkl.config import learner_spec, members_of
+from omkl.config.kernel_kinds import kernel_pool
+from omkl.engine import by_address, numba_cache
+from omkl.engine.jit import fault_in_one_line
+from omkl.engine.stream import make_stream
+from omkl.errors import UserError, counted
+from omkl.files import LONGEST_WAIT, locked
+from omkl.passes import third_party
+from omkl.passes.one_pass import run_pass
+from omkl.passes.stacked import new_learner
+from omkl.paths import safe_children
+from omkl.state.resource import Setup
+from omkl.state.size import memory
+from omkl.state.state import absent, grow_part, limits, make_room
+
+MOST_NAMES = 8
+EACH = 6  # versions that make another process worth while: it compiles some parts of the engine again
+MOST_PROCESSES = 7
+MEMORY_OF_A_PROCESS = 2**30  # bytes of the machine's memory for each: it takes 0.3 of that
+_POOL = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
+
+Setting = tuple[Any, dict, bool]  # learner, hyperparameters, whether there are more than two classes
+
+
+def setting(own: Sequence[Any]) -> Setting:
+    """Return the setting of (LearnerSpec, hyperparameters) or (LearnerSpec, hyperparameters, classes)."""
+    return own[0], own[1], len(own) > 2 and own[2] > 2
+
+
+def version(spec: Any, params: dict, many: bool = False) -> str:
+    """Return the name of what is compiled: of a function, one for each set of resources that it lacks.
+
+    many: of more than two classes
+    """
+    return "-without_".join((spec.function, *absent(spec.state, params))) + ("-many" if many else "")
+
+
+def usual_settings(specs: Iterable[Any]) -> list[tuple[Any, dict, int]]:
+    """Return settings for `warm_up` that make every version of these learners: of two classes, of more."""
+    return [
+        (spec, spec.usual(spec.tasks[0]), classes)
+        for spec in specs
+        if not spec.estimator
+        for classes in ((2, 3) if spec.classes == "many" else (2,))
+    ]
+
+
+def _with_members(settings: Iterable[Setting]) -> list[Setting]:
+    """Return the settings, and before each stack those of its members."""
+    made: list[Setting] = []
+    for spec, params, many in settings:
+        made += [(own.spec, own.params, many) for own in members_of(spec, params)]
+        made.append((spec, params, many))
+    return made
+
+
+def missing(settings: Iterable[Sequence[Any]]) -> list[str]:
+    """Return the learners that are to be compiled before these settings run; estimators need no compiling."""
+    chosen = _with_members(map(setting, settings))
+    learners = {version(*own): own[0].name for own in chosen if not own[0].estimator}
+    return [name for own, name in learners.items() if not _mark(own).exists()]
+
+
+def warm_up(settings: Sequence[Sequence[Any]]) -> None:
+    """Compile what will run, or load it from the cache on disk, before any clock or worker starts.
+
+    settings: (LearnerSpec, hyperparameters) or, where there are more than two classes, (LearnerSpec,
+    hyperparameters, classes). Says on stderr what it compiles.
+    """
+    chosen = _with_members(map(setting, settings))
+    for spec, params, many in chosen:
+        if spec.estimator:  # imports its package, and sees wrong arguments
+            third_party.make_estimator(spec, params, 0, 3 if many else 2)
+    versions = {version(*own): own for own in chosen if not own[0].estimator}
+    if all(_mark(name).exists() for name in versions):
+        for own in versions.values():
+            _load(*own)
+        return
+    unusable, worker = numba_cache.unusable(), multiprocessing.parent_process() is not None
+    with ExitStack() as stack:
+        with suppress(OSError):  # a folder that cannot be locked: each process compiles for itself
+            lock = numba_cache.base() / "compiling"
+            stack.enter_context(locked(lock, "compiling the learners", LONGEST_WAIT))
+        new = {name: own for name, own in versions.items() if not _mark(name).exists()}
+        kept = "not kept on disk" if unusable else "once; kept on disk"
+        names = [own[0].name for own in new.values()]
+        bar = stack.enter_context(_announced(names, kept)) if new and not worker else None
+        if new and not unusable:
+            stack.enter_context(_helped(list(new.values())))
+        for name, own in versions.items():
+            if bar is not None and name in new:
+                bar.set_postfix_str(own[0].name)
+            _compile(name, own)
+            if bar is not None and name in new:
+                bar.update()
+    if (why := unusable or numba_cache.lost()) and not worker:
+        warnings.warn(f"compiled code is not kept, so later runs compile it again: {why}", stacklevel=2)
+
+
+def _mark(name: str) -> Path:
+    """Return the file that marks a version as compiled for this kind of CPU."""
+    place = function(name.partition("-")[0])._cache.cache_path
+    return numba_cache.base() / "ready" / f"{name}-{Path(place).parent.name}-{_target()}"
+
+
+@cache
+def _target() -> str:
+    """Return a hash of what numba's files depend on beside the sources: interpreter, numba, CPU."""
+    import numba
+    from llvmlite import binding
+
+    cpu = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
+    parts = (platform.python_implementation(), platform.python_version(), numba.__version__, *cpu)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+
+
+def _compile(name: str, own: Setting) -> None:
+    """Load a version from disk, or compile and mark it, unless it cannot be kept."""
+    _load(*own)
+    if not numba_cache.lost():
+        with suppress(OSError):
+            _mark(name).parent.mkdir(parents=True, exist_ok=True)
+            _mark(name).touch()
+
+
+def _load(*own: Any) -> None:
+    """Run two examples: what that needs is loaded from disk, or compiled."""
+    with _faults_as_user_errors(own[0]):
+        run_pass(own[0], *_tiny_run(*own), np.arange(2), 0)
+
+
+def _make(*own: Any) -> None:
+    """Make a learner with room for vectors: what it calls of the engine is loaded from disk, or compiled."""
+    params, pool, tiny = _tiny_run(*own)
+    learner = new_learner(own[0], params, kernel_pool(params, pool), tiny.d, 0, classes=tiny.n_classes)
+    stream = make_stream(tiny.indptr, tiny.indices, tiny.values, tiny.y, np.arange(2), tiny.n_classes)
+    make_room(learner.resources, learner.state, Setup(learner.params), stream, True)
+    grow_part(learner.resources, learner.state, stream, True)
+
+
+def _tiny_run(spec: Any, params: dict, many: bool) -> tuple[dict, dict | None, Any]:
+    """Return hyperparameters of the version that these need, a pool, and data of two examples."""
+    from omkl.data import Dataset
+
+    y = np.array([0.0, 2.0] if many else [1.0, -1.0])
+    rows = (np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1.0, 2.0]), y)
+    classes = ("0", "1", "2") if many else None
+    tiny = Dataset("", *rows, 1, "classification", "", classes=classes)
+    usual = spec.usual(tiny.task)
+    if version(spec, usual, many) != version(spec, params, many):
+        usual |= {limit: params[limit] and 2 for limit in limits(spec.state)}
+    return usual, _POOL if spec.kernels == "pool" else None, tiny
+
+
+@contextmanager
+def _helped(new: list[Setting]) -> Iterator[None]:
+    """Let other processes compile too: parts of the engine for the first version, then from the list's end.
+
+    What they do not finish is done here.
+    """
+    from joblib import cpu_count  # which knows of containers' limits
+
+    written = [[spec.name, params, many] for spec, params, many in new]
+    room = memory() / MEMORY_OF_A_PROCESS  # may be infinite
+    count = int(min(cpu_count() - 1, 1 + len(new) // EACH, MOST_PROCESSES, room)) if sys.executable else 0
+    processes: list[subprocess.Popen[str]] = []
+    with ExitStack() as stack:
+        for number in range(count):
+            command = [sys.executable, "-m", "omkl.passes.precompile"]
+            quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            try:
+                with safe_children():
+                    process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, **quiet)
+            except OSError:  # no more processes are allowed
+                break
+            processes.append(process)
+            stack.callback(process.wait)
+            stack.callback(process.kill)  # harmless: files of compiled code are written as a whole or not
+            with suppress(OSError), process.stdin as file:  # type: ignore[union-attr] # unless it ended at once
+                json.dump({"share": (number + 1) / (count + 1), "settings": written}, file)
+        yield
+        for code in filter(None, (process.poll() for process in processes)):
+            warnings.warn(f"a process that helped to compile has ended with code {code}", stacklevel=2)
+
+
+def _help(text: str) -> None:
+    """Do what the process that wrote this text has not begun."""
+    work = json.loads(text)
+    settings = [(learner_spec(name), params, many) for name, params, many in work["settings"]]
+    by_address.begin_at(work["share"])
+    _make(*settings[0])
+    others = settings[:0:-1]
+    first = round((1 - work["share"]) * len(others)) if len(others) > EACH else 0
+    for own in others[first:] + others[:first]:
+        if not _mark(name := version(*own)).exists():
+            _compile(name, own)
+
+
+@contextmanager
+def _announced(names: list[str], kept: str) -> Iterator[Any]:
+    """Name the learners to be compiled on stderr; on a terminal, yield a bar that counts them instead.
+
+    kept: whether they are kept on disk
+    """
+    look = "{desc}: {n_fmt} of {total_fmt} |{bar}| {elapsed}{postfix}"
+    what = f"compiling {counted(len(names), 'learner')} ({kept})"
+    bar: Any = tqdm(
+        total=len(names), disable=None, leave=False, desc=what, bar_format=look, dynamic_ncols=True
+    )
+    if bar.disable:  # not on a terminal
+        named = list(dict.fromkeys(names))  # a learner has a version for more than two classes
+        more = f" and {len(named) - MOST_NAMES} more" if len(named) > MOST_NAMES else ""
+        print(f"compiling {', '.join(named[:MOST_NAMES])}{more} ({kept}) ...", file=sys.stderr, flush=True)
+    with bar:
+        yield bar
+
+
+@contextmanager
+def _faults_as_user_errors(spec: Any) -> Iterator[None]:
+    """Turn numba's error for a learner of a folder into a UserError of one line with the file's name.
+
+    What such a learner raises when it runs is left to its cells, which fail with it.
+    """
+    from numba.core.errors import NumbaError
+
+    try:
+        yield
+    except NumbaError as error:
+        if conf.of_omkl("algo", spec.name):
+            raise
+        raise UserError(fault_in_one_line(function(spec.function).py_func, str(error))) from error
+    except Exception as error:
+        if conf.of_omkl("algo", spec.name) or isinstance(error, UserError):
+            raise
+
+
+if __name__ == "__main__":
+    _help(sys.stdin.read())

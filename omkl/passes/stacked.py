@@ -1,0 +1,194 @@
+"""A stack: learners that pass each part of a stream by themselves, and one that learns on their margins.
+
+A member's margin is its score, and the log odds of a probability. Of more than two classes it has one for
+each, its score or its log odds there.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from omkl.config import members_of
+from omkl.config.learners import LearnerSpec, check_classes
+from omkl.engine.stream import Stream, Trace
+from omkl.errors import UserError
+from omkl.passes.learner import Learner
+from omkl.passes.model import scored
+from omkl.passes.overflow import Growth
+from omkl.passes.scaling import Scaling
+from omkl.passes.third_party import Estimator
+
+LEAST = 1e-6  # of a probability, whose log odds are a margin: beyond it they are rounding
+SURE = 0.01  # the same, of another package's, which may be sure of what is wrong
+LARGEST = 1e100  # of a margin, whose squares are summed
+ROUNDS = 256  # of a part, at least: members begin anew with each
+
+
+class Stack(Learner):
+    """A learner whose members stand alone, each a Learner, or an Estimator of another package.
+
+    shared: the scaling of the rows of all members that are scaled online, None without any
+    threads: how many members may pass a part at once (never changes a result)
+    As of a Learner, one pass equals passes over its parts, in any cut.
+    """
+
+    def __init__(
+        self,
+        spec: LearnerSpec,
+        params: dict,
+        d: int,
+        seed: int,
+        members: Sequence[Any],
+        are_scaled: Sequence[bool],
+        shared: Scaling | None,
+        threads: int = 1,
+        **how: Any,
+    ) -> None:
+        self.members, self.are_scaled, self.shared = list(members), list(are_scaled), shared
+        self._count = min(threads, len(self.members))
+        super().__init__(spec, params, None, d, seed, **how)
+        self._cut = max(self._cut, ROUNDS)
+        raw = [own for own, is_scaled in zip(self.members, are_scaled, strict=True) if not is_scaled]
+        grows = {each for own in raw if isinstance(own, Learner) for each in own.growth}
+        self.growth: Growth = tuple(sorted(grows)) if self.growth else ()
+
+    def renew_locks(self) -> None:
+        """Begin with locks that nobody holds, and with threads."""
+        super().renew_locks()
+        self._pool = ThreadPoolExecutor(self._count - 1) if self._count > 1 else None
+
+    def _margins(self, rounds: Stream, learn: bool, first: int) -> tuple[np.ndarray, float]:
+        numbers, streams, seconds = [first, first], [rounds, rounds], 0.0
+        if self.shared is not None:
+            numbers[1], streams[1] = int(self.shared.seen[0]), self.shared.scaled(rounds, learn)[0]
+        passes = [
+            _pass_of(member, streams[is_scaled], learn, numbers[is_scaled])
+            for member, is_scaled in zip(self.members, self.are_scaled, strict=True)
+        ]
+        alone = rounds.T == 1 or not all(isinstance(member, Learner) for member in self.members)
+        pool = None if alone else self._pool  # an estimator has the process's random numbers for itself
+        margins = np.empty((rounds.T, self.classes if self.classes > 2 else 1, len(self.members)))
+        for i, (trace, used) in enumerate(_all_of(passes, pool, self._count)):
+            margins[:, :, i] = _margins_of(self.members[i], trace)
+            seconds += used
+        if learn and self.shared is not None:
+            self.shared.see(rounds)
+        margins[np.isnan(margins)] = 0.0  # of features that overflow
+        return np.clip(margins, -LARGEST, LARGEST, out=margins), seconds
+
+    def widen(self, d: int) -> None:
+        """Go on with d features, at least as many as there are; the new ones were 0 so far.
+
+        Raises UserError for a member of another package, which cannot.
+        """
+        with self.lock:
+            for member in self.members:
+                if not isinstance(member, Learner):
+                    raise UserError(
+                        f"{member.spec.label} cannot go on with more columns; name all in the first row"
+                    )
+            for member in self.members:
+                member.widen(d)
+            if self.shared is not None:
+                self.shared.widen(d)
+            super().widen(d)
+
+    @property
+    def held(self) -> list[Any]:
+        """What it holds in memory; other packages do not say what they hold."""
+        own = [member.state for member in self.members if isinstance(member, Learner)]
+        return [self.state, *own, self.shared.arrays() if self.shared else {}]
+
+
+def _pass_of(member: Any, rounds: Stream, learn: bool, first: int) -> Callable[[], tuple[Trace, float]]:
+    if not isinstance(member, Learner):
+        return lambda: member.run(rounds, learn=learn)
+    if rounds.T == 1 and (learn or "rng" not in member.names):
+        start, stop = rounds.indptr[rounds.order[0] :][:2]
+        row = rounds.indices[start:stop], rounds.values[start:stop]
+        y = rounds.y[0] if rounds.label is None else rounds.label[0]
+        return lambda: (member.run_row(*row, y, learn, first=first)[1], 0.0)
+    if learn:
+        return lambda: member.run(rounds, first=first)
+    return lambda: (scored(member, rounds), 0.0)
+
+
+def _all_of(passes: list[Callable[[], Any]], pool: ThreadPoolExecutor | None, count: int) -> list[Any]:
+    """Return what these functions do, in their order; this thread does its share."""
+    if pool is None:
+        return [one() for one in passes]
+    waiting = list(enumerate(passes))
+    done: list[Any] = [None] * len(passes)
+
+    def work() -> None:
+        while waiting:
+            try:
+                at, one = waiting.pop(0)
+            except IndexError:  # another thread took it
+                return
+            done[at] = one()
+
+    others = [pool.submit(work) for _ in range(count - 1)]
+    work()
+    for other in others:
+        other.result()
+    return done
+
+
+def _margins_of(member: Any, trace: Trace) -> np.ndarray:
+    """Return a member's margins (T, 1), or (T, C) of more than two classes, from the trace of its rounds."""
+    scores = trace.score[:, None] if trace.class_scores is None else trace.class_scores
+    if isinstance(member, Learner):
+        if not member.spec.probabilities:
+            return scores
+        P, least = 0.5 + scores if trace.class_scores is None else scores, LEAST
+    else:
+        shares = None if member.has_scores else member.probabilities(trace)
+        if shares is None:
+            return scores
+        P, least = shares[:, 1:] if trace.class_scores is None else shares, SURE
+    P = np.clip(P, least, 1.0 - least)
+    return np.log(P / (1.0 - P))
+
+
+def new_learner(
+    spec: LearnerSpec,
+    params: dict,
+    pool: dict | None,
+    d: int,
+    seed: int,
+    *,
+    centred: bool = True,
+    block: int | None = None,
+    rounds: int | None = None,
+    classes: int = 2,
+    threads: int = 1,
+    looked_up: bool = False,
+    scaling: Scaling | None = None,
+) -> Learner:
+    """Return a learner of omkl that has learnt nothing, with its members where it is a stack.
+
+    centred: whether features that a member's rows are scaled in are centred; the rest as of a Learner. A
+    member draws its random numbers from a seed that the stack's own draws.
+    """
+    if not spec.is_stack:
+        how: Any = {"classes": classes, "threads": threads, "looked_up": looked_up, "scaling": scaling}
+        return Learner(spec, params, pool, d, seed, block, rounds, **how)
+    settings = members_of(spec, spec.checked(params))
+    seeds = np.random.default_rng(seed).integers(2**63, size=len(settings)).tolist()
+    members: list[Any] = []
+    for setting, own_seed in zip(settings, seeds, strict=True):
+        check_classes(setting.spec, "these rows", classes)
+        if setting.spec.estimator:
+            own = setting.spec, setting.params, d, own_seed
+            members.append(Estimator(*own, "classification", classes))
+        else:
+            kernels = setting.kernel_pool
+            own_how: Any = {"block": block, "rounds": rounds, "classes": classes}
+            members.append(Learner(setting.spec, setting.params, kernels, d, own_seed, **own_how))
+    are_scaled = [bool(setting.scaling) for setting in settings]
+    shared = Scaling(d, "online", centred) if any(are_scaled) else None
+    how = {"block": block, "rounds": rounds, "classes": classes, "scaling": scaling}
+    return Stack(spec, params, d, seed, members, are_scaled, shared, threads, **how)

@@ -1,0 +1,365 @@
+"""An estimator of another package as a learner: in each round it predicts, then it learns.
+
+It is an object of a call (see objects), or a YAML of a folder of OMKL_PATH names it, ``estimator:
+module:Class``, which makes an object. The module is a file of that folder, or of an installed package; a
+module of the folder may have a function in its place, which returns an object. How objects are asked is in
+adapters.
+
+A mistake is an answer that is not the class, and no answer. The score is what ``decision_function`` gives,
+else the probability of the second class less that of the first, else the class as +1 or -1, or the number
+predicted; of more than two classes it is the margin of the true one. Before the first row has been learnt,
+and where there is no answer, it is 0.
+"""
+
+import hashlib
+import importlib.util
+import inspect
+import json
+import math
+import random
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from omkl import conf
+from omkl.config import Setting, members_of
+from omkl.config.kernel_kinds import PARTS
+from omkl.config.learners import LearnerSpec, learner_specs
+from omkl.engine.stream import MOST_SCORES, UNRECORDED, Stream, Trace, make_trace
+from omkl.errors import OmklError, UserError, show, suggest
+from omkl.files import hash_of, sources
+from omkl.passes.adapters import NOTHING, SEEDS, Refit, Saying, adapter, learnable
+from omkl.passes.objects import Identity, ObjectSpec, distributions, fresh, says_parameters, takes_many
+from omkl.passes.scaling import Scaling, in_units, surprise
+
+FEW = 10  # rows after which an estimator may still have nothing to predict
+DENSITY = ["nlpd", "variance"]  # what it reports of each round where its predictions have a variance
+
+
+class Estimator:
+    """An estimator with what `run_pass` uses of a Learner; one pass is all that it makes.
+
+    spec: its LearnerSpec; params: its arguments; d: number of features; seed: its ``random_state`` or
+    ``seed``, where it names none, and that of the generators of numpy and ``random``; task, classes: of the
+    data, and their number; names: of the classes; scaling: of its rows and targets. Raises UserError as
+    `make_estimator` does.
+    """
+
+    m, weights, classifiers = 0, None, None
+
+    def __init__(
+        self,
+        spec: LearnerSpec,
+        params: Mapping[str, Any],
+        d: int,
+        seed: int,
+        task: str,
+        classes: int = 2,
+        scaling: Scaling | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self.scaling, self.d, self.classes = scaling, d, 0 if task == "regression" else classes
+        self.name = f"{spec.name} ({spec.estimator})"
+        self._generators = _seeded(seed)
+        with self._own_generators():
+            model = make_estimator(spec, params, seed, classes)
+            self._asked = adapter(model, self.name, d, self.classes, spec.sparse)
+        self.spec = spec if self.classes else replace(spec, measures=DENSITY)
+        self._labels = self._asked.labels
+        self._names = tuple(names or map(str, self._labels))
+        self._class_of = _class_of(self._names, self._labels)
+        self._has_probabilities = self._learnt = False
+        self.has_scores = False  # of a decision function
+        self._rounds = self._silent = 0  # those after the first row was learnt, those without an answer
+
+    @np.errstate(all="ignore")  # what divides by 0 in a package's first rounds is its own
+    def run(self, stream: Stream, learn: bool = True, on_part: Any = None) -> tuple[Trace, float]:
+        """Run the rounds of a stream; learn=False only scores them. Returns the trace, and CPU seconds.
+
+        on_part: called with the number of rounds done, at most 100 times. Raises OmklError for answers that
+        are no class, or no number.
+        """
+        given, units, part = stream, None, -(-stream.T // 100)
+        trace = self._trace(stream)
+        began = time.thread_time()
+        if self.scaling is not None:
+            stream, units = self.scaling.scaled(given, learn)
+        seconds = time.thread_time() - began
+        numbers = (stream.y if stream.label is None else stream.label).tolist()
+        if self.classes == 2:
+            numbers = [int(y > 0) for y in numbers]
+        began = time.thread_time()
+        t, asked = 0, self._asked
+        with self._own_generators():
+            while t < stream.T:
+                stop = min(stream.T, t + asked.unchanged(learn))
+                rows = asked.rows(stream, t, stop)
+                said = asked.said(rows) if self._learnt else [NOTHING] * (stop - t)
+                for at, saying in enumerate(said, t):
+                    (self._note_class if self.classes else self._note_number)(trace, at, numbers[at], saying)
+                if learn:
+                    asked.learn(
+                        rows, [self._labels[y] for y in numbers[t:stop]] if self.classes else numbers[t:stop]
+                    )
+                    self._learnt = True
+                if on_part is not None:
+                    for done in range(t // part + 1, stop // part + 1):
+                        on_part(done * part)
+                t = stop
+        if learn and self.scaling is not None:
+            self.scaling.see(given)
+        seconds += time.thread_time() - began
+        if not self.classes:
+            known = trace.further[:, 1] >= 0.0
+            error = (stream.y - trace.score)[known]
+            trace.further[known, 0] = surprise(error, trace.further[known, 1], None)
+        if units is not None:
+            in_units(trace, units, given.y, self.spec)
+        return trace, seconds
+
+    def check_spoke(self) -> None:
+        """Raise OmklError for an estimator that has answered nothing in more than a few rounds."""
+        if FEW < self._rounds == self._silent:
+            raise OmklError(f"{self.name} {self._asked.silence}")
+
+    def probabilities(self, trace: Trace) -> np.ndarray | None:
+        """Return the probabilities (T, C) of a trace's rounds; None of an estimator without."""
+        return trace.further if self._has_probabilities and trace.further.shape[1] else None
+
+    def _trace(self, stream: Stream) -> Trace:
+        many = self.classes if stream.label is not None else 0
+        if not self.classes:
+            trace = make_trace(stream.T, len(DENSITY))
+            trace.further[:] = UNRECORDED
+            return trace
+        trace = make_trace(stream.T, self.classes if stream.T * self.classes <= MOST_SCORES else 0, many)
+        trace.further[:] = 1.0 / self.classes
+        return trace
+
+    def _note_class(self, trace: Trace, t: int, y: int, saying: Saying) -> None:
+        c, scores, P = self._class(saying.answer), saying.scores, saying.probabilities
+        self.has_scores |= scores is not None
+        if P is not None:
+            self._has_probabilities = True
+            P = P / P.sum() if np.isfinite(P).all() and P.sum() > 0.0 else None  # such as 0 / 0 of few rows
+        if P is not None and trace.further.shape[1]:
+            trace.further[t] = P
+        trace.mistake[t] = c != y
+        scores = P if scores is None or c is None else scores
+        if scores is None:
+            scores = np.zeros(self.classes)
+            if c is not None:
+                scores[c] = 1.0
+        if self.classes == 2:
+            trace.score[t] = scores[1] - scores[0] if np.ndim(scores) else scores
+            return
+        trace.predicted[t] = int(y == 0) if c is None else c
+        trace.score[t] = scores[y] - np.delete(scores, y).max()
+        if t < len(trace.class_scores):
+            trace.class_scores[t] = scores
+
+    def _class(self, answer: Any) -> int | None:
+        """Return the number of the class that an answer names, None of no answer."""
+        self._rounds += self._learnt
+        if answer is None:
+            self._silent += self._learnt
+            return None
+        try:
+            return self._class_of[answer]
+        except (KeyError, TypeError):
+            told = f" (it is told {' and '.join(map(str, self._labels))})" if self.classes == 2 else ""
+            raise OmklError(
+                f"{self.name} answers {show(answer)}, which is no class: {', '.join(self._names)}{told}"
+            ) from None
+
+    def _note_number(self, trace: Trace, t: int, y: float, saying: Saying) -> None:
+        self._rounds += self._learnt
+        self._silent += self._learnt and saying.answer is None
+        try:
+            trace.score[t] = 0.0 if saying.answer is None else float(saying.answer)
+        except (TypeError, ValueError):
+            raise OmklError(f"{self.name} answers {show(saying.answer)}, which is no number") from None
+        trace.mistake[t] = not y * trace.score[t] > 0
+        if saying.variance is not None and math.isfinite(saying.variance):
+            trace.further[t, 1] = saying.variance
+
+    @contextmanager
+    def _own_generators(self) -> Iterator[None]:
+        """Give the global generators of numpy and ``random`` the state of this pass, then their own again."""
+        before = _generators()
+        _set_generators(self._generators)
+        try:
+            yield
+        finally:
+            self._generators = _generators()
+            _set_generators(before)
+
+
+def _class_of(names: Sequence[str], labels: Sequence[Any]) -> dict[Any, int]:
+    """Return the number of the class that an answer means.
+
+    It is what the estimator is told (labels), or what the data say (names): also as a number, unless that is
+    what it is told of another class.
+    """
+    told = {label: c for c, label in enumerate(labels)}
+    try:
+        numbers = {float(name): c for c, name in enumerate(names)}
+    except ValueError:
+        numbers = {}
+    if any(told.get(number, c) != c for number, c in numbers.items()):
+        numbers = {}
+    return {name: c for c, name in enumerate(names)} | numbers | told
+
+
+def _generators() -> tuple[Any, Any]:
+    return random.getstate(), np.random.get_state()  # noqa: NPY002  # which packages draw from
+
+
+def _set_generators(states: tuple[Any, Any]) -> None:
+    random.setstate(states[0])
+    np.random.set_state(states[1])  # noqa: NPY002
+
+
+def _seeded(seed: int) -> tuple[Any, Any]:
+    return random.Random(seed).getstate(), np.random.RandomState(seed % 2**32).get_state()
+
+
+def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, classes: int = 2) -> Any:
+    """Return a new object of the estimator. Raises UserError, with the YAML's name, where there is none.
+
+    classes: their number; many are an error where the estimator says that it is for two
+    """
+    if isinstance(spec, ObjectSpec):
+        return learnable(spec.fresh(params, seed), f"algo={spec.name}")
+    where, target = conf.file("algo", spec.name), estimator_class(spec)
+    arguments = inspect.signature(target).parameters
+    any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in arguments.values())
+    for name in [] if any_name else params.keys() - arguments.keys():
+        raise UserError(f"{where}: {spec.estimator} has no argument '{name}'{suggest(name, arguments)}")
+    seeds = [name for name in SEEDS if name in arguments and name not in params]
+    try:
+        model = target(**params, **dict.fromkeys(seeds[:1], seed % 2**32))
+    except (ImportError, TypeError, ValueError) as error:  # the first of a package that its function imports
+        raise UserError(f"{where}: {spec.estimator}: {error}") from None
+    if says_parameters(model):
+        model = fresh(model, seed)
+    model = learnable(Refit(model) if spec.refit else model, f"{where}: {spec.estimator}")
+    if classes > 2 and not takes_many(model):
+        raise UserError(f"{where}: {spec.estimator} is for two classes, the data have {classes}")
+    return model
+
+
+@cache
+def _loaded(estimator: str, where: Path) -> Any:
+    name, _, attribute = estimator.partition(":")
+    own = _own_module(name, where)
+    module = _imported(name, where)
+    target = getattr(module, attribute, None)
+    if not inspect.isclass(target) and not (own and inspect.isfunction(target)):
+        known = [key for key, value in vars(module).items() if inspect.isclass(value)]
+        raise UserError(f"{where}: {name} has no class '{attribute}'{suggest(attribute, known)}")
+    return target
+
+
+def estimator_class(spec: LearnerSpec) -> Any:
+    """Return the class of an estimator, or the function of its folder. Raises UserError where it is not."""
+    return _loaded(str(spec.estimator), conf.file("algo", spec.name))
+
+
+def code_identity(spec: LearnerSpec) -> str:
+    """Return what decides an estimator's results beside its arguments, for the keys of its cells.
+
+    This is its name and the versions of its packages: that of an installed module, or those that the folder's
+    module imports, with a hash of the source then.
+    """
+    where = conf.file("algo", spec.name)
+    name, identity = str(spec.estimator).partition(":")[0], Identity(spec.name)
+    if own := _own_module(name, where):
+        identity.file(own)
+    else:
+        identity.package(name.partition(".")[0])
+    return identity.text(str(spec.estimator), *(["refit"] if spec.refit else []))
+
+
+def _own_module(name: str, where: Path) -> Path | None:
+    """Return the file of a module of the folder that a YAML is in, None for one of an installed package."""
+    own = where.parents[2].joinpath(*name.split(".")).with_suffix(".py")
+    top = name.partition(".")[0]
+    installed = importlib.util.find_spec(top)
+    if own.is_file() and installed is not None:
+        other = installed.origin or f"the package {top}"
+        raise UserError(f"{where}: about.estimator: {name} is {own} and {other}; rename the file")
+    if own.is_file():
+        return own
+    if installed is None or top not in distributions():
+        raise UserError(
+            f"{where}: about.estimator: there is no {name}, neither an installed package nor the file {own}"
+        )
+    return None
+
+
+def _imported(name: str, where: Path) -> ModuleType:
+    """Return a module; those of a folder are in a package of that folder, so that names do not clash."""
+    own = _own_module(name, where)
+    if own:
+        package = f"omkl_folder_{hashlib.sha256(str(where.parents[2]).encode()).hexdigest()[:12]}"
+        if package not in sys.modules:
+            sys.modules[package] = ModuleType(package)
+            sys.modules[package].__path__ = [str(where.parents[2])]
+        name = f"{package}.{name}"
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        why = f"cannot be imported: {type(error).__name__}: {error}"
+        raise UserError(f"{own or f'{where}: about.estimator: {name}'}: {why}") from error
+
+
+def sources_of_others() -> dict[str, str]:
+    """Return what the learners of the user's folders are made of, by learner."""
+    return {name: source(spec) for name, spec in learner_specs().items() if not conf.of_omkl("algo", name)}
+
+
+def source(spec: LearnerSpec, params: Mapping[str, Any] | None = None) -> str:
+    """Return what tells a folder's learner from others of its name, empty for one of ours.
+
+    Of a stack with these hyperparameters it is a hash of what its members are. Of a compiled learner it is a
+    hash of its module, of those that this imports, and of what its YAML says about its function and state; of
+    an estimator see `code_identity`.
+    """
+    if isinstance(spec, ObjectSpec):
+        spec.check_versions()
+        return spec.source
+    if spec.is_stack:
+        members = [_identity(own) for own in members_of(spec, spec.defaults if params is None else params)]
+        return f"stack {hashlib.sha256(json.dumps(members, sort_keys=True).encode()).hexdigest()}"
+    if conf.of_omkl("algo", spec.name):
+        return ""
+    if spec.estimator:
+        return code_identity(spec)
+    from omkl.algorithms import function
+
+    state = {name: resource.written() for name, resource in spec.state.items()}
+    said = [spec.function, spec.setup, spec.draws_as, spec.kernels, state]
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+    folder = conf.file("algo", spec.name).parents[2] / "algorithms"
+    for name in filter(None, (spec.function, spec.setup)):
+        compiled = function(name, name == spec.function)
+        module = Path(getattr(compiled, "py_func", compiled).__code__.co_filename)
+        if module.parent == folder:  # a function of ours has a revision
+            digest.update(hash_of(sources(module)).encode())
+    return digest.hexdigest()
+
+
+def _identity(member: Setting) -> list[Any]:
+    """Return all that decides what a member of a stack does."""
+    spec, kernels = member.spec, member.kernel_pool
+    pool = kernels and {part: kernels[part] for part in PARTS}
+    return [spec.name, member.params, pool, member.scaling, spec.revision, source(spec)]

@@ -1,0 +1,224 @@
+"""Stacks of learners: cuts, threads, what their keys and models hold, and members of other packages."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from support.extension import write
+
+import omkl
+from omkl.cli import main
+from omkl.config import learner_spec, learners, members_of, plan, stacks
+from omkl.engine.stream import make_stream, part
+from omkl.errors import UserError
+from omkl.passes.model import noted_scores, score
+from omkl.passes.model_file import pack, read_model, snapshot, unpack, with_classes, write_model
+from omkl.passes.stacked import new_learner
+from omkl.passes.third_party import source
+from omkl.paths import EXTENSIONS
+from omkl.runs.cells import expand
+from omkl.testing.cases import assert_same, clouds, matrix_of, state
+
+MEMBERS = [
+    "arow",
+    "omkc_ss(pool=gauss3)",  # draws for its predictions, stores all vectors
+    "krls_t(budget=20,scale=online)",
+    "egpc(D=5,pool=gauss3,scale=online)",
+]
+
+
+def rows_of(classes, T=300):
+    data = clouds(T)
+    label = (np.arange(T) * 7 % 5 % classes).astype(float)
+    y = data.y if classes == 2 else label
+    return make_stream(data.indptr, data.indices, data.values, y, np.arange(T)[::-1], classes)
+
+
+def fresh(classes, threads=1, members=MEMBERS):
+    spec = learner_spec("stack")
+    return new_learner(spec, {"members": members}, None, 5, 3, classes=classes, threads=threads)
+
+
+def arrays_of(learner):
+    members = [(str(number), state(own)) for number, own in enumerate(learner.members)]
+    return {
+        f"{name}.{key}": array for name, own in [("", state(learner)), *members] for key, array in own.items()
+    }
+
+
+def assert_equal(first, other):
+    assert_same(arrays_of(first), arrays_of(other))
+    assert_same(first.shared.arrays(), other.shared.arrays())
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize(("cuts", "threads"), [([], 3), ([1, 2, 70, 299], 1), ([130], 2)])
+def test_cuts_and_threads_change_no_bit(classes, cuts, threads):
+    stream, whole, cut = rows_of(classes), fresh(classes), fresh(classes, threads)
+    trace, _ = whole.run(stream)
+    traces = [cut.run(part(stream, *ends))[0] for ends in itertools.pairwise([0, *cuts, stream.T])]
+    np.testing.assert_array_equal(np.concatenate([own.score for own in traces]), trace.score)
+    assert_equal(whole, cut)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_a_saved_stack_goes_on_as_if_it_had_not_been(tmp_path, classes):
+    stream, learner = rows_of(classes), fresh(classes)
+    learner.run(part(stream, 0, 200))
+    about = {"task": "classification", "classes": list(range(classes))}
+    write_model(tmp_path / "m", learner, about)
+    again, _ = read_model(tmp_path / "m")
+    traces = [own.run(part(stream, 200, 300))[0] for own in (learner, again)]
+    np.testing.assert_array_equal(traces[0].score, traces[1].score)
+    assert_equal(learner, again)
+
+
+def test_a_model_whose_members_are_others_is_refused():
+    header, arrays = snapshot(fresh(2))
+    for forged, what in (
+        ({"members": header["members"][:-1]}, "its members are not those"),
+        ({"members": [*header["members"][:-1], 3]}, "no learner"),
+        ({"members": header["members"][::-1]}, "there is no array|is not the one|is missing"),
+        ({"params": {"members": ["arow(r=2)", *MEMBERS[1:]]}}, "another source"),
+        ({"shared": None}, "its scaling is broken"),
+    ):
+        with pytest.raises((ValueError, UserError), match=what):
+            unpack({**header, **forged}, arrays)
+    r_of_another = [{**header["members"][0], "params": {"r": 2.0, "bias": True, "full": True}}]
+    with pytest.raises(ValueError, match="its member 1 is not the one"):
+        unpack({**header, "members": r_of_another + header["members"][1:]}, arrays)
+
+
+def test_scoring_draws_and_changes_nothing():
+    stream, learner = rows_of(2), fresh(2)
+    learner.run(part(stream, 0, 100))
+    before, rows = arrays_of(learner), (stream.indptr, stream.indices, stream.values)
+    np.testing.assert_array_equal(score(learner, *rows), score(learner, *rows))
+    assert_same(arrays_of(learner), before)
+
+
+def test_it_goes_on_with_more_classes_and_more_features():
+    stream, learner = rows_of(3), fresh(3, members=["arow", "arow(r=10,scale=online)"])
+    learner.run(part(stream, 0, 200))
+    wider, rows = with_classes(learner, 5), (stream.indptr, stream.indices, stream.values)
+    P, _ = noted_scores(wider, *rows)
+    assert P.shape == (300, 5)
+    np.testing.assert_array_equal(P[:, 3], P[:, 4])
+    wider.widen(8)
+    wider.run(part(stream, 200, 300))
+    assert wider.members[0].state["mu"].shape == (5, 9)
+
+
+def test_a_member_that_is_a_stack_stands_for_its_members(tmp_path, monkeypatch):
+    text = "about: {cite: mine, stack: [arow, 'egpc(D=5, pool=gauss3)']}"
+    monkeypatch.setenv(EXTENSIONS, str(write(tmp_path / "mine", {"conf/algo/duo.yaml": text})))
+    words = {"whole": ["duo", "krls_t"], "flat": ["arow", "egpc(D=5,pool=gauss3)", "krls_t"]}
+    specs = {name: members_of(learner_spec("stack"), {"members": own}) for name, own in words.items()}
+    assert specs["whole"] == specs["flat"]
+    assert [own.learner for own in members_of(learner_spec("duo"), {})] == ["arow", "egpc"]
+    data = clouds()
+    stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T))
+    traces = [fresh(2, members=own).run(stream)[0].score for own in words.values()]
+    np.testing.assert_array_equal(*traces)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("about: {cite: mine, stack: [arow, self]}", "self is a member of itself"),
+        ("about: {cite: mine, stack: [arow, ridge]}", "ridge is for regression"),
+        ("about: {cite: mine, stack: [arow], kernels: pool}", "'about.kernels' is not possible"),
+        ("r: {value: 1, domain: '(0, inf)', help: r}\nabout: {cite: mine, stack: [arow]}", "r: a stack has"),
+        ("about: {cite: mine, stack: ['arow(q=1)']}", "no hyperparameter 'q'"),
+    ],
+)
+def test_faults_of_a_file_name_it(tmp_path, monkeypatch, capsys, text, said):
+    monkeypatch.setenv(EXTENSIONS, str(write(tmp_path / "mine", {"conf/algo/self.yaml": text})))
+    assert main(["run", "algo=self", "data=wdbc", f"store={tmp_path / 's'}"]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "self.yaml" in error
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ("[nosuch]", "unknown learner"),
+        ("[arow(label=x)]", "a member of a stack has no label"),
+        ("[perceptron_star]", "chooses its kernel by rows to come"),
+        ("[]", "must be a list of learners"),
+        ("[norma_novelty]", "is for novelty"),
+    ],
+)
+def test_faults_of_words(tmp_path, capsys, members, said):
+    assert main(["run", f"algo=stack(members={members})", "data=wdbc", f"store={tmp_path}"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_key_holds_what_the_members_are(monkeypatch):
+    def key(word):
+        return expand(plan([f"algo={word}", "data=wdbc", "reps=1", "yardsticks=[]"]))[0].key
+
+    words = ["stack(members=[arow,egpc])", "stack(members=[egpc,arow])", "stack(members=[arow])"]
+    words += ["stack(members=[arow(r=2),egpc])", "stack(members=[arow(scale=online),egpc])"]
+    assert len({key(word) for word in words}) == len(words)
+    before = source(learner_spec("stack"), {"members": ["arow"]})
+    monkeypatch.setitem(vars(learner_spec("arow")), "revision", 99)
+    assert source(learner_spec("stack"), {"members": ["arow"]}) != before
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # of its first rows
+def test_members_of_other_packages_give_log_odds():
+    data = clouds(120)
+    members = omkl.stack(GaussianNB(), "arow").params["members"]
+    learner = fresh(2, members=members)
+    stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T))
+    margins, _ = learner._margins(stream, True, 0)
+    X, model = matrix_of(data), GaussianNB()
+    for t in range(data.T):
+        if t > 20:
+            P = np.clip(model.predict_proba(X[t : t + 1])[0, 1], 0.01, 0.99)
+            assert margins[t, 0, 0] == pytest.approx(np.log(P / (1 - P)))
+        model.partial_fit(X[t : t + 1], data.y[t : t + 1].astype(int), classes=[-1, 1])
+    assert margins[0, 0, 0] == 0.0
+    with pytest.raises(UserError, match="a member of another package"):
+        pack(learner)
+
+
+def test_a_worker_knows_members_that_are_objects(monkeypatch):
+    setting = omkl.stack("arow", omkl.refit(GaussianNB()))
+    cell = expand(plan(["data=wdbc", "reps=1", "yardsticks=[]"], values={"algo": [setting]}))[0]
+    sent = pickle.dumps(cell)
+    monkeypatch.setattr(learners, "given", {})
+    monkeypatch.setattr(stacks, "given", learners.given)
+    with pytest.raises(UserError, match="unknown learner"):
+        members_of(cell.spec, cell.params)
+    again = pickle.loads(sent)
+    assert [own.learner for own in members_of(again.spec, again.params)] == [
+        "arow",
+        "sklearn.GaussianNB.refit",
+    ]
+    assert again.key == cell.key
+
+
+def test_help_lists_the_members(tmp_path, monkeypatch, capsys):
+    text = "about: {cite: mine, stack: [arow, 'egpc(scale=online)']}"
+    monkeypatch.setenv(EXTENSIONS, str(write(tmp_path / "mine", {"conf/algo/duo.yaml": text})))
+    assert main(["help", "duo"]) == 0
+    assert "members:\n  arow\n  egpc(pool=gauss13, scale=online)\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_row_by_row_is_a_pass(classes):
+    stream, whole, rows = rows_of(classes, 120), fresh(classes), fresh(classes)
+    trace, _ = whole.run(stream)
+    for t in range(stream.T):
+        start, stop = stream.indptr[stream.order[t]], stream.indptr[stream.order[t] + 1]
+        y = stream.y[t] if classes == 2 else stream.label[t]
+        row = stream.indices[start:stop], stream.values[start:stop]
+        rows.run_row(*row, y, learn=False)
+        _, one = rows.run_row(*row, y, first=t)
+        assert one.score[0] == trace.score[t]
+    assert_equal(whole, rows)
