@@ -3,8 +3,10 @@
 import difflib
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+MOST_LISTED = 8  # of several things, in a message
 
 
 class OmklError(Exception):
@@ -109,6 +111,11 @@ def shown(word: str) -> str:
     """Return a word of the command for a message: printable, on one line, of at most 100 characters."""
     text = word if word.isprintable() else repr(word)
     return text if len(text) <= 100 else text[:97] + "..."
+
+
+def shortlist(texts: Sequence[str]) -> str:
+    """Return the first of these texts for a message, on one line."""
+    return ", ".join(map(shown, texts[:MOST_LISTED])) + (", ..." if len(texts) > MOST_LISTED else "")
 
 
 def outside() -> int:

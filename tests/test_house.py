@@ -119,6 +119,12 @@ def test_imports_point_downwards():
     assert not upward, "these imports point up:\n  " + "\n  ".join(upward)
 
 
+def test_reading_knows_nothing_of_preparing():
+    """omkl/data: a source becomes a table in one room, and a table numbers in the other."""
+    back = [place for place, module, target in arrows() if ".reading" in module and ".preparing" in target]
+    assert not back
+
+
 def test_no_modules_import_one_another_in_a_circle():
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
     for _, module, target in arrows():
@@ -179,7 +185,7 @@ def test_a_module_s_name_stands_once():
 
 def test_a_circle_and_an_upward_arrow_are_found():
     assert circles_of({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c", "a"]]
-    assert points_up("omkl.engine.pool", "omkl.data.parse")
+    assert points_up("omkl.engine.pool", "omkl.data.reading.numbered")
     assert points_up("omkl.reports.rows", "omkl.runs.cells")
     assert points_up("omkl.store.lines", "omkl.runs.cells")
     assert not points_up("omkl.cli.parser", "omkl.runs.cells")

@@ -17,8 +17,8 @@ from omkl.config.request import Request
 from omkl.config.settings_text import word_text
 from omkl.data import DataRef, find, registry
 from omkl.data.dataset import Dataset, from_arrays, in_rows_of
+from omkl.data.reading.tables import as_pandas
 from omkl.data.ref import Frame, Parsed, UserFile, of_dataset
-from omkl.data.tables import as_pandas
 from omkl.errors import UserError, counted, show, with_article
 
 LABEL = "y=..."  # the column of labels that are given beside a frame

@@ -16,11 +16,14 @@ from omkl.api.results import Results, check_end, kept, run_call
 from omkl.api.trained_model import Model, trained
 from omkl.api.tune import Study, Tuning
 from omkl.config import Setting
+from omkl.config.request import files
 from omkl.config.settings_text import word_text
+from omkl.data.look import look_at
+from omkl.data.ref import Frame
 from omkl.errors import UserError
 from omkl.figures.style import KINDS
 from omkl.publications import Selection, find_item
-from omkl.reports import look as looks
+from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 How = dict[str, Any]  # jobs, fresh, progress, stored
 Order = Literal["permuted", "file", "authors"]
 Task = Literal["classification", "regression", "novelty"]
-look = in_python(looks.look)
+MOST_COLUMNS = 200  # that `look` shows; JSON has all
 P = ParamSpec("P")
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -439,3 +442,36 @@ def report(
     for warning in page.warnings:
         warnings.warn(warning, stacklevel=2)
     return write_page(page, store, None if out is None else str(out))[0]
+
+
+@in_python
+def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
+    """Show what is understood of data before anything is run on them.
+
+    Parameters
+    ----------
+    data
+        A path, ``-`` for standard input, the name of a registered data set, or a frame (pandas, polars).
+    words
+        Settings as the command takes them, such as ``["label=repaid", "missing=mean"]``.
+    **settings
+        Such settings as keywords.
+
+    Returns
+    -------
+    Table
+        A row for each column: its kind, its range, its gaps, what will be done with it, and the words that
+        change this. Below it, all that stops a run, and the command that holds all words which mend it. A
+        notebook shows it as HTML; ``render("json")`` returns the rows as JSON.
+
+    Raises
+    ------
+    UserError
+        For a file that cannot be read at all.
+    """
+    given = Frame("data", "auto", "data", data) if hasattr(data, "columns") else str(data)
+    (ref,) = files(list(words), settings, [given])
+    rows, title, findings = look_at(ref)
+    below = [f"Columns {MOST_COLUMNS + 1} to {len(rows)} are not shown; --format json has them."]
+    shown = rows[:MOST_COLUMNS]
+    return Table.of(rows, shown, title=title, findings=findings, below=below if rows[MOST_COLUMNS:] else [])

@@ -118,7 +118,7 @@ def _registered(name: str) -> "Registered":
 
 
 def _look(args: Namespace, words: list[str]) -> int:
-    from omkl.reports.look import look
+    from omkl.api.calls import look
 
     names = [word for word in words if "=" not in word or os.path.isfile(word)]
     if len(names) != 1:

@@ -26,7 +26,7 @@ from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
 from omkl.data.held_out import Stream, stream_of
-from omkl.data.notes import IN_ORDER, WRITE_ALIKE
+from omkl.data.preparing.notes import IN_ORDER, WRITE_ALIKE
 from omkl.errors import UserError, counted, outside, shown, suggest
 from omkl.paths import store_folder
 from omkl.tasks import by_task, for_task

@@ -112,7 +112,7 @@ class Setting:
 def _named(data: str) -> str:
     """Return the name of a data set that is given as a name, an alias or a path."""
     from omkl.data import registry
-    from omkl.data.formats import data_name
+    from omkl.data.reading.formats import data_name
 
     return registry.entry(data).name if registry.is_name(data) else data_name(Path(data))
 

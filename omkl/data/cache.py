@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from omkl.data.dataset import Dataset, content_hash
-from omkl.data.parse import decoding
 from omkl.data.preparation import Preparation
+from omkl.data.reading.numbered import decoding
 from omkl.data.registry import Form
 from omkl.errors import OmklError
 from omkl.paths import cache_folder

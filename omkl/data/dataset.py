@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.labels import Classes, note_on, shortlist, task_of, values_of, y_of
-from omkl.data.notes import notes_on
-from omkl.data.parse import Examples, dense
-from omkl.errors import UserError, counted, show
+from omkl.data.preparing.labels import Classes, note_on, task_of, values_of, y_of
+from omkl.data.preparing.notes import notes_on
+from omkl.data.reading.numbered import Examples, dense
+from omkl.errors import UserError, counted, shortlist, show
 
 MANY = 2**24  # columns; more than a learner can hold state for, more than any registered set has
 _FAR = 1000.0  # smaller features are not looked into
@@ -38,7 +38,7 @@ class Dataset:
     classes: the labels in the order of their numbers, as a file without YAML writes them or the registry
         names them; None of other data, and of registered sets of two classes
     index_base: the index that LIBSVM text gave the first column
-    values_of_classes: the classes as the source holds them, see `omkl.data.labels.values_of`
+    values_of_classes: the classes as the source holds them, see `omkl.data.preparing.labels.values_of`
     """
 
     name: str
@@ -142,10 +142,10 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
 
     X (T, d): a numpy array, a scipy sparse matrix, or a data frame (pandas, polars) of numbers; y (T,):
     labels of any kind, of which the smaller of two becomes -1 and more become 0, 1, ... in their order
-    (`omkl.data.labels` says what a class is), or numbers with ``task="regression"``. NaN is a gap, and so is
-    None, or what else pandas takes for missing. Raises UserError for values that are infinite or no numbers,
-    by row and column, for missing labels, for masked, complex and date values, and for labels that are no 2
-    to 1000 classes.
+    (`omkl.data.preparing.labels` says what a class is), or numbers with ``task="regression"``. NaN is a gap,
+    and so is None, or what else pandas takes for missing. Raises UserError for values that are infinite or no
+    numbers, by row and column, for missing labels, for masked, complex and date values, and for labels that
+    are no 2 to 1000 classes.
     """
     import scipy.sparse as sp  # 0.15 s
 

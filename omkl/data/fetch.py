@@ -5,7 +5,6 @@ The received file is not trusted: the caller parses it and compares the content 
 
 import contextlib
 import http.client
-import io
 import re
 import shutil
 import sys
@@ -19,14 +18,13 @@ from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
 from omkl import __version__
-from omkl.data.data_files import SUFFIXES, environment, find_in, offline, size_limit
-from omkl.data.parse import decoding
+from omkl.data.reading.numbered import decoding
+from omkl.data.reading.opening import SUFFIXES, environment, find_in, offline, size_limit
 from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError, show
 from omkl.files import replacing
 from omkl.paths import given
 
-SLOWEST = 100  # bytes per second
 ATTEMPTS = 3
 BLOCK = 2**18
 
@@ -121,11 +119,11 @@ def download(url: str, target: Path, limit: int) -> Path:
     A broken download begins again, ATTEMPTS times. Raises NotFound for 404 and 410, OmklError for every other
     failure.
     """
+    seconds = _timeout()
     for attempt in range(1, ATTEMPTS + 1):
-        pace = _Pace()
         try:
-            with _network_errors(url, target, pace.timeout), replacing(target) as file:
-                _transfer(url, file, limit, target.name, pace)
+            with _network_errors(url, target, seconds), replacing(target) as file:
+                _transfer(url, file, limit, target.name, seconds)
             return target
         except _Broken as error:
             if attempt == ATTEMPTS:
@@ -134,19 +132,20 @@ def download(url: str, target: Path, limit: int) -> Path:
     raise AssertionError("the last attempt ends above")
 
 
-def _transfer(url: str, file: IO[bytes], limit: int, name: str, pace: "_Pace") -> None:
+def _transfer(url: str, file: IO[bytes], limit: int, name: str, seconds: float) -> None:
     """Write the server's file. Raises _Broken where it ends early, OmklError where it is too large."""
     from tqdm import tqdm
 
     request = urllib.request.Request(url, headers={"User-Agent": f"omkl/{__version__}"})
-    with pace.opener().open(request, timeout=pace.timeout) as answer:
+    if request.type not in ("http", "https"):
+        raise OmklError(f"{url}: only http and https addresses are downloaded")
+    with urllib.request.build_opener(_SameScheme).open(request, timeout=seconds) as answer:
         have, total = 0, _length(answer, url)
         bar: dict[str, Any] = {"desc": f"downloading {name}", "total": total, "file": sys.stderr}
         bar |= {"unit": "B", "unit_scale": True, "disable": None}
         with tqdm(**bar) as progress:
             while max(have, total or 0) <= limit and (data := answer.read1(BLOCK)):
                 have += len(data)
-                pace.count += len(data)
                 file.write(data)
                 progress.update(len(data))
     if max(have, total or 0) > limit:
@@ -165,66 +164,16 @@ def _length(answer: Any, url: str) -> int | None:
     return int(length) if length else None
 
 
-class _Pace:
-    """The speed of a transfer: ``count`` bytes of the file since ``since``.
-
-    timeout: seconds that a server may stall (OMKL_TIMEOUT, else 30). It starts again with every byte that
-    arrives; so _Paced checks the speed as well.
-    """
-
-    def __init__(self) -> None:
-        text = environment("OMKL_TIMEOUT") or "30"
-        try:
-            self.timeout = float(text)
-        except ValueError:
-            self.timeout = 0.0
-        if not 0 < self.timeout < 1e6:
-            raise UserError(f"OMKL_TIMEOUT={text!r} is not a positive number of seconds")
-        self.count, self.since = 0, time.monotonic()
-
-    def opener(self) -> urllib.request.OpenerDirector:
-        """Return an opener of this pace for http and https only; build_opener would add file: and ftp:."""
-
-        def response(*args: Any, **options: Any) -> http.client.HTTPResponse:
-            made = http.client.HTTPResponse(*args, **options)
-            made.fp = io.BufferedReader(_Paced(made.fp.detach(), self))
-            return made
-
-        class Paced(urllib.request.AbstractHTTPHandler):
-            def do_open(this, http_class: Any, req: Any, **options: Any) -> Any:
-                kind: Any = type("Connection", (http_class,), {"response_class": staticmethod(response)})
-                return super().do_open(kind, req, **options)
-
-        opener, request = urllib.request.OpenerDirector(), urllib.request
-        kinds: list[Any] = [request.ProxyHandler, _SameScheme, request.UnknownHandler]
-        kinds += [request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor]
-        kinds += [type("Handler", (Paced, kind), {}) for kind in (request.HTTPHandler, request.HTTPSHandler)]
-        for kind in kinds:
-            opener.add_handler(kind())
-        return opener
-
-
-class _Paced(io.RawIOBase):
-    """The bytes that a socket receives. Raises _Broken when less than SLOWEST a second belong to the file."""
-
-    def __init__(self, raw: io.RawIOBase, pace: _Pace) -> None:
-        self.raw, self.pace = raw, pace
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        count, pace, now = self.raw.readinto(buffer), self.pace, time.monotonic()
-        seconds = 1.5 * pace.timeout
-        if now - pace.since > seconds:
-            if pace.count < SLOWEST * seconds:
-                raise _Broken(f"less than {SLOWEST} bytes a second for {seconds:g} s")
-            pace.count, pace.since = 0, now
-        return count
-
-    def close(self) -> None:
-        self.raw.close()
-        super().close()
+def _timeout() -> float:
+    """Return the seconds that a server may stall: OMKL_TIMEOUT, else 30."""
+    text = environment("OMKL_TIMEOUT") or "30"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e6:
+        raise UserError(f"OMKL_TIMEOUT={text!r} is not a positive number of seconds")
+    return seconds
 
 
 class _SameScheme(urllib.request.HTTPRedirectHandler):

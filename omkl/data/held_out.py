@@ -11,8 +11,8 @@ import numpy as np
 
 from omkl.data import DataRef, find, of_dataset, registry
 from omkl.data.dataset import MANY, Dataset, content_hash
-from omkl.data.new_rows import Doubts, described_data, rows_like
 from omkl.data.orders import rounds_of
+from omkl.data.preparing.new_rows import Doubts, described_data, rows_like
 from omkl.errors import UserError, counted
 
 Test = float | str | None  # of a plan

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from omkl.data import registry, streams
-from omkl.data.data_files import find_in, open_binary, search_folders
 from omkl.data.dataset import Dataset, dataset_of
+from omkl.data.reading.opening import find_in, open_binary, search_folders
 from omkl.errors import UserError, counted, suggest
 from omkl.seeds import permutation_seed
 

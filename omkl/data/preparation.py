@@ -11,6 +11,7 @@ from omkl import schema
 from omkl.errors import UserError, show, suggest
 
 MISSING = ("", "?", "na", "n/a", "nan", "null", "none", "<na>")  # the gaps, without regard to case
+TRUTH = {"false": 0.0, "true": 1.0}  # words of truth values, without regard to case
 LABELS = ("label", "class", "target", "y")  # names of a label's column, without regard to case
 _CHOICES = {
     "index_base": ("auto", 0, 1),

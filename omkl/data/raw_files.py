@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.data_files import line_blocks
-from omkl.data.delimited import read_delimited
-from omkl.data.formats import is_workbook, read_workbook, sheet_rows
-from omkl.data.labels import targets
-from omkl.data.parse import (
+from omkl.data.preparation import Preparation
+from omkl.data.preparing.labels import targets
+from omkl.data.preparing.recipe import recipe_of
+from omkl.data.reading.delimited import read_delimited
+from omkl.data.reading.formats import is_workbook, read_workbook, sheet_rows
+from omkl.data.reading.numbered import (
     LARGEST_INDEX,
     LONGEST_INDEX,
     Examples,
@@ -30,9 +31,8 @@ from omkl.data.parse import (
     to_number,
     undense,
 )
-from omkl.data.preparation import Preparation
-from omkl.data.recipe import recipe_of
-from omkl.data.tables import Table, check_width
+from omkl.data.reading.opening import line_blocks
+from omkl.data.reading.tables import Table, check_width
 from omkl.errors import UserError, counted, show
 
 Parts = Iterator[Examples]

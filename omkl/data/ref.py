@@ -13,16 +13,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from omkl.data import cache, data_files, registry
+from omkl.data import cache, registry
 from omkl.data.dataset import Dataset, dataset_of, note_on_gaps
-from omkl.data.formats import check_settings, data_name, format_of, read_table
-from omkl.data.labels import task_of, y_of
-from omkl.data.notes import notes_on
-from omkl.data.parse import note_on_npz
 from omkl.data.preparation import AS_IT_IS, Preparation
-from omkl.data.recipe import Recipe, prepared_table
+from omkl.data.preparing.labels import task_of, y_of
+from omkl.data.preparing.notes import notes_on
+from omkl.data.preparing.recipe import Recipe, prepared_table
+from omkl.data.reading import opening
+from omkl.data.reading.formats import check_settings, data_name, format_of, read_table
+from omkl.data.reading.numbered import note_on_npz
+from omkl.data.reading.tables import Table, of_frame
 from omkl.data.registry import DataEntry, Form, Link, read_registered
-from omkl.data.tables import Table, of_frame
 from omkl.errors import OmklError, UserError, shown, suggest
 from omkl.files import locked
 from omkl.paths import cache_folder, given
@@ -148,7 +149,7 @@ def find(spec: str, *, task: str = "classification", preparation: Preparation = 
     if registry.is_name(spec):
         return registered(spec)
     if spec == "-":
-        return UserFile("stdin", task, spec, data_files.standard_input(), preparation)
+        return UserFile("stdin", task, spec, opening.standard_input(), preparation)
     path = Path(os.path.expanduser(spec))
     if not os.path.isfile(path):
         near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
@@ -436,7 +437,7 @@ class Registered(DataRef):
             fault = f"holds no {self._file_names()}" if path.is_dir() else "is neither a file nor a folder"
         faults = [f"{self.name}={path}: {fault}"]
         for form in forms:
-            paths = [data_files.find_in(path, file.name) for file in form.files] if path.is_dir() else [path]
+            paths = [opening.find_in(path, file.name) for file in form.files] if path.is_dir() else [path]
             present = [file for file in paths if file and file.is_file()]
             if len(present) == len(form.files):
                 made = replace(self, source=(form, present))
@@ -468,8 +469,8 @@ class Registered(DataRef):
 
     @property
     def to_be_downloaded(self) -> bool:
-        mirror = data_files.environment("OMKL_MIRROR")  # one that is a folder needs no network
-        allowed = bool(mirror and "://" not in mirror) or not data_files.offline()
+        mirror = opening.environment("OMKL_MIRROR")  # one that is a folder needs no network
+        allowed = bool(mirror and "://" not in mirror) or not opening.offline()
         return allowed and self.is_downloadable and self._locate() is None
 
     def paths(self) -> list[Path]:
@@ -511,7 +512,7 @@ class Registered(DataRef):
         folder, failures = incoming / self.name, list[str]()
         kind: type[OmklError] = OmklError
         for form in [form for form in forms if _downloadable(form)] or forms[:1]:
-            limit, refused = data_files.size_limit(self.entry.size_limit(form)), set[Link]()
+            limit, refused = opening.size_limit(self.entry.size_limit(form)), set[Link]()
             while True:
                 try:
                     found = [fetch(file, folder, limit, folder / "archives", refused) for file in form.files]
@@ -537,8 +538,8 @@ class Registered(DataRef):
             dataset = read_registered(self.entry, form, paths)
         except UserError as error:
             raise _OtherContent(str(error)) from error
-        data_files.files_folder().mkdir(parents=True, exist_ok=True)
-        final = [path.replace(data_files.files_folder() / path.name) for path in paths]
+        opening.files_folder().mkdir(parents=True, exist_ok=True)
+        final = [path.replace(opening.files_folder() / path.name) for path in paths]
         cache.write_parsed(dataset, cache.parsed_path(self.name, form, final, self.task))
         return final
 
@@ -550,7 +551,7 @@ class Registered(DataRef):
         if self.source:
             return self.source
         for form in sorted(self.entry.forms, key=lambda form: not form.files):
-            paths = [path for file in form.files if (path := data_files.find_file(file.name))]
+            paths = [path for file in form.files if (path := opening.find_file(file.name))]
             if len(paths) == len(form.files):
                 return form, paths
         return None
@@ -563,11 +564,11 @@ class Registered(DataRef):
             source = self._locate()
         if source is None:
             folders = ", ".join(
-                f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in data_files.search_folders()
+                f"{f}{'' if f.is_dir() else ' (no such folder)'}" for f in opening.search_folders()
             )
             raise UserError(
                 f"data set {self.name} not found: looked for {self._file_names()} "
-                f"(also .libsvm, {', '.join(data_files.COMPRESSION)}) in {folders}; {self.ways_out}"
+                f"(also .libsvm, {', '.join(opening.COMPRESSION)}) in {folders}; {self.ways_out}"
             )
         return source
 
@@ -575,7 +576,7 @@ class Registered(DataRef):
     def ways_out(self) -> str:
         """How to obtain the set that is missing here, as one sentence without its full stop."""
         known = any(file.urls for form in self.entry.forms for file in form.files)
-        forbidden = " (OMKL_OFFLINE forbids that now)" if data_files.offline() else ""
+        forbidden = " (OMKL_OFFLINE forbids that now)" if opening.offline() else ""
         network = f"with a network, `omkl data get {self.name}` downloads it{forbidden}; or " if known else ""
         return (
             f"{network}set OMKL_DATA to a folder that holds {self._file_names()}, "
@@ -590,5 +591,5 @@ class Registered(DataRef):
 def _downloadable(form: Form) -> bool:
     """Whether there is a mirror, or every file of the form has an address."""
     return bool(form.files) and (
-        bool(data_files.environment("OMKL_MIRROR")) or all(file.urls for file in form.files)
+        bool(opening.environment("OMKL_MIRROR")) or all(file.urls for file in form.files)
     )

@@ -14,11 +14,11 @@ import numpy as np
 
 from omkl import conf, schema
 from omkl.data import streams
-from omkl.data.data_files import LIMIT, size_limit
 from omkl.data.dataset import Dataset, dataset_of
-from omkl.data.labels import class_numbers, targets
-from omkl.data.parse import Examples, dense, joined, libsvm_parts, read_mat, read_npz
+from omkl.data.preparing.labels import class_numbers, targets
 from omkl.data.raw_files import READERS, TWO_FILES
+from omkl.data.reading.numbered import Examples, dense, joined, libsvm_parts, read_mat, read_npz
+from omkl.data.reading.opening import LIMIT, size_limit
 from omkl.errors import UserError, show, suggest
 from omkl.paths import listed
 from omkl.schema import one_of, such

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from omkl.data.parse import Examples, dense
+from omkl.data.reading.numbered import Examples, dense
 
 EVERY = {"drift": 10, "switch": 1000, "drift_numbers": 10, "switch_numbers": 1000}  # trials between changes
 NUMBERS = ("drift_numbers", "switch_numbers")

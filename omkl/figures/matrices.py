@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.data import confusion as confusion_counts
-from omkl.data.labels import label_text
-from omkl.errors import UserError
+from omkl.errors import UserError, shown
 from omkl.figures import style
 from omkl.figures.style import Figure, join_notes
 from omkl.reports import captions
@@ -165,7 +164,7 @@ def _count(count: float, places: int) -> str:
 
 
 def _short(name: str) -> str:
-    name = label_text(name)
+    name = shown(name)
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 

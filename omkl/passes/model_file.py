@@ -27,7 +27,7 @@ from omkl.config import members_of
 from omkl.config.kernel_kinds import PARTS, is_one
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec
 from omkl.data.dataset import MANY
-from omkl.data.labels import MOST_CLASSES
+from omkl.data.preparing.labels import MOST_CLASSES
 from omkl.engine.expansion import BLOCK
 from omkl.errors import UserError, show, suggest
 from omkl.files import replacing

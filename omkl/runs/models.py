@@ -13,11 +13,18 @@ from omkl import seeds
 from omkl.config import Plan, learner_spec, members_of
 from omkl.config.learners import check_classes, learner_specs
 from omkl.data.dataset import MANY, from_arrays, in_rows_of, warn_of_offsets
-from omkl.data.new_rows import Doubts, Rows, described_data, labels_of_model, prepared_rows, rows_like
 from omkl.data.orders import rounds_of
-from omkl.data.parse import Examples
-from omkl.data.recipe import Recipe
-from omkl.data.tables import of_frame
+from omkl.data.preparing.new_rows import (
+    Doubts,
+    Rows,
+    described_data,
+    labels_of_model,
+    prepared_rows,
+    rows_like,
+)
+from omkl.data.preparing.recipe import Recipe
+from omkl.data.reading.numbered import Examples
+from omkl.data.reading.tables import of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, show
 from omkl.estimators.make import calibrate, class_probabilities

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from omkl.data.labels import distinct, finder
+from omkl.data.preparing.labels import distinct, finder
 from omkl.errors import show
 from omkl.estimators import Later
 from omkl.estimators.arguments import has_probabilities

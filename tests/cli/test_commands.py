@@ -23,7 +23,7 @@ from omkl.cli import main
 from omkl.cli.parser import build_parser
 from omkl.config import learner_spec
 from omkl.config.parameters import parameters
-from omkl.data.formats import data_name
+from omkl.data.reading.formats import data_name
 
 ROOT = Path(omkl.__file__).resolve().parents[1]
 CHEAP = ["data=wdbc", "reps=2", "yardsticks=[majority]", "algo=arow"]

@@ -9,7 +9,8 @@ from support.results_lines import line, sealed
 
 from omkl import data
 from omkl.config import plan
-from omkl.data import parse, raw_files, registry
+from omkl.data import raw_files, registry
+from omkl.data.reading import numbered, opening
 from omkl.errors import UserError
 from omkl.paths import conf_folder
 from omkl.store.store import Store, StoreWarning
@@ -44,7 +45,7 @@ def test_column_numbers_out_of_range(tmp_path, cells, said):
 def test_an_index_of_thousands_of_digits(tmp_path):
     path = tmp_path / "libsvm"
     path.write_bytes(b"1 1:1\n-1 " + b"9" * 5000 + b":1\n")
-    said = refused(parse.read_libsvm, [path])
+    said = refused(numbered.read_libsvm, [path])
     assert said.startswith(f"{path}:2: index 999")
     assert len(said) < 400
 
@@ -55,8 +56,8 @@ def test_endless_labels_and_lines(tmp_path, monkeypatch):
     assert f"{path}:2: the label has 3,000 characters" in refused(data.load, str(path))
     path.write_bytes(b'1.5,a\n2,"b\nc"\n3,d\n')
     assert "b c -> 1" in data.load(str(path)).notes[1]
-    monkeypatch.setattr(data.data_files, "LONGEST_LINE", 100)
-    monkeypatch.setattr(data.data_files, "BLOCK", 10)
+    monkeypatch.setattr(opening, "LONGEST_LINE", 100)
+    monkeypatch.setattr(opening, "BLOCK", 10)
     for mark in (b",", b" "):
         path.write_bytes(b"1,a\n2,b\n".replace(b",", mark) + b"1" + mark * 500)
         assert f"{path}:3: the line is longer than 100" in refused(data.load, str(path))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from omkl.data import load
-from omkl.data.formats import read_table
 from omkl.data.preparation import Preparation
-from omkl.data.recipe import recipe_of
+from omkl.data.preparing.recipe import recipe_of
+from omkl.data.reading.formats import read_table
 from omkl.errors import UserError
 
 HEAD = """% a comment

@@ -18,7 +18,8 @@ import pytest
 from support.download_server import BODY
 
 from omkl import data
-from omkl.data import data_files, fetch, registry
+from omkl.data import fetch, registry
+from omkl.data.reading import opening
 from omkl.data.registry import DataFile, Link
 from omkl.errors import OmklError, UserError
 
@@ -43,9 +44,9 @@ REFUSED = [  # how the server behaves (or an address), the most bytes, and the m
     ("", 1000, "larger than the 1,000"),
     ("no length", 1000, "larger than the 1,000"),
     pytest.param("stalls", 10**6, "no data for 0.2 s", marks=pytest.mark.slow),
-    ("file:///etc/passwd", 10**6, "unknown url type: file"),
-    ("ftp://127.0.0.1/f", 10**6, "unknown url type: ftp"),
-    ("data:,x", 10**6, "unknown url type: data"),
+    ("file:///etc/passwd", 10**6, "only http and https addresses"),
+    ("ftp://127.0.0.1/f", 10**6, "only http and https addresses"),
+    ("data:,x", 10**6, "only http and https addresses"),
     ("http://127.0.0.1:9/f", 10**6, "no connection"),
 ]
 
@@ -228,13 +229,13 @@ def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
     data.registered("mine").get()
     before = tree(tmp_path / "cache")
     server.files["/f"] = bomb(kind, text)
-    unpacked, readinto = [], data_files._Capped.readinto
+    unpacked, readinto = [], opening._Capped.readinto
 
     def counted(self, buffer):
         unpacked.append(len(buffer))
         return readinto(self, buffer)
 
-    monkeypatch.setattr(data_files._Capped, "readinto", counted)
+    monkeypatch.setattr(opening._Capped, "readinto", counted)
     with pytest.raises(
         OmklError, match=r"mine.t: holds more than|larger than the [\d,]+ bytes that mine.t can"
     ):
@@ -245,7 +246,7 @@ def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
 
 @pytest.mark.parametrize("kind", PACKERS)
 def test_a_bomb_among_users_files_is_distinguished_from_data(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(data_files, "FLOOR", 2**14)
+    monkeypatch.setattr(opening, "FLOOR", 2**14)
     path = tmp_path / f"own.{kind}"
     path.write_bytes(PACKERS[kind](TEXTS["rows"] * 10**5))
     with pytest.raises(UserError, match=r"after decompression.*OMKL_MAX_BYTES"):
@@ -313,10 +314,10 @@ def test_a_bad_member_leaves_nothing(server, tmp_path, damage):
 
 
 class RawServer:
-    """Sends these parts to every client, ``pause`` seconds apart, then keeps the connection or closes it."""
+    """Sends these parts to every client, then keeps the connection or closes it."""
 
-    def __init__(self, parts, pause=0.0, hold=False):
-        self.parts, self.pause, self.hold = parts, pause, hold
+    def __init__(self, parts, hold=False):
+        self.parts, self.hold = parts, hold
         self.over = threading.Event()
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/f"
@@ -334,8 +335,6 @@ class RawServer:
                     continue
                 for part in self.parts:
                     line.sendall(part)
-                    if self.over.wait(self.pause):
-                        return
                 if self.hold:
                     self.over.wait()
 
@@ -351,26 +350,13 @@ class RawServer:
 
 
 OK = b"HTTP/1.1 200 OK\r\n"
-DRIPPING = {
-    "never answers": [],
-    "drips its headers": [OK, *[b"x"] * 20_000],
-    "drips header lines": [OK, *[b"X: y\r\n"] * 20_000],
-    "drips the body": [OK + b"Content-Length: 1000\r\n\r\n", *[b"1"] * 20_000],
-    "drips a body without length": [OK + b"\r\n", *[b"1"] * 20_000],
-    "drips a chunk's size": [OK + b"Transfer-Encoding: chunked\r\n\r\n", *[b"0"] * 20_000],
-    "drips chunks": [OK + b"Transfer-Encoding: chunked\r\n\r\n", *[b"1\r\n1\r\n"] * 20_000],
-}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", DRIPPING)
-def test_a_server_that_stalls_or_drips_is_given_up(tmp_path, monkeypatch, how):
+def test_a_server_that_stalls_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_TIMEOUT", "0.15")
     monkeypatch.setattr(fetch, "ATTEMPTS", 1)
-    with (
-        RawServer(DRIPPING[how], pause=0.05, hold=True) as it,
-        pytest.raises(OmklError, match=r"no data for 0.15 s|less than 100 bytes a second"),
-    ):
+    with RawServer([], hold=True) as it, pytest.raises(OmklError, match=r"no data for 0.15 s"):
         fetch.download(it.url, tmp_path / "x", 10**6)
     assert not (tmp_path / "x").exists()
 

@@ -9,7 +9,7 @@ import omkl
 from omkl.cli import main
 from omkl.config.request import files
 from omkl.data.dataset import from_arrays
-from omkl.data.notes import Described, note_on_alike, notes_on
+from omkl.data.preparing.notes import Described, note_on_alike, notes_on
 from omkl.data.ref import Frame
 
 T = 60

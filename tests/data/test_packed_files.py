@@ -9,9 +9,10 @@ import zipfile
 
 import pytest
 
-from omkl.data import data_files, load
-from omkl.data.data_files import open_binary
-from omkl.data.formats import data_name, format_of
+from omkl.data import load
+from omkl.data.reading import opening
+from omkl.data.reading.formats import data_name, format_of
+from omkl.data.reading.opening import open_binary
 from omkl.errors import UserError
 
 TABLE = b"a,b,y\n" + b"1.5,2,0\n3,4,1\n" * 10
@@ -65,8 +66,8 @@ def test_every_kind_of_compression(tmp_path, ending):
 def test_the_limit_against_bombs_holds_for_all(tmp_path, monkeypatch, ending):
     bomb = tmp_path / f"bomb.csv{ending}"
     bomb.write_bytes(PACKERS[ending](b"1" * 10**6))
-    monkeypatch.setattr(data_files, "FLOOR", 10**5)
-    monkeypatch.setattr(data_files, "RATIO", 1)
+    monkeypatch.setattr(opening, "FLOOR", 10**5)
+    monkeypatch.setattr(opening, "RATIO", 1)
     with pytest.raises(UserError, match=r"bomb\.csv.*: holds more than .* bytes after decompression"):
         open_binary(bomb).read()
     with pytest.raises(UserError, match=r"holds more than 1,000 bytes"):
@@ -88,8 +89,8 @@ def test_a_table_that_unpacks_to_too_much_is_not_parsed(
 ):
     path = tmp_path / f"{name}{ending}"
     path.write_bytes(PACKERS[ending](head + row * 5000))
-    monkeypatch.setattr(data_files, limit, 0)
-    monkeypatch.setattr(data_files, {"LINES": "FEWEST_ALLOWED", "RATIO": "FLOOR"}[limit], 1000)
+    monkeypatch.setattr(opening, limit, 0)
+    monkeypatch.setattr(opening, {"LINES": "FEWEST_ALLOWED", "RATIO": "FLOOR"}[limit], 1000)
     with pytest.raises(UserError, match=f"holds more than {said} after decompression.*OMKL_MAX_BYTES"):
         load(str(path))
     monkeypatch.setenv("OMKL_MAX_BYTES", "1000000")

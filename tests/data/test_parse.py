@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omkl import data
-from omkl.data import data_files, parse
 from omkl.data.preparation import Preparation
+from omkl.data.reading import numbered, opening
 from omkl.errors import UserError
 
 
@@ -40,7 +40,7 @@ GOOD = b"+1 1:0.5 3:-2e-3\n\n# a comment line\n-1\t2:1 \t4:0 5:-0.0  # rest\r\n1
 
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress, bz2.compress, lzma.compress])
 def test_libsvm_text_plain_and_compressed(tmp_path, wrap):
-    rows = parse.read_libsvm([write(tmp_path / "a", wrap(GOOD))])
+    rows = numbered.read_libsvm([write(tmp_path / "a", wrap(GOOD))])
     assert rows.labels.tolist() == [1, -1, 1, -1]
     assert rows.indptr.tolist() == [0, 2, 3, 3, 5]
     assert rows.indices.tolist() == [0, 2, 1, 0, 1]
@@ -52,21 +52,21 @@ def test_libsvm_text_plain_and_compressed(tmp_path, wrap):
 @pytest.mark.parametrize("wrap", [bytes, gzip.compress])
 def test_a_byte_order_mark_is_no_part_of_the_first_label(tmp_path, wrap, monkeypatch):
     mark = b"\xef\xbb\xbf"
-    plain = parse.read_libsvm([write(tmp_path / "plain", GOOD)])
-    for block in (data_files.BLOCK, 1):  # by whole blocks, and line by line
-        monkeypatch.setattr(data_files, "BLOCK", block)
-        rows = parse.read_libsvm([write(tmp_path / str(n), wrap(mark + GOOD)) for n in (1, 2)])
+    plain = numbered.read_libsvm([write(tmp_path / "plain", GOOD)])
+    for block in (opening.BLOCK, 1):  # by whole blocks, and line by line
+        monkeypatch.setattr(opening, "BLOCK", block)
+        rows = numbered.read_libsvm([write(tmp_path / str(n), wrap(mark + GOOD)) for n in (1, 2)])
         assert rows.labels.tolist() == plain.labels.tolist() * 2
         assert rows.values.tolist() == plain.values.tolist() * 2
     with pytest.raises(UserError, match=r"x:1: label: .* is not a number"):
-        parse.read_libsvm([write(tmp_path / "x", mark + mark + GOOD)])
+        numbered.read_libsvm([write(tmp_path / "x", mark + mark + GOOD)])
     with pytest.raises(UserError, match="no examples in it"):
-        parse.read_libsvm([write(tmp_path / "empty", mark)])
+        numbered.read_libsvm([write(tmp_path / "empty", mark)])
 
 
 def test_several_files_are_one_after_the_other(tmp_path):
     one, two = write(tmp_path / "1", "1 1:1\n"), write(tmp_path / "2", "-1 2:2")
-    assert dense(parse.read_libsvm([one, two])).tolist() == [[1, 0], [0, 2]]
+    assert dense(numbered.read_libsvm([one, two])).tolist() == [[1, 0], [0, 2]]
 
 
 BROKEN = {
@@ -106,19 +106,19 @@ BROKEN = {
 def test_broken_libsvm_line_is_named(tmp_path, line):
     path = write(tmp_path / "bad.libsvm", f"1 1:1\n# c\n\n{line}\n-1 1:2\n")
     with pytest.raises(UserError) as caught:
-        parse.read_libsvm([path])
+        numbered.read_libsvm([path])
     assert str(caught.value).startswith(f"{path}:4: ")
     assert BROKEN[line] in str(caught.value)
 
 
 def test_broken_line_far_into_a_large_file_has_its_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(data_files, "BLOCK", 1000)
+    monkeypatch.setattr(opening, "BLOCK", 1000)
     lines = [f"{'-' if i % 2 else '+'}1 {1 + i % 7}:{i}.25" for i in range(5000)]
     path = write(tmp_path / "large", "\n".join(lines))
-    assert len(parse.read_libsvm([path]).labels) == 5000
+    assert len(numbered.read_libsvm([path]).labels) == 5000
     lines[4321] += " 1:nonsense"
     with pytest.raises(UserError, match=":4322: "):
-        parse.read_libsvm([write(path, "\n".join(lines))])
+        numbered.read_libsvm([write(path, "\n".join(lines))])
 
 
 number = st.floats(-1e300, 1e300, allow_nan=False).map(lambda x: x + 0.0)
@@ -135,7 +135,7 @@ def test_block_and_line_readers_agree_and_keep_every_bit(rows, space, end):
     text = end.join(
         space.join([str(y), *(f"{i}:{x!r}" for i, x in sorted(xs.items()))]) for y, xs in rows
     ).encode()
-    fast, slow = parse._fast_block(text, 1), parse._slow_block(text, 1, "text", 1)
+    fast, slow = numbered._fast_block(text, 1), numbered._slow_block(text, 1, "text", 1)
     assert fast is not None
     for a, b in zip(fast, slow, strict=True):
         assert np.array_equal(a, b)
@@ -145,9 +145,9 @@ def test_block_and_line_readers_agree_and_keep_every_bit(rows, space, end):
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="1290:.-+e# \n\tna", max_size=25))
 def test_block_reader_never_accepts_what_the_line_reader_refuses(text):
-    fast = parse._fast_block(text.encode(), 1)
+    fast = numbered._fast_block(text.encode(), 1)
     if fast is not None:
-        slow = parse._slow_block(text.encode(), 1, "text", 1)
+        slow = numbered._slow_block(text.encode(), 1, "text", 1)
         assert all(np.array_equal(a, b) for a, b in zip(fast, slow, strict=True))
 
 
@@ -155,7 +155,7 @@ def test_reader_agrees_with_scikit_learn_on_real_data(shared_data):
     from sklearn.datasets import load_svmlight_file
 
     path = shared_data / "svmguide3.libsvm.xz"
-    rows = parse.read_libsvm([path])
+    rows = numbered.read_libsvm([path])
     X, y = load_svmlight_file(io.BytesIO(lzma.decompress(path.read_bytes())), n_features=rows.d)
     assert np.array_equal(dense(rows), X.toarray())
     assert np.array_equal(rows.labels, y)
@@ -174,7 +174,7 @@ def test_decompression_is_bounded(tmp_path, monkeypatch):
     bomb = write(tmp_path / "bomb.xz", lzma.compress(b"1 1:1\n" * 2_000_000))
     assert bomb.stat().st_size < 5000
     with pytest.raises(UserError, match="more than 1,000,000 bytes after decompression"):
-        parse.read_libsvm([bomb], 1_000_000)
+        numbered.read_libsvm([bomb], 1_000_000)
     monkeypatch.setenv("OMKL_MAX_BYTES", "2000000")
     with pytest.raises(UserError, match="2,000,000 bytes"):
         data.load(str(bomb))
@@ -184,10 +184,10 @@ def test_decompression_is_bounded(tmp_path, monkeypatch):
 
 
 def test_endless_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(data_files, "BLOCK", 1000)
-    monkeypatch.setattr(data_files, "LONGEST_LINE", 5000)
+    monkeypatch.setattr(opening, "BLOCK", 1000)
+    monkeypatch.setattr(opening, "LONGEST_LINE", 5000)
     with pytest.raises(UserError, match=":2: the line is longer"):
-        parse.read_libsvm([write(tmp_path / "line", "1 1:1\n" + "1" * 20_000)])
+        numbered.read_libsvm([write(tmp_path / "line", "1 1:1\n" + "1" * 20_000)])
 
 
 @pytest.mark.parametrize("compress", [lzma.compress, gzip.compress, bz2.compress])
@@ -275,7 +275,7 @@ def test_bad_npz(tmp_path, arrays, message):
 def test_npz_is_bounded_before_it_is_read(tmp_path):
     np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((1000, 1000)), y=np.zeros(1000))
     with pytest.raises(UserError, match="8,00"):
-        parse.read_npz(tmp_path / "bomb.npz", 100_000)
+        numbered.read_npz(tmp_path / "bomb.npz", 100_000)
 
 
 def test_unknown_name_and_missing_file():
@@ -288,16 +288,16 @@ def test_unknown_name_and_missing_file():
 @pytest.mark.parametrize("text", ["1 0:1 2:2\n-1 1:3\n", "1 1:3\n" * 3 + "-1 0:2\n# c\n", "1\n-1 0:1\n"])
 def test_an_index_0_is_the_first_column(tmp_path, text):
     path = write(tmp_path / "a", text)
-    rows = parse.read_libsvm([path], base=None)
+    rows = numbered.read_libsvm([path], base=None)
     assert (rows.base, rows.d) == (0, 1 + max(int(part[0]) for part in re.findall(r"\d:", text)))
     again = write(tmp_path / "b", re.sub(r"(\d):", lambda match: f"{int(match[1]) + 1}:", text))
-    assert dense(parse.read_libsvm([again])).tolist() == dense(rows).tolist()
-    assert parse.read_libsvm([again], base=None).base == 1
-    shifted = parse.read_libsvm([again], base=0)
+    assert dense(numbered.read_libsvm([again])).tolist() == dense(rows).tolist()
+    assert numbered.read_libsvm([again], base=None).base == 1
+    shifted = numbered.read_libsvm([again], base=0)
     assert (shifted.d, dense(shifted)[:, 0].tolist()) == (rows.d + 1, [0] * len(rows.labels))
     with pytest.raises(UserError, match=r"a:\d: index 0, but the columns count from 1"):
-        parse.read_libsvm([path])
-    assert dense(parse.read_libsvm([path, again], base=None)).shape[1] == rows.d + 1
+        numbered.read_libsvm([path])
+    assert dense(numbered.read_libsvm([path, again], base=None)).shape[1] == rows.d + 1
 
 
 def test_a_note_says_that_columns_count_from_0(tmp_path, monkeypatch):
@@ -324,10 +324,10 @@ def test_another_encoding_is_named(tmp_path, text, said):
     path = tmp_path / "x"
     path.write_bytes(text)
     with pytest.raises(UserError, match=said):
-        parse.read_libsvm([path])
+        numbered.read_libsvm([path])
 
 
 def test_comments_may_hold_any_bytes(tmp_path):
     path = tmp_path / "x"
     path.write_bytes(b"1 1:1 # caf\xe9\n-1 2:2\n")
-    assert parse.undense(parse.read_libsvm([path])).tolist() == [[1, 0], [0, 2]]
+    assert numbered.undense(numbered.read_libsvm([path])).tolist() == [[1, 0], [0, 2]]

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from omkl import data
-from omkl.data import formats, labels, registry
-from omkl.data.parse import joined, undense
+from omkl.data import registry
+from omkl.data.preparing import labels
 from omkl.data.raw_files import READERS
+from omkl.data.reading import formats
+from omkl.data.reading.numbered import joined, undense
 from omkl.data.registry import Form
 from omkl.errors import UserError
 

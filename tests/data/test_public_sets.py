@@ -21,9 +21,9 @@ from support.workbooks import ods, xls, xlsx
 
 from omkl import data
 from omkl.data import registry
-from omkl.data.formats import sheet_rows
-from omkl.data.parse import read_libsvm, read_npz, undense
 from omkl.data.preparation import Preparation
+from omkl.data.reading.formats import sheet_rows
+from omkl.data.reading.numbered import read_libsvm, read_npz, undense
 from omkl.errors import UserError
 
 MAT = {name: f"adaraker_{name}" for name in ("air", "tom", "twitter", "energy", "har")}
@@ -257,7 +257,7 @@ def test_other_content_at_an_address_leads_to_the_next_one(shared_data, serve, s
 
 
 def test_a_matlab_bomb_is_refused_before_it_is_read(tmp_path):
-    from omkl.data.parse import read_mat
+    from omkl.data.reading.numbered import read_mat
 
     (tmp_path / "a.mat").write_bytes(mat(np.zeros((3000, 1000)), np.ones(3000)))
     assert (tmp_path / "a.mat").stat().st_size < 10**5
@@ -277,7 +277,7 @@ def test_a_matlab_bomb_is_refused_before_it_is_read(tmp_path):
     ids=["text", "shape", "words", "inf", "struct"],
 )
 def test_a_matlab_file_that_does_not_fit_is_refused(tmp_path, body, said):
-    from omkl.data.parse import read_mat
+    from omkl.data.reading.numbered import read_mat
 
     (tmp_path / "a.mat").write_bytes(body)
     with pytest.raises(UserError, match=said):

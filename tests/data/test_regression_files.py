@@ -9,7 +9,7 @@ import pytest
 from omkl import data
 from omkl.config import plan
 from omkl.data import registry
-from omkl.data.parse import undense
+from omkl.data.reading.numbered import undense
 from omkl.errors import UserError
 from omkl.runs.cells import expand
 

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from omkl.config import plan
-from omkl.data import data_files, delimited, load, tables
-from omkl.data.delimited import delimiter_of
-from omkl.data.formats import format_of, read_table
+from omkl.data import load
 from omkl.data.preparation import Preparation, Stop, column_word
+from omkl.data.reading import delimited, opening, tables
+from omkl.data.reading.delimited import delimiter_of
+from omkl.data.reading.formats import format_of, read_table
 from omkl.data.ref import read_file
 from omkl.errors import UserError
 
@@ -325,7 +326,7 @@ def test_numbers_are_those_of_float_however_the_lines_are_read(path, monkeypatch
     found = {}
     for lines, block in ((1, 2**22), (10**9, 2**22), (1, 5000), (10**9, 5000)):
         monkeypatch.setattr(delimited, "MANY_LINES", lines)
-        monkeypatch.setattr(data_files, "BLOCK", block)
+        monkeypatch.setattr(opening, "BLOCK", block)
         table = read_table(path)
         assert table.numbers("a").tolist() == list(map(float, texts))
         assert (table.numbers("d")[:4].tolist(), table.words["c"]) == ([0, 1, 2, 0], {"NA": 0})

@@ -14,10 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from omkl.data import columns, load, tables
-from omkl.data.formats import parts_of, read_table
+from omkl.data import load
 from omkl.data.preparation import Preparation, Stop
-from omkl.data.recipe import Recipe, recipe_of
+from omkl.data.preparing import columns
+from omkl.data.preparing.recipe import Recipe, recipe_of
+from omkl.data.reading import tables
+from omkl.data.reading.formats import parts_of, read_table
 from omkl.data.ref import Frame, read_file
 from omkl.errors import UserError
 

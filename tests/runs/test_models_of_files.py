@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from omkl.cli import main
-from omkl.data import data_files
+from omkl.data.reading import opening
 from omkl.passes.model_file import read_model
 
 
@@ -123,11 +123,11 @@ def test_a_row_for_each_row_in_every_part_and_format(rows, capsys, monkeypatch):
         assert row["label"] == max("abc", key=lambda name, row=row: float(row[f"score {name}"]))
     assert [row["row"] for row in made if not row["label"]] == ["4"]
     assert "10 of 59 labels are unknown to the model: new (10)" in said
-    monkeypatch.setattr("omkl.data.new_rows.PART", 7)
+    monkeypatch.setattr("omkl.data.preparing.new_rows.PART", 7)
     assert main(["predict", "m.omkl", "new.csv", "--proba"]) == 2
     assert "OMKC(D,D) has no probabilities" in capsys.readouterr().err
     for fmt in ("csv", "json", "jsonl"):
-        data_files.standard_input.cache_clear()
+        opening.standard_input.cache_clear()
         with open("new.csv", encoding="utf-8") as file:
             monkeypatch.setattr("sys.stdin", file)
             assert main(["predict", "m.omkl", "-", "--scores", "--format", fmt, "--out", "out"]) == 0
@@ -140,7 +140,7 @@ def test_a_row_for_each_row_in_every_part_and_format(rows, capsys, monkeypatch):
         assert [str(record["row"]) for record in records] == [row["row"] for row in made]
         assert list(records[3].values()) == [4, "r3", None, None, None, None, None]
         assert records[5]["score a"] == float(made[5]["score a"])
-    data_files.standard_input.cache_clear()
+    opening.standard_input.cache_clear()
     assert (
         capsys.readouterr().err.count(
             "omkl: standard input: missing=drop leaves out 1 of 60 rows; 10 of 59 labels"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.data_files import text_lines
 from omkl.data.preparation import Preparation
-from omkl.data.tables import GapWords, Table, check_width, kept_as_text, number_column, table_of
+from omkl.data.reading.opening import text_lines
+from omkl.data.reading.tables import GapWords, Table, check_width, kept_as_text, number_column, table_of
 from omkl.errors import UserError, counted, show
 
 _KEYWORD = re.compile(r"\s*(@\w+)\s+", re.ASCII)

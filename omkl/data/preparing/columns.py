@@ -14,9 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.labels import TRUTH
-from omkl.data.preparation import Preparation, Stop, column_word, in_shell, is_near_number, na_text, typed
-from omkl.data.tables import Table, distinct_texts
+from omkl.data.preparation import (
+    TRUTH,
+    Preparation,
+    Stop,
+    column_word,
+    in_shell,
+    is_near_number,
+    na_text,
+    typed,
+)
+from omkl.data.reading.tables import Table, distinct_texts
 from omkl.errors import UserError, show
 
 KINDS = NUMBERS, WORDS, LETTERS, DATE = "numbers", "words", "letters", "a date"

@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from omkl.data.data_files import encoding_fault, line_blocks, size_limit
+from omkl.data.reading.opening import encoding_fault, line_blocks, size_limit
 from omkl.errors import OmklError, UserError, show
 
 LARGEST_INDEX = 2**31 - 1

@@ -1,58 +1,40 @@
-"""What is understood of a data set: its columns, what will be done with each, and the words to change it."""
+"""What is understood of a data set: its columns, what becomes of each, and the words that change it."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.config.request import files
-from omkl.data import data_files
-from omkl.data.columns import DATE, LETTERS, WORDS, Column, date_texts
 from omkl.data.dataset import Dataset
-from omkl.data.formats import check_settings, format_of, read_table
-from omkl.data.labels import shortlist
-from omkl.data.notes import WRITE_ALIKE
 from omkl.data.preparation import Preparation, Stop, column_word, in_shell
-from omkl.data.recipe import Choice, choice_of, mended
+from omkl.data.preparing.columns import DATE, LETTERS, WORDS, Column, date_texts
+from omkl.data.preparing.notes import WRITE_ALIKE
+from omkl.data.preparing.recipe import Choice, choice_of, mended
+from omkl.data.reading import opening
+from omkl.data.reading.formats import check_settings, format_of, read_table
+from omkl.data.reading.tables import Table, of_frame
 from omkl.data.ref import DataRef, Frame, UserFile
-from omkl.data.tables import Table as DataTable
-from omkl.data.tables import of_frame
-from omkl.errors import UserError, called, counted, quoted
-from omkl.reports.table import Table
+from omkl.errors import UserError, called, counted, quoted, shortlist
 
-MOST = 200  # columns that are shown; JSON has all
 Row = dict[str, Any]
 
 
-def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
-    """Show what is understood of data before anything is run on them.
+class Look(NamedTuple):
+    """A row for each column, a title, and sentences on what stops a run and what it gets."""
 
-    Parameters
-    ----------
-    data
-        A path, ``-`` for standard input, the name of a registered data set, or a frame (pandas, polars).
-    words
-        Settings as the command takes them, such as ``["label=repaid", "missing=mean"]``.
-    **settings
-        Such settings as keywords.
+    rows: list[Row]
+    title: str
+    findings: list[str]
 
-    Returns
-    -------
-    Table
-        A row for each column: its kind, its range, its gaps, what will be done with it, and the words that
-        change this. Below it, all that stops a run, and the command that holds all words which mend it. A
-        notebook shows it as HTML; ``render("json")`` returns the rows as JSON.
 
-    Raises
-    ------
-    UserError
-        For a file that cannot be read at all.
+def look_at(ref: DataRef) -> Look:
+    """Return what is understood of data, as if all that stops a run had been mended.
+
+    Raises UserError for a file that cannot be read at all, or where no setting mends the last stop.
     """
-    given = Frame("data", "auto", "data", data) if hasattr(data, "columns") else str(data)
-    (ref,) = files(list(words), settings, [given])
     name = "standard input" if ref.word == "-" else ref.word
     is_file = isinstance(ref, UserFile)
     stops, table, title = list[Stop](), None, name
@@ -62,27 +44,28 @@ def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
     findings, rows = [f"A run stops: {called(str(stop))}" for stop in stops], list[Row]()
     if table is None and stops:  # the last one is what no setting mends
         raise UserError("\n".join(map(str, stops)))
-    made, notes = _outcome(ref) if table is not None else (ref.load(), [])
+    dataset, notes = _outcome(ref) if table is not None else (ref.load(), [])
     findings += notes
     if table is not None:
-        task, stopped = made.task if made else ref.task, {stop.column: stop for stop in stops if stop.column}
+        task = dataset.task if dataset else ref.task
+        stopped = {stop.column: stop for stop in stops if stop.column}
         chosen = choice_of(table)
         rows = [_row(column, table, chosen, stopped.get(column), task) for column in table.names]
         form = format_of(ref.path).title if isinstance(ref, UserFile) else "a data frame"
         title = f"{name}: {form}, {counted(len(table), 'row')}"
-    elif made is not None:
-        rows, title = _of_dataset(made), f"{name}: {counted(made.T, 'row')}, {counted(made.d, 'feature')}"
-    if made is not None:
-        gets = f"{counted(made.T, 'row')} with {counted(made.d, 'feature')}"
+    elif dataset is not None:
+        rows, title = (
+            _of_dataset(dataset),
+            f"{name}: {counted(dataset.T, 'row')}, {counted(dataset.d, 'feature')}",
+        )
+    if dataset is not None:
+        gets = f"{counted(dataset.T, 'row')} with {counted(dataset.d, 'feature')}"
         findings.append(f"{'With these words a' if stops else 'A'} run gets {gets}.")
-        findings += [f"To run it: {_command(ref, made.task, rows)}"] if is_file else []
-    below = (
-        [f"Columns {MOST + 1} to {len(rows)} are not shown; --format json has them."] if rows[MOST:] else []
-    )
-    return Table.of(rows, rows[:MOST], title=title, findings=findings, below=below)
+        findings += [f"To run it: {_command(ref, dataset.task, rows)}"] if is_file else []
+    return Look(rows, title, findings)
 
 
-def _reader(ref: DataRef) -> Callable[[Preparation], DataTable] | None:
+def _reader(ref: DataRef) -> Callable[[Preparation], Table] | None:
     """Return what reads the columns of a user's table with a preparation; None for other data."""
     if isinstance(ref, Frame):
         frame, name = ref.frame, Path(ref.name)
@@ -90,9 +73,9 @@ def _reader(ref: DataRef) -> Callable[[Preparation], DataTable] | None:
     if isinstance(ref, UserFile) and format_of(ref.path).is_table:
         path, word = ref.path, ref.word
 
-        def read(preparation: Preparation) -> DataTable:
+        def read(preparation: Preparation) -> Table:
             check_settings(word, path, preparation)
-            return read_table(path, preparation, data_files.size_limit())
+            return read_table(path, preparation, opening.size_limit())
 
         return read
     return None
@@ -148,7 +131,7 @@ def _line(column: str, kind: str, values: str, gaps: int, use: str, words: str) 
     return {"column": column, "kind": kind, "values": values, "gaps": gaps, "use": use, "to change": words}
 
 
-def _row(name: str, table: DataTable, chosen: Choice, stop: Stop | None, task: str) -> Row:
+def _row(name: str, table: Table, chosen: Choice, stop: Stop | None, task: str) -> Row:
     """Return the row of a column; stop: what stops a run at it, which settings have mended."""
     column, gaps = chosen.columns.get(name), int(table.missing(name).sum())
     is_class = name == chosen.label and task != "regression"
@@ -184,7 +167,7 @@ def _words_of(stop: Stop) -> str:
     return Preparation().mended(stop.mend).words
 
 
-def _use(column: Column, table: DataTable) -> str:
+def _use(column: Column, table: Table) -> str:
     if column.kind == WORDS:
         different = [word for word in column.with_words(table).parts if word]
         return f"{counted(len(different), 'feature')}, one for each word"
@@ -194,7 +177,7 @@ def _use(column: Column, table: DataTable) -> str:
     return "a feature"
 
 
-def _content(name: str, column: Column | None, table: DataTable, is_class: bool) -> tuple[str, str]:
+def _content(name: str, column: Column | None, table: Table, is_class: bool) -> tuple[str, str]:
     """Return the kind of a column, and what it holds, in short."""
     missing, numbers = table.missing(name), table.numbers(name)
     if missing.all():

@@ -19,17 +19,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.data.notes import note_on_alike
-from omkl.data.parse import to_number
-from omkl.errors import UserError, counted, quoted, show, suggest
+from omkl.data.preparation import TRUTH
+from omkl.data.preparing.notes import note_on_alike
+from omkl.data.reading.numbered import to_number
+from omkl.errors import MOST_LISTED, UserError, counted, quoted, shortlist, show, shown, suggest
 
 Classes = tuple[str, ...] | None  # labels as a source without YAML writes them, in the order of their numbers
 OTHERS = "other"  # all classes but the positive one, where they are several
 MOST_CLASSES = 1000
-MOST_LISTED = 8  # in a message
 FEW = 20  # different whole numbers that are classes where nothing else is said ...
 FEWEST_ROWS = 10  # ... if each has this many rows on average
-TRUTH = {"false": 0.0, "true": 1.0}
 _SCALARS = (bool, int, float, str, np.bool_, np.integer, np.floating, np.str_)  # what JSON can hold
 _EXACT = 2.0**53  # up to here, different whole numbers are different floats
 _DECIMAL = re.compile(r"[-+]?(\d+)(?:\.(\d*))?|[-+]?\.(\d+)")
@@ -224,7 +223,7 @@ def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, whe
         labels = (
             f"{count} different labels ({shortlist(quoted(texts))})"
             if count != 1
-            else f"every label is {label_text(texts[0])}"
+            else f"every label is {shown(texts[0])}"
         )
         raise UserError("; ".join([f"{where}: {labels}", *faults]))
 
@@ -234,17 +233,6 @@ def _are_targets(numbers: np.ndarray, T: int) -> bool:
     several, most = len(numbers) > FEW, 2 * len(numbers) > T
     fractions = bool((numbers != np.round(numbers)).any())
     return len(numbers) > 2 and ((several or most) if fractions else (several and most))
-
-
-def shortlist(texts: Sequence[str]) -> str:
-    """Return the first of these texts for a message, on one line."""
-    words = [label_text(text) for text in texts[:MOST_LISTED]]
-    return ", ".join(words) + (", ..." if len(texts) > MOST_LISTED else "")
-
-
-def label_text(text: str) -> str:
-    """Return a label for a message, on one line."""
-    return text if text.isprintable() else show(text)
 
 
 def note_on(classes: Classes) -> tuple[str, ...]:
@@ -257,9 +245,7 @@ def note_on(classes: Classes) -> tuple[str, ...]:
     notes = []
     numbers = ("-1", "+1") if len(classes) == 2 else tuple(map(str, range(len(classes))))
     if classes != tuple(number.removeprefix("+") for number in numbers):
-        pairs = [
-            f"{label_text(text)} -> {number}" for text, number in zip(quoted(classes), numbers, strict=True)
-        ]
+        pairs = [f"{shown(text)} -> {number}" for text, number in zip(quoted(classes), numbers, strict=True)]
         if len(pairs) > MOST_LISTED:
             pairs[MOST_LISTED - 1 : -1] = ["..."]
         notes.append(f"labels: {', '.join(pairs)}")
@@ -280,9 +266,9 @@ def against_rest(
     names, place, _ = distinct(labels)
     own = finder(names)(positive)
     if own is None:
-        shown = ", ".join(map(show, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
+        has = ", ".join(map(show, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
         raise UserError(
-            f"positive={positive}: {where} has no such class{suggest(positive, names)}; it has {shown}"
+            f"positive={positive}: {where} has no such class{suggest(positive, names)}; it has {has}"
         )
     others = [name for name in names if name != names[own]]
     number = _read(names[own]).number

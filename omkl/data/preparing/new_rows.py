@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl.data import DataRef, registry
-from omkl.data.data_files import standard_input
 from omkl.data.dataset import Dataset
-from omkl.data.formats import LIBSVM, format_of, parts_of
-from omkl.data.labels import MOST_LISTED, distinct, finder, label_text, shortlist, targets
-from omkl.data.parse import Examples, dense
 from omkl.data.preparation import Preparation
-from omkl.data.recipe import Recipe, left_out_rows, note_on_filled
-from omkl.data.tables import Table
-from omkl.errors import UserError, counted, quoted, show, suggest
+from omkl.data.preparing.labels import distinct, finder, targets
+from omkl.data.preparing.recipe import Recipe, left_out_rows, note_on_filled
+from omkl.data.reading.formats import LIBSVM, format_of, parts_of
+from omkl.data.reading.numbered import Examples, dense
+from omkl.data.reading.opening import standard_input
+from omkl.data.reading.tables import Table
+from omkl.errors import MOST_LISTED, UserError, counted, quoted, shortlist, show, shown, suggest
 
 PART = 20_000  # rows of a file that are in memory at once
 
@@ -84,7 +84,7 @@ class Doubts:
         if self.kept < self.rows:
             doubts.append(left_out_rows(self.recipe, self.rows - self.kept, self.rows))
         if self.unknown:
-            texts = [f"{label_text(text)} ({count})" for text, count in self.unknown.most_common()]
+            texts = [f"{shown(text)} ({count})" for text, count in self.unknown.most_common()]
             total = self.unknown.total()
             are = "is" if total == 1 else "are"
             doubts.append(f"{total} of {self.labels} labels {are} unknown to the model: {shortlist(texts)}")

@@ -11,7 +11,7 @@ import pytest
 import omkl
 from omkl import look
 from omkl.cli import main
-from omkl.data import data_files
+from omkl.data.reading import opening
 from omkl.errors import UserError
 
 TEXT = "id,when,hour,home,name,size,bought\n" + "".join(
@@ -131,15 +131,15 @@ def test_what_cannot_be_read_at_all_is_an_error(path, text):
 
 
 def test_the_command_reads_standard_input(path, capsys, monkeypatch):
-    data_files.standard_input.cache_clear()
+    opening.standard_input.cache_clear()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode()), encoding="utf-8"))
     assert main(["data", "look", "-", "label=bought", "missing=mean", "--format", "json"]) == 0
     assert [row["gaps"] for row in json.loads(capsys.readouterr().out)] == [0, 0, 0, 0, 0, 1, 0]
-    data_files.standard_input.cache_clear()
+    opening.standard_input.cache_clear()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
     assert main(["data", "look", "-"]) == 2
     assert "standard input holds nothing" in capsys.readouterr().err
-    data_files.standard_input.cache_clear()
+    opening.standard_input.cache_clear()
 
 
 def test_data_without_names_are_summed_up(path, capsys):

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.data.labels import TRUTH
-from omkl.data.preparation import AS_IT_IS, LABELS, Preparation, Stop, column_word, typed_setting
+from omkl.data.preparation import AS_IT_IS, LABELS, TRUTH, Preparation, Stop, column_word, typed_setting
 from omkl.errors import UserError, counted, quoted, show, suggest
 
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl import schema
-from omkl.data.columns import (
+from omkl.data.dataset import FILLED, Dataset, dataset_of
+from omkl.data.preparation import Preparation, Stop, column_word, in_shell, na_text, plain_values
+from omkl.data.preparing.columns import (
     KINDS,
     LONGEST_TEXT,
     NUMBERS,
@@ -23,14 +25,12 @@ from omkl.data.columns import (
     no_number,
     stop_of_label,
 )
-from omkl.data.data_files import size_limit
-from omkl.data.dataset import FILLED, Dataset, dataset_of
-from omkl.data.labels import Classes, against_rest, shortlist, task_of, y_of
-from omkl.data.notes import Described, note_on_alike, note_on_codes, notes_on
-from omkl.data.parse import dense
-from omkl.data.preparation import Preparation, Stop, column_word, in_shell, na_text, plain_values
-from omkl.data.tables import MOST_COLUMNS, Table
-from omkl.errors import UserError, counted, quoted, show, suggest
+from omkl.data.preparing.labels import Classes, against_rest, task_of, y_of
+from omkl.data.preparing.notes import Described, note_on_alike, note_on_codes, notes_on
+from omkl.data.reading.numbered import dense
+from omkl.data.reading.opening import size_limit
+from omkl.data.reading.tables import MOST_COLUMNS, Table
+from omkl.errors import UserError, counted, quoted, shortlist, show, suggest
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Recipe:
     """A preparation with what it took from its table.
 
     label: the label's column    columns: those of the features, in order
-    alike: see `omkl.data.labels.against_rest`
+    alike: see `omkl.data.preparing.labels.against_rest`
     """
 
     preparation: Preparation

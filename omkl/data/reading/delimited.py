@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.data.data_files import beginning, text_blocks
-from omkl.data.labels import TRUTH, shortlist
-from omkl.data.preparation import AS_IT_IS, LABELS, Preparation, Stop, is_near_number
-from omkl.data.tables import (
+from omkl.data.preparation import AS_IT_IS, LABELS, TRUTH, Preparation, Stop, is_near_number
+from omkl.data.reading.opening import beginning, text_blocks
+from omkl.data.reading.tables import (
     GapWords,
     Table,
     check_width,
@@ -26,7 +25,7 @@ from omkl.data.tables import (
     numeric_gaps,
     table_of,
 )
-from omkl.errors import UserError, counted, quoted, show
+from omkl.errors import UserError, counted, quoted, shortlist, show
 
 MARKS, TABS = ",;\t|", "\t,;|"  # between columns, the likeliest first
 SAMPLE = 20  # lines that show the delimiter
@@ -223,7 +222,7 @@ def read_delimited(
     texts: Collection[str] = (),
     marks: str = MARKS,
 ) -> Iterator[Table]:
-    """Yield a table of at most ``limit`` bytes, see `omkl.data.formats.Format`; marks: see `delimiter_of`.
+    """Yield a table of at most ``limit`` bytes, see `Format` of formats.py; marks: see `delimiter_of`.
 
     In parts, ``header=`` is yes or no.
     """

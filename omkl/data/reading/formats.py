@@ -19,8 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.arff_text import read_arff
-from omkl.data.data_files import (
+from omkl.data.preparation import AS_IT_IS, Preparation
+from omkl.data.reading.arff import read_arff
+from omkl.data.reading.delimited import TABS, guessed, of_rows, read_delimited
+from omkl.data.reading.numbered import Examples, decoding, dense, libsvm_parts, read_libsvm, read_npz
+from omkl.data.reading.opening import (
     COMPRESSION,
     FLOOR,
     LIMIT,
@@ -32,10 +35,7 @@ from omkl.data.data_files import (
     size_limit,
     text_lines,
 )
-from omkl.data.delimited import TABS, guessed, of_rows, read_delimited
-from omkl.data.parse import Examples, decoding, dense, libsvm_parts, read_libsvm, read_npz
-from omkl.data.preparation import AS_IT_IS, Preparation
-from omkl.data.tables import Table, check_width, kept_as_text, of_arrow, of_frame, table_of
+from omkl.data.reading.tables import Table, check_width, kept_as_text, of_arrow, of_frame, table_of
 from omkl.errors import UserError, printable, quoted, show
 
 Parts = Iterator[Table | Examples]
