@@ -23,7 +23,7 @@ _CHOICES = {
 CATEGORICAL = ("auto", "onehot", "letters", "error")  # else categorical= names columns
 _GROUPING = {" ": "[ \u00a0\u2009\u202f]", "'": "['\u2019]"}  # in all the forms that programs write
 _MINUS = "\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"  # what programs write for - before a number
-_CURRENCY = r"(?:USD|EUR|GBP|JPY|CHF|CNY|INR)"
+_CURRENCY = r"(?:USD|EUR|GBP|JPY|CHF|CNY|INR|[$€£¥₹₽₩₺฿])"  # US$, R$ too
 # a cell that begins with a digit, signs left out, or ends with a number after a blank, a currency or a point
 _BEGINS = re.compile(r"[\W_]*\d")
 _ENDS = re.compile(rf"(?:.*\s|.*{_CURRENCY}|[^\d]*[.,])[\W_]*\d[\d.,'\s]*[\W_]*", re.IGNORECASE)

@@ -470,3 +470,16 @@ def test_text_that_is_not_utf_8_is_refused(path, content, said):
     path.write_bytes(content)
     with pytest.raises(UserError, match=rf"^\S+my\.csv{said}"):
         load(str(path))
+
+
+def test_times_are_no_classes_of_a_frame():
+    frame = pd.DataFrame({"a": np.arange(40.0), "when": pd.to_datetime(["2025-01-01", "2025-01-02"] * 20)})
+    with pytest.raises(
+        Stop, match=r"the label \(column 'when'\) holds dates or times; if each is a class, .*astype\(str\)"
+    ):
+        Frame("f", "auto", "f", frame, Preparation(label="when")).load()
+    texts = frame.assign(when=frame["when"].astype(str))
+    assert Frame("f", "auto", "f", texts, Preparation(label="when")).load().classes == (
+        "2025-01-01",
+        "2025-01-02",
+    )

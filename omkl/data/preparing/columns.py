@@ -380,7 +380,11 @@ def readings(
 
 
 def stop_of_label(name: str, table: Table) -> Stop | None:
-    """Return what stops a run at the label: numbers in another notation, which would be classes."""
+    """Return what stops a run at the label: numbers in another notation, which would be classes, or times."""
+    if getattr(table.raw.get(name), "dtype", np.dtype(float)).kind == "M":
+        frame = f"frame[{name!r}]"
+        helps = f"if each is a class, {frame} = {frame}.astype(str) in pandas, else write a number"
+        return Stop(f"{table.path}: the label (column '{name}') holds dates or times; {helps}", {}, name)
     texts = table.text(name)[~table.missing(name)]
     if not len(texts) or table.numbers(name) is not None:
         return None
