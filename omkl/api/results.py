@@ -98,7 +98,9 @@ class Part:
     def of(cls, plan: Plan, outcome: Outcome, command: str) -> "Part":
         """Return the cells of a plan that has run."""
         expected = ReportPlan.of(plan, outcome.failed, command, outcome.stale)
-        more = [note for ref in plan.data for note in notes_on(plan.test, ref)]
+        more = [
+            note for ref in plan.data for note in notes_on(plan.test, ref, plan.rounds, plan.order, plan.seed)
+        ]
         return cls(plan, outcome, replace(expected, about_data=(*expected.about_data, *more)))
 
 

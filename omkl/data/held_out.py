@@ -1,6 +1,6 @@
 """What ``test=`` holds out: the last share of each repetition, a data set, or a file like the data."""
 
-from collections import Counter
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +11,7 @@ import numpy as np
 
 from omkl.data import DataRef, find, of_dataset, registry
 from omkl.data.dataset import MANY, Dataset, content_hash
-from omkl.data.orders import rounds_of
+from omkl.data.orders import order, rounds_of
 from omkl.data.preparing.new_rows import Doubts, described_data, rows_like
 from omkl.errors import UserError, counted
 
@@ -110,22 +110,30 @@ def _other(test: str, data: DataRef) -> DataRef:
     return of_dataset(made)
 
 
-def notes_on(test: Test, data: DataRef) -> list[str]:
-    """Return notes on what is held out: what of it is new, and which of its rows the data have."""
-    if test is None or data.task == "novelty":
+def notes_on(test: Test, data: DataRef, rounds: str | None, kind: str, seed: int) -> list[str]:
+    """Return notes on what is held out: what of it is new, and how many of its rows are learnt as well.
+
+    rounds, kind, seed: those of a plan, and its order; a share is counted in the first repetition
+    """
+    if test is None or data.task == "novelty" or (data.is_registered and not isinstance(test, str)):
         return []
-    if not isinstance(test, str):
-        if data.is_registered:
-            return []
-        counts = Counter(_rows(data.load()))
-        count = sum(many for many in counts.values() if many > 1)
-        fault = f"{count} of {counted(data.T, 'row')} are equal to another one"
-        return [f"{data.name}: {fault}, so test={test} holds out rows that are learnt"] if count else []
-    learnt, own = data.load(), _other(test, data).load()
-    known, notes = set(_rows(learnt)), [] if registry.is_name(test) else list(own.notes)
-    if count := sum(row in known for row in _rows(own)):
+    rows, notes, of_which = list(_rows(data.load())), list[str](), ""
+    if isinstance(test, str):
+        other = _other(test, data).load()
+        learnt, held_out = set(rows), list(_rows(other))
+        notes += [] if registry.is_name(test) else list(other.notes)
+    else:
+        with warnings.catch_warnings(action="ignore"):  # the run warns of the order itself
+            places, _ = order(data, kind, seed, 0)
+        at, of_which = stream_of(data, rounds, test), " of the first repetition"
+        assert at.rounds
+        assert at.test
+        assert at.test.rows
+        learnt = {rows[place] for place in places[slice(*at.rounds)].tolist()}
+        held_out = [rows[place] for place in places[slice(*at.test.rows)].tolist()]
+    if count := sum(row in learnt for row in held_out):
         are = "is a row" if count == 1 else "are rows"
-        of = f"{count} of {counted(own.T, 'test row')} {are} of the data"
+        of = f"{count} of {counted(len(held_out), 'test row')}{of_which} {are} of the data"
         notes.append(f"{data.name}: {of}, so learnt before the test")
     return notes
 

@@ -7,6 +7,9 @@ import pandas as pd
 import pytest
 
 import omkl
+from omkl.data import order as order_of
+from omkl.data.preparation import Preparation
+from omkl.data.ref import Frame
 from omkl.errors import UserError
 
 rng = np.random.default_rng(0)
@@ -44,10 +47,18 @@ def test_a_test_row_of_another_label_is_no_row_of_the_data(place):
     )
 
 
-@pytest.mark.parametrize(("frame", "count"), [(ROWS, 0), (pd.concat([ROWS, ROWS[:7]]), 14)])
-def test_rows_that_are_there_twice_and_a_share_that_is_held_out(frame, count, place):
-    found = [note for note in omkl.run(data=frame, test=0.2, store="s", **HOW).notes if "equal" in note]
-    said = f"data: {count} of {len(frame)} rows are equal to another one, so test=0.2 holds out rows"
+@pytest.mark.parametrize("order", ["file", "permuted"])
+@pytest.mark.parametrize("frame", [ROWS, pd.concat([ROWS, ROWS[:20]])])
+def test_rows_that_are_there_twice_and_a_share_that_is_held_out(frame, order, place):
+    how = HOW | {"order": order}
+    found = [note for note in omkl.run(data=frame, test=0.25, store="s", **how).notes if "test row" in note]
+    ref = Frame("data", "auto", "data", frame, Preparation())
+    places = order_of(ref, order, 1, 0)[0]
+    first = len(frame) - round(0.25 * len(frame))
+    learnt = {tuple(row) for row in frame.iloc[places[:first]].to_numpy().tolist()}
+    count = sum(tuple(row) in learnt for row in frame.iloc[places[first:]].to_numpy().tolist())
+    assert bool(count) == (len(frame) > 60)
+    said = f"data: {count} of {len(frame) - first} test rows of the first repetition are rows of the data, so"
     assert len(found) == bool(count)
     assert all(note.startswith(said) for note in found)
 
