@@ -294,3 +294,12 @@ def test_a_model_fills_gaps_in_any_cut_of_its_rows(table, capsys):
 def test_bounds_are_for_rows_without_gaps(table, capsys):
     assert main(["bounds", "algo=omkc_dd", "data=sorted.csv", "store=store"]) == 2
     assert "missing=mean or missing=drop" in capsys.readouterr().err
+
+
+def test_workers_fill_gaps_as_one_process_does(table, tmp_path):
+    found = []
+    for executor in ("serial", "loky"):
+        words = f"data=sorted.csv algo=arow,krls_t reps=2 exec={executor} store={executor}"
+        cells = omkl.run(words, progress=False).cells
+        found.append(sorted(zip(cells["algo"], cells["rep"], cells["mistakes"], strict=True)))
+    assert found[0] == found[1]
