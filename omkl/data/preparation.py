@@ -113,6 +113,14 @@ class Preparation:
             raise UserError(f"skip={show(self.skip)}: must be a number of lines")
         if self.encoding != "auto":
             _check_encoding(self.encoding)
+        self._check_marks()
+        if self.na is not None and not (
+            isinstance(self.na, tuple) and all(isinstance(word, str) for word in self.na)
+        ):
+            raise UserError(f"na={show(self.na)}: must be words")
+
+    def _check_marks(self) -> None:
+        """Raise UserError for characters that cannot separate columns, digits or decimals."""
         marks = [self.delimiter] if self.delimiter != "auto" else []
         marks += [self.decimal] + ([] if self.thousands is None else [self.thousands])
         if not all(isinstance(mark, str) and len(mark) == 1 for mark in marks):
@@ -126,10 +134,6 @@ class Preparation:
             raise UserError(f"thousands={self.thousands}: the decimal sign is the same; add decimal={other}")
         if self.thousands is not None and (self.thousands.isalnum() or self.thousands in "+-"):
             raise UserError(f"thousands={show(self.thousands)}: this character cannot separate digits")
-        if self.na is not None and not (
-            isinstance(self.na, tuple) and all(isinstance(word, str) for word in self.na)
-        ):
-            raise UserError(f"na={show(self.na)}: must be words")
 
     @property
     def named_words(self) -> tuple[str, ...]:

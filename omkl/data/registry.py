@@ -192,20 +192,26 @@ def _faults(item: DataEntry) -> Iterator[str]:
         yield "nnz and content_hash: give both, or neither where no copy of the data is available"
     if not item.forms:
         yield "forms: at least one is needed"
-    numbers = {-1, 1} if item.n_classes == 2 else set(range(item.n_classes))
     for number, form in enumerate(item.forms, 1):
-        where, needed = f"forms[{number}]: ", FORMATS[form.format]
-        if len(form.files) < needed:
-            yield f"{where}files: {needed} needed for format {form.format}"
-        if form.format in EMBEDDED and form.dataset not in EMBEDDED[form.format]:
-            yield f"{where}dataset: {show(form.dataset)}; one of {', '.join(EMBEDDED[form.format])}"
-        if classes and form.labels is None:
-            yield f"{where}missing labels"
-        elif not classes and form.labels:
-            yield f"{where}labels: only classification has classes to map"
-        elif classes and set((form.labels or {}).values()) != numbers:
-            wanted = "-1 and 1" if item.n_classes == 2 else f"0 to {item.n_classes - 1}"
-            yield f"{where}labels: should map the source's labels to {wanted}"
+        for fault in _form_faults(item, form):
+            yield f"forms[{number}]: {fault}"
+
+
+def _form_faults(item: DataEntry, form: Form) -> Iterator[str]:
+    """Yield the faults of a form of an entry."""
+    classes, needed = item.task == "classification", FORMATS[form.format]
+    numbers = {-1, 1} if item.n_classes == 2 else set(range(item.n_classes))
+    if len(form.files) < needed:
+        yield f"files: {needed} needed for format {form.format}"
+    if form.format in EMBEDDED and form.dataset not in EMBEDDED[form.format]:
+        yield f"dataset: {show(form.dataset)}; one of {', '.join(EMBEDDED[form.format])}"
+    if classes and form.labels is None:
+        yield "missing labels"
+    elif not classes and form.labels:
+        yield "labels: only classification has classes to map"
+    elif classes and set((form.labels or {}).values()) != numbers:
+        wanted = "-1 and 1" if item.n_classes == 2 else f"0 to {item.n_classes - 1}"
+        yield f"labels: should map the source's labels to {wanted}"
 
 
 # ------------------------------------------------------------------ reading one

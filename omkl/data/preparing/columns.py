@@ -313,15 +313,8 @@ def _fault(
         gaps = (*sorted(others), *odd)
         helps = f"{in_shell(na_text(gaps))} takes {'these words' if odd[1:] else 'it'} as a missing value"
         return f"which is no {'date' if dates else 'number'}", helps, {"na": gaps}
-    if orders := _orders(odd):
-        if "%y" in orders[0]:
-            return "a date", "write the year with four digits and first, as in 2024-03-05", {}
-        ways = " or ".join(f"format={order!r}" for order in orders)
-        helps = f"write the year first, in pandas {frame} = pandas.to_datetime({frame}, {ways})"
-        return "a date that does not begin with the year", helps, {}
-    if dates or any(_NAMED_MONTH.fullmatch(text) for text in odd):
-        helps = f"write dates as in 2024-03-05, in pandas {frame} = pandas.to_datetime({frame})"
-        return "which is no date that begins with the year", helps, {}
+    if date := _date_fault(odd, dates, frame):
+        return *date, {}
     if all(_TIME.fullmatch(text) for text in odd):
         hours = f"pandas.to_timedelta({frame} + ':00').dt.total_seconds() / 3600"
         return "a time of day", f"write hours as numbers, in pandas {frame} = {hours}", {}
@@ -334,6 +327,20 @@ def _fault(
         )
         return "a number with a text", f"write numbers, in pandas {frame} = {frame}{strip}.astype(float)", {}
     return "a number in a notation that is not read", "write numbers such as -1.5 or 2e3", {}
+
+
+def _date_fault(odd: list[str], dates: bool, frame: str) -> tuple[str, str] | None:
+    """Return what dates in another order are, and what to write; None for other texts."""
+    if orders := _orders(odd):
+        if "%y" in orders[0]:
+            return "a date", "write the year with four digits and first, as in 2024-03-05"
+        ways = " or ".join(f"format={order!r}" for order in orders)
+        helps = f"write the year first, in pandas {frame} = pandas.to_datetime({frame}, {ways})"
+        return "a date that does not begin with the year", helps
+    if dates or any(_NAMED_MONTH.fullmatch(text) for text in odd):
+        helps = f"write dates as in 2024-03-05, in pandas {frame} = pandas.to_datetime({frame})"
+        return "which is no date that begins with the year", helps
+    return None
 
 
 def _orders(texts: list[str]) -> list[str]:

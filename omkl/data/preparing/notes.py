@@ -20,7 +20,7 @@ second.
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -338,20 +338,31 @@ def _order_notes(C: Any, named: _Names) -> tuple[set[int], list[str]]:
     if named.columns is None:
         years = [at for at in _counting(C) if _YEARS[0] <= C[0, at] <= _YEARS[1]]
         return set(years), [f"the rows are in the order of {named(at)}{IN_ORDER}" for at in years[:1]]
-    units = dict[int, int]()
-    for at, column in enumerate(named.columns):
+    units = dict(_units(named, named.columns))
+    if not (order := _longest_order(units, {at: np.sign(np.diff(_column(C, at))) for at in units})):
+        return set(units), []
+    listing = ", ".join(quoted(named.columns[at].name for at in order))
+    return set(units), [f"the rows are in the order of {listing}{IN_ORDER}"]
+
+
+def _units(named: _Names, columns: Sequence[Described]) -> Iterator[tuple[int, int]]:
+    """Yield the columns that say when, with their place in _UNITS, coarse ones first."""
+    for at, column in enumerate(columns):
         tokens = named.tokens(at)
         unit = next((unit for unit, words in enumerate(_UNITS) if not words.isdisjoint(tokens)), None)
         if column.kind == "a date":
-            units[at] = 0
+            yield at, 0
         elif column.kind == "numbers" and unit is not None and "birth" not in tokens:
-            units[at] = unit
+            yield at, unit
+
+
+def _longest_order(units: dict[int, int], ascends: dict[int, np.ndarray]) -> list[int]:
+    """Return most columns that the rows are in the order of: one, and finer ones within it.
+
+    units: see `_units`    ascends (T - 1,): the signs of the differences of rows
+    """
     best = list[int]()
-    ascends = dict[int, np.ndarray]()
-    for at in units:
-        own = _column(C, at)
-        ascends[at] = np.sign(np.diff(own))
-    for start in units:  # the rows are in the order of a column, and of finer ones within it
+    for start in units:
         if not (ascends[start] >= 0).all() or not ascends[start].any():  # nan is in no order
             continue
         keys, tied = [start], ascends[start] == 0
@@ -363,10 +374,7 @@ def _order_notes(C: Any, named: _Names) -> tuple[set[int], list[str]]:
                 tied = tied & (ascends[at] == 0)
         if len(keys) > len(best):
             best = keys
-    if not best:
-        return set(units), []
-    listing = ", ".join(quoted(named.columns[at].name for at in best))
-    return set(units), [f"the rows are in the order of {listing}{IN_ORDER}"]
+    return best
 
 
 def _counting(C: Any) -> list[int]:

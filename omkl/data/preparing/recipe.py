@@ -66,39 +66,16 @@ class Recipe:
         labelled: whether each row needs a label; if not, a missing one is the empty text.
         Raises UserError for a table that lacks a column, and for values that the preparation has no way with.
         """
-        for column in self.columns:
-            if column.name not in table.frame:
-                raise UserError(
-                    f"{table.path} has no column '{column.name}'{suggest(column.name, table.names)}"
-                )
-        missing = self.preparation.missing
-        drops = missing == "drop"
+        if lacks := next((column.name for column in self.columns if column.name not in table.frame), None):
+            raise UserError(f"{table.path} has no column '{lacks}'{suggest(lacks, table.names)}")
         labels = table.labels(self.label) if self.label in table.frame else None
         unlabelled = np.zeros(len(table), bool) if labels is None else table.missing(self.label)
-        if labelled and unlabelled.any() and (missing == "error" or unlabelled.all()) and not drops:
-            row, helps = int(np.argmax(unlabelled)), "" if new else ", or missing=drop leaves it out"
-            if unlabelled.all():
-                fault = f"no row has a label (column '{self.label}')"
-                raise UserError(f"{table.path}: {fault}{'' if new else '; label=COLUMN names another'}")
-            word = table.cell(self.label, row)
-            if not new and word.isalnum():
-                helps += f"; {self._na_helps(table, word)}"
-            shown = f" ({show(word)})" if word else ""
-            raise UserError(
-                f"{table.where(row)}: the label (column '{self.label}') is missing{shown}; "
-                f"remove the row{helps}"
-            )
-        if labels is not None and (long := max(map(len, labels))) > LONGEST_TEXT:
-            row = next(i for i, text in enumerate(labels) if len(text) == long)
-            raise UserError(
-                f"{table.where(row)}: the label has {long:,} characters; at most {LONGEST_TEXT} are read"
-            )
+        if labels is not None:
+            self._check_labels(labels, unlabelled & labelled, table, new)
         kept = ~unlabelled if labelled else np.ones(len(table), bool)
-        if drops:
-            gaps = np.zeros(len(table), bool)
-            for column in self.columns:
-                gaps |= table.missing(column.name)
-            kept = ~(gaps | unlabelled) if labelled else ~gaps
+        if self.preparation.missing == "drop":
+            gaps = np.any([table.missing(column.name) for column in self.columns], axis=0)
+            kept &= ~gaps
             if not kept.any() and labelled:
                 helps = "" if new or not gaps.all() else "; missing=mean fills them in"
                 raise UserError(f"{table.path}: every row has a missing value{helps}")
@@ -106,6 +83,24 @@ class Recipe:
         parts = (self._features(column, table, new)[rows] for column in self.columns)
         X = _sparse(parts, table) if table.sparse else np.column_stack(list(parts))
         return X, None if labels is None else labels[kept], np.flatnonzero(kept)
+
+    def _check_labels(self, labels: np.ndarray, missing: np.ndarray, table: Table, new: bool) -> None:
+        """Raise UserError for labels (T,) that are too long, or missing where that is refused."""
+        if missing.all() and self.preparation.missing != "drop":
+            fault = f"no row has a label (column '{self.label}')"
+            raise UserError(f"{table.path}: {fault}{'' if new else '; label=COLUMN names another'}")
+        if missing.any() and self.preparation.missing == "error":
+            row, helps = int(np.argmax(missing)), "" if new else ", or missing=drop leaves it out"
+            word = table.cell(self.label, row)
+            if not new and word.isalnum():
+                helps += f"; {self._na_helps(table, word)}"
+            shown = f" ({show(word)})" if word else ""
+            fault = f"the label (column '{self.label}') is missing{shown}"
+            raise UserError(f"{table.where(row)}: {fault}; remove the row{helps}")
+        if (long := max(map(len, labels))) > LONGEST_TEXT:
+            row = next(i for i, text in enumerate(labels) if len(text) == long)
+            fault = f"the label has {long:,} characters; at most {LONGEST_TEXT} are read"
+            raise UserError(f"{table.where(row)}: {fault}")
 
     def ids(self, table: Table) -> dict[str, np.ndarray]:
         """Return the columns that name the rows, as text (T,), those that a table has."""

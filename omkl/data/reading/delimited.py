@@ -5,6 +5,7 @@ import io
 import itertools
 import re
 import string
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -322,15 +323,9 @@ def _whole(path: Path, parts: list[_Part], form: Preparation) -> Table:
 
 def _layout(rows: list[list[str]], line: int, path: Path, form: Preparation) -> _Layout:
     """Return what the first rows show, of which the first is at this line."""
-    first, *others = rows
-    check_width(len(first), f"{path}:{line}")
-    row_names = extra = 0
-    if others and len(others[0]) == len(first) + 1:
-        extra = int(not any(row[-1] for row in others))  # the lines end with a delimiter
-        row_names = int(not extra and form.header != "no" and _are_row_names([row[0] for row in others]))
-        extra = extra or int(not others[0][-1] and not row_names)
-    elif others and len(others[0]) == len(first) - 1 and not first[-1]:
-        first = first[:-1]
+    check_width(len(rows[0]), f"{path}:{line}")
+    first, row_names, extra = _aligned(*rows, form=form)
+    others = rows[1:]
     layout = _Layout([""] * len(first), True, len(first) + row_names + extra, row_names)
     same = [row for row in others if len(row) == layout.width]
     cells = [first, *(row[row_names : row_names + len(first)] for row in same)]
@@ -339,14 +334,25 @@ def _layout(rows: list[list[str]], line: int, path: Path, form: Preparation) -> 
     width = len(first) - layout.blank
     layout.named = bool(row_names) or _is_header([row[:width] for row in cells], f"{path}:{line}", form)
     layout.notes = [_OF_R] if row_names else []
-    if layout.named:
-        layout.names = [_name(text) or f"column {i + 1}" for i, text in enumerate(first)]
-    else:
-        layout.names = [str(i + 1) for i in range(len(first))]
-    if len(set(layout.names)) < len(layout.names):
-        double = next(name for i, name in enumerate(layout.names) if name in layout.names[:i])
+    names = [_name(text) or f"column {i}" for i, text in enumerate(first, 1)] if layout.named else []
+    layout.names = names or [str(i) for i in range(1, len(first) + 1)]
+    if len(set(names)) < len(names):
+        double = next(name for i, name in enumerate(names) if name in names[:i])
         raise UserError(f"{path}:{line}: two columns are named {show(double)}; rename one")
     return layout
+
+
+def _aligned(first: list[str], *others: list[str], form: Preparation) -> tuple[list[str], int, int]:
+    """Return the first row, and how many fields the others have before it (names of rows) and after it."""
+    if not others or abs(len(others[0]) - len(first)) != 1:
+        return first, 0, 0
+    if len(others[0]) < len(first):
+        return first[:-1] if not first[-1] else first, 0, 0
+    if not any(row[-1] for row in others):  # the lines end with a delimiter
+        return first, 0, 1
+    if form.header != "no" and _are_row_names([row[0] for row in others]):
+        return first, 1, 0
+    return first, 0, int(not others[0][-1])
 
 
 def _name(text: str) -> str:
@@ -372,26 +378,39 @@ def _is_header(rows: list[list[str]], where: str, form: Preparation) -> bool:
     if form.header != "auto":
         return form.header == "yes"
     first, others = rows[0], rows[1:]
-    no_words = form.gaps | TRUTH.keys()
-    words = [i for i, text in enumerate(first) if text.lower() not in no_words and form.number(text) is None]
+    numbers = [text for text in first if form.number(text) is not None]
+    no_words = {*form.gaps, *TRUTH, *map(str.lower, numbers)}
+    words = [i for i, text in enumerate(first) if text.lower() not in no_words]
     if not words or len(first) == 1:
         return False
-    numbers = [text for text in first if form.number(text) is not None]
-    are_whole = all(text.isdecimal() for text in numbers) and len(set(numbers)) == len(numbers)
+    may_name = _may_name(numbers)
     below = {i: [row[i] for row in others if row[i].lower() not in form.gaps] for i in words}
     again = any(first[i] in below[i] for i in words)
-    wanted = {form.label, *form.id, *form.drop, *form.named_words}
-    told = any(_name(first[i]) in wanted or _name(first[i]).lower() in LABELS for i in words)
+    told = any(_is_wanted(_name(first[i]), form) for i in words)
     is_over = not others or any(_is_over_numbers(first[i], below[i]) for i in words)
-    if are_whole and (is_over or (told and not again)):
+    if may_name and (is_over or (told and not again)):
         return True
-    if not is_over and (again or not are_whole):
+    if not is_over and (again or not may_name):
         return False
-    raise Stop(
-        f"{where}: the first line ({shortlist(quoted([text or 'no name' for text in first]))}) may hold "
-        "names or be a row; header=yes takes it as the columns' names, header=no as a row",
-        {"header": "yes"},
-    )
+    raise _names_or_row(first, where)
+
+
+def _names_or_row(first: list[str], where: str) -> Stop:
+    cells = shortlist(quoted([text or "no name" for text in first]))
+    ways = "header=yes takes it as the columns' names, header=no as a row"
+    return Stop(f"{where}: the first line ({cells}) may hold names or be a row; {ways}", {"header": "yes"})
+
+
+def _may_name(numbers: Iterable[str]) -> bool:
+    """Whether these numbers of a first row can be names, such as years: whole ones that all differ."""
+    counts = Counter(numbers)
+    return all(text.isdecimal() and count == 1 for text, count in counts.items())
+
+
+def _is_wanted(name: str, form: Preparation) -> bool:
+    """Whether a setting names a column so, or it is called as labels are."""
+    wanted = {form.label, *form.id, *form.drop, *form.named_words}
+    return name in wanted or name.lower() in LABELS
 
 
 def _is_over_numbers(word: str, below: Sequence[str]) -> bool:
