@@ -23,10 +23,10 @@ import omkl.data
 from omkl.config import learner_spec
 from omkl.config.kernel_kinds import check_kernel
 from omkl.data.dataset import Dataset, content_hash
-from omkl.engine.kernel_matrix import kernel_matrix
-from omkl.engine.pool import make_pool
+from omkl.engine.kernels import make_pool
+from omkl.engine.slot_values import kernel_matrix
 from omkl.passes import run_pass
-from omkl.passes.kernel_data import fitted
+from omkl.passes.overflow import fitted
 from omkl.paths import extended
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -185,7 +185,7 @@ def test_a_module_s_name_stands_once():
 
 def test_a_circle_and_an_upward_arrow_are_found():
     assert circles_of({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c", "a"]]
-    assert points_up("omkl.engine.pool", "omkl.data.reading.numbered")
+    assert points_up("omkl.engine.kernels", "omkl.data.reading.numbered")
     assert points_up("omkl.reports.rows", "omkl.runs.cells")
     assert points_up("omkl.store.lines", "omkl.runs.cells")
     assert not points_up("omkl.cli.parser", "omkl.runs.cells")

@@ -1,11 +1,14 @@
-"""Budget kernel learners as components of online multiple kernel classification: Lu et al., section 4.3.
+"""Budget online multiple kernel learning: Lu, Hoi, Sahoo, "Budget online multiple kernel learning".
 
-Every kernel is updated in every round by the same single-kernel learner, with a budget of its own; the
-prediction is Hedge's weighted vote. With a pool of one kernel they are the single-kernel learners.
+SPA, and section 4.3's budget learners as components of online multiple kernel classification: every kernel is
+updated in every round by the same single-kernel learner, with a budget of its own; the prediction is Hedge's
+weighted vote. With a pool of one kernel they are the single-kernel learners.
 
 Throughout: m kernels; B the classifiers, at most `budget` stored vectors in each, kernel i's in slots s;
 f (m,) outputs f_i(x_t); z (m,) true where kernel i errs; w (m,) Hedge weights; gamma in (0, 1) their
 discount; a coefficients; k (slots, m) kernel values kappa_i(x_s, x_t).
+Projectron: G (m, slots, slots) factored Gram matrices; d (n,) coefficients of P kappa(x, .), the projection
+of x on the span of the n stored vectors; residual its squared distance from x.
 """
 
 import math
@@ -15,17 +18,27 @@ import numpy as np
 
 from omkl.engine.api import (
     LARGEST_COEFFICIENT,
+    any_of,
     compiled,
     compiled_without_refcounts,
     discount,
+    discount_by,
+    distance,
+    grow,
     hinge,
     mistakes,
     multinomial,
+    nystroem,
+    projection,
+    sampling_share,
+    smoothed,
+    times,
     within_range,
 )
-from omkl.engine.methods import Budget, Stream, Trace
+from omkl.engine.methods import Budget, Expansion, Stream, Trace
 from omkl.engine.slot_values import least_slots
 
+NEGLIGIBLE = 1e-25  # coefficients of NOGD's maps that could not change one of ordinary size
 _TOGETHER = 32  # slots whose costs stay in the first-level cache until they are compared
 _LATER = np.iinfo(np.int64).max  # than any example's number
 
@@ -240,3 +253,228 @@ def _costs(a, k, cost):
     """The costs where every kappa(x, x) is 1; flat arrays, for vector code."""
     for q in range(a.size):
         cost[q] = a[q] * a[q] * (1.0 - k[q] * k[q])
+
+
+@compiled
+def bomkc_projectron(stream: Stream, B: Budget, w, G, trace: Trace, learn, gamma):
+    """Projectron: a mistake is stored while there is room, and projected on what is stored after that.
+
+    Orabona, Keshet, Caputo, "Bounded kernel-based online learning" (2009).
+    Deviations: the paper's eta, the distance from which on a mistake is stored, is 0 while there is room and
+    infinite after that (as in the code of Lu et al. 2016). But an example with a residual of at most 1e-8
+    kappa(x, x) is in the span already and is projected at once, since the inverse would grow to noise; and an
+    output or coefficient that is rounding beside its terms is 0. The inverse is held as the factors L D L^T =
+    K.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = B.rounded(B.outputs(stream, t))
+        trace.record(t, B.weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        discount(w, gamma, z)
+        k, own = B.kernel_values(t), B.self_kernels(t)
+        for i in range(f.size):
+            if z[i] and own[i] < math.inf:
+                n, own_s = B.used(i), B.own_kernels(i)
+                u, _, residual = distance(G[i], k[:n, i], own[i], own_s)
+                if B.has_room(i) and residual > 0.0:
+                    grow(G[i], u, residual)
+                    B.add(stream, t, i, n, y)
+                else:
+                    B.move(i, y, projection(G[i], k[:n, i], own[i], own_s, u))
+
+
+@compiled
+def bomkc_projectronpp(stream: Stream, B: Budget, w, G, trace: Trace, learn, gamma):
+    """Projectron++: also learns from margins below 1, by a projection where that is sure to help.
+
+    Deviations: those of Projectron.
+    tau = min(1, loss / norm2) step of a margin error, norm2 = ||P kappa(x, .)||^2
+    U = 1/4 sqrt((budget + 1) / ln(budget + 1)) norm of the classifiers that it competes with: the step is
+    taken if it goes nearer to all of these, tau (2 loss - tau norm2 - 2 U sqrt(residual)) >= 0
+    With more than two classes norm2 and residual are doubled: two classes change.
+    """
+    n = B.budget() + 1.0
+    U = 0.25 * math.sqrt(n / math.log(n))
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = B.rounded(B.outputs(stream, t))
+        trace.record(t, B.weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        z = mistakes(y, f)
+        discount(w, gamma, z)
+        k, own = B.kernel_values(t), B.self_kernels(t)
+        for i in range(f.size):
+            loss = hinge(y, f[i])
+            if own[i] == math.inf or not (z[i] or loss > 0.0):
+                continue
+            n, own_s, step = B.used(i), B.own_kernels(i), 0.0
+            u, norm2, residual = distance(G[i], k[:n, i], own[i], own_s)
+            if not z[i]:
+                size2 = B.sides() * norm2
+                tau = min(1.0, loss / size2) if size2 > 0.0 else 0.0
+                if 2.0 * loss - tau * size2 >= 2.0 * U * math.sqrt(B.sides() * residual):
+                    step = tau
+            elif B.has_room(i) and residual > 0.0:
+                grow(G[i], u, residual)
+                B.add(stream, t, i, n, y)
+            else:
+                step = 1.0
+            if step > 0.0:
+                B.move(i, y * step, projection(G[i], k[:n, i], own[i], own_s, u))
+
+
+@compiled
+def bomkc_nogd(stream: Stream, B: Budget, w, M, N, r, trace: Trace, learn, gamma, eta, rank):
+    """Nystroem online gradient descent on the hinge loss: Algorithm 3 of Lu, Hoi, Wang, Zhao, Liu, "Large
+    scale online kernel learning" (2016). Kernel gradient descent until the budget is full, then a linear one
+    on z(x).
+
+    z = M_i k (r_i,) Nystroem features of x, k its kernel values with the stored vectors
+    M (m, slots, slots) the maps D^-1/2 V^T of the r (m,) largest eigenvalues of the Gram matrices, N their
+    transposes   rank how many eigenvalues, as a share of the budget   eta step size
+    a the coefficients of f_i, a = M_i^T v for the linear weights v (w in the paper, here Hedge's weights)
+    Deviations: v is held as a, the same function v . z(x) = a . k(x) at a cost of one sum over the budget. A
+    map keeps also what ties with its last eigenvalue, and nothing below 1e-8 of the largest. From then on an
+    output of at most 1e-10 of its terms, of its largest coefficient or of eta is 0: it is rounding.
+    The Gram matrix of a narrow Gaussian is close to the identity. Its eigenvalues then hardly differ, and
+    which eigenvectors belong to the largest says nothing about the data; of an identity the map keeps all.
+    """
+    slots = B.budget()
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = B.rounded(B.outputs(stream, t), _sizes(B, r, eta))
+        trace.record(t, B.weighted_vote(w, f), y, B)
+        if not learn:
+            continue
+        discount(w, gamma, mistakes(y, f))
+        k = B.kernel_values(t)
+        for i in range(f.size):
+            if hinge(y, f[i]) == 0.0:
+                continue
+            if not B.has_room(i):
+                B.move(i, eta * y, _mapped(M[i], N[i], r[i], k[:slots, i].copy()))
+                continue
+            B.add(stream, t, i, B.used(i), eta * y)
+            if not B.has_room(i):
+                K, a = B.gram(i), B.columns(i).copy()
+                made = nystroem(K, max(1, math.floor(rank * slots + 0.5)))
+                r[i] = len(made)
+                M[i, : r[i]], N[i, :, : r[i]] = made, made.T
+                B.forget(i)
+                for c in range(a.shape[1]):  # v = D^1/2 V^T a = M K a
+                    B.move_column(i, c, 1.0, _mapped(M[i], N[i], r[i], times(K, a[:, c].copy())))
+
+
+@compiled
+def _sizes(B, r, eta):
+    """g (m, C): what outputs are known relative to, once coefficients are solutions, which may all cancel."""
+    g = np.zeros_like(B.term_sums())
+    for i in range(r.size):
+        if r[i] > 0:
+            g[i] = np.maximum(max(eta, np.abs(B.columns(i)).max()), B.term_sums()[i])
+    return g
+
+
+@compiled
+def _mapped(M, N, r, k):
+    """M^T z, z = M k, of M's first r rows, where N is the transpose of M: both products run along rows.
+
+    What could not change a coefficient of ordinary size is passed over: subnormal numbers are slow.
+    """
+    z, d = np.zeros(min(r, len(M))), np.zeros(k.size)  # r may come from a file
+    _add_rows(N, k, z)
+    _add_rows(M, z, d)
+    return d
+
+
+@compiled
+def _add_rows(rows, c, total):
+    """total += sum_s c_s rows[s], left to right, four rows a pass; not those with a negligible c_s."""
+    used, count, n = np.empty(c.size, np.int64), 0, total.size
+    for s in range(c.size):
+        used[count] = s
+        count += abs(c[s]) > NEGLIGIBLE
+    q = 0
+    while q + 4 <= count:
+        s0, s1, s2, s3 = used[q], used[q + 1], used[q + 2], used[q + 3]
+        c0, c1, c2, c3 = c[s0], c[s1], c[s2], c[s3]
+        u, v, w, x = rows[s0, :n], rows[s1, :n], rows[s2, :n], rows[s3, :n]
+        for j in range(n):
+            total[j] = (((total[j] + c0 * u[j]) + c1 * v[j]) + c2 * w[j]) + c3 * x[j]
+        q += 4
+    while q < count:
+        c0, u = c[used[q]], rows[used[q], :n]
+        for j in range(n):
+            total[j] += c0 * u[j]
+        q += 1
+
+
+@compiled
+def bomkc_spa(
+    stream: Stream,
+    E: Expansion,
+    S: Expansion,
+    w,
+    n,
+    trace: Trace,
+    rng,
+    learn,
+    alpha,
+    beta,
+    eta,
+    gamma,
+    delta,
+    discount,
+    predict,
+    normalise,
+):
+    """Sparse passive-aggressive learning on a budget: Algorithm 1 of Lu, Hoi, Sahoo.
+
+    f, loss (m,) outputs and hinge losses   w (m,) Hedge weights, held at sum 1 (theta)   a (m,) coefficients
+    p (m,) probability that a kernel is looked at, delta its smoothing   rho that the example is then added
+    alpha / beta the largest rho   eta > 0 step   gamma in (0, 1) discount   n (1,) rounds learned from
+    S the expansion of coefficients s a, s the round that added a: the mean of f_i over rounds 1..t, the
+    classifier before learning in each, is sum_s a_s (t - s) / t kappa_i(x_s, .) = f_i - S_i / t
+    Deviations: the indentation is ambiguous; every kernel's weight is discounted in every round, by its hinge
+    loss, which gives the published table. Options that differ from print: discount=zero_one by mistakes;
+    predict=votes combines the signs of the outputs (the code that the authors uploaded does both);
+    predict=averaged combines the running means, at the cost of S; normalise=false does not divide the loss
+    by kappa_i(x, x) (the authors' code). With more than two classes the loss is also divided by 2.
+    """
+    loss, a = np.empty(w.size), np.empty(w.size)
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = E.outputs(stream, t)
+        if predict == "averaged":
+            s = S.outputs(stream, t)
+            score = E.weighted_difference(S, w, f, s, n[0] + 1.0)
+        elif predict == "votes":
+            score = E.weighted_vote(w, f)
+        else:
+            score = E.weighted_output(w, f)
+        trace.record(t, score, y, E)
+        if not learn:
+            continue
+        n[0] += 1
+        p = smoothed(sampling_share(w, "max"), delta, "delta")
+        own = E.sides() * (E.self_kernels(t) if normalise else np.ones(w.size))
+        for i in range(w.size):
+            a[i], loss[i] = 0.0, hinge(y, f[i])
+            rho = min(alpha, loss[i]) / beta
+            if rng.random() < p[i] and rng.random() < rho:
+                a[i] = y * min(eta / rho, _full_step(loss[i], own[i]))
+        discount_by(w, gamma, loss if discount == "hinge" else 1.0 * mistakes(y, f))
+        if any_of(a):
+            E.add(stream, t, a)
+            if predict == "averaged":
+                S.add_beside(E, stream, t, a * n[0])
+
+
+@compiled
+def _full_step(loss, own):
+    """The step after which the loss is 0, loss / kappa(x, x); own: kappa(x, x), or what stands for it."""
+    return loss / own if own > 0.0 else math.inf

@@ -1,17 +1,16 @@
-"""Kernel recursive least squares that tracks a target which changes, on at most a budget of stored vectors.
+"""Kernel recursive least squares: one that tracks a target which changes, and one with a dictionary.
 
-Van Vaerenbergh, Lazaro-Gredilla, Santamaria, "Kernel recursive least-squares tracker for time-varying
-regression" (IEEE Transactions on Neural Networks and Learning Systems 23, 2012), Algorithm 1. Targets are
-numbers, or +1 and -1; of C > 2 classes +1 for the true one and -1 for each other, whose means alone differ.
-
-The mathematics of a round is omkl/engine/tracker.py's.
+KRLS-T: Van Vaerenbergh, Lazaro-Gredilla, Santamaria, "Kernel recursive least-squares tracker for time-varying
+regression" (IEEE Transactions on Neural Networks and Learning Systems 23, 2012), Algorithm 1, on at most a
+budget of stored vectors. Targets are numbers, or +1 and -1; of C > 2 classes +1 for the true one and -1 for
+each other, whose means alone differ. The mathematics of a round is omkl/engine/tracker.py's.
 """
 
 import math
 
 import numpy as np
 
-from omkl.engine.api import compiled, discount_by
+from omkl.engine.api import compiled, discount_by, distance, grow, projection, solution, times
 from omkl.engine.methods import Budget, Stream, Trace
 from omkl.engine.rank_one import product_after_change
 from omkl.engine.tracker import (
@@ -160,3 +159,49 @@ def _learn(B, Q, V, left, stream, t, i, q, v, gamma2, s2, lam):
     change = exchange(Q, V, B.columns(i), r, q, gamma2, v, e, s2)
     B.add(stream, t, i, r, 0.0)
     leave_stored(Q, V, left, B.columns(i), r, change, e, s2, lam)
+
+
+@compiled
+def krls_ald(stream: Stream, B: Budget, G, P, trace: Trace, learn, nu):
+    """Kernel recursive least squares with a dictionary: Engel, Mannor, Meir (2004), Figure 1.
+
+    Least squares over the span of the dictionary, which examples enter that are not nearly in the span.
+
+    G factored Gram matrix K of the dictionary   beta = K^-1 k (a in the paper), delta squared distance of x
+    from the span   P inverse of the sum of beta beta' over all examples   a coefficients (alpha)   e error
+    Where delta > nu, and at the first x: a <- [a - beta e / delta; e / delta]
+    else q = P beta / (1 + beta' P beta), P <- P - q beta' P, a <- a + K^-1 q e
+    Deviations: with G in place of K^-1 the same products cost the same. A delta that is rounding is 0.
+    """
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = B.outputs(stream, t)[0]
+        trace.record(t, f, y, B)
+        own, n = B.self_kernels(t)[0], B.used(0)
+        if not learn or own == math.inf:
+            continue
+        k, own_s = B.kernel_values(t)[:n, 0].copy(), B.own_kernels(0)
+        u, _, delta = distance(G, k, own, own_s)
+        beta = projection(G, k, own, own_s, u)
+        e = y - f
+        if delta > nu or (n == 0 and delta > 0.0):
+            B.move(0, -e / delta, beta)
+            grow(G, u, delta)
+            B.add(stream, t, 0, n, e / delta)
+            P[n, :n], P[:n, n], P[n, n] = 0.0, 0.0, 1.0
+        elif n > 0:
+            B.move(0, e, solution(G, _gain(P[:n, :n], beta)))
+
+
+@compiled
+def _gain(P, beta):
+    """q (n,), and P <- P - q beta' P in place: symmetric to the last bit, as q is P beta / c."""
+    u, c = times(P, beta), 1.0
+    for s in range(u.size):
+        c += beta[s] * u[s]
+    c = c if c > 0.0 else 1.0  # P is positive definite, but for one of a forged model
+    for s in range(u.size):
+        row = P[s]
+        for q in range(u.size):
+            row[q] -= (u[s] * u[q]) / c
+    return u / c

@@ -2,9 +2,16 @@
 
 f_{t+1} = (1 - eta_t lam) f_t - eta_t l'(f_t(x_t), y_t) kappa(x_t, .), equation (9).
 
-Throughout: one kernel; f = scale E, or scale B with the terms of the last tau rounds (kernel_descent.py);
-eta_t = eta, or eta / sqrt(t); sigma whether the round is a margin error; b (1,) the offset. Where c = 1 - lam
-eta_t stays and tau is given, section II-D's first way is used (a cache of powers), else its second (a scale).
+Throughout: one kernel; f = scale E, or scale B with the terms of the last tau rounds; eta_t = eta, or eta /
+sqrt(t); sigma whether the round is a margin error; b (1,) the offset. Where c = 1 - lam eta_t stays and tau
+is given, section II-D's first way is used (a cache of powers), else its second (a scale).
+
+Without a window f is an Expansion E, with one a Budget B, whose slots are used again; the other is None.
+scale (1,)   now (2,) rounds learnt; those of them when B was last rewritten   tau the length of window (3,
+tau), whose rows are BORN the round of the term in each slot, ALPHA its coefficient when it was new, and POWER
+1, c, c^2, ... where every round shrinks f by the same c: the cache of section II-D and Fig. 1. There the
+scale is the power of the rounds since B was last rewritten: with alpha_i c^(t - i - 1) for the term of round
+i, in the round t that no further power is left for, or none that is not tiny.
 """
 
 import math
@@ -12,9 +19,12 @@ import math
 import numpy as np
 
 from omkl.engine.api import compiled, rate, slope_of
-from omkl.engine.kernel_descent import descend, descend_unlike, drop, either, shift, shifted
+from omkl.engine.classes import combined
+from omkl.engine.lanes import any_of
 from omkl.engine.methods import Budget, Expansion, Stream, Trace
 
+BORN, ALPHA, POWER = 0, 1, 2  # rows of `window`
+LEAST_SCALE = 1e-30  # below this the scale goes into the coefficients: new ones are divided by it
 NEVER = 2.0**52  # a round that no stream reaches
 
 
@@ -39,18 +49,18 @@ def norma(
 
     Deviations: none.
     """
-    store = either(E, B)
+    store = _either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
-        g = shifted(store, scale, scale[0] * store.outputs(stream, t)[0], b)
+        g = _shifted(store, scale, scale[0] * store.outputs(stream, t)[0], b)
         trace.record(t, g, y, store)
         if not learn:
             continue
         eta_t = rate(now, eta, step)
         sigma = not y * g > rho
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != "sqrt")
+        _descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != "sqrt")
         if offset:
-            shift(store, b, eta_t * sigma * y)
+            _shift(store, b, eta_t * sigma * y)
 
 
 @compiled
@@ -76,7 +86,7 @@ def norma_nu(
     rho (1,) the margin, which adapts, from 0 (the paper leaves rho_1 open)
     Deviations: lam, which the paper sets to 1, is free, as its footnote 1 suggests.
     """
-    store = either(E, B)
+    store = _either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
         g = scale[0] * store.outputs(stream, t)[0] + b[0]
@@ -85,7 +95,7 @@ def norma_nu(
             continue
         eta_t = rate(now, eta, step)
         sigma = not y * g > rho[0]
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != "sqrt")
+        _descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != "sqrt")
         rho[0] += eta_t * (nu - sigma)
         if offset:
             b[0] += eta_t * sigma * y
@@ -109,8 +119,8 @@ def norma_growing(stream: Stream, B: Budget, scale, now, window, trace: Trace, l
             continue
         eta_t = rate(now, eta, "sqrt")
         sigma = not y * f > rho
-        drop(B, window, t, now[0] - kept_terms(now[0] + 2, eps, until))  # rounds from 0
-        descend_unlike(B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y)
+        _drop(B, window, t, now[0] - kept_terms(now[0] + 2, eps, until))  # rounds from 0
+        _descend_unlike(B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y)
 
 
 @compiled
@@ -176,7 +186,7 @@ def norma_logistic(
     The score is P(y = 1) - 1/2 with P(y = 1) = 1 / (1 + exp(-g)). The loss is never flat: every example is
     stored.
     """
-    store = either(E, B)
+    store = _either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
         g = scale[0] * store.outputs(stream, t)[0] + b[0]
@@ -185,7 +195,7 @@ def norma_logistic(
             continue
         eta_t = rate(now, eta, step)
         a = -eta_t * slope_of("logistic", y, g)
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, a, step != "sqrt")
+        _descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, a, step != "sqrt")
         if offset:
             b[0] += a
 
@@ -214,7 +224,7 @@ def norma_regression(
     Deviations: equation (24) lacks eta in the quadratic part's coefficient, and lam in 1 - eta; both are as
     equation (9) has them. The adaptive sigma moves by the signs of equation (22), as printed.
     """
-    store = either(E, B)
+    store = _either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
         f = scale[0] * store.outputs(stream, t)[0]
@@ -230,7 +240,7 @@ def norma_regression(
         else:
             slope = delta / width[0] if loss == "huber" else 0.0
         eta_t = rate(now, eta, step)
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * slope, step != "sqrt")
+        _descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * slope, step != "sqrt")
         if loss != "squared" and not math.isnan(nu):
             width[0] += eta_t * (beyond - nu)
 
@@ -264,7 +274,7 @@ def norma_novelty(
     footnote 1 suggests: f holds about nu sqrt(t) / (lam eta) terms, which with nu = 0.01 and lam = 1 is less
     than one on USPS, and novelties come by the clock.
     """
-    store = either(E, B)
+    store = _either(E, B)
     for t in range(stream.T):
         f = scale[0] * store.outputs(stream, t)[0]
         novel = not f >= rho[0]
@@ -274,5 +284,107 @@ def norma_novelty(
             continue
         eta_t = rate(now, eta, step)
         s = 1.0 * novel if loss == "hinge" else -slope_of("logistic", 1.0, f - rho[0])
-        descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * s, step != "sqrt")
+        _descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * s, step != "sqrt")
         rho[0] += eta_t * (nu - s)
+
+
+# ------------------------------------------------------------------ an expansion that shrinks and forgets
+
+
+@compiled
+def _either(E, B):
+    """The store that there is."""
+    if E is None:
+        return B
+    return E
+
+
+@compiled
+def _shifted(store, scale, f, b):
+    """g = f + b of b (C, 1), C = 1 for two classes; with more the margin of g."""
+    if store.classes is None:
+        return f + b[0, 0]
+    classes = store.classes
+    if not any_of(b[:, 0]):
+        return f
+    for c in range(len(b)):
+        classes.total[c] = scale[0] * classes.scores[0, c] + b[c, 0]
+    g = combined(classes)
+    classes.rival[0] = classes.chosen[1]
+    return g
+
+
+@compiled
+def _shift(store, b, a):
+    """b <- b + a, of the round's class; its rival's falls."""
+    for c in range(len(b)):
+        b[c, 0] += a * store.direction(0, c, 1.0)
+
+
+@compiled
+def _descend(E, B, scale, now, window, stream, t, c, a, alike):
+    """f <- c f + a kappa(x_t, .), less the term that leaves the window: the end of a round that is learnt.
+
+    alike: c is the same in every round.
+    """
+    if B is not None:
+        _drop(B, window, t, now[0] - window.shape[1])
+        if alike:
+            _shrink(B.columns(0), scale, now, window, c)
+    _step_down(E, B, scale, now, window, stream, t, c, a, alike)
+
+
+@compiled
+def _descend_unlike(B, scale, now, window, stream, t, c, a):
+    """f <- c f + a kappa(x_t, .), where c may change and nothing leaves; window (2, n) of B's n slots."""
+    _step_down(None, B, scale, now, window, stream, t, c, a, False)
+
+
+@compiled
+def _step_down(E, B, scale, now, window, stream, t, c, a, alike):
+    if B is None or not alike:
+        scale[0] *= c
+        if scale[0] < LEAST_SCALE:
+            _either(E, B).scale(0, scale[0])
+            scale[0] = 1.0
+    if a != 0.0:
+        if E is not None:
+            E.add(stream, t, np.full(1, a / scale[0]))
+        if B is not None:
+            s = B.n_sv[0]
+            window[BORN, s], window[ALPHA, s] = now[0], a
+            B.add(stream, t, 0, s, a / scale[0])
+    now[0] += 1
+
+
+@compiled
+def _shrink(a, scale, now, window, c):
+    """f <- c f by the cache of powers, f of the coefficients scale a (n, 1), or (n, C)."""
+    tau = window.shape[1]
+    coming = now[0] + 1
+    if coming == 1:
+        window[POWER, 0] = 1.0
+    if coming < tau:
+        window[POWER, coming] = window[POWER, coming - 1] * c
+    age = coming - now[1]
+    if age < tau and window[POWER, age] >= LEAST_SCALE:
+        scale[0] = window[POWER, age]
+        return
+    scale[0], now[1] = 1.0, coming
+    for s in range(len(a)):
+        power = window[ALPHA, s] * window[POWER, coming - int(window[BORN, s]) - 1]
+        for k in range(a.shape[1]):
+            a[s, k] = power if a.shape[1] == 1 else power * np.sign(a[s, k])
+
+
+@compiled
+def _drop(B, window, t, born):
+    """Empty the slots whose terms are of this round or of an earlier one."""
+    s = 0
+    while s < B.n_sv[0]:
+        if window[BORN, s] <= born:
+            last = B.n_sv[0] - 1
+            window[BORN, s], window[ALPHA, s] = window[BORN, last], window[ALPHA, last]
+            B.remove(t, 0, s)
+        else:
+            s += 1

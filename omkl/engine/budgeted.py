@@ -19,21 +19,21 @@ from omkl.engine.by_address import NO_ENTRY, Addresses, call, entries
 from omkl.engine.called_kernels import called_gram_row, called_of_slot, called_own, called_pair
 from omkl.engine.classes import make_classes, margins, strongest_rival
 from omkl.engine.conventions import within_range
-from omkl.engine.dot_products import block_products, used_products
 from omkl.engine.jit import compiled, compiled_without_refcounts
-from omkl.engine.kernels import CALLED, of_distance, value
+from omkl.engine.kernels import CALLED, Pool, form_of, of_distance, value
 from omkl.engine.lanes import LANES
 from omkl.engine.open_block import (
+    block_products,
     fill_block,
     grown,
     is_open,
     make_block,
     n_rows,
     row_of,
+    used_products,
     whole_lanes,
     with_room,
 )
-from omkl.engine.pool import Pool, form_of
 from omkl.engine.records import method
 from omkl.engine.slot_values import TILE, fill_slots, most, rows_together, slot_values, sum_slots
 from omkl.engine.stores import Store

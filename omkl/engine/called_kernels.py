@@ -17,7 +17,7 @@ import importlib.util
 import inspect
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -30,7 +30,6 @@ from numba.core.errors import NumbaError
 
 from omkl.engine.by_address import Entry, array_at, call, entry
 from omkl.engine.jit import compiled, compiled_without_refcounts, fault_in_one_line
-from omkl.engine.kernels import CALLED, constants
 from omkl.errors import UserError
 from omkl.files import hash_of, sources
 from omkl.paths import gram_file, kernel_file
@@ -38,6 +37,7 @@ from omkl.paths import gram_file, kernel_file
 PRODUCTS = ("product", "norm2", "other_norm2")
 ROWS = ("indices", "values", "other_indices", "other_values")
 PRECOMPUTED = "precomputed"
+CALLED = 6  # the number of their kind in a pool, after those of the engine's own kinds (kernels.py)
 _PAIR = (*PRODUCTS, "row", "other_row", *ROWS)  # what the value of a pair may depend on
 
 _F, _I = types.float64[::1], types.int64[::1]
@@ -182,13 +182,6 @@ def called(kernel: Mapping[str, Any], cosine: bool) -> tuple[Entry, np.ndarray]:
         raise UserError(fault_in_one_line(function, str(error))) from error
 
 
-def prepare_kernels(kernels: Sequence[Mapping[str, Any]], normalise: str) -> None:
-    """Compile those of these kernels that are called, or load them. Raises UserError as `called`."""
-    for kernel in kernels:
-        if constants(dict(kernel))[0] == CALLED:
-            called(kernel, normalise == "cosine")
-
-
 def gram_matrix(file: str) -> np.ndarray:
     """Return the Gram matrix (n, n) of a .npy file, mapped into memory; of another, its text is read.
 
@@ -289,3 +282,20 @@ def called_pair(B, i, e, there, dot, out):
     vector = (dot, B.norm2[e], B.norm2[there : there + 1], B.origin[e], B.indices[start:stop])
     other = (B.origin[there : there + 1], B.ends[2 * there : 2 * there + 2], B.indices, B.values)
     called_values(B.pool, i, *vector, B.values[start:stop], *other, out)
+
+
+# ------------------------------------------------------------------ for kernels of features one by one
+
+
+@compiled_without_refcounts
+def next_pair(indices, values, other_indices, other_values, i, j):
+    """The next column that one of two rows has: (column, value, other value, i, j), with the places after it.
+
+    i, j: the places in the rows so far, from 0. A row without the column has the value 0 there. There must be
+    a next one: ``while i < indices.size or j < other_indices.size``.
+    """
+    if j == other_indices.size or (i < indices.size and indices[i] < other_indices[j]):
+        return indices[i], values[i], 0.0, i + 1, j
+    if i == indices.size or other_indices[j] < indices[i]:
+        return other_indices[j], 0.0, other_values[j], i, j + 1
+    return indices[i], values[i], other_values[j], i + 1, j + 1

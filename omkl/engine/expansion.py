@@ -15,9 +15,9 @@ import numpy as np
 from omkl.engine.by_address import NO_ENTRY, Addresses, call, entries
 from omkl.engine.called_kernels import called_own
 from omkl.engine.classes import make_classes, margins
-from omkl.engine.dot_products import dot_products
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernel_sums import accumulate, bit, make_tile
+from omkl.engine.kernels import Pool, own_values
 from omkl.engine.lanes import LANES
 from omkl.engine.lookup import (
     forget_stored,
@@ -31,6 +31,7 @@ from omkl.engine.lookup import (
 from omkl.engine.open_block import (
     BEFORE,
     STOP,
+    dot_products,
     fill_block,
     grown,
     invalidate,
@@ -41,7 +42,6 @@ from omkl.engine.open_block import (
     whole_lanes,
     with_room,
 )
-from omkl.engine.pool import Pool, own_values
 from omkl.engine.records import method
 from omkl.engine.stores import Store
 from omkl.engine.stream import empty_stream, row

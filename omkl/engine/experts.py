@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import largest_of
 from omkl.engine.classes import choose
 from omkl.engine.conventions import SMALLEST_WEIGHT, is_mistake, normalise, vote
 from omkl.engine.jit import compiled
+from omkl.engine.lanes import largest_of
 
 _LARGEST_LOSS = 1e300
 # Share of the weights up to which a difference of votes is rounding. A weight is multiplied and divided once

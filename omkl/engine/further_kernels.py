@@ -6,7 +6,7 @@ called_kernels.py.
 
 import math
 
-from omkl.engine.sparse_rows import next_pair
+from omkl.engine.called_kernels import next_pair
 
 
 def tanimoto(product, norm2, other_norm2):

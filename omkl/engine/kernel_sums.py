@@ -6,9 +6,8 @@ import numpy as np
 
 from omkl.engine.called_kernels import called_with_block
 from omkl.engine.jit import compiled, compiled_without_refcounts
-from omkl.engine.kernels import CALLED, of_distance, row_values, vanishes
+from omkl.engine.kernels import CALLED, form_of, of_distance, row_values, vanishes
 from omkl.engine.lanes import LANES, LARGE, fma, item, load, store, zeros
-from omkl.engine.pool import form_of
 from omkl.engine.records import Record
 
 _PAIRS = 2048  # stored vectors x rows of a tile: its kernel values stay in the first-level cache

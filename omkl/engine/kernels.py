@@ -1,4 +1,4 @@
-"""The kinds of kernels that the engine knows itself, and what it may assume of each kind.
+"""The kinds of kernels that the engine knows itself, what it may assume of each kind, and pools of kernels.
 
 gaussian             exp(-rate s), rate = 1 / (2 sigma^2) = gamma
 laplacian            exp(-rate sqrt(s)), rate = 1 / sigma
@@ -27,12 +27,16 @@ tests/engine/test_pool.py then compares it with its plain formula.
 """
 
 import math
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from omkl.engine.arith import sincos
-from omkl.engine.exponential import EXP_ZERO, FLOOR, NORMAL, exp_neg, exponentials
-from omkl.engine.jit import compiled
+from omkl.engine.called_kernels import CALLED, called
+from omkl.engine.jit import compiled, compiled_without_refcounts
+from omkl.engine.lanes import EXP_ZERO, FLOOR, NORMAL, exp_neg, exponentials, sincos
+from omkl.engine.records import Record
 
 # The parameters of each kind: (domain, default), None where it must be given; of those in EITHER exactly one.
 # Plain literals: omkl/config/domains.py reads them without importing this module, since numba takes 0.3 s.
@@ -51,7 +55,7 @@ KINDS = {
 }
 EITHER = {"gaussian": ["sigma", "gamma"]}
 
-GAUSSIAN, LAPLACIAN, POLYNOMIAL, MATERN32, RATIONAL_QUADRATIC, PERIODIC, CALLED = range(7)
+GAUSSIAN, LAPLACIAN, POLYNOMIAL, MATERN32, RATIONAL_QUADRATIC, PERIODIC = range(CALLED)
 
 VALUE_ERROR = 2e-12  # relative error of a fast value of any kind against the plain one; a ladder's is 9e-13
 MAX_SQUARINGS = 12  # each squaring doubles the relative error: 2**12 (exp 2**-53, rounding 2**-53) = 9e-13
@@ -274,3 +278,99 @@ def own_value(form, norm2):
     if form[4]:
         return 1.0 if form[1] * norm2 + form[2] > 0.0 else 0.0
     return polynomial(form, norm2)
+
+
+# ------------------------------------------------------------------ a pool of m kernels
+# A pool is a plan: the order of evaluation, and how each kernel follows from the one before it. Gaussians are
+# ordered from wide to narrow; where one width is half of another, kappa_{sigma/2} = kappa_sigma^4 costs two
+# squarings instead of an exp. Such a ladder restarts after ``MAX_SQUARINGS`` squarings, so that its relative
+# error stays below 1e-12.
+
+
+class Pool(
+    Record, namedtuple("Pool", "kind rate shape degree order chain group_end cosine called entry numbers")
+):
+    """The plan of a pool's evaluation.
+
+    kind (m,) int8, rate, shape (m,) float64, degree (m,) int64   the kernels' constants
+    order (m,) int64    the kernels in order of evaluation
+    chain (m,) int64    per place in that order: -1 starts afresh, s >= 0 continues from the value before it:
+                        s squarings for a Gaussian, s further factors for a polynomial
+    group_end (m,) int64   per place: first place after the chain it belongs to
+    cosine (1,) bool    divide by sqrt(kappa(x, x) kappa(x', x'))
+    called (1,) bool    whether some kernel is called by address: called_kernels.py
+    entry (m, 2) int64, numbers (m, 2) int64    of such a kernel its entry, address and count of its numbers
+
+    The numbers live as long as the Pool, in its attribute ``kept``. A Pool holds in its own process alone.
+    """
+
+
+def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
+    """Return the evaluation plan of a list of kernels.
+
+    kernels: mappings as in conf/pool, such as ``{kind: gaussian, sigma: 2.0}``. normalise: ``none`` or
+    ``cosine``, which divides polynomials by the root of their values at both vectors.
+    """
+    m = len(kernels)
+    of = [constants(kernel) for kernel in kernels]
+    order = sorted(range(m), key=lambda i: place(*of[i]))
+    chain = np.full(m, -1, np.int64)
+    squarings = 0
+    for at in range(1, m):
+        further = step(of[order[at - 1]], of[order[at]])
+        ladder = further >= 0 and of_distance(of[order[at]][0])
+        if ladder and squarings + further > MAX_SQUARINGS:
+            ladder, further = False, -1
+        squarings = squarings + further if ladder else 0
+        chain[at] = further
+    ends = [next((q for q in range(p + 1, m) if chain[q] < 0), m) for p in range(m)]
+    kind, rate, shape, degree = (np.array(values) for values in zip(*of, strict=True))
+    entry, numbers = np.zeros((m, 2), np.int64), np.zeros((m, 2), np.int64)
+    kept: dict[str, np.ndarray] = {}
+    for i in np.flatnonzero(kind == CALLED):
+        entry[i], own = called(kernels[i], normalise == "cosine")
+        own = kept.setdefault(f"{kernels[i]}", own)  # copies of a kernel share them
+        numbers[i] = own.ctypes.data, own.size
+    made = Pool(
+        kind.astype(np.int8),
+        rate.astype(np.float64),
+        shape.astype(np.float64),
+        degree.astype(np.int64),
+        np.array(order),
+        chain,
+        np.array(ends),
+        np.array([normalise == "cosine"]),
+        np.array([bool((kind == CALLED).any())]),
+        entry,
+        numbers,
+    )
+    vars(made)["kept"] = kept
+    return made
+
+
+def prepare_kernels(kernels: Sequence[Mapping[str, Any]], normalise: str) -> None:
+    """Compile those of these kernels that are called, or load them. Raises UserError as `called`."""
+    for kernel in kernels:
+        if constants(dict(kernel))[0] == CALLED:
+            called(kernel, normalise == "cosine")
+
+
+@compiled_without_refcounts
+def form_of(pool, i):
+    """The constants of kernel i, as the functions above take them."""
+    return pool.kind[i], pool.rate[i], pool.shape[i], pool.degree[i], pool.cosine[0]
+
+
+@compiled_without_refcounts
+def pool_value(pool, i, dot, norm2, other_norm2):
+    """kappa_i of two vectors from their dot product and squared norms, by its definition; none is called."""
+    return value(form_of(pool, i), dot, norm2, other_norm2)
+
+
+@compiled
+def own_values(pool, norm2):
+    """kappa_i(x, x) (m,) of an example with this squared norm; 0 of kernels that are called."""
+    own = np.empty(pool.kind.size)
+    for i in range(own.size):
+        own[i] = own_value(form_of(pool, i), norm2) if pool.kind[i] != CALLED else 0.0
+    return own

@@ -14,13 +14,17 @@ negative ones, which costs something in a loop; `item` does not.
 """
 
 import operator
+from functools import partial
 from typing import Any
 
 import llvmlite.binding
+import numpy as np
 from llvmlite import ir
-from numba import config, types
+from numba import config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
+
+from omkl.engine.jit import compiled_without_refcounts
 
 LANES = 8  # rows are padded to a multiple of this, so that loops over lanes leave no remainder
 
@@ -313,3 +317,143 @@ def store(typingctx, value, array, index):
         return context.get_dummy_value()
 
     return types.void(kind, array, index), codegen
+
+
+# ------------------------------------------------------------------ any, max, sin, cos and exp
+# `any_of` and `largest_of` stand in loops of nearly every learner for numpy's `any` and `max`: a process that
+# loads compiled code with those imports much of scipy first, which takes a quarter of a second.
+#
+# Nothing in the engine is compiled with fastmath. Where a fused multiply-add pays it is written as one, so
+# that every value is the same whatever loop, block or vector width it is computed in.
+
+MAGIC = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, held in the low bits
+MAGIC_BITS = int(np.float64(MAGIC).view(np.int64))
+
+
+@compiled_without_refcounts
+def any_of(values):
+    """Whether any of these values (n,) is not 0."""
+    count = 0
+    for i in range(values.size):
+        count += values[i] != 0.0
+    return count > 0
+
+
+@compiled_without_refcounts
+def largest_of(values):
+    """The largest of at least one value (n,)."""
+    largest = values[0]
+    for i in range(1, values.size):
+        largest = max(largest, values[i])
+    return largest
+
+
+_TWO_OVER_PI = 0.6366197723675814
+_PIO2_HI = 1.5707963267948966
+_PIO2_LO = 6.123233995736766e-17
+_PIO2_REST = -1.4973849048591833e-33  # matters where x is next to a multiple of pi / 2
+
+
+@njit(cache=True, inline="always")
+def sincos(x):
+    """sin(x) and cos(x) for |x| <= 1e5, within 1 ulp: fdlibm's polynomials on [-pi/4, pi/4].
+
+    Branch-free, so that a loop over it becomes vector code.
+    """
+    shifted = fma(x, _TWO_OVER_PI, MAGIC)
+    n = np.float64(shifted).view(np.int64) - MAGIC_BITS
+    whole = shifted - MAGIC
+    r = fma(whole, -_PIO2_LO, fma(whole, -_PIO2_HI, x))
+    r = fma(whole, -_PIO2_REST, r)
+    q = r * r
+    s = 1.58969099521155010221e-10
+    s = fma(s, q, -2.50507602534068634195e-08)
+    s = fma(s, q, 2.75573137070700676789e-06)
+    s = fma(s, q, -1.98412698298579493134e-04)
+    s = fma(s, q, 8.33333333332248946124e-03)
+    s = fma(s, q, -1.66666666666666324348e-01)
+    s = fma(s * q, r, r)
+    c = -1.13596475577881948265e-11
+    c = fma(c, q, 2.08757232129817482790e-09)
+    c = fma(c, q, -2.75573143513906633035e-07)
+    c = fma(c, q, 2.48015872894767294178e-05)
+    c = fma(c, q, -1.38888888888741095749e-03)
+    c = fma(c, q, 4.16666666666666019037e-02)
+    c = fma(c * q, q, fma(-0.5, q, 1.0))
+    odd = (n & 1) != 0
+    sine, cosine = (c if odd else s), (s if odd else c)
+    return (-sine if (n & 2) != 0 else sine), (-cosine if ((n + 1) & 2) != 0 else cosine)
+
+
+# exp of numbers that are not positive is most of what a kernel value costs. One function serves numbers and
+# lanes, and so gives the same bits. Nothing in it branches: LLVM makes vectors of a loop over it.
+
+# exp(x) is exactly 0 below this, as in the C library (round to nearest: half of the smallest subnormal).
+EXP_ZERO = -745.1332191019412
+# From here on every argument gives 0 without being computed: a product that underflows costs several others,
+# and a larger negative argument would overflow the integer part.
+FLOOR = -746.0
+NORMAL = -700.0  # above it no result is subnormal
+
+_LOG2E = 1.4426950408889634
+_LN2_HI = 6.93147180369123816490e-01  # fdlibm's split: 32 bits, so that n * _LN2_HI is exact
+_LN2_LO = 1.90821492927058770002e-10
+
+
+# exp(r) = 1 + r + r**2 q(r), |r| <= ln 2 / 2, q interpolating at ten Chebyshev nodes: relative error 1.6e-17.
+_inlined = partial(compiled_without_refcounts, inline="always")
+
+
+@_inlined
+def _parts(x):
+    """(exp(r), n) of x = n ln 2 + r, n a whole number."""
+    shifted = fma(x, _LOG2E, MAGIC)
+    integer = shifted - MAGIC
+    r = fma(integer, -_LN2_LO, fma(integer, -_LN2_HI, x))
+    p = fma(2.510038549551032e-08, r, 2.7620088445409746e-07)
+    p = fma(p, r, 2.7557268459997064e-06)
+    p = fma(p, r, 2.4801521295954376e-05)
+    p = fma(p, r, 0.00019841269863053618)
+    p = fma(p, r, 0.0013888888917213717)
+    p = fma(p, r, 0.008333333333330062)
+    p = fma(p, r, 0.04166666666662413)
+    p = fma(p, r, 0.16666666666666669)
+    p = fma(p, r, 0.5000000000000001)
+    p = fma(p, r, 1.0)
+    return fma(p, r, 1.0), bits_of(shifted) - MAGIC_BITS
+
+
+@_inlined
+def _power_of_two(n):
+    return number_of((n + 1023) << 52)
+
+
+@compiled_without_refcounts
+def exp_neg_normal(x):
+    """exp_neg(x), the same bits, for NORMAL < x <= 0: there one exact factor serves."""
+    p, n = _parts(x)
+    return p * _power_of_two(n)
+
+
+@compiled_without_refcounts
+def exp_neg(x):
+    """exp(x) of a number or lanes <= 0, within 1 ulp where it is normal, with gradual underflow to exactly 0.
+
+    The power of two comes in two factors: the first product is exact and the second rounds once, also into
+    the subnormals.
+    """
+    inside = x > FLOOR
+    p, n = _parts(where(inside, x, 0.0))
+    half = n >> 1
+    return where(inside, p * _power_of_two(half) * _power_of_two(n - half), 0.0)
+
+
+@compiled_without_refcounts
+def exponentials(factor, given, count, normal, out):
+    """out[q] = exp(factor given[q]), q < count, of numbers <= 0; normal: above NORMAL. out may be given."""
+    if normal:
+        for q in range(count):
+            out[q] = exp_neg_normal(factor * given[q])
+    else:
+        for q in range(count):
+            out[q] = exp_neg(factor * given[q])

@@ -13,14 +13,23 @@ from functools import partial
 
 import numpy as np
 
-from omkl.engine.arith import any_of, largest_of
-from omkl.engine.dot_products import dot_products, product_with
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernel_sums import raise_values
-from omkl.engine.kernels import of_distance, plain, row_values
-from omkl.engine.lanes import LANES, LARGE, absolute, count_ones, fma, item, load, store, zeros
-from omkl.engine.open_block import COLUMNS, in_lists, lane_of, n_rows, whole_lanes
-from omkl.engine.pool import Pool, form_of
+from omkl.engine.kernels import Pool, form_of, of_distance, plain, row_values
+from omkl.engine.lanes import (
+    LANES,
+    LARGE,
+    absolute,
+    any_of,
+    count_ones,
+    fma,
+    item,
+    largest_of,
+    load,
+    store,
+    zeros,
+)
+from omkl.engine.open_block import COLUMNS, dot_products, in_lists, lane_of, n_rows, product_with, whole_lanes
 from omkl.engine.records import Record
 from omkl.engine.stream import row
 

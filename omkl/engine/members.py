@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import sincos
 from omkl.engine.features import linear_outputs
 from omkl.engine.jit import compiled
-from omkl.engine.lanes import fma
+from omkl.engine.lanes import fma, sincos
 from omkl.engine.rank_one import gains, hold, leave
 
 FIRST = 300  # rows from which widths and scales are read

@@ -4,11 +4,23 @@ Kernel values are computed for TILE pairs of one kernel at a time, slots x rows,
 vector code. They are kept for few rows, so that they stay in the second-level cache until they are read.
 """
 
-from omkl.engine.called_kernels import called_of_slot
-from omkl.engine.jit import compiled_without_refcounts
-from omkl.engine.kernels import CALLED, all_vanish, of_distance, plain_cosine, row_values
+from typing import Any
+
+import numpy as np
+
+from omkl.engine.called_kernels import called_of_slot, called_values
+from omkl.engine.jit import compiled, compiled_without_refcounts
+from omkl.engine.kernels import (
+    CALLED,
+    Pool,
+    all_vanish,
+    form_of,
+    of_distance,
+    own_values,
+    plain_cosine,
+    row_values,
+)
 from omkl.engine.lanes import LANES, absolute, exchanged, load, store, where, zeros
-from omkl.engine.pool import form_of
 
 TILE = 256  # values of each kernel that are laid side by side
 _WIDE = 2 * LANES  # kernels whose sums are in registers at once
@@ -235,3 +247,46 @@ def _search(like, cost, born, first, stop, i, r, least, oldest):
     store(best, least, i)
     store(slot, r, i)
     store(age, oldest, i)
+
+
+# ------------------------------------------------------------------ of rows of a data set, without a learner
+
+
+def kernel_matrix(pool: Pool, i: int, X: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return kappa_i (r, c) of these rows of a scipy CSR matrix with those others, as the engine computes it.
+
+    Kernels of row numbers take those of X.
+    """
+    norm2 = np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
+    dots = np.ascontiguousarray((X[rows] @ X[columns].T).toarray(), np.float64)
+    own, others = X[rows], X[columns]
+    K = np.empty_like(dots)
+    _fill(pool, i, *_parts(own), rows, norm2[rows], *_parts(others), columns, norm2[columns], dots, K)
+    return K
+
+
+def self_values(pool: Pool, X: Any) -> np.ndarray:
+    """Return kappa_i(x, x) (m, T) of all rows of a scipy CSR matrix."""
+    norm2 = np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
+    own = np.array([own_values(pool, n) for n in norm2]).reshape(len(norm2), pool.kind.size).T
+    for i in np.flatnonzero(pool.kind == CALLED):
+        for t in range(X.shape[0]):
+            one = np.array([t])
+            own[i, t] = kernel_matrix(pool, int(i), X, one, one)[0, 0]
+    return own
+
+
+def _parts(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(np.float64)
+
+
+@compiled
+def _fill(pool, i, starts, indices, values, rows, norm2, others, columns, theirs, numbers, norms, dots, K):
+    form, squares = form_of(pool, i), np.empty(norms.size)
+    for r in range(rows.size):
+        if pool.kind[i] == CALLED:
+            own = (indices[starts[r] : starts[r + 1]], values[starts[r] : starts[r + 1]])
+            vector = (dots[r], norm2[r], norms, rows[r], *own)
+            called_values(pool, i, *vector, numbers, others, columns, theirs, K[r])
+        else:
+            slot_values(form, norm2[r], norms, dots[r], norms.size, squares, K[r])

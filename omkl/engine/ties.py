@@ -14,17 +14,32 @@ import math
 
 import numpy as np
 
-from omkl.engine.arith import largest_of
 from omkl.engine.by_address import call
 from omkl.engine.classes import strongest_rival
-from omkl.engine.dot_products import dot_products, product_with
-from omkl.engine.exponential import FLOOR
 from omkl.engine.jit import compiled, compiled_without_refcounts
-from omkl.engine.kernels import VALUE_ERROR, decay, falls, is_exact, of_distance, plain, plain_cosine, reach
-from omkl.engine.lanes import LANES
+from omkl.engine.kernels import (
+    VALUE_ERROR,
+    decay,
+    falls,
+    form_of,
+    is_exact,
+    of_distance,
+    plain,
+    plain_cosine,
+    reach,
+)
+from omkl.engine.lanes import FLOOR, LANES, largest_of
 from omkl.engine.lookup import may_look_up
-from omkl.engine.open_block import BEFORE, COLUMNS, FIRST, in_lists, lane_of, whole_lanes
-from omkl.engine.pool import form_of
+from omkl.engine.open_block import (
+    BEFORE,
+    COLUMNS,
+    FIRST,
+    dot_products,
+    in_lists,
+    lane_of,
+    product_with,
+    whole_lanes,
+)
 
 _ROUNDING = 4.5e-16  # of each of n additions in both sums
 _NARROW = 20.0  # decay at the distance of two such vectors above which only the nearest are seen

@@ -17,9 +17,8 @@ from functools import partial
 
 import numpy as np
 
-from omkl.engine.exponential import exponentials
 from omkl.engine.jit import compiled
-from omkl.engine.lanes import fma
+from omkl.engine.lanes import exponentials, fma
 
 JITTER = 1e-6  # share of an example's size that is added to kappa(x, x)
 WORTH_STORING = 1e-5  # share of its size from which on its squared distance from the span makes it stored

@@ -4,7 +4,7 @@ import dataclasses
 import os
 import threading
 import warnings
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +17,7 @@ from omkl.paths import EXTENSIONS
 from omkl.store.fields import cell_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    import numpy as np
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from omkl.config import LearnerSpec
     from omkl.data import DataRef, Dataset
@@ -130,7 +128,7 @@ def check_memory(cell: Cell) -> None:
     from omkl.data import compact
     from omkl.passes.scaling import any_gaps, centred
     from omkl.state.resource import Setup
-    from omkl.state.size import bytes_needed, memory
+    from omkl.state.state import bytes_needed, memory
 
     dataset = cell.data.load()
     d, state = compact(dataset).d, cell.spec.state
@@ -176,7 +174,7 @@ def stream_of(cell: Cell) -> "tuple[Dataset, np.ndarray]":
 
 def run_cell(cell: Cell, on_end: "Callable[[Any, Any], None] | None" = None) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.passes.run_pass` does."""
-    from omkl.passes import one_pass, progress_file
+    from omkl.passes import one_pass
     from omkl.passes.third_party import source
 
     if source(cell.spec, cell.params) != cell.source:
@@ -194,7 +192,7 @@ def run_cell(cell: Cell, on_end: "Callable[[Any, Any], None] | None" = None) -> 
     how |= {"test": test, "own": cell.own, "on_end": on_end}
     with ExitStack() as stack:
         if cell.board is not None:
-            how["on_part"] = stack.enter_context(progress_file.noting(cell.board, cell.number, order.size))
+            how["on_part"] = stack.enter_context(noting(cell.board, cell.number, order.size))
         return one_pass.run_pass(
             cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed, **how
         )
@@ -234,6 +232,36 @@ def compile_kernels(pools: "Iterable[dict[str, Any] | None]") -> None:
     """
     distinct = {repr(pool): pool for pool in pools if pool is not None}
     for pool in distinct.values():
-        from omkl.engine.called_kernels import prepare_kernels
+        from omkl.engine.kernels import prepare_kernels
 
         prepare_kernels(pool["kernels"], pool["normalise"])
+
+
+# ------------------------------------------------------------------ the rounds done
+# Each process keeps a small file, which the command's bar reads.
+
+WIDTH = 64  # bytes of an entry: written at once
+
+
+@contextmanager
+def noting(folder: Path, number: int, T: int) -> "Iterator[Callable[[int], None]]":
+    """Give a function that notes how many of the T rounds of job ``number`` are done."""
+    with open(folder / str(os.getpid()), "wb", buffering=0) as file:
+
+        def note(t: int) -> None:
+            file.seek(0)
+            file.write(f"{number} {t} {T}".ljust(WIDTH).encode())
+
+        note(0)
+        yield note
+
+
+def read_progress(folder: Path) -> dict[int, tuple[int, int]]:
+    """Return the rounds done and the rounds of each process's newest pass, by the job's number."""
+    rounds = {}
+    for path in folder.iterdir():
+        words = path.read_bytes().split()
+        if len(words) == 3 and all(map(bytes.isdigit, words)):  # one that is just begun is empty
+            number, t, T = map(int, words)
+            rounds[number] = t, T
+    return rounds

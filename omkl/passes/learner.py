@@ -6,28 +6,27 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from omkl import conf
 from omkl.algorithms import function
-from omkl.engine.choices import Choice
-from omkl.engine.expansion import BLOCK, Expansion
-from omkl.engine.stream import Stream, Trace, make_trace, part, trace_part
+from omkl.engine.expansion import BLOCK, Expansion, begin_block, open_rows
+from omkl.engine.jit import Choice
+from omkl.engine.kernel_sums import Tile, make_tile
+from omkl.engine.open_block import n_rows, whole_lanes
+from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream, make_trace, part, trace_part
 from omkl.errors import UserError, show
 from omkl.passes import guards
 from omkl.passes.guards import ctrl_c_later
-from omkl.passes.kernel_data import Needs
-from omkl.passes.one_row import OneRow, one_row
-from omkl.passes.overflow import growth, kernel_faults
+from omkl.passes.overflow import Needs, growth, kernel_faults
 from omkl.passes.scaling import Scaling, Units, in_units
-from omkl.passes.threads import WORTH, Threads, rows_of_block
 from omkl.paths import EXTENSIONS
 from omkl.state.resource import Arrays, Resource, Setup
-from omkl.state.saved_state import load
-from omkl.state.state import absent, grow_part, make, make_room, widen
+from omkl.state.state import absent, grow_part, load, make, make_room, widen
 
 CURVE_POINTS = 100
 MOST_ROWS = 64  # lengths of rows that are kept to be written anew
@@ -404,3 +403,87 @@ def compiled_value(value: Any, domain: Any) -> float | int | bool | Choice:
 def is_number(domain: Any) -> bool:
     """Whether the values of a domain are numbers of an interval (or null)."""
     return isinstance(domain, str) and domain.startswith(("(", "[", "int "))
+
+
+# ------------------------------------------------------------------ row by row
+
+
+class OneRow(NamedTuple):
+    """A stream of one round, its trace, and the arrays that hold what the stream reads: made once, written
+    for each row."""
+
+    stream: Stream
+    trace: Trace
+    indices: np.ndarray
+    values: np.ndarray
+    target: np.ndarray
+
+    def write(self, indices: np.ndarray, values: np.ndarray, y: float) -> None:
+        """Make this row the stream's; y: its label or target, of more than two classes its number."""
+        self.indices[:], self.values[:], self.target[0] = indices, values, y
+        self.trace.score[0] = UNRECORDED
+
+
+def one_row(n: int, further: int, classes: int) -> OneRow:
+    """Return a stream of a row of n non-zeros; further, classes: as of `make_trace` and `make_stream`."""
+    indices, values, many = np.zeros(n, np.int32), np.zeros(n), classes > 2
+    target = np.zeros(1, np.int64 if many else np.float64)
+    stream = make_stream(np.array([0, n]), indices, values, np.zeros(1), np.zeros(1), classes)
+    read = target.view()
+    read.flags.writeable = False
+    stream = stream._replace(**{"label" if many else "y": read})
+    return OneRow(stream, make_trace(1, further, classes if many else 0), indices, values, target)
+
+
+# ------------------------------------------------------------------ threads
+# They share the blocks of an expansion. Each output is a sum of its own, so that rows need not wait. The
+# results are the same to the last bit for any number of threads. One thread alone walks through a block,
+# round by round, and adds the vectors that are stored meanwhile.
+
+WORTH = 512  # stored vectors from which on threads share a block: an estimate of what handing it over costs
+ROWS = 64  # of a block for each thread
+LOOKED_UP, MOST_LOOKED_UP = 192, 512  # the same, and of a block at most, where kernel values are looked up
+
+
+def rows_of_block(count: int, looked_up: bool) -> int:
+    """Return how many rows a block needs that this many threads share."""
+    most = min(LOOKED_UP * count, MOST_LOOKED_UP) if looked_up and count > 1 else 0
+    return max(ROWS * count, most)
+
+
+class Threads:
+    """A number of threads for the blocks of one learner."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._pool = ThreadPoolExecutor(count - 1) if count > 1 else None
+        self._tiles: list[Tile] = []
+
+    def prepare(self, E: Expansion, stream: Any) -> None:
+        """Load or compile what `open_block` calls, once, before a clock starts."""
+        if not self._tiles:
+            begin_block(E, stream, 0)
+            self._tiles = [make_tile(whole_lanes(1), len(E.open.rows))]
+            open_rows(E, stream, self._tiles[0], 0, 0)
+
+    def open_block(self, E: Expansion, stream: Any) -> float:
+        """Open the block that starts at the stream's first round; returns the other threads' CPU seconds."""
+        assert self._pool is not None, "one thread needs no help"
+        begin_block(E, stream, 0)
+        rows, slots = n_rows(E.open), len(E.open.rows)
+        width = whole_lanes(-(-rows // self.count))
+        if len(self._tiles) < self.count or self._tiles[0].doubtful_rows.shape != (slots, width):
+            self._tiles = [make_tile(width, slots) for _ in range(self.count)]
+        cuts = [(low, min(low + width, rows)) for low in range(0, rows, width)]
+        others = [
+            self._pool.submit(_timed, E, stream, tile, *cut)
+            for cut, tile in zip(cuts[1:], self._tiles[1:], strict=False)
+        ]
+        open_rows(E, stream, self._tiles[0], *cuts[0])
+        return sum(other.result() for other in others)
+
+
+def _timed(E: Expansion, stream: Any, tile: Tile, low: int, high: int) -> float:
+    began = time.thread_time()
+    open_rows(E, stream, tile, low, high)
+    return time.thread_time() - began

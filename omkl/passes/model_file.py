@@ -8,7 +8,7 @@ the arrays one after another, little-endian, in the order of the header: [name, 
 
 "model" says learner, revision, hyperparameters, kernels, number of features and (above two) of classes,
 block, scaling, and the state of the random generator. The arrays are those of
-`omkl.state.saved_state`, and those of the scaling, whose names begin with a point. A stack has
+`omkl.state.state`, and those of the scaling, whose names begin with a point. A stack has
 the same of each member, whose arrays begin with its number, and "shared", the scaling of those that are
 scaled online.
 """
@@ -38,7 +38,7 @@ from omkl.passes.scaling import Scaling
 from omkl.passes.stacked import Stack
 from omkl.passes.third_party import source
 from omkl.state.resource import Arrays, Setup
-from omkl.state.saved_state import add_classes, save
+from omkl.state.state import add_classes, save
 
 
 def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:

@@ -13,18 +13,16 @@ from omkl.config.learners import LearnerSpec, check_classes
 from omkl.data import confusion
 from omkl.data.dataset import compact
 from omkl.engine.expansion import BLOCK, make_expansion, reserve
-from omkl.engine.pool import make_pool
+from omkl.engine.kernels import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
-from omkl.passes import averaged, scores
-from omkl.passes.delayed import run_delayed
-from omkl.passes.kernel_data import asks_ranges, fitted
+from omkl.passes import scores
 from omkl.passes.learner import CURVE_POINTS
-from omkl.passes.overflow import check_scores, check_sums
+from omkl.passes.overflow import asks_ranges, check_scores, check_sums, fitted
 from omkl.passes.scaling import Scaling, centred
 from omkl.passes.stacked import new_learner
 from omkl.passes.third_party import Estimator
-from omkl.state.size import held_bytes
+from omkl.state.state import held_bytes
 from omkl.tasks import for_task
 
 FEW = 100  # at most 1 round in so many is few
@@ -51,8 +49,8 @@ def run_pass(
     spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
     scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.passes.scaling`, and
-    ``delay`` of the labels, see `omkl.passes.delayed`
-    threads: that share a block's rows (see `omkl.passes.threads`); nothing but the time depends on it.
+    ``delay`` of the labels, see `omkl.passes.one_pass`
+    threads: that share a block's rows (see `omkl.passes.learner`); nothing but the time depends on it.
     on_part: called with the number of rounds done, at most 100 times. on_end: called with the learner as the
     pass left it, and the trace of its rounds. test: a Dataset, and rows of it that are held out. own: whether
     targets are the user's own, so that rounds before they have varied count in no measure.
@@ -61,10 +59,10 @@ def run_pass(
     of the user's own targets ``few_rounds``, how many have over half of it, where these are at most 1 in FEW;
     of a novelty detection the examples flagged as novel), confusion (of a
     classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
-    pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.state.size; not of
+    pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.state.state; not of
     another package's estimator),
     the measures of omkl.passes.scores and those that the learner reports, test_rate or test_rmse and
-    averaged_rate or averaged_rmse (of what is held out: omkl.passes.averaged), curve (at most 100 points t,
+    averaged_rate or averaged_rmse (of what is held out: omkl.passes.scores), curve (at most 100 points t,
     weights at points weights_t; ``loss``, the squared errors summed, of a regression in place of mistakes;
     the sums of each measure that is a mean over the rounds). Raises Overflow when predictions do, and
     UserError for hyperparameters that the learner does not take, or more classes than it takes.
@@ -117,7 +115,7 @@ def run_pass(
     if test is not None and other is not None:
         columns = other.indptr, other.indices, other.values, other.y
         held_out = make_stream(*columns, test[1], dataset.n_classes)
-        figures |= averaged.measured(learner, stream, held_out, dataset.task, delay)
+        figures |= scores.on_test_rows(learner, stream, held_out, dataset.task, delay)
     if on_end is not None:
         on_end(learner, trace)
     return figures
@@ -271,3 +269,34 @@ def _frozen(rows: Stream) -> Stream:
         if array is not None:
             array.flags.writeable = False
     return rows
+
+
+# ------------------------------------------------------------------ labels that come late
+# In batches of N rounds: rounds kN + 1 to (k + 1)N are predicted with what was learnt before them; then all
+# of them are learnt, in their order. With N = 1 that is the usual protocol.
+
+PREDICTED = ("score", "mistake", "further", "predicted", "class_scores")  # before the labels of a batch come
+MOST_NOTES = 100
+
+
+def run_delayed(
+    learner: Any, stream: Stream, delay: int, on_part: Callable[[int], None]
+) -> tuple[Trace, float]:
+    """Run a learner over a stream whose labels come in batches; return the trace, and CPU seconds.
+
+    Scores and mistakes are those before a batch is learnt, sizes those of each round while it is.
+    on_part: called with the number of rounds done, at most about 100 times
+    """
+    traces, seconds, noted = [], 0.0, 0
+    for start in range(0, stream.T, delay):
+        stop = min(start + delay, stream.T)
+        batch = part(stream, start, stop)
+        before, scoring = learner.run(batch, learn=False)
+        learnt, learning = learner.run(batch)
+        traces.append(learnt._replace(**{name: getattr(before, name) for name in PREDICTED}))
+        seconds += scoring + learning
+        if (share := stop * MOST_NOTES // stream.T) > noted or stop == stream.T:
+            noted = share
+            on_part(stop)
+    columns = zip(*traces, strict=True)
+    return Trace(*(None if own[0] is None else np.concatenate(own) for own in columns)), seconds

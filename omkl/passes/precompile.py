@@ -34,8 +34,7 @@ from omkl.passes.one_pass import run_pass
 from omkl.passes.stacked import new_learner
 from omkl.paths import safe_children
 from omkl.state.resource import Setup
-from omkl.state.size import memory
-from omkl.state.state import absent, grow_part, limits, make_room
+from omkl.state.state import absent, grow_part, limits, make_room, memory
 
 MOST_NAMES = 8
 EACH = 6  # versions that make another process worth while: it compiles some parts of the engine again

@@ -1,11 +1,18 @@
-"""The measures of a pass that are made of its scores when it ends: the stored ones of omkl.tasks.
+"""The measures of a pass: those made of its scores when it ends, and those on rows that were not learnt.
 
 The values of a round that a mean is taken of are returned whole (T,), so that they have a curve too.
 """
 
+from typing import Any
+
 import numpy as np
 
 from omkl.engine.stream import UNRECORDED, Stream, Trace, unrecorded
+from omkl.passes.learner import Learner
+from omkl.passes.model import scored
+from omkl.passes.model_file import pack, unpack
+from omkl.passes.overflow import check_scores, check_sums
+from omkl.passes.scaling import Scaling
 from omkl.tasks import BINS, WITHIN_95
 
 Values = dict[str, float]
@@ -136,3 +143,96 @@ def of_numbers(
     if np.isfinite(share):
         values["r2"] = float(share)
     return values, rounds
+
+
+# ------------------------------------------------------------------ on rows that were not learnt
+# The averaged hypothesis is (1/T) sum_t f_t, f_t that which predicts in round t (online-to-batch conversion:
+# section 6 of Hoi et al. 2013, Corollary 5 of Kivinen et al. 2004). It is known for learners whose
+# classifiers are expansions of terms a_r kappa(x_r, .) that never change (``average: fixed`` in conf/algo),
+# or that shrink by 1 - eta_t lam in every round t (``average: shrunk``). So it is the same expansion with
+# other coefficients, which the learner's own rule combines, with its last weights.
+
+_LEAST_LOG = -650.0  # of what is left of the oldest term: below it, coefficients underflow
+
+
+def on_test_rows(learner: Any, learnt: Stream, test: Stream, task: str, delay: int = 1) -> dict[str, float]:
+    """Return the error of the last hypothesis on test rows, and that of the averaged one, where it is known.
+
+    learner: a Learner, or an Estimator of another package, after it has learnt a whole stream, whose labels
+    came in batches of ``delay`` rounds
+    Keys: test_rate and averaged_rate, shares of mistakes; of a regression test_rmse and averaged_rmse.
+    Raises Overflow where predictions do.
+    """
+    own = isinstance(learner, Learner)
+    kind = "rmse" if task == "regression" else "rate"
+    figures = {f"test_{kind}": _error(learner, test, kind)}
+    if own and (other := averaged_hypothesis(learner, learnt, delay)) is not None:
+        figures[f"averaged_{kind}"] = _error(other, test, kind)
+    return figures
+
+
+def averaged_hypothesis(learner: Learner, learnt: Stream, delay: int = 1) -> Learner | None:
+    """Return a learner with the averaged coefficients, None where they are not known.
+
+    They are not where terms leave (a window), where an offset is learnt beside them, and where the oldest
+    terms have shrunk to nothing. Where targets are scaled online, f_t is in the targets' units, those before
+    round t: place_t + width_t times what the learner computes. Where labels come in batches, f_t is what was
+    learnt before the batch of round t.
+    """
+    kind, name = learner.spec.average, learner.stores
+    if kind is None or name is None or learner.resources[name].record != "Expansion":
+        return None
+    if learner.params.get("offset"):
+        return None
+    header, arrays = pack(learner)
+    born, width = arrays[f"{name}.origin"], np.ones(learnt.T)
+    predicted_by = np.arange(learnt.T) // delay * delay  # the round before which f_t was learnt
+    scaling = learner.scaling
+    if scaling is None or not scaling.renews:  # else rows are numbered by their rounds
+        place = np.zeros(int(learnt.order.max(initial=0)) + 1, np.int64)
+        place[learnt.order] = np.arange(learnt.T)
+        born = place[born]
+    if scaling is not None and scaling.target == "online":
+        units = Scaling(0, target="online").scaled(learnt, True)[1]
+        assert units is not None
+        width = units.width[predicted_by]
+        header = header | {"scaling": scaling.header() | {"target": "standard"}}  # whose units are fixed
+        arrays = arrays | {".targets": np.array([1.0, units.place[predicted_by].mean(), 1.0])}
+    width = np.bincount(predicted_by, width, learnt.T)  # of all rounds that a hypothesis predicted
+    # the hypotheses that have the term of a round, weighed: those of the rounds after it
+    counted = np.append(np.cumsum(width[:0:-1])[::-1], 0.0)
+    A = arrays[f"{name}.A"]
+    if kind == "shrunk":
+        shrink = _shrinkage(learner.params, learnt.T)
+        if not (shrink > 0.0).all():
+            return None
+        logs = np.cumsum(np.log(shrink))
+        left = logs[-1] - logs  # the logarithm of what is left of the term of each round
+        if left[born].min(initial=0.0) < _LEAST_LOG:
+            return None
+        for r in range(learnt.T - 1, 0, -1):
+            counted[r - 1] = width[r] + shrink[r] * counted[r]
+        A = A * np.resize(arrays["scale."], len(A))[:, None] / np.exp(left[born])
+        arrays = arrays | {"scale.": np.ones_like(arrays["scale."])}
+    A = A * (counted[born] / learnt.T)
+    own = {f"{name}.A": A, f"{name}.largest": np.abs(A).max(axis=1, initial=0.0)}
+    return unpack(header, arrays | own)
+
+
+def _shrinkage(params: dict[str, Any], T: int) -> np.ndarray:
+    """Return 1 - eta_t lam (T,) of the rounds of a pass."""
+    eta, falls = params["eta"], params["step"] == "sqrt"
+    if eta is None:  # as omkl.engine.losses.rate_of_pass
+        eta = 1.0 if falls else 1.0 / np.sqrt(T)
+    return 1.0 - params["lam"] * eta / (np.sqrt(np.arange(1.0, T + 1.0)) if falls else np.ones(T))
+
+
+def _error(learner: Any, test: Stream, kind: str) -> float:
+    trace = scored(learner, test) if isinstance(learner, Learner) else learner.run(test, learn=False)[0]
+    check_scores(trace.score, what="held-out row")
+    if kind == "rate":
+        return float(np.count_nonzero(trace.mistake) / test.T)
+    with np.errstate(over="ignore"):
+        squares = np.square(trace.score - test.y)
+    check_sums(np.cumsum(squares))
+    return float(np.sqrt(squares.mean()))

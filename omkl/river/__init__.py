@@ -12,8 +12,7 @@ if importlib.util.find_spec("river") is None:
     raise ImportError("omkl.river needs the package river: pip install 'omkl[river]'")
 
 from omkl.estimators.arguments import estimator_specs, listed, make_class, no_such_estimator
-from omkl.river.base import NoveltyDetector, Regressor
-from omkl.river.classifier import CLASSES, Classifier
+from omkl.river.base import CLASSES, Classifier, NoveltyDetector, Regressor
 
 _BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor, "novelty": NoveltyDetector}
 

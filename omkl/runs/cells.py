@@ -23,7 +23,7 @@ from omkl.passes.cell import Cell
 from omkl.passes.overflow import check_rows, growth
 from omkl.passes.third_party import source
 from omkl.state.resource import Setup
-from omkl.state.size import pass_seconds
+from omkl.state.state import pass_seconds
 from omkl.store.store import Store
 
 ROUND = 5e-4  # seconds of a round of scikit-learn's estimators

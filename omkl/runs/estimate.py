@@ -1,7 +1,7 @@
 """What a command would do: its cells, those that are done, and an estimate of time and memory with its range.
 
 The seconds of a cell are, in this order: those that the store has of the same learner, settings and data;
-the cost model (omkl.state.size) times the ratio that the store's cells of this learner have to it, on
+the cost model (omkl.state.state) times the ratio that the store's cells of this learner have to it, on
 the same data or on others; the cost model alone. The range widens in the same order.
 """
 
@@ -23,7 +23,7 @@ from omkl.passes.cell import Cell
 from omkl.runs.cells import SizeUnknown, check_data, cost_of, data_names, expand
 from omkl.runs.runner import by_key, executor_for
 from omkl.state.resource import Setup
-from omkl.state.size import bytes_stored
+from omkl.state.state import bytes_stored
 from omkl.store import provenance
 from omkl.store.store import Store
 

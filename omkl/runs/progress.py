@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from omkl.passes import progress_file
-from omkl.passes.cell import Cell
+from omkl.passes.cell import Cell, read_progress
 
 LOOK = 0.25  # seconds between looks at the processes' notes
 FORM = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
@@ -84,10 +83,10 @@ class Bar:
     def _watch(self) -> None:
         assert self._folder is not None
         while not self._stop.wait(LOOK):
-            self._show(progress_file.read_progress(self._folder))
+            self._show(read_progress(self._folder))
 
     def _show(self, rounds: dict[int, tuple[int, int]]) -> None:
-        """Draw the bar; rounds: as of `progress_file.read_progress`."""
+        """Draw the bar; rounds: as of `read_progress`."""
         if self._bar.disable:
             return
         with self._lock:

@@ -19,10 +19,8 @@ from omkl.config import learner_spec
 from omkl.config.learners import LearnerSpec
 from omkl.data.dataset import MANY, far_feature, far_text
 from omkl.errors import UserError, outside
-from omkl.estimators import Later
+from omkl.estimators import Copied, Later, dense_rows, sparse_rows
 from omkl.estimators.arguments import CLASS_WEIGHT, WEIGHTLESS, argument_name
-from omkl.estimators.copies import Copied
-from omkl.estimators.csr import dense_rows, sparse_rows
 from omkl.estimators.platt import Platt
 
 if TYPE_CHECKING:

@@ -95,7 +95,7 @@ class Expanding(Stores):
 
     def make(self, setup: Setup) -> Any:
         from omkl.engine.expansion import make_expansion
-        from omkl.engine.pool import make_pool
+        from omkl.engine.kernels import make_pool
 
         copies = setup.length(self.copies) if self.copies else 1
         pool = make_pool(setup.kernels * copies, setup.pool["normalise"])  # type: ignore[index]
@@ -275,7 +275,7 @@ class Slots(Stores):
 
     def make(self, setup: Setup) -> Any:
         from omkl.engine.budgeted import make_budget
-        from omkl.engine.pool import make_pool
+        from omkl.engine.kernels import make_pool
 
         pool = make_pool(setup.kernels, setup.pool["normalise"])  # type: ignore[index]
         return make_budget(pool, self.most(setup), setup.d, setup.block, setup.many)

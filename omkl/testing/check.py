@@ -21,7 +21,7 @@ from omkl.data import compact, find, registry
 from omkl.data.orders import order as data_order
 from omkl.errors import OmklError, UserError
 from omkl.passes import run_pass, warm_up
-from omkl.testing import class_cases, kernel_check, twins
+from omkl.testing import kernel_check, twins
 from omkl.testing.cases import assert_same, clouds, dataset, fitting, ties, wdbc
 from omkl.testing.contracts import CONTRACTS
 from omkl.testing.definitions import lend
@@ -140,7 +140,7 @@ def _of_learner(name: str, known: Mapping[str, twins.Twin], package: str) -> dic
         for stream, (data, order) in streams.items()
     }
     if learner_spec(name).classes == "many":
-        rows = {"clouds": class_cases.clouds(80, 3), "ties": class_cases.ties(80, 3)}
+        rows = {"clouds": twins.class_clouds(80, 3), "ties": twins.class_ties(80, 3)}
         compared |= {
             f"twin: {kind} of three classes": partial(_compare_classes, name, known[name], *own)
             for kind, own in rows.items()
@@ -153,12 +153,12 @@ def _compare_classes(name: str, twin: twins.Twin, X: np.ndarray, label: np.ndarr
     spec, over = learner_spec(name), twins.small(name)
     for word in twins.pools_of(name) if spec.kernels == "pool" else ("",):
         given = fitting(spec, pool(word)) if word else None
-        learner, trace = class_cases.class_pass(name, X, label, 3, given, **over)
-        result = class_cases.twin_pass(twin, name, X, label, given, **over)
+        learner, trace = twins.class_pass(name, X, label, 3, given, **over)
+        result = twins.twin_pass(twin, name, X, label, given, **over)
         assert result.predicted is not None, (
             "with three classes the twin must return the class predicted: see docs/extend.md"
         )
-        class_cases.assert_as_the_twin(learner, trace, result, getattr(twin, "near", 1e-9))
+        twins.assert_as_the_twin(learner, trace, result, getattr(twin, "near", 1e-9))
 
 
 def _no_twin(name: str, package: str) -> None:

@@ -22,11 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from omkl.engine.pool import Pool, form_of
+from omkl.engine.kernels import Pool, form_of
 from omkl.engine.slot_values import slot_values
-from omkl.theorems.batch import Fit
 from omkl.theorems.case import MISTAKES, SHARE, TRUNCATION, VECTORS, Bound, Case, refused
-from omkl.theorems.rerun import Repetition
+from omkl.theorems.rerun import Fit, Repetition
 
 _MOST = 4000  # terms whose norm is computed; older ones have shrunk further
 _ROUNDS = 4  # of choosing mu for g, then g for mu

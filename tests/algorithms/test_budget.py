@@ -9,7 +9,7 @@ from omkl import data, seeds
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.engine import slot_values
 from omkl.engine.budgeted import add, make_budget, outputs, reserve_slots, scale
-from omkl.engine.pool import make_pool
+from omkl.engine.kernels import make_pool
 from omkl.engine.stream import make_stream
 from omkl.passes import Learner, run_pass
 

@@ -16,22 +16,22 @@ from omkl.engine.stream import make_stream, part
 from omkl.passes.model_file import pack, unpack
 from omkl.state.resource import Setup
 from omkl.testing import twins
-from omkl.testing.class_cases import (
+from omkl.testing.twins import (
     assert_as_the_twin,
+    class_clouds,
     class_learner,
     class_pass,
     class_stream,
-    clouds,
+    class_ties,
     seed_of,
-    ties,
     twin_pass,
 )
 
 NAMES = [name for name in learner_names() if learner_spec(name).classes == "many"]
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.0}
 STREAMS = {
-    "clouds of 5": (*clouds(100, 5, seed=1), 5, MIXED),
-    "ties of 3": (*ties(80, 3), 3, COSINE),
+    "clouds of 5": (*class_clouds(100, 5, seed=1), 5, MIXED),
+    "ties of 3": (*class_ties(80, 3), 3, COSINE),
 }
 OPTIONS = [
     ("omkc_ss", {"sampling": "sum", "floor": "delta", "beta": 0.5}),
@@ -184,7 +184,7 @@ CHOSEN = {  # options beside the defaults under which the rest of the rule appli
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in APART])
-@pytest.mark.parametrize("make", [clouds, ties])
+@pytest.mark.parametrize("make", [class_clouds, class_ties])
 def test_two_classes_are_the_learner_itself(name, make, monkeypatch):
     """F = f_0 - f_1 is twice f, or f where eta is halved: the same mistakes; class 0 is +1, as of a tie."""
     X, label = make(150, 2, seed=3)

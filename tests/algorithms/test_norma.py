@@ -15,7 +15,7 @@ from support.engine_cases import (
 from omkl.config import plan
 from omkl.data.dataset import Dataset
 from omkl.engine.budgeted import add, make_budget, outputs, remove, reserve_slots
-from omkl.engine.pool import make_pool
+from omkl.engine.kernels import make_pool
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
 

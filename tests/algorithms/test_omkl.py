@@ -7,8 +7,8 @@ from reference.kernels import pool_rows
 
 from omkl.config import learner_spec, plan
 from omkl.engine.expansion import make_expansion, outputs, reserve, self_kernels
+from omkl.engine.kernels import make_pool
 from omkl.engine.open_block import close
-from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
 from omkl.passes import Learner

@@ -12,7 +12,7 @@ import pytest
 import omkl
 from omkl.api.kernel_text import text_of
 from omkl.cli import main
-from omkl.engine.sparse_rows import next_pair
+from omkl.engine.called_kernels import next_pair
 from omkl.errors import UserError
 from omkl.paths import EXTENSIONS
 

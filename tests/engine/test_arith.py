@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from omkl.engine.exponential import EXP_ZERO, exp_neg, exp_neg_normal, exponentials
-from omkl.engine.lanes import fma
+from omkl.engine.lanes import EXP_ZERO, exp_neg, exp_neg_normal, exponentials, fma
 
 SMALLEST_NORMAL = np.finfo(float).tiny
 SUBNORMAL = 5e-324

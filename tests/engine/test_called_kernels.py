@@ -11,13 +11,12 @@ from omkl.algorithms import function
 from omkl.config import learner_spec, learner_specs
 from omkl.config.kernel_kinds import check_kernel, kernel_kind, kernel_kinds
 from omkl.engine.called_kernels import called
-from omkl.engine.kernel_matrix import kernel_matrix, self_values
-from omkl.engine.kernels import KINDS
-from omkl.engine.pool import make_pool
+from omkl.engine.kernels import KINDS, make_pool
+from omkl.engine.slot_values import kernel_matrix, self_values
 from omkl.errors import OmklError, UserError
 from omkl.passes import run_pass
 from omkl.paths import extended
-from omkl.testing.kernel_contract import check_sums, settings, streams
+from omkl.testing.kernel_check import check_sums, settings, streams
 
 CALLED = [kind.name for kind in kernel_kinds() if kind.name not in KINDS]
 NORMALISED = ("tanimoto", "intersection")  # of products and of rows: normalising is the same code for all

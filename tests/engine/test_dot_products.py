@@ -5,9 +5,8 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from omkl.engine.dot_products import dot_products
 from omkl.engine.lanes import LANES
-from omkl.engine.open_block import make_block
+from omkl.engine.open_block import dot_products, make_block
 from omkl.engine.records import Record
 
 ROWS = 64 + 32 + LANES  # lanes are summed 64, 32 and LANES at once

@@ -9,8 +9,8 @@ from reference.kernels import kernel
 from support.engine_cases import case_stream, clouds, new_learner
 
 from omkl.config import learner_spec, pool
-from omkl.engine.arith import sincos
 from omkl.engine.features import further_frequencies, lift, make_features
+from omkl.engine.lanes import sincos
 from omkl.errors import UserError
 from omkl.passes import Learner
 

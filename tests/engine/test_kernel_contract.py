@@ -5,7 +5,7 @@ import pytest
 
 from omkl.config.kernel_kinds import check_kernel
 from omkl.engine.kernels import EITHER, KINDS, all_vanish, constants, falls, of_distance, reach, vanishes
-from omkl.testing.kernel_contract import check_sums, settings
+from omkl.testing.kernel_check import check_sums, settings
 
 USUAL = {"degree": 2, "coef0": 1.0}
 

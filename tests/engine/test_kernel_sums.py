@@ -7,8 +7,8 @@ from support.engine_cases import COSINE, MIXED, csr_of
 from omkl.config import pool
 from omkl.engine.expansion import _add_contributions, begin_block, make_expansion, reserve
 from omkl.engine.kernel_sums import belong_to_few
+from omkl.engine.kernels import make_pool
 from omkl.engine.open_block import n_rows
-from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 
 pytestmark = pytest.mark.slow

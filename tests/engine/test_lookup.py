@@ -15,7 +15,7 @@ import pytest
 from omkl import algorithms
 from omkl.algorithms import function, functions
 from omkl.config import learner_names, learner_spec
-from omkl.engine import by_address, expansion, experts, jit, kernel_descent, numba_cache
+from omkl.engine import by_address, expansion, experts, jit, numba_cache, stores
 from omkl.engine.expansion import Entries
 from omkl.errors import UserError
 from omkl.files import sources
@@ -123,7 +123,7 @@ def test_a_module_of_learners_has_a_folder_of_its_own(copied):
         ("import math\nimport numpy as np\nfrom numba import njit\n", []),
         ("from omkl.engine.experts import vote\n", []),
         ("from omkl.algorithms.omkc import omkc_dd\n", ["omkc.py"]),
-        ("from omkl.algorithms import omkc\n", ["omkc.py", "om2.py"]),
+        ("from omkl.algorithms import omkc\n", ["omkc.py", "omkl.py"]),
         ("from .steps import step\n", ["algorithms/steps.py", "deeper.py"]),
         ("from . import steps\n", ["algorithms/mine.py", "algorithms/steps.py", "deeper.py"]),
         ("from . import (\n    steps,\n)\n", ["algorithms/steps.py"]),
@@ -152,7 +152,7 @@ def test_compiled_learners_lie_in_their_module_s_folder_and_the_engine_beside_th
         compiled = function(name)
         own = numba_cache.module_folder(Path(compiled.py_func.__code__.co_filename))
         assert Path(compiled._cache.cache_path).parent == own
-    for helper in (kernel_descent.descend, expansion.add, experts.discount):
+    for helper in (stores.scaled, expansion.add, experts.discount):
         assert Path(helper._cache.cache_path).parent == numba_cache.base()
 
 

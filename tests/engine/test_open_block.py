@@ -7,10 +7,9 @@ import pytest
 from support.engine_cases import COSINE, MIXED, assert_same, dataset, new_learner, sparse, state, traced
 
 from omkl.data import Dataset
-from omkl.engine.dot_products import dot_products
 from omkl.engine.expansion import make_expansion, reserve
-from omkl.engine.open_block import fill_block, in_lists
-from omkl.engine.pool import make_pool
+from omkl.engine.kernels import make_pool
+from omkl.engine.open_block import dot_products, fill_block, in_lists
 from omkl.engine.stream import make_stream
 
 LEARNERS = ("omkc_dd", "omkc_ss", "om2", "perceptron_u", "bomkc_spa", "bomkc_rbp", "bomkc_bpas", "lasvm")

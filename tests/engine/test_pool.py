@@ -19,12 +19,12 @@ from omkl.engine.kernels import (
     constants,
     decay,
     falls,
+    make_pool,
     plain,
     reach,
     row_values,
 )
 from omkl.engine.open_block import close
-from omkl.engine.pool import make_pool
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from omkl.engine.substitution import eliminate, substitute
+from omkl.engine.gram_matrix import eliminate, substitute
 
 
 def forward(G, x):

@@ -15,7 +15,7 @@ import omkl.passes.cell
 from omkl.algorithms import functions
 from omkl.config import learner_names, learner_spec, learner_specs
 from omkl.engine import by_address, numba_cache
-from omkl.engine.choices import Choice
+from omkl.engine.jit import Choice
 from omkl.passes import precompile
 from omkl.passes.learner import compiled_value
 from omkl.passes.precompile import missing, setting, version, warm_up

@@ -6,7 +6,7 @@ import pytest
 import omkl.data
 from omkl.config import learner_spec, pool
 from omkl.passes import learner, run_pass
-from omkl.passes.threads import rows_of_block
+from omkl.passes.learner import rows_of_block
 
 ROWS = 1100
 

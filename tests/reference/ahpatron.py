@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from .budget_hedge import ROUNDING, Dictionary
 from .classes import classes_of
-from .projectron import ROUNDING, Dictionary
 from .rounds import ClassSlots
 from .slots import Slots
 

@@ -233,7 +233,7 @@ def test_labels_as_they_come():
 
 
 def test_a_third_label_that_comes_late_is_named(monkeypatch):
-    monkeypatch.setattr("omkl.river.classifier.MOST_KEPT", 3)
+    monkeypatch.setattr("omkl.river.base.MOST_KEPT", 3)
     model = omkl.river.OmkcDdClassifier()
     for y in (0, 1, 0):
         model.learn_one({"a": y}, y)

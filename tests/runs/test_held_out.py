@@ -12,9 +12,10 @@ from omkl.config import learner_spec, plan
 from omkl.data.held_out import absolute
 from omkl.engine.stream import part
 from omkl.errors import UserError
-from omkl.passes import Learner, averaged, run_pass
+from omkl.passes import Learner, run_pass
 from omkl.passes.cell import detach
 from omkl.passes.scaling import Scaling
+from omkl.passes.scores import averaged_hypothesis
 from omkl.runs.cells import expand
 from omkl.runs.runner import run_plan
 from omkl.runs.slurm import _described, _plan
@@ -66,7 +67,7 @@ AVERAGED = [
 def test_the_averaged_hypothesis_is_the_mean_of_those_that_predicted(name, over, delay):
     data, test = clouds(T=120), case_stream(clouds(T=40, seed=5))
     learner, _ = one_pass(name, data, rounds=data.T, **over)
-    other = averaged.of(learner, case_stream(data), delay)
+    other = averaged_hypothesis(learner, case_stream(data), delay)
     expected = mean_scores(name, data, test, delay, **over)
     np.testing.assert_allclose(other.run(test, learn=False)[0].score, expected, rtol=1e-9, atol=1e-12)
     assert np.abs(expected - learner.run(test, learn=False)[0].score).max() > 1e-3  # it is another one
@@ -112,7 +113,7 @@ def test_the_averaged_hypothesis_of_a_scaled_stream_is_the_mean_of_all(name, ove
     errors = np.square(total / 70 - tested.y) if numbers else total * tested.y <= 0
     mean = np.sqrt(errors.mean()) if numbers else errors.mean()
     assert figures[f"averaged_{kind}"] == pytest.approx(mean, rel=1e-9)
-    scores = averaged.of(ends[0], stream, delay).run(tested, learn=False)[0].score
+    scores = averaged_hypothesis(ends[0], stream, delay).run(tested, learn=False)[0].score
     np.testing.assert_allclose(scores, total / 70, rtol=1e-9, atol=1e-12)
 
 
@@ -120,7 +121,7 @@ def test_each_kernel_is_averaged_and_the_last_weights_combine_them():
     data, test = clouds(T=120), case_stream(clouds(T=40, seed=5))
     kernels = [GAUSSIAN, {"kind": "gaussian", "sigma": 0.5}, {"kind": "linear"}]
     learner, _ = one_pass("omkc_dd", data, {"normalise": "none", "kernels": kernels})
-    other = averaged.of(learner, case_stream(data))
+    other = averaged_hypothesis(learner, case_stream(data))
     means = []
     for i, kernel in enumerate(kernels):
         one, _ = one_pass("perceptron", data, kernel=kernel)
@@ -143,13 +144,13 @@ def test_each_kernel_is_averaged_and_the_last_weights_combine_them():
 def test_where_it_is_not_known_there_is_none(name, over):
     data = clouds(T=300)
     learner, _ = one_pass(name, data, kernel=GAUSSIAN, **over)
-    assert averaged.of(learner, case_stream(data)) is None
+    assert averaged_hypothesis(learner, case_stream(data)) is None
 
 
 def test_averaged_probabilities_are_those_of_the_averaged_output():
     data = clouds(T=60)
     learner, _ = one_pass("norma_logistic", data, kernel=GAUSSIAN, lam=0.1)
-    other = averaged.of(learner, case_stream(data))
+    other = averaged_hypothesis(learner, case_stream(data))
     means = np.zeros(data.T)
     one, stream = new_learner("norma_logistic", None, data.d, kernel=GAUSSIAN, lam=0.1), case_stream(data)
     for t in range(stream.T):

@@ -19,7 +19,7 @@ from support.runner_plans import POOL, make_plan, without_time
 from omkl import config
 from omkl.config import Plan, Setting, learner_spec
 from omkl.data import find, ref
-from omkl.passes import progress_file
+from omkl.passes.cell import noting, read_progress
 from omkl.runs import cells, runner
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Loky, Serial, attempt
@@ -164,15 +164,15 @@ def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
     with Bar(cells, 3, True, remote=False) as bar:
         assert [cell.number for cell in bar.cells] == [0, 1]
         folder = bar.cells[1].board
-        with progress_file.noting(folder, 1, 200) as note:
+        with noting(folder, 1, 200) as note:
             note(50)
-            assert progress_file.read_progress(folder) == {1: (50, 200)}
-            bar._show(progress_file.read_progress(folder))
+            assert read_progress(folder) == {1: (50, 200)}
+            bar._show(read_progress(folder))
             assert bar._bar.n == pytest.approx(cells[1].cost / 4)
             assert "1/3 cells" in sys.stderr.getvalue()
             assert f"{cells[1].spec.name} on one: round 50 of 200" in sys.stderr.getvalue()
             bar.finished(bar.cells[1])
-            bar._show(progress_file.read_progress(folder))  # its note is older than its end
+            bar._show(read_progress(folder))  # its note is older than its end
         assert bar._bar.n == pytest.approx(cells[1].cost)
         assert "2/3 cells" in sys.stderr.getvalue()
     assert not folder.exists()

@@ -5,7 +5,7 @@ from numba import njit
 
 from omkl.engine.conventions import is_mistake
 from omkl.engine.expansion import add, make_expansion, outputs, reserve
-from omkl.engine.pool import make_pool
+from omkl.engine.kernels import make_pool
 from omkl.testing.cases import case_stream, dataset
 
 KERNELS = [

@@ -19,10 +19,9 @@ from omkl.errors import UserError
 from omkl.passes import scores
 from omkl.runs.cells import expand
 from omkl.theorems import regret as limits_of
-from omkl.theorems.batch import Batch
 from omkl.theorems.case import Case
 from omkl.theorems.evaluation import function_of
-from omkl.theorems.rerun import Repetition
+from omkl.theorems.rerun import Batch, Repetition
 
 T = 150
 
