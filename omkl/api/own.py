@@ -259,7 +259,7 @@ def kernel(
             with replacing(folder / path) as file:
                 file.write(written.encode())
     with replacing(folder / LINES) as file:  # which may have moved
-        file.write(json.dumps(lines_of(function, text)).encode())
+        file.write(json.dumps(lines_of(function)).encode())
     earlier = [other for other in extensions() if other.parent.name == _FOLDER]
     earlier = [other for other in earlier if other.name.rpartition("-")[0] == name]  # of this name
     others = [str(other) for other in extensions() if other not in earlier]

@@ -1,7 +1,7 @@
 """The learners of conf/algo: each file read and checked, what must hold of hyperparameters, and groups."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -382,21 +382,17 @@ def _tasks_of(name: str) -> list[str]:
 
 # What the file of an estimator may have beside its hyperparameters.
 _OF_ESTIMATORS = {
-    *(
-        "label",
-        "summary",
-        "cite",
-        "task",
-        "revision",
-        "classes",
-        "equivariant",
-        "estimator",
-        "refit",
-        "scales",
-        "sparse",
-        "yardstick",
-    )
+    "label",
+    "summary",
+    "cite",
+    "task",
+    "revision",
+    "classes",
+    "equivariant",
+    "estimator",
+    "refit",
 }
+_OF_ESTIMATORS |= {"scales", "sparse", "yardstick"}
 # What that of a stack may have; the rest is said of algo=stack.
 _OF_STACKS = {"label", "summary", "cite", "task", "revision", "groups", "listed", "stack"}
 _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
@@ -405,42 +401,52 @@ _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of ab
 def _spec(name: str, content: dict) -> LearnerSpec:
     where = conf.file("algo", name)
     about = _of_stack(name, about_of(content, where))
-    own_task = {key: value for key, value in about.items() if key == "task"}
-    tasks = checked(own_task, {"task": _all_of(TASKS)}, where, ["task"], "about.")["task"]
+    task = {key: about[key] for key in ("task",) if key in about}
+    tasks = checked(task, {"task": _all_of(TASKS)}, where, ["task"], "about.")["task"]
     hyper = parameters(content, where, tasks, searched=True)
-    foreign = "estimator" in about
-    given: dict[str, Any] = {"function": name, **({"kernels": "none"} if foreign else {})}
-    if foreign and "classification" in tasks:
-        given["classes"] = "many"
+    given: dict[str, Any] = {"function": name}
+    if "estimator" in about:
+        given["kernels"] = "none"
+        if "classification" in tasks:
+            given["classes"] = "many"
     given |= {key: value for key, value in about.items() if key != "task"}
     more = {"name": name, "tasks": tasks, "hyperparameters": hyper}
     spec: LearnerSpec = as_dataclass(LearnerSpec, given, where, "about.", _rules(hyper, tasks), **more)
-    faults = [
-        f"'about.{key}' is not possible {'with' if foreign else 'without'} 'about.estimator'"
-        for key in sorted(about.keys() - _OF_ESTIMATORS if foreign else about.keys() & {"refit", "sparse"})
-    ]
-    if foreign and "novelty" in tasks:
-        faults.append("about.task: an estimator is for classification or regression")
-    if spec.classes == "many" and "classification" not in tasks:
-        faults.append("about.classes: only a learner for classification can have 'many'")
-    if (spec.kernels == "own") != ("kernel" in hyper and hyper["kernel"].domain == "kernel"):
-        faults.append("'about.kernels: own' and a hyperparameter 'kernel: kernel' go together")
-    if spec.stack is not None and hyper:
-        faults.append(f"{next(iter(hyper))}: a stack has members, about.stack, and no hyperparameters")
-    if spec.stack is not None and (others := about.keys() & content["about"].keys() - _OF_STACKS):
-        faults.append(f"'about.{min(others)}' is not possible with 'about.stack'")
-    if spec.yardstick and spec.kernels == "pool":
-        faults.append("a yardstick has its own kernel or none, not a pool")
-    if spec.weight and spec.weight.removeprefix("1 / ") not in hyper:
-        faults.append("about.weight: must be the name of a hyperparameter, or 1 / NAME")
-    for own, parameter in hyper.items():
-        if parameter.budget not in (None, *(hyper.keys() - {own})):
-            faults.append(f"{own}.budget: must be the name of another hyperparameter")
-    for fault in faults:
+    for fault in (*_wrong_keys(about, content["about"]), *_contradictions(spec)):
         raise UserError(f"{where}: {fault}")
-    for task in tasks:
-        spec.check_together(spec.usual(task))
+    for task_name in tasks:
+        spec.check_together(spec.usual(task_name))
     return spec
+
+
+def _wrong_keys(about: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the keys that this kind of learner cannot have; written: ``about`` without a stack's defaults."""
+    estimator = "estimator" in about
+    wrong = about.keys() - _OF_ESTIMATORS if estimator else about.keys() & {"refit", "sparse"}
+    for key in sorted(wrong):
+        yield f"'about.{key}' is not possible {'with' if estimator else 'without'} 'about.estimator'"
+    if "stack" in about and (others := written.keys() - _OF_STACKS):
+        yield f"'about.{min(others)}' is not possible with 'about.stack'"
+
+
+def _contradictions(spec: LearnerSpec) -> Iterator[str]:
+    """Yield what a learner's file says that does not go together."""
+    hyper = spec.hyperparameters
+    if spec.estimator and "novelty" in spec.tasks:
+        yield "about.task: an estimator is for classification or regression"
+    if spec.classes == "many" and "classification" not in spec.tasks:
+        yield "about.classes: only a learner for classification can have 'many'"
+    if (spec.kernels == "own") != ("kernel" in hyper and hyper["kernel"].domain == "kernel"):
+        yield "'about.kernels: own' and a hyperparameter 'kernel: kernel' go together"
+    if spec.stack is not None and hyper:
+        yield f"{next(iter(hyper))}: a stack has members, about.stack, and no hyperparameters"
+    if spec.yardstick and spec.kernels == "pool":
+        yield "a yardstick has its own kernel or none, not a pool"
+    if spec.weight and spec.weight.removeprefix("1 / ") not in hyper:
+        yield "about.weight: must be the name of a hyperparameter, or 1 / NAME"
+    for name, parameter in hyper.items():
+        if parameter.budget not in (None, *(hyper.keys() - {name})):
+            yield f"{name}.budget: must be the name of another hyperparameter"
 
 
 def _of_stack(name: str, about: dict[str, Any]) -> dict[str, Any]:

@@ -70,14 +70,14 @@ def _time_panel(axes: "Axes", part: "pd.DataFrame", styles: Mapping[str, LineSty
     known = [float(row["seconds_mean"]) for row in rows.values() if row["seconds_mean"] > 0]
     low, high = (min(known), max(known)) if known else (0.1, 1.0)
     axes.set_xlim(low / 1.6, high * 1.6)
-    for place, (line, look) in enumerate(styles.items()):
+    for place, (line, line_style) in enumerate(styles.items()):
         if line not in rows or not rows[line]["seconds_mean"] > 0:
             axes.text(low, place, "–", va="center", ha="center", color=style.GREY)
             continue
         mean, std = float(rows[line]["seconds_mean"]), float(np.nan_to_num(rows[line]["seconds_std"]))
         dot: dict[str, Any] = {"marker": "o", "markersize": 4, "elinewidth": 0.8}
         reach = [[min(std, 0.5 * mean)], [std]] if std else None
-        axes.errorbar(mean, place, xerr=reach, linestyle="none", color=look.colour, **dot)
+        axes.errorbar(mean, place, xerr=reach, linestyle="none", color=line_style.colour, **dot)
     axes.set_ylim(len(styles) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     style.plain_log(axes.xaxis)
@@ -187,10 +187,8 @@ def _cost_panel(
     dot: dict[str, Any] = {"linestyle": "none", "markeredgewidth": 0}
     if few:
         for line, cost_, own in zip(names, x, error, strict=True):
-            look = styles[line]
-            axes.plot(
-                cost_, own, label=line, marker=look.marker or "o", markersize=4.5, color=look.colour, **dot
-            )
+            marker, colour = styles[line].marker or "o", styles[line].colour
+            axes.plot(cost_, own, label=line, marker=marker, markersize=4.5, color=colour, **dot)
     else:
         rest = [place for place in range(len(names)) if place not in best and near[place]]
         axes.plot(x[rest], error[rest], marker="o", markersize=2.6, color="#b5b5b5", **dot)

@@ -12,7 +12,7 @@ from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
 from omkl.reports import captions
 from omkl.reports.measures import ERROR, PAIR, learners_of, mean_curves, measure_in, measure_named
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
-from omkl.tasks import MEASURES
+from omkl.tasks import MEASURES, Measure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,24 +76,22 @@ def curves(
 
     Support vectors that no learner stores are left out. Raises UserError where nothing is left to draw.
     """
-    shown = {}
-    for measure, table in tables.items():
-        if _kind(measure) == "size":  # a learner without support vectors has no line
-            table = table[table.groupby("line")[f"{measure}_mean"].transform("max") > 0]
-        if len(table):
-            shown[measure] = table
-    if not shown:
-        raise UserError(f"no {MEASURES[next(iter(tables))].label} to draw: these learners store none")
+    shown = _with_values(tables)
     first = next(iter(tables.values()))
-    sets, left_out = style.first_panels(list(dict.fromkeys(n for own in shown.values() for n in own["data"])))
+    names = [data for table in shown.values() for data in table["data"]]
+    sets, left_out = style.first_panels(list(dict.fromkeys(names)))
     if len(shown) > 1 and len(sets) > MOST_PAIRS:
         left_out = join_notes(left_out, f"by={next(reversed(shown))} draws the other measure")
         shown = dict([next(iter(shown.items()))])
     lines, fewer = _chosen_lines(first, next(iter(tables)))
-    own = [line for line in dict.fromkeys(learners_of(first)["line"]) if line in lines]
-    styles = line_styles(own, [line for line in lines if line not in own], palette)
-    parts = [
-        _Part(
+    learners = set(learners_of(first)["line"])
+    styles = line_styles(
+        [line for line in lines if line in learners],
+        [line for line in lines if line not in learners],
+        palette,
+    )
+    panels = [
+        _Panel(
             str(data),
             measure,
             table[(table["data"] == data) & table["line"].isin(lines)],
@@ -102,8 +100,8 @@ def curves(
         for data in sets
         for measure, table in shown.items()
     ]
-    bands = max((part.learners for part in parts), default=0) <= FEW_BANDS
-    varies = any((part.table[f"{part.measure}_std"] > 0).any() for part in parts)
+    bands = max((panel.learners for panel in panels), default=0) <= FEW_BANDS
+    varies = any((panel.table[f"{panel.measure}_std"] > 0).any() for panel in panels)
     best = "best: the kernel that ends with the largest weight" if _kind(next(iter(shown))) == "share" else ""
     note = join_notes(
         captions.basis(int(first["reps"].max()), first["order"]),
@@ -113,18 +111,35 @@ def curves(
         left_out,
     )
     missing = captions.shortfall_of(first) if warnings is None else warnings
-    make = lambda: _draw(parts, len(shown), styles, bands)  # noqa: E731
+    make = lambda: _draw(panels, len(shown), styles, bands)  # noqa: E731
     return Figure(name, make, len(sets), title, note, missing, command)
 
 
+def _with_values(tables: Tables) -> dict[str, "pd.DataFrame"]:
+    """Return the tables of curves that have something to draw, by measure. Raises UserError for none."""
+    shown = {}
+    for measure, table in tables.items():
+        if _kind(measure) == "size":  # a learner without support vectors has no line
+            table = table[table.groupby("line")[f"{measure}_mean"].transform("max") > 0]
+        if len(table):
+            shown[measure] = table
+    if not shown:
+        raise UserError(f"no {MEASURES[next(iter(tables))].label} to draw: these learners store none")
+    return shown
+
+
 @dataclass(frozen=True)
-class _Part:
+class _Panel:
     """One measure of one data set, with its rows of a table of curves; log: the y axis is logarithmic."""
 
     data: str
     measure: str
     table: "pd.DataFrame"
     log: bool
+
+    @property
+    def of_measure(self) -> Measure:
+        return measure_in(self.table) if self.measure == ERROR else measure_named(self.measure)
 
     @property
     def learners(self) -> int:
@@ -174,88 +189,110 @@ def _is_wide(table: "pd.DataFrame", name: str) -> bool:
 # -------------------------------------------------------------------- drawing
 
 
-def _draw(parts: Sequence[_Part], stack: int, styles: Mapping[str, LineStyle], bands: bool) -> "Drawn":
-    count = len(parts) // stack
+def _draw(panels: Sequence[_Panel], stack: int, styles: Mapping[str, LineStyle], bands: bool) -> "Drawn":
+    count = len(panels) // stack
     drawn, stacks = style.panels(count, 1.9 if stack == 1 else 1.45, stack)
-    several = len({_label(part) for part in parts[::stack] if len(part.table)}) > 1
-    for place, own in enumerate(stacks):
-        for number, axes in enumerate(own):
-            part = parts[place * stack + number]
-            if part.table.empty:
+    several = len({panel.of_measure.label for panel in panels[::stack] if len(panel.table)}) > 1
+    for place, places in enumerate(stacks):
+        for number, axes in enumerate(places):
+            panel = panels[place * stack + number]
+            if panel.table.empty:
                 axes.remove()
                 continue
-            _panel(axes, part, styles, bands, None if number else style.current().ylim)
+            _draw_panel(axes, panel, styles, bands, None if number else style.current().ylim)
             if style.is_leftmost(axes) or several:
-                axes.set_ylabel(_label(part))
+                axes.set_ylabel(panel.of_measure.label)
             if number == 0:
-                style.panel_title(axes, part.data, count == 1)
-        own[-1].set_xlabel("examples")
+                style.panel_title(axes, panel.data, count == 1)
+        places[-1].set_xlabel("examples")
     drawn.align_ylabels()
     seen = {line.get_label() for axes in drawn.axes for line in axes.get_lines()}
     style.legend(drawn, {name: own for name, own in styles.items() if name in seen})
     return drawn
 
 
-def _label(part: _Part) -> str:
-    measure = measure_in(part.table) if part.measure == ERROR else measure_named(part.measure)
-    return measure.label
+@dataclass(frozen=True)
+class _Curve:
+    """A learner's line in a panel, with its spread.
+
+    x, mean, low, high (n,): examples, values and the ends of the band    varies: whether there is a band
+    settled: the part of the band that the axis must show
+    """
+
+    x: np.ndarray
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    varies: bool
+    settled: list[float]
 
 
-def _panel(
+def _curve(panel: _Panel, line: str, end: float, bands: bool) -> _Curve:
+    name, kind = panel.measure, _kind(panel.measure)
+    rows = panel.table[panel.table["line"] == line]
+    x, mean, std = rows[["t", f"{name}_mean", f"{name}_std"]].to_numpy(dtype=float).T
+    std = np.nan_to_num(std)
+    if kind == "rate":
+        x, mean, std = (values[x >= min(FIRST, end)] for values in (x, mean, std))
+    elif kind in ("count", "size") and not panel.log:  # counts start at 0
+        x, mean, std = (np.append(0.0, values) for values in (x, mean, std))
+    least = 0.5 * mean if panel.log else 0.0 if (mean >= 0).all() else -np.inf
+    low = np.maximum(mean - std * bands, least)
+    high = np.minimum(mean + std * bands, 1.0 if kind == "share" else np.inf)
+    seen = x >= SETTLED * end
+    return _Curve(x, mean, low, high, bands and bool(std.any()), [*low[seen], *high[seen]])
+
+
+def _draw_panel(
     axes: "Axes",
-    part: _Part,
+    panel: _Panel,
     styles: Mapping[str, LineStyle],
     bands: bool,
     ylim: tuple[float, float] | None,
 ) -> None:
     """Draw one measure over the examples of one data set, and set the limits and scales of its axes."""
-    name, kind = part.measure, _kind(part.measure)
-    measure = measure_in(part.table) if name == ERROR else measure_named(name)
-    end = float(part.table["t"].max())
+    end = float(panel.table["t"].max())
+    there = set(panel.table["line"])
     must_see: list[float] = []
     levels: dict[str, float] = {}
-    groups = dict(iter(part.table.groupby("line", sort=False)))
-    for line, look in styles.items():
-        if line not in groups:
+    for line, line_style in styles.items():
+        if line not in there:
             continue
-        x, mean, std = groups[line][["t", f"{name}_mean", f"{name}_std"]].to_numpy(dtype=float).T
-        std = np.nan_to_num(std)
-        if kind == "rate":
-            x, mean, std = (values[x >= min(FIRST, end)] for values in (x, mean, std))
-        elif kind in ("count", "size") and not part.log:  # counts start at 0
-            x, mean, std = (np.append(0.0, values) for values in (x, mean, std))
-        low, high = mean - std * bands, mean + std * bands
-        low = np.maximum(low, 0.5 * mean if part.log else 0.0 if (mean >= 0).all() else -np.inf)
-        high = np.minimum(high, 1.0 if kind == "share" else np.inf)
-        seen = x >= SETTLED * end
-        if look.is_yardstick:
-            levels[line] = float(mean[-1])
+        curve = _curve(panel, line, end, bands)
+        if line_style.is_yardstick:
+            levels[line] = float(curve.mean[-1])
         else:
-            must_see += [*low[seen], *high[seen]]
-            if bands and std.any():
-                axes.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0, zorder=1.5)
-        axes.plot(x, mean, label=line, **look.look() | ({"markevery": None} if x.size <= FIRST else {}))
+            must_see += curve.settled
+            if curve.varies:
+                band: dict[str, Any] = {"color": line_style.colour, "alpha": 0.15, "linewidth": 0}
+                axes.fill_between(curve.x, curve.low, curve.high, zorder=1.5, **band)
+        every = {"markevery": None} if curve.x.size <= FIRST else {}
+        axes.plot(curve.x, curve.mean, label=line, **line_style.properties() | every)
     axes.set_xlim(0, end)
     style.thousands(axes.xaxis)
+    _set_y_axis(axes, panel, must_see, levels, ylim)
+
+
+def _set_y_axis(
+    axes: "Axes",
+    panel: _Panel,
+    must_see: Sequence[float],
+    levels: Mapping[str, float],
+    ylim: tuple[float, float] | None,
+) -> None:
+    kind = _kind(panel.measure)
     if kind == "share":
         axes.set_ylim(-0.02, 1.02)
-    elif part.log:
+    elif panel.log:
         axes.set_yscale("log")
         style.plain_log(axes.yaxis)
         positive = [value for value in (*must_see, *levels.values()) if value > 0]
         if positive:
             axes.set_ylim(0.85 * min(positive), 1.18 * max(positive))
     elif kind == "rate":
-        ends, out = style.limits(must_see, levels)
-        if ylim:
-            ends, out = ylim, [line for line, level in levels.items() if level > ylim[1]]
-        axes.set_ylim(*ends)
-        style.beyond(axes, {line: levels[line] for line in out})
-        for drawn in axes.get_lines():  # a legend names what is seen
-            if drawn.get_label() in out:
-                drawn.set_label(f"_{drawn.get_label()}")
+        style.limit_y(axes, must_see, levels, ylim)
     else:
-        if not measure.signed:
+        if not panel.of_measure.signed:
             axes.set_ylim(bottom=0)
         style.thousands(axes.yaxis)
     if ylim:

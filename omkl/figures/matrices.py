@@ -53,40 +53,45 @@ def confusion(
 ) -> Figure:
     """Return confusion matrices of the learners' rows; of the yardsticks' only where there are no others.
 
-    Cells of regressions, novelty detections and older versions have no counts. classes: the numbers of
+    Cells of regressions and novelty detections have no counts. classes: the numbers of
     classes of which matrices are made, None for any. Raises UserError where there is none.
     """
     rows = rows_of(cells, expected) if rows is None else rows
-    made: list[tuple[Row, Matrix]] = []
-    for row, line in zip(rows, line_names(rows, expected), strict=True):
-        stored = [one for one in cells["confusion"].iloc[row.cells] if isinstance(one, list | dict)]
-        counts = confusion_counts.matrices(stored) if stored else np.zeros((0, 0, 1))
-        if stored and (classes is None or counts.shape[1] in classes):
-            data, content = (str(cells[column].iat[row.cells[0]]) for column in ("data", "data_hash"))
-            names = class_names(data, content, counts.shape[1], expected)
-            mean = counts.mean(axis=0)
-            mistakes = 100.0 * float(cells["mistake_rate"].to_numpy()[row.cells].astype(float).mean())
-            made.append((row, Matrix(row.data, line, names, mean[:, :-1], mean[:, -1], mistakes)))
-    made = [one for one in made if not one[0].is_yardstick] or made
+    named = zip(rows, line_names(rows, expected), strict=True)
+    every = [(row, _matrix(cells, row, line, expected, classes)) for row, line in named]
+    made = [(row, matrix) for row, matrix in every if matrix]
+    made = [(row, matrix) for row, matrix in made if not row.is_yardstick] or made
     if not made:
-        raise UserError(
-            "no stored cell has a confusion matrix: only classifications have one, and older versions did "
-            "not store it; `omkl run --fresh` with the same words runs them again"
-        )
-    _, left_out = style.first_panels([f"{own.data} · {own.line}" for _, own in made], "matrices")
-    drawn = [own for _, own in made][: style.MOST_PANELS]
-    sets = list(dict.fromkeys(own.data for own in drawn))
+        raise UserError("no stored cell has a confusion matrix: only classifications have one")
+    _, left_out = style.first_panels([f"{matrix.data} · {matrix.line}" for _, matrix in made], "matrices")
+    drawn = [matrix for _, matrix in made][: style.MOST_PANELS]
+    sets = list(dict.fromkeys(matrix.data for matrix in drawn))
     text = join_notes(
         "numbers: examples of one pass, where there is room",
         captions.basis(max(len(row.cells) for row, _ in made), [row.order for row, _ in made]),
-        "the rarest of the confusions are not drawn" if any(own.cut.any() for own in drawn) else "",
+        "the rarest of the confusions are not drawn" if any(matrix.cut.any() for matrix in drawn) else "",
         left_out,
     )
     warnings = captions.shortfall(
-        (own.line, row.data, row.order, len(row.cells), row.planned) for row, own in made
+        (matrix.line, row.data, row.order, len(row.cells), row.planned) for row, matrix in made
     )
     title = sets[0] if len(sets) == 1 else ""
     return Figure(name, lambda: _draw(drawn), len(drawn), title, text, warnings, expected.command)
+
+
+def _matrix(
+    cells: "pd.DataFrame", row: Row, line: str, expected: ReportPlan, classes: Sequence[int] | None
+) -> Matrix | None:
+    """Return the matrix of a row, None where its cells have no counts, or not of so many classes."""
+    stored = [one for one in cells["confusion"].iloc[row.cells] if isinstance(one, list | dict)]
+    counts = confusion_counts.matrices(stored) if stored else np.zeros((0, 0, 1))
+    if not stored or (classes is not None and counts.shape[1] not in classes):
+        return None
+    data, content = (str(cells[column].iat[row.cells[0]]) for column in ("data", "data_hash"))
+    names = class_names(data, content, counts.shape[1], expected)
+    mean = counts.mean(axis=0)
+    mistakes = 100.0 * float(cells["mistake_rate"].to_numpy()[row.cells].astype(float).mean())
+    return Matrix(row.data, line, names, mean[:, :-1], mean[:, -1], mistakes)
 
 
 def _draw(matrices: Sequence[Matrix]) -> "Drawn":
@@ -109,12 +114,12 @@ def _draw(matrices: Sequence[Matrix]) -> "Drawn":
         axes.set_title(f"{style.in_symbols(title)}\n", loc="left")
         text = f"{own.mistakes:.2f} % mistakes"
         axes.text(0.0, 1.02, text, transform=axes.transAxes, fontsize=style.SMALL, va="bottom")
-    look: dict[str, Any] = {
+    place: dict[str, Any] = {
         "location": "bottom",
         "aspect": 40,
         "shrink": min(1.0, 3.2 / drawn.get_figwidth()),
     }
-    bar = drawn.colorbar(image, ax=drawn.axes, **look)  # type: ignore[arg-type]
+    bar = drawn.colorbar(image, ax=drawn.axes, **place)  # type: ignore[arg-type]
     bar.outline.set_visible(False)  # type: ignore[operator]
     bar.ax.tick_params(labelsize=6.5)
     bar.set_ticks([0, 1, 5, 20, 50, 100])
@@ -128,9 +133,9 @@ def _panel(axes: "Axes", own: Matrix, side: float) -> Any:
 
     C, shares = len(own.classes), np.ma.masked_invalid(own.shares)
     norm = PowerNorm(GAMMA, 0, 100)
-    look: dict[str, Any] = {"cmap": "Blues", "norm": norm, "edgecolor": "face", "linewidth": 0.1}
+    cells: dict[str, Any] = {"cmap": "Blues", "norm": norm, "edgecolor": "face", "linewidth": 0.1}
     edges = np.arange(C + 1) - 0.5
-    image = axes.pcolormesh(edges, edges, shares, rasterized=C > 40, **look)
+    image = axes.pcolormesh(edges, edges, shares, rasterized=C > 40, **cells)
     axes.set_aspect("equal")
     axes.invert_yaxis()
     axes.grid(False)

@@ -74,7 +74,7 @@ def _diagram(made: Ranks, styles: dict[str, LineStyle]) -> "Drawn":
     _scale(axes, made.cd, k, max(1, int(np.ceil(0.16 * (k - 1) / max(width - beside, 0.5)))))
     for number, name in enumerate(names):
         row = deep + (number if number < half else len(names) - 1 - number)
-        _leg(axes, made.average[name], name, row, number < half, k, styles[name].look())
+        _leg(axes, made.average[name], name, row, number < half, k, styles[name].properties())
     for number, group in enumerate(groups):
         y, out = 0.45 + _BETWEEN * number, 0.006 * (k - 1)
         ends = [made.average[group[0]] - out, made.average[group[-1]] + out]
@@ -99,10 +99,10 @@ def _scale(axes: "Axes", cd: float, k: int, step: int) -> None:
     axes.text((1 + end) / 2, -2.2, f"CD = {cd:.2f}", ha="center", va="bottom")
 
 
-def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, look: dict) -> None:
+def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, line: dict) -> None:
     side = 1 - 0.02 * (k - 1) if left else k + 0.02 * (k - 1)
-    look = {**look, "linewidth": 1.0, "clip_on": False, "solid_joinstyle": "miter", "markevery": [2]}
-    axes.plot([rank, rank, side], [0, row, row], **look)
+    line = {**line, "linewidth": 1.0, "clip_on": False, "solid_joinstyle": "miter", "markevery": [2]}
+    axes.plot([rank, rank, side], [0, row, row], **line)
     name = style.in_symbols(name)
     text = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
     place: dict[str, Any] = {"ha": "right" if left else "left", "va": "center", "annotation_clip": False}

@@ -317,19 +317,19 @@ class LineStyle:
     number: int = 0
     is_yardstick: bool = False
 
-    def look(self) -> dict[str, Any]:
+    def properties(self) -> dict[str, Any]:
         """Return the style in matplotlib's words."""
-        look: dict[str, Any] = {
+        line: dict[str, Any] = {
             "color": self.colour,
             "linestyle": (0, self.dashes) if self.dashes else "-",
         }
         if self.is_yardstick:
-            return look | {"linewidth": 1.0, "zorder": 2}
-        look["zorder"] = 4 - self.number / 10000  # the first is drawn over the others
+            return line | {"linewidth": 1.0, "zorder": 2}
+        line["zorder"] = 4 - self.number / 10000  # the first is drawn over the others
         if self.marker:  # the places are shares of the panel's diagonal
             where = (0.03 + 0.3 * (0.618 * self.number % 1), 0.3)
-            look |= {"marker": self.marker, "markersize": 3.2, "markeredgewidth": 0, "markevery": where}
-        return look
+            line |= {"marker": self.marker, "markersize": 3.2, "markeredgewidth": 0, "markevery": where}
+        return line
 
 
 def line_styles(
@@ -418,17 +418,22 @@ def legend(drawn: "Drawn", styles: Mapping[str, LineStyle], dots: bool = False) 
         return
     handles = []
     for style in styles.values():
-        look = style.look() | {"markevery": None}
+        line = style.properties() | {"markevery": None}
         if dots and not style.is_yardstick:
-            look |= {"linestyle": "none", "marker": style.marker or "o", "markersize": 4.0}
-        handles.append(Line2D([], [], **look))
+            line |= {"linestyle": "none", "marker": style.marker or "o", "markersize": 4.0}
+        handles.append(Line2D([], [], **line))
     most = int((drawn.get_figwidth() - 0.5) / 0.061)
     names = [textwrap.fill(in_symbols(name), most, break_on_hyphens=False) for name in styles]
     columns = next(own for own in range(len(names), 0, -1) if own == 1 or _fits(names, own, drawn))
     rows = -(-len(names) // columns) + sum(name.count("\n") for name in names)
     drawn.set_figheight(drawn.get_figheight() + 0.1 + 0.165 * rows)
-    look = {"loc": "outside lower center", "columnspacing": 1.2, "borderaxespad": 0.1, "borderpad": 0.2}
-    drawn.legend(handles, names, ncols=columns, **look)
+    place: dict[str, Any] = {
+        "loc": "outside lower center",
+        "columnspacing": 1.2,
+        "borderaxespad": 0.1,
+        "borderpad": 0.2,
+    }
+    drawn.legend(handles, names, ncols=columns, **place)
 
 
 def _fits(names: Sequence[str], columns: int, drawn: "Drawn") -> bool:
@@ -458,14 +463,38 @@ def limits(
     return (bottom, high + margin), [name for name, value in levels.items() if value > high]
 
 
+def limit_y(
+    axes: "Axes", seen: Iterable[float], levels: Mapping[str, float], ylim: tuple[float, float] | None
+) -> tuple[float, float]:
+    """Set the ends of a y axis and return them: the user's, ``ylim``, or those of `limits`.
+
+    Levels beyond them are named in a corner, and not in the legend.
+    """
+    ends, out = limits(seen, levels)
+    if ylim:
+        ends, out = ylim, [line for line, level in levels.items() if level > ylim[1]]
+    axes.set_ylim(*ends)
+    beyond(axes, {line: levels[line] for line in out})
+    for drawn in axes.get_lines():
+        if drawn.get_label() in out:
+            drawn.set_label(f"_{drawn.get_label()}")
+    return ends
+
+
 def beyond(axes: "Axes", values: Mapping[str, float], across: bool = False) -> None:
     """Name in a corner of a panel what is beyond the end of its y axis (x axis: across), with the values."""
     arrow = "→" if across else "↑"
     parts = [f"{in_symbols(name)} {short_number(value)} {arrow}" for name, value in values.items()]
     if parts:
-        look: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 6.5, "color": "#555555", "zorder": 6}
-        look["bbox"] = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 0.8}
-        axes.text(0.995, 0.995, "\n".join(parts), transform=axes.transAxes, **look)
+        corner: dict[str, Any] = {
+            "ha": "right",
+            "va": "top",
+            "fontsize": 6.5,
+            "color": "#555555",
+            "zorder": 6,
+        }
+        corner["bbox"] = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 0.8}
+        axes.text(0.995, 0.995, "\n".join(parts), transform=axes.transAxes, **corner)
 
 
 # -------------------------------------------------------------------- numbers and names

@@ -80,11 +80,7 @@ def sensitivity(
     values are spaced evenly on it. values: its ticks; None takes those of the panel. more: of Figure. Raises
     UserError when a column is missing.
     """
-    if missing := [own for own in _POINTS if own not in table]:
-        raise UserError(f"the table of a sensitivity figure lacks the column {', '.join(missing)}")
-    for column, default in (("x_label", x_label), ("y_label", y_label)):
-        if column not in table:
-            table = table.assign(**{column: default})
+    table = _with_labels(table, {"x_label": x_label, "y_label": y_label})
     learners, yardsticks = _names(table)
     kept = [*learners, *yardsticks][: style.MOST_LINES]
     fewer = f"drawn: the first {len(kept)} of {len(learners)} learners" if len(learners) > len(kept) else ""
@@ -92,7 +88,7 @@ def sensitivity(
         [line for line in learners if line in kept], [line for line in yardsticks if line in kept]
     )
     titles, left_out = style.first_panels(list(dict.fromkeys(map(str, table["panel"]))), "panels")
-    parts = [table[(table["panel"] == title) & table["line"].isin(kept)] for title in titles]
+    panels = [table[(table["panel"] == title) & table["line"].isin(kept)] for title in titles]
     bands = len(learners) <= FEW_BANDS and bool((learners_of(table)["y_std"].astype(float) > 0).any())
     text = join_notes(
         _basis(table),
@@ -104,77 +100,93 @@ def sensitivity(
     )
 
     def make() -> "Drawn":
-        drawn, stacks = style.panels(len(parts), 2.0, columns=columns)
-        labels = {str(part["y_label"].iloc[0]) for part in parts}
-        for (axes,), title, part in zip(stacks, titles, parts, strict=True):
-            _line_panel(axes, part, styles, bands, ring, values)
-            style.panel_title(axes, title, len(parts) == 1)
+        drawn, stacks = style.panels(len(panels), 2.0, columns=columns)
+        labels = {str(points["y_label"].iloc[0]) for points in panels}
+        for (axes,), title, points in zip(stacks, titles, panels, strict=True):
+            _line_panel(axes, points, styles, bands, ring, values)
+            style.panel_title(axes, title, len(panels) == 1)
             if style.is_leftmost(axes) or len(labels) > 1:
-                axes.set_ylabel(part["y_label"].iloc[0])
+                axes.set_ylabel(points["y_label"].iloc[0])
         seen = {line.get_label() for axes in drawn.axes for line in axes.get_lines()}
         style.legend(drawn, {line: own for line, own in styles.items() if line in seen})
         return drawn
 
-    return Figure(name, make, len(parts), note=text, **more)
+    return Figure(name, make, len(panels), note=text, **more)
+
+
+def _with_labels(table: "pd.DataFrame", labels: Mapping[str, str]) -> "pd.DataFrame":
+    """Return a table of points with the labels that it lacks. Raises UserError where it lacks a column."""
+    if missing := [column for column in _POINTS if column not in table]:
+        raise UserError(f"the table of a sensitivity figure lacks the column {', '.join(missing)}")
+    return table.assign(**{column: label for column, label in labels.items() if column not in table})
 
 
 def _line_panel(
     axes: "Axes",
-    part: "pd.DataFrame",
+    points: "pd.DataFrame",
     styles: Mapping[str, LineStyle],
     bands: bool,
     ring: str = "",
     values: list[float] | None = None,
 ) -> None:
     """Draw one panel over a hyperparameter: points, spread, the best of each line, and levels."""
-    sign = float(part["sign"].iloc[0]) if "sign" in part else 1.0
-    means = part["y_mean"].dropna()
+    means = points["y_mean"].dropna()
     log = not ring and len(means) > 0 and means.min() > 0 and means.max() / means.min() > WIDE
     must_see: list[float] = []
     levels: dict[str, float] = {}
     if log:
         axes.set_yscale("log")
         style.plain_log(axes.yaxis)
-    for line, look in styles.items():
-        own = part[part["line"] == line].sort_values("x", kind="stable")
-        if own.empty:
+    for line, line_style in styles.items():
+        rows = points[points["line"] == line].sort_values("x", kind="stable")
+        if rows.empty:
             continue
-        x, mean, std = own[["x", "y_mean", "y_std"]].to_numpy(dtype=float).T
-        std = np.nan_to_num(std)
-        if look.is_yardstick:
+        x, mean, std = rows[["x", "y_mean", "y_std"]].to_numpy(dtype=float).T
+        if line_style.is_yardstick:
             levels[line] = float(mean[0])
-            axes.axhline(mean[0], label=line, **look.look())
+            axes.axhline(mean[0], label=line, **line_style.properties())
             continue
+        std = np.nan_to_num(std) * bands
         low = np.maximum(mean - std, 0.5 * mean if log else 0.0 if (mean >= 0).all() else -np.inf)
-        must_see += [*mean, *([*low, *(mean + std)] if bands else [])]
-        band: dict[str, Any] = {"color": look.colour, "alpha": 0.15, "linewidth": 0, "zorder": 1.5}
+        must_see += [*mean, *low, *(mean + std)] if bands else [*mean]
         if np.isnan(x).all():
-            axes.axhline(mean[0], label=line, **look.look() | {"marker": "None"})
-            if bands and std[0] > 0:
-                axes.axhspan(low[0], mean[0] + std[0], **band)
-            continue
-        axes.plot(x, mean, label=line, **{"marker": "o", "markersize": 3, **look.look(), "markevery": None})
-        if bands and std.any():
-            axes.fill_between(x, low, mean + std, **band)
-        if ring:
+            _draw_level(axes, line, line_style, (low[0], mean[0], mean[0] + std[0]))
+        else:
+            _draw_points(axes, line, line_style, (x, low, mean, mean + std))
+        if ring and not np.isnan(x).all():
+            sign = float(points["sign"].iloc[0]) if "sign" in points else 1.0
             best = int((sign * mean).argmin())
             circle: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 8, "zorder": 5}
-            axes.plot(x[best], mean[best], markerfacecolor="none", markeredgecolor=look.colour, **circle)
+            circle |= {"markerfacecolor": "none", "markeredgecolor": line_style.colour}
+            axes.plot(x[best], mean[best], **circle)
     if not log:
-        ends, out = style.limits(must_see, levels)
-        if ylim := style.current().ylim:
-            ends, out = ylim, [line for line, level in levels.items() if level > ylim[1]]
-        axes.set_ylim(*ends)
-        style.beyond(axes, {line: levels[line] for line in out})
-        for drawn in axes.get_lines():
-            if drawn.get_label() in out:
-                drawn.set_label(f"_{drawn.get_label()}")
-        if ends[1] >= 1000:
+        _, top = style.limit_y(axes, must_see, levels, style.current().ylim)
+        if top >= 1000:
             style.thousands(axes.yaxis)
-    axes.set_xlabel(part["x_label"].iloc[0])
-    ticks = values or sorted(part["x"].dropna().unique().tolist())
+    axes.set_xlabel(points["x_label"].iloc[0])
+    ticks = values or sorted(points["x"].dropna().unique().tolist())
     if ticks:
         _number_axis(axes, ticks, is_log_spaced(ticks))
+
+
+BAND: dict[str, Any] = {"alpha": 0.15, "linewidth": 0, "zorder": 1.5}
+
+
+def _draw_level(axes: "Axes", line: str, line_style: LineStyle, ends: tuple[float, float, float]) -> None:
+    """Draw a learner that was not swept; ends: of its band, around its mean."""
+    low, mean, high = ends
+    axes.axhline(mean, label=line, **line_style.properties() | {"marker": "None"})
+    if high > mean:
+        axes.axhspan(low, high, color=line_style.colour, **BAND)
+
+
+def _draw_points(axes: "Axes", line: str, line_style: LineStyle, values: Sequence[np.ndarray]) -> None:
+    """Draw a learner over what was swept; values: x, the low end of its band, its means, the high end."""
+    x, low, mean, high = values
+    points = {"marker": "o", "markersize": 3, **line_style.properties(), "markevery": None}
+    axes.plot(x, mean, label=line, **points)
+    if (high > mean).any():
+        axes.fill_between(x, low, high, color=line_style.colour, **BAND)
 
 
 def is_log_spaced(values: Iterable[float]) -> bool:
@@ -289,10 +301,11 @@ def _dot_panel(
     ends: list[float] = []
     names = []
     for place, row in enumerate(shown.to_dict("records")):
-        look = styles[row["label"]]
+        line_style = styles[row["label"]]
         reach = float(np.nan_to_num(row[std]))
-        dot: dict[str, Any] = {"marker": look.marker or "o", "markersize": 4, "elinewidth": 0.8}
-        dot |= {"color": look.colour, "markerfacecolor": look.colour if row["marked"] else "white"}
+        dot: dict[str, Any] = {"marker": line_style.marker or "o", "markersize": 4, "elinewidth": 0.8}
+        dot |= {"color": line_style.colour}
+        dot["markerfacecolor"] = line_style.colour if row["marked"] else "white"
         axes.errorbar(row[mean], place, xerr=reach or None, label=row["label"], linestyle="none", **dot)
         ends += [max(row[mean] - reach, min(0.0, row[mean])), row[mean] + reach]
         names.append(", ".join(filter(None, (row["label"], row["settings"], row["pool"] if several else ""))))
@@ -304,7 +317,7 @@ def _dot_panel(
     axes.set_xlim(*limits)
     for line, level in levels.items():
         if line not in out:
-            axes.axvline(level, label=line, **styles[line].look())
+            axes.axvline(level, label=line, **styles[line].properties())
     style.beyond(axes, {line: levels[line] for line in out}, across=True)
     few = f" (best {MOST_DOTS} of {len(own)} settings)" if len(own) > MOST_DOTS else ""
     style.panel_title(axes, f"{data}{few}", alone and not few)
@@ -399,8 +412,13 @@ def _heat_map(axes: "Axes", part: _Map, ends: tuple[float, float]) -> Any:
     from matplotlib.patches import Rectangle
 
     mean, (rows, columns) = part.grid, part.ticks
-    look: dict[str, Any] = {"cmap": "cividis_r" if part.measure.sign > 0 else "cividis", "linewidth": 0.2}
-    image = axes.pcolormesh(np.ma.masked_invalid(mean), vmin=ends[0], vmax=ends[1], edgecolor="face", **look)
+    colours: dict[str, Any] = {
+        "cmap": "cividis_r" if part.measure.sign > 0 else "cividis",
+        "linewidth": 0.2,
+    }
+    image = axes.pcolormesh(
+        np.ma.masked_invalid(mean), vmin=ends[0], vmax=ends[1], edgecolor="face", **colours
+    )
     axes.grid(False)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)

@@ -492,7 +492,7 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
             own += [f"{name}: the data are not available: {compared.work.how[name]}" for name in names]
         if not answers and "data" in item.options:
             lacks = lacks or f"not run on {', '.join(as_list(item.options['data']))}"
-        apart, sets = as_list(item.options.get("except", [])), str(item.options.get("sets", "all"))
+        apart, sets = as_list(item.options.get("exceptions", [])), str(item.options.get("sets", "all"))
         answers = {
             data: (_excepted(own) if data in apart else own, text) for data, (own, text) in answers.items()
         }

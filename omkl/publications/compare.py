@@ -314,10 +314,9 @@ def _note(item: Item, row: Mapping[str, str | Sequence[str]]) -> str:
     A note's ``data``, ``row`` and ``of`` (a column) name its subjects, one or several, all where left out.
     It is shown under a row that differs, and with ``always`` under one that agrees too.
     """
-    for note in item.options.get("notes", []):
-        about = all(
-            key not in note or set(as_list(own)) & set(as_list(note[key])) for key, own in row.items()
-        )
-        if about and (row["of"] or note.get("always")):
-            return str(note["text"])
+    for note in item.options.get("notes", ()):
+        subjects = {key: as_list(getattr(note, key) or ()) for key in row}
+        about = all(not names or set(as_list(row[key])) & set(names) for key, names in subjects.items())
+        if about and (row["of"] or note.always):
+            return str(note.text)
     return ""

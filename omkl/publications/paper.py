@@ -4,13 +4,13 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from omkl import conf
 from omkl.config.settings_text import word_text
-from omkl.errors import UserError, show, shown, suggest
+from omkl.errors import UserError, shown, suggest
 from omkl.figures.style import KINDS as FIGURE_KINDS
-from omkl.schema import Check, Text, as_dataclass, checked, such
+from omkl.schema import Check, Text, as_dataclass, checked, such, wrong
 from omkl.tasks import judging, measure_column
 
 FEW = 3  # a title names up to this many data sets
@@ -34,23 +34,15 @@ def _all(kind: type, test: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return fits
 
 
-TEXT = such("a text", _is_text)
-NAME = such("a text or a whole number", lambda value: _is_text(value) or type(value) is int)
-NUMBER = such("a number", lambda value: type(value) in (int, float))
-COUNT = such("a whole number from 1 up", lambda value: type(value) is int and value > 0)
-FLAG = such("true or false", lambda value: isinstance(value, bool))
-TEXTS = such("a list of texts", _all(list, _is_text))
-NAMES = such(
+_names = such(
     "a name or a list of names", lambda value: _is_text(value) or (value and _all(list, _is_text)(value))
 )
-MAPPING = such("keys and values", _is_mapping)
-MAPPINGS = such("a list of keys and values", _all(list, _is_mapping))
-NAMED_MAPPINGS = such("names, each with keys and values", _all(dict, _is_mapping))
-NAMED_TEXTS = such("names, each with a text", _all(dict, lambda text: isinstance(text, str)))
-
-PAPER = {"title": TEXT, "cite": TEXT, "published": TEXT, "published_reps": COUNT, "deviations": TEXTS}
-UNAVAILABLE = {"title": TEXT, "how": TEXT}
-RUN = {"words": MAPPING, "per_data": NAMED_MAPPINGS, "extra": FLAG, "tune": MAPPING, "folder": TEXT}
+Names = Annotated[str | list[str], _names]
+Number = Annotated[float, such("a number", lambda value: type(value) in (int, float))]
+Mapped = Annotated[Mapping[str, Any], such("keys and values", _is_mapping)]
+_named_mappings = such("names, each with keys and values", _all(dict, _is_mapping))
+NamedMappings = Annotated[Mapping[str, Mapping[str, Any]], _named_mappings]
+Count = Annotated[int, "[1, inf)"]
 
 
 def as_list(value: str | Iterable[str]) -> list[str]:
@@ -75,13 +67,13 @@ class Run:
     """
 
     name: str
-    words: Annotated[Mapping[str, Any], MAPPING]
+    words: Mapped
     paper: str = ""
-    per_data: Annotated[Mapping[str, Mapping[str, Any]], NAMED_MAPPINGS] = field(default_factory=dict)
+    per_data: NamedMappings = field(default_factory=dict)
     published: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     extra: bool = False
-    tune: Annotated[Mapping[str, Any] | None, MAPPING] = None
+    tune: Mapped | None = None
     folder: Text = ""
 
     @property
@@ -161,7 +153,7 @@ class Paper:
     figures: Mapping[str, Item]
     claims: Mapping[str, Item]
     published: Text | None = None
-    published_reps: Annotated[int, "[1, inf)"] | None = None
+    published_reps: Count | None = None
     unavailable: dict[str, Unavailable] = field(default_factory=dict)
     deviations: tuple[Text, ...] = ()
     answer: tuple[Text, ...] = ()
@@ -178,45 +170,49 @@ def read_paper(name: str) -> Paper:
     conf.known_option("paper", name, "paper")
     content, where = conf.read("paper", name), str(conf.file("paper", name))
     groups = {group: content.get(group) or {} for group in ("runs", *KINDS)}
-    checked(groups, dict.fromkeys(groups, NAMED_MAPPINGS), where)
-    runs = {}
-    for key, parts in groups["runs"].items():
-        runs[key] = as_dataclass(Run, _given(parts, Run), f"{where}: runs.{key}", name=key, paper=name)
-        _check_words(runs[key].words, f"{where}: runs.{key}.words", ("algo",))
-        for data, words in runs[key].per_data.items():
-            _check_words(words, f"{where}: runs.{key}.per_data.{data}")
-    left_out = {run.name for run in runs.values() if run.folder and not _known(run)}
+    checked(groups, dict.fromkeys(groups, _named_mappings), where)
+    runs = {key: _run_of(key, parts, name, where) for key, parts in groups["runs"].items()}
+    items: dict[str, Any] = {
+        group: {
+            str(number): _item_of(name, group, str(number), parts, runs, where)
+            for number, parts in groups[group].items()
+        }
+        for group in KINDS
+    }
+    rest = {key: value for key, value in content.items() if key not in (*groups, "sets")}  # sets: of anchors
+    return as_dataclass(Paper, _given(rest, Paper), where, name=name, **items)
 
-    def items(group: str) -> dict[str, Item]:
-        made = {}
-        for number, parts in groups[group].items():
-            _check_item(parts, group, runs, f"{where}: {group}.{number}")
-            options = {key: value for key, value in parts.items() if value is not None}
-            title, kind, own = options.pop("title"), options.pop("kind"), options.pop("runs", ())
-            own = own or dict.fromkeys(run for line in options.get("lines", ()) for run in line["runs"])
-            short = "" if number == "only" else str(number)
-            made[str(number)] = Item(
-                name, short, title, kind, tuple(runs[run] for run in own if run not in left_out), options
-            )
-        return made
 
-    own = {key: value for key, value in content.items() if key not in (*groups, "sets")}  # sets: of anchors
-    return as_dataclass(
-        Paper,
-        _given(own, Paper),
-        where,
-        name=name,
-        tables=items("tables"),
-        figures=items("figures"),
-        claims=items("claims"),
-    )
+def _run_of(key: str, parts: Mapping[str, Any], paper: str, where: str) -> Run:
+    place = f"{where}: runs.{key}"
+    run: Run = as_dataclass(Run, _given(parts, Run), place, name=key, paper=paper)
+    as_dataclass(RunWords, _words(run.words), f"{place}.words")
+    for data, words in run.per_data.items():
+        as_dataclass(RunWords, {"algo": "any"} | _words(words), f"{place}.per_data.{data}")
+    return run
+
+
+def _item_of(
+    paper: str, group: str, number: str, parts: Mapping[str, Any], runs: Mapping[str, Run], where: str
+) -> Item:
+    place = f"{where}: {group}.{number}"
+    given = _given(parts, ItemKeys)
+    keys: ItemKeys = as_dataclass(ItemKeys, given, place)
+    _check_kind(keys, group, given, place)
+    names = keys.runs or tuple(dict.fromkeys(run for line in keys.lines for run in line.runs))
+    for run in names:
+        if run not in runs:
+            raise UserError(f"{place}: runs: no such run '{run}'{suggest(run, runs)}")
+    options = {key: getattr(keys, key) for key in given if key not in ("title", "kind", "runs")}
+    there = tuple(runs[run] for run in names if not runs[run].folder or _known(runs[run]))
+    return Item(paper, "" if number == "only" else number, keys.title, keys.kind, there, options)
 
 
 def _known(run: Run) -> bool:
     return set(as_list(run.words["algo"])) <= set(conf.options("algo"))
 
 
-def _given(parts: Mapping[str, Any], kind: type[Run] | type[Paper]) -> dict[str, Any]:
+def _given(parts: Mapping[str, Any], kind: Any) -> dict[str, Any]:
     """Return the keys that have a value: an empty one (``claims:``) counts as left out, if it is known."""
     known = [own.name for own in fields(kind)]
     return {key: value for key, value in parts.items() if value is not None or key not in known}
@@ -263,15 +259,108 @@ def needed_share(sets: str) -> Callable[[float], bool]:
     return lambda share: share > least if least < 0.8 else share >= least
 
 
-RUN_WORDS = {"algo": NAMES, "data": NAMES, "reps": COUNT}
-NOTE = {"data": NAMES, "row": NAMES, "of": NAMES, "text": TEXT, "always": FLAG}
-ITEM = {"title": TEXT, "kind": TEXT, "runs": TEXTS, "published": NAME, "published_data": NAMED_TEXTS}
-ITEM |= {"notes": MAPPINGS, "data": NAMES, "left": NAMES, "right": NAMES, "order": TEXTS, "columns": TEXTS}
-ITEM |= dict.fromkeys(("pool", "base", "measure", "key", "sets", "label", "direction", "cost", "by"), TEXT)
-ITEM |= dict.fromkeys(("ranks", "yardsticks", "log", "significant", "or_better"), FLAG)
-ITEM |= dict.fromkeys(("alpha", "beta", "low", "high", "until", "start", "end", "margin"), NUMBER)
-ITEM |= {"ranked": NAMES, "counts": NAMED_TEXTS, "lines": MAPPINGS, "except": NAMES}
-LINE = {"problem": TEXT, "runs": TEXTS}
+def _sets(value: Any) -> str:
+    if str(value) not in QUANTIFIERS and not _NUMBER_OF.fullmatch(str(value)):
+        choices = f"one of {', '.join(QUANTIFIERS)}, K of N, at most K of N"
+        raise wrong(choices, value, suggest(str(value), QUANTIFIERS))
+    return str(value)
+
+
+def _measure(check: Callable[[str], Any]) -> Check:
+    """Return the check of a measure's name that `check` of omkl.tasks makes, with a ValueError as others."""
+
+    def named(value: Any) -> str:
+        if not isinstance(value, str):
+            raise wrong("text", value)
+        try:
+            check(value)
+        except UserError as error:
+            raise ValueError(str(error)) from None
+        return str(value)
+
+    return named
+
+
+@dataclass(frozen=True)
+class RunWords:
+    """What the words of a run need to be here; the other ones are checked when they are run."""
+
+    algo: Names
+    data: Names = ""
+    reps: Count | None = None
+
+
+def _words(words: Mapping[str, Any]) -> dict[str, Any]:
+    known = [own.name for own in fields(RunWords)]
+    return _given({key: value for key, value in words.items() if key in known}, RunWords)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A remark on rows of a table, as `omkl.publications.compare` shows it.
+
+    data, row, of: what it is about: data sets, rows, columns; all where left out
+    always: also where nothing differs
+    """
+
+    text: Text
+    data: Names = ""
+    row: Names = ""
+    of: Names = ""
+    always: bool = False
+
+
+@dataclass(frozen=True)
+class DigestLine:
+    """A row of a digest: a kind of problem, and the runs that answer it."""
+
+    problem: Text
+    runs: tuple[Text, ...]
+
+
+@dataclass(frozen=True)
+class ItemKeys:
+    """What an item may say; its kind needs some of it, as KINDS has it."""
+
+    title: Text
+    kind: Text
+    runs: tuple[Text, ...] = ()
+    published: str | int = ""
+    published_data: dict[str, str] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    data: Names = ""
+    left: Names = ""
+    right: Names = ""
+    order: tuple[Text, ...] = ()
+    columns: tuple[Annotated[str, _measure(measure_column)], ...] = ()
+    pool: Text = ""
+    base: Text = ""
+    measure: Text = ""
+    key: Text = ""
+    sets: Annotated[str, _sets] = "all"
+    label: Text = ""
+    direction: Literal["up", "down"] = "up"
+    cost: Text = ""
+    by: Annotated[str, _measure(judging)] = ""
+    ranks: bool = False
+    yardsticks: bool = True
+    log: bool = False
+    significant: bool = False
+    or_better: bool = False
+    alpha: Number = 0.0
+    beta: Number = 0.0
+    low: Number = 0.0
+    high: Number = 0.0
+    until: Number = 0.0
+    start: Number = 0.0
+    end: Number = 0.0
+    margin: Number = 0.0
+    ranked: Names = ""
+    counts: dict[str, str] = field(default_factory=dict)
+    lines: tuple[DigestLine, ...] = ()
+    exceptions: Names = ""
+
+
 # The kinds of each group, and the keys that an item of the kind needs besides title and kind.
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)}
@@ -292,45 +381,13 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def _check(
-    content: Mapping[str, Any], checks: Mapping[str, Check], where: str, needed: Iterable[str] = ()
-) -> None:
-    given = {key: value for key, value in content.items() if value is not None or key not in checks}
-    checked(given, checks, where, needed)
-
-
-def _check_words(words: Mapping[str, Any], where: str, needed: Iterable[str] = ()) -> None:
-    _check({key: words[key] for key in RUN_WORDS if key in words}, RUN_WORDS, where, needed)
-
-
-def _check_item(item: Mapping[str, Any], group: str, runs: Iterable[str], where: str) -> None:
-    kind, kinds = str(item.get("kind")), KINDS[group]
-    _check(item, ITEM, where, ("title", "kind", *kinds.get(kind, ())))
-    if kind not in kinds:
-        raise UserError(
-            f"{where}.kind: unknown kind '{kind}'{suggest(kind, kinds)}; known: {', '.join(kinds)}"
-        )
-    if kind == "less" and "order" not in item:
-        _check(item, ITEM, where, ("left", "right"))
-    for place, line in enumerate(item.get("lines") or [], 1):
-        _check(line, LINE, f"{where}.lines[{place}]", ("problem", "runs"))
-    named = [run for line in item.get("lines") or () for run in line["runs"]]
-    for run in [*(item.get("runs") or ()), *named]:
-        if run not in runs:
-            raise UserError(f"{where}: runs: no such run '{run}'{suggest(run, runs)}")
-    for place, note in enumerate(item.get("notes") or [], 1):
-        _check(note, NOTE, f"{where}.notes[{place}]", ("text",))
-    for key, check in (("by", judging), ("columns", measure_column)):
-        for word in as_list(item.get(key) or ()):
-            try:
-                check(word)
-            except UserError as error:
-                raise UserError(f"{where}.{key}: {error}") from None
-    for key, known, more in (
-        ("sets", QUANTIFIERS, ", K of N, at most K of N"),
-        ("direction", ("up", "down"), ""),
-    ):
-        if item.get(key, next(iter(known))) in known or (more and _NUMBER_OF.fullmatch(str(item[key]))):
-            continue
-        near = suggest(item[key], known)
-        raise UserError(f"{where}.{key}: {show(item[key])}{near}; one of {', '.join(known)}{more}")
+def _check_kind(keys: ItemKeys, group: str, given: Mapping[str, Any], place: str) -> None:
+    """Raise UserError where a group does not have an item's kind, or the item lacks a key that it needs."""
+    kinds = KINDS[group]
+    if keys.kind not in kinds:
+        near = suggest(keys.kind, kinds)
+        raise UserError(f"{place}.kind: unknown kind '{keys.kind}'{near}; known: {', '.join(kinds)}")
+    sides = ("left", "right") if keys.kind == "less" and not keys.order else ()
+    for key in (*kinds[keys.kind], *sides):
+        if key not in given:
+            raise UserError(f"{place}: '{key}' is missing")

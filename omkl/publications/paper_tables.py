@@ -10,7 +10,7 @@ from omkl.config.request import ONLINE
 from omkl.config.settings_text import params_text
 from omkl.errors import UserError, counted
 from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows, published_lines
-from omkl.publications.paper import Item, Paper, as_list, enumerated
+from omkl.publications.paper import DigestLine, Item, Paper, as_list, enumerated
 from omkl.publications.selection import Selection, Work, work_of
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
@@ -486,7 +486,7 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
         whole_rows = compared.whole[compared.whole["missing"] == ""]
         warnings |= dict.fromkeys(results_table.incomplete(whole_rows, command))
         names = replace(item, title="{data}").titled(compared.summary["data"])
-        answers.append({"problem": line["problem"], "data": names, **_answer(compared)})
+        answers.append({"problem": line.problem, "data": names, **_answer(compared)})
     import pandas as pd
 
     flat = pd.DataFrame(answers)
@@ -497,9 +497,9 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
 
 
 def _compared(
-    paper: Paper, item: Item, line: Mapping[str, Any], selection: Selection, outcome: "Outcome"
+    paper: Paper, item: Item, line: DigestLine, selection: Selection, outcome: "Outcome"
 ) -> Compared:
-    own = replace(item, runs=tuple(run for run in item.runs if run.name in line["runs"]), options={})
+    own = replace(item, runs=tuple(run for run in item.runs if run.name in line.runs), options={})
     return compare_rows(paper, own, work_of(paper, [own], selection), outcome)
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AGAIN = "the same command"
-FRESH = "the same command with --fresh runs them again"
 # How a warning about what is missing begins, after the titles that it is about.
 URGENT = re.compile(r"(?:^|: )(?:INCOMPLETE|FAILED|NOT TUNED YET)\b")
 NO_TEST = "no test"  # a term
@@ -273,26 +272,34 @@ class TableOptions:
     def chosen(self, table: Table) -> Table:
         """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
         names = [word_of(column.name) for column in table.columns]
-        marked = [name for name, column in zip(names, table.columns, strict=True) if column.marks]
-        words = list(self.columns)
-        if "mistakes" not in names and marked:  # it is also said of what decides in a regression
-            words = [re.sub(r"^([+-]?)mistakes$", rf"\1{marked[0]}", word) for word in words]
-        replace(self, columns=tuple(words)).check(names)
-        wanted = [word for word in words if word[0] not in "+-"]
-        wanted = wanted or [name for name, own in zip(names, table.columns, strict=True) if own.usual]
-        wanted += [word[1:] for word in words if word[0] == "+" and word[1:] not in wanted]
-        wanted = [name for name in wanted if f"-{name}" not in words]
-        named = {word.lstrip("+") for word in words}
-        kept = [
-            at
-            for name in dict.fromkeys(wanted)
-            for at, own in enumerate(names)
-            if own == name and (table.columns[at].usual or name in named)  # two columns may be "kernel"
+        words = self._words_for(table, names)
+        replace(self, columns=words).check(names)
+        added = {word.lstrip("+") for word in words}
+        wanted = _wanted(words, [name for name, own in zip(names, table.columns, strict=True) if own.usual])
+        places = [
+            place
+            for name in wanted
+            for place, other in enumerate(names)
+            if other == name and (table.columns[place].usual or name in added)  # two columns may be "kernel"
         ]
         if not self.columns:
-            kept = sorted(kept)
-        chosen = tuple(table.columns[at].name for at in kept if names[at] in named)
-        return replace(table.only(kept), chosen=chosen)
+            places.sort()
+        chosen = tuple(table.columns[place].name for place in places if names[place] in added)
+        return replace(table.only(places), chosen=chosen)
+
+    def _words_for(self, table: Table, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns that are asked for; mistakes stands also for what decides in a regression."""
+        marked = [name for name, column in zip(names, table.columns, strict=True) if column.marks]
+        if "mistakes" in names or not marked:
+            return self.columns
+        return tuple(re.sub(r"^([+-]?)mistakes$", rf"\1{marked[0]}", word) for word in self.columns)
+
+
+def _wanted(words: Sequence[str], usual: Sequence[str]) -> list[str]:
+    """Return the names of the columns that words ask for: NAME, or the usual ones with +NAME, -NAME."""
+    plain = [word for word in words if word[0] not in "+-"] or usual
+    added = [word[1:] for word in words if word[0] == "+"]
+    return [name for name in dict.fromkeys([*plain, *added]) if f"-{name}" not in words]
 
 
 USUAL = TableOptions()
@@ -324,7 +331,7 @@ def run_table(
         shared=heading(summary, cells),
         terms=legend(table, summary, cells),
         about=(*expected.about_data, *few_rounds(cells, expected)),
-        warnings=[*warnings_of(summary, cells, expected), *lacking(table, summary)],
+        warnings=warnings_of(summary, cells, expected),
         command=expected.command,
         records={"summary": summary.drop(columns="ranked"), "cells": cells},
         flat=partial(csv_table, summary, swept),
@@ -419,29 +426,44 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
     summary: of the table's rows
     """
     errors = [number for number, column in enumerate(table.columns) if column.meaning]
-    cells_of = [line.cells[number] for line in table.rows for number in errors]
-    single = not any(isinstance(cell, Spread) and cell.varies for cell in cells_of)
+    values = [line.cells[number] for line in table.rows for number in errors]
+    varies = any(isinstance(cell, Spread) and cell.varies for cell in values)
     each = repetitions_of(set(cells["order"]) if len(cells) else ())
-    spread = "" if single else f", mean ± standard deviation over the {each}"
+    spread = f", mean ± standard deviation over the {each}" if varies else ""
     terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
-    if errors and any(row.marked for row in table.rows):
-        terms.append(("best", f"{best_of(summary)} on the data set"))
-    if errors and any(isinstance(cell, Spread) and cell.mark == "near" for cell in cells_of):
+    if errors:
+        is_near = any(isinstance(cell, Spread) and cell.mark == "near" for cell in values)
+        terms += _terms_of_marks(summary, each, any(row.marked for row in table.rows), is_near)
+    headers = {column.name: column.header for column in table.columns}
+    meanings = _meanings(each if varies else "")
+    terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
+    made = made_with(cells)
+    return [*terms, (MADE_WITH, made)] if made else terms
+
+
+def _terms_of_marks(
+    summary: "pd.DataFrame", each: str, is_best: bool, is_near: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield what the marks mean that a table has, and why rows have none; each: what repetitions are."""
+    if is_best:
+        yield "best", f"{best_of(summary)} on the data set"
+    if is_near:
         odd = "; its mean may be above that of a row that varies less" if _is_odd(summary) else ""
-        terms.append(
-            ("near", f"not significantly worse (paired t-test over the same {each}, two-sided, 5 %){odd}")
-        )
-    if _lacks_test(summary) and errors:
-        few = (
-            f"rows that share fewer than {LEAST_COMMON} {each} with the best row of the data set have no mark"
-        )
-        one = "all repetitions have one order, so that nothing is tested or marked"
+        yield "near", f"not significantly worse (paired t-test over the same {each}, two-sided, 5 %){odd}"
+    if _lacks_test(summary):
         done = summary[summary["reps"] > 0]
-        in_file = all(map(is_one_order, done["order"], done["data"]))
-        terms.append((NO_TEST, one if in_file else few))
-    won = "" if single else f"; 15/20: in 15 of 20 {each}, otherwise in all"
+        if all(map(is_one_order, done["order"], done["data"])):
+            yield NO_TEST, "all repetitions have one order, so that nothing is tested or marked"
+        else:
+            few = f"fewer than {LEAST_COMMON} {each} with the best row of the data set"
+            yield NO_TEST, f"rows that share {few} have no mark"
+
+
+def _meanings(each: str) -> dict[str, str]:
+    """Return what the other columns mean, by name; each: what repetitions are, where values differ."""
+    won = f"; 15/20: in 15 of 20 {each}, otherwise in all" if each else ""
     few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
-    meanings = {
+    return {
         "n_sv_sum": "support vectors, summed over the kernels",
         "n_sv_union": "distinct examples stored",
         "n_sv_combined": "support vectors of the classifiers that the last prediction combined",
@@ -452,10 +474,6 @@ def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list
         "memory": "memory of one pass: the arrays of state, stream and trace, as reserved",
         "p": "of the paired t-test against the best row of the data set",
     }
-    headers = {column.name: column.header for column in table.columns}
-    terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
-    made = made_with(cells)
-    return [*terms, (MADE_WITH, made)] if made else terms
 
 
 def _is_odd(summary: "pd.DataFrame") -> bool:
@@ -495,21 +513,6 @@ def warnings_of(
         *one_round(cells, expected),
         *origin_warnings(cells, timed),
     ]
-
-
-def lacking(table: Table, summary: "pd.DataFrame") -> list[str]:
-    """Return a note on cells of older versions, which lack a measure that the table shows."""
-    shown = {column.name for column in table.columns} | set(summary["measure"])
-    parts = []
-    for task, always in (("classification", "kappa_temporal"), ("regression", "mae")):
-        names = [own.header for own in measures_of(task) if own.name in shown and own.field]
-        old = (summary["task"] == task) & (summary["reps"] > 0) & summary[f"{always}_mean"].isna()
-        if names and old.any():
-            learners = some(list(dict.fromkeys(summary.loc[old, "label"])))
-            parts.append(
-                f"no {', '.join(names)} of {learners}: some of these cells were stored without it; {FRESH}"
-            )
-    return parts
 
 
 def incomplete(summary: "pd.DataFrame", again: str = AGAIN) -> list[str]:
@@ -563,16 +566,22 @@ def _folder(learner: str) -> str:
 
 def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
     """Return one line about what all rows share: pool, order, seed; and the sizes of a few data sets."""
-    pools = {f"pool {pool}" for pool in summary["pool"] if isinstance(pool, str)}
-    orders = {f"order {order}" for order in summary["order"] if order}
-    seeds = {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}}
-    parts = {f"rounds {part}" if part else "" for part in map(rounds_text, cells["rounds"])}
-    tests = {rounds_text(None, test) for test in cells["test"]}
-    given = list({id(params): params for params in cells["params"]}.values())  # cells share them
-    scaling = [{f"{name} {own[name]}" if name in own else "" for own in given} for name in SCALING]
-    reps = _reps_of(summary)
-    every = (pools, orders, parts, tests, *scaling, seeds, {counted(reps, "repetition")} if reps else ())
-    shared = [text for texts in every if len(texts) == 1 for text in texts]
+    facts = [*_facts(summary, cells), {counted(reps, "repetition")} if (reps := _reps_of(summary)) else ()]
+    shared = [text for texts in facts if len(texts) == 1 for text in texts]
     sizes = {row.data: row.T for row in summary.itertuples() if row.T == row.T and row.T is not None}
     few = [f"{name}: {counted(int(T), 'example')}" for name, T in sizes.items()] if len(sizes) <= 4 else []
     return " · ".join(filter(None, [*shared, ", ".join(few)]))
+
+
+def _facts(summary: "pd.DataFrame", cells: "pd.DataFrame") -> list[set[str]]:
+    """Return what rows may share, each as the texts of all rows: it is shared where there is one text."""
+    orders = {f"order {order}" for order in summary["order"] if order}
+    params = list({id(own): own for own in cells["params"]}.values())  # cells share them
+    return [
+        {f"pool {pool}" for pool in summary["pool"] if isinstance(pool, str)},
+        orders,
+        {f"rounds {part}" if part else "" for part in map(rounds_text, cells["rounds"])},
+        {rounds_text(None, test) for test in cells["test"]},
+        *({f"{name} {own[name]}" if name in own else "" for own in params} for name in SCALING),
+        {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}},
+    ]

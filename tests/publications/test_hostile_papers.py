@@ -50,27 +50,27 @@ def conf(tmp_path, monkeypatch):
             {"tables": {"1": {"title": "t", "kind": "results", "runs": 3}}},
             "tables.1: runs: must be a list",
         ),
-        ({"tables": {"1": {"title": "t", "kind": 3}}}, "tables.1: kind: must be a text, got 3"),
+        ({"tables": {"1": {"title": "t", "kind": 3}}}, "tables.1: kind: must be text, got 3"),
         (
             {"tables": {"1": {"title": "t", "kind": "results", "rank": True}}},
             "'rank' (did you mean 'ranks'?)",
         ),
         ({"unavailable": {"x": {"title": "t", "how": "h", "wy": None}}}, "unavailable: x: unknown key 'wy'"),
         ({"tables": {"1": {"title": "t", "kind": "sizes"}}}, "tables.1: 'data' is missing"),
-        ({"tables": {"1": {"title": "t", "kind": "best", "by": "auk"}}}, "tables.1.by: no measure 'auk'"),
+        ({"tables": {"1": {"title": "t", "kind": "best", "by": "auk"}}}, "tables.1: by: no measure 'auk'"),
         (
             {"tables": {"1": {"title": "t", "kind": "best", "columns": ["f2"]}}},
-            "tables.1.columns: no measure 'f2'",
+            "tables.1: columns[1]: no measure 'f2'",
         ),
         ({"tables": {"1": {"title": "t", "kind": "sizes", "data": 3}}}, "data: must be a name or a list"),
         (
-            {"tables": {"1": {"title": "t", "kind": "results", "notes": ["x"]}}},
-            "tables.1: notes: must be",
+            {"tables": {"1": {"title": "t", "kind": "results", "notes": [3]}}},
+            "tables.1: notes[1]: it must hold keys and values, got 3",
         ),
         ({"tables": {"1": {"title": "t", "kind": "results", "notes": [{}]}}}, "notes[1]: 'text' is missing"),
         ({"figures": {"1": {"title": "t", "kind": "curves"}}}, "figures.1: 'measure' is missing"),
         ({"claims": {"1": {"title": "t", "kind": "less"}}}, "claims.1: 'runs' is missing"),
-        ({"claims": {"a": {"title": "t", "kind": "step", "runs": ["star"], "sets": "al"}}}, "is missing"),
+        ({"claims": {"a": {"title": "t", "kind": "step", "runs": ["star"]}}}, "'label' is missing"),
     ],
 )
 def test_a_wrong_type_is_named(conf, capsys, change, message):
@@ -92,7 +92,10 @@ def test_an_unknown_quantifier(conf, capsys):
     next(iter(content["claims"].values()))["sets"] = "mots"
     path.write_text(yaml.safe_dump(content, allow_unicode=True), "utf-8")
     assert main(["claims", "omkc"]) == 2
-    assert "'mots' (did you mean 'most'?); one of all, nearly all, most, some" in capsys.readouterr().err
+    assert (
+        "sets: must be one of all, nearly all, most, some, K of N, at most K of N, got 'mots' (did you mean"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def test_claims_and_notes_speak_of_rows_that_their_runs_make(name):
                 assert label in labels(item) | {claims.OTHERS}, (item.number, label)
     for item in paper.tables.values():
         for note in item.options.get("notes", []):
-            named = note.get("row", [])
+            named = note.row or []
             assert ({named} if isinstance(named, str) else set(named)) <= labels(item), note
 
 

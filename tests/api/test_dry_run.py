@@ -3,71 +3,71 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from support.runner_plans import POOL, make_plan, write_data
 
+from omkl.api import dry_run as module
 from omkl.cli import main
 from omkl.config import Setting
 from omkl.config import plan as plan_of
 from omkl.data import find
-from omkl.runs import estimate as module
 from omkl.runs import runner
-from omkl.runs.cells import expand
-from omkl.runs.estimate import estimate
-from omkl.store.store import Store
 
 
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
     """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
-    monkeypatch.setattr("omkl.passes.precompile.missing", lambda settings: [])
+    monkeypatch.setattr(module, "not_compiled", lambda settings: [])
     return make_plan(tmp_path, monkeypatch)
+
+
+def estimate(plans, **options):
+    """Return the cells and the estimates of a dry run as plain data."""
+    return module.dry_run(plans, **options)[1]
 
 
 def test_nothing_runs_and_nothing_is_written(plan):
     made = estimate([plan], jobs=1)
-    assert [(row["data"], row["algo"], row["cells"], row["done"], row["to run"]) for row in made.rows] == [
-        (data, algo, 4, 0, 4) for data in ("one", "two") for algo in ("omkc_dd", "omkc_ss", "majority")
-    ]
-    assert {row["from"] for row in made.rows} == {"cost model"}
+    assert [
+        (row["data"], row["algo"], row["cells"], row["done"], row["to run"]) for row in made["cells"]
+    ] == [(data, algo, 4, 0, 4) for data in ("one", "two") for algo in ("omkc_dd", "omkc_ss", "majority")]
+    assert {row["from"] for row in made["cells"]} == {"cost model"}
     assert not plan.store.exists()
-    for guess in (made.time, made.memory):
-        assert 0 < guess.least < guess.about < guess.most
-    assert made.processes == 1
+    for guess in (made["time"], made["memory"]):
+        assert 0 < guess["least"] < guess["about"] < guess["most"]
+    assert made["processes"] == 1
 
 
 def test_what_the_store_knows_narrows_the_range(plan, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_load", lambda: 0.0)
     runner.run_plan(replace(plan, reps=2), jobs=1)
-    rows = estimate([plan], jobs=1).rows
+    rows = estimate([plan], jobs=1)["cells"]
     assert {(row["done"], row["to run"], row["from"]) for row in rows} == {(2, 2, "same cells")}
     stored = runner.run_plan(replace(plan, reps=2), jobs=1).cells["seconds"].iloc[0]  # the fakes' own
     assert [row["seconds each"] for row in rows] == [pytest.approx(stored)] * 6
     assert [row["most"] for row in rows] == [pytest.approx(1.35 * stored)] * 6
     left = 12 * (stored + module.CELL)
-    assert estimate([plan], jobs=1).time.about == pytest.approx(left + module.START)
+    assert estimate([plan], jobs=1)["time"]["about"] == pytest.approx(left + module.START)
     other = replace(plan, settings=(Setting("omkc_dd", {"beta": 0.5}, POOL),), yardsticks=())
-    assert {row["from"] for row in estimate([other]).rows} == {"same learner and data"}
+    assert {row["from"] for row in estimate([other])["cells"]} == {"same learner"}
     third = replace(other, data=(plan.data[0], find(write_data(tmp_path / "three.libsvm", 70, 2))))
-    assert [row["from"] for row in estimate([third]).rows] == ["same learner and data", "same learner"]
+    assert [row["from"] for row in estimate([third])["cells"]] == ["same learner"] * 2
     everything = estimate([replace(plan, reps=2)])
-    assert (everything.time.about, sum(row["to run"] for row in everything.rows)) == (0.0, 0)
-    assert sum(row["to run"] for row in estimate([replace(plan, reps=2)], fresh=True).rows) == 12
+    assert (everything["time"]["about"], sum(row["to run"] for row in everything["cells"])) == (0.0, 0)
+    assert sum(row["to run"] for row in estimate([replace(plan, reps=2)], fresh=True)["cells"]) == 12
 
 
-def test_seconds_are_the_geometric_mean_of_those_that_are_known(plan):
-    with Store(plan.store) as store:
-        known = module._Known(store, [])
-    known.same["these"] += [1.0, 4.0]
-    basis, seconds = known.seconds("these", expand(plan)[0])
-    assert (basis, seconds.tolist()) == ("same cells", pytest.approx([2.0, 0.75 * 1.0, 1.35 * 4.0]))
+def test_seconds_are_the_geometric_mean_of_those_that_are_known():
+    seconds = module._range_of(np.array([1.0, 4.0]), module.RANGES["same cells"])
+    assert seconds.tolist() == pytest.approx([2.0, 0.75 * 1.0, 1.35 * 4.0])
 
 
 def test_a_size_that_is_not_known_yet_is_assumed_and_said(tmp_path):
     words = ["algo=bomkc_rbp", "data=wdbc", "reps=2", "yardsticks=[]", f"store={tmp_path}"]
     made = estimate([plan_of([*words, "algo.budget={match:bomkc_spa}"])])
-    assert made.assumed == ["bomkc_spa"]
-    assert [(row["algo"], row["to run"]) for row in made.rows] == [("bomkc_spa", 2), ("bomkc_rbp", 2)]
+    assert made["assumed"] == ["bomkc_spa"]
+    assert [(row["algo"], row["to run"]) for row in made["cells"]] == [("bomkc_spa", 2), ("bomkc_rbp", 2)]
 
 
 def test_the_state_that_a_learner_has_whatever_the_stream_is_part_of_the_memory(tmp_path):
@@ -75,12 +75,12 @@ def test_the_state_that_a_learner_has_whatever_the_stream_is_part_of_the_memory(
     (tmp_path / "mine.libsvm").write_text(rows)
     words = ["algo=ridge_features", f"data={tmp_path / 'mine.libsvm'}", "task=regression", "reps=1"]
     words += ["yardsticks=[]", f"store={tmp_path / 'store'}"]
-    small, large = (estimate([plan_of([*words, f"algo.D={D}"])]).memory for D in (2, 2000))
+    small, large = (estimate([plan_of([*words, f"algo.D={D}"])])["memory"] for D in (2, 2000))
     more = [8 * (3 * 2 * D + 2 * D + (2 * D) ** 2) for D in (2, 2000)]  # frequencies, parameters, inverse
     difference = more[1] - more[0]
-    assert large.about - small.about == difference
-    assert large.least - small.least == difference
-    assert large.most - small.most == pytest.approx(1.4 * difference)
+    assert large["about"] - small["about"] == difference
+    assert large["least"] - small["least"] == difference
+    assert large["most"] - small["most"] == pytest.approx(1.4 * difference)
 
 
 def test_the_command_prints_cells_and_totals(tmp_path, monkeypatch, capsys):
