@@ -6,7 +6,7 @@ ends (omkl/passes/scores.py) and stored; what follows from the confusion matrix,
 computed when cells are read (omkl/store/cell_measures.py).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -49,7 +49,8 @@ class Measure:
     header, meaning: in tables    formula: for the page of measures    unit: of its values
     tasks: of the data on which it counts; none where it is only drawn over the examples
     of: what it is made from: "mistakes", "scores" (with the labels or targets), "counts" (the confusion
-    matrix), "probabilities", "variance" (of the predictions), "test" (of what is held out)
+    matrix), "probabilities", "variance" (of the predictions)
+    held_out: the measure of a pass that it is on the rows of ``test=``, "" for one of a pass
     field: of a cell, which holds it where it is stored    scale: of the field, in the measure
     better: whether less or more of it is better, "" where neither is
     digits: decimals in tables, None for as many as its size asks for
@@ -71,7 +72,8 @@ class Measure:
     formula: str = ""
     unit: str = ""
     tasks: tuple[str, ...] = ()
-    of: Literal["", "mistakes", "scores", "counts", "probabilities", "variance", "test"] = ""
+    of: Literal["", "mistakes", "scores", "counts", "probabilities", "variance"] = ""
+    held_out: str = ""
     field: str = ""
     better: Literal["", "less", "more"] = "less"
     digits: int | None = 3
@@ -113,7 +115,7 @@ class Measure:
 
 REGRET = "regret"  # a curve that is made when it is drawn: omkl.theorems.rerun
 
-_ALL = (
+_OF_PASSES = (
     Measure(
         *("mistake_pct", "mistake rate (%)", "mistakes", "rate", 100.0),
         header="mistake %",
@@ -272,52 +274,38 @@ _ALL = (
         better="",
         digits=2,
     ),
-    Measure(
-        "test_pct",
-        scale=100.0,
-        header="test %",
-        meaning="mistakes of the last hypothesis on the rows that are held out (test=), in percent",
-        formula="100 · mistakes / rows",
-        unit="%",
-        tasks=CLASSES,
-        of="test",
-        field="test_rate",
-        digits=2,
-    ),
-    Measure(
-        "averaged_pct",
-        scale=100.0,
-        header="averaged %",
-        meaning="mistakes of the averaged hypothesis on the rows that are held out (test=), in percent",
-        formula="100 · mistakes / rows, of (1/T) Σ_t f_t for each kernel, f_t before round t's update",
-        unit="%",
-        tasks=CLASSES,
-        of="test",
-        field="averaged_rate",
-        digits=2,
-    ),
-    Measure(
-        "test_rmse",
-        header="test RMSE",
-        meaning="root of the mean squared error of the last hypothesis on the rows that are held out (test=)",
-        formula="√(mean of (ŷ − y)²)",
-        unit="of the target",
-        tasks=NUMBERS,
-        of="test",
-        field="test_rmse",
-        digits=None,
-    ),
-    Measure(
-        "averaged_rmse",
-        header="averaged RMSE",
-        meaning="root of the mean squared error of the averaged hypothesis on the rows held out (test=)",
-        formula="√(mean of (ŷ − y)²), of (1/T) Σ_t f_t, f_t before round t's update",
-        unit="of the target",
-        tasks=NUMBERS,
-        of="test",
-        field="averaged_rmse",
-        digits=None,
-    ),
+)
+
+
+def _on_held_out(measure: Measure) -> Iterator[Measure]:
+    """Yield a measure on the rows of ``test=``: of the last hypothesis, and of the averaged one."""
+    short, field = {"mistake_pct": ("pct", "rate")}.get(measure.name, (measure.name,) * 2)
+    told = {"mistake_pct": "percentage of mistakes"}.get(measure.name, measure.header)
+    header = {"mistake_pct": "%"}.get(measure.name, measure.header)
+    for kind, formula in (
+        ("test", ""),
+        ("averaged", "of (1/T) Σ_t f_t for each kernel, f_t before round t's update"),
+    ):
+        which = "last" if kind == "test" else kind
+        yield replace(
+            measure,
+            name=f"{kind}_{short}",
+            header=f"{kind} {header}",
+            meaning=f"{told} of the {which} hypothesis on the rows that are held out (test=)",
+            formula=", ".join(filter(None, (measure.formula, formula))),
+            field=f"{kind}_{field.removesuffix('_pct') if measure.of == 'counts' else field}",
+            held_out=measure.name,
+            label="",
+            needs="",
+            tested="",
+            root=False,
+        )
+
+
+_ORDERED = ("kappa_temporal", "mse_e3")  # a measure of an order, and that of papers
+_ALL = (
+    *_OF_PASSES,
+    *(own for one in _OF_PASSES if one.name not in _ORDERED for own in _on_held_out(one)),
     Measure("windowed_pct", "mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
     Measure("faded_pct", "mistake rate, faded (%)", "mistakes", "rate", 100.0, fading=True),
     Measure("windowed_rmse", "RMSE in window", "loss", "rate", root=True, windowed=True),
@@ -356,7 +344,7 @@ def judging_on(name: str, tasks: Iterable[str]) -> Measure:
     """As `judging`, for data of these tasks. Raises UserError where it is a measure of none of them."""
     measure, tasks = judging(name), list(tasks)
     if not set(measure.tasks) & set(tasks):
-        own = [one.word for task in tasks for one in measures_of(task) if one.better]
+        own = [one.word for task in tasks for one in measures_of(task) if one.better and not one.held_out]
         own_text = f": choose one of {', '.join(dict.fromkeys(own))}" if own else ""
         raise UserError(
             f"{name} is a measure of a {measure.tasks[0]}, and the task is {' and '.join(tasks)}{own_text}"
@@ -366,9 +354,9 @@ def judging_on(name: str, tasks: Iterable[str]) -> Measure:
 
 def measure_column(name: str) -> str:
     """Return the name of a table's column of a measure, or of one by class. Raises UserError for another."""
-    known = [*(own.word for own in _ALL if own.tasks), *OF_CLASSES]
-    if name not in known:
-        raise UserError(f"no measure '{name}'{suggest(name, known)}: choose among {', '.join(known)}")
+    known = {own.word: own for own in _ALL if own.tasks}
+    if name not in known and name not in OF_CLASSES:
+        raise _no_measure(name, known, [*known, *OF_CLASSES])
     return name
 
 
@@ -377,5 +365,12 @@ def judging(name: str) -> Measure:
     known = {own.word: own for own in _ALL if own.tasks and own.better}
     measure = known.get(name) or MEASURES.get(name)
     if measure is None or measure.word not in known:
-        raise UserError(f"no measure '{name}'{suggest(name, known)}: choose one of {', '.join(known)}")
+        raise _no_measure(name, known, known)
     return measure
+
+
+def _no_measure(name: str, known: Mapping[str, Measure], words: Iterable[str]) -> UserError:
+    of_passes = [word for word in words if word not in known or not known[word].held_out]
+    more = "with test= also test, averaged, and test_ or averaged_ before another name"
+    near = suggest(name, [*known, *words])
+    return UserError(f"no measure '{name}'{near}: choose among {', '.join(of_passes)}; {more}")

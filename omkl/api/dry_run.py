@@ -1,7 +1,7 @@
 """What a command would do, as a table: its cells, those that are done, and an estimate of time and memory.
 
 The seconds of a cell are those that the store has of the same learner, settings and data; else the cost model
-(omkl.state.size) times the ratio that the store's cells of its learner have to it; else the model alone.
+(omkl.state.state) times the ratio that the store's cells of its learner have to it; else the model alone.
 """
 
 import json
@@ -24,7 +24,7 @@ from omkl.reports.table import Table
 from omkl.runs.cells import SizeUnknown, check_data, cost_of, data_names, expand
 from omkl.runs.runner import by_key, executor_for
 from omkl.state.resource import Setup
-from omkl.state.size import bytes_stored
+from omkl.state.state import bytes_stored
 from omkl.store import provenance
 from omkl.store.store import Store
 

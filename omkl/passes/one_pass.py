@@ -61,8 +61,8 @@ def run_pass(
     classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
     pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.state.state; not of
     another package's estimator),
-    the measures of omkl.passes.scores and those that the learner reports, test_rate or test_rmse and
-    averaged_rate or averaged_rmse (of what is held out: omkl.passes.scores), curve (at most 100 points t,
+    the measures of omkl.passes.scores and those that the learner reports, those of
+    what is held out (`omkl.passes.scores.on_test_rows`), curve (at most 100 points t,
     weights at points weights_t; ``loss``, the squared errors summed, of a regression in place of mistakes;
     the sums of each measure that is a mean over the rounds). Raises Overflow when predictions do, and
     UserError for hyperparameters that the learner does not take, or more classes than it takes.
@@ -109,24 +109,16 @@ def run_pass(
     left_out = scores.before_variation(stream.y, delay) if own else None
     figures = _figures(learner, stream, trace, seconds, weights, dataset.task, left_out)
     if dataset.task == "classification":
-        figures["confusion"] = confusion.counted(*_classes(stream, trace), dataset.n_classes)
+        figures["confusion"] = confusion.counted(*scores.classes_of(stream, trace), dataset.n_classes)
     if not spec.estimator:  # another package does not say what it holds
         figures["memory"] = held_bytes(learner.held, stream, trace._replace(class_scores=None))
     if test is not None and other is not None:
         columns = other.indptr, other.indices, other.values, other.y
         held_out = make_stream(*columns, test[1], dataset.n_classes)
-        figures |= scores.on_test_rows(learner, stream, held_out, dataset.task, delay)
+        figures |= scores.on_test_rows(learner, stream, held_out, dataset.task, dataset.n_classes, delay)
     if on_end is not None:
         on_end(learner, trace)
     return figures
-
-
-def _classes(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
-    """Return the true and the predicted class (T,) of each round; of two classes -1 is 0 and +1 is 1."""
-    if stream.label is not None:
-        return stream.label, trace.predicted
-    positive = stream.y > 0
-    return positive, positive ^ trace.mistake  # a score of 0 is a mistake, so it speaks for the other one
 
 
 def _check_recorded(score: np.ndarray) -> None:
@@ -190,7 +182,7 @@ def _figures(
             measured["few_rounds"] = few
         curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
     if task == "classification":
-        values, rounds = scores.of_classes(stream, trace, _probabilities(learner, stream, trace))
+        values, rounds = scores.of_classes(stream, trace, scores.probabilities_of(learner, stream, trace))
     measured |= values
     for name, each in rounds.items():
         if (sums := scores.sums_of(each)) is None:
@@ -213,18 +205,6 @@ def _figures(
         "seconds": seconds,
         "curve": curve,
     }
-
-
-def _probabilities(learner: Any, stream: Stream, trace: Trace) -> np.ndarray | None:
-    """Return the probabilities (T, C) of the classes in each round, None of a learner without."""
-    if isinstance(learner, Estimator):
-        return learner.probabilities(trace)
-    if not learner.spec.probabilities:
-        return None
-    if stream.label is None:
-        return np.column_stack([0.5 - trace.score, 0.5 + trace.score])
-    noted = len(trace.class_scores) == stream.T and not unrecorded(trace.class_scores[:, -1]).any()
-    return trace.class_scores if noted else None
 
 
 def choose_kernels(

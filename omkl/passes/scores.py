@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from omkl.data.confusion import counted
 from omkl.engine.stream import UNRECORDED, Stream, Trace, unrecorded
 from omkl.passes.learner import Learner
 from omkl.passes.model import scored
 from omkl.passes.model_file import pack, unpack
 from omkl.passes.overflow import check_scores, check_sums
 from omkl.passes.scaling import Scaling
+from omkl.store.cell_measures import hits_of, of_counts
 from omkl.tasks import BINS, WITHIN_95
 
 Values = dict[str, float]
@@ -38,6 +40,27 @@ def of_classes(stream: Stream, trace: Trace, P: np.ndarray | None) -> tuple[Valu
         rounds["brier"] = brier(label, P)
         values["ece"] = calibration_error(P.max(axis=1), ~trace.mistake)
     return values, rounds
+
+
+def classes_of(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the true and the predicted class (T,) of each round; of two classes -1 is 0 and +1 is 1."""
+    if stream.label is not None:
+        return stream.label, trace.predicted
+    positive = stream.y > 0
+    return positive, positive ^ trace.mistake  # a score of 0 is a mistake, so it speaks for the other one
+
+
+def probabilities_of(learner: Any, stream: Stream, trace: Trace) -> np.ndarray | None:
+    """Return the probabilities (T, C) of the classes in each round, None of a learner without."""
+    if not isinstance(learner, Learner):
+        found: np.ndarray | None = learner.probabilities(trace)
+        return found
+    if not learner.spec.probabilities:
+        return None
+    if stream.label is None:
+        return np.column_stack([0.5 - trace.score, 0.5 + trace.score])
+    noted = len(trace.class_scores) == stream.T and not unrecorded(trace.class_scores[:, -1]).any()
+    return trace.class_scores if noted else None
 
 
 def kappa_temporal(label: np.ndarray, mistake: np.ndarray) -> float:
@@ -155,20 +178,24 @@ def of_numbers(
 _LEAST_LOG = -650.0  # of what is left of the oldest term: below it, coefficients underflow
 
 
-def on_test_rows(learner: Any, learnt: Stream, test: Stream, task: str, delay: int = 1) -> dict[str, float]:
-    """Return the error of the last hypothesis on test rows, and that of the averaged one, where it is known.
+def on_test_rows(
+    learner: Any, learnt: Stream, test: Stream, task: str, classes: int, delay: int = 1
+) -> Values:
+    """Return the measures of the last hypothesis on test rows, and of the averaged one, where it is known.
 
     learner: a Learner, or an Estimator of another package, after it has learnt a whole stream, whose labels
     came in batches of ``delay`` rounds
-    Keys: test_rate and averaged_rate, shares of mistakes; of a regression test_rmse and averaged_rmse.
-    Raises Overflow where predictions do.
+    Keys: test_NAME and averaged_NAME for rate (the share of mistakes) or, of a regression, rmse, and for
+    each measure of a pass that has a value there. Raises Overflow where predictions do.
     """
-    own = isinstance(learner, Learner)
-    kind = "rmse" if task == "regression" else "rate"
-    figures = {f"test_{kind}": _error(learner, test, kind)}
-    if own and (other := averaged_hypothesis(learner, learnt, delay)) is not None:
-        figures[f"averaged_{kind}"] = _error(other, test, kind)
-    return figures
+    found = {"test": learner}
+    if isinstance(learner, Learner) and (other := averaged_hypothesis(learner, learnt, delay)) is not None:
+        found["averaged"] = other
+    return {
+        f"{kind}_{name}": value
+        for kind, hypothesis in found.items()
+        for name, value in _measured(hypothesis, test, task, classes).items()
+    }
 
 
 def averaged_hypothesis(learner: Learner, learnt: Stream, delay: int = 1) -> Learner | None:
@@ -227,12 +254,26 @@ def _shrinkage(params: dict[str, Any], T: int) -> np.ndarray:
     return 1.0 - params["lam"] * eta / (np.sqrt(np.arange(1.0, T + 1.0)) if falls else np.ones(T))
 
 
-def _error(learner: Any, test: Stream, kind: str) -> float:
+def _measured(learner: Any, test: Stream, task: str, classes: int) -> Values:
+    """Return the measures on rows of which nothing is learnt, those of an order left out."""
     trace = scored(learner, test) if isinstance(learner, Learner) else learner.run(test, learn=False)[0]
     check_scores(trace.score, what="held-out row")
-    if kind == "rate":
-        return float(np.count_nonzero(trace.mistake) / test.T)
-    with np.errstate(over="ignore"):
-        squares = np.square(trace.score - test.y)
-    check_sums(np.cumsum(squares))
-    return float(np.sqrt(squares.mean()))
+    if task == "classification":
+        values, rounds = of_classes(test, trace, probabilities_of(learner, test, trace))
+        del values["kappa_temporal"]
+        values["rate"] = float(np.count_nonzero(trace.mistake) / test.T)
+        hits = hits_of(counted(*classes_of(test, trace), classes))
+        counts = np.frombuffer(hits or b"", "<i8").reshape(1, 3, -1)
+        values |= {name.removesuffix("_pct"): float(own[0]) for name, own in of_counts(counts).items()}
+    else:
+        with np.errstate(over="ignore"):
+            squares = np.square(trace.score - test.y)
+        check_sums(np.cumsum(squares))
+        told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
+        values, rounds = of_numbers(test.y, trace.score, told.pop("variance", None))
+        rounds |= told
+        values["rmse"] = float(np.sqrt(squares.mean()))
+    for name, each in rounds.items():
+        if (sums := sums_of(each)) is not None:
+            values[name] = float(sums[-1]) / test.T
+    return {name: value for name, value in values.items() if np.isfinite(value)}

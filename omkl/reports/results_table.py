@@ -154,7 +154,8 @@ def _shown_with(summary: "pd.DataFrame", task: str) -> tuple[str, ...]:
     """Return the measures of a task that a table has beside the one that its rows are compared by."""
     own = summary[summary["task"] == task]
     extra = ["mae"] if (own["measure"] == "rmse").any() else []
-    extra += ["nlpd", *(measure.name for measure in measures_of(task) if measure.of == "test")]
+    held_out = {*own["measure"], *(base[task].name for base in (TASK_ERROR, OF_PAPERS) if task in base)}
+    extra += ["nlpd", *(measure.name for measure in measures_of(task) if measure.held_out in held_out)]
     told = tuple(name for name in extra if own[f"{name}_mean"].notna().any())
     by_usual = set(own["measure"]) <= {known[task].name for known in (TASK_ERROR, OF_PAPERS) if task in known}
     return told if by_usual else (TASK_ERROR[task].name, *told)

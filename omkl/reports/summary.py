@@ -47,7 +47,9 @@ READ = (  # the columns of cells that a table needs, and of its notes
     *AVERAGED,
 )
 _OBJECTS = ("T", "m", "pool", "classes", "class_errors", "class_f1")
-_FOLLOWING = tuple(own.name for own in MEASURES.values() if own.of == "counts" or own.name == "rmse")
+_FOLLOWING = tuple(
+    own.name for own in MEASURES.values() if not own.field and (own.of == "counts" or own.name == "rmse")
+)
 _FLAGS = ("is_yardstick", "complete", "marked", "best")
 INNER = ("shown", "ranked")  # columns that no file has
 COLUMNS = (

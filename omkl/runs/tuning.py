@@ -184,7 +184,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
     fixed: hyperparameters that keep their values, as of `axes`. Raises UserError for data that cannot be
     read, are not for a learner, or of a task in which no learner is better than another.
     """
-    if plan.test is not None or (rule.by and judging_on(rule.by, TASKS).of == "test"):
+    if plan.test is not None or (rule.by and judging_on(rule.by, TASKS).held_out):
         raise UserError(
             "omkl tune judges by the rounds of its passes, without test=; run its best settings with it, as "
             "in `omkl run settings=best.yaml test=0.2`"

@@ -34,7 +34,7 @@ class CellMeasures:
     def unscaled(self, name: str) -> np.ndarray:
         """Return a measure without its scale: of a rate the share, not the percentage."""
         if name not in self._made:
-            if MEASURES[name].of == "counts":
+            if MEASURES[name].of == "counts" and not MEASURES[name].field:
                 self._made |= self._of_counts()
             else:
                 own = self.column(_MEASURED.get(name, "mse"))
@@ -49,15 +49,24 @@ class CellMeasures:
     def _of_counts(self) -> dict[str, np.ndarray]:
         made = {name: np.full(len(self._cells), np.nan) for name in ("balanced_pct", "kappa", "macro_f1")}
         for places, counts in _counts(self._cells["hits"].to_numpy()):
-            right, whole, taken = counts.transpose(1, 0, 2).astype(float)
-            T = whole.sum(axis=1)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                taken = np.where(taken[:, :1] < 0, np.nan, taken)  # a matrix that was cut
-                made["balanced_pct"][places] = 1.0 - mean_there(right / whole)
-                chance = (whole * taken).sum(axis=1) / T**2
-                made["kappa"][places] = (right.sum(axis=1) / T - chance) / (1.0 - chance)
-                made["macro_f1"][places] = mean_there(2.0 * right / (whole + taken))
-        return {name: np.where(np.isfinite(own), own, np.nan) for name, own in made.items()}
+            for name, own in of_counts(counts).items():
+                made[name][places] = own
+        return made
+
+
+def of_counts(counts: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the measures (n,) of counts (n, 3, C) as of `hits_of`, NaN where they have no value."""
+    right, whole, taken = counts.transpose(1, 0, 2).astype(float)
+    T = whole.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        taken = np.where(taken[:, :1] < 0, np.nan, taken)  # a matrix that was cut
+        chance = (whole * taken).sum(axis=1) / T**2
+        made = {
+            "balanced_pct": 1.0 - mean_there(right / whole),
+            "kappa": (right.sum(axis=1) / T - chance) / (1.0 - chance),
+            "macro_f1": mean_there(2.0 * right / (whole + taken)),
+        }
+    return {name: np.where(np.isfinite(own), own, np.nan) for name, own in made.items()}
 
 
 def mean_there(values: np.ndarray) -> np.ndarray:
