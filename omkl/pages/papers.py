@@ -1,12 +1,12 @@
 """The sections of a paper: its answer, its tables with the published values, its figures and claims."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import OmklError, UserError, counted
 from omkl.pages.page_tables import plain_table, with_details
 from omkl.pages.runs import origin_sections, page_curves
-from omkl.pages.sections import Filed, Page, Part, Section
+from omkl.pages.sections import Filed, Page, Section
 from omkl.publications.claims import claims_of
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.page import answer_of, rule_of
@@ -21,6 +21,7 @@ from omkl.runs.runner import stored_plans
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
+    from omkl.figures.style import Figure
     from omkl.runs.runner import Outcome
 
 NOT_OF_CELLS = ("sizes", "digits")  # kinds of tables and figures
@@ -95,6 +96,15 @@ def paper_page(
     )
 
 
+@dataclass(frozen=True)
+class _Place:
+    """What a table's files are called, what its table in the page is, and the command that prints it."""
+
+    stem: str
+    name: str
+    command: str
+
+
 class _Parts:
     """The sections of a paper, made of the cells of an outcome; gathers their warnings and verdicts.
 
@@ -115,21 +125,33 @@ class _Parts:
         return [self.table(item) for item in self.paper.tables.values() if item.kind in kinds]
 
     def table(self, item: Item) -> Section:
-        stem, name = f"table-{item.number or item.paper}", f"{self.paper.name}-table-{item.number or 1}"
-        command = self.selection.command("table", item.name)
+        """Return the section of a table; one that cannot be made says why."""
+        name = f"{self.paper.name}-table-{item.number or 1}"
+        place = _Place(f"table-{item.number or item.paper}", name, self.selection.command("table", item.name))
         if item.kind == "sizes":
-            listed = sizes(self.paper, item, self.selection)
-            records: Any = listed.table.records
-            shown = [{key: text for key, text in row.items() if key != "missing"} for row in records]
-            how = [[("how to get it", row["missing"])] if row["missing"] else [] for row in records]
-            own = plain_table(name, records, how, shown=shown, command=command)
-            return Section(listed.title, [Filed(stem, listed.table, own)])
+            return self._sizes(item, place)
         if item.kind == "digest":
-            answers: Any = digest(self.paper, item, self.selection, stored=True).table
-            rows = answers.flat().to_dict("records")
-            about = [[("then", row["then"])] for row in rows]
-            own = plain_table(name, rows, about, shown=rows, command=command)
-            return Section(answers.title, [Filed(stem, answers, own)])
+            return self._digest(item, place)
+        return self._compared_table(item, place)
+
+    def _sizes(self, item: Item, place: _Place) -> Section:
+        listed = sizes(self.paper, item, self.selection)
+        records: Any = listed.table.records
+        shown = [{key: text for key, text in row.items() if key != "missing"} for row in records]
+        how = [[("how to get it", row["missing"])] if row["missing"] else [] for row in records]
+        page_table = plain_table(place.name, records, how, shown=shown, command=place.command)
+        return Section(listed.title, [Filed(place.stem, listed.table, page_table)])
+
+    def _digest(self, item: Item, place: _Place) -> Section:
+        answers: Any = digest(self.paper, item, self.selection, stored=True).table
+        rows = answers.flat().to_dict("records")
+        about = [[("then", row["then"])] for row in rows]
+        page_table = plain_table(place.name, rows, about, shown=rows, command=place.command)
+        return Section(answers.title, [Filed(place.stem, answers, page_table)])
+
+    def _compared_table(self, item: Item, place: _Place) -> Section:
+        """Return the section of a table whose rows may be compared with published ones."""
+        stem, name, command = place.stem, place.name, place.command
         try:
             compared = self._compared(item, command)
         except UserError as error:  # nothing of it is tuned yet
@@ -150,12 +172,14 @@ class _Parts:
             return Section(compared.title, [Filed(stem, table, replace(table, name=name))])
         paths = {ref.name: ref.word for plan in compared.work.plans for ref in plan.data}
         detailed = with_details(table, name, compared.rows, compared.cells, paths)
-        parts: list[Part] = [Filed(stem, table, detailed)]
-        if not best and not any(own.kind == "curves" for own in self.paper.figures.values()):
-            drawn_of = (compared.cells, self.curves, compared.expected, compared.rows)
-            if curves := page_curves(*drawn_of, name=f"{name}-curves"):
-                parts.append(curves)
-        return Section(compared.title, parts)
+        curves = None if best else self._curves(compared, f"{name}-curves")
+        return Section(compared.title, [Filed(stem, table, detailed), *([curves] if curves else [])])
+
+    def _curves(self, compared: Compared, name: str) -> "Figure | None":
+        """Return the learning curves of a table's rows, None where the paper has figures of its own."""
+        if any(figure.kind == "curves" for figure in self.paper.figures.values()):
+            return None
+        return page_curves(compared.cells, self.curves, compared.expected, compared.rows, name=name)
 
     def figure(self, item: Item) -> Section:
         stem, name = f"figure-{item.number}", f"{self.paper.name}-figure-{item.number}"

@@ -1,6 +1,6 @@
 """A paper's tables: one function per kind, found by its name in conf/paper."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import TYPE_CHECKING, Any
@@ -275,35 +275,27 @@ def _best(compared: Compared) -> Table:
     """
     summary = with_costs(compared.summary)
     plain, more = full_table(compared.summary), compared.item.options.get("columns", ())
-    parts: list[Part] = [
-        (column, [row.cells[at] for row in plain.rows])
-        for at, column in enumerate(plain.columns)
-        if column.name in _KEPT
-        or word_of(column.name) in more
-        or (column.name in MEASURES and column.usual and column.meaning)
-    ]
+    columns = [(column, [row.cells[at] for row in plain.rows]) for at, column in enumerate(plain.columns)]
+    shown: list[Part] = [(column, cells) for column, cells in columns if _is_of_best(column, more)]
     records = summary.to_dict("records")
     if summary["features"].notna().any():
-        parts.append((Column("features", "features"), [number(row["features"], 0) for row in records]))
-    parts += [
-        (Column("memory", "MiB"), [number(row["memory_mib_mean"], 1) for row in records]),
-        *[
-            (column, [row.cells[at] for row in plain.rows])
-            for at, column in enumerate(plain.columns)
-            if column.name == "reps" and column.usual
-        ],
-        (Column("chosen", "best setting", "left"), [row["chosen"] for row in records]),
-    ]
-    made = _joined(parts, plain.rows)
-    own = [term for term in _COSTS if any(term[0] == column.header for column in made.columns)]
-    named = {name for name, _ in own}
-    terms = [term for term in legend(made, compared.summary, compared.cells) if term[0] not in named]
-    flat = with_costs(_flat(compared))
-    below = _ranks_texts(compared)
-    warnings = best_warnings(compared)
-    return _table(
-        compared, made, "best", flat, terms=[*terms, *own], warnings=warnings, below=below, notes=()
-    )
+        shown.append((Column("features", "features"), [number(row["features"], 0) for row in records]))
+    shown.append((Column("memory", "MiB"), [number(row["memory_mib_mean"], 1) for row in records]))
+    shown += [(column, cells) for column, cells in columns if column.name == "reps" and column.usual]
+    shown.append((Column("chosen", "best setting", "left"), [row["chosen"] for row in records]))
+    table = _joined(shown, plain.rows)
+    headers = {column.header for column in table.columns}
+    costs = {header: meaning for header, meaning in _COSTS if header in headers}
+    terms = [term for term in legend(table, compared.summary, compared.cells) if term[0] not in costs]
+    about: dict[str, Any] = {"terms": [*terms, *costs.items()], "warnings": best_warnings(compared)}
+    about["below"] = _ranks_texts(compared)
+    return _table(compared, table, "best", with_costs(_flat(compared)), notes=(), **about)
+
+
+def _is_of_best(column: Column, more: Sequence[str]) -> bool:
+    """Whether a table of tuned learners has a column of the whole table; more: words of further ones."""
+    is_error = column.name in MEASURES and column.usual and bool(column.meaning)
+    return is_error or column.name in _KEPT or word_of(column.name) in more
 
 
 def with_costs(summary: "pd.DataFrame") -> "pd.DataFrame":
@@ -369,11 +361,6 @@ def _matrix(compared: Compared) -> Table:
     plain, table = full_table(compared.summary), grid_table(compared.summary)
     at = next(place for place, column in enumerate(plain.columns) if column.marks)
     table["cell"] = [row.cells[at] for row in plain.rows]
-    shown = [
-        replace(row, cells=(replace(cell, std=MISSING),))
-        for row in plain.rows
-        if isinstance(cell := row.cells[at], Spread)
-    ]
     records = table[table["reps"] > 0].to_dict("records")
     cells = {(row["line"], row["data"]): _with_scale(row) for row in records}
     sets = list(dict.fromkeys(row["data"] for row in records))
@@ -382,31 +369,40 @@ def _matrix(compared: Compared) -> Table:
         ranks = _ranked(table, ranked).average
     except UserError:  # too few have finished
         ranks = dict.fromkeys((row["line"] for row in records), nan)
-    specs, rivals = (
-        learner_specs(dict.fromkeys(table["algo"])),
-        [r.name for r in compared.item.runs if r.folder],
-    )
-    yardsticks = dict.fromkeys(row["line"] for row in records if _is_yardstick(specs[row["algo"]], row))
-    others = dict.fromkeys(row["line"] for row in records if row["run"] in rivals)
-    best = [line for line in ranks if line not in {*yardsticks, *others}][:SHOWN]
     rows = [
         TableRow(
             (line, number(ranks.get(line, nan), 1), *(cells.get((line, name), MISSING) for name in sets)),
             rule="yardsticks" if above and not place else None,
         )
-        for above, lines in enumerate((best, yardsticks, others))
+        for above, lines in enumerate(_groups_of_lines(compared, records, ranks))
         for place, line in enumerate(lines)
     ]
     columns = [Column("learner", "learner", "left"), Column("rank", "rank")]
     columns += [Column(name, name, marks=True) for name in sets]
+    means = [
+        replace(row, cells=(replace(cell, std=MISSING),))
+        for row in plain.rows
+        if isinstance(cell := row.cells[at], Spread)
+    ]
     terms = [
-        *legend(replace(plain, columns=[plain.columns[at]], rows=shown), compared.summary, compared.cells),
+        *legend(replace(plain, columns=[plain.columns[at]], rows=means), compared.summary, compared.cells),
         ("s", "features scaled online (scale=online), which the race chose"),
         ("rank", f"average over {'all data sets' if len(ranked) == len(sets) else enumerated(ranked)}"),
     ]
     warnings = best_warnings(compared)
     flat = _ranks_and_means(records, ranks, sets, len(ranked))
     return _table(compared, Table(columns, rows), "matrix", flat, terms=terms, warnings=warnings, notes=())
+
+
+def _groups_of_lines(
+    compared: Compared, records: Sequence[Mapping[str, Any]], ranks: Iterable[str]
+) -> tuple[Sequence[str], Iterable[str], Iterable[str]]:
+    """Return the names of the best learners, of the yardsticks, and of the learners of a folder."""
+    specs = learner_specs(dict.fromkeys(row["algo"] for row in records))
+    of_folders = [run.name for run in compared.item.runs if run.folder]
+    yardsticks = dict.fromkeys(row["line"] for row in records if _is_yardstick(specs[row["algo"]], row))
+    others = dict.fromkeys(row["line"] for row in records if row["run"] in of_folders)
+    return [line for line in ranks if line not in {*yardsticks, *others}][:SHOWN], yardsticks, others
 
 
 def _ranks_and_means(
