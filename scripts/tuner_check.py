@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config import Plan, Setting, learner_spec
-from omkl.config.parameters import Widths
-from omkl.config.settings_text import params_text
+from omkl.config.parameters import Widths, params_text
 from omkl.errors import OmklError, UserError, counted
 from omkl.publications import Selection, read_paper
 from omkl.publications.paper import Paper, Run

@@ -13,8 +13,8 @@ import numpy as np
 from omkl.api.kernel_text import check_current
 from omkl.config import Plan, Setting
 from omkl.config import plan as make_plan
+from omkl.config.parameters import word_text
 from omkl.config.request import Request
-from omkl.config.settings_text import word_text
 from omkl.data import DataRef, find, registry
 from omkl.data.dataset import Dataset, from_arrays, in_rows_of
 from omkl.data.reading.tables import as_pandas

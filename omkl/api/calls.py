@@ -16,8 +16,8 @@ from omkl.api.results import Results, check_end, kept, run_call
 from omkl.api.trained_model import Model, trained
 from omkl.api.tune import Study, Tuning
 from omkl.config import Setting
+from omkl.config.parameters import word_text
 from omkl.config.request import files
-from omkl.config.settings_text import word_text
 from omkl.data.look import look_at
 from omkl.data.ref import Frame
 from omkl.errors import UserError

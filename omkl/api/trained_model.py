@@ -12,7 +12,7 @@ import numpy as np
 
 from omkl.api.call import Call
 from omkl.api.results import Shown
-from omkl.config.settings_text import params_text, value_text
+from omkl.config.parameters import params_text, value_text
 from omkl.data.reading.tables import as_pandas
 from omkl.errors import UserError, counted, path_error
 from omkl.files import check_writable

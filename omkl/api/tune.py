@@ -13,8 +13,8 @@ from omkl.api.call import Call
 from omkl.api.own import ChosenLearner
 from omkl.api.results import Results, Shown, run_call
 from omkl.config import Plan, Setting, learner_spec, pool_names
+from omkl.config.parameters import params_text, word_text
 from omkl.config.request import settings_yaml
-from omkl.config.settings_text import params_text, word_text
 from omkl.config.words import SCALES, Override
 from omkl.errors import UserError, counted, quoted
 from omkl.files import write_text

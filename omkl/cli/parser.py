@@ -343,8 +343,7 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
         emit(KEYS.replace("{executors}", executors))  # KEYS has other braces
     elif args.topic in _executors():
         from omkl import conf
-        from omkl.config.parameters import parameters
-        from omkl.config.settings_text import word_text
+        from omkl.config.parameters import parameters, word_text
 
         options = parameters(conf.read("exec", args.topic), conf.file("exec", args.topic))
         lines = [f"settings of exec={args.topic}", ""]
@@ -353,7 +352,7 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
             lines += [f"  {word_text(f'exec.{key}', own.value)}   {domain}", f"      {own.help}"]
         emit("\n".join(lines))
     else:
-        from omkl.api.learner_help import learner_help
+        from omkl.api.lists import learner_help
         from omkl.config.learners import learner_names, learner_of
 
         name, known = learner_of(args.topic), learner_names()

@@ -18,10 +18,9 @@ from omkl.config.learners import (
     learner_spec,
     learner_specs,
 )
-from omkl.config.parameters import parameters, texts
+from omkl.config.parameters import SCALING, parameters, texts
 from omkl.config.plan_notes import note_on_rare, notes_on_learners
 from omkl.config.request import ONLINE, Request, chosen_data, distinct
-from omkl.config.settings_text import SCALING
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features

@@ -31,8 +31,7 @@ from omkl.config.learners import (
     learner_specs,
 )
 from omkl.config.learners import given as given_learners
-from omkl.config.parameters import Parameter, parameters
-from omkl.config.settings_text import is_plain_text
+from omkl.config.parameters import Parameter, is_plain_text, parameters
 from omkl.config.words import LISTS, Override, Setting, learner_setting, of_values, parse_words, setting
 from omkl.data.preparation import Preparation, column_word
 from omkl.errors import UserError, show, shown, suggest

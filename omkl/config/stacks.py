@@ -12,7 +12,7 @@ from typing import Any
 from omkl import conf
 from omkl.config.kernel_kinds import pool as pool_named
 from omkl.config.learners import LearnerSpec, given, learner_of, learner_spec
-from omkl.config.settings_text import typed
+from omkl.config.parameters import typed
 from omkl.config.words import Setting, learner_setting
 from omkl.errors import UserError
 from omkl.schema import DOMAINS, wrong

@@ -22,7 +22,7 @@ from omkl import conf
 from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.kernel_kinds import pool as pool_named
 from omkl.config.learners import LearnerSpec, learner_of, learner_spec, members
-from omkl.config.settings_text import identity, quoted, typed, word_text
+from omkl.config.parameters import identity, quoted, typed, word_text
 from omkl.errors import UserError, show, shown
 from omkl.schema import Check, domain_check
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from omkl.data import registry
 from omkl.errors import UserError
 from omkl.estimators.arguments import USUAL_POOL
-from omkl.figures.costs import times
+from omkl.figures.costs_and_ranks import ranks, times
 from omkl.figures.curves import learning_curves
 from omkl.figures.matrices import confusion
-from omkl.figures.rank_diagram import ranks
 from omkl.figures.style import Figure, file_stem
 from omkl.figures.sweeps import sweep
 from omkl.reports.measures import PAIR

@@ -11,7 +11,7 @@ from omkl.errors import UserError, shown
 from omkl.figures import style
 from omkl.figures.style import Figure, join_notes
 from omkl.reports import captions
-from omkl.reports.class_values import class_names
+from omkl.reports.measures import class_names
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.settings_text import value_text
+from omkl.config.parameters import value_text
 from omkl.errors import UserError
 from omkl.figures import style
 from omkl.figures.style import Figure, LineStyle, join_notes, line_styles, symbol

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
 from omkl.errors import UserError, counted
+from omkl.figures.costs_and_ranks import ranks
 from omkl.figures.curves import learning_curves
 from omkl.figures.matrices import confusion
-from omkl.figures.rank_diagram import ranks
 from omkl.figures.style import Figure, file_stem
 from omkl.figures.sweeps import sweep
+from omkl.pages.documents import Page, Section
 from omkl.pages.page_tables import data_sets, provenance, with_details
-from omkl.pages.sections import Page, Section
-from omkl.reports.comparison import comparison
 from omkl.reports.measures import PAIR
-from omkl.reports.ranks import average_ranks
+from omkl.reports.ranks import average_ranks, comparison
 from omkl.reports.results_table import (
     AGAIN,
     BEST,

@@ -25,7 +25,7 @@ from omkl.reports.results_table import failed, incomplete
 from omkl.reports.rows import Row
 from omkl.reports.statistics import ALPHA, LEAST_COMMON, constant, interval, paired_t, rank_correlation
 from omkl.reports.table import Table
-from omkl.store.cell_measures import CellMeasures, with_extra
+from omkl.store.fields import CellMeasures, with_extra
 from omkl.store.store import Store
 from omkl.tasks import MEASURES
 
@@ -38,6 +38,7 @@ OTHERS = "others"  # in place of labels: all other rows of the runs
 SHORT = 0.01  # seconds: shorter times are mostly what a call costs, and decide nothing
 DIGITS = 12  # the most that tell two numbers apart
 YES, NO, SAME, UNKNOWN = "holds", "does not hold", "no difference", "undecided"
+_ON_EXCEPTIONS = {YES: NO, NO: YES, SAME: YES}  # where a claim says that it does not hold
 _MARKS = {YES: "", NO: " (no)", SAME: " (=)", UNKNOWN: " (?)"}
 _FORMS = {"mistake_pct": (".{}f", 2, " %"), "seconds": ("#.{}g", 3, " s"), "top_weight": (".{}f", 3, "")} | {
     own.name: ("#.{}g", 3, "") for own in MEASURES.values() if own.tasks and own.name != "mistake_pct"
@@ -479,12 +480,9 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
             if not (lenient or selection.data):
                 raise UserError(f"conf/paper/{paper.name}.yaml: claims.{item.number}: {error}") from error
             lacks = str(error)
-        if not answers:
-            lacks = lacks or _why_none(compared)
-        warnings = _warnings(compared, command, f"`omkl tune {paper.name}`")
-        checks.append(
-            _Check(item, answers, lacks, [*warnings, *([] if answers else _not_available(compared))])
-        )
+        warnings = _warnings(compared, command, f"`omkl tune {paper.name}`", bool(answers))
+        lacks = lacks or _why_none(compared)
+        checks.append(_Check(item, answers, lacks, warnings))
     terms = [text for text, needed in _TERMS.items() if any(map(needed, paper.claims.values()))]
     warnings = list(dict.fromkeys(warning for check in checks for warning in check.warnings))
     return TableResult(_table([check.row() for check in checks], terms, warnings, command), outcome)
@@ -507,10 +505,12 @@ class _Check:
         options = self.item.options
         apart, sets = as_list(options.get("exceptions", [])), str(options.get("sets", "all"))
         answers = {
-            data: (_excepted(answer) if data in apart else answer, numbers)
+            data: (_ON_EXCEPTIONS.get(answer, answer) if data in apart else answer, numbers)
             for data, (answer, numbers) in self.answers.items()
         }
         decided = [answer for answer, _ in answers.values() if answer != UNKNOWN]
+        on_others = [answer for data, (answer, _) in answers.items() if data not in apart]
+        on_exceptions = [answer for data, (answer, _) in answers.items() if data in apart]
         texts = (
             f"{data} {numbers}{' (an exception)' if data in apart else ''}{_MARKS[answer]}".strip()
             for data, (answer, numbers) in answers.items()
@@ -521,7 +521,7 @@ class _Check:
             "said of": sets,
             "holds on": decided.count(YES),
             "of": len(decided),
-            "verdict": verdict(sets, *_apart(answers, apart)),
+            "verdict": verdict(sets, on_others, on_exceptions),
             "numbers": "; ".join(texts) or self.lacks,
             "incomplete": "; ".join(self.warnings),
         }
@@ -537,9 +537,16 @@ def _answers(compared: Compared, each: Sequence[ClaimRows]) -> dict[str, Answer]
     return answers | {data: (UNKNOWN, answers[data][1]) for data in unfinished(compared) & answers.keys()}
 
 
-def _warnings(compared: Compared, command: str, tune: str) -> list[str]:
+def _warnings(compared: Compared, command: str, tune: str, answered: bool) -> list[str]:
+    """Return warnings on the rows of a claim; without an answer also each data set that it would need."""
     there = compared.summary[compared.summary["missing"] == ""]
-    return [*incomplete(there, f"`{command}`"), *failed(compared.expected), *not_tuned(compared.work, tune)]
+    names = () if answered else dict.fromkeys(name for _, name in compared.work.missing)
+    return [
+        *incomplete(there, f"`{command}`"),
+        *failed(compared.expected),
+        *not_tuned(compared.work, tune),
+        *(f"{name}: the data are not available: {compared.work.how[name]}" for name in names),
+    ]
 
 
 def _why_none(compared: Compared) -> str:
@@ -548,25 +555,6 @@ def _why_none(compared: Compared) -> str:
         return f"no data: {', '.join(names)}"
     data = as_list(compared.item.options.get("data", ()))
     return f"not run on {', '.join(data)}" if data else ""
-
-
-def _not_available(compared: Compared) -> list[str]:
-    """Return a warning for each data set that a claim without an answer would need."""
-    names = dict.fromkeys(name for _, name in compared.work.missing)
-    return [f"{name}: the data are not available: {compared.work.how[name]}" for name in names]
-
-
-def _excepted(answer: str) -> str:
-    """Return the answer on a data set of which a claim says that it does not hold there."""
-    return {YES: NO, NO: YES, SAME: YES}.get(answer, answer)
-
-
-def _apart(answers: Mapping[str, Answer], apart: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the answers on the data sets that a claim is about, and on its exceptions."""
-    return (
-        [answer for data, (answer, _) in answers.items() if data not in apart],
-        [answer for data, (answer, _) in answers.items() if data in apart],
-    )
 
 
 def verdict(sets: str, answers: Sequence[str], exceptions: Sequence[str] = ()) -> str:
@@ -602,13 +590,8 @@ _TERMS: dict[str, Callable[[Item], bool]] = {
 
 def _table(records: list[dict[str, Any]], terms: list[str], warnings: list[str], command: str) -> Table:
     shown = [
-        {
-            "#": str(place),
-            "claim": row["text"],
-            "said of": row["said of"],
-            "holds on": f"{row['holds on']} of {row['of']}",
-            "verdict": row["verdict"],
-        }
+        {"#": str(place), "claim": row["text"], "said of": row["said of"]}
+        | {"holds on": f"{row['holds on']} of {row['of']}", "verdict": row["verdict"]}
         for place, row in enumerate(records, 1)
     ]
     lines = [f"{place}. {row['numbers']}" for place, row in enumerate(records, 1)]

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.figures.costs import costs_of, pareto, times
+from omkl.figures.costs_and_ranks import costs_of, pareto, ranks, times
 from omkl.figures.curves import learning_curves
 from omkl.figures.matrices import Pictures, pictures
-from omkl.figures.rank_diagram import ranks
 from omkl.figures.style import Figure, current, symbol
 from omkl.figures.sweeps import sensitivity, sensitivity_table
 from omkl.publications.compare import Compared, compare_rows

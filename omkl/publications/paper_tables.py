@@ -6,8 +6,8 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import LearnerSpec, learner_specs
+from omkl.config.parameters import params_text
 from omkl.config.request import ONLINE
-from omkl.config.settings_text import params_text
 from omkl.errors import UserError, counted
 from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows, published_lines
 from omkl.publications.paper import DigestLine, Item, Paper, as_list, enumerated

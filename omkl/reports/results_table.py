@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl import conf
-from omkl.config.settings_text import SCALING, params_text, value_text
+from omkl.config.parameters import SCALING, params_text, value_text
 from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
-from omkl.reports.captions import few_rounds, n_cells, one_round, repetitions_of, some
-from omkl.reports.class_values import MOST_NAMED, WORST, classes_text
-from omkl.reports.measures import best_of, costs_in, measure_of
-from omkl.reports.origin import made_with, origin_warnings
+from omkl.reports.captions import (
+    few_rounds,
+    made_with,
+    n_cells,
+    one_round,
+    origin_warnings,
+    repetitions_of,
+    some,
+)
+from omkl.reports.measures import MOST_NAMED, WORST, best_of, classes_text, costs_in, measure_of
 from omkl.reports.rows import ReportPlan, rounds_text
 from omkl.reports.statistics import LEAST_COMMON
 from omkl.reports.summary import INNER, at_boundaries, axes_of, summary_of

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.settings_text import SCALING, identity, params_text
+from omkl.config.parameters import SCALING, identity, params_text
 from omkl.data import distinct_reps
 from omkl.data.preparation import in_shell
-from omkl.store.cell_measures import with_extra
+from omkl.store.fields import with_extra
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:

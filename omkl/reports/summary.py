@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config.kernel_kinds import kernel_pool
-from omkl.config.settings_text import params_text, value_text
+from omkl.config.parameters import params_text, value_text
 from omkl.data.orders import is_one_order
-from omkl.reports import origin
-from omkl.reports.class_values import of_classes
-from omkl.reports.measures import cost_of, deciding, learners_of, measure_of
-from omkl.reports.origin import Origins
+from omkl.reports import captions
+from omkl.reports.captions import Origins
+from omkl.reports.measures import cost_of, deciding, learners_of, measure_of, of_classes
 from omkl.reports.rows import Parts, ReportPlan, Row, by_count, called, own_labels, rows_of, shown_params
 from omkl.reports.statistics import LEAST_COMMON, not_worse, paired_t
 from omkl.reports.table_cells import MISSING
-from omkl.store.cell_measures import CellMeasures, no_collection, with_extra
-from omkl.store.fields import AVERAGED
+from omkl.store.fields import AVERAGED, CellMeasures, no_collection, with_extra
 from omkl.tasks import MEASURES, Measure
 
 if TYPE_CHECKING:
@@ -61,7 +59,7 @@ COLUMNS = (
         for name in (*(name for name, _ in AVERAGED.values()), *_FOLLOWING)
         for part in ("mean", "std")
     ),
-    *origin.COLUMNS,
+    *captions.COLUMNS,
 )
 
 
@@ -76,7 +74,7 @@ def summary_of(cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
     ``settings`` is the text of the hyperparameters to show (``shown``), ``params`` all of them. ``reps``
     repetitions have finished, ``asked`` are expected; ``complete`` when these agree. ``class_errors`` are the
     mean errors of the ``classes`` in percent, None of cells without them. The last columns are those of
-    origin.Origins.columns.
+    captions.Origins.columns.
 
     ``measure``: the one by which the rows of a data set are compared (`deciding`). ``best``: the best mean of
     it, of a novelty detection none. ``marked``: the best, and every row not worse than it by a paired

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import Plan
-from omkl.config.settings_text import params_text
+from omkl.config.parameters import params_text
 from omkl.runs import slurm
 from omkl.runs.cells import data_names, expand
 from omkl.store.store import Store

@@ -21,8 +21,7 @@ from omkl import conf, seeds
 from omkl.config import Plan, Setting, learner_spec
 from omkl.config.kernel_kinds import needs_stored_rows, pools
 from omkl.config.learners import LearnerSpec
-from omkl.config.parameters import Form, Parameter, Widths, parameters
-from omkl.config.settings_text import SCALING, word_text
+from omkl.config.parameters import SCALING, Form, Parameter, Widths, parameters, word_text
 from omkl.config.words import parse_words
 from omkl.data import DataRef
 from omkl.data.dataset import compact
@@ -30,7 +29,7 @@ from omkl.data.orders import rounds_of
 from omkl.errors import Overflow, UserError, counted
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plans
-from omkl.store.cell_measures import CellMeasures, with_extra
+from omkl.store.fields import CellMeasures, with_extra
 from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_on
 
 SHARE = 3  # in file order, one in three rounds is for the trials

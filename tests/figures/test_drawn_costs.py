@@ -8,9 +8,8 @@ from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, st
 
 from omkl.data import confusion as counted
 from omkl.errors import UserError
-from omkl.figures.costs import costs_of, front, pareto, times
+from omkl.figures.costs_and_ranks import costs_of, front, pareto, ranks, times
 from omkl.figures.matrices import Matrix, Pictures, confusion, pictures
-from omkl.figures.rank_diagram import ranks
 from omkl.figures.style import MOST_LINES, FigureStyle, in_style
 from omkl.publications.paper_tables import with_costs
 from omkl.reports.ranks import DRAWN, average_ranks, ranks_of

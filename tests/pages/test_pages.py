@@ -14,12 +14,10 @@ from support.stored_pages import HOSTILE, fill, fill_plan, hostile_file, payload
 from omkl.cli import main
 from omkl.config import plan as make_plan
 from omkl.errors import UserError
-from omkl.pages.html import document
-from omkl.pages.markdown import write_markdown
+from omkl.pages.documents import Page, Section, document, write_markdown
 from omkl.pages.page_tables import with_details
 from omkl.pages.papers import paper_page
 from omkl.pages.runs import run_page
-from omkl.pages.sections import Page, Section
 from omkl.publications import Selection, read_paper
 from omkl.publications.selection import work_of
 from omkl.reports.results_table import run_table

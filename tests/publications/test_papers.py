@@ -9,10 +9,10 @@ import pytest
 
 from omkl.cli import main
 from omkl.errors import UserError
+from omkl.pages.papers import answer_of
 from omkl.paths import published_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper
 from omkl.publications.compare import Value, compare_rows, published_values
-from omkl.publications.page import answer_of
 from omkl.publications.selection import work_of
 from omkl.runs.runner import stored_plans
 

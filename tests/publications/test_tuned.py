@@ -9,10 +9,10 @@ import yaml
 from omkl.cli import main
 from omkl.config import learner_spec
 from omkl.errors import UserError
+from omkl.pages.papers import rule_of
 from omkl.paths import conf_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper, tuned
 from omkl.publications.claims import check_claims
-from omkl.publications.page import rule_of
 from omkl.publications.paper_tables import make_table
 from omkl.publications.selection import tuned_plans, work_of
 from omkl.publications.tuned import older, settings_of, steps, tuned_runs, tuning_rule, winners_file
