@@ -26,7 +26,7 @@ from omkl.publications import Selection, find_item
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
 How = dict[str, Any]  # jobs, fresh, progress, stored
 Order = Literal["permuted", "file", "authors"]
@@ -318,7 +318,7 @@ def figure(
     by: str | None = None,
     out: str | Path | None = None,
     **settings: Any,
-) -> "Drawn":
+) -> "MplFigure":
     """Draw what the store holds, or a figure of a paper: `omkl figure`.
 
     Parameters
@@ -405,7 +405,7 @@ def load_model(path: str | Path) -> Model:
     """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for another file."""
     from omkl.runs import models
 
-    return Model(models.load(Path(path)))
+    return Model(models.load_model(Path(path)))
 
 
 @in_python

@@ -103,7 +103,7 @@ def data_rows(sets: "Iterable[Registered] | None" = None) -> Rows:
 
 def pool_rows() -> Rows:
     """Return what `omkl list pools` prints."""
-    from omkl.config import pool_names, pools
+    from omkl.config import kernel_pools, pool_names
     from omkl.config.parameters import kernels_text
 
     return [
@@ -114,7 +114,7 @@ def pool_rows() -> Rows:
             "kernels": kernels_text(pool["kernels"]),
             "label": pool["label"],
         }
-        for pool in pools(pool_names())
+        for pool in kernel_pools(pool_names())
     ]
 
 
@@ -174,7 +174,7 @@ KINDS: dict[str, tuple[Callable[[], Rows], str]] = {
 }
 
 
-def rows_of(kind: str | None) -> Rows:
+def list_rows(kind: str | None) -> Rows:
     """Return what `omkl list KIND` prints; without a kind, the kinds."""
     if kind is not None:
         return KINDS[kind][0]()
@@ -226,7 +226,7 @@ def command_of(spec: LearnerSpec) -> str:
 
 
 @cache
-def ranks(table: str) -> dict[str, tuple[float, int, int]]:
+def published_ranks(table: str) -> dict[str, tuple[float, int, int]]:
     """Return each learner's average rank in a table of results/today, of how many rows, on how many sets.
 
     Empty without these tables, which a checkout has. Of a learner with several rows, that under its own label
@@ -249,7 +249,7 @@ def rank_of(spec: LearnerSpec, long: bool = False) -> str:
     """
     texts = []
     for task, name in RANKED.items():
-        if task in spec.tasks and spec.name in (known := ranks(name)):
+        if task in spec.tasks and spec.name in (known := published_ranks(name)):
             rank, rows, sets = known[spec.name]
             texts.append(f"{name} {rank:.1f} of {rows}" + f" on {sets} data sets" * long)
     return ", ".join(texts)

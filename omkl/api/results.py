@@ -32,7 +32,7 @@ from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.table import Table
 from omkl.reports.table_cells import fitted
 from omkl.runs.cells import expand
-from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
+from omkl.runs.runner import Outcome, frame_of_cells, run_plan, stored_plans
 from omkl.seeds import learner_seed
 from omkl.store.fields import with_extra
 from omkl.store.store import Store
@@ -40,7 +40,7 @@ from omkl.tasks import REGRET, judging_on
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     from omkl.figures.style import Figure
 
@@ -91,7 +91,7 @@ class Shown(ABC):
 
 
 @dataclass(frozen=True)
-class Part:
+class PlanResults:
     """The cells of one plan, and what a report of them should hold."""
 
     plan: Plan
@@ -99,7 +99,7 @@ class Part:
     expected: ReportPlan
 
     @classmethod
-    def of(cls, plan: Plan, outcome: Outcome, command: str) -> "Part":
+    def of(cls, plan: Plan, outcome: Outcome, command: str) -> "PlanResults":
         """Return the cells of a plan that has run."""
         expected = ReportPlan.of(plan, outcome.failed, command, outcome.stale)
         more = [
@@ -130,7 +130,7 @@ class Results(Shown):
         What a reader must know: unfinished repetitions, failed cells, settings at the end of a grid.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[PlanResults, ...]
     is_sweep: bool = False
     inner = frozenset(
         {"check_options", "expected", "figure", "has_learners", "is_sweep", "outcome", "parts", "rows", "run"}
@@ -140,7 +140,7 @@ class Results(Shown):
     @classmethod
     def stored(cls, plan: Plan, command: str = "", is_sweep: bool = False) -> "Results":
         """Return what the store holds of a plan; command: as typed, for captions."""
-        return cls((Part.of(plan, stored_plans([plan], READ)[0], command),), is_sweep)
+        return cls((PlanResults.of(plan, stored_plans([plan], READ)[0], command),), is_sweep)
 
     @classmethod
     def run(
@@ -152,7 +152,7 @@ class Results(Shown):
         """
         plan.warn_of_data()
         return cls(
-            (Part.of(plan, run_plan(plan, **how, columns=None if whole else READ), command),), is_sweep
+            (PlanResults.of(plan, run_plan(plan, **how, columns=None if whole else READ), command),), is_sweep
         )
 
     @classmethod
@@ -338,19 +338,19 @@ class Results(Shown):
         omkl.errors.UserError
             Where no cell, or several, are meant.
         """
-        from omkl.api.results import chosen_cell, rounds_of
+        from omkl.api.results import chosen_cell, rounds_frame
 
         cells = [cell for part in self.parts for cell in expand(part.plan)]
-        return rounds_of(chosen_cell(cells, algo, data, rep))
+        return rounds_frame(chosen_cell(cells, algo, data, rep))
 
-    def curve(self, measure: str | None = None) -> "Drawn":
+    def curve(self, measure: str | None = None) -> "MplFigure":
         """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples.
 
         In file order the error is that of each window: a mean since the beginning hides what changes.
         """
         return self._drawn("curve", measure)
 
-    def ranks(self, measure: str | None = None) -> "Drawn":
+    def ranks(self, measure: str | None = None) -> "MplFigure":
         """Draw the learners' average ranks over the data sets, with what does not differ significantly."""
         return self._drawn("ranks", measure)
 
@@ -368,20 +368,20 @@ class Results(Shown):
             raise UserError(f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {known}")
         return comparison(ranks, first)
 
-    def confusion(self) -> "Drawn":
+    def confusion(self) -> "MplFigure":
         """Draw confusion matrices."""
         return self._drawn("confusion")
 
-    def heatmap(self, measure: str | None = None) -> "Drawn":
+    def heatmap(self, measure: str | None = None) -> "MplFigure":
         """Draw the error, or another measure, over what was swept: lines over one hyperparameter, maps over
         two."""
         return self._drawn("sweep", measure)
 
-    def times(self) -> "Drawn":
+    def times(self) -> "MplFigure":
         """Draw the seconds of each learner."""
         return self._drawn("times")
 
-    def pareto(self, cost: str = "time") -> "Drawn":
+    def pareto(self, cost: str = "time") -> "MplFigure":
         """Draw error against a cost (``time``, ``size``, ``memory``), and the front that no learner beats."""
         from omkl.figures.costs_and_ranks import costs_of, pareto
         from omkl.publications.paper_tables import with_costs
@@ -390,7 +390,7 @@ class Results(Shown):
         table = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
         return pareto(costs_of(table, cost), cost).draw()
 
-    def _drawn(self, kind: str, measure: str | None = None) -> "Drawn":
+    def _drawn(self, kind: str, measure: str | None = None) -> "MplFigure":
         return self.figure(kind, measure).draw()
 
     def report(self, path: str | Path) -> Path:
@@ -423,7 +423,7 @@ class Results(Shown):
         """Return the cells with all that is stored of them, such as confusion matrices and revisions."""
         if all({"confusion", "revision"} <= set(part.outcome.cells) for part in self.parts):
             return self._cells
-        return _joined([table_of(Store(part.plan.store), expand(part.plan)) for part in self.parts])
+        return _joined([frame_of_cells(Store(part.plan.store), expand(part.plan)) for part in self.parts])
 
 
 def _learner_seed(permutation: int, name: str, spec: Any) -> int:
@@ -528,7 +528,7 @@ def chosen_cell(cells: Sequence[Cell], algo: str, data: str, rep: int) -> Cell:
     return found[0]
 
 
-def rounds_of(cell: Cell) -> "pd.DataFrame":
+def rounds_frame(cell: Cell) -> "pd.DataFrame":
     """Return the rounds of a cell, which runs again, as `Results.rounds` does."""
     import pandas as pd
 

@@ -23,7 +23,7 @@ from omkl.reports.results_table import digits_of, spread
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread
 from omkl.runs.runner import run_plans
-from omkl.runs.tuning import Race, Rule, Tuned, assumed, axes, known, races, rule_of, run_races
+from omkl.runs.tuning import Race, Rule, Tuned, assumed, axes, races, rule_keys, rule_of, run_races
 from omkl.tasks import MEASURES, TASK_ERROR, judging
 
 if TYPE_CHECKING:
@@ -46,15 +46,15 @@ class Study:
     @classmethod
     def of(cls, call: Call) -> "Study":
         """Return the races of a call. Raises UserError for what is not right, before any work."""
-        call.check_options(known())
+        call.check_options(rule_keys())
         line = call.line("tune")
         typed = {word.partition("=")[0] for word in call.words}
-        of_rule = {key: value for key, value in call.values.items() if key in known()}
+        of_rule = {key: value for key, value in call.values.items() if key in rule_keys()}
         beside = [word_text(key, value) for key, value in of_rule.items() if key not in typed]
         rule, words = rule_of([*beside, *call.words])
         values = {key: value for key, value in call.values.items() if key not in of_rule}
         call = replace(call, words=words, values=values, typed=line)
-        fixed = _fixed(call.request(True, known()).given)
+        fixed = _fixed(call.request(True, rule_keys()).given)
         plan = call.plan()
         plan.warn_of_data()
         return cls(call, plan, rule, tuple(races(plan, rule, fixed)), tuple(fixed))

@@ -287,24 +287,24 @@ def is_plain_text(text: str) -> bool:
     return _PLAIN.fullmatch(text) is not None
 
 
-def quoted(text: str) -> str:
+def in_quotes(text: str) -> str:
     """Return a text in quotes, as Hydra reads it: a backslash is one, except before a quote."""
     escaped = re.sub(r'(\\*)("|$)', lambda found: found[1] * 2 + ('\\"' if found[2] else ""), text)
     return f'"{escaped}"'
 
 
-def typed(value: Any) -> str:
+def as_typed(value: Any) -> str:
     """Return a value as one types it: texts in quotes where they need them, kernels as calls."""
     if isinstance(value, str):
-        return value if is_plain_text(value) else quoted(value)
+        return value if is_plain_text(value) else in_quotes(value)
     if isinstance(value, Mapping):
         kind = value.get("kind")
         sign = ":" if kind is None else "="
-        parts = [f"{name}{sign}{typed(part)}" for name, part in value.items() if name not in _UNSHOWN]
+        parts = [f"{name}{sign}{as_typed(part)}" for name, part in value.items() if name not in _UNSHOWN]
         inner = ("," if kind is None else ", ").join(parts)
         return f"{{{inner}}}" if kind is None else f"{kind}({inner})" if inner else str(kind)
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(typed, value))}]"
+        return f"[{', '.join(map(as_typed, value))}]"
     return value_text(value)
 
 

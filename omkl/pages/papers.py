@@ -14,8 +14,8 @@ from omkl.publications.compare import AGREES, DIFFERS, Compared, compare_rows
 from omkl.publications.paper import FEW, Item, Paper, Run, as_list, enumerated
 from omkl.publications.paper import KINDS as OF_ITEMS
 from omkl.publications.paper_figures import digits, paper_figure, selected
-from omkl.publications.paper_tables import KINDS, best_warnings, digest, sizes, warnings_of
-from omkl.publications.selection import Selection, Work, work_of
+from omkl.publications.paper_tables import KINDS, best_warnings, comparison_warnings, digest, sizes
+from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
 from omkl.reports.ranks import comparison
 from omkl.runs.runner import stored_plans
@@ -30,9 +30,9 @@ NOT_OF_CELLS = ("sizes", "digits")  # kinds of tables and figures
 TABLES = tuple(OF_ITEMS["tables"])
 
 
-def _work(paper: Paper, selection: Selection) -> Work:
+def _work(paper: Paper, selection: Selection) -> PaperPlans:
     every = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
-    return work_of(paper, [item for item in every if item.kind not in NOT_OF_CELLS], selection)
+    return plans_of(paper, [item for item in every if item.kind not in NOT_OF_CELLS], selection)
 
 
 def run_paper(paper: Paper, selection: Selection, **how: Any) -> "Outcome":
@@ -74,7 +74,7 @@ def paper_page(
         raise UserError(f"the store {work.plans[0].store} holds none of the cells of {paper.name}; {some}")
     parts = _Parts(paper, selection, outcome, Store(work.plans[0].store), draw)
     sections = parts.tables("digest")
-    rule, exceptions = rule_of(paper) if tuned_runs(paper) else ([], [])
+    rule, exceptions = tuning_text(paper) if tuned_runs(paper) else ([], [])
     sections += [Section("The rule", texts=rule, numbered=True)] * bool(rule)
     sections += parts.tables(*(kind for kind in TABLES if kind not in ("digest", "best")))
     sections += [parts.figure(item) for item in paper.figures.values()]
@@ -165,7 +165,9 @@ class _Parts:
         except UserError as error:  # the learner that all are compared with has not finished
             return Section(compared.title, texts=[f"Not shown: {error}."])
         best = item.kind in ("best", "matrix")
-        self._warn(compared.title, best_warnings(compared) if best else warnings_of(compared, f"`{command}`"))
+        self._warn(
+            compared.title, best_warnings(compared) if best else comparison_warnings(compared, f"`{command}`")
+        )
         self.verdicts += compared.verdicts
         if item.kind == "times":
             drawn = replace(paper_figure(compared, f"{name}-times"), warnings=(), command="")
@@ -217,7 +219,7 @@ class _Parts:
         return Section("Claims", [Filed("claims", made.table, plain_table(name, records, abouts, **about))])
 
     def _compared(self, item: Item, command: str) -> Compared:
-        work = work_of(self.paper, [item], self.selection)
+        work = plans_of(self.paper, [item], self.selection)
         return compare_rows(self.paper, item, work, self.outcome, command)
 
     def _warn(self, title: str, warnings: list[str]) -> None:
@@ -292,7 +294,7 @@ def answer_of(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping[st
 # -------------------------------------------------------------------- what is said of the numbers
 
 
-def rule_of(paper: Paper) -> tuple[list[str], list[str]]:
+def tuning_text(paper: Paper) -> tuple[list[str], list[str]]:
     """Return the rule by which a page's learners are tuned, in a few points, and the exceptions from it."""
     runs = tuned_runs(paper)
     by_rule = [(vars(rule), own) for rule, own in _alike(runs, lambda run: tuning_rule(run)[0])]

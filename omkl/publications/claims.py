@@ -19,11 +19,18 @@ from omkl.errors import UserError, counted, suggest
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper, as_list, needed_share
 from omkl.publications.paper_tables import TableResult, not_tuned, unfinished
-from omkl.publications.selection import Selection, work_of
+from omkl.publications.selection import Selection, plans_of
 from omkl.reports.measures import ERROR
 from omkl.reports.results_table import failed, incomplete
 from omkl.reports.rows import Row
-from omkl.reports.statistics import ALPHA, LEAST_COMMON, constant, interval, paired_t, rank_correlation
+from omkl.reports.statistics import (
+    ALPHA,
+    LEAST_COMMON,
+    constant,
+    difference_interval,
+    paired_t,
+    rank_correlation,
+)
 from omkl.reports.table import Table
 from omkl.store.fields import CellMeasures, with_extra
 from omkl.store.store import Store
@@ -277,7 +284,7 @@ def comparable(rows: ClaimRows, options: Options) -> Answer:
     more = rows.differences(rows.row(pair.left), rows.row(pair.right), measure)
     if more.size < LEAST_COMMON:
         return UNKNOWN, numbers
-    low, high = interval(more)
+    low, high = difference_interval(more)
     margin = options.get("margin", MEASURES[measure].practically_equal(pair.b))
     holds = high < margin and (bool(options.get("or_better")) or low > -margin)
     return _answer(holds), f"{numbers} ({low:+.3g} to {high:+.3g})"
@@ -458,7 +465,7 @@ def _shown(values: Sequence[float], measure: str) -> list[str]:
 
 def check_claims(paper: Paper, selection: Selection, **how: Any) -> TableResult:
     """Run the missing cells of a paper's claims and check each; how: of ``Work.run``."""
-    work = work_of(paper, paper.claims.values(), selection)
+    work = plans_of(paper, paper.claims.values(), selection)
     return claims_of(paper, selection, work.run(**how), lenient=bool(work.pending))
 
 
@@ -472,7 +479,7 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
     command = selection.command("claims", paper.name)
     checks = []
     for item in paper.claims.values():
-        compared = compare_rows(paper, item, work_of(paper, [item], selection), outcome)
+        compared = compare_rows(paper, item, plans_of(paper, [item], selection), outcome)
         answers: dict[str, Answer] = {}
         try:
             answers, lacks = _answers(compared, on_each(compared, item.options, measures, curves)), ""

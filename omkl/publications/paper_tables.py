@@ -11,11 +11,11 @@ from omkl.config.request import ONLINE
 from omkl.errors import UserError, counted
 from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows, published_lines
 from omkl.publications.paper import DigestLine, Item, Paper, as_list, enumerated
-from omkl.publications.selection import Selection, Work, work_of
+from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of
-from omkl.reports.results_table import AGAIN, LEAST, TableOptions, full_table, legend, number, word_of
+from omkl.reports.results_table import AGAIN, LEAST, TableOptions, full_table, number, terms_of, word_of
 from omkl.reports.summary import INNER, grid_table
 from omkl.reports.table import VERDICTS, Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
@@ -77,7 +77,7 @@ def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> Ta
         return sizes(paper, item, selection)
     if item.kind == "digest":
         return digest(paper, item, selection, **how)
-    work = work_of(paper, [item], selection)
+    work = plans_of(paper, [item], selection)
     outcome = work.run(**how)
     compared = compare_rows(paper, item, work, outcome, selection.command("table", item.name))
     return TableResult(KINDS[item.kind](compared), outcome, compared.title)
@@ -90,11 +90,11 @@ def _table(compared: Compared, own: Table, name: str, flat: "pd.DataFrame", **mo
     done = sorted({*compared.summary["reps"]} - {0})
     about |= {"about": compared.expected.about_data, "reps": done}
     about |= {"shared": counted(done[0], "repetition") if len(done) == 1 else ""}
-    about |= {"warnings": warnings_of(compared), "records": {name: flat}, "flat": lambda: flat}
+    about |= {"warnings": comparison_warnings(compared), "records": {name: flat}, "flat": lambda: flat}
     return replace(own, **about | more)
 
 
-def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
+def comparison_warnings(compared: Compared, again: str = AGAIN) -> list[str]:
     """Return the warnings of a paper's table; rows whose data are not available are not incomplete.
 
     again: as of `results_table.warnings_of`
@@ -138,7 +138,7 @@ def _results(compared: Compared) -> Table:
     wanted = TableOptions(columns=tuple(f"+{word}" for word in compared.item.options.get("columns", ())))
     records, plain = summary.to_dict("records"), wanted.chosen(full_table(summary))
     rows = _with_refs(summary, plain.rows)
-    terms = legend(plain, summary, compared.cells)
+    terms = terms_of(plain, summary, compared.cells)
     published = any(summary[f"{name}_published"].notna().any() for name, _ in METRICS)
     verdicts = [SIGNS.get(record["verdict"], "≠") for record in records]
     parts: list[Part] = []
@@ -286,7 +286,7 @@ def _best(compared: Compared) -> Table:
     table = _joined(shown, plain.rows)
     headers = {column.header for column in table.columns}
     costs = {header: meaning for header, meaning in _COSTS if header in headers}
-    terms = [term for term in legend(table, compared.summary, compared.cells) if term[0] not in costs]
+    terms = [term for term in terms_of(table, compared.summary, compared.cells) if term[0] not in costs]
     about: dict[str, Any] = {"terms": [*terms, *costs.items()], "warnings": best_warnings(compared)}
     about["below"] = _ranks_texts(compared)
     return _table(compared, table, "best", with_costs(_flat(compared)), notes=(), **about)
@@ -324,10 +324,10 @@ def _chosen(spec: LearnerSpec, row: dict[str, Any]) -> str:
 def best_warnings(compared: Compared) -> list[str]:
     """Return the warnings of a table of tuned learners, and what is not tuned yet."""
     command = f"`omkl tune {compared.item.paper}`"
-    return [*not_tuned(compared.work, command), *warnings_of(compared, command)]
+    return [*not_tuned(compared.work, command), *comparison_warnings(compared, command)]
 
 
-def not_tuned(work: Work, command: str) -> list[str]:
+def not_tuned(work: PaperPlans, command: str) -> list[str]:
     """Return a warning about what is not tuned yet and so has no row; command: tunes it."""
     waiting: dict[str, list[str]] = {}
     for _, data, learner in work.pending:
@@ -385,7 +385,7 @@ def _matrix(compared: Compared) -> Table:
         if isinstance(cell := row.cells[at], Spread)
     ]
     terms = [
-        *legend(replace(plain, columns=[plain.columns[at]], rows=means), compared.summary, compared.cells),
+        *terms_of(replace(plain, columns=[plain.columns[at]], rows=means), compared.summary, compared.cells),
         ("s", "features scaled online (scale=online), which the race chose"),
         ("rank", f"average over {'all data sets' if len(ranked) == len(sets) else enumerated(ranked)}"),
     ]
@@ -473,7 +473,7 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
 
     A line has a ``problem`` and its ``runs``. how: of ``Work.run``
     """
-    whole = work_of(paper, [item], selection)
+    whole = plans_of(paper, [item], selection)
     outcome = whole.run(**how)
     command = selection.command("table", item.name)
     answers, warnings = [], dict.fromkeys(not_tuned(whole, f"`omkl tune {paper.name}`"))
@@ -496,7 +496,7 @@ def _compared(
     paper: Paper, item: Item, line: DigestLine, selection: Selection, outcome: "Outcome"
 ) -> Compared:
     own = replace(item, runs=tuple(run for run in item.runs if run.name in line.runs), options={})
-    return compare_rows(paper, own, work_of(paper, [own], selection), outcome)
+    return compare_rows(paper, own, plans_of(paper, [own], selection), outcome)
 
 
 def _answer(compared: Compared) -> dict[str, Any]:

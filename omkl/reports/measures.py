@@ -31,7 +31,7 @@ def yardsticks_of(table: "pd.DataFrame") -> "pd.DataFrame":
     return table[table["is_yardstick"].astype(bool)]
 
 
-def deciding(row: Row, cells: "pd.DataFrame", expected: ReportPlan) -> Measure:
+def deciding_measure(row: Row, cells: "pd.DataFrame", expected: ReportPlan) -> Measure:
     """Return the measure by which the rows of a data set are compared: the plan's, else the task's error.
 
     That of a regression is the papers' MSE on a registered data set, whose target they have scaled.
@@ -61,14 +61,14 @@ def errors_of(table: "pd.DataFrame", part: str = "mean") -> list[float]:
     return [row[f"{row['measure']}_{part}"] for row in table.to_dict("records")]
 
 
-def cost_of(row: Mapping[str, Any]) -> float:
+def signed_measure(row: Mapping[str, Any]) -> float:
     """Return the measure of a row of a summary, with a sign by which less is better."""
     return measure_of(row).sign * row[f"{row['measure']}_mean"]
 
 
-def costs_in(table: "pd.DataFrame") -> list[float]:
+def signed_measures(table: "pd.DataFrame") -> list[float]:
     """Return the measure of each row of a summary, with a sign by which less is better."""
-    return [cost_of(row) for row in table.to_dict("records")]
+    return [signed_measure(row) for row in table.to_dict("records")]
 
 
 def best_of(table: "pd.DataFrame") -> str:
@@ -180,8 +180,8 @@ def mean_curves(
     keys = cells["key"].tolist() if len(cells) else []
     parts = []
     for row, line in zip(rows, line_names(rows, expected), strict=True):
-        error = deciding(row, cells, expected)
-        error = error if error.label else deciding(row, cells, replace(expected, by=""))
+        error = deciding_measure(row, cells, expected)
+        error = error if error.label else deciding_measure(row, cells, replace(expected, by=""))
         drawn = [error if name == ERROR else measure_named(name) for name in names]
         stored = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
         if complete := [curve for curve in stored if all(curve.get(one.needs) for one in drawn)]:

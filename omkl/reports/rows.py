@@ -458,7 +458,7 @@ def own_labels(rows: list[Row]) -> list[str]:
     return ["" if row.label in shared else row.label or "" for row in rows]
 
 
-def called(rows: list[Row], expected: ReportPlan) -> list[str]:
+def row_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     """Return what the learner of each row is called: its label, or its name; both where labels are shared."""
     learners: dict[str | None, set[str]] = {}
     for row in rows:
@@ -474,7 +474,7 @@ def line_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     """Return the name of each row in a legend: learner, hyperparameters that differ, pool if several."""
     several = len({row.pool for row in rows} - {None}) > 1
     names = []
-    own = zip(rows, shown_params(rows, expected), own_labels(rows), called(rows, expected), strict=True)
+    own = zip(rows, shown_params(rows, expected), own_labels(rows), row_names(rows, expected), strict=True)
     for row, shown, label, name in own:
         shown = {name: value for name, value in shown.items() if name not in row.per_data}
         parts = (name, params_text(shown), row.pool if several else "")

@@ -19,7 +19,7 @@ from omkl.pages.page_tables import with_details
 from omkl.pages.papers import paper_page
 from omkl.pages.runs import run_page
 from omkl.publications import Selection, read_paper
-from omkl.publications.selection import work_of
+from omkl.publications.selection import plans_of
 from omkl.reports.results_table import run_table
 from omkl.reports.rows import identity, rows_of
 from omkl.reports.summary import summary_of
@@ -150,7 +150,7 @@ def test_what_is_missing_is_said_on_top(capsys):
 def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_stored(tmp_path):
     paper, selection = read_paper("omkc"), Selection(reps=1, data=("wdbc",), words=("store=store",))
     items = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
-    plans = work_of(paper, [item for item in items if item.kind != "sizes"], selection).plans
+    plans = plans_of(paper, [item for item in items if item.kind != "sizes"], selection).plans
 
     def page_of(plans):
         for plan in plans:
