@@ -3,7 +3,7 @@
 A learner states its tasks, a data set its one. The measures are one table, of which fields of a cell,
 columns, marks, figures and the page of measures are made. A measure of the scores is computed when a pass
 ends (omkl/passes/scores.py) and stored; what follows from the confusion matrix, or from another field, is
-computed when cells are read (omkl/store/cell_measures.py).
+computed when cells are read (omkl/store/fields.py).
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -358,7 +358,7 @@ def _learner_line(
     name: str, over: dict[str, Any], stream_name: str, X: np.ndarray, y: np.ndarray, classes: int
 ) -> str:
     from omkl.config import learner_spec
-    from omkl.config.settings_text import params_text
+    from omkl.config.parameters import params_text
     from omkl.engine.stream import make_stream
     from omkl.passes.stacked import new_learner
     from omkl.testing import cases

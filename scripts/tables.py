@@ -19,7 +19,7 @@ from pathlib import Path
 from omkl.api.report import write_page
 from omkl.cli import seldom_collect
 from omkl.errors import OmklError
-from omkl.pages.markdown import write_markdown
+from omkl.pages.documents import write_markdown
 from omkl.pages.papers import paper_page, run_paper
 from omkl.publications import Selection, paper_names, read_paper
 from omkl.publications.tuned import tuned_runs

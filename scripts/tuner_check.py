@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config import Plan, Setting, learner_spec
-from omkl.config.parameters import Widths
-from omkl.config.settings_text import params_text
+from omkl.config.parameters import Widths, params_text
 from omkl.errors import OmklError, UserError, counted
 from omkl.publications import Selection, read_paper
 from omkl.publications.paper import Paper, Run
@@ -146,7 +145,7 @@ def violations(paper: Paper, plans: Mapping[str, Plan]) -> tuple[int, list[Viola
 
 def _compared(tuned: list[Plan], others: list[Plan]) -> list[Violation]:
     """Return each comparison of a tuned row with a default, whether or not it is a violation."""
-    from omkl.reports.measures import deciding
+    from omkl.reports.measures import deciding_measure
     from omkl.reports.rows import ReportPlan, by_count, rows_of
     from omkl.reports.summary import READ, Tested, summary_of_rows
     from omkl.runs.runner import stored_plans
@@ -164,7 +163,7 @@ def _compared(tuned: list[Plan], others: list[Plan]) -> list[Violation]:
         if row.learner not in at or at[row.learner] == i:
             continue
         best = at[row.learner]
-        measure = deciding(row, cells, expected)
+        measure = deciding_measure(row, cells, expected)
         for _, differences in tested.differences(by_count([row]), rows[best], measure):
             if differences.shape[1] < LEAST_COMMON:
                 continue

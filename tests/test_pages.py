@@ -13,7 +13,7 @@ from support import ROOT, script
 from omkl.cli.parser import build_parser
 from omkl.config import learner_specs, plan
 from omkl.data import registry
-from omkl.publications.page import APART_FROM
+from omkl.pages.papers import APART_FROM
 from omkl.runs.tuning import rule_of
 
 sys.path.append(str(ROOT / "docs"))

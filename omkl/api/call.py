@@ -13,8 +13,8 @@ import numpy as np
 from omkl.api.kernel_text import check_current
 from omkl.config import Plan, Setting
 from omkl.config import plan as make_plan
+from omkl.config.parameters import word_text
 from omkl.config.request import Request
-from omkl.config.settings_text import word_text
 from omkl.data import DataRef, find, registry
 from omkl.data.dataset import Dataset, from_arrays, in_rows_of
 from omkl.data.reading.tables import as_pandas
@@ -98,7 +98,7 @@ class Call:
             if data is not None:
                 raise UserError(f"the first argument is words such as 'algo=arow', got {_kind(words)}")
             words, data = "", words
-        data, y = _parted(data, y)
+        data, y = _features_and_labels(data, y)
         given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}
         if "algo" in values:
             values["algo"] = _learners(values["algo"])
@@ -106,10 +106,9 @@ class Call:
         _check_once(given, data=data, y=y, label=label, **values)
         names = [*map(str, data)] if isinstance(data, Mapping) else []
         sets = list(data.values()) if isinstance(data, Mapping) else _listed(data)
-        named = "settings" in values or any(word.startswith(("data=", "settings=")) for word in given)
-        _check_labels(sets, y, label, named)
-        if y is not None and any(hasattr(one, "columns") for one in sets):
-            sets = [_with_labels(one, y) if hasattr(one, "columns") else one for one in sets]
+        _check_labels(sets, y, label, _name_data(given, values))
+        if y is not None and any(map(_is_frame, sets)):
+            sets = [_with_labels(one, y) if _is_frame(one) else one for one in sets]
             values["label"] = LABEL
         if label is not None:
             values["label"] = label
@@ -214,6 +213,14 @@ def _refs(
     return [_ref(one, y, task, name) for one, name in zip(sets, names, strict=True)]
 
 
+def _name_data(words: Iterable[str], values: Mapping[str, Any]) -> bool:
+    return "settings" in values or any(word.startswith(("data=", "settings=")) for word in words)
+
+
+def _is_frame(data: Any) -> bool:
+    return hasattr(data, "columns")
+
+
 def _are_files(sets: list[Any]) -> bool:
     return all(isinstance(one, str | Path) for one in sets)
 
@@ -250,7 +257,7 @@ def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:
         return of_dataset(data)
     if isinstance(data, str | Path):
         return find(str(data), task="auto")  # the plan has the task
-    if hasattr(data, "columns"):
+    if _is_frame(data):
         return Frame(name, "auto", name, data)
     if not hasattr(data, "shape"):
         fault = "must be a name, a path, a frame, an array with y=..., or a list or mapping of these"
@@ -309,7 +316,7 @@ def _is_record(value: Any) -> bool:
     return isinstance(value, Mapping) and all(np.ndim(one) == 0 for one in value.values())
 
 
-def _parted(data: Any, y: Any) -> tuple[Any, Any]:
+def _features_and_labels(data: Any, y: Any) -> tuple[Any, Any]:
     """Return the features and the labels of a pair of them, of a Bunch of scikit-learn, and of river's data.
 
     A dict of columns and a list of records become a frame.
@@ -323,21 +330,27 @@ def _parted(data: Any, y: Any) -> tuple[Any, Any]:
         return pd.DataFrame(list(rows)), pd.Series(labels) if y is None else y
     if _are_columns(data) or (isinstance(data, list) and data and all(map(_is_record, data))):
         return pd.DataFrame(data), y
-    if (
-        y is None
-        and isinstance(data, Mapping)
-        and {"data", "target"} <= data.keys()
-        and hasattr(data, "target")
-    ):
+    if y is None and _is_bunch(data):
         return data["data"], data["target"]
-    if y is None and isinstance(data, tuple) and len(data) == 2:
-        X, own = data
-        ranks = [len(getattr(one, "shape", ())) for one in data]
-        are_arrays = ranks == [2, 2] and not any(hasattr(one, "columns") for one in data)
-        is_list = isinstance(own, list) and ranks[0] == 2 and len(own) == X.shape[0]
-        if ranks == [2, 1] or are_arrays or is_list:
-            return X, own
+    if y is None and _is_pair(data):
+        return data
     return data, y
+
+
+def _is_bunch(data: Any) -> bool:
+    """Whether data are those of scikit-learn's loaders, a mapping with attributes."""
+    return isinstance(data, Mapping) and hasattr(data, "target") and {"data", "target"} <= data.keys()
+
+
+def _is_pair(data: Any) -> bool:
+    """Whether data are a tuple (X, y), and not two data sets."""
+    if not isinstance(data, tuple) or len(data) != 2:
+        return False
+    X, labels = data
+    ranks = [len(getattr(one, "shape", ())) for one in data]
+    if isinstance(labels, list):
+        return ranks[0] == 2 and len(labels) == X.shape[0]
+    return ranks == [2, 1] or (ranks == [2, 2] and not any(map(_is_frame, data)))
 
 
 def _kind(value: Any) -> str:

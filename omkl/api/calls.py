@@ -16,8 +16,8 @@ from omkl.api.results import Results, check_end, kept, run_call
 from omkl.api.trained_model import Model, trained
 from omkl.api.tune import Study, Tuning
 from omkl.config import Setting
+from omkl.config.parameters import word_text
 from omkl.config.request import files
-from omkl.config.settings_text import word_text
 from omkl.data.look import look_at
 from omkl.data.ref import Frame
 from omkl.errors import UserError
@@ -26,7 +26,7 @@ from omkl.publications import Selection, find_item
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
 How = dict[str, Any]  # jobs, fresh, progress, stored
 Order = Literal["permuted", "file", "authors"]
@@ -318,7 +318,7 @@ def figure(
     by: str | None = None,
     out: str | Path | None = None,
     **settings: Any,
-) -> "Drawn":
+) -> "MplFigure":
     """Draw what the store holds, or a figure of a paper: `omkl figure`.
 
     Parameters
@@ -405,7 +405,7 @@ def load_model(path: str | Path) -> Model:
     """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for another file."""
     from omkl.runs import models
 
-    return Model(models.load(Path(path)))
+    return Model(models.load_model(Path(path)))
 
 
 @in_python

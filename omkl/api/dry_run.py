@@ -15,7 +15,7 @@ import pandas as pd
 
 from omkl.config import Plan, learner_spec
 from omkl.config.kernel_kinds import kernel_pool
-from omkl.config.settings_text import SCALING, params_text
+from omkl.config.parameters import SCALING, params_text
 from omkl.engine import numba_cache
 from omkl.errors import UserError, counted
 from omkl.passes.cell import Cell

@@ -12,12 +12,12 @@ from typing import Any, cast
 
 from omkl.api.call import in_python, is_object, setting_of
 from omkl.api.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, remember, text_of
-from omkl.api.learner_help import of_tasks
+from omkl.api.lists import of_tasks
 from omkl.api.results import Shown
 from omkl.config import members_of
 from omkl.config.kernel_kinds import check_kernel
-from omkl.config.settings_text import value_text
-from omkl.config.words import Setting, setting
+from omkl.config.parameters import value_text
+from omkl.config.words import Setting, setting_of_words
 from omkl.engine.jit import LINES
 from omkl.errors import UserError, show, suggest
 from omkl.files import replacing
@@ -104,7 +104,7 @@ def learner(name: Any, *, pool: str | None = None, label: str | None = None, **p
         for key in (*params, *(["pool"] if pool else [])):
             raise UserError(f"{key}=...: the parameters of {own.learner} are those of the object")
     else:
-        own = setting(name, params, pool=pool, label=label)
+        own = setting_of_words(name, params, pool=pool, label=label)
     return ChosenLearner(**{part.name: getattr(own, part.name) for part in fields(own)}, model=model)
 
 
@@ -175,7 +175,7 @@ def stack(*members: Any, label: str | None = None) -> ChosenLearner:
             words.append({"kind": object_setting.learner, **object_setting.params})
         else:
             words.append(str(replace(member, label=None)) if isinstance(member, Setting) else member)
-    made = setting("stack", {"members": words}, label=label)
+    made = setting_of_words("stack", {"members": words}, label=label)
     members_of(made.spec, made.params)
     return ChosenLearner(**{part.name: getattr(made, part.name) for part in fields(made)})
 

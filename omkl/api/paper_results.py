@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from omkl.api.results import Shown
-from omkl.config.settings_text import word_text
+from omkl.config.parameters import word_text
 from omkl.errors import UserError
 from omkl.publications import Paper, Selection, read_paper
 from omkl.reports.table import Table

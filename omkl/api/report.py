@@ -11,7 +11,7 @@ from omkl.publications import Selection, paper_names, read_paper
 from omkl.tasks import judging_on
 
 if TYPE_CHECKING:
-    from omkl.pages.sections import Page
+    from omkl.pages.documents import Page
 
 
 def page_of(
@@ -54,7 +54,7 @@ def write_page(page: "Page", store: Path, out: str | None) -> tuple[Path, int]:
 
     out: the file, or a folder; else a folder of the store
     """
-    from omkl.pages.html import write_html
+    from omkl.pages.documents import write_html
 
     if out is None:
         path = store / "figures" / "local" / f"{page.name}.html"

@@ -1,4 +1,7 @@
-"""What shows itself as a table; Results: the cells of a run or a sweep with summary, notes and figures."""
+"""What shows itself as a table; Results: the cells of a run or a sweep with summary, notes and figures.
+
+The rounds of a cell are a frame; the cell runs again for it, since the store holds sums of them alone.
+"""
 
 import shlex
 import warnings
@@ -15,6 +18,7 @@ from omkl.api.call import Call
 from omkl.config import Plan
 from omkl.data.held_out import notes_on
 from omkl.errors import UserError, counted, quoted, suggest
+from omkl.passes.cell import Cell, run_cell, stream_of
 from omkl.reports.results_table import (
     USUAL,
     TableOptions,
@@ -28,15 +32,15 @@ from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.table import Table
 from omkl.reports.table_cells import fitted
 from omkl.runs.cells import expand
-from omkl.runs.runner import Outcome, run_plan, stored_plans, table_of
+from omkl.runs.runner import Outcome, frame_of_cells, run_plan, stored_plans
 from omkl.seeds import learner_seed
-from omkl.store.cell_measures import with_extra
+from omkl.store.fields import with_extra
 from omkl.store.store import Store
 from omkl.tasks import REGRET, judging_on
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     from omkl.figures.style import Figure
 
@@ -87,7 +91,7 @@ class Shown(ABC):
 
 
 @dataclass(frozen=True)
-class Part:
+class PlanResults:
     """The cells of one plan, and what a report of them should hold."""
 
     plan: Plan
@@ -95,7 +99,7 @@ class Part:
     expected: ReportPlan
 
     @classmethod
-    def of(cls, plan: Plan, outcome: Outcome, command: str) -> "Part":
+    def of(cls, plan: Plan, outcome: Outcome, command: str) -> "PlanResults":
         """Return the cells of a plan that has run."""
         expected = ReportPlan.of(plan, outcome.failed, command, outcome.stale)
         more = [
@@ -126,7 +130,7 @@ class Results(Shown):
         What a reader must know: unfinished repetitions, failed cells, settings at the end of a grid.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[PlanResults, ...]
     is_sweep: bool = False
     inner = frozenset(
         {"check_options", "expected", "figure", "has_learners", "is_sweep", "outcome", "parts", "rows", "run"}
@@ -136,7 +140,7 @@ class Results(Shown):
     @classmethod
     def stored(cls, plan: Plan, command: str = "", is_sweep: bool = False) -> "Results":
         """Return what the store holds of a plan; command: as typed, for captions."""
-        return cls((Part.of(plan, stored_plans([plan], READ)[0], command),), is_sweep)
+        return cls((PlanResults.of(plan, stored_plans([plan], READ)[0], command),), is_sweep)
 
     @classmethod
     def run(
@@ -148,7 +152,7 @@ class Results(Shown):
         """
         plan.warn_of_data()
         return cls(
-            (Part.of(plan, run_plan(plan, **how, columns=None if whole else READ), command),), is_sweep
+            (PlanResults.of(plan, run_plan(plan, **how, columns=None if whole else READ), command),), is_sweep
         )
 
     @classmethod
@@ -334,19 +338,19 @@ class Results(Shown):
         omkl.errors.UserError
             Where no cell, or several, are meant.
         """
-        from omkl.api.rounds import chosen_cell, rounds_of
+        from omkl.api.results import chosen_cell, rounds_frame
 
         cells = [cell for part in self.parts for cell in expand(part.plan)]
-        return rounds_of(chosen_cell(cells, algo, data, rep))
+        return rounds_frame(chosen_cell(cells, algo, data, rep))
 
-    def curve(self, measure: str | None = None) -> "Drawn":
+    def curve(self, measure: str | None = None) -> "MplFigure":
         """Draw learning curves: the error, or another measure such as ``n_sv_sum``, over the examples.
 
         In file order the error is that of each window: a mean since the beginning hides what changes.
         """
         return self._drawn("curve", measure)
 
-    def ranks(self, measure: str | None = None) -> "Drawn":
+    def ranks(self, measure: str | None = None) -> "MplFigure":
         """Draw the learners' average ranks over the data sets, with what does not differ significantly."""
         return self._drawn("ranks", measure)
 
@@ -356,8 +360,7 @@ class Results(Shown):
 
         first: a learner's label; if empty, that of the lowest average rank. measure: as in `by`
         """
-        from omkl.reports.comparison import comparison
-        from omkl.reports.ranks import average_ranks
+        from omkl.reports.ranks import average_ranks, comparison
 
         ranks = average_ranks((self.by(measure) if measure else self).table)
         if first and first not in ranks.average:
@@ -365,35 +368,35 @@ class Results(Shown):
             raise UserError(f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {known}")
         return comparison(ranks, first)
 
-    def confusion(self) -> "Drawn":
+    def confusion(self) -> "MplFigure":
         """Draw confusion matrices."""
         return self._drawn("confusion")
 
-    def heatmap(self, measure: str | None = None) -> "Drawn":
+    def heatmap(self, measure: str | None = None) -> "MplFigure":
         """Draw the error, or another measure, over what was swept: lines over one hyperparameter, maps over
         two."""
         return self._drawn("sweep", measure)
 
-    def times(self) -> "Drawn":
+    def times(self) -> "MplFigure":
         """Draw the seconds of each learner."""
         return self._drawn("times")
 
-    def pareto(self, cost: str = "time") -> "Drawn":
+    def pareto(self, cost: str = "time") -> "MplFigure":
         """Draw error against a cost (``time``, ``size``, ``memory``), and the front that no learner beats."""
-        from omkl.figures.costs import costs_of, pareto
+        from omkl.figures.costs_and_ranks import costs_of, pareto
         from omkl.publications.paper_tables import with_costs
         from omkl.reports.summary import grid_table
 
         table = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
         return pareto(costs_of(table, cost), cost).draw()
 
-    def _drawn(self, kind: str, measure: str | None = None) -> "Drawn":
+    def _drawn(self, kind: str, measure: str | None = None) -> "MplFigure":
         return self.figure(kind, measure).draw()
 
     def report(self, path: str | Path) -> Path:
         """Write a page for the browser, one file with tables and figures, and return its path."""
         from omkl.api.report import page_path
-        from omkl.pages.html import write_html
+        from omkl.pages.documents import write_html
         from omkl.pages.runs import results_page
 
         target = page_path(path)
@@ -420,7 +423,7 @@ class Results(Shown):
         """Return the cells with all that is stored of them, such as confusion matrices and revisions."""
         if all({"confusion", "revision"} <= set(part.outcome.cells) for part in self.parts):
             return self._cells
-        return _joined([table_of(Store(part.plan.store), expand(part.plan)) for part in self.parts])
+        return _joined([frame_of_cells(Store(part.plan.store), expand(part.plan)) for part in self.parts])
 
 
 def _learner_seed(permutation: int, name: str, spec: Any) -> int:
@@ -492,3 +495,61 @@ def check_end(outcome: Any, level: int = 5) -> None:
     for line in outcome.failed if outcome else ():
         where = f"{line['algo']} on {line['data']}, repetition {line['rep']}"
         warnings.warn(f"{where}: {line['error']}", stacklevel=level)
+
+
+# ------------------------------------------------------------------ the rounds of a cell
+
+
+def chosen_cell(cells: Sequence[Cell], algo: str, data: str, rep: int) -> Cell:
+    """Return the one cell of a learner on a data set in a repetition.
+
+    algo: a learner's name or label, or a cell's key    algo, data: empty where there is one alone. Raises
+    UserError where no cell, or several, are meant.
+    """
+    for what, word, names_of in (
+        ("algo", algo, lambda cell: (cell.spec.name, cell.spec.label, cell.key)),
+        ("data", data, lambda cell: (cell.data.name,)),
+    ):
+        found = [cell for cell in cells if not word or word in names_of(cell)]
+        if not found:
+            names = list(dict.fromkeys(names_of(cell)[0] for cell in cells))
+            raise UserError(
+                f"{what}={word}: no such cell{suggest(word, names) or '; there are ' + ', '.join(names)}"
+            )
+        cells = found
+    reps = sorted({cell.rep for cell in cells})
+    if not (found := [cell for cell in cells if cell.rep == rep or cell.key == algo]):
+        raise UserError(f"rep={rep}: there are the repetitions {reps[0]} to {reps[-1]}")
+    if len(found) > 1:
+        kinds = ", ".join(dict.fromkeys(f"{cell.spec.name} on {cell.data.name}" for cell in found))
+        raise UserError(
+            f"rounds of {len(found)} cells ({kinds}): name the learner and the data, or give a key of .cells"
+        )
+    return found[0]
+
+
+def rounds_frame(cell: Cell) -> "pd.DataFrame":
+    """Return the rounds of a cell, which runs again, as `Results.rounds` does."""
+    import pandas as pd
+
+    traces: list[Any] = []
+    run_cell(cell, on_end=lambda _, trace: traces.append(trace))
+    (trace,) = traces
+    dataset, order = stream_of(cell)
+    y = dataset.y[order]
+    columns: dict[str, Any] = {"row": order, "score": trace.score}
+    if dataset.task == "regression":
+        columns |= {"prediction": trace.score, "label": y, "loss": np.square(trace.score - y)}
+    elif dataset.task == "novelty":  # whose labels no learner reads
+        columns["prediction"] = np.where(trace.mistake, "novel", "usual")
+    else:
+        predicted, label = trace.predicted, y.astype(np.int64)
+        if predicted is None:  # of two classes: a mistake is the other one
+            label = (y > 0).astype(np.int64)
+            predicted = label ^ trace.mistake
+        names = dataset.values_of_classes or dataset.classes or (-1, 1)
+        kind = object if len(set(map(type, names))) > 1 else None
+        classes = np.array(names, kind)
+        columns |= {"prediction": classes[predicted], "label": classes[label]}
+        columns["loss"] = trace.mistake.astype(np.int64)
+    return pd.DataFrame(columns, index=pd.RangeIndex(1, len(order) + 1, name="round"))

@@ -12,7 +12,7 @@ import numpy as np
 
 from omkl.api.call import Call
 from omkl.api.results import Shown
-from omkl.config.settings_text import params_text, value_text
+from omkl.config.parameters import params_text, value_text
 from omkl.data.reading.tables import as_pandas
 from omkl.errors import UserError, counted, path_error
 from omkl.files import check_writable
@@ -33,7 +33,7 @@ class Model(Shown):
 
     inner = frozenset({"learns_labels", "trained"})
 
-    def __init__(self, trained: models.Model, notes: Sequence[str] = ()) -> None:
+    def __init__(self, trained: models.SavedModel, notes: Sequence[str] = ()) -> None:
         self.trained, self._notes = trained, list(notes)
 
     @property
@@ -50,7 +50,7 @@ class Model(Shown):
         if return_std:
             made, at = self._predicted(data, lambda rows: models.predictions_and_std(self.trained, rows))
             return tuple(_of_rows(np.concatenate(own), *at, math.nan) for own in zip(*made, strict=True))
-        made, at = self._predicted(data, lambda rows: models.predict(self.trained, rows).labels)
+        made, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).labels)
         labels = self._as_given([label for own in made for label in own])
         return _of_rows(labels, *at, math.nan if self.trained.about["task"] == "regression" else None)
 
@@ -68,7 +68,7 @@ class Model(Shown):
 
     def decision_function(self, data: Any) -> np.ndarray:
         """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
-        made, at = self._predicted(data, lambda rows: models.predict(self.trained, rows).scores)
+        made, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).scores)
         return _of_rows(np.concatenate(made), *at, math.nan)
 
     def predict_proba(self, data: Any) -> np.ndarray:
@@ -92,7 +92,7 @@ class Model(Shown):
         if task == "novelty":
             raise UserError(f"{self.trained.about['learner']}: no labels say what is novel; use predict")
         rows = list(self._rows(*_with_label(data, y, label), True))
-        made = [models.predict(self.trained, part) for part in rows]
+        made = [models.predict_rows(self.trained, part) for part in rows]
         count, loss = sum(own.known for own in made), sum(own.loss for own in made)
         if not count:
             raise UserError("data: no row has a label, so that there is no score")
@@ -119,21 +119,21 @@ class Model(Shown):
         data, y = _with_label(data, y, label)
         rows = list(self._rows(data, y, self.learns_labels))  # before any is learnt, as one may not fit
         for part in rows:
-            self.trained = models.update(self.trained, part)
+            self.trained = models.update_model(self.trained, part)
         return self
 
     def save(self, path: str | Path) -> Path:
         """Write the model as a file, and return its path."""
         target = writable(path)
         try:
-            models.save(self.trained, target)
+            models.save_model(self.trained, target)
         except OSError as error:
             raise path_error(f"write {target}", error, "; the model was not saved") from None
         return target
 
     def described(self) -> dict[str, Any]:
         """Return what the model holds, as plain data: what `omkl show` prints."""
-        return models.described(self.trained)
+        return models.description_of(self.trained)
 
     @property
     def summary(self) -> str:
@@ -176,7 +176,7 @@ class Model(Shown):
 
     def _rows(self, data: Any, y: Any, labelled: bool) -> Iterator[models.Rows]:
         if isinstance(data, str | Path):
-            parts, doubts = models.rows_of(self.trained, Path(data), labelled)
+            parts, doubts = models.rows_of_file(self.trained, Path(data), labelled)
         else:
             parts, doubts = models.rows_in_memory(self.trained, data, y, labelled)
         yield from parts
@@ -201,7 +201,7 @@ def trained(call: Call) -> Model:
         raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = replace(call, values={**call.values, "yardsticks": []}).plan()
     plan.warn_of_data()
-    made = models.fit(plan)
+    made = models.fit_model(plan)
     notes = [note for ref in plan.data for note in plan.notes_on(ref)]
     return Model(made, [note for note in notes if note not in plan.doubts])
 

@@ -3,7 +3,7 @@
 import json
 import shlex
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,9 +13,9 @@ from omkl.api.call import Call
 from omkl.api.own import ChosenLearner
 from omkl.api.results import Results, Shown, run_call
 from omkl.config import Plan, Setting, learner_spec, pool_names
+from omkl.config.parameters import params_text, word_text
 from omkl.config.request import settings_yaml
-from omkl.config.settings_text import params_text, word_text
-from omkl.config.words import SCALES
+from omkl.config.words import SCALES, Override
 from omkl.errors import UserError, counted, quoted
 from omkl.files import write_text
 from omkl.paths import extensions
@@ -23,7 +23,7 @@ from omkl.reports.results_table import digits_of, spread
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread
 from omkl.runs.runner import run_plans
-from omkl.runs.tuning import Race, Rule, Tuned, assumed, axes, known, races, rule_of, run_races
+from omkl.runs.tuning import Race, Rule, Tuned, assumed, axes, races, rule_keys, rule_of, run_races
 from omkl.tasks import MEASURES, TASK_ERROR, judging
 
 if TYPE_CHECKING:
@@ -46,28 +46,15 @@ class Study:
     @classmethod
     def of(cls, call: Call) -> "Study":
         """Return the races of a call. Raises UserError for what is not right, before any work."""
-        call.check_options(known())
+        call.check_options(rule_keys())
         line = call.line("tune")
         typed = {word.partition("=")[0] for word in call.words}
-        own = {key: value for key, value in call.values.items() if key in known()}
-        beside = [word_text(key, value) for key, value in own.items() if key not in typed]
+        of_rule = {key: value for key, value in call.values.items() if key in rule_keys()}
+        beside = [word_text(key, value) for key, value in of_rule.items() if key not in typed]
         rule, words = rule_of([*beside, *call.words])
-        values = {key: value for key, value in call.values.items() if key not in own}
+        values = {key: value for key, value in call.values.items() if key not in of_rule}
         call = replace(call, words=words, values=values, typed=line)
-        given = call.request(True, known()).given  # whose lists are refused here
-        for key, override in given.items():
-            if key.startswith(("algo.", "pool.")) and len(override.values) > 1:
-                raise UserError(
-                    f"{override.text}: tune keeps one value of {key}; leave the word out to tune {key}, "
-                    "or run a grid with `omkl sweep`"
-                )
-        fixed = [key.removeprefix("algo.") for key in given if key.startswith("algo.")]
-        fixed += ["pool"] if any(key.partition(".")[0] == "pool" for key in given) else []
-        fixed += [key for key in SCALES if key in given]
-        if (learners := given.get("algo")) and "settings" not in given:
-            chosen = [one for one in learners.values if isinstance(one, Setting)]
-            fixed += [f"{one.learner}.{name}" for one in chosen for name in (*one.params, *one.scaling)]
-            fixed += [f"{one.learner}.pool" for one in chosen if one.pool]
+        fixed = _fixed(call.request(True, rule_keys()).given)
         plan = call.plan()
         plan.warn_of_data()
         return cls(call, plan, rule, tuple(races(plan, rule, fixed)), tuple(fixed))
@@ -118,6 +105,24 @@ class Study:
         names = [axis.name for axis in axes(learner_spec(end.setting.learner), end.task, self.fixed)]
         names += _searched(end)
         return replace(end.setting, data=(data,), per_data=tuple(dict.fromkeys(names)))
+
+
+def _fixed(given: Mapping[str, Override]) -> list[str]:
+    """Return what words keep from being tuned. Raises UserError for several values of one key."""
+    for key, override in given.items():
+        if key.startswith(("algo.", "pool.")) and len(override.values) > 1:
+            raise UserError(
+                f"{override.text}: tune keeps one value of {key}; leave the word out to tune {key}, "
+                "or run a grid with `omkl sweep`"
+            )
+    fixed = [key.removeprefix("algo.") for key in given if key.startswith("algo.")]
+    fixed += ["pool"] if any(key.partition(".")[0] == "pool" for key in given) else []
+    fixed += [key for key in SCALES if key in given]
+    if "algo" in given and "settings" not in given:
+        settings = [value for value in given["algo"].values if isinstance(value, Setting)]
+        fixed += [f"{one.learner}.{name}" for one in settings for name in (*one.params, *one.scaling)]
+        fixed += [f"{one.learner}.pool" for one in settings if one.pool]
+    return fixed
 
 
 @dataclass(frozen=True, repr=False)
@@ -314,40 +319,53 @@ class Tuning(Shown):
 
     def report_table(self) -> Table:
         """Return the table for readers: the tuned learners with the errors of their first settings."""
-        made = self.results.report_table()
-        known = {
-            (end.data.name, row["algo"], row["pool"], repr(row["params"])): row for end, row in self._pairs()
-        }
-        own = [
-            None if row.is_yardstick else known.get((row.data, row.learner, row.pool, repr(row.params)))
-            for row in self.results.rows
-        ]
-        names = [column.name for column in made.columns]
-        usual = [row.cells[names.index("settings")] for row in made.rows] if "settings" in names else []
-        parts: list[tuple[Column, Sequence[str | Spread]]] = []
-        for at, column in enumerate(made.columns):
-            if column.marks and self.first not in {one.name for one, _ in parts}:
-                best = [self._best_text(row) if row else "" for row in own]
-                best = [text or str(cell) for text, cell in zip(best, usual or [""] * len(best), strict=True)]
-                parts.append((Column("settings", "best setting", "left", wraps=True), best))
-                parts.append((Column(self.first, self.first), [_first(row) for row in own]))
-            if column.name != "settings":
-                parts.append((column, [row.cells[at] for row in made.rows]))
-        parts.append((Column("trials", "trials"), [_trials(row) for row in own]))
-        seconds = ["" if row is None else f"{row['seconds']:.3f}" for row in own]
-        parts.append((Column("tuning", "tuning s"), seconds))
-        columns, contents = zip(*parts, strict=True)
+        results = self.results.report_table()
+        columns, contents = zip(*self._columns(results), strict=True)
         lines = zip(*contents, strict=True)
         return replace(
-            made,
+            results,
             columns=columns,
-            rows=[replace(row, cells=cells) for row, cells in zip(made.rows, lines, strict=True)],
-            terms=[*made.terms, *self._terms()],
+            rows=[replace(row, cells=cells) for row, cells in zip(results.rows, lines, strict=True)],
+            terms=[*results.terms, *self._terms()],
             findings=self._findings(),
             least=("n_sv_combined", "n_sv_union", "seconds", "tuning", "trials", "n_sv_sum"),
-            records={"rule": asdict(self.study.rule), "tuned": self.table, **dict(made.records)},  # type: ignore[arg-type]
+            records={"rule": asdict(self.study.rule), "tuned": self.table, **dict(results.records)},  # type: ignore[arg-type]
             flat=self._flat,
         )
+
+    def _columns(self, results: Table) -> Iterator[tuple[Column, Sequence[str | Spread]]]:
+        """Yield the columns of a table of the tuned learners, with those of their tuning.
+
+        results: their table; settings, and errors of the first ones, go before the first error
+        """
+        tuned = self._tuned_rows()
+        names = [column.name for column in results.columns]
+        of_others = [
+            row.cells[names.index("settings")] if "settings" in names else "" for row in results.rows
+        ]
+        first_error = next((at for at, column in enumerate(results.columns) if column.marks), None)
+        for at, column in enumerate(results.columns):
+            if at == first_error:
+                best = [
+                    (self._best_text(row) if row else "") or str(cell)
+                    for row, cell in zip(tuned, of_others, strict=True)
+                ]
+                yield Column("settings", "best setting", "left", wraps=True), best
+                yield Column(self.first, self.first), [_first(row) for row in tuned]
+            if column.name != "settings":
+                yield column, [row.cells[at] for row in results.rows]
+        yield Column("trials", "trials"), [_trials(row) for row in tuned]
+        yield Column("tuning", "tuning s"), [f"{row['seconds']:.3f}" if row else "" for row in tuned]
+
+    def _tuned_rows(self) -> list[dict[str, Any] | None]:
+        """Return for each row of the results the values of its tuning, None for a yardstick."""
+        values = {
+            (end.data.name, row["algo"], row["pool"], repr(row["params"])): row for end, row in self._pairs()
+        }
+        return [
+            None if row.is_yardstick else values.get((row.data, row.learner, row.pool, repr(row.params)))
+            for row in self.results.rows
+        ]
 
     def _pairs(self) -> Iterable[tuple[Tuned, dict[str, Any]]]:
         return zip(self.ends, self.rows, strict=True)

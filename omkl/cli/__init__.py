@@ -24,10 +24,10 @@ from omkl.cli.output import (
     OutputLost,
     complain,
     discard,
-    emit,
     fill_closed,
     prepared_streams,
-    say,
+    print_result,
+    print_status,
 )
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
@@ -78,13 +78,13 @@ def _main(argv: list[str]) -> int:
             try:
                 return _run_command(argv)
             except SystemExit:
-                emit("")  # the parser has printed help or the version
+                print_result("")  # the parser has printed help or the version
                 raise
     except OutputLost as error:
         discard(sys.stdout)
         if reason := str(error):  # not by `omkl list data | head`, which ends without a message
             kept = "; finished cells are in the store" if argv[0] in _COMPUTING else ""
-            say(f"cannot write to stdout: {reason}{kept}")
+            print_status(f"cannot write to stdout: {reason}{kept}")
         return FAILED
     except (Exception, KeyboardInterrupt) as error:
         if "--debug" in argv:
@@ -92,14 +92,16 @@ def _main(argv: list[str]) -> int:
         if isinstance(error, OmklError):
             return complain(error)
         if isinstance(error, KeyboardInterrupt):
-            say("interrupted")
+            print_status("interrupted")
             return INTERRUPTED
-        say(f"unexpected {type(error).__name__}: {error}; please report it, with the output of --debug")
+        print_status(
+            f"unexpected {type(error).__name__}: {error}; please report it, with the output of --debug"
+        )
         if "numba" in sys.modules:
             from omkl.engine import numba_internals
 
             if fault := numba_internals.fault():
-                say(f"this may be why: {fault}")
+                print_status(f"this may be why: {fault}")
         return FAILED
 
 
@@ -174,4 +176,4 @@ def _refuse_options_as_words(args: Namespace, words: list[str]) -> None:
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(f"warning: {message}")
+    print_status(f"warning: {message}")

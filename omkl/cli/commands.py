@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl.cli.output import FAILED, OK, emit, end, end_run, say, say_failed, say_written
+from omkl.cli.output import FAILED, OK, end, end_run, print_result, print_status, say_failed, say_written
 from omkl.errors import UserError, counted, suggest
 from omkl.figures.style import KINDS, FigureStyle, in_style
 from omkl.paths import extended, extension, extensions
@@ -60,16 +60,16 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     words, by = _taken(words, "by")
     plan = Call(words, typed=args.line).plan(sweep)
     if sweep and not plan.has_choice:
-        say(f"nothing is swept, so this is a run: {_SEVERAL}")
+        print_status(f"nothing is swept, so this is a run: {_SEVERAL}")
     options = TableOptions(args.sort, args.columns)
     Results.check_options(plan, args.format, options, sweep, by)
     if args.dry_run:
-        return dry_run([plan], args)
+        return print_dry_run([plan], args)
     if plan.exec["name"] == "slurm" and _submitted(plan, args):
         return OK
     whole = args.format == "json"
     results = Results.run(plan, args.line, sweep, whole=whole, **how_of(args)).by(by)
-    emit(results.report_table(options).render(args.format))
+    print_result(results.report_table(options).render(args.format))
     if sweep and (args.out or plan.has_choice) and results.has_learners:
         _save(results.figure("sweep"), args, plan)
     return end_run(results.outcome, args.fail_fast)
@@ -109,10 +109,10 @@ def tune(args: Namespace, words: list[str]) -> int:
         raise UserError(f"{words[0]}: no such page{near}; without a page, leave that word out")
     study = Study.of(Call(words, typed=args.line))
     if args.dry_run:
-        return dry_run(study.plans, args)
+        return print_dry_run(study.plans, args)
     made = study.run(fresh=args.fresh, **how)
     if made.ends or not made.interrupted:
-        emit(made.render(args.format))
+        print_result(made.render(args.format))
     if args.out and made.ends:
         say_written([made.save(args.out)])
     return end(made.interrupted, made.failed)
@@ -133,8 +133,8 @@ def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]
             f"{name}: no run of conf/paper/{name}.yaml has a tune: block, or none of its data are available"
         )
     if args.dry_run:
-        return dry_run(planned(paper, plans), args)
-    interrupted, broken = tune_page(paper, plans, args.fresh, lambda line: emit(f"{line}\n"), **how)
+        return print_dry_run(planned(paper, plans), args)
+    interrupted, broken = tune_page(paper, plans, args.fresh, lambda line: print_result(f"{line}\n"), **how)
     return end(interrupted, broken)
 
 
@@ -169,7 +169,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         if args.dry_run:
             return _dry_run_of(paper, [item], args, words)
         with in_style(_look(args)):
-            made = draw(paper, item, selected(args, words), args.out, **how_of(args))
+            made = draw(paper, item, selection_from(args, words), args.out, **how_of(args))
         say_written(made.files)
         _say_about(made.figure)
         return end_run(made.outcome)
@@ -180,7 +180,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         measure = by or None
     plan = Call(words, typed=args.line).plan(sweep=True)
     if args.kind == "sweep" and not plan.has_choice:
-        say(f"nothing is swept: {_SEVERAL}")
+        print_status(f"nothing is swept: {_SEVERAL}")
     results = Results.to_draw(plan, args.kind, args.line, words, measure)
     _save(results.figure(args.kind, measure), args, plan)
     return OK
@@ -205,7 +205,7 @@ def table(args: Namespace, words: list[str]) -> int:
     paper, item = find_item("tables", args.name)
     if args.dry_run:
         return _dry_run_of(paper, [item], args, words)
-    made = make_table(paper, item, selected(args, words), **how_of(args))
+    made = make_table(paper, item, selection_from(args, words), **how_of(args))
     return _print(made.table, made.outcome, args)
 
 
@@ -224,7 +224,7 @@ def claims(args: Namespace, words: list[str]) -> int:
     paper = with_claims(args.paper)
     if args.dry_run:
         return _dry_run_of(paper, paper.claims.values(), args, words)
-    made = check_claims(paper, selected(args, words), **how_of(args))
+    made = check_claims(paper, selection_from(args, words), **how_of(args))
     return _print(made.table, made.outcome, args)
 
 
@@ -245,36 +245,40 @@ def bounds(args: Namespace, words: list[str]) -> int:
 
     plan = Call(words, typed=args.line).plan()
     if args.dry_run:
-        return dry_run([bounded(plan)], args)
+        return print_dry_run([bounded(plan)], args)
     made, outcome = bounds_of(plan, args.line, args.rows, **how_of(args))
     return end_run(outcome) if outcome.interrupted else _print(made, outcome, args)
 
 
 def _print(made: Table, outcome: "Outcome | None", args: Namespace) -> int:
     """Print a table and return the exit code of its run."""
-    emit(made.render(args.format))
+    print_result(made.render(args.format))
     return end_run(outcome)
 
 
 def status(args: Namespace, words: list[str]) -> int:
     """Show progress: the cells that are done, running, queued, failed or missing."""
     from omkl.api.call import Call
-    from omkl.runs.status import status
+    from omkl.runs.status import status_of
 
     plan = Call(words, typed=args.line).plan(sweep=True)
-    progress = status(plan)
+    progress = status_of(plan)
     if all(word.startswith("store=") for word in words):
         own = " without words" if not words else " without words other than store="
         about = f"these are the cells of `omkl run`{own}, in the store {plan.store}"
-        say(f"{about}; give the words of your run to see its own, or use `omkl results list`")
-    emit(Table.of(progress.rows).render(args.format))
+        print_status(f"{about}; give the words of your run to see its own, or use `omkl results list`")
+    print_result(Table.of(progress.rows).render(args.format))
     if progress.failed:
         say_failed(progress.failed)
     if progress.logs:
         again = "run the command again to resubmit each such cell separately"
-        say(f"{counted(len(progress.logs), 'job')} crashed; {again}; the last log is {progress.logs[-1]}")
+        print_status(
+            f"{counted(len(progress.logs), 'job')} crashed; {again}; the last log is {progress.logs[-1]}"
+        )
     if progress.silence:
-        say(f"squeue does not answer, so the queued and running cells are unknown: {progress.silence}")
+        print_status(
+            f"squeue does not answer, so the queued and running cells are unknown: {progress.silence}"
+        )
     return FAILED if progress.silence else OK
 
 
@@ -297,12 +301,12 @@ def report(args: Namespace, words: list[str]) -> int:
     settings, by = _taken(settings, "by")
     if by and papers:
         raise UserError("by= is for a report of KEY=VALUE words")
-    selection = selected(args, settings) if papers else None
+    selection = selection_from(args, settings) if papers else None
     page, store = page_of([*papers, *settings], args.line, selection=selection, by=by)
     path, size = write_page(page, store, args.out)
     for warning in page.warnings:
-        say(f"warning: {warning}")
-    say(f"wrote {path}: {size / 1e6:.1f} MB")
+        print_status(f"warning: {warning}")
+    print_status(f"wrote {path}: {size / 1e6:.1f} MB")
     return OK
 
 
@@ -335,7 +339,9 @@ def check(args: Namespace, words: list[str]) -> int:
             _read(folder)
         found = [finding for folder in folders for finding in findings(folder, data)]
     if not found:
-        say(f"no learners and no kernels in {', '.join(map(str, folders))}; all other files are in order")
+        print_status(
+            f"no learners and no kernels in {', '.join(map(str, folders))}; all other files are in order"
+        )
         return OK
     failed = sum(bool(finding.fault) for finding in found)
     rows = []
@@ -343,9 +349,9 @@ def check(args: Namespace, words: list[str]) -> int:
         rows.append({"name": finding.name, "check": finding.check, "result": finding.result})
         if failed or args.format != "table":
             rows[-1]["what differs first"] = finding.fault
-    emit(Table.of(rows).render(args.format))
+    print_result(Table.of(rows).render(args.format))
     if failed:
-        say(f"{failed} of {len(rows)} checks failed")
+        print_status(f"{failed} of {len(rows)} checks failed")
     return FAILED if failed else OK
 
 
@@ -353,7 +359,7 @@ def _read(folder: Path) -> None:
     """Read every file of a folder. Raises UserError for one that is wrong."""
     from omkl import conf
     from omkl.algorithms import functions
-    from omkl.config import pools
+    from omkl.config import kernel_pools
     from omkl.config.kernel_kinds import kernel_kind
     from omkl.data import registry
     from omkl.publications import read_paper
@@ -363,7 +369,7 @@ def _read(folder: Path) -> None:
         return [name for name in names if conf.file(group, name).is_relative_to(folder)]
 
     functions()
-    pools(own("pool"))
+    kernel_pools(own("pool"))
     for group, read in (("kernel", kernel_kind), ("data", registry.entry), ("paper", read_paper)):
         for name in own(group):
             read(name)
@@ -397,34 +403,36 @@ def compile_(args: Namespace, words: list[str]) -> int:
     settings = usual_settings(learner_specs(dict.fromkeys(chosen) if words else None).values())
     warm_up(settings)
     learners = counted(len({spec.name for spec, _, _ in settings}), "learner")
-    say(f"the compiled code of {learners} is ready ({time.perf_counter() - began:.0f} s)")
+    print_status(f"the compiled code of {learners} is ready ({time.perf_counter() - began:.0f} s)")
     return OK
 
 
 # ------------------------------------------------------------------ what several commands do
 
 
-def dry_run(plans: "list[Plan]", args: Namespace) -> int:
+def print_dry_run(plans: "list[Plan]", args: Namespace) -> int:
     """Print the cells of these plans, how many are done, and an estimate of time and memory."""
     from omkl.api.dry_run import dry_run
 
     fmt = getattr(args, "format", "table")
     table, whole, remarks = dry_run(plans, args.jobs, args.fresh)
-    emit(json.dumps(whole, indent=1, ensure_ascii=False) + "\n" if fmt == "json" else table.render(fmt))
+    print_result(
+        json.dumps(whole, indent=1, ensure_ascii=False) + "\n" if fmt == "json" else table.render(fmt)
+    )
     for remark in remarks if fmt not in ("json", "csv") else ():
-        say(remark)
+        print_status(remark)
     return OK
 
 
 def _dry_run_of(paper: "Paper", items: "Iterable[Item]", args: Namespace, words: list[str]) -> int:
     """Print what the tables, figures or claims of a paper would take."""
-    from omkl.publications.selection import work_of
+    from omkl.publications.selection import plans_of
 
     items = [item for item in items if item.runs]
-    return dry_run(work_of(paper, items, selected(args, words)).plans if items else [], args)
+    return print_dry_run(plans_of(paper, items, selection_from(args, words)).plans if items else [], args)
 
 
-def selected(args: Namespace, words: list[str]) -> "Selection":
+def selection_from(args: Namespace, words: list[str]) -> "Selection":
     """Return the part of a paper's tables, figures or claims that the options choose."""
     from omkl.api.paper_results import selection_of
 
@@ -466,14 +474,20 @@ def _submitted(plan: "Plan", args: Namespace) -> bool:
         raise UserError(f"{option} has no effect with exec=slurm, which submits the cells and does not wait")
     new = submit(plan, fresh=args.fresh)
     if new.jobs:
-        emit("".join(f"{array}\n" for array in dict.fromkeys(job.partition("_")[0] for job in new.jobs)))
+        print_result(
+            "".join(f"{array}\n" for array in dict.fromkeys(job.partition("_")[0] for job in new.jobs))
+        )
         cells, jobs = counted(new.cells, "cell"), counted(len(new.jobs), "job")
-        say(f"submitted {cells} in {jobs}; the ids of their arrays are on stdout")
+        print_status(f"submitted {cells} in {jobs}; the ids of their arrays are on stdout")
     if new.waiting:
-        say(f"{counted(new.waiting, 'cell')} {'is' if new.waiting == 1 else 'are'} queued or running already")
+        print_status(
+            f"{counted(new.waiting, 'cell')} {'is' if new.waiting == 1 else 'are'} queued or running already"
+        )
     if not (new.jobs or new.waiting):
         return False
-    say("`omkl status` with the same settings shows the progress; the same command shows the results")
+    print_status(
+        "`omkl status` with the same settings shows the progress; the same command shows the results"
+    )
     return True
 
 
@@ -490,11 +504,11 @@ def _save(figure: "Figure", args: Namespace, plan: "Plan") -> None:
 
 def _say_about(figure: "Figure") -> None:
     """Print what a picture does not hold: warnings about its lines, and its tests in numbers."""
-    from omkl.reports.comparison import comparison
+    from omkl.reports.ranks import comparison
 
     if figure.instead:
-        say(figure.instead)
+        print_status(figure.instead)
     for warning in figure.warnings:
-        say(f"warning: {warning}")
+        print_status(f"warning: {warning}")
     if figure.ranks:
-        emit(comparison(figure.ranks).render())
+        print_result(comparison(figure.ranks).render())

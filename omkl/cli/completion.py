@@ -184,7 +184,7 @@ def _values(key: str, text: str, settings: dict[str, Any], given: Words) -> Word
     before = text[: max(text.rfind(","), text.rfind("[")) + 1] if domain in ("names", "columns") else ""
     values: Words = {}
     if domain in ("columns", "column or null"):
-        values = dict.fromkeys(columns_of(given), "column")
+        values = dict.fromkeys(column_words(given), "column")
     elif key.removesuffix("s") in conf.GROUPS:  # also pools= of omkl tune
         values = dict.fromkeys(conf.options(key.removesuffix("s")), "")
         values |= conf.read("", "groups") if key == "algo" else {}
@@ -206,7 +206,7 @@ def _values(key: str, text: str, settings: dict[str, Any], given: Words) -> Word
 # ------------------------------------------------------------------ columns of a file, read at once
 
 
-def columns_of(given: dict[str, str]) -> list[str]:
+def column_words(given: dict[str, str]) -> list[str]:
     """Return the names of the columns of the file of ``data=``, given as one of these settings.
 
     They are in the first line, of ARFF in the first 64 KiB. None where the file has no names, or is neither

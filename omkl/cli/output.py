@@ -25,19 +25,19 @@ class OutputLost(Exception):
     """Stdout cannot be written; its text is the reason, empty where its reader has closed it."""
 
 
-def say(text: str) -> None:
+def print_status(text: str) -> None:
     """Print a message to stderr, which may contain a user's or a file's text."""
-    print(f"omkl: {printable(called(text))}", file=sys.stderr, flush=True)
+    print(f"omkl: {printable_line(called(text))}", file=sys.stderr, flush=True)
 
 
 def complain(error: OmklError) -> int:
     """Print an error to stderr, a user's mistake on one line; return its exit code."""
     text = str(error)
-    say(text.replace("\n", "\\n") if isinstance(error, UserError) else text)
+    print_status(text.replace("\n", "\\n") if isinstance(error, UserError) else text)
     return error.exit_code
 
 
-def printable(text: str) -> str:
+def printable_line(text: str) -> str:
     """Return a message without control characters or huge lines.
 
     Line ends stay, because a message may list several things; other unprintable characters are escaped.
@@ -48,7 +48,7 @@ def printable(text: str) -> str:
     )
 
 
-def emit(text: str) -> None:
+def print_result(text: str) -> None:
     """Print a result to stdout at once, so that a closed pipe or a full disk is noticed here.
 
     Control characters are escaped.
@@ -65,7 +65,7 @@ def emit(text: str) -> None:
 def say_written(files: list[Path]) -> None:
     """Say which files were written."""
     for file in files:
-        say(f"wrote {file}")
+        print_status(f"wrote {file}")
 
 
 def say_failed(failed: list[dict], how: str = "") -> None:
@@ -73,13 +73,13 @@ def say_failed(failed: list[dict], how: str = "") -> None:
     from omkl.runs.status import failures_text
 
     count = f"{counted(len(failed), 'cell')} failed{how}"
-    say("\n  ".join([f"{count} (the same command tries again):", *failures_text(failed)]))
+    print_status("\n  ".join([f"{count} (the same command tries again):", *failures_text(failed)]))
 
 
 def end(interrupted: bool, failed: Iterable[dict], fail_fast: bool = False, done: str = "") -> int:
     """Say how a run ended, and return its exit code; done: what was done of it."""
     if interrupted:
-        say(f"interrupted{done}; run the same command again to continue")
+        print_status(f"interrupted{done}; run the same command again to continue")
         return INTERRUPTED
     if failed := list(failed):
         say_failed(failed, "; the first ended the run" if fail_fast else "")

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from omkl import __version__
 from omkl.api.lists import KINDS as LISTS
 from omkl.cli import commands, stored
-from omkl.cli.output import OK, emit
+from omkl.cli.output import OK, print_result
 from omkl.errors import UserError, suggest
 from omkl.figures.style import KINDS, STYLES, UNITS, inches, y_limits
 from omkl.paths import conf_folder, documentation, extension, in_path, out_path
@@ -337,30 +337,29 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
     """
     commands = args.main.commands
     if args.topic in (None, *commands):
-        emit((commands[args.topic] if args.topic else args.main).format_help())
+        print_result((commands[args.topic] if args.topic else args.main).format_help())
     elif args.topic == "settings":
         executors = ", ".join(sorted(_executors()))
-        emit(KEYS.replace("{executors}", executors))  # KEYS has other braces
+        print_result(KEYS.replace("{executors}", executors))  # KEYS has other braces
     elif args.topic in _executors():
         from omkl import conf
-        from omkl.config.parameters import parameters
-        from omkl.config.settings_text import word_text
+        from omkl.config.parameters import parameters, word_text
 
         options = parameters(conf.read("exec", args.topic), conf.file("exec", args.topic))
         lines = [f"settings of exec={args.topic}", ""]
         for key, own in options.items():
             domain = " or ".join(own.domain) if isinstance(own.domain, list) else own.domain
             lines += [f"  {word_text(f'exec.{key}', own.value)}   {domain}", f"      {own.help}"]
-        emit("\n".join(lines))
+        print_result("\n".join(lines))
     else:
-        from omkl.api.learner_help import learner_help
+        from omkl.api.lists import learner_help
         from omkl.config.learners import learner_names, learner_of
 
         name, known = learner_of(args.topic), learner_names()
         if name not in known:
             near = suggest(args.topic, [*commands, "settings"]) or suggest(args.topic, known)
             raise UserError(f"unknown command or learner '{args.topic}'{near}; see `omkl --help`")
-        emit(learner_help(name))
+        print_result(learner_help(name))
     return OK
 
 
@@ -384,7 +383,7 @@ def completion(args: argparse.Namespace, words: list[str]) -> int:
     """
     from omkl.cli.completion import script
 
-    emit(script(args.shell))
+    print_result(script(args.shell))
     return OK
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl.cli.output import OK, complain, emit, say
+from omkl.cli.output import OK, complain, print_result, print_status
 from omkl.errors import OmklError, UserError, counted, path_error, suggest, without_controls
 from omkl.paths import given, store_folder
 from omkl.reports.table import Table
@@ -34,10 +34,10 @@ def list_(args: Namespace, words: list[str]) -> int:
       omkl list algos
       omkl list kernels
     """
-    from omkl.api.lists import rows_of, shown_of
+    from omkl.api.lists import list_rows, shown_of
 
-    rows = rows_of(args.kind)
-    emit(Table.of(rows, shown_of(args.kind, rows), least=LEAST).render(args.format))
+    rows = list_rows(args.kind)
+    print_result(Table.of(rows, shown_of(args.kind, rows), least=LEAST).render(args.format))
     return OK
 
 
@@ -53,14 +53,14 @@ def show(args: Namespace, words: list[str]) -> int:
     else:
         configuration = resolved(words)
         if not words:
-            say("these are the defaults; words such as algo=arow show what a run with them uses")
+            print_status("these are the defaults; words such as algo=arow show what a run with them uses")
     if args.format == "json":
         text = json.dumps(configuration, indent=1, ensure_ascii=False) + "\n"
     else:
         from omkl import conf
 
         text = conf.yaml_text(configuration, default_flow_style=None, allow_unicode=True, width=110)
-    emit(text)
+    print_result(text)
     return OK
 
 
@@ -88,7 +88,7 @@ def data(args: Namespace, words: list[str]) -> int:
     names = dict.fromkeys(words or (registry.names() if args.action in ("list", "verify") else ()))
     sets = list({ref.name: ref for ref in map(_registered, names)}.values())
     if args.action == "list":
-        emit(Table.of(data_rows(sets)).render(args.format))
+        print_result(Table.of(data_rows(sets)).render(args.format))
         return OK
     if not words:
         sets = [ref for ref in sets if ref.state != "missing"]
@@ -97,7 +97,7 @@ def data(args: Namespace, words: list[str]) -> int:
     code = OK
     for ref in sets:  # one that fails does not stop the others
         try:
-            emit(_data_line(args, ref))
+            print_result(_data_line(args, ref))
         except OmklError as error:
             if args.debug:
                 raise
@@ -123,7 +123,7 @@ def _look(args: Namespace, words: list[str]) -> int:
     names = [word for word in words if "=" not in word or os.path.isfile(word)]
     if len(names) != 1:
         raise UserError("omkl data look FILE [KEY=VALUE ...]: name one file, or - for standard input")
-    emit(look(names[0], [word for word in words if word not in names]).render(args.format))
+    print_result(look(names[0], [word for word in words if word not in names]).render(args.format))
     return OK
 
 
@@ -174,7 +174,7 @@ def results(args: Namespace, words: list[str]) -> int:
         if not folders:
             raise UserError("omkl results merge FOLDER ...: name the stores to copy from")
         copied = upkeep.merge(store, [given(folder, "") for folder in folders])
-        emit(
+        print_result(
             f"{store.path}: {counted(copied['cells'], 'line')} of cells and "
             f"{counted(copied['curves'], 'curve')} copied\n"
         )
@@ -185,28 +185,30 @@ def results(args: Namespace, words: list[str]) -> int:
         )
     if args.action == "list":
         rows = store_contents.contents(store, chosen["algo"], chosen["data"])
-        emit(Table.of(rows, least=LEAST_OF_RESULTS).render(args.format))
+        print_result(Table.of(rows, least=LEAST_OF_RESULTS).render(args.format))
     elif args.action == "export":
         table = store_contents.flat_table(store, chosen["algo"], chosen["data"])
         if args.out is None:
-            emit(store_contents.as_csv(table))
+            print_result(store_contents.as_csv(table))
         else:
             path = store_contents.export(table, args.out)
-            say(f"wrote {path}: {counted(len(table), 'cell')}, {counted(len(table.columns), 'column')}")
+            print_status(
+                f"wrote {path}: {counted(len(table), 'cell')}, {counted(len(table.columns), 'column')}"
+            )
     else:
         from omkl.passes.third_party import sources_of_others
 
         sources = sources_of_others() if args.old else {}
         rows, busy = upkeep.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)
         if rows or args.format == "json":
-            emit(Table.of(rows).render(args.format))
+            print_result(Table.of(rows).render(args.format))
         for path in busy:
-            say(f"{path}: left unchanged, because a run is writing to it")
+            print_status(f"{path}: left unchanged, because a run is writing to it")
         if rows:
             undone = "nothing was removed; add --yes to remove these lines"
-            say("these lines were removed" if args.yes else undone)
+            print_status("these lines were removed" if args.yes else undone)
         elif not busy:
-            say(f"{store.path} holds no such lines; there is nothing to remove")
+            print_status(f"{store.path} holds no such lines; there is nothing to remove")
     return OK
 
 
@@ -233,7 +235,7 @@ def fit(args: Namespace, words: list[str]) -> int:
     target = writable(args.out)
     model = trained(Call(words))
     for note in model.notes:
-        say(note)
+        print_status(note)
     return _save_model(model, target)
 
 
@@ -250,12 +252,12 @@ def update(args: Namespace, words: list[str]) -> int:
     model = load_model(args.model)
     target = writable(args.out or args.model)
     for name in args.files:
-        parts, doubts = models.rows_of(model.trained, name, model.learns_labels)
+        parts, doubts = models.rows_of_file(model.trained, name, model.learns_labels)
         rows = list(parts)  # before any of them is learnt, as one of them may not fit
         for note in doubts.notes:
-            say(note)
+            print_status(note)
         for part in rows:
-            models.update(model.trained, part)
+            models.update_model(model.trained, part)
     return _save_model(model, target)
 
 
@@ -283,18 +285,18 @@ def predict(args: Namespace, words: list[str]) -> int:
             check_writable(Path(args.out))
         except OSError as error:
             raise path_error(f"write {args.out}", error) from None
-    model = models.load(args.model)
+    model = models.load_model(args.model)
     task = model.about["task"]
     if args.scores and task != "classification":
         raise UserError(f"--scores prints the scores of classes, but {args.model} is for {task}")
     if args.interval is not None:
         models.check_std(model)
     errors = models.Errors(task)
-    parts, doubts = models.rows_of(model, args.file, False)
+    parts, doubts = models.rows_of_file(model, args.file, False)
 
     def predicted() -> Iterator[list[dict[str, Any]]]:
         for rows in parts:
-            errors.add(made := models.predict(model, rows))
+            errors.add(made := models.predict_rows(model, rows))
             scores = models.scores_of_classes(model, rows) if args.scores else {}
             shares = models.probabilities_of_classes(model, rows) if args.proba else {}
             more = {f"score {name}": values for name, values in scores.items()}
@@ -302,16 +304,16 @@ def predict(args: Namespace, words: list[str]) -> int:
             more |= models.intervals(model, rows, args.interval) if args.interval is not None else {}
             yield models.records(rows, made, more)
 
-    texts = _written(predicted(), args.format, models.columns_of(model, args.scores, args.proba))
+    texts = _written(predicted(), args.format, models.columns_of_model(model, args.scores, args.proba))
     if args.out is None:
         for text in texts:
-            emit(text)
+            print_result(text)
     else:
         with replacing(Path(args.out)) as file:
             for text in texts:
                 file.write(without_controls(text).encode())
     for note in [*doubts.notes, *filter(None, [str(errors)])]:
-        say(note)
+        print_status(note)
     return OK
 
 

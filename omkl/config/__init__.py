@@ -5,7 +5,7 @@ what they describe; words reads those of a command, request puts them over conf/
 of them the grid of settings and the rest. Every mistake is a UserError of one line.
 """
 
-from omkl.config.kernel_kinds import pool, pool_names, pools
+from omkl.config.kernel_kinds import kernel_pools, pool, pool_names
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec, learner_specs
 from omkl.config.plans import Plan, plan, resolved
 from omkl.config.stacks import members_of
@@ -15,6 +15,7 @@ __all__ = [
     "LearnerSpec",
     "Plan",
     "Setting",
+    "kernel_pools",
     "learner_names",
     "learner_spec",
     "learner_specs",
@@ -22,6 +23,5 @@ __all__ = [
     "plan",
     "pool",
     "pool_names",
-    "pools",
     "resolved",
 ]

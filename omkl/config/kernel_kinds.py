@@ -124,7 +124,7 @@ def _kind_of(name: str, content: dict[str, Any]) -> KernelKind:
     return made
 
 
-def source(kind: str) -> str:
+def kernel_source(kind: str) -> str:
     """Return what tells a folder's kernel from others of its name, empty for one of ours.
 
     It is a hash of its module and of those that this imports.
@@ -189,7 +189,7 @@ def check_kernel(value: Any) -> dict[str, Any]:
     if kind == PRECOMPUTED:
         kernel, own = _precomputed(given)
     else:
-        kernel, own = _plain(kernel_kind(kind), given), source(kind)
+        kernel, own = _plain(kernel_kind(kind), given), kernel_source(kind)
     if value.get(SOURCE, own) != own:
         what = f"the file of {kernel['file']}" if kind == PRECOMPUTED else f"kernels/{kind}.py"
         raise ValueError(f"{what} has changed since: its source was {show(value[SOURCE])}, and is now {own}")
@@ -307,7 +307,7 @@ def pool(name: str) -> dict[str, Any]:
     return {"name": name, **checked(conf.read("pool", name), _KEYS, where, sorted(_KEYS))}
 
 
-def pools(names: Iterable[str]) -> list[dict[str, Any]]:
+def kernel_pools(names: Iterable[str]) -> list[dict[str, Any]]:
     """Return several pools in the order given, as ``pool`` does."""
     return list(map(pool, names))
 

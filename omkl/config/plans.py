@@ -18,10 +18,9 @@ from omkl.config.learners import (
     learner_spec,
     learner_specs,
 )
-from omkl.config.parameters import parameters, texts
+from omkl.config.parameters import SCALING, parameters, texts
 from omkl.config.plan_notes import note_on_rare, notes_on_learners
-from omkl.config.request import ONLINE, Request, chosen_data, distinct
-from omkl.config.settings_text import SCALING
+from omkl.config.request import ONLINE, Request, chosen_data, distinct_data
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
@@ -190,11 +189,11 @@ def _pools(request: Request, specs: list[LearnerSpec]) -> tuple[dict[str, list[d
     requested = request.names("pool", kernel_kinds.pool_names())
     changes = {part: override.checked(kernel_kinds.PARTS[part]) for part, override in parts.items()}
     choices = [dict(zip(changes, values, strict=True)) for values in itertools.product(*changes.values())]
-    named = kernel_kinds.pools(kernel_kinds.pool_names()) if changes else []
+    named = kernel_kinds.kernel_pools(kernel_kinds.pool_names()) if changes else []
     chosen = {}
     for spec in users:
         usual = [spec.usual_pool] if spec.usual_pool and not given else requested
-        bases = kernel_kinds.pools(usual)
+        bases = kernel_kinds.kernel_pools(usual)
         chosen[spec.name] = [
             kernel_kinds.changed(base, choice, named) for base in bases for choice in choices
         ]
@@ -448,7 +447,7 @@ def plan(
     order = request.value("order")
     made = Plan(
         settings=chosen,
-        data=distinct(refs),
+        data=distinct_data(refs),
         reps=request.value("reps") or REPS[order],
         seed=request.value("seed"),
         order=order,
@@ -536,7 +535,7 @@ def _suitable(
     most, least = max(data, key=lambda own: own.n_classes), min(data, key=lambda own: own.T)
     named = request.named_learners()
     given = request.names("pool", kernel_kinds.pool_names()) if "pool" in request.given else []
-    kinds = {kernel["kind"] for pool in kernel_kinds.pools(given) for kernel in pool["kernels"]}
+    kinds = {kernel["kind"] for pool in kernel_kinds.kernel_pools(given) for kernel in pool["kernels"]}
     reasons: dict[str, list[LearnerSpec]] = {}
     for spec in specs:
         if spec.name not in named and not set(spec.tasks) & set(tasks):

@@ -31,9 +31,16 @@ from omkl.config.learners import (
     learner_specs,
 )
 from omkl.config.learners import given as given_learners
-from omkl.config.parameters import Parameter, parameters
-from omkl.config.settings_text import is_plain_text
-from omkl.config.words import LISTS, Override, Setting, learner_setting, of_values, parse_words, setting
+from omkl.config.parameters import Parameter, is_plain_text, parameters
+from omkl.config.words import (
+    LISTS,
+    Override,
+    Setting,
+    learner_setting,
+    of_values,
+    parse_words,
+    setting_of_words,
+)
 from omkl.data.preparation import Preparation, column_word
 from omkl.errors import UserError, show, shown, suggest
 from omkl.schema import Check
@@ -295,7 +302,9 @@ class Request:
             if not isinstance(value, Setting):
                 made.append(Setting(learner, data=own) if own else value if learner == spec.name else learner)
             elif learner != spec.name:
-                made.append(setting(learner, value.params, label=value.label, data=value.data or own))
+                made.append(
+                    setting_of_words(learner, value.params, label=value.label, data=value.data or own)
+                )
             else:
                 made.append(replace(value, data=value.data or own))
         return made
@@ -426,7 +435,7 @@ def _check_settings(request: Request, refs: "Sequence[DataRef]", task: str) -> N
             raise UserError(f"{text}: data={names} {is_so}; {key} is for your own table{rest}")
 
 
-def distinct(refs: "Sequence[DataRef]") -> "tuple[DataRef, ...]":
+def distinct_data(refs: "Sequence[DataRef]") -> "tuple[DataRef, ...]":
     """Return the data sets, of those with the same examples the first; a note names the others.
 
     The key of a cell has the examples, not the name: two names would have the same cells.

@@ -12,7 +12,7 @@ from typing import Any
 from omkl import conf
 from omkl.config.kernel_kinds import pool as pool_named
 from omkl.config.learners import LearnerSpec, given, learner_of, learner_spec
-from omkl.config.settings_text import typed
+from omkl.config.parameters import as_typed
 from omkl.config.words import Setting, learner_setting
 from omkl.errors import UserError
 from omkl.schema import DOMAINS, wrong
@@ -36,7 +36,7 @@ def _checked(member: Any) -> Any:
         return learner_spec(learner_of(member)).name
     if not isinstance(member, str | Mapping):
         raise wrong("a list of learners such as [auto,arow(r=10)]", member)
-    return str(learner_setting(member if isinstance(member, str) else typed(member)))
+    return str(learner_setting(member if isinstance(member, str) else as_typed(member)))
 
 
 DOMAINS["members"] = check_members

@@ -22,7 +22,7 @@ from omkl import conf
 from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.kernel_kinds import pool as pool_named
 from omkl.config.learners import LearnerSpec, learner_of, learner_spec, members
-from omkl.config.settings_text import identity, quoted, typed, word_text
+from omkl.config.parameters import as_typed, identity, in_quotes, word_text
 from omkl.errors import UserError, show, shown
 from omkl.schema import Check, domain_check
 
@@ -66,7 +66,7 @@ class Setting:
         parts |= {name: self.scaling[name] for name in SCALES if name in self.scaling}
         parts |= {"label": self.label} if self.label else {}
         parts |= {"data": self.data[0] if len(self.data) == 1 else list(self.data)} if self.data else {}
-        inner = ", ".join(f"{name}={typed(value)}" for name, value in parts.items())
+        inner = ", ".join(f"{name}={as_typed(value)}" for name, value in parts.items())
         return f"{self.learner}({inner})" if inner else self.learner
 
     @property
@@ -117,7 +117,7 @@ def _named(data: str) -> str:
     return registry.entry(data).name if registry.is_name(data) else data_name(Path(data))
 
 
-def setting(
+def setting_of_words(
     learner: str,
     params: Mapping[str, Any],
     *,
@@ -418,12 +418,14 @@ def _in_quotes(found: re.Match[str]) -> str:
 
 
 def _label_in_quotes(found: re.Match[str]) -> str:
-    return found[0] if found["text"] is None else found["key"] + quoted(found["text"].rstrip())
+    return found[0] if found["text"] is None else found["key"] + in_quotes(found["text"].rstrip())
 
 
 def _with_quotes(key: str, text: str) -> str:
     """Return a word that cannot be read as one may write it instead."""
-    return f"{key}=" + ",".join(part if _NAME.fullmatch(part) else quoted(part) for part in text.split(","))
+    return f"{key}=" + ",".join(
+        part if _NAME.fullmatch(part) else in_quotes(part) for part in text.split(",")
+    )
 
 
 def _twice(text: str) -> str | None:
@@ -486,7 +488,7 @@ def _learner(call: _Call, word: str) -> Any:
         names = more["data"] if isinstance(more["data"], list) else [more["data"]]
         more["data"] = [str(name) for name in names]
     try:
-        return setting(call.name, given, **more)
+        return setting_of_words(call.name, given, **more)
     except UserError as error:
         raise UserError(f"{shown(word)}: {error}") from None
 
@@ -499,7 +501,7 @@ def learner_setting(word: str) -> Setting:
     values = _values("algo", word, word)
     if len(values) != 1 or not isinstance(values[0], str | Setting):
         raise UserError(f"{shown(word)}: must be one learner")
-    return values[0] if isinstance(values[0], Setting) else setting(values[0], {})
+    return values[0] if isinstance(values[0], Setting) else setting_of_words(values[0], {})
 
 
 def _plain(key: str, value: Any, word: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.config.learners import LearnerSpec
-from omkl.config.settings_text import value_text
+from omkl.config.parameters import value_text
 from omkl.errors import UserError, suggest
 from omkl.paths import extensions
 

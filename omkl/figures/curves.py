@@ -17,7 +17,7 @@ from omkl.tasks import MEASURES, Measure
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
 WIDE = 30.0  # ratio of values from which on an axis is logarithmic
 FEW_BANDS = 4  # learners of a panel up to which each has a band; the bands of more would mix to one brown
@@ -189,7 +189,7 @@ def _is_wide(table: "pd.DataFrame", name: str) -> bool:
 # -------------------------------------------------------------------- drawing
 
 
-def _draw(panels: Sequence[_Panel], stack: int, styles: Mapping[str, LineStyle], bands: bool) -> "Drawn":
+def _draw(panels: Sequence[_Panel], stack: int, styles: Mapping[str, LineStyle], bands: bool) -> "MplFigure":
     count = len(panels) // stack
     drawn, stacks = style.panels(count, 1.9 if stack == 1 else 1.45, stack)
     several = len({panel.of_measure.label for panel in panels[::stack] if len(panel.table)}) > 1
@@ -207,7 +207,7 @@ def _draw(panels: Sequence[_Panel], stack: int, styles: Mapping[str, LineStyle],
         places[-1].set_xlabel("examples")
     drawn.align_ylabels()
     seen = {line.get_label() for axes in drawn.axes for line in axes.get_lines()}
-    style.legend(drawn, {name: own for name, own in styles.items() if name in seen})
+    style.draw_legend(drawn, {name: own for name, own in styles.items() if name in seen})
     return drawn
 
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from omkl.data import registry
 from omkl.errors import UserError
 from omkl.estimators.arguments import USUAL_POOL
-from omkl.figures.costs import times
+from omkl.figures.costs_and_ranks import rank_figure, times_figure
 from omkl.figures.curves import learning_curves
 from omkl.figures.matrices import confusion
-from omkl.figures.rank_diagram import ranks
 from omkl.figures.style import Figure, file_stem
-from omkl.figures.sweeps import sweep
+from omkl.figures.sweeps import sweep_figure
 from omkl.reports.measures import PAIR
 from omkl.reports.ranks import average_ranks
 from omkl.reports.rows import ReportPlan, Row, rows_of
@@ -59,10 +58,10 @@ def _made(
         return confusion(cells, expected, rows)
     summary = summary_of_rows(rows, cells, expected).assign(per_data=[row.per_data for row in rows])
     if kind == "ranks":
-        return ranks(average_ranks(summary), command=expected.command)
+        return rank_figure(average_ranks(summary), command=expected.command)
     if kind == "times":
-        return times(grid_table(summary[summary["reps"] > 0]), command=expected.command)
-    if figure := sweep(summary, command=expected.command):
+        return times_figure(grid_table(summary[summary["reps"] > 0]), command=expected.command)
+    if figure := sweep_figure(summary, command=expected.command):
         return figure
     raise UserError("no learner has finished a cell: nothing to draw")
 

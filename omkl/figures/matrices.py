@@ -11,13 +11,13 @@ from omkl.errors import UserError, shown
 from omkl.figures import style
 from omkl.figures.style import Figure, join_notes
 from omkl.reports import captions
-from omkl.reports.class_values import class_names
+from omkl.reports.measures import class_names
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
 MOST_TICKS = 20
 GAMMA = 0.45  # of the colours, so that a share of one percent is seen
@@ -94,14 +94,14 @@ def _matrix(
     return Matrix(row.data, line, names, mean[:, :-1], mean[:, -1], mistakes)
 
 
-def _draw(matrices: Sequence[Matrix]) -> "Drawn":
+def _draw(matrices: Sequence[Matrix]) -> "MplFigure":
     """Draw matrices: colours are shares of the true class's examples, numbers mean counts, where they fit."""
     most = max(len(own.classes) for own in matrices)
     longest = max(len(_short(name)) for own in matrices for name in own.classes)
     # A matrix is square: its panel is as high as it is wide beside the names.
     beside = 0.45 + 0.055 * longest
     drawn, stacks = style.panels(len(matrices), 4.0, columns=3, narrowest=2.0)
-    across = style.columns_of(drawn)
+    across = style.panels_per_row(drawn)
     side = float(np.clip(drawn.get_figwidth() / across - beside, 0.5, max(1.2, 0.3 * most)))
     rows = -(-len(matrices) // across)
     below = 0.055 * longest if longest > 3 else 0.1
@@ -210,9 +210,9 @@ def pictures(panels: Mapping[str, Pictures], *, name: str = "pictures", **more: 
     return Figure(name, lambda: _draw_pictures(panels), len(panels), **more)
 
 
-def _draw_pictures(panels: Mapping[str, Pictures]) -> "Drawn":
+def _draw_pictures(panels: Mapping[str, Pictures]) -> "MplFigure":
     """Draw panels side by side, each with as many pictures in a row as it has room for; least value white."""
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     filled = [own.values for own in panels.values() if own.values.size]
     limits = {"vmin": min(v.min() for v in filled), "vmax": max(v.max() for v in filled)}
@@ -222,7 +222,7 @@ def _draw_pictures(panels: Mapping[str, Pictures]) -> "Drawn":
     high = max(-(-len(own.values) // across) for own in panels.values())
     rows = -(-len(panels) // columns)
     size = width / columns / across
-    drawn = Drawn(figsize=(width, rows * (0.25 + 1.25 * size * high)), layout="constrained")
+    drawn = MplFigure(figsize=(width, rows * (0.25 + 1.25 * size * high)), layout="constrained")
     grid = drawn.subplots(rows, columns, squeeze=False)
     every = list(grid.flat)
     for unused in every[len(panels) :]:

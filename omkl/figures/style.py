@@ -23,7 +23,7 @@ from omkl.files import replacing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     from omkl.reports.ranks import Ranks
 
@@ -175,7 +175,7 @@ class Figure:
     """
 
     name: str
-    make: Callable[[], "Drawn"]
+    make: Callable[[], "MplFigure"]
     panels: int = 1
     title: str = ""
     note: str = ""
@@ -184,9 +184,9 @@ class Figure:
     ranks: "Ranks | None" = None
     instead: str = ""
 
-    def draw(self) -> "Drawn":
+    def draw(self) -> "MplFigure":
         """Draw the figure in the current style."""
-        with settings():
+        with drawing_settings():
             drawn: Any = self.make()
             if self.title and current().title:
                 drawn.suptitle(in_symbols(self.title), fontsize=9.0, x=0.01, ha="left", weight="bold")
@@ -219,7 +219,7 @@ class Figure:
             ".svg": {"Title": title, "Description": self.command, "Creator": creator, "Date": None},
         }
         drawn = self.draw()
-        with settings():
+        with drawing_settings():
             for path in paths:
                 ending = path.suffix.lower()
                 try:
@@ -237,7 +237,7 @@ class Figure:
         with in_style(replace(current(), title=False)):
             drawn = self.draw()
         file = io.StringIO()
-        with settings(**{"svg.hashsalt": which}):
+        with drawing_settings(**{"svg.hashsalt": which}):
             drawn.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         text = file.getvalue()
         text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", text, flags=re.S)
@@ -253,7 +253,7 @@ class Figure:
         return COLUMN if self.panels == 1 and self.ranks is None else PAGE
 
 
-def _put_note(drawn: "Drawn", note: str) -> None:
+def _put_note(drawn: "MplFigure", note: str) -> None:
     """Put a note below the panels, above the names of the legend where there is one."""
     text = textwrap.fill(note, int(15.5 * drawn.get_figwidth()), break_on_hyphens=False)
     if drawn.legends:
@@ -264,16 +264,16 @@ def _put_note(drawn: "Drawn", note: str) -> None:
     drawn.set_figheight(drawn.get_figheight() + 0.13 * (1 + text.count("\n")))
 
 
-def as_png(drawn: "Drawn", dpi: int = 110) -> bytes:
+def as_png(drawn: "MplFigure", dpi: int = 110) -> bytes:
     """Return a drawn figure as a PNG for a screen."""
     file = io.BytesIO()
-    with settings():
+    with drawing_settings():
         drawn.savefig(file, format="png", dpi=dpi)
     return file.getvalue()
 
 
 @contextlib.contextmanager
-def settings(**more: Any) -> Iterator[None]:
+def drawing_settings(**more: Any) -> Iterator[None]:
     """Draw what is inside with our settings, whatever the user's matplotlibrc; restores it after."""
     matplotlib = _imported()
     with matplotlib.rc_context():
@@ -361,12 +361,12 @@ def line_styles(
 
 def panels(
     count: int, height: float = 1.75, stack: int = 1, columns: int = 4, narrowest: float = 1.55
-) -> tuple["Drawn", "list[list[Axes]]"]:
+) -> tuple["MplFigure", "list[list[Axes]]"]:
     """Return a figure and its panels, ``stack`` of them one below the other for each of ``count``.
 
     height: of a panel in inches, lower in a narrow one    columns: at most    narrowest: inches of a panel
     """
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
     chosen = current().width
     natural = {1: 4.6, 2: PAGE, 3: PAGE}.get(count, PAGE if count <= 6 else LANDSCAPE)
@@ -376,7 +376,7 @@ def panels(
     rows = -(-count // most)
     across = -(-count // rows)
     height = min(height, 0.35 + 0.85 * width / across)
-    drawn = Drawn(figsize=(width, (height + 0.14) * rows * stack + 0.1), layout="constrained")
+    drawn = MplFigure(figsize=(width, (height + 0.14) * rows * stack + 0.1), layout="constrained")
     grid = drawn.subplots(rows * stack, across, squeeze=False)
     stacks = [list(grid[stack * row : stack * (row + 1), i]) for row in range(rows) for i in range(across)]
     for unused in stacks[count:]:
@@ -385,7 +385,7 @@ def panels(
     return drawn, stacks[:count]
 
 
-def columns_of(drawn: "Drawn") -> int:
+def panels_per_row(drawn: "MplFigure") -> int:
     """Return how many panels are in a row of a figure."""
     grid = drawn.axes[0].get_gridspec()
     return grid.ncols if grid else 1
@@ -410,7 +410,7 @@ def panel_title(axes: "Axes", text: str, alone: bool = False) -> None:
     axes.set_title(textwrap.fill(in_symbols(text), max(10, int(14 * (panel_width(axes) - 0.3)))))
 
 
-def legend(drawn: "Drawn", styles: Mapping[str, LineStyle], dots: bool = False) -> None:
+def draw_legend(drawn: "MplFigure", styles: Mapping[str, LineStyle], dots: bool = False) -> None:
     """Put one legend for all panels below them, where it hides nothing; dots: markers without lines."""
     from matplotlib.lines import Line2D
 
@@ -436,14 +436,14 @@ def legend(drawn: "Drawn", styles: Mapping[str, LineStyle], dots: bool = False) 
     drawn.legend(handles, names, ncols=columns, **place)
 
 
-def _fits(names: Sequence[str], columns: int, drawn: "Drawn") -> bool:
+def _fits(names: Sequence[str], columns: int, drawn: "MplFigure") -> bool:
     """Whether a legend with this number of columns, filled one after the other, is as wide as the figure."""
     rows = -(-len(names) // columns)
     longest = [max(map(len, names[at : at + rows])) for at in range(0, len(names), rows)]
     return len(longest) == columns and sum(0.5 + 0.061 * n for n in longest) <= drawn.get_figwidth()
 
 
-def limits(
+def axis_limits(
     seen: Iterable[float], levels: Mapping[str, float] = {}, widen: float = 1.5
 ) -> tuple[tuple[float, float], list[str]]:
     """Return the ends of an axis of a measure, and the levels beyond it.
@@ -466,11 +466,11 @@ def limits(
 def limit_y(
     axes: "Axes", seen: Iterable[float], levels: Mapping[str, float], ylim: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """Set the ends of a y axis and return them: the user's, ``ylim``, or those of `limits`.
+    """Set the ends of a y axis and return them: the user's, ``ylim``, or those of `axis_limits`.
 
     Levels beyond them are named in a corner, and not in the legend.
     """
-    ends, out = limits(seen, levels)
+    ends, out = axis_limits(seen, levels)
     if ylim:
         ends, out = ylim, [line for line, level in levels.items() if level > ylim[1]]
     axes.set_ylim(*ends)

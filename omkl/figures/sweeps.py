@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.settings_text import value_text
+from omkl.config.parameters import value_text
 from omkl.errors import UserError
 from omkl.figures import style
 from omkl.figures.style import Figure, LineStyle, join_notes, line_styles, symbol
@@ -18,7 +18,7 @@ from omkl.tasks import MEASURES, Measure
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
 
 WIDE = 30.0  # ratio of values from which on an axis is logarithmic
 FEW_BANDS = 4  # learners of a panel up to which each has a band
@@ -99,7 +99,7 @@ def sensitivity(
         left_out,
     )
 
-    def make() -> "Drawn":
+    def make() -> "MplFigure":
         drawn, stacks = style.panels(len(panels), 2.0, columns=columns)
         labels = {str(points["y_label"].iloc[0]) for points in panels}
         for (axes,), title, points in zip(stacks, titles, panels, strict=True):
@@ -108,7 +108,7 @@ def sensitivity(
             if style.is_leftmost(axes) or len(labels) > 1:
                 axes.set_ylabel(points["y_label"].iloc[0])
         seen = {line.get_label() for axes in drawn.axes for line in axes.get_lines()}
-        style.legend(drawn, {line: own for line, own in styles.items() if line in seen})
+        style.draw_legend(drawn, {line: own for line, own in styles.items() if line in seen})
         return drawn
 
     return Figure(name, make, len(panels), note=text, **more)
@@ -222,7 +222,7 @@ def _number_axis(axes: "Axes", values: list[float], log: bool) -> None:
 # -------------------------------------------------------------------- a sweep
 
 
-def sweep(
+def sweep_figure(
     summary: "pd.DataFrame", *, name: str = "sweep", command: str = "", title: str = ""
 ) -> Figure | None:
     """Return a summary's grid: the error over what was swept, one panel per data set (and learner).
@@ -271,16 +271,16 @@ def _dots(table: "pd.DataFrame", about: dict[str, Any]) -> Figure:
         left_out,
     )
 
-    def make() -> "Drawn":
+    def make() -> "MplFigure":
         most = min(max(len(learners_of(part)) for part in parts), MOST_DOTS)
         drawn, stacks = style.panels(len(parts), 0.5 + 0.15 * most, columns=2, narrowest=2.6)
-        drawn.set_figheight((0.65 + 0.15 * most) * -(-len(parts) // style.columns_of(drawn)))
+        drawn.set_figheight((0.65 + 0.15 * most) * -(-len(parts) // style.panels_per_row(drawn)))
         for (axes,), data, part in zip(stacks, sets, parts, strict=True):
             _dot_panel(axes, str(data), part, styles, several, len(parts) == 1)
         seen = {text for axes in drawn.axes for text in axes.get_legend_handles_labels()[1]}
         shown = {line: own for line, own in styles.items() if line in seen}
         few = len(shown) <= style.MOST_LINES  # of more, the ticks name the learners
-        style.legend(drawn, {k: v for k, v in shown.items() if few or v.is_yardstick}, dots=True)
+        style.draw_legend(drawn, {k: v for k, v in shown.items() if few or v.is_yardstick}, dots=True)
         return drawn
 
     return Figure(make=make, panels=len(parts), note=text, **about)
@@ -313,7 +313,7 @@ def _dot_panel(
     axes.set_ylim(len(names) - 0.5, -0.5)
     base = yardsticks_of(part)
     levels = dict(zip(base["line"], base[mean].astype(float), strict=True))
-    limits, out = style.limits(ends, levels)
+    limits, out = style.axis_limits(ends, levels)
     axes.set_xlim(*limits)
     for line, level in levels.items():
         if line not in out:
@@ -377,7 +377,7 @@ def _maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[st
     return Figure(make=make, panels=len(parts), note=text, **about)
 
 
-def _draw_maps(parts: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str) -> "Drawn":
+def _draw_maps(parts: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str) -> "MplFigure":
     tall = max((len(part.ticks[0]) for part in parts), default=0)
     wide = max((len(part.ticks[1]) for part in parts), default=0)
     drawn, stacks = style.panels(

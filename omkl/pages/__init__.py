@@ -1,6 +1,6 @@
 """A report: one HTML file with the tables, figures and claims of stored cells, that needs no network.
 
-sections        what a page holds            html       a page as one file, by the templates in omkl/web
+documents       what a page holds, and how it is written: as one HTML file, or as Markdown
 runs.run_page   the page of a plan: its sweep, table, learning curves, ranks
 papers.paper_page   the page of a paper
 

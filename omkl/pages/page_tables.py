@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan, learner_names, learner_spec, pool, pool_names
-from omkl.config.settings_text import SCALING, kernels_text, params_text, word_text
+from omkl.config.parameters import SCALING, kernels_text, params_text, word_text
 from omkl.data import DataRef, registry
 from omkl.errors import counted
-from omkl.reports import origin
+from omkl.reports import captions
 from omkl.reports.captions import some
 from omkl.reports.results_table import NO_TEST
 from omkl.reports.rows import Row
@@ -84,8 +84,8 @@ def about(row: Row, cells: "pd.DataFrame", names: Mapping[str, str], note: str =
     if not first:
         return known
     known.append(("data", f"{data}, {first['T']:.0f} examples, sha256 {first['data_hash']}"))
-    when = origin.span(origin.times_of(own["provenance"]))
-    made = origin.origin_columns(own["provenance"])
+    when = captions.span(captions.times_of(own["provenance"]))
+    made = captions.origin_columns(own["provenance"])
     load = f"load at most {made['load_max']:g}" if made["load_max"] is not None else ""
     parts = filter(None, (made["versions"], made["commit"], made["machines"], load))
     return [*known, ("made with", " · ".join(parts)), ("made at", f"{when} UTC" if when else "unknown")]
@@ -172,15 +172,15 @@ def provenance(cells: "pd.DataFrame") -> Table:
     """Return where the cells come from: a row per code, machine and workers, with its dates and loads."""
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for entry in cells["provenance"]:
-        made = origin.origin_columns([entry])
+        made = captions.origin_columns([entry])
         workers = f"{entry.get('backend') or 'unknown'}, {entry.get('jobs') or '?'}"
         code = ", ".join(filter(None, (made["versions"], made["commit"])))
         groups.setdefault((code, made["machines"], workers), []).append(entry)
     rows = []
     for (code, machine, workers), entries in groups.items():
-        times = origin.times_of(entries)
+        times = captions.times_of(entries)
         loads = sorted(entry["load"] for entry in entries if isinstance(entry.get("load"), (int, float)))
         row = {"cells": str(len(entries)), "code": code, "machine": machine, "workers": workers}
-        rows.append(row | {"load": origin.span(loads, "g"), "from (UTC)": times[0], "to (UTC)": times[-1]})
+        rows.append(row | {"load": captions.span(loads, "g"), "from (UTC)": times[0], "to (UTC)": times[-1]})
     terms = [("load", "of the machine over one minute, when each cell ended: least and most")]
     return plain_table("made-with", rows, terms=terms)

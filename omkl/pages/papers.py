@@ -1,35 +1,38 @@
 """The sections of a paper: its answer, its tables with the published values, its figures and claims."""
 
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from omkl.config.parameters import word_text
 from omkl.errors import OmklError, UserError, counted
+from omkl.pages.documents import Filed, Page, Section
 from omkl.pages.page_tables import plain_table, with_details
 from omkl.pages.runs import origin_sections, page_curves
-from omkl.pages.sections import Filed, Page, Part, Section
-from omkl.publications.claims import claims_of
-from omkl.publications.compare import Compared, compare_rows
-from omkl.publications.page import answer_of, rule_of
+from omkl.publications.claims import UNKNOWN, YES, claims_of
+from omkl.publications.compare import AGREES, DIFFERS, Compared, compare_rows
+from omkl.publications.paper import FEW, Item, Paper, Run, as_list, enumerated
 from omkl.publications.paper import KINDS as OF_ITEMS
-from omkl.publications.paper import Item, Paper
 from omkl.publications.paper_figures import digits, paper_figure, selected
-from omkl.publications.paper_tables import KINDS, best_warnings, digest, sizes, warnings_of
-from omkl.publications.selection import Selection, Work, work_of
-from omkl.publications.tuned import tuned_runs
-from omkl.reports.comparison import comparison
+from omkl.publications.paper_tables import KINDS, best_warnings, comparison_warnings, digest, sizes
+from omkl.publications.selection import PaperPlans, Selection, plans_of
+from omkl.publications.tuned import older, tuned_runs, tuning_rule
+from omkl.reports.ranks import comparison
 from omkl.runs.runner import stored_plans
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
+    from omkl.figures.style import Figure
     from omkl.runs.runner import Outcome
+
 
 NOT_OF_CELLS = ("sizes", "digits")  # kinds of tables and figures
 TABLES = tuple(OF_ITEMS["tables"])
 
 
-def _work(paper: Paper, selection: Selection) -> Work:
+def _work(paper: Paper, selection: Selection) -> PaperPlans:
     every = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
-    return work_of(paper, [item for item in every if item.kind not in NOT_OF_CELLS], selection)
+    return plans_of(paper, [item for item in every if item.kind not in NOT_OF_CELLS], selection)
 
 
 def run_paper(paper: Paper, selection: Selection, **how: Any) -> "Outcome":
@@ -71,7 +74,7 @@ def paper_page(
         raise UserError(f"the store {work.plans[0].store} holds none of the cells of {paper.name}; {some}")
     parts = _Parts(paper, selection, outcome, Store(work.plans[0].store), draw)
     sections = parts.tables("digest")
-    rule, exceptions = rule_of(paper) if tuned_runs(paper) else ([], [])
+    rule, exceptions = tuning_text(paper) if tuned_runs(paper) else ([], [])
     sections += [Section("The rule", texts=rule, numbered=True)] * bool(rule)
     sections += parts.tables(*(kind for kind in TABLES if kind not in ("digest", "best")))
     sections += [parts.figure(item) for item in paper.figures.values()]
@@ -95,6 +98,15 @@ def paper_page(
     )
 
 
+@dataclass(frozen=True)
+class _Place:
+    """What a table's files are called, what its table in the page is, and the command that prints it."""
+
+    stem: str
+    name: str
+    command: str
+
+
 class _Parts:
     """The sections of a paper, made of the cells of an outcome; gathers their warnings and verdicts.
 
@@ -115,21 +127,33 @@ class _Parts:
         return [self.table(item) for item in self.paper.tables.values() if item.kind in kinds]
 
     def table(self, item: Item) -> Section:
-        stem, name = f"table-{item.number or item.paper}", f"{self.paper.name}-table-{item.number or 1}"
-        command = self.selection.command("table", item.name)
+        """Return the section of a table; one that cannot be made says why."""
+        name = f"{self.paper.name}-table-{item.number or 1}"
+        place = _Place(f"table-{item.number or item.paper}", name, self.selection.command("table", item.name))
         if item.kind == "sizes":
-            listed = sizes(self.paper, item, self.selection)
-            records: Any = listed.table.records
-            shown = [{key: text for key, text in row.items() if key != "missing"} for row in records]
-            how = [[("how to get it", row["missing"])] if row["missing"] else [] for row in records]
-            own = plain_table(name, records, how, shown=shown, command=command)
-            return Section(listed.title, [Filed(stem, listed.table, own)])
+            return self._sizes(item, place)
         if item.kind == "digest":
-            answers: Any = digest(self.paper, item, self.selection, stored=True).table
-            rows = answers.flat().to_dict("records")
-            about = [[("then", row["then"])] for row in rows]
-            own = plain_table(name, rows, about, shown=rows, command=command)
-            return Section(answers.title, [Filed(stem, answers, own)])
+            return self._digest(item, place)
+        return self._compared_table(item, place)
+
+    def _sizes(self, item: Item, place: _Place) -> Section:
+        listed = sizes(self.paper, item, self.selection)
+        records: Any = listed.table.records
+        shown = [{key: text for key, text in row.items() if key != "missing"} for row in records]
+        how = [[("how to get it", row["missing"])] if row["missing"] else [] for row in records]
+        page_table = plain_table(place.name, records, how, shown=shown, command=place.command)
+        return Section(listed.title, [Filed(place.stem, listed.table, page_table)])
+
+    def _digest(self, item: Item, place: _Place) -> Section:
+        answers: Any = digest(self.paper, item, self.selection, stored=True).table
+        rows = answers.flat().to_dict("records")
+        about = [[("then", row["then"])] for row in rows]
+        page_table = plain_table(place.name, rows, about, shown=rows, command=place.command)
+        return Section(answers.title, [Filed(place.stem, answers, page_table)])
+
+    def _compared_table(self, item: Item, place: _Place) -> Section:
+        """Return the section of a table whose rows may be compared with published ones."""
+        stem, name, command = place.stem, place.name, place.command
         try:
             compared = self._compared(item, command)
         except UserError as error:  # nothing of it is tuned yet
@@ -141,7 +165,9 @@ class _Parts:
         except UserError as error:  # the learner that all are compared with has not finished
             return Section(compared.title, texts=[f"Not shown: {error}."])
         best = item.kind in ("best", "matrix")
-        self._warn(compared.title, best_warnings(compared) if best else warnings_of(compared, f"`{command}`"))
+        self._warn(
+            compared.title, best_warnings(compared) if best else comparison_warnings(compared, f"`{command}`")
+        )
         self.verdicts += compared.verdicts
         if item.kind == "times":
             drawn = replace(paper_figure(compared, f"{name}-times"), warnings=(), command="")
@@ -150,12 +176,14 @@ class _Parts:
             return Section(compared.title, [Filed(stem, table, replace(table, name=name))])
         paths = {ref.name: ref.word for plan in compared.work.plans for ref in plan.data}
         detailed = with_details(table, name, compared.rows, compared.cells, paths)
-        parts: list[Part] = [Filed(stem, table, detailed)]
-        if not best and not any(own.kind == "curves" for own in self.paper.figures.values()):
-            drawn_of = (compared.cells, self.curves, compared.expected, compared.rows)
-            if curves := page_curves(*drawn_of, name=f"{name}-curves"):
-                parts.append(curves)
-        return Section(compared.title, parts)
+        curves = None if best else self._curves(compared, f"{name}-curves")
+        return Section(compared.title, [Filed(stem, table, detailed), *([curves] if curves else [])])
+
+    def _curves(self, compared: Compared, name: str) -> "Figure | None":
+        """Return the learning curves of a table's rows, None where the paper has figures of its own."""
+        if any(figure.kind == "curves" for figure in self.paper.figures.values()):
+            return None
+        return page_curves(compared.cells, self.curves, compared.expected, compared.rows, name=name)
 
     def figure(self, item: Item) -> Section:
         stem, name = f"figure-{item.number}", f"{self.paper.name}-figure-{item.number}"
@@ -191,7 +219,7 @@ class _Parts:
         return Section("Claims", [Filed("claims", made.table, plain_table(name, records, abouts, **about))])
 
     def _compared(self, item: Item, command: str) -> Compared:
-        work = work_of(self.paper, [item], self.selection)
+        work = plans_of(self.paper, [item], self.selection)
         return compare_rows(self.paper, item, work, self.outcome, command)
 
     def _warn(self, title: str, warnings: list[str]) -> None:
@@ -203,3 +231,128 @@ class _Parts:
         """Each warning once, with the titles of its tables and claims where they are few."""
         of = {w: "" if len(titles) > 3 else f"{'; '.join(titles)}: " for w, titles in self._titles.items()}
         return [f"{titles}{warning}" for warning, titles in of.items()]
+
+
+# ------------------------------------------------------------------ what a paper's page says of its numbers
+
+RULE = (
+    "Each learner has {trials} trials on each data set: its default, and settings from the ranges in its "
+    "file in conf/algo (`search`); widths of kernels are multiples of the median distance of the first 500 "
+    "rows; a learner with a pool chooses among its usual one and {pools}. Whether features are scaled online "
+    "is searched with the rest, for numbers the targets too; budgets and numbers of random features are not.",
+    "The trials race on {rungs} prefixes of the stream, each {eta} times as long as the one before, none "
+    "shorter than {least} examples, the last the whole stream: one trial in {eta} goes on, and the default "
+    "runs on the last, too. On streams of at most {small} examples all trials run on all of them.{longest}",
+    "A trial is judged by its mean error over {permutations} that no table shows, four on such streams. In "
+    "time order the trials see the first third of the stream, and the tables are about the rest.",
+)
+LONGEST = " A setting whose pass would take more than {longest:g} s does not go on."
+ROUNDS = "the first {rounds} examples of each permutation are run"
+REPS = "{reps} passes are reported"
+FEWER = " (fewer, but at least {fewest}, where together they take a tuned learner more than {seconds:g} s)"
+EXCEPTIONS = "The exceptions are at the end of the page."
+OTHER = "Other rules hold for {learners} on {data}: {changes}."
+OLDER = (
+    "The ranges of these learners in conf/algo have changed since they were tuned: {learners}. "
+    "`omkl tune {paper} --fresh` tunes all again."
+)
+
+
+# -------------------------------------------------------------------- what a reader takes home
+
+
+# So begin the titles of claims that are counted apart: of another reading, of other kernels, of ours.
+APART_FROM = ("as printed", "with cosine-normalised kernels", "beyond the paper")
+_COUNTS = ("no reason", "one reason", "two reasons", "three reasons", "four reasons", "five reasons")
+
+
+def answer_of(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line on how much of a paper is reproduced, and the points of its ``answer``.
+
+    verdicts: of the published values (compare)    claims: as their table holds them
+    """
+    parts: list[str] = []
+    if verdicts:
+        near, agreeing = len(verdicts) - verdicts.count(DIFFERS), verdicts.count(AGREES)
+        parts.append(
+            f"{near} of {len(verdicts)} published values (mistakes and #SV) lie within two published "
+            f"standard deviations ({agreeing} agree by Welch's t-test, 5 %, not corrected)"
+        )
+    begins = [claim["text"].partition(": ")[0] for claim in claims]
+    groups = [begin if begin in APART_FROM else "claims hold" for begin in begins]
+    for name in ("claims hold", *APART_FROM):
+        own = [claim["verdict"] for claim, group in zip(claims, groups, strict=True) if group == name]
+        doubtful = f" ({own.count(UNKNOWN)} undecided)" if UNKNOWN in own else ""
+        parts += [f"{own.count(YES)} of {len(own)} {name}{doubtful}"] if own else []
+    lines = [f"{', '.join(parts)}."] if parts else []
+    lines += [paper.instead] if paper.instead else []
+    if verdicts and paper.answer:
+        lines.append(f"The values further away have {_COUNTS[len(paper.answer)]}:")
+    return [" ".join(lines), *paper.answer] if lines else list(paper.answer)
+
+
+# -------------------------------------------------------------------- what is said of the numbers
+
+
+def tuning_text(paper: Paper) -> tuple[list[str], list[str]]:
+    """Return the rule by which a page's learners are tuned, in a few points, and the exceptions from it."""
+    runs = tuned_runs(paper)
+    by_rule = [(vars(rule), own) for rule, own in _alike(runs, lambda run: tuning_rule(run)[0])]
+    usual = max(by_rule, key=lambda pair: len(pair[1]))[0]
+    passes, longest = usual["passes"], usual["longest"]
+    values = usual | {
+        "pools": enumerated(list(usual["pools"])),
+        "permutations": "one permutation" if passes == 1 else f"{passes} permutations",
+        "longest": "" if longest is None else LONGEST.format(longest=longest),
+    }
+    points, exceptions = [text.format(**values) for text in RULE], []
+    for rule, own in by_rule:
+        changes = [word_text(key, value) for key, value in rule.items() if value != usual[key]]
+        if changes:
+            names = list(dict.fromkeys(name for run in own for name in as_list(run.words["algo"])))
+            learners = enumerated(names) if len(names) <= FEW else f"{len(names)} learners"
+            exceptions.append(OTHER.format(learners=learners, data=_sets(own), changes=", ".join(changes)))
+    cuts = []
+    for text, groups in ((ROUNDS, _alike(runs, _rounds)), (REPS, _alike(runs, _reps))):
+        groups.sort(key=lambda pair: -len(pair[1]))
+        for place, (values, own) in enumerate(groups):
+            said = text.format(**values)
+            if text == REPS and values["seconds"] and values["reps"] > values["fewest"]:
+                said += FEWER.format(**values)
+            if place:
+                exceptions.append(f"{said[:1].upper()}{said[1:]} on {_sets(own)}.")
+            else:
+                cuts.append(said)
+    if changed := [f"{learner} on {data}" for run in runs for data, learner in older(run)]:
+        exceptions.append(OLDER.format(learners=", ".join(changed), paper=paper.name))
+    exceptions = [*dict.fromkeys(exceptions), *paper.deviations]
+    said = ", and ".join(cuts)
+    points.append(f"{said[:1].upper()}{said[1:]}.")
+    return points + [EXCEPTIONS] * bool(exceptions), exceptions
+
+
+def _rounds(run: Run) -> dict[str, Any] | None:
+    return {"rounds": run.words["rounds"]} if "rounds" in run.words else None
+
+
+def _reps(run: Run) -> dict[str, Any]:
+    cuts = tuning_rule(run)[1]
+    return {"reps": int(run.words.get("reps", 1)), "seconds": cuts.seconds, "fewest": cuts.fewest}
+
+
+def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, list[Run]]]:
+    """Return the runs that share a value, those without one left out."""
+    groups: list[tuple[Any, list[Run]]] = []
+    for run in runs:
+        if (own := value(run)) is None:
+            continue
+        same = next((members for known, members in groups if known == own), None)
+        if same is None:
+            groups.append((own, [run]))
+        else:
+            same.append(run)
+    return groups
+
+
+def _sets(runs: Iterable[Run]) -> str:
+    return enumerated(list(dict.fromkeys(name for run in runs for name in run.data)))

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
 from omkl.errors import UserError, counted
+from omkl.figures.costs_and_ranks import rank_figure
 from omkl.figures.curves import learning_curves
 from omkl.figures.matrices import confusion
-from omkl.figures.rank_diagram import ranks
 from omkl.figures.style import Figure, file_stem
-from omkl.figures.sweeps import sweep
+from omkl.figures.sweeps import sweep_figure
+from omkl.pages.documents import Page, Section
 from omkl.pages.page_tables import data_sets, provenance, with_details
-from omkl.pages.sections import Page, Section
-from omkl.reports.comparison import comparison
 from omkl.reports.measures import PAIR
-from omkl.reports.ranks import average_ranks
+from omkl.reports.ranks import average_ranks, comparison
 from omkl.reports.results_table import (
     AGAIN,
     BEST,
@@ -105,7 +104,7 @@ def cells_sections(
         chosen = [rows[place] for place in best.pop("place")]
         own = with_details(run_table(best, cells, expected, swept=swept), "best", chosen, cells, names)
         sections.insert(0, Section(BEST.capitalize(), [own]))
-        if drawn := sweep(summary, name="sweep"):
+        if drawn := sweep_figure(summary, name="sweep"):
             sections.insert(0, Section("Sweep", [drawn]))
     if curves := page_curves(cells, store.curves(set(cells["key"])), expected, rows):
         sections.append(Section("Learning curves", [curves]))
@@ -119,7 +118,7 @@ def cells_sections(
         title = f"Average ranks, {task}"
         try:
             ranked = average_ranks(part)
-            drawn = ranks(ranked, name=f"ranks-{task}")
+            drawn = rank_figure(ranked, name=f"ranks-{task}")
             table = comparison(ranked)
             if drawn.instead:
                 sections.append(Section(title, [table], [drawn.instead]))

@@ -14,7 +14,7 @@ from omkl.passes.model import scored
 from omkl.passes.model_file import pack, unpack
 from omkl.passes.overflow import check_scores, check_sums
 from omkl.passes.scaling import Scaling
-from omkl.store.cell_measures import hits_of, of_counts
+from omkl.store.fields import hits_of, of_counts
 from omkl.tasks import BINS, WITHIN_95
 
 Values = dict[str, float]

@@ -19,13 +19,20 @@ from omkl.errors import UserError, counted, suggest
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper, as_list, needed_share
 from omkl.publications.paper_tables import TableResult, not_tuned, unfinished
-from omkl.publications.selection import Selection, work_of
+from omkl.publications.selection import Selection, plans_of
 from omkl.reports.measures import ERROR
 from omkl.reports.results_table import failed, incomplete
 from omkl.reports.rows import Row
-from omkl.reports.statistics import ALPHA, LEAST_COMMON, constant, interval, paired_t, rank_correlation
+from omkl.reports.statistics import (
+    ALPHA,
+    LEAST_COMMON,
+    constant,
+    difference_interval,
+    paired_t,
+    rank_correlation,
+)
 from omkl.reports.table import Table
-from omkl.store.cell_measures import CellMeasures, with_extra
+from omkl.store.fields import CellMeasures, with_extra
 from omkl.store.store import Store
 from omkl.tasks import MEASURES
 
@@ -38,6 +45,7 @@ OTHERS = "others"  # in place of labels: all other rows of the runs
 SHORT = 0.01  # seconds: shorter times are mostly what a call costs, and decide nothing
 DIGITS = 12  # the most that tell two numbers apart
 YES, NO, SAME, UNKNOWN = "holds", "does not hold", "no difference", "undecided"
+_ON_EXCEPTIONS = {YES: NO, NO: YES, SAME: YES}  # where a claim says that it does not hold
 _MARKS = {YES: "", NO: " (no)", SAME: " (=)", UNKNOWN: " (?)"}
 _FORMS = {"mistake_pct": (".{}f", 2, " %"), "seconds": ("#.{}g", 3, " s"), "top_weight": (".{}f", 3, "")} | {
     own.name: ("#.{}g", 3, "") for own in MEASURES.values() if own.tasks and own.name != "mistake_pct"
@@ -276,7 +284,7 @@ def comparable(rows: ClaimRows, options: Options) -> Answer:
     more = rows.differences(rows.row(pair.left), rows.row(pair.right), measure)
     if more.size < LEAST_COMMON:
         return UNKNOWN, numbers
-    low, high = interval(more)
+    low, high = difference_interval(more)
     margin = options.get("margin", MEASURES[measure].practically_equal(pair.b))
     holds = high < margin and (bool(options.get("or_better")) or low > -margin)
     return _answer(holds), f"{numbers} ({low:+.3g} to {high:+.3g})"
@@ -457,7 +465,7 @@ def _shown(values: Sequence[float], measure: str) -> list[str]:
 
 def check_claims(paper: Paper, selection: Selection, **how: Any) -> TableResult:
     """Run the missing cells of a paper's claims and check each; how: of ``Work.run``."""
-    work = work_of(paper, paper.claims.values(), selection)
+    work = plans_of(paper, paper.claims.values(), selection)
     return claims_of(paper, selection, work.run(**how), lenient=bool(work.pending))
 
 
@@ -467,60 +475,93 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
     lenient: a claim whose rows do not suffice is undecided, and no UserError; so it is where the selection
     names the data
     """
-    rows: list[dict[str, Any]] = []
-    warnings: list[str] = []
     measures, curves = CellMeasures(with_extra(outcome.cells)), dict[str, Any]()
     command = selection.command("claims", paper.name)
+    checks = []
     for item in paper.claims.values():
-        compared, lacks = compare_rows(paper, item, work_of(paper, [item], selection), outcome), ""
+        compared = compare_rows(paper, item, plans_of(paper, [item], selection), outcome)
+        answers: dict[str, Answer] = {}
         try:
-            each = on_each(compared, item.options, measures, curves)
-            if item.kind in ACROSS:
-                answers = {"": ACROSS[item.kind](each, item.options)}
-            else:
-                answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
-            answers |= {data: (UNKNOWN, answers[data][1]) for data in unfinished(compared) & answers.keys()}
+            answers, lacks = _answers(compared, on_each(compared, item.options, measures, curves)), ""
         except UserError as error:
             if not (lenient or selection.data):
                 raise UserError(f"conf/paper/{paper.name}.yaml: claims.{item.number}: {error}") from error
-            answers, lacks = {}, str(error)
-        there = compared.summary[compared.summary["missing"] == ""]
-        own = [*incomplete(there, f"`{command}`"), *failed(compared.expected)]
-        own += not_tuned(compared.work, f"`omkl tune {paper.name}`")
-        if not answers and (names := dict.fromkeys(name for _, name in compared.work.missing)):
-            lacks = lacks or f"no data: {', '.join(names)}"
-            own += [f"{name}: the data are not available: {compared.work.how[name]}" for name in names]
-        if not answers and "data" in item.options:
-            lacks = lacks or f"not run on {', '.join(as_list(item.options['data']))}"
-        apart, sets = as_list(item.options.get("exceptions", [])), str(item.options.get("sets", "all"))
-        answers = {
-            data: (_excepted(own) if data in apart else own, text) for data, (own, text) in answers.items()
-        }
-        known = [own for own, _ in answers.values() if own != UNKNOWN]
-        row: dict[str, Any] = {"claim": item.number, "text": item.title, "said of": sets}
-        row |= {"holds on": known.count(YES), "of": len(known)}
-        row["verdict"] = verdict(sets, *_parted(answers, apart))
-        texts = (
-            f"{data} {numbers}{' (an exception)' if data in apart else ''}{_MARKS[own]}".strip()
-            for data, (own, numbers) in answers.items()
-        )
-        rows.append(row | {"numbers": "; ".join(texts) or lacks, "incomplete": "; ".join(own)})
-        warnings += own
+            lacks = str(error)
+        warnings = _warnings(compared, command, f"`omkl tune {paper.name}`", bool(answers))
+        lacks = lacks or _why_none(compared)
+        checks.append(_Check(item, answers, lacks, warnings))
     terms = [text for text, needed in _TERMS.items() if any(map(needed, paper.claims.values()))]
-    return TableResult(_table(rows, terms, list(dict.fromkeys(warnings)), command), outcome)
+    warnings = list(dict.fromkeys(warning for check in checks for warning in check.warnings))
+    return TableResult(_table([check.row() for check in checks], terms, warnings, command), outcome)
 
 
-def _excepted(answer: str) -> str:
-    """Return the answer on a data set of which a claim says that it does not hold there."""
-    return {YES: NO, NO: YES, SAME: YES}.get(answer, answer)
+@dataclass(frozen=True)
+class _Check:
+    """A claim with its answers by data set.
+
+    lacks: why there are none    warnings: on the cells of its rows
+    """
+
+    item: Item
+    answers: Mapping[str, Answer]
+    lacks: str
+    warnings: list[str]
+
+    def row(self) -> dict[str, Any]:
+        """Return the claim's row as plain values."""
+        options = self.item.options
+        apart, sets = as_list(options.get("exceptions", [])), str(options.get("sets", "all"))
+        answers = {
+            data: (_ON_EXCEPTIONS.get(answer, answer) if data in apart else answer, numbers)
+            for data, (answer, numbers) in self.answers.items()
+        }
+        decided = [answer for answer, _ in answers.values() if answer != UNKNOWN]
+        on_others = [answer for data, (answer, _) in answers.items() if data not in apart]
+        on_exceptions = [answer for data, (answer, _) in answers.items() if data in apart]
+        texts = (
+            f"{data} {numbers}{' (an exception)' if data in apart else ''}{_MARKS[answer]}".strip()
+            for data, (answer, numbers) in answers.items()
+        )
+        return {
+            "claim": self.item.number,
+            "text": self.item.title,
+            "said of": sets,
+            "holds on": decided.count(YES),
+            "of": len(decided),
+            "verdict": verdict(sets, on_others, on_exceptions),
+            "numbers": "; ".join(texts) or self.lacks,
+            "incomplete": "; ".join(self.warnings),
+        }
 
 
-def _parted(answers: Mapping[str, Answer], apart: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the answers on the data sets that a claim is about, and on its exceptions."""
-    return (
-        [own for data, (own, _) in answers.items() if data not in apart],
-        [own for data, (own, _) in answers.items() if data in apart],
-    )
+def _answers(compared: Compared, each: Sequence[ClaimRows]) -> dict[str, Answer]:
+    """Return a claim's answers by data set, UNKNOWN where cells are missing. Raises UserError as its kind."""
+    item = compared.item
+    if item.kind in ACROSS:
+        answers = {"": ACROSS[item.kind](each, item.options)}
+    else:
+        answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
+    return answers | {data: (UNKNOWN, answers[data][1]) for data in unfinished(compared) & answers.keys()}
+
+
+def _warnings(compared: Compared, command: str, tune: str, answered: bool) -> list[str]:
+    """Return warnings on the rows of a claim; without an answer also each data set that it would need."""
+    there = compared.summary[compared.summary["missing"] == ""]
+    names = () if answered else dict.fromkeys(name for _, name in compared.work.missing)
+    return [
+        *incomplete(there, f"`{command}`"),
+        *failed(compared.expected),
+        *not_tuned(compared.work, tune),
+        *(f"{name}: the data are not available: {compared.work.how[name]}" for name in names),
+    ]
+
+
+def _why_none(compared: Compared) -> str:
+    """Return why a claim has no answer where nothing was wrong: its data are not there, or were not run."""
+    if names := dict.fromkeys(name for _, name in compared.work.missing):
+        return f"no data: {', '.join(names)}"
+    data = as_list(compared.item.options.get("data", ()))
+    return f"not run on {', '.join(data)}" if data else ""
 
 
 def verdict(sets: str, answers: Sequence[str], exceptions: Sequence[str] = ()) -> str:
@@ -528,15 +569,15 @@ def verdict(sets: str, answers: Sequence[str], exceptions: Sequence[str] = ()) -
 
     SAME where it would, if the data sets without a difference were on its side. answers: on each data set
     """
-    known = [own for own in answers if own != UNKNOWN]
-    if not known:
+    decided = [answer for answer in answers if answer != UNKNOWN]
+    if not decided:
         return UNKNOWN
-    enough, held = needed_share(sets), known.count(YES) / len(known)
+    enough, share = needed_share(sets), decided.count(YES) / len(decided)
     if NO in exceptions:
         return NO
-    if enough(held):
+    if enough(share):
         return YES
-    return SAME if enough(held + known.count(SAME) / len(known)) else NO
+    return SAME if enough(share + decided.count(SAME) / len(decided)) else NO
 
 
 _TERMS: dict[str, Callable[[Item], bool]] = {
@@ -556,13 +597,8 @@ _TERMS: dict[str, Callable[[Item], bool]] = {
 
 def _table(records: list[dict[str, Any]], terms: list[str], warnings: list[str], command: str) -> Table:
     shown = [
-        {
-            "#": str(place),
-            "claim": row["text"],
-            "said of": row["said of"],
-            "holds on": f"{row['holds on']} of {row['of']}",
-            "verdict": row["verdict"],
-        }
+        {"#": str(place), "claim": row["text"], "said of": row["said of"]}
+        | {"holds on": f"{row['holds on']} of {row['of']}", "verdict": row["verdict"]}
         for place, row in enumerate(records, 1)
     ]
     lines = [f"{place}. {row['numbers']}" for place, row in enumerate(records, 1)]

@@ -13,7 +13,7 @@ from omkl.data.orders import rounds_of
 from omkl.errors import UserError, show, suggest
 from omkl.paths import extensions, published_folder
 from omkl.publications.paper import Item, Paper, Run, as_list
-from omkl.publications.selection import Work
+from omkl.publications.selection import PaperPlans
 from omkl.reports.rows import ReportPlan, Row, identities, identity, rounds_text
 from omkl.reports.statistics import ALPHA, welch
 from omkl.reports.summary import summary_of_rows
@@ -116,7 +116,7 @@ class Compared:
 
     item: Item
     title: str
-    work: Work
+    work: PaperPlans
     cells: "pd.DataFrame"
     expected: ReportPlan
     rows: list[Row]
@@ -126,7 +126,9 @@ class Compared:
     verdicts: list[str] = field(default_factory=list)
 
 
-def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", command: str = "") -> Compared:
+def compare_rows(
+    paper: Paper, item: Item, work: PaperPlans, outcome: "Outcome", command: str = ""
+) -> Compared:
     """Return the rows of a table: data sets in order, in each the runs' learners, then the yardsticks.
 
     outcome: of ``work.run`` or of a larger work    command: makes the table
@@ -157,7 +159,7 @@ def compare_rows(paper: Paper, item: Item, work: Work, outcome: "Outcome", comma
     return compared
 
 
-def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple[Row, Run]]:
+def _rows(work: PaperPlans, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple[Row, Run]]:
     """Return the rows with the run that each belongs to: data sets in the order the runs list them.
 
     In a data set the learners come in the order of the runs, then the yardsticks. A setting that two runs
@@ -193,7 +195,7 @@ def _rows(work: Work, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple
     )
 
 
-def _add_missing(table: dict[tuple, tuple[Row, Run]], work: Work, expected: ReportPlan) -> None:
+def _add_missing(table: dict[tuple, tuple[Row, Run]], work: PaperPlans, expected: ReportPlan) -> None:
     """Add rows of data sets that are not available."""
     for run, data in work.missing:
         for learner in () if run.extra else as_list(run.words["algo"]):
@@ -212,7 +214,7 @@ def _places(cells: "pd.DataFrame") -> dict[tuple, dict[int, int]]:
     return places
 
 
-def _parts(work: Work) -> "Iterator[tuple[bool, Run, Plan, DataRef]]":
+def _parts(work: PaperPlans) -> "Iterator[tuple[bool, Run, Plan, DataRef]]":
     """Yield each data set of each plan, for its learners and then, of all plans, for its yardsticks.
 
     All learners come first, so that a learner among the yardsticks is none.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal
 
 from omkl import conf
-from omkl.config.settings_text import word_text
+from omkl.config.parameters import word_text
 from omkl.errors import UserError, shown, suggest
 from omkl.figures.style import KINDS as FIGURE_KINDS
 from omkl.schema import Check, Text, as_dataclass, checked, such, wrong

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.figures.costs import costs_of, pareto, times
+from omkl.figures.costs_and_ranks import costs_of, pareto, rank_figure, times_figure
 from omkl.figures.curves import learning_curves
 from omkl.figures.matrices import Pictures, pictures
-from omkl.figures.rank_diagram import ranks
 from omkl.figures.style import Figure, current, symbol
 from omkl.figures.sweeps import sensitivity, sensitivity_table
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper
-from omkl.publications.selection import Selection, work_of
+from omkl.publications.selection import Selection, plans_of
 from omkl.reports import captions
 from omkl.reports.measures import learners_of
 from omkl.reports.ranks import average_ranks
@@ -73,7 +72,7 @@ def figure_of(
     command = selection.command("figure", item.name) + current().words()
     if item.kind == "digits":
         return replace(digits(item), command=command), None, Path("results")
-    work = work_of(paper, [item], selection)
+    work = plans_of(paper, [item], selection)
     outcome = work.run(**how)
     made = paper_figure(selected(compare_rows(paper, item, work, outcome, command)))
     return replace(made, command=command), outcome, Path(work.plans[0].store)
@@ -132,12 +131,12 @@ def _ranks(compared: Compared) -> Figure:
     made = average_ranks(compared.summary)
     if absent := list(dict.fromkeys(name for _, name in compared.work.missing)):
         made = replace(made, left_out=(*made.left_out, f"{captions.some(absent)}: no data here"))
-    return ranks(made, title=compared.item.titled(made.each.index))
+    return rank_figure(made, title=compared.item.titled(made.each.index))
 
 
 def _times(compared: Compared) -> Figure:
     """Return each learner's time, a panel per data set."""
-    return times(grid_table(compared.summary[compared.summary["reps"] > 0]), **_labels(compared))
+    return times_figure(grid_table(compared.summary[compared.summary["reps"] > 0]), **_labels(compared))
 
 
 def _pareto(compared: Compared) -> Figure:

@@ -1,21 +1,21 @@
 """A paper's tables: one function per kind, found by its name in conf/paper."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
 from omkl.config import LearnerSpec, learner_specs
+from omkl.config.parameters import params_text
 from omkl.config.request import ONLINE
-from omkl.config.settings_text import params_text
 from omkl.errors import UserError, counted
 from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows, published_lines
 from omkl.publications.paper import DigestLine, Item, Paper, as_list, enumerated
-from omkl.publications.selection import Selection, Work, work_of
+from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of
-from omkl.reports.results_table import AGAIN, LEAST, TableOptions, full_table, legend, number, word_of
+from omkl.reports.results_table import AGAIN, LEAST, TableOptions, full_table, number, terms_of, word_of
 from omkl.reports.summary import INNER, grid_table
 from omkl.reports.table import VERDICTS, Table
 from omkl.reports.table_cells import MISSING, Column, Spread, TableRow
@@ -77,7 +77,7 @@ def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> Ta
         return sizes(paper, item, selection)
     if item.kind == "digest":
         return digest(paper, item, selection, **how)
-    work = work_of(paper, [item], selection)
+    work = plans_of(paper, [item], selection)
     outcome = work.run(**how)
     compared = compare_rows(paper, item, work, outcome, selection.command("table", item.name))
     return TableResult(KINDS[item.kind](compared), outcome, compared.title)
@@ -90,11 +90,11 @@ def _table(compared: Compared, own: Table, name: str, flat: "pd.DataFrame", **mo
     done = sorted({*compared.summary["reps"]} - {0})
     about |= {"about": compared.expected.about_data, "reps": done}
     about |= {"shared": counted(done[0], "repetition") if len(done) == 1 else ""}
-    about |= {"warnings": warnings_of(compared), "records": {name: flat}, "flat": lambda: flat}
+    about |= {"warnings": comparison_warnings(compared), "records": {name: flat}, "flat": lambda: flat}
     return replace(own, **about | more)
 
 
-def warnings_of(compared: Compared, again: str = AGAIN) -> list[str]:
+def comparison_warnings(compared: Compared, again: str = AGAIN) -> list[str]:
     """Return the warnings of a paper's table; rows whose data are not available are not incomplete.
 
     again: as of `results_table.warnings_of`
@@ -138,7 +138,7 @@ def _results(compared: Compared) -> Table:
     wanted = TableOptions(columns=tuple(f"+{word}" for word in compared.item.options.get("columns", ())))
     records, plain = summary.to_dict("records"), wanted.chosen(full_table(summary))
     rows = _with_refs(summary, plain.rows)
-    terms = legend(plain, summary, compared.cells)
+    terms = terms_of(plain, summary, compared.cells)
     published = any(summary[f"{name}_published"].notna().any() for name, _ in METRICS)
     verdicts = [SIGNS.get(record["verdict"], "≠") for record in records]
     parts: list[Part] = []
@@ -275,35 +275,27 @@ def _best(compared: Compared) -> Table:
     """
     summary = with_costs(compared.summary)
     plain, more = full_table(compared.summary), compared.item.options.get("columns", ())
-    parts: list[Part] = [
-        (column, [row.cells[at] for row in plain.rows])
-        for at, column in enumerate(plain.columns)
-        if column.name in _KEPT
-        or word_of(column.name) in more
-        or (column.name in MEASURES and column.usual and column.meaning)
-    ]
+    columns = [(column, [row.cells[at] for row in plain.rows]) for at, column in enumerate(plain.columns)]
+    shown: list[Part] = [(column, cells) for column, cells in columns if _is_of_best(column, more)]
     records = summary.to_dict("records")
     if summary["features"].notna().any():
-        parts.append((Column("features", "features"), [number(row["features"], 0) for row in records]))
-    parts += [
-        (Column("memory", "MiB"), [number(row["memory_mib_mean"], 1) for row in records]),
-        *[
-            (column, [row.cells[at] for row in plain.rows])
-            for at, column in enumerate(plain.columns)
-            if column.name == "reps" and column.usual
-        ],
-        (Column("chosen", "best setting", "left"), [row["chosen"] for row in records]),
-    ]
-    made = _joined(parts, plain.rows)
-    own = [term for term in _COSTS if any(term[0] == column.header for column in made.columns)]
-    named = {name for name, _ in own}
-    terms = [term for term in legend(made, compared.summary, compared.cells) if term[0] not in named]
-    flat = with_costs(_flat(compared))
-    below = _ranks_texts(compared)
-    warnings = best_warnings(compared)
-    return _table(
-        compared, made, "best", flat, terms=[*terms, *own], warnings=warnings, below=below, notes=()
-    )
+        shown.append((Column("features", "features"), [number(row["features"], 0) for row in records]))
+    shown.append((Column("memory", "MiB"), [number(row["memory_mib_mean"], 1) for row in records]))
+    shown += [(column, cells) for column, cells in columns if column.name == "reps" and column.usual]
+    shown.append((Column("chosen", "best setting", "left"), [row["chosen"] for row in records]))
+    table = _joined(shown, plain.rows)
+    headers = {column.header for column in table.columns}
+    costs = {header: meaning for header, meaning in _COSTS if header in headers}
+    terms = [term for term in terms_of(table, compared.summary, compared.cells) if term[0] not in costs]
+    about: dict[str, Any] = {"terms": [*terms, *costs.items()], "warnings": best_warnings(compared)}
+    about["below"] = _ranks_texts(compared)
+    return _table(compared, table, "best", with_costs(_flat(compared)), notes=(), **about)
+
+
+def _is_of_best(column: Column, more: Sequence[str]) -> bool:
+    """Whether a table of tuned learners has a column of the whole table; more: words of further ones."""
+    is_error = column.name in MEASURES and column.usual and bool(column.meaning)
+    return is_error or column.name in _KEPT or word_of(column.name) in more
 
 
 def with_costs(summary: "pd.DataFrame") -> "pd.DataFrame":
@@ -332,10 +324,10 @@ def _chosen(spec: LearnerSpec, row: dict[str, Any]) -> str:
 def best_warnings(compared: Compared) -> list[str]:
     """Return the warnings of a table of tuned learners, and what is not tuned yet."""
     command = f"`omkl tune {compared.item.paper}`"
-    return [*not_tuned(compared.work, command), *warnings_of(compared, command)]
+    return [*not_tuned(compared.work, command), *comparison_warnings(compared, command)]
 
 
-def not_tuned(work: Work, command: str) -> list[str]:
+def not_tuned(work: PaperPlans, command: str) -> list[str]:
     """Return a warning about what is not tuned yet and so has no row; command: tunes it."""
     waiting: dict[str, list[str]] = {}
     for _, data, learner in work.pending:
@@ -369,11 +361,6 @@ def _matrix(compared: Compared) -> Table:
     plain, table = full_table(compared.summary), grid_table(compared.summary)
     at = next(place for place, column in enumerate(plain.columns) if column.marks)
     table["cell"] = [row.cells[at] for row in plain.rows]
-    shown = [
-        replace(row, cells=(replace(cell, std=MISSING),))
-        for row in plain.rows
-        if isinstance(cell := row.cells[at], Spread)
-    ]
     records = table[table["reps"] > 0].to_dict("records")
     cells = {(row["line"], row["data"]): _with_scale(row) for row in records}
     sets = list(dict.fromkeys(row["data"] for row in records))
@@ -382,31 +369,40 @@ def _matrix(compared: Compared) -> Table:
         ranks = _ranked(table, ranked).average
     except UserError:  # too few have finished
         ranks = dict.fromkeys((row["line"] for row in records), nan)
-    specs, rivals = (
-        learner_specs(dict.fromkeys(table["algo"])),
-        [r.name for r in compared.item.runs if r.folder],
-    )
-    yardsticks = dict.fromkeys(row["line"] for row in records if _is_yardstick(specs[row["algo"]], row))
-    others = dict.fromkeys(row["line"] for row in records if row["run"] in rivals)
-    best = [line for line in ranks if line not in {*yardsticks, *others}][:SHOWN]
     rows = [
         TableRow(
             (line, number(ranks.get(line, nan), 1), *(cells.get((line, name), MISSING) for name in sets)),
             rule="yardsticks" if above and not place else None,
         )
-        for above, lines in enumerate((best, yardsticks, others))
+        for above, lines in enumerate(_groups_of_lines(compared, records, ranks))
         for place, line in enumerate(lines)
     ]
     columns = [Column("learner", "learner", "left"), Column("rank", "rank")]
     columns += [Column(name, name, marks=True) for name in sets]
+    means = [
+        replace(row, cells=(replace(cell, std=MISSING),))
+        for row in plain.rows
+        if isinstance(cell := row.cells[at], Spread)
+    ]
     terms = [
-        *legend(replace(plain, columns=[plain.columns[at]], rows=shown), compared.summary, compared.cells),
+        *terms_of(replace(plain, columns=[plain.columns[at]], rows=means), compared.summary, compared.cells),
         ("s", "features scaled online (scale=online), which the race chose"),
         ("rank", f"average over {'all data sets' if len(ranked) == len(sets) else enumerated(ranked)}"),
     ]
     warnings = best_warnings(compared)
     flat = _ranks_and_means(records, ranks, sets, len(ranked))
     return _table(compared, Table(columns, rows), "matrix", flat, terms=terms, warnings=warnings, notes=())
+
+
+def _groups_of_lines(
+    compared: Compared, records: Sequence[Mapping[str, Any]], ranks: Iterable[str]
+) -> tuple[Sequence[str], Iterable[str], Iterable[str]]:
+    """Return the names of the best learners, of the yardsticks, and of the learners of a folder."""
+    specs = learner_specs(dict.fromkeys(row["algo"] for row in records))
+    of_folders = [run.name for run in compared.item.runs if run.folder]
+    yardsticks = dict.fromkeys(row["line"] for row in records if _is_yardstick(specs[row["algo"]], row))
+    others = dict.fromkeys(row["line"] for row in records if row["run"] in of_folders)
+    return [line for line in ranks if line not in {*yardsticks, *others}][:SHOWN], yardsticks, others
 
 
 def _ranks_and_means(
@@ -477,7 +473,7 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
 
     A line has a ``problem`` and its ``runs``. how: of ``Work.run``
     """
-    whole = work_of(paper, [item], selection)
+    whole = plans_of(paper, [item], selection)
     outcome = whole.run(**how)
     command = selection.command("table", item.name)
     answers, warnings = [], dict.fromkeys(not_tuned(whole, f"`omkl tune {paper.name}`"))
@@ -500,7 +496,7 @@ def _compared(
     paper: Paper, item: Item, line: DigestLine, selection: Selection, outcome: "Outcome"
 ) -> Compared:
     own = replace(item, runs=tuple(run for run in item.runs if run.name in line.runs), options={})
-    return compare_rows(paper, own, work_of(paper, [own], selection), outcome)
+    return compare_rows(paper, own, plans_of(paper, [own], selection), outcome)
 
 
 def _answer(compared: Compared) -> dict[str, Any]:

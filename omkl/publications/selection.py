@@ -71,7 +71,7 @@ class Selection:
         return shlex.join(words + [word for word in self.words if word.startswith("seed=")])
 
 
-class Part(NamedTuple):
+class PlannedRun(NamedTuple):
     """One plan of a table: a run, on the data sets that share its settings."""
 
     run: Run
@@ -79,7 +79,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Work:
+class PaperPlans:
     """What a table or figure needs: its parts, and the data that are not available.
 
     missing: (run, data set) pairs    how: why a data set is not there and how to get it, by its name
@@ -87,7 +87,7 @@ class Work:
     pending: (run, data set, learner) that are not tuned yet
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[PlannedRun, ...]
     missing: tuple[tuple[Run, str], ...]
     how: Mapping[str, str]
     stands_in: Mapping[str, str]
@@ -123,7 +123,7 @@ class Work:
         return stored_plans(self.plans)[0] if stored else run_plans(self.plans, **how)
 
 
-def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
+def plans_of(paper: Paper, items: Iterable[Item], selection: Selection) -> PaperPlans:
     """Return the plans of these tables, figures or claims, cut to the selection.
 
     Raises UserError for an unknown data set or learner.
@@ -136,7 +136,7 @@ def work_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Work:
         raise UserError(f"data={','.join(selection.data)}: {paper.name} has no such data")
     _warn_of_orders(name for group in groups for name in group.reordered if name not in how)
     stands_in = {path: name for name, path in given.items() if isinstance(path, str)}
-    return Work(tuple(parts), tuple(missing), how, stands_in, tuple(pending))
+    return PaperPlans(tuple(parts), tuple(missing), how, stands_in, tuple(pending))
 
 
 class _Group(NamedTuple):
@@ -164,15 +164,15 @@ def _unavailable(
 
 def _parts(
     groups: list[_Group], given: Mapping[str, DataRef | str], how: Mapping[str, str], selection: Selection
-) -> tuple[list[Part], list[tuple[Run, str, str]]]:
-    """Return the plans of the groups on the data that are there, and what is not tuned yet; as of `Work`."""
-    parts: list[Part] = []
+) -> tuple[list[PlannedRun], list[tuple[Run, str, str]]]:
+    """Return the plans of the groups on the data that are there, and what is not tuned yet."""
+    parts: list[PlannedRun] = []
     pending: list[tuple[Run, str, str]] = []
     for run, values, names, _ in groups:
         if data := [given.get(name, name) for name in names if name not in how]:
             plan = _plan(values, data, selection)
             plans, lacking = ([plan], []) if run.tune is None else split_tuned(run, plan)
-            parts += [Part(run, own) for own in plans]
+            parts += [PlannedRun(run, own) for own in plans]
             pending += [(run, name, learner) for name, learner in lacking]
     return parts, pending
 

@@ -153,10 +153,10 @@ def tuned_runs(paper: Paper) -> list[Run]:
 
 def tuning_rule(run: Run) -> "tuple[Rule, Cuts]":
     """Return a run's rule, and how its passes are cut. Raises UserError for a wrong key or value."""
-    from omkl.runs.tuning import known, rule_from
+    from omkl.runs.tuning import rule_from, rule_keys
 
     where, given = f"{conf.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
-    keys = [*known(), *(own.name for own in fields(Cuts))]
+    keys = [*rule_keys(), *(own.name for own in fields(Cuts))]
     for key in given.keys() - set(keys):
         raise UserError(f"{where}: unknown key '{key}'{suggest(key, keys)}")
     cuts = {own.name: given.pop(own.name) for own in fields(Cuts) if own.name in given}
@@ -176,7 +176,7 @@ class Step:
     cuts: Cuts
 
 
-def steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Iterator[Step]:
+def tuning_steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False) -> Iterator[Step]:
     """Yield the runs on each data set, small ones first, learners of a folder last; plans: by a run's name.
 
     again: with the races of what has been tuned
@@ -199,7 +199,7 @@ def planned(paper: Paper, plans: "Mapping[str, Plan]") -> list[Plan]:
     from omkl.runs.tuning import assumed
 
     made: list[Plan] = []
-    for step in steps(paper, plans):
+    for step in tuning_steps(paper, plans):
         made += _held(step, plans) + assumed(step.races)
     return made
 
@@ -213,14 +213,14 @@ def tune_page(
 ) -> tuple[bool, list[dict[str, Any]]]:
     """Run the races of a page and what it reports, data set by data set.
 
-    again: as of `steps`    report: gets a line after the races of each    how: of ``run_plans``
+    again: as of `tuning_steps`    report: gets a line after the races of each    how: of ``run_plans``
     Return whether Ctrl-C ended it, and the lines of cells that failed.
     """
     from omkl.runs.runner import run_plans
 
     broken: list[dict[str, Any]] = []
     try:
-        for step in steps(paper, plans, again):
+        for step in tuning_steps(paper, plans, again):
             if step.races:
                 ends = tune_step(step, fresh=again, **how)
                 seconds = sum(end.seconds for end in ends)

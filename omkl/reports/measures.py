@@ -1,4 +1,4 @@
-"""The measures of omkl.tasks in a summary, and drawn against the examples seen."""
+"""The measures of omkl.tasks in a summary, and drawn against the examples seen, and of each class."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,11 +8,13 @@ import numpy as np
 
 from omkl.data import registry
 from omkl.errors import UserError, suggest
-from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
+from omkl.reports.rows import Parts, ReportPlan, Row, line_names, rows_of
+from omkl.store.fields import mean_there
 from omkl.tasks import FADING, MEASURES, OF_PAPERS, TASK_ERROR, Measure, judging
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 ERROR = "error"  # the measure of the row's task
 PAIR = (ERROR, "n_sv_sum")  # what is usually drawn over the examples
@@ -29,7 +31,7 @@ def yardsticks_of(table: "pd.DataFrame") -> "pd.DataFrame":
     return table[table["is_yardstick"].astype(bool)]
 
 
-def deciding(row: Row, cells: "pd.DataFrame", expected: ReportPlan) -> Measure:
+def deciding_measure(row: Row, cells: "pd.DataFrame", expected: ReportPlan) -> Measure:
     """Return the measure by which the rows of a data set are compared: the plan's, else the task's error.
 
     That of a regression is the papers' MSE on a registered data set, whose target they have scaled.
@@ -59,14 +61,14 @@ def errors_of(table: "pd.DataFrame", part: str = "mean") -> list[float]:
     return [row[f"{row['measure']}_{part}"] for row in table.to_dict("records")]
 
 
-def cost_of(row: Mapping[str, Any]) -> float:
+def signed_measure(row: Mapping[str, Any]) -> float:
     """Return the measure of a row of a summary, with a sign by which less is better."""
     return measure_of(row).sign * row[f"{row['measure']}_mean"]
 
 
-def costs_in(table: "pd.DataFrame") -> list[float]:
+def signed_measures(table: "pd.DataFrame") -> list[float]:
     """Return the measure of each row of a summary, with a sign by which less is better."""
-    return [cost_of(row) for row in table.to_dict("records")]
+    return [signed_measure(row) for row in table.to_dict("records")]
 
 
 def best_of(table: "pd.DataFrame") -> str:
@@ -178,8 +180,8 @@ def mean_curves(
     keys = cells["key"].tolist() if len(cells) else []
     parts = []
     for row, line in zip(rows, line_names(rows, expected), strict=True):
-        error = deciding(row, cells, expected)
-        error = error if error.label else deciding(row, cells, replace(expected, by=""))
+        error = deciding_measure(row, cells, expected)
+        error = error if error.label else deciding_measure(row, cells, replace(expected, by=""))
         drawn = [error if name == ERROR else measure_named(name) for name in names]
         stored = [curves[keys[cell]] for cell in row.cells if keys[cell] in curves]
         if complete := [curve for curve in stored if all(curve.get(one.needs) for one in drawn)]:
@@ -201,3 +203,72 @@ def mean_curves(
             "the store has no learning curve of these cells; run them, with --fresh if they are in the store"
         )
     return pd.concat(parts, ignore_index=True)
+
+
+# ------------------------------------------------------------------ each class of a data set
+
+MOST_NAMED = 10  # classes of which a table shows all values, of more the WORST
+WORST = 5
+
+
+def class_names(data: str, content: str, count: int, expected: ReportPlan) -> list[str]:
+    """Return the names of a data set's classes, as its source writes them where that is known, else numbers.
+
+    data, content: name and hash of the cells    count: of the classes
+    """
+    names = expected.classes.get((data, content), expected.classes.get((data, None)))
+    if names is None and count > 2:
+        entry = registry.entry_of(data, content)
+        names = entry.classes if entry else None
+    if names is not None and len(names) == count:
+        return list(names)
+    return ["-1", "+1"] if count == 2 else list(map(str, range(count)))
+
+
+def of_classes(parts: Parts, count: int, cells: "pd.DataFrame", expected: ReportPlan) -> dict[str, list]:
+    """Return columns of each of ``count`` rows: the names of its ``classes``, and what each has on average.
+
+    class_errors: the share of its examples taken for another one in percent    class_f1: its F1
+    None where no cell has counts. parts: as of `by_count`
+    """
+    made: dict[str, list] = {name: [None] * count for name in ("classes", "class_errors", "class_f1")}
+    stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
+    for own, places in parts:
+        for at, row in zip(own.tolist(), places.tolist(), strict=True):
+            hits = [np.frombuffer(one, "<i8").reshape(3, -1) for one in stored[row] if isinstance(one, bytes)]
+            if not hits:
+                continue
+            which = str(data[row[0]]), str(content[row[0]]), hits[0].shape[1]
+            errors, f1 = _of_each(*np.array(hits, float).transpose(1, 0, 2)[:, None])
+            made["classes"][at] = class_names(*which, expected)
+            made["class_errors"][at], made["class_f1"][at] = errors[0], f1[0]
+    return made
+
+
+def _of_each(right: np.ndarray, whole: np.ndarray, taken: np.ndarray) -> tuple[list, list]:
+    """Return means over n repetitions (R, n, C) of each class's error in percent, and of its F1.
+
+    Repetitions without examples of the class do not count for its error, NaN where there are no others.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        errors = 1.0 - right / whole
+        f1 = 2.0 * right / (whole + np.where(taken[..., :1] < 0, np.nan, taken))
+        means = [mean_there(np.moveaxis(values, 1, -1)).tolist() for values in (errors, f1)]
+    return [[100.0 * error for error in own] for own in means[0]], means[1]
+
+
+def classes_text(
+    names: Sequence[str] | None, values: Sequence[float] | None, digits: int = 1, largest: bool = True
+) -> str:
+    """Return a value of each class for a table, of many classes the worst; empty without any.
+
+    largest: whether these are the worst
+    """
+    if names is None or values is None:
+        return ""
+    pairs = [(name, value) for name, value in zip(names, values, strict=True) if value == value]
+    more = ""
+    if len(pairs) > MOST_NAMED:
+        pairs = sorted(pairs, key=lambda pair: -pair[1] if largest else pair[1])[:WORST]
+        more = ", ..."
+    return ", ".join(f"{name} {value:.{digits}f}" for name, value in pairs) + more

@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl import conf
-from omkl.config.settings_text import SCALING, params_text, value_text
+from omkl.config.parameters import SCALING, params_text, value_text
 from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
-from omkl.reports.captions import few_rounds, n_cells, one_round, repetitions_of, some
-from omkl.reports.class_values import MOST_NAMED, WORST, classes_text
-from omkl.reports.measures import best_of, costs_in, measure_of
-from omkl.reports.origin import made_with, origin_warnings
+from omkl.reports.captions import (
+    few_rounds,
+    made_with,
+    n_cells,
+    one_round,
+    origin_warnings,
+    repetitions_of,
+    some,
+)
+from omkl.reports.measures import MOST_NAMED, WORST, best_of, classes_text, measure_of, signed_measures
 from omkl.reports.rows import ReportPlan, rounds_text
 from omkl.reports.statistics import LEAST_COMMON
 from omkl.reports.summary import INNER, at_boundaries, axes_of, summary_of
@@ -257,7 +263,7 @@ class TableOptions:
         if self.sort is None or summary.empty:
             return summary
         seconds, sizes = summary["seconds_mean"], summary["n_sv_sum_mean"]
-        keys = {"mistakes": costs_in(summary), "seconds": seconds, "sv": sizes}
+        keys = {"mistakes": signed_measures(summary), "seconds": seconds, "sv": sizes}
         places = {name: place for place, name in enumerate(dict.fromkeys(summary["data"]))}
         order = summary.assign(place=summary["data"].map(places), by=keys[self.sort])
         order = order.sort_values(["place", "is_yardstick", "by"], kind="stable", na_position="last")
@@ -330,7 +336,7 @@ def run_table(
     return replace(
         table,
         shared=heading(summary, cells),
-        terms=legend(table, summary, cells),
+        terms=terms_of(table, summary, cells),
         about=(*expected.about_data, *few_rounds(cells, expected)),
         warnings=warnings_of(summary, cells, expected),
         command=expected.command,
@@ -344,7 +350,7 @@ def measures_table(summary: "pd.DataFrame", cells: "pd.DataFrame") -> Table:
     own = [name for name in _OF_TASKS if summary[f"{name}_mean"].notna().any()]
     words = [*map(word_of, own), *(("f1",) if summary["class_f1"].notna().any() else ())]
     chosen = TableOptions(columns=("data", "pool", "learner", "settings", *words)).chosen(full_table(summary))
-    return replace(chosen, terms=legend(chosen, summary, cells), records={})
+    return replace(chosen, terms=terms_of(chosen, summary, cells), records={})
 
 
 def sweep_table(
@@ -413,7 +419,7 @@ def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
     those of the whole grid. Learners of which nothing has finished are left out.
     """
     done = summary[summary["reps"] > 0]
-    order = done.assign(error=costs_in(done)).sort_values(["error", "n_sv_sum_mean"], kind="stable")
+    order = done.assign(error=signed_measures(done)).sort_values(["error", "n_sv_sum_mean"], kind="stable")
     chosen = order.drop_duplicates(["data", "algo", "label", "is_yardstick"]).index
     return summary.loc[sorted(chosen)].reset_index(drop=True)
 
@@ -421,7 +427,7 @@ def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
 # -------------------------------------------------------------------- terms and warnings
 
 
-def legend(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list[tuple[str, str]]:
+def terms_of(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> list[tuple[str, str]]:
     """Return (term, meaning) of the columns that the table has, and what made the cells.
 
     summary: of the table's rows
@@ -480,7 +486,7 @@ def _meanings(each: str) -> dict[str, str]:
 def _is_odd(summary: "pd.DataFrame") -> bool:
     """Return whether a row without a mark has a better mean than one that is not significantly worse."""
     done = summary[summary["reps"] > 0]
-    costs = done.assign(cost=costs_in(done))
+    costs = done.assign(cost=signed_measures(done))
     for _, own in costs.groupby("data", sort=False):
         near, plain = own["marked"] & ~own["best"], ~own["marked"]
         if near.any() and plain.any() and own.loc[plain, "cost"].min() < own.loc[near, "cost"].max():

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.settings_text import SCALING, identity, params_text
+from omkl.config.parameters import SCALING, identity, params_text
 from omkl.data import distinct_reps
 from omkl.data.preparation import in_shell
-from omkl.store.cell_measures import with_extra
+from omkl.store.fields import with_extra
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:
@@ -376,26 +376,31 @@ def _distinguish(table: Table, groups: Sequence[Group], cells: "pd.DataFrame") -
 
     That is its preparation, else its hash; the order; the rounds, and what is held out.
     """
-    marks: dict[Group, str] = {}
     firsts = {group[:2]: row.cells[0] for (group, _), row in [*table.items()][::-1] if row.cells}
     names = [name for name, _ in firsts]
     several = {which: at for which, at in firsts.items() if names.count(which[0]) > 1}
     entries = with_extra(cells.iloc[[*several.values()]])["origin"].tolist() if several else []
     of_content = contents_apart(dict(zip(several, entries, strict=True)))
-    for group in groups:
-        same = zip(*(g for g in groups if g[0] == group[0]), strict=True)
-        _, hashes, orders, parts, _ = (set(part) for part in same)
-        held = {g[4] for g in groups if (g[0], g[3]) == (group[0], group[3])}
-        own = [of_content.get(group[:2], str(group[1])[:6])] if len(hashes) > 1 else []
-        own = [*filter(None, own)]
-        own += [f"order={group[2]}"] if len(orders) > 1 else []
-        text = group[3] if group[3].startswith("test=") else f"rounds={group[3]}"
-        text += f" {group[4][:6]}" if len(held) > 1 else ""  # files of one name
-        own += [text] if (len(parts) > 1 or len(held) > 1) and group[3] else []
-        if own:
-            marks[group] = f"{group[0]} ({', '.join(own)})"
+    marks = {group: _differences(group, groups, of_content) for group in groups}
     for (group, _), row in table.items():
-        row.data = marks.get(group, row.data)
+        if marks.get(group):
+            row.data = f"{group[0]} ({', '.join(marks[group])})"
+
+
+def _differences(
+    group: Group, groups: Sequence[Group], of_content: Mapping[tuple[Any, Any], str]
+) -> list[str]:
+    """Return what tells a group from others of its data set's name; of_content: for names of two contents."""
+    name, content, order, rounds, test = group
+    same = [other for other in groups if other[0] == name]
+    contents, orders, parts = ({other[at] for other in same} for at in (1, 2, 3))
+    tests = {other[4] for other in same if other[3] == rounds}
+    marks = [of_content.get((name, content), str(content)[:6])] if len(contents) > 1 else []
+    marks += [f"order={order}"] if len(orders) > 1 else []
+    if rounds and (len(parts) > 1 or len(tests) > 1):
+        file = f" {test[:6]}" if len(tests) > 1 else ""  # files of one name
+        marks.append(f"{rounds if rounds.startswith('test=') else f'rounds={rounds}'}{file}")
+    return [*filter(None, marks)]
 
 
 def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
@@ -404,30 +409,43 @@ def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
     Of a learner these are the ones that differ between its rows, or from its defaults; in all its rows alike.
     Rows that share their ``params`` share these too.
     """
-    values: dict[tuple[str, str], set[str]] = {}
     distinct = {(row.learner, id(row.params)): row.params for row in rows}  # rows share these
-    for (learner, _), params in distinct.items():
-        for name, value in params.items():
-            values.setdefault((learner, name), set()).add(json.dumps(value, sort_keys=True))
-    several = {name for name in SCALING if len({own.get(name) for own in distinct.values()}) > 1}
-    for learner, spec in expected.specs.items():
-        for task in {row.task for row in rows if row.learner == learner}:
-            for name, value in for_task(spec.defaults, task).items():
-                if (learner, name) in values:
-                    values[learner, name].add(json.dumps(value, sort_keys=True))
-    for (learner, name), own in values.items():  # an object's parameters are those that differ
-        spec = expected.specs.get(learner)
-        if spec is not None and name not in SCALING and name not in spec.defaults:
-            own.add("")
+    tasks: dict[str, set[str]] = {}
+    for row in rows:
+        tasks.setdefault(row.learner, set()).add(row.task)
+    differ = _differing([(learner, params) for (learner, _), params in distinct.items()], tasks, expected)
+    several = {name for name in SCALING if len({params.get(name) for params in distinct.values()}) > 1}
     shown = {
         which: {
-            name: value
-            for name, value in params.items()
-            if len(values[which[0], name]) > 1 or name in several
+            name: value for name, value in params.items() if (which[0], name) in differ or name in several
         }
         for which, params in distinct.items()
     }
     return [shown[row.learner, id(row.params)] for row in rows]
+
+
+def _differing(
+    used: Iterable[tuple[str, Mapping[str, Any]]], tasks: Mapping[str, set[str]], expected: ReportPlan
+) -> set[tuple[str, str]]:
+    """Return learner and name of the hyperparameters that differ between its settings, or from its defaults.
+
+    used: each learner's settings    tasks: of its rows
+    """
+    values: dict[tuple[str, str], set[str]] = {}
+    for learner, params in used:
+        for name, value in params.items():
+            values.setdefault((learner, name), set()).add(json.dumps(value, sort_keys=True))
+    for learner, name in values:
+        spec = expected.specs.get(learner)
+        if spec is None:
+            continue
+        for task in tasks[learner]:
+            defaults = for_task(spec.defaults, task)
+            if name in defaults:
+                values[learner, name].add(json.dumps(defaults[name], sort_keys=True))
+        if name not in SCALING and name not in spec.defaults:
+            values[learner, name].add("")  # an object's parameters are those that differ
+    return {which for which, texts in values.items() if len(texts) > 1}
 
 
 def own_labels(rows: list[Row]) -> list[str]:
@@ -440,7 +458,7 @@ def own_labels(rows: list[Row]) -> list[str]:
     return ["" if row.label in shared else row.label or "" for row in rows]
 
 
-def called(rows: list[Row], expected: ReportPlan) -> list[str]:
+def row_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     """Return what the learner of each row is called: its label, or its name; both where labels are shared."""
     learners: dict[str | None, set[str]] = {}
     for row in rows:
@@ -456,7 +474,7 @@ def line_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     """Return the name of each row in a legend: learner, hyperparameters that differ, pool if several."""
     several = len({row.pool for row in rows} - {None}) > 1
     names = []
-    own = zip(rows, shown_params(rows, expected), own_labels(rows), called(rows, expected), strict=True)
+    own = zip(rows, shown_params(rows, expected), own_labels(rows), row_names(rows, expected), strict=True)
     for row, shown, label, name in own:
         shown = {name: value for name, value in shown.items() if name not in row.per_data}
         parts = (name, params_text(shown), row.pool if several else "")

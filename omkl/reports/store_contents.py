@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config import learner_specs
-from omkl.config.settings_text import params_text, value_text
+from omkl.config.parameters import params_text, value_text
 from omkl.errors import UserError, path_error, suggest
 from omkl.files import replacing
-from omkl.reports.origin import Origins, span
+from omkl.reports.captions import Origins, span
 from omkl.reports.rows import alike, contents_apart, divided, identities, rounds_text
 from omkl.reports.summary import flat
 from omkl.reports.table import csv_of

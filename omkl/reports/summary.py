@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config.kernel_kinds import kernel_pool
-from omkl.config.settings_text import params_text, value_text
+from omkl.config.parameters import params_text, value_text
 from omkl.data.orders import is_one_order
-from omkl.reports import origin
-from omkl.reports.class_values import of_classes
-from omkl.reports.measures import cost_of, deciding, learners_of, measure_of
-from omkl.reports.origin import Origins
-from omkl.reports.rows import Parts, ReportPlan, Row, by_count, called, own_labels, rows_of, shown_params
+from omkl.reports import captions
+from omkl.reports.captions import Origins
+from omkl.reports.measures import deciding_measure, learners_of, measure_of, of_classes, signed_measure
+from omkl.reports.rows import Parts, ReportPlan, Row, by_count, own_labels, row_names, rows_of, shown_params
 from omkl.reports.statistics import LEAST_COMMON, not_worse, paired_t
 from omkl.reports.table_cells import MISSING
-from omkl.store.cell_measures import CellMeasures, no_collection, with_extra
-from omkl.store.fields import AVERAGED
+from omkl.store.fields import AVERAGED, CellMeasures, no_collection, with_extra
 from omkl.tasks import MEASURES, Measure
 
 if TYPE_CHECKING:
@@ -63,7 +61,7 @@ COLUMNS = (
         for name in (*(name for name, _ in AVERAGED.values()), *_FOLLOWING)
         for part in ("mean", "std")
     ),
-    *origin.COLUMNS,
+    *captions.COLUMNS,
 )
 
 
@@ -78,17 +76,16 @@ def summary_of(cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
     ``settings`` is the text of the hyperparameters to show (``shown``), ``params`` all of them. ``reps``
     repetitions have finished, ``asked`` are expected; ``complete`` when these agree. ``class_errors`` are the
     mean errors of the ``classes`` in percent, None of cells without them. The last columns are those of
-    origin.Origins.columns.
+    captions.Origins.columns.
 
-    ``measure``: the one by which the rows of a data set are compared (`deciding`). ``best``: the best mean of
-    it, of a novelty detection none. ``marked``: the best, and every row not worse than it by a paired
+    ``measure``: the one by which the rows of a data set are compared (`deciding_measure`). ``best``: the best
+    mean of it, of a novelty detection none. ``marked``: the best, and every row not worse than it by a paired
     two-sided t-test at 0.05 over the permutations that both have run (``common``, ``p_value``). With fewer
     than LEAST_COMMON of them there is no test and no mark, nor where they differ by the same amount in each.
     Passes in file order are of one permutation, but of a generated stream each is another realisation.
     Learners and yardsticks compete, so that a reader sees where a yardstick wins. Rows compete within one
-    data set and order, over all pools and hyperparameters.
-    ``ranked``: the measure, less is better, over the permutations that all complete rows of the data set have
-    run.
+    data set and order, over all pools and hyperparameters. ``ranked``: the measure, less is better, over the
+    permutations that all complete rows of the data set have run.
     """
     return summary_of_rows(rows_of(cells, expected), cells, expected)
 
@@ -99,7 +96,7 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     import pandas as pd
 
     cells, parts = with_extra(cells), by_count(rows)
-    measures = [deciding(row, cells, expected) for row in rows]
+    measures = [deciding_measure(row, cells, expected) for row in rows]
     reps, asked = ([len(row.cells) for row in rows], [row.planned for row in rows])
     made: dict[str, Any] = {
         name: [getattr(row, name) for row in rows]
@@ -125,7 +122,7 @@ def _names(rows: list[Row], expected: ReportPlan) -> dict[str, Any]:
     shown = [{} if label else own for label, own in params]  # a label of its own says all
     texts = {id(own): params_text(own) for own in {id(own): own for own in shown}.values()}
     return {
-        "label": called(rows, expected),
+        "label": row_names(rows, expected),
         "shown": [list(own) for own in shown],
         "settings": [texts[id(own)] for own in shown],
     }
@@ -409,12 +406,12 @@ def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Repor
             errors: dict[float, float] = {}
             for other in same:
                 if (at := dict(flat(other["params"])).get(axis)) is not None:
-                    errors[at] = min(cost_of(other), errors.get(at, float("inf")))
+                    errors[at] = min(signed_measure(other), errors.get(at, float("inf")))
             if value is None or len(errors) < FEW or value not in (min(errors), max(errors)):
                 continue
             inside = [own for at, own in errors.items() if min(errors) < at < max(errors)]
             larger = value == max(errors)
-            if min(inside) > cost_of(row) and _continues(expected, row["algo"], axis, value, larger):
+            if min(inside) > signed_measure(row) and _continues(expected, row["algo"], axis, value, larger):
                 end, others = ("largest", "larger") if larger else ("smallest", "smaller")
                 remarks.append(
                     f"{row['label']} on {row['data']}: the best {axis}, {value_text(value)}, is the {end} of "

@@ -24,13 +24,13 @@ from omkl.reports.table_cells import (
     as_data,
     filled,
     fitted,
+    html_of,
     least_width,
     line_of,
     padded,
     width_of,
     widths_of,
 )
-from omkl.reports.table_html import html_of
 
 if TYPE_CHECKING:
     import pandas as pd

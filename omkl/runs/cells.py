@@ -9,7 +9,7 @@ kernel stores at most 100 vectors in expectation.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import omkl.data
@@ -70,7 +70,6 @@ def expand(
     sources = {name: source(spec) for name, spec in specs.items() if not spec.is_stack}
     for data in plan.data:
         rounds, T, test = plan.stream_of(data)
-        nnz = data.nnz * T // data.T
         if not data.is_registered:
             raw = [setting for setting in plan.settings if "scale" not in setting.scaling]
             warn_of_offsets(data.load(), [kernel for setting in raw for kernel in setting.kernels])
@@ -80,22 +79,11 @@ def expand(
             if not setting.fits(data.task, data.name):
                 continue
             spec = specs[setting.learner]
-            spec.check_data(setting.params, data.task, data.word)
-            if isinstance(plan.test, str) and setting.kernel_pool:
-                _check_no_gram(setting.kernel_pool["kernels"], plan.test)
-            check_classes(spec, data.word, data.n_classes)
-            params = _with_numbers(setting, T, data, budgets)
-            objects = {}
-            if spec.is_stack:
-                members = members_of(spec, params)
-                for member in members:
-                    check_classes(member.spec, data.word, data.n_classes)
-                objects = {own.learner: given[own.learner] for own in members if own.learner in given}
-            cost = cost_of(spec, Setup(params, setting.kernel_pool, classes=data.n_classes), T, nnz)
+            learner = _learner_on(data, plan, setting, T, budgets)
             for rep, seed in enumerate(seeds[: plan.reps_of(spec, data)]):
                 cell = Cell(
                     spec=spec,
-                    params=params,
+                    params=learner.params,
                     pool=setting.pool,
                     data=data,
                     order=plan.order,
@@ -103,17 +91,44 @@ def expand(
                     rep=rep,
                     permutation_seed=seed,
                     block=plan.block,
-                    source=source(spec, params) if spec.is_stack else sources[spec.name],
+                    source=source(spec, learner.params) if spec.is_stack else sources[spec.name],
                     rounds=rounds,
                     scaling=setting.scaling,
                     planned=setting.stored,
-                    cost=cost,
+                    cost=learner.cost,
                     test=test,
                     own=data.task == "regression" and not data.is_registered,
-                    objects=objects,
+                    objects=learner.objects,
                 )
                 cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
     return list(cells.values())
+
+
+@dataclass(frozen=True)
+class _Learner:
+    """A setting on a data set: its hyperparameters as numbers, the seconds of a pass, a stack's objects."""
+
+    params: dict[str, Any]
+    cost: float
+    objects: dict[str, Any]
+
+
+def _learner_on(
+    data: DataRef, plan: Plan, setting: Setting, T: int, budgets: Mapping[tuple[str, str], int]
+) -> _Learner:
+    """Return a setting on T rounds of a data set. Raises UserError where they do not fit."""
+    spec = setting.spec
+    spec.check_data(setting.params, data.task, data.word)
+    if isinstance(plan.test, str) and setting.kernel_pool:
+        _check_no_gram(setting.kernel_pool["kernels"], plan.test)
+    check_classes(spec, data.word, data.n_classes)
+    params = _with_numbers(setting, T, data, budgets)
+    members = members_of(spec, params)  # none where it is no stack
+    for member in members:
+        check_classes(member.spec, data.word, data.n_classes)
+    objects = {member.learner: given[member.learner] for member in members if member.learner in given}
+    setup = Setup(params, setting.kernel_pool, classes=data.n_classes)
+    return _Learner(params, cost_of(spec, setup, T, data.nnz * T // data.T), objects)
 
 
 def _with_numbers(

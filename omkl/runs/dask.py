@@ -114,7 +114,7 @@ class Dask:
             if (digest := job.data.content_hash) not in data:
                 data[digest] = client.submit(_given, detach(job)[1], pure=False)
             bare, dataset = detach(job)[0], data[digest]
-        return client.submit(work, function, bare, dataset, provenance.deciding(), pure=False)
+        return client.submit(work, function, bare, dataset, provenance.deciding_versions(), pure=False)
 
     def _arrived(self, client: Any, results: Iterable[Future[Any]]) -> set[Future[Any]]:
         """Wait for a result. Raises OmklError where the scheduler is gone or silent, or without workers."""
@@ -228,9 +228,9 @@ def _given(dataset: Dataset) -> Dataset:
 def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[str, str]) -> Any:
     """Run one job in a worker, with data that came with it or were fetched before.
 
-    deciding: the command's `omkl.store.provenance.deciding`. Raises OmklError where it differs here.
+    deciding: the command's `omkl.store.provenance.deciding_versions`. Raises OmklError where it differs here.
     """
-    here = provenance.deciding()
+    here = provenance.deciding_versions()
     differ = "; ".join(
         f"{name} {here.get(name, 'unknown')} there, {deciding.get(name, 'unknown')} here"
         for name in deciding | here

@@ -40,7 +40,7 @@ from omkl.passes.stacked import new_learner
 from omkl.tasks import for_task
 
 
-class Model(NamedTuple):
+class SavedModel(NamedTuple):
     """A learner that was trained, its record, and what is known of its data.
 
     about: task, data (their name), classes (as text, in the order of their numbers) and recipe (of a table)
@@ -52,7 +52,7 @@ class Model(NamedTuple):
     about: dict[str, Any]
 
 
-def fit(plan: Plan) -> Model:
+def fit_model(plan: Plan) -> SavedModel:
     """Train the one learner of a plan on its one data set, in its order, as repetition 0 of a run does.
 
     Raises UserError for a plan of several learners, settings or data sets.
@@ -99,7 +99,7 @@ def fit(plan: Plan) -> Model:
         warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
     learner.run(stream, progress=progress)
-    return Model(learner, progress, {**described_data(data), "order": plan.order, "seed": plan.seed})
+    return SavedModel(learner, progress, {**described_data(data), "order": plan.order, "seed": plan.seed})
 
 
 def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int, where: str) -> None:
@@ -109,12 +109,12 @@ def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int
         raise UserError(f"{where}: {error}; scale the features") from None
 
 
-def save(model: Model, path: Path) -> None:
+def save_model(model: SavedModel, path: Path) -> None:
     """Save a model; the file is replaced in one step."""
     model_file.write_model(path, model.learner, {**model.about, "progress": model.progress.to_json()})
 
 
-def load(path: Path) -> Model:
+def load_model(path: Path) -> SavedModel:
     """Return a saved model. Raises UserError for a file that is none."""
     learner, about = model_file.read_model(path)
     try:
@@ -136,10 +136,10 @@ def load(path: Path) -> Model:
         _calibration(learner, about)
     except (ValueError, AttributeError) as error:
         raise UserError(f"{path} is not a valid model: {error}") from None
-    return Model(learner, progress, {"data": "", **about})
+    return SavedModel(learner, progress, {"data": "", **about})
 
 
-def rows_of(model: Model, path: Path, labelled: bool) -> tuple[Iterator[Rows], Doubts]:
+def rows_of_file(model: SavedModel, path: Path, labelled: bool) -> tuple[Iterator[Rows], Doubts]:
     """Return the rows of a file in parts, as the model's data were prepared, and what is to be said of them.
 
     What is to be said is complete when all parts have been taken. labelled: whether they must have labels
@@ -155,7 +155,7 @@ def rows_of(model: Model, path: Path, labelled: bool) -> tuple[Iterator[Rows], D
 
 
 def rows_in_memory(
-    model: Model, X: Any, y: Any = None, labelled: bool = False
+    model: SavedModel, X: Any, y: Any = None, labelled: bool = False
 ) -> tuple[Iterator[Rows], Doubts]:
     """Return rows of a frame, an array (n, d) or a sparse matrix as one part, and what is to be said of them.
 
@@ -247,7 +247,7 @@ class Errors:
         return f"{mistakes} on {counted(self.count, 'row')} ({100 * self.loss / self.count:.2f} %)"
 
 
-def predict(model: Model, rows: Rows) -> Prediction:
+def predict_rows(model: SavedModel, rows: Rows) -> Prediction:
     """Return the predictions for rows; nothing is learnt."""
     own = rows.indptr, rows.indices, rows.values
     task, classes = model.about["task"], model.about.get("classes") or ["-1", "1"]
@@ -268,7 +268,7 @@ def predict(model: Model, rows: Rows) -> Prediction:
     return Prediction(scores.tolist(), scores, count, float(np.square(scores - y)[known].sum()))
 
 
-def scores_of_classes(model: Model, rows: Rows) -> dict[str, np.ndarray]:
+def scores_of_classes(model: SavedModel, rows: Rows) -> dict[str, np.ndarray]:
     """Return the score of each class (n,) for rows, by its name."""
     own = rows.indptr, rows.indices, rows.values
     classes = model.about["classes"]
@@ -279,7 +279,7 @@ def scores_of_classes(model: Model, rows: Rows) -> dict[str, np.ndarray]:
     return dict(zip(map(str, classes), scores.T, strict=True))
 
 
-def probabilities_of_classes(model: Model, rows: Rows) -> dict[str, np.ndarray]:
+def probabilities_of_classes(model: SavedModel, rows: Rows) -> dict[str, np.ndarray]:
     """Return the probability of each class (n,) for rows, by its name. Raises UserError without any."""
     learner, about = model.learner, model.about
     calibration = _calibration(learner, about)
@@ -292,7 +292,7 @@ def probabilities_of_classes(model: Model, rows: Rows) -> dict[str, np.ndarray]:
     return dict(zip(map(str, about.get("classes") or ["-1", "1"]), P.T, strict=True))
 
 
-def predictions_and_std(model: Model, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+def predictions_and_std(model: SavedModel, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Return the predictions (n,) of rows, and the standard deviations (n,) of the targets around them.
 
     Raises UserError for a learner that has none.
@@ -301,7 +301,7 @@ def predictions_and_std(model: Model, rows: Rows) -> tuple[np.ndarray, np.ndarra
     return score_and_std(model.learner, rows.indptr, rows.indices, rows.values)
 
 
-def check_std(model: Model) -> None:
+def check_std(model: SavedModel) -> None:
     """Raise UserError for a model that does not say how uncertain its predictions are."""
     spec, task = model.learner.spec, model.about["task"]
     if task != "regression" or not has_std(spec):
@@ -309,7 +309,7 @@ def check_std(model: Model) -> None:
         raise UserError(f"{spec.label} has no standard deviations for {task}; for regression {able} have")
 
 
-def intervals(model: Model, rows: Rows, share: float) -> dict[str, np.ndarray]:
+def intervals(model: SavedModel, rows: Rows, share: float) -> dict[str, np.ndarray]:
     """Return the ends (n,) of the intervals that hold a target with this probability."""
     scores, std = predictions_and_std(model, rows)
     width = half_width(model.learner.spec, share) * std
@@ -340,7 +340,7 @@ def records(rows: Rows, made: Prediction, more: Mapping[str, np.ndarray]) -> lis
     return found
 
 
-def columns_of(model: Model, scores: bool, shares: bool) -> list[str]:
+def columns_of_model(model: SavedModel, scores: bool, shares: bool) -> list[str]:
     """Return the keys of `records`: scores, shares: whether those of each class are among them."""
     recipe, classes = model.about.get("recipe"), model.about.get("classes") or []
     names = ["row", *(recipe["preparation"]["id"] if recipe else []), "label", "score"]
@@ -348,7 +348,7 @@ def columns_of(model: Model, scores: bool, shares: bool) -> list[str]:
     return names + [f"P {name}" for name in classes if shares]
 
 
-def update(model: Model, rows: Rows) -> Model:
+def update_model(model: SavedModel, rows: Rows) -> SavedModel:
     """Let a model learn these rows in their order, after those that it has learnt."""
     y = np.ones(len(rows.indptr) - 1) if rows.y is None or model.about["task"] == "novelty" else rows.y
     classes = model.learner.classes
@@ -360,7 +360,7 @@ def update(model: Model, rows: Rows) -> Model:
     return model
 
 
-def described(model: Model) -> dict[str, Any]:
+def description_of(model: SavedModel) -> dict[str, Any]:
     """Return what `omkl show` prints of a model."""
     learner, progress, about = model
     E = learner.classifiers

@@ -291,7 +291,7 @@ def _stored(store: Store, line: dict[str, Any], outcome: Any, curves: bool) -> d
     return broken
 
 
-def table_of(store: Store, cells: list[Cell], columns: Sequence[str] | None = None) -> "pd.DataFrame":
+def frame_of_cells(store: Store, cells: list[Cell], columns: Sequence[str] | None = None) -> "pd.DataFrame":
     """Return the finished ones of these cells in their order, one row each, under the names of the plan.
 
     columns: as of `Store.cells`; the keys are among them
@@ -300,7 +300,7 @@ def table_of(store: Store, cells: list[Cell], columns: Sequence[str] | None = No
 
 
 def in_order(stored: "pd.DataFrame", cells: list[Cell]) -> "pd.DataFrame":
-    """Return stored cells in the order of these, as of ``table_of``.
+    """Return stored cells in the order of these, as of ``frame_of_cells``.
 
     A result may have been stored under another name of the same data or pool, for another base seed that led
     to the same order, or with the number of a budget that the plan gives as another learner's size.
@@ -338,7 +338,7 @@ def stored_plans(plans: list[Plan], columns: Sequence[str] | None = None) -> tup
             warnings.append(str(error))
             cells += expand(replace(plan, settings=known))
     distinct, store = by_key(cells), Store(plans[0].store)
-    table, failed = table_of(store, cells, columns), store.failed(distinct)
+    table, failed = frame_of_cells(store, cells, columns), store.failed(distinct)
     stale, seconds = stale_cells(store, distinct), time.perf_counter() - began
     outcome = Outcome(table, failed, len(cells), 0, len(table), seconds, interrupted=False, stale=stale)
     return outcome, list(dict.fromkeys(warnings))

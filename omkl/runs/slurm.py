@@ -79,7 +79,7 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
         with Store(plan.store) as store:
             done = set() if fresh else store.done(cells)
             ended = done | {line["key"] for line in store.failed(cells)}
-        live, silence = look(plan.store)
+        live, silence = states_of_jobs(plan.store)
         if silence:
             raise OmklError(f"exec=slurm: squeue does not list the queued jobs: {silence}")
         waiting = (live.keys() & cells.keys()) - done
@@ -282,7 +282,7 @@ def start(folder: str) -> None:
 # ------------------------------------------------------------------ the jobs of a store
 
 
-def look(store: Path) -> tuple[dict[str, str], str]:
+def states_of_jobs(store: Path) -> tuple[dict[str, str], str]:
     """Return the state of submitted cells by key, and why squeue does not answer (empty where it does).
 
     A cell is "queued" or "running" (then its job has begun). Where squeue does not answer, as on another

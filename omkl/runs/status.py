@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import Plan
-from omkl.config.settings_text import params_text
+from omkl.config.parameters import params_text
 from omkl.runs import slurm
 from omkl.runs.cells import data_names, expand
 from omkl.store.store import Store
@@ -35,14 +35,14 @@ class Status:
     silence: str = ""
 
 
-def status(plan: Plan) -> Status:
+def status_of(plan: Plan) -> Status:
     """Return the progress of a plan. Raises as ``expand`` and the store do."""
     cells = expand(plan)
     keys = {cell.key for cell in cells}
     with Store(plan.store) as store:
         done = store.done(keys)
         failed = {line["key"]: line for line in store.failed(keys)}
-    live, silence = slurm.look(plan.store)
+    live, silence = slurm.states_of_jobs(plan.store)
     died = slurm.died_at(plan.store, done | failed.keys())
     states = {key: live.get(key, "missing") for key in keys}
     states |= {key: "failed" for key in failed if states[key] in ("missing", UNKNOWN)}

@@ -19,10 +19,9 @@ from typing import Any, NamedTuple
 
 from omkl import conf, seeds
 from omkl.config import Plan, Setting, learner_spec
-from omkl.config.kernel_kinds import needs_stored_rows, pools
+from omkl.config.kernel_kinds import kernel_pools, needs_stored_rows
 from omkl.config.learners import LearnerSpec
-from omkl.config.parameters import Form, Parameter, Widths, parameters
-from omkl.config.settings_text import SCALING, word_text
+from omkl.config.parameters import SCALING, Form, Parameter, Widths, parameters, word_text
 from omkl.config.words import parse_words
 from omkl.data import DataRef
 from omkl.data.dataset import compact
@@ -30,7 +29,7 @@ from omkl.data.orders import rounds_of
 from omkl.errors import Overflow, UserError, counted
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plans
-from omkl.store.cell_measures import CellMeasures, with_extra
+from omkl.store.fields import CellMeasures, with_extra
 from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_on
 
 SHARE = 3  # in file order, one in three rounds is for the trials
@@ -66,7 +65,7 @@ class Rule:
         return [max(share, min(self.least, rounds)) for share in shares]
 
 
-def known() -> dict[str, Parameter]:
+def rule_keys() -> dict[str, Parameter]:
     """Return the keys of a rule, from conf/tune.yaml."""
     return parameters(conf.read("", "tune"), conf.file("", "tune"))
 
@@ -81,7 +80,7 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
 
     Raises UserError for a value that is not right.
     """
-    keys = known()
+    keys = rule_keys()
     own = [word for word in words if word.partition("=")[0] in keys]
     values = {key: parameter.value for key, parameter in keys.items()}
     for key, override in parse_words(own).items():
@@ -365,7 +364,7 @@ def pools_to_try(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> lis
     if setting.pool is None or {"pool", f"{setting.learner}.pool"} & set(fixed):
         return []
     spec, made = learner_spec(setting.learner), [setting.pool]
-    for pool in pools(rule.pools):
+    for pool in kernel_pools(rule.pools):
         with contextlib.suppress(UserError):  # a pool that is not for the learner
             spec.check_pool(pool)
             made.append(pool)

@@ -53,7 +53,7 @@ def stamp() -> dict[str, Any]:
     return {"time": datetime.now(UTC).isoformat(timespec="microseconds"), "load": load}
 
 
-def deciding() -> dict[str, str]:
+def deciding_versions() -> dict[str, str]:
     """Return all that decides a result, except the cell and its data, as text that can be compared.
 
     This is a hash of omkl's sources at the first call, without those that only show results, the versions of

@@ -26,8 +26,7 @@ import numpy as np
 
 from omkl.errors import UserError, path_error
 from omkl.files import Lock, hold, remove_unused, sync_folder
-from omkl.store.cell_measures import EXTRA, no_collection
-from omkl.store.fields import NAMES, OBJECTS, SHARED
+from omkl.store.fields import EXTRA, NAMES, OBJECTS, SHARED, no_collection
 from omkl.store.lines import Line, earlier_version, encode_cell, encode_curve, scan
 
 if TYPE_CHECKING:

@@ -116,7 +116,7 @@ def _row(
     observed: np.ndarray,
     case: Case,
 ) -> dict[str, Any]:
-    from omkl.config.settings_text import params_text, value_text
+    from omkl.config.parameters import params_text, value_text
 
     kernels = case.batch.kernels
     mean = float(observed.mean()) if len(observed) else None

@@ -18,7 +18,7 @@ import yaml
 import omkl
 from omkl import conf
 from omkl.api import lists
-from omkl.api.learner_help import ranks
+from omkl.api.lists import published_ranks
 from omkl.cli import main
 from omkl.cli.parser import build_parser
 from omkl.config import learner_spec
@@ -385,4 +385,4 @@ def test_a_rank_is_that_of_the_row_under_the_learner_s_own_label():
         rows = {row["learner"]: row["rank"] for row in csv.DictReader(file)}
     for name in ("arow_features", "arow"):
         spec = learner_spec(name)
-        assert ranks("classes")[name][0] == float(rows[spec.label])
+        assert published_ranks("classes")[name][0] == float(rows[spec.label])

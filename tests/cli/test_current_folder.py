@@ -85,7 +85,7 @@ def test_local_jobs(mark, place, capsys):
     words += [f"store={place / 'store'}", "exec=slurm", "exec.cluster=local"]
     assert main(["run", *words]) == 0
     end = time.monotonic() + 120
-    while slurm.look(place / "store")[0]:
+    while slurm.states_of_jobs(place / "store")[0]:
         assert time.monotonic() < end
         time.sleep(0.1)
     assert not mark.exists(), mark.read_text()

@@ -132,7 +132,7 @@ def test_a_file_that_is_gone_is_left_out_by_its_own_name(place, capsys):
     out = capsys.readouterr().out
     assert "tiny" in out
     assert "gone" not in out
-    provenance.deciding()
+    provenance.deciding_versions()
 
 
 def test_two_folders_and_a_function_that_is_taken(place, capsys):
@@ -261,14 +261,14 @@ def test_a_cluster_s_jobs_get_the_folder(place, monkeypatch):
 
     safe = "export PYTHONSAFEPATH=1"  # also without a folder
     assert _environment("slurm") == [safe]
-    assert EXTENSIONS not in provenance.deciding()
+    assert EXTENSIONS not in provenance.deciding_versions()
     tiny(place / "my learners")
     monkeypatch.setenv(EXTENSIONS, "my learners")
     assert _environment("slurm") == [safe, f"export {EXTENSIONS}='{place / 'my learners'}'"]
     assert _environment("local") == []
-    before = provenance.deciding()[EXTENSIONS]  # a dask worker with another one is refused
+    before = provenance.deciding_versions()[EXTENSIONS]  # a dask worker with another one is refused
     (place / "my learners/conf/algo/tiny.yaml").write_text(YAML.replace("0.5", "0.6"))
-    assert provenance.deciding()[EXTENSIONS] != before
+    assert provenance.deciding_versions()[EXTENSIONS] != before
 
 
 def test_a_model_of_a_folder_s_learner(place, mine, capsys):

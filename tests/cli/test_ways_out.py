@@ -9,7 +9,7 @@ from omkl.cli import main
 from omkl.data import from_json, registered, registry
 from omkl.errors import UserError
 from omkl.publications import Selection, find_item
-from omkl.publications.selection import work_of
+from omkl.publications.selection import plans_of
 
 TABLE = ["table", "bomkl/1", "--reps", "1"]
 WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR", "data=mine=PATH", "content hash")
@@ -17,7 +17,7 @@ WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR", "data=m
 
 def work(word="mine"):
     paper, item = find_item("tables", "bomkl/1")
-    return work_of(paper, [item], Selection(data=(word,), reps=1))
+    return plans_of(paper, [item], Selection(data=(word,), reps=1))
 
 
 def is_there(word="mine"):

@@ -8,7 +8,7 @@ from hypothesis import given as given_by
 from hypothesis import strategies as st
 
 from omkl.config.kernel_kinds import check_kernel, check_kernels, is_one, kernel_kind, kernel_of_text, kinds
-from omkl.config.settings_text import kernels_text, value_text
+from omkl.config.parameters import kernels_text, value_text
 from omkl.engine.kernels import EITHER, KINDS, constants
 from omkl.errors import UserError
 from omkl.paths import extended, kernel_file

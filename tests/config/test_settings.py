@@ -4,7 +4,7 @@ import pytest
 
 from omkl.config import plan, resolved
 from omkl.config.request import settings_yaml
-from omkl.config.words import learner_setting, setting
+from omkl.config.words import learner_setting, setting_of_words
 from omkl.errors import UserError
 from omkl.runs.cells import expand
 
@@ -92,11 +92,11 @@ LABELS = (
 @pytest.mark.parametrize(
     "own",
     [
-        setting("alma", {"kernel": "gaussian(sigma=2)", "C": 1}, label="narrow"),
-        setting("bomkc_rbp", {"budget": {"match": "bomkc_spa"}}),
-        setting("omkc_sd", {"floor": "delta/m"}, pool="gauss3", data=["wdbc", "german"]),
-        setting("norma", {"tau": None, "offset": True, "eta": 1e-3}, data=["my (1), file.csv"]),
-        *(setting("omkc_dd", {}, label=label) for label in LABELS),
+        setting_of_words("alma", {"kernel": "gaussian(sigma=2)", "C": 1}, label="narrow"),
+        setting_of_words("bomkc_rbp", {"budget": {"match": "bomkc_spa"}}),
+        setting_of_words("omkc_sd", {"floor": "delta/m"}, pool="gauss3", data=["wdbc", "german"]),
+        setting_of_words("norma", {"tau": None, "offset": True, "eta": 1e-3}, data=["my (1), file.csv"]),
+        *(setting_of_words("omkc_dd", {}, label=label) for label in LABELS),
     ],
     ids=str,
 )

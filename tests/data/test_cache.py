@@ -9,7 +9,7 @@ import pytest
 
 from omkl import data
 from omkl.cli import main
-from omkl.config.request import distinct
+from omkl.config.request import distinct_data
 from omkl.data import cache, from_arrays, of_dataset, ref
 from omkl.errors import OmklError
 
@@ -84,7 +84,7 @@ def test_empty_columns_at_the_end_are_part_of_the_content(tmp_path, monkeypatch)
         numbers = data.content_hash(own.indptr, own.indices, own.values, own.y)
         assert (own.content_hash == numbers) == (columns == 2)
     mine = [data.find(str(tmp_path / f"my{columns}.csv")) for columns in (2, 3)]
-    assert len(distinct(mine)) == 2
+    assert len(distinct_data(mine)) == 2
 
 
 def test_old_copies_of_the_same_source_are_removed(source):

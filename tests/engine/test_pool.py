@@ -8,7 +8,7 @@ from reference.kernels import cosine, kernel
 from support.engine_cases import COSINE, MIXED, csr_of
 
 from omkl.config import pool
-from omkl.config.settings_text import value_text
+from omkl.config.parameters import value_text
 from omkl.engine.expansion import add, make_expansion, outputs, reserve
 from omkl.engine.kernels import (
     EITHER,

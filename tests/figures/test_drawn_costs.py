@@ -8,9 +8,8 @@ from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, st
 
 from omkl.data import confusion as counted
 from omkl.errors import UserError
-from omkl.figures.costs import costs_of, front, pareto, times
+from omkl.figures.costs_and_ranks import costs_of, front, pareto, rank_figure, times_figure
 from omkl.figures.matrices import Matrix, Pictures, confusion, pictures
-from omkl.figures.rank_diagram import ranks
 from omkl.figures.style import MOST_LINES, FigureStyle, in_style
 from omkl.publications.paper_tables import with_costs
 from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
@@ -30,7 +29,7 @@ def test_times_are_dots_and_a_missing_time_is_a_dash():
     cells = cells[(cells["algo"] != "omkc_u") | (cells["data"] == "wdbc")].reset_index(drop=True)
     summary = summary_of(cells, expected((DD, SS, U), tuple(DATA), 2))
     table = grid_table(summary[summary["reps"] > 0])
-    drawn = times(table).draw()
+    drawn = times_figure(table).draw()
     names = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
     assert names == ["OMKC(D,D)", "OMKC(S,S)", "OMKC(U)", "majority", "Perceptron", "AROW"]
     for axes, (_, part) in zip(drawn.axes, table.groupby("data", sort=False), strict=True):
@@ -39,7 +38,7 @@ def test_times_are_dots_and_a_missing_time_is_a_dash():
         assert axes.get_xscale() == "log"
     assert [len(axes.texts) for axes in drawn.axes] == [0, 1]
     with pytest.raises(UserError, match="one time for each"):
-        times(pd.concat([table, table]))
+        times_figure(pd.concat([table, table]))
 
 
 # -------------------------------------------------------------------- fronts
@@ -157,7 +156,7 @@ def test_ranks_are_drawn_at_the_mean_of_the_ranks_on_each_data_set():
         "OMKC(S,S)": (16 + 1 + 2.5) / 10,
         "OMKC(U)": (24 + 3 + 1) / 10,
     }
-    (axes,) = ranks(average_ranks(summary)).draw().axes
+    (axes,) = rank_figure(average_ranks(summary)).draw().axes
     texts = [text.get_text() for text in axes.texts]
     for name, rank in by_hand.items():
         (label,) = [text for text in texts if name in text]
@@ -174,7 +173,7 @@ def test_labels_of_the_diagram_do_not_overlap(k):
     names = [f"OMKC(D,{number}), paper16_cosine" for number in range(k)]
     numbers = rng.normal(size=(60, k)) + 0.2 * np.arange(k)
     made = ranks_of(pd.DataFrame(numbers, columns=names), left_out=["x: not finished by y"])
-    figure = ranks(made, title="a title")
+    figure = rank_figure(made, title="a title")
     drawn = figure.draw()
     FigureCanvasAgg(drawn).draw()
     boxes = [
@@ -199,7 +198,7 @@ def test_labels_of_the_diagram_do_not_overlap(k):
 
 
 def test_where_no_difference_can_be_significant_a_sentence_takes_the_diagrams_place(tmp_path):
-    figure = ranks(ranks_of(pd.DataFrame([[1.0, 2.0, 3.0]] * 2, columns=list("abc"))))
+    figure = rank_figure(ranks_of(pd.DataFrame([[1.0, 2.0, 3.0]] * 2, columns=list("abc"))))
     assert figure.ranks.cd > 2
     assert figure.instead.startswith("Average ranks over 2 data sets: a 1.00, b 2.00, c 3.00.")
     assert figure.write(tmp_path / "x.png") == []

@@ -21,7 +21,14 @@ from support.reports_cells import (
 
 from omkl.errors import UserError
 from omkl.figures.style import symbol
-from omkl.figures.sweeps import is_log_spaced, matrix, robust_range, sensitivity, sensitivity_table, sweep
+from omkl.figures.sweeps import (
+    is_log_spaced,
+    matrix,
+    robust_range,
+    sensitivity,
+    sensitivity_table,
+    sweep_figure,
+)
 from omkl.reports.summary import axes_of, grid_table, summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
@@ -66,7 +73,7 @@ def test_a_swept_number_has_its_means_bands_rings_and_levels(log):
         figure = sensitivity(table, x_label=symbol("beta"))
     else:
         table = sensitivity_table(summary, "beta")
-        figure = sweep(summary)
+        figure = sweep_figure(summary)
     drawn = figure.draw()
     assert {axes.get_yscale() for axes in drawn.axes} == {"log" if log else "linear"}
     assert [axes.get_xlabel() for axes in drawn.axes] == ["β", "β"]
@@ -129,7 +136,7 @@ def test_decades_get_a_log_axis_and_the_legend_names_what_is_in_view():
     own = tuple(setting("omkc_ss", delta=delta) for delta in (0.001, 0.01, 0.1))
     cells, _ = study((*own, *YARDSTICKS), {"wdbc": 200}, 2)
     cells.loc[cells["algo"] == "majority", ["mistakes", "mistake_rate"]] = [190, 0.95]
-    drawn = sweep(summary_of(cells, expected(own, ("wdbc",), 2))).draw()
+    drawn = sweep_figure(summary_of(cells, expected(own, ("wdbc",), 2))).draw()
     for axes in drawn.axes:
         assert axes.get_xscale() == "log"
         assert [label.get_text() for label in axes.get_xticklabels()] == ["0.001", "0.01", "0.1"]
@@ -160,7 +167,7 @@ def test_log_spacing(values, log):
 def test_two_swept_numbers_give_heat_maps_with_the_best_framed():
     """A learner without the second number has a line, and one without both is named in the note."""
     table = swept((U, *(setting("omkc_dd", beta=b) for b in (0.3, 0.8)), *GRID))
-    figure = sweep(table)
+    figure = sweep_figure(table)
     panels = {axes.get_title(loc="left"): axes for axes in figure.draw().axes}
     names = [f"{data} · {line}" for data in DATA for line in ("OMKC(S,S)", "OMKC(D,D)")]
     assert set(panels) == {*names, ""}  # "": the bars of colours
@@ -215,7 +222,7 @@ def test_heat_map_values_are_in_their_places():
 )
 def test_maps_of_little(settings, finished, axes):
     cells = frame(*(cell(own, 0, 100) for own in settings[:finished]))
-    drawn = sweep(summary_of(cells, expected(settings, reps=1, yardsticks=()))).draw()
+    drawn = sweep_figure(summary_of(cells, expected(settings, reps=1, yardsticks=()))).draw()
     assert len(drawn.axes) == axes
 
 
@@ -246,7 +253,7 @@ def test_dots_are_the_rows_best_first_and_filled_where_they_are_marked(reps):
     counts = ([100, 120, 90, 110, 100], [120, 95, 112, 101, 100], [160, 150, 140, 165, 150], [200] * 5)
     cells = [c for one, each in zip(own, counts, strict=True) for c in repetitions(one, each[:reps])]
     summary = summary_of(frame(*cells), expected(own, reps=reps, yardsticks=()))
-    figure = sweep(summary)
+    figure = sweep_figure(summary)
     (axes,) = figure.draw().axes
     rows = summary.sort_values("mistake_pct_mean", kind="stable")
     dots = dots_of(axes)
@@ -261,7 +268,7 @@ def test_dots_are_the_rows_best_first_and_filled_where_they_are_marked(reps):
 
 @pytest.mark.parametrize("settings", [tuple(setting("omkc_dd", p) for p in (PAPER, COSINE)), (DD, SS)])
 def test_without_numbers_every_setting_is_a_dot(settings):
-    drawn = sweep(swept(settings)).draw()
+    drawn = sweep_figure(swept(settings)).draw()
     assert [len(axes.get_yticks()) for axes in drawn.axes] == [2, 2]
 
 
@@ -273,7 +280,7 @@ def test_three_swept_numbers_show_the_best_dots_in_order():
         for e in (1.0, 2.0, 3.0)
     )
     cells = frame(*[cell(which, 0, 500 - n) for n, which in enumerate(grid)])
-    (axes,) = sweep(summary_of(cells, expected(grid, reps=1, yardsticks=()))).draw().axes
+    (axes,) = sweep_figure(summary_of(cells, expected(grid, reps=1, yardsticks=()))).draw().axes
     means = [mean for mean, _, _ in dots_of(axes)]
     assert means == sorted(means)
     assert (len(means), means[0]) == (30, pytest.approx(100 * (500 - 35) / 1000))
@@ -282,14 +289,16 @@ def test_three_swept_numbers_show_the_best_dots_in_order():
 
 def test_a_yardstick_of_a_learners_name_is_distinguished():
     kernels = [{"kind": "gaussian", "sigma": s} for s in (1.0, 4.0)]
-    drawn = sweep(swept(tuple(Setting("perceptron", {"kernel": kernel}, None) for kernel in kernels))).draw()
+    drawn = sweep_figure(
+        swept(tuple(Setting("perceptron", {"kernel": kernel}, None) for kernel in kernels))
+    ).draw()
     assert {"Perceptron", "Perceptron, kernel=linear"} <= set(legend(drawn))
     assert drawn.axes[0].get_xlabel() == "σ"
 
 
 def test_a_sweep_has_a_figure_where_something_is_finished_and_says_what_is_not():
     own = tuple(setting("omkc_dd", beta=beta) for beta in (0.3, 0.8))
-    assert sweep(summary_of(frame(), expected(own, reps=2))) is None
+    assert sweep_figure(summary_of(frame(), expected(own, reps=2))) is None
     cells = frame(*repetitions(own[0], [10]), *repetitions(own[1], [12, 13]))
-    figure = sweep(summary_of(cells, expected(own, reps=2, yardsticks=())))
+    figure = sweep_figure(summary_of(cells, expected(own, reps=2, yardsticks=())))
     assert figure.warnings == ["INCOMPLETE, repetitions done: OMKC(D,D), beta=0.3 on wdbc 1 of 2"]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as Drawn
+from matplotlib.figure import Figure as MplFigure
 from support import ROOT
 from support.reports_cells import COSINE, YARDSTICKS, cell, expected, frame, setting, study
 
@@ -19,17 +19,17 @@ from omkl.figures.style import (
     PAGE,
     Figure,
     FigureStyle,
+    axis_limits,
     beyond,
+    draw_legend,
+    drawing_settings,
     file_stem,
     in_style,
     in_symbols,
     inches,
-    legend,
-    limits,
     line_styles,
     plain_log,
     safe_name,
-    settings,
     y_limits,
 )
 
@@ -80,7 +80,7 @@ def test_a_figure_has_its_width_and_its_text_is_inside(count, style):
     made = learning_curves(*study((DD, SS, *YARDSTICKS), data, 2), about, names=("error",), title="a title")
     with in_style(style):
         drawn = made.draw()
-        with settings():
+        with drawing_settings():
             FigureCanvasAgg(drawn).draw()
     assert drawn.get_figwidth() == (style.width or drawn.get_figwidth())
     assert drawn.get_figheight() < 6.95 or style.width == 3.3
@@ -97,9 +97,9 @@ def test_a_figure_has_its_width_and_its_text_is_inside(count, style):
 
 def test_a_long_name_of_a_legend_takes_several_lines():
     names = ["StandardScaler | SGDClassifier (scikit-learn), sgdclassifier__random_state=1 " * 2, "Auto"]
-    with settings():
-        drawn = Drawn(figsize=(3.3, 2.0), layout="constrained")
-        legend(drawn, line_styles(names))
+    with drawing_settings():
+        drawn = MplFigure(figsize=(3.3, 2.0), layout="constrained")
+        draw_legend(drawn, line_styles(names))
         FigureCanvasAgg(drawn).draw()
     assert drawn.legends[0].get_texts()[0].get_text().count("\n") >= 2
     for text in drawn.legends[0].get_texts():
@@ -246,7 +246,7 @@ def test_no_two_lines_of_a_figure_look_alike_however_many():
     ],
 )
 def test_an_axis_begins_at_0_or_at_the_data(seen, levels, bottom, top, out):
-    (low, high), left_out = limits(seen, levels)
+    (low, high), left_out = axis_limits(seen, levels)
     assert bottom <= low <= min([*seen, *levels.values()])
     assert low >= 0 or min(seen) < 0
     assert top < high
@@ -254,13 +254,13 @@ def test_an_axis_begins_at_0_or_at_the_data(seen, levels, bottom, top, out):
 
 
 def test_what_is_beyond_an_axis_is_named_with_its_value():
-    axes = Drawn().subplots()
+    axes = MplFigure().subplots()
     beyond(axes, {"far, beta=2": 60.04})
     assert [text.get_text() for text in axes.texts] == ["far, β=2 60.0 ↑"]
 
 
 def test_an_axis_has_plain_numbers():
-    drawn = Drawn()
+    drawn = MplFigure()
     axes = drawn.subplots()
     axes.set_yscale("log")
     axes.set_ylim(0.45, 2)

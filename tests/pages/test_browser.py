@@ -6,7 +6,7 @@ import shutil
 import pytest
 from support.stored_pages import HOSTILE, fill, hostile_file, payload
 
-from omkl.pages.html import document
+from omkl.pages.documents import document
 from omkl.pages.runs import run_page
 
 pytestmark = pytest.mark.browser

@@ -14,14 +14,12 @@ from support.stored_pages import HOSTILE, fill, fill_plan, hostile_file, payload
 from omkl.cli import main
 from omkl.config import plan as make_plan
 from omkl.errors import UserError
-from omkl.pages.html import document
-from omkl.pages.markdown import write_markdown
+from omkl.pages.documents import Page, Section, document, write_markdown
 from omkl.pages.page_tables import with_details
 from omkl.pages.papers import paper_page
 from omkl.pages.runs import run_page
-from omkl.pages.sections import Page, Section
 from omkl.publications import Selection, read_paper
-from omkl.publications.selection import work_of
+from omkl.publications.selection import plans_of
 from omkl.reports.results_table import run_table
 from omkl.reports.rows import identity, rows_of
 from omkl.reports.summary import summary_of
@@ -152,7 +150,7 @@ def test_what_is_missing_is_said_on_top(capsys):
 def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_stored(tmp_path):
     paper, selection = read_paper("omkc"), Selection(reps=1, data=("wdbc",), words=("store=store",))
     items = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
-    plans = work_of(paper, [item for item in items if item.kind != "sizes"], selection).plans
+    plans = plans_of(paper, [item for item in items if item.kind != "sizes"], selection).plans
 
     def page_of(plans):
         for plan in plans:

@@ -11,7 +11,7 @@ from omkl.config.kernel_kinds import kernel_pool
 from omkl.engine.stream import UNRECORDED
 from omkl.passes import scores, warm_up
 from omkl.passes.one_pass import run_pass
-from omkl.store.cell_measures import CellMeasures, with_extra
+from omkl.store.fields import CellMeasures, with_extra
 from omkl.tasks import BINS
 
 

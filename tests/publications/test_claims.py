@@ -10,7 +10,7 @@ from omkl.publications import Selection, claims, read_paper
 from omkl.publications.claims import KINDS, NO, SAME, UNKNOWN, YES, ClaimRows, check_claims
 from omkl.publications.claims import verdict as verdict_of
 from omkl.reports.rows import Row
-from omkl.store.cell_measures import CellMeasures
+from omkl.store.fields import CellMeasures
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from omkl.publications.compare import compare_rows
 from omkl.publications.paper import KINDS, Item
 from omkl.publications.paper_figures import draw_item, figure_of
 from omkl.publications.paper_tables import make_table
-from omkl.publications.selection import Work, work_of
+from omkl.publications.selection import PaperPlans, plans_of
 from omkl.reports.ranks import average_ranks
 from omkl.reports.table import FORMATS
 
@@ -74,7 +74,7 @@ def conf(tmp_path, monkeypatch):
 
 def done(paper, item, chosen):
     """The work of the last run of an item, and its outcome."""
-    work = work_of(paper, [dataclasses.replace(item, runs=item.runs[1:])], chosen)
+    work = plans_of(paper, [dataclasses.replace(item, runs=item.runs[1:])], chosen)
     return work, work.run(progress=False)
 
 
@@ -89,14 +89,14 @@ def selection(store, **more) -> Selection:
 
 def lose_a_repetition(monkeypatch):
     """Let every run lose the last of three repetitions of OMKC(D,D)."""
-    run = Work.run
+    run = PaperPlans.run
 
     def partly(work, **how):
         outcome = run(work, **how)
         lost = outcome.cells[(outcome.cells["algo"] == "omkc_dd") & (outcome.cells["rep"] == 2)].index
         return dataclasses.replace(outcome, cells=outcome.cells.drop(lost).reset_index(drop=True))
 
-    monkeypatch.setattr(Work, "run", partly)
+    monkeypatch.setattr(PaperPlans, "run", partly)
 
 
 def test_every_kind_is_tried_here():
@@ -293,7 +293,7 @@ def test_a_difference_without_a_published_deviation_has_a_word(conf, store, tmp_
     text = text.replace("reps: 3}}\n  swept", "reps: 3}, published: {omkc_dd: DD}}\n  swept")
     (conf / "paper" / "mine.yaml").write_text(text)
     paper, item = find_item("tables", "mine/1")
-    work = work_of(paper, [item], selection(store))
+    work = plans_of(paper, [item], selection(store))
     compared = compare_rows(paper, item, work, work.run(progress=False))
     shown = paper_tables.KINDS["results"](compared)
     place = [column.name for column in shown.columns].index("mistake_pct_diff")

@@ -9,11 +9,11 @@ import pytest
 
 from omkl.cli import main
 from omkl.errors import UserError
+from omkl.pages.papers import answer_of
 from omkl.paths import published_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper
 from omkl.publications.compare import Value, compare_rows, published_values
-from omkl.publications.page import answer_of
-from omkl.publications.selection import work_of
+from omkl.publications.selection import plans_of
 from omkl.runs.runner import stored_plans
 
 PAPERS = pytest.mark.parametrize("name", paper_names())
@@ -131,19 +131,19 @@ def test_a_published_value_has_one_verdict(value, ours, verdict):
 
 def test_data_and_repetitions_are_cut():
     paper, item = find_item("tables", "omkc/3")
-    work = work_of(paper, [item], Selection(reps=3, data=("wdbc",)))
+    work = plans_of(paper, [item], Selection(reps=3, data=("wdbc",)))
     assert [(part.run.name, str(part.plan.data[0]), part.plan.reps) for part in work.parts] == [
         ("dd", "wdbc", 3),
         ("rivals", "wdbc", 3),
     ]
-    assert work_of(paper, [item], Selection(reps=99, data=("wdbc",))).plans[0].reps == 20
+    assert plans_of(paper, [item], Selection(reps=99, data=("wdbc",))).plans[0].reps == 20
 
 
 def test_full_repeats_what_takes_long_as_often_as_the_rest(monkeypatch):
     monkeypatch.setattr("omkl.publications.selection._reason", lambda *_: "")  # as if the data were there
     paper, item = find_item("tables", "bomkl/1")
     for full, reps in ((False, {1, 10}), (True, {10})):
-        work = work_of(paper, [item], Selection(data=("ijcnn1", "codrna"), full=full))
+        work = plans_of(paper, [item], Selection(data=("ijcnn1", "codrna"), full=full))
         assert {plan.reps for plan in work.plans} == reps
     assert Selection(full=True, data=("codrna",)).command("table", "bomkl/1") == (
         "omkl table bomkl/1 --full data=codrna"
@@ -152,25 +152,25 @@ def test_full_repeats_what_takes_long_as_often_as_the_rest(monkeypatch):
 
 def test_other_data_and_learners_next_to_the_papers():
     paper, item = find_item("tables", "bomkl/1")
-    work = work_of(paper, [item], Selection(data=("wdbc",), learners=("omkc_ss",), reps=1))
+    work = plans_of(paper, [item], Selection(data=("wdbc",), learners=("omkc_ss",), reps=1))
     assert work.data == ["wdbc"]
     assert [s.learner for s in work.parts[-1].plan.settings] == ["omkc_ss"]
 
 
 def test_unavailable_data_are_reported_and_a_file_can_stand_in(tmp_path):
     paper, item = find_item("tables", "bomkl/1")
-    work = work_of(paper, [item], Selection(data=("kdd08",)))
+    work = plans_of(paper, [item], Selection(data=("kdd08",)))
     assert not work.parts
     assert "registered users" in work.how["kdd08"]
     file = tmp_path / "mine.libsvm"
     file.write_text("+1 1:1\n-1 1:-1\n")
-    work = work_of(paper, [item], Selection(data=(f"kdd08={file}",), reps=1))
+    work = plans_of(paper, [item], Selection(data=(f"kdd08={file}",), reps=1))
     assert not work.missing
     assert {str(ref) for part in work.parts for ref in part.plan.data} == {str(file)}
     with pytest.raises(UserError, match="not the registered content of german"):
-        work_of(paper, [item], Selection(data=(f"german={file}",)))
+        plans_of(paper, [item], Selection(data=(f"german={file}",)))
     with pytest.raises(UserError, match="can be given for a registered data set, or for kdd08"):
-        work_of(paper, [item], Selection(data=(f"kdd_08={file}",)))
+        plans_of(paper, [item], Selection(data=(f"kdd_08={file}",)))
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_table_shows_ours_next_to_the_published(tmp_path, capsys):
 def test_a_row_without_a_repetition_agrees_with_nothing(tmp_path):
     assert main(["run", "algo=arow", "data=german", "reps=2", "yardsticks=[]", f"store={tmp_path}"]) == 0
     (paper, item), words = find_item("tables", "bomkl/1"), (f"store={tmp_path}",)
-    work = work_of(paper, [item], Selection(data=("german",), reps=2, words=words))
+    work = plans_of(paper, [item], Selection(data=("german",), reps=2, words=words))
     rows = compare_rows(paper, item, work, stored_plans(work.plans)[0], "").summary.set_index("label")
     assert (rows["reps"]["OMKC(U)"], rows["verdict"]["OMKC(U)"]) == (0, "")
     assert rows["mistake_pct_published"]["OMKC(U)"] == 35.37

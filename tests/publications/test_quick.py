@@ -3,7 +3,7 @@
 import pytest
 
 from omkl.publications import Selection, find_item, paper_names, read_paper
-from omkl.publications.selection import work_of
+from omkl.publications.selection import plans_of
 from omkl.publications.tuned import tuned_runs
 
 
@@ -11,7 +11,7 @@ def test_quick_takes_small_sets_and_two_repetitions():
     from omkl.data import registry
 
     paper, item = find_item("tables", "omkc/3")
-    work = work_of(paper, [item], Selection(quick=True))
+    work = plans_of(paper, [item], Selection(quick=True))
     assert all(part.plan.reps == 2 for part in work.parts)
     assert len(work.data) > 5
     assert max(registry.entry(name).T for name in work.data) <= 1500
@@ -34,7 +34,7 @@ def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data)
         "omkl.publications.selection._reason", lambda name, _: "gone" if name in lacking else ""
     )
     paper, item = find_item("figures", name)
-    work = work_of(paper, [item], Selection(quick=True, learners=("omkc_ss",)))
+    work = plans_of(paper, [item], Selection(quick=True, learners=("omkc_ss",)))
     if data is not None:
         assert set(work.data) == data
     assert set(work.data) <= {name for run in item.runs for name in run.data}
@@ -51,7 +51,7 @@ def test_quick_checks_a_claim_on_the_sets_that_it_ran(name, monkeypatch):
     paper, quick = read_paper(name), Selection(quick=True)
 
     def cells(items):
-        parts = work_of(paper, items, quick).parts
+        parts = plans_of(paper, items, quick).parts
         return {(part.run.name, ref.name) for part in parts for ref in part.plan.data}
 
     ran = cells(paper.claims.values())

@@ -9,13 +9,13 @@ import yaml
 from omkl.cli import main
 from omkl.config import learner_spec
 from omkl.errors import UserError
+from omkl.pages.papers import tuning_text
 from omkl.paths import conf_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper, tuned
 from omkl.publications.claims import check_claims
-from omkl.publications.page import rule_of
 from omkl.publications.paper_tables import make_table
-from omkl.publications.selection import tuned_plans, work_of
-from omkl.publications.tuned import older, settings_of, steps, tuned_runs, tuning_rule, winners_file
+from omkl.publications.selection import plans_of, tuned_plans
+from omkl.publications.tuned import older, settings_of, tuned_runs, tuning_rule, tuning_steps, winners_file
 
 PAGE = """
 title: A page
@@ -73,7 +73,7 @@ def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys, monkeypatch):
         changed.setattr(tuned, "axes", lambda *_: [])  # nothing was ever searched of majority
         assert older(tuned_runs(read_paper("mine"))[0]) == [("wdbc", "arow"), ("drift", "arow")]
     paper = read_paper("mine")
-    assert not any(step.races for step in steps(paper, tuned_plans(paper, Selection())))
+    assert not any(step.races for step in tuning_steps(paper, tuned_plans(paper, Selection())))
     for file in [*tmp_path.glob("store/*/*.jsonl")]:  # the winners stay
         file.unlink()
     assert main(["tune", "mine", "-q"]) == 0
@@ -92,7 +92,7 @@ def test_winners_are_used_and_those_of_another_revision_are_not(conf):
     paper, item = find_item("tables", "mine/1")
     run = tuned_runs(paper)[0]
     assert settings_of(run)["wdbc", "arow"].params == {"r": 0.5}
-    work = work_of(paper, [item], Selection())
+    work = plans_of(paper, [item], Selection())
     assert {(s.learner, s.params.get("r"), p.reps) for p in work.plans for s in p.settings} == {
         ("arow", 0.5, 2),
         ("majority", None, 4),  # no more than the page reports
@@ -106,7 +106,7 @@ def test_winners_are_used_and_those_of_another_revision_are_not(conf):
     assert [row["verdict"] for row in made.table.records] == ["undecided"]
     assert "drift (all learners)" in made.table.records[0]["incomplete"]
     file.write_text(yaml.safe_dump({"first": {"wdbc": {"arow": won | {"revision": revision + 1}}}}))
-    assert not work_of(paper, [item], Selection()).plans
+    assert not plans_of(paper, [item], Selection()).plans
 
 
 def test_a_run_without_its_folder_is_left_out(conf):
@@ -114,7 +114,7 @@ def test_a_run_without_its_folder_is_left_out(conf):
 
 
 def test_the_rule_is_stated(conf):
-    points, exceptions = rule_of(read_paper("mine"))
+    points, exceptions = tuning_text(read_paper("mine"))
     text = " ".join(points)
     assert "Each learner has 3 trials" in text
     assert "The first 300 examples of each permutation are run, and 4 passes are reported (fewer" in text
@@ -128,7 +128,7 @@ def test_a_page_says_which_learners_were_tuned_in_other_ranges(conf):
     kept = {"first": {"wdbc": {"arow": own, "gone": own}, "drift": {"arow": old}}}
     winners_file("mine").write_text(yaml.safe_dump(kept))
     said = "have changed since they were tuned: arow on wdbc. `omkl tune mine --fresh` tunes all again."
-    assert said in " ".join(rule_of(read_paper("mine"))[1])
+    assert said in " ".join(tuning_text(read_paper("mine"))[1])
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import pytest
 from support.reports_cells import cell, expected, frame, report, setting, strict, summarise
 
 from omkl.data import confusion
-from omkl.reports.class_values import classes_text
+from omkl.reports.measures import classes_text
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import ReportPlan
-from omkl.store.cell_measures import CellMeasures, hits_of, with_extra
+from omkl.store.fields import CellMeasures, hits_of, with_extra
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 

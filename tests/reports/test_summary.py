@@ -18,7 +18,7 @@ from support.reports_cells import (
     summarise,
 )
 
-from omkl.config.settings_text import value_text
+from omkl.config.parameters import value_text
 from omkl.reports.rows import Row, by_count
 from omkl.reports.summary import Tested as Paired
 from omkl.reports.summary import summary_of

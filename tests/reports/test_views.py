@@ -20,7 +20,7 @@ from omkl.reports.rows import Row, by_count
 from omkl.reports.summary import top_kernels
 from omkl.reports.table import Table
 from omkl.reports.table_cells import WIDTH
-from omkl.store.cell_measures import with_extra
+from omkl.store.fields import with_extra
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 EXPECTED = expected((DD, SS), ("wdbc",), 3)

@@ -10,9 +10,9 @@ from omkl.config import learner_spec, plan
 from omkl.publications import Selection, find_item
 from omkl.publications.claims import check_claims
 from omkl.publications.compare import compare_rows
-from omkl.publications.selection import work_of
+from omkl.publications.selection import plans_of
 from omkl.runs.cells import expand
-from omkl.runs.status import status
+from omkl.runs.status import status_of
 from omkl.runs.tuning import races, rule_from
 from omkl.store import Store
 
@@ -88,7 +88,7 @@ def test_a_table_says_so_and_tests_nothing(words, capsys):
     assert "INCOMPLETE" not in shown.out + shown.err
     assert main(["figure", "curve", "algo=arow,omkc_ss", *words, "--out", f"{words[-2][6:]}/c.svg"]) == 0
     assert "repetitions" not in capsys.readouterr().err
-    (row,) = status(plan(["algo=arow", *words])).rows
+    (row,) = status_of(plan(["algo=arow", *words])).rows
     assert (row["cells"], row["done"]) == (1, 1)
 
 
@@ -116,7 +116,7 @@ def test_a_table_of_a_paper_and_its_claims(tmp_path, monkeypatch):
     (tmp_path / "conf" / "paper" / "mine.yaml").write_text(PAPER, encoding="utf-8")
     monkeypatch.setenv("OMKL_PATH", str(tmp_path))
     paper, item = find_item("tables", "mine/1")
-    work = work_of(paper, [item], Selection(words=(f"store={tmp_path / 'store'}", "exec=serial")))
+    work = plans_of(paper, [item], Selection(words=(f"store={tmp_path / 'store'}", "exec=serial")))
     compared = compare_rows(paper, item, work, work.run(progress=False))
     one = "order=file: arow draws nothing, so its 2 repetitions would be equal: 1 is run"
     both = "order=file: arow, majority draw nothing, so their 6 repetitions would be equal: 1 is run"

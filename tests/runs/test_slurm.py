@@ -21,7 +21,7 @@ from omkl.config import Setting
 from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError
 from omkl.runs import runner
-from omkl.runs.status import status
+from omkl.runs.status import status_of
 from omkl.store.store import Store
 
 pytest.importorskip("submitit")
@@ -108,9 +108,9 @@ def test_only_what_is_neither_done_nor_queued_nor_running_is_submitted(plan, too
     first = chunks(plan)
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
     assert slurm.run_chunk(str(folder / "2.json")) == {"ran": 5, "failed": 0}
-    rows = status(plan).rows
+    rows = status_of(plan).rows
     assert total(rows, "cells", "done", "running", "queued", "missing") == [24, 5, 5, 5, 9]
-    assert (status(plan).failed, list(rows[0])[:2]) == ([], ["data", "algo"])
+    assert (status_of(plan).failed, list(rows[0])[:2]) == ([], ["data", "algo"])
     again = slurm.submit(plan)
     assert (again.cells, again.waiting) == (9, 10)
     assert sorted(key for keys in chunks(plan)[5:] for key in keys) == sorted(first[3] + first[4])
@@ -166,7 +166,7 @@ def test_a_poison_cell_has_failed_and_one_at_which_a_job_ended_gets_a_job_of_its
     (second / "0.begun").touch()  # as if it had been requeued
     before = dict.fromkeys(Store(plan.store).done(keys))
     assert job(second / "0.json") == 0
-    progress = status(plan)
+    progress = status_of(plan)
     assert before.keys() == {keys[0], keys[3]}
     assert [row[name] for row in progress.rows for name in ("done", "failed", "missing")] == [2, 2, 1]
     errors = sorted(line["error"] for line in progress.failed)
@@ -213,7 +213,7 @@ def test_with_the_controller_down_what_has_failed_is_known(plan, tools, monkeypa
     monkeypatch.setattr(runner, "run_cell", lambda cell: 1 / 0)
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
     assert slurm.run_chunk(str(folder / "0.json"))["failed"] == 5
-    assert total(status(plan).rows, "failed", "unknown", "missing") == [5, 19, 0]
+    assert total(status_of(plan).rows, "failed", "unknown", "missing") == [5, 19, 0]
 
 
 def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
@@ -221,7 +221,7 @@ def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
     (tools / "queue").unlink()  # squeue fails
     with pytest.raises(OmklError, match=r"squeue does not list the queued jobs: cat: .*queue"):
         slurm.submit(plan)
-    assert [row["unknown"] for row in status(plan).rows] == [4] * 6
+    assert [row["unknown"] for row in status_of(plan).rows] == [4] * 6
     (tools / "sbatch").write_text("#!/bin/sh\necho 'sbatch: error: invalid partition' >&2\nexit 1\n")
     (tools / "queue").touch()
     with pytest.raises(OmklError, match="cannot submit: sbatch: error: invalid partition"):
@@ -251,7 +251,7 @@ def test_local_jobs_have_a_session_and_a_log_of_their_own(tmp_path):
     jobs = [int(line) for line in done.stdout.split()]
     try:
         assert (done.returncode, bool(jobs)) == (0, True), done.stderr
-        assert set(slurm.look(store)[0].values()) == {"running"}  # although the pipe is closed
+        assert set(slurm.states_of_jobs(store)[0].values()) == {"running"}  # although the pipe is closed
         for job in jobs:
             assert os.getsid(job) not in (os.getsid(0), 0)
             assert os.getpgid(job) != os.getpgid(0)
@@ -286,7 +286,7 @@ def test_jobs_of_this_machine_one_killed_and_the_same_command_to_the_end(tmp_pat
         return [int(line) for line in capsys.readouterr().out.split()]
 
     def wait() -> None:
-        while slurm.look(plan.store)[0]:
+        while slurm.states_of_jobs(plan.store)[0]:
             time.sleep(0.1)
 
     def counts() -> list[int]:

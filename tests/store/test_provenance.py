@@ -74,7 +74,7 @@ def test_what_decides_results_follows_every_source_but_those_that_show(tmp_path,
     package = Path(omkl.__file__).parent
     copy = tmp_path / "omkl"
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    before = provenance.deciding()
+    before = provenance.deciding_versions()
     assert list(before) == ["omkl", "numpy", "scipy", "numba", "llvmlite"]
     monkeypatch.setattr(provenance, "_PACKAGE", copy)
     deciding = provenance._of_omkl.__wrapped__

@@ -9,8 +9,7 @@ import pytest
 from support.results_lines import cell_files, line, read_quietly
 
 from omkl.runs.runner import _stored
-from omkl.store.cell_measures import EXTRA, with_extra
-from omkl.store.fields import NAMES, cell_key
+from omkl.store.fields import EXTRA, NAMES, cell_key, with_extra
 from omkl.store.lines import encode_cell
 from omkl.store.store import Store
 

@@ -10,7 +10,7 @@ from reference.norma import theorem_6
 from support.engine_cases import dataset
 
 from omkl.algorithms import function
-from omkl.config import pools
+from omkl.config import kernel_pools
 from omkl.theorems.case import Case
 from omkl.theorems.mistakes import (
     bomkc_spa,
@@ -38,7 +38,7 @@ def sample(T=60, d=3, seed=1, scale=1.0):
 
 
 def case(data, pool="paper16_cosine", **more):
-    pool = pools([pool])[0] if isinstance(pool, str) else pool
+    pool = kernel_pools([pool])[0] if isinstance(pool, str) else pool
     return Case(Batch(data, pool, **more))
 
 
@@ -72,7 +72,7 @@ def dual_optimum(K, y, gap=1e-7):
 @pytest.mark.parametrize("pool", ["paper16_cosine", "paper16"])
 def test_g_is_the_minimum(pool):
     data = sample()
-    spec, run = pools([pool])[0], case(data, pool)
+    spec, run = kernel_pools([pool])[0], case(data, pool)
     rows = pool_rows(data.values.reshape(-1, 3), spec["kernels"], spec["normalise"])
     K = np.array([rows(t) for t in range(data.T)]).transpose(1, 0, 2)
     optimum = []
@@ -143,7 +143,7 @@ def test_a_mixture_within_a_ball():
 def test_the_mean_kernel_is_the_mean():
     data = sample()
     run = case(data)
-    rows = pool_rows(data.values.reshape(-1, 3), pools(["paper16_cosine"])[0]["kernels"], "cosine")
+    rows = pool_rows(data.values.reshape(-1, 3), kernel_pools(["paper16_cosine"])[0]["kernels"], "cosine")
     K = np.array([rows(t).mean(axis=0) for t in range(data.T)])
     assert run.g(MEAN) == pytest.approx(dual_optimum(K, data.y), rel=1e-5)
 

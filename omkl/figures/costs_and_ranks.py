@@ -1,4 +1,7 @@
-"""Costs: the seconds of each learner, and the error against a cost with the front that none beats."""
+"""Costs: the seconds of each learner, and the error against a cost with the front that none beats.
+
+And average ranks over data sets: the critical-difference diagram of Demsar (2006), where it says something.
+"""
 
 import textwrap
 from collections.abc import Iterable, Mapping
@@ -10,12 +13,14 @@ from omkl.errors import UserError
 from omkl.figures import style
 from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
 from omkl.reports import captions
-from omkl.reports.measures import costs_in, errors_of, learners_of, measure_in
+from omkl.reports.measures import errors_of, learners_of, measure_in, signed_measures
+from omkl.reports.ranks import MOST_REASONS, Ranks
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
+    from matplotlib.figure import Figure as MplFigure
+
 
 COSTS = {  # option of conf/paper: column of the table, label of the axis
     "time": ("per_1000", "seconds for 1000 examples"),
@@ -27,7 +32,7 @@ _FEW = 6  # learners up to which all are in the panel
 _DECADES = 8.0  # between the least and the largest cost; then only powers of ten have numbers
 
 
-def times(table: "pd.DataFrame", *, name: str = "times", **more: Any) -> Figure:
+def times_figure(table: "pd.DataFrame", *, name: str = "times", **more: Any) -> Figure:
     """Return the seconds of each learner on a log axis, a panel per data set.
 
     table: as of ``grid_table``, one row for each data set and line. Raises UserError for an empty table or a
@@ -44,11 +49,11 @@ def times(table: "pd.DataFrame", *, name: str = "times", **more: Any) -> Figure:
     basis = captions.basis(int(table["reps"].max()), table["order"])
     text = join_notes(basis, "bars: ±1 standard deviation" if varies else "", left_out)
 
-    def make() -> "Drawn":
+    def make() -> "MplFigure":
         label = 0.06 * max(map(len, styles))
         columns = 4 if len(parts) > 3 else 3
         drawn, stacks = style.panels(len(parts), 3.4, columns=columns, narrowest=1.1 + label / columns)
-        rows = -(-len(parts) // style.columns_of(drawn))
+        rows = -(-len(parts) // style.panels_per_row(drawn))
         drawn.set_figheight(rows * (0.6 + 0.155 * len(styles)))
         for (axes,), data, part in zip(stacks, sets, parts, strict=True):
             _time_panel(axes, part, styles)
@@ -133,12 +138,12 @@ def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
     joined = "line: no other learner is better at no more cost"
     text = join_notes(joined, "" if few else "numbers: the learners on it, named below each panel", left_out)
 
-    def make() -> "Drawn":
+    def make() -> "MplFigure":
         drawn, stacks = style.panels(len(parts), 2.1, columns=3, narrowest=2.0)
         texts = [
             _cost_panel(axes, part, cost, styles, few) for (axes,), part in zip(stacks, parts, strict=True)
         ]
-        across = style.columns_of(drawn)
+        across = style.panels_per_row(drawn)
         width = int(17 * (drawn.get_figwidth() / across - 0.45))
         for (axes,), data, names in zip(stacks, sets, texts, strict=True):
             style.panel_title(axes, str(data), len(parts) == 1)
@@ -150,7 +155,7 @@ def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
         more_lines = sum(max(lines[row : row + across]) for row in range(0, len(lines), across))
         drawn.set_figheight(drawn.get_figheight() + 0.12 * more_lines)
         if few:
-            style.legend(drawn, styles, dots=True)
+            style.draw_legend(drawn, styles, dots=True)
         return drawn
 
     return Figure(name, make, len(parts), note=text, **more)
@@ -164,14 +169,14 @@ def _cost_panel(
     names = part["line"].tolist()
     x, error = part["cost"].to_numpy(dtype=float), part["error"].to_numpy(dtype=float)
     sign = measure.sign
-    best = front(x, costs_in(part))
+    best = front(x, signed_measures(part))
     top = (sign * error).min()
     away = sign * error - top
     reach = max(float(away.max() if len(away) <= _FEW else _FAR * np.median(away)), 0.02 * abs(top))
     # The front is seen but where a cheap learner of it is far worse than all others.
     reach = max(reach, min(float(away[best].max()), 2.5 * reach))
     near = away <= reach
-    (low, high), _ = style.limits(error[near])
+    (low, high), _ = style.axis_limits(error[near])
     axes.set_ylim(*(style.current().ylim or (low, high)))
     if sign < 0:  # the better is below, whatever the measure
         axes.invert_yaxis()
@@ -211,3 +216,101 @@ def _cost_panel(
         value = "" if near[place] else f" ({style.short_number(error[place])}{' ↑' if sign > 0 else ' ↓'})"
         texts.append(f"{number} {style.in_symbols(names[place])}{value}".replace(" ", "\u00a0"))
     return texts
+
+
+# ------------------------------------------------------------------ average ranks
+
+_ROW = 0.17  # inches, of a label in the diagram; everything below the scale is measured in such rows
+_BETWEEN = 0.45  # rows between bars
+
+
+def rank_figure(made: Ranks, *, name: str = "ranks", **more: Any) -> Figure:
+    """Return the diagram of average ranks, of the best of many learners; or the sentence in its place."""
+    # In the order of the table, so that colours are those of the learners' curves.
+    learners = [line for line in made.each if line in made.drawn and line not in made.yardsticks]
+    left_out = captions.some(made.left_out, "; ", MOST_REASONS)
+    fewer = f"drawn: the {len(made.drawn)} best; the table next to it compares all"
+    text = join_notes(
+        made.caption(),
+        f"left out: {left_out}" if left_out else "",
+        fewer if len(made.drawn) < len(made.average) else "",
+        "bars join learners whose ranks do not differ significantly" if made.drawn_groups else "",
+    )
+    styles = line_styles(learners, [line for line in made.yardsticks if line in made.drawn])
+    nothing = "" if made.tells and made.cd < _last_rank(made) - 1 else made.sentence()
+    make = (lambda: _sentence(nothing)) if nothing else (lambda: _diagram(made, styles))
+    return Figure(name, make, note="" if nothing else text, ranks=made, instead=nothing, **more)
+
+
+def _last_rank(made: Ranks) -> int:
+    """Return the end of the diagram's scale, which begins at 1."""
+    return max(len(made.drawn), int(np.ceil(max(made.drawn.values()))))
+
+
+def _sentence(text: str) -> "MplFigure":
+    """Draw the sentence that takes the diagram's place, in a notebook."""
+    import textwrap
+
+    from matplotlib.figure import Figure as MplFigure
+
+    width = style.current().width or style.PAGE
+    lines = textwrap.fill(text, int(15 * width))
+    drawn = MplFigure(figsize=(width, 0.3 + 0.15 * (1 + lines.count("\n"))), layout="constrained")
+    drawn.text(0.01, 0.5, lines, va="center", fontsize=8)
+    return drawn
+
+
+def _diagram(made: Ranks, styles: dict[str, LineStyle]) -> "MplFigure":
+    """Draw a scale, best at the left, with labels; a thick bar joins learners that do not differ.
+
+    The better half is at the left.
+    """
+    from matplotlib.figure import Figure as MplFigure
+
+    names, groups = list(made.drawn), made.drawn_groups
+    half = (len(names) + 1) // 2
+    k = _last_rank(made)
+    deep = 0.9 + _BETWEEN * len(groups)  # rows from the scale to the first label
+    width = style.current().width or style.PAGE
+    drawn = MplFigure(figsize=(width, _ROW * (3.6 + deep + half)), layout="constrained")
+    axes = drawn.subplots()
+    axes.set_axis_off()
+    axes.set_xlim(1, k)
+    axes.set_ylim(deep + half, -3.4)
+    beside = 2 * (0.2 + 0.058 * (max(map(len, names)) + 6))
+    _scale(axes, made.cd, k, max(1, int(np.ceil(0.16 * (k - 1) / max(width - beside, 0.5)))))
+    for number, name in enumerate(names):
+        row = deep + (number if number < half else len(names) - 1 - number)
+        _leg(axes, made.average[name], name, row, number < half, k, styles[name].properties())
+    for number, group in enumerate(groups):
+        y, out = 0.45 + _BETWEEN * number, 0.006 * (k - 1)
+        ends = [made.average[group[0]] - out, made.average[group[-1]] + out]
+        axes.plot(ends, [y, y], color="#222222", linewidth=3.0, solid_capstyle="butt", zorder=5)
+    return drawn
+
+
+def _scale(axes: "Axes", cd: float, k: int, step: int) -> None:
+    """Draw the scale, and above it the critical difference; step: between the ranks that have a number."""
+
+    def stroke(x: list[float], y: list[float]) -> None:
+        axes.plot(x, y, color="black", linewidth=0.8, clip_on=False)
+
+    stroke([1, k], [0, 0])
+    for rank in range(1, k + 1):
+        stroke([rank, rank], [0, -0.35])
+        axes.text(rank, -0.5, "" if (rank - 1) % step else str(rank), ha="center", va="bottom")
+    end = min(1 + cd, k)
+    stroke([1, end], [-2.0, -2.0])
+    for place in (1, end):
+        stroke([place, place], [-2.2, -1.8])
+    axes.text((1 + end) / 2, -2.2, f"CD = {cd:.2f}", ha="center", va="bottom")
+
+
+def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, line: dict) -> None:
+    side = 1 - 0.02 * (k - 1) if left else k + 0.02 * (k - 1)
+    line = {**line, "linewidth": 1.0, "clip_on": False, "solid_joinstyle": "miter", "markevery": [2]}
+    axes.plot([rank, rank, side], [0, row, row], **line)
+    name = style.in_symbols(name)
+    text = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
+    place: dict[str, Any] = {"ha": "right" if left else "left", "va": "center", "annotation_clip": False}
+    axes.annotate(text, (side, row), (-5 if left else 5, 0), textcoords="offset points", **place)
