@@ -77,7 +77,10 @@ class ObjectSpec(LearnerSpec):
         model = self.models.get(_json(params))
         if model is None:
             raise UserError(f"the class {self.name} was defined again: give an object of it to this call")
-        return fresh(model, seed)
+        try:
+            return fresh(model, seed)
+        except (RuntimeError, TypeError, ValueError) as error:  # of a constructor that is not as usual
+            raise UserError(f"algo={self.name}: {' '.join(str(error).split())}") from None
 
 
 class Identity:
