@@ -85,7 +85,8 @@ def _line(function: FunctionType, name: str, value: Any) -> str:
         return f"import {value.__name__} as {name}"
     module, written = getattr(value, "__module__", None), getattr(value, "__name__", None)
     is_compiled = isinstance(value, BuiltinFunctionType) or hasattr(value, "py_func")
-    if written and module not in (None, "__main__") and is_compiled:
+    space = sys.modules.get(str(module)) if is_compiled and module != "__main__" else None
+    if getattr(space, str(written), None) is value:
         return f"from {module} import {written} as {name}"
     if isinstance(value, np.generic):
         value = value.item()

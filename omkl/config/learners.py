@@ -1,5 +1,6 @@
 """The learners of conf/algo: each file read and checked, what must hold of hyperparameters, and groups."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -167,19 +168,21 @@ class LearnerSpec:
         own = self.hyperparameters
         return suggest(str(name), [*own, *others]) or f"; it has {', '.join(own) or 'none'}"
 
-    def weighted(self, params: Mapping[str, Any], weight: float) -> dict[str, Any]:
+    def weighted(self, params: Mapping[str, Any], weight: float, rounds: int | None) -> dict[str, Any]:
         """Return the hyperparameters with which a row of this weight is learnt.
 
+        rounds: T of a learner with a step size of 1 / sqrt(T), which its value null stands for, else None.
         Raises UserError where it has no weights, or a hyperparameter so leaves its domain.
         """
         name = (self.weight or "").removeprefix("1 / ")
-        if params.get(name) is None:
+        value = params.get(name)
+        if value is None and (not name or rounds is None):
             why = "its step has no size that a weight could multiply"
             if name:
                 why = f"{name} has no number that a weight could multiply; give it one, such as {name}=0.1"
             raise UserError(f"algo={self.name} takes no weights: {why}")
-        value = params[name] / weight if self.weight != name else params[name] * weight
-        return self.checked({**params, name: value})
+        value = 1.0 / math.sqrt(rounds or 1) if value is None else value
+        return self.checked({**params, name: value * weight if self.weight == name else value / weight})
 
     def check_together(self, params: dict[str, Any]) -> None:
         """Raise UserError when they break ``require`` or ``refuse``, or the kernel is of the wrong kind."""

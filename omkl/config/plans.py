@@ -442,8 +442,9 @@ def plan(
         specs = _suitable(specs, tasks, refs, request)
     chosen, swept = settings(request, specs, refs)
     scaling = Scaled(request, refs)
-    beside = scaling.of(yardsticks(request, chosen, tasks))
-    chosen = scaling.of(chosen)
+    given, chosen = chosen, scaling.of(chosen)
+    scaled_by_default = tuple(scaling.by_default)  # not those that are scaled for yardsticks alone
+    beside = scaling.of(yardsticks(request, given, tasks))
     order = request.value("order")
     made = Plan(
         settings=chosen,
@@ -458,7 +459,7 @@ def plan(
         block=request.value("block"),
         rounds=request.value("rounds"),
         test=request.value("test"),
-        scaled_by_default=tuple(scaling.by_default),
+        scaled_by_default=scaled_by_default,
     )
     for ref in made.data if made.test is not None else ():
         made.stream_of(ref)  # which reads a test set, and says what is wrong with it

@@ -123,6 +123,7 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
     for name, parameter in spec.hyperparameters.items():
         value = spec.usual(task)[name]
         default = value_text(value) if isinstance(value, dict) else value
+        default = tuple(default) if isinstance(default, list) else default  # no caller can change it
         made[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
     if "scale" not in made and not spec.scales:
         text = "'online': features are scaled with the mean and deviation of the rows seen so far"

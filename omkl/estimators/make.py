@@ -62,7 +62,7 @@ def make_learner(
         rows = scaling.scaled(stream, True)[0]
         chosen = choose_kernels(spec, params, chosen, d, rows, seed, classes=classes)
     warm_up_once([(spec, params, classes)])
-    rounds = planned_rounds(given, stream) or stream.T
+    rounds = planned_rounds(given, stream.T) or stream.T
     how: Any = {"classes": classes, "scaling": scaling, "centred": centred}
     return new_learner(spec, params, chosen, d, seed, rounds=rounds, **how)
 
@@ -110,12 +110,12 @@ def class_probabilities(model: Learner, calibration: Platt | None, rows: Rows) -
     return calibration.probabilities(scores)
 
 
-def planned_rounds(given: Mapping[str, Any], stream: Stream) -> int | None:
+def planned_rounds(given: Mapping[str, Any], first: int) -> int | None:
     """Return the length of the whole stream for a learner that depends on it, None for others.
 
-    given: the arguments by name; stream: what is learnt first, the whole of it where ``rounds`` is not given.
+    given: the arguments by name    first: the rows that are learnt first, all where ``rounds`` is not given
     """
-    return given["rounds"] or stream.T if "rounds" in given else None
+    return given["rounds"] or first if "rounds" in given else None
 
 
 def warn_of_rounds(estimator: object, planned: int | None, done: int, more: int) -> None:
@@ -168,15 +168,21 @@ def row_weights(weights: Any, n: int, name: str) -> np.ndarray:
 
 
 def check_weights(
-    spec: LearnerSpec, given: Mapping[str, Any], weights: np.ndarray, name: str, what: str
+    spec: LearnerSpec,
+    given: Mapping[str, Any],
+    weights: np.ndarray,
+    name: str,
+    what: str,
+    rounds: int | None,
 ) -> None:
     """Raise ValueError for weights with which a hyperparameter of the learner leaves its domain.
 
     given: the arguments of its estimator    name: the estimator's    what: what is weighted by, such as ``w``
+    rounds: as of `planned_rounds`
     """
     try:
         for weight in np.unique(weights).tolist():
-            spec.weighted(_params(spec, name, given), weight)
+            spec.weighted(_params(spec, name, given), weight, rounds)
     except UserError as error:
         raise ValueError(f"{_named(name, error)} ({what}={weight:g})") from None
 
@@ -189,10 +195,10 @@ def learn(
     progress: Progress | None = None,
 ) -> None:
     """Let a learner and its calibration learn a stream; weights (n,) of its rows, None where all are 1."""
-    params = model.params
+    params, rounds = model.params, model.planned_rounds
     for rows, weight in _of_equal_weight(stream, weights):
         if weight is not None:
-            model.change(model.spec.weighted(params, weight))
+            model.change(model.spec.weighted(params, weight, rounds))
         try:
             trace, _ = model.run(rows, progress=progress)
         finally:

@@ -150,14 +150,32 @@ class OfScikitLearn(Adapter):
         return np.ravel(self.model.predict(rows.copy())), None
 
     def _of_classes(self, method: str, rows: Any) -> Any:
-        """Return the numbers (n, C) of a method for rows, (n,) of two classes' scores; None without."""
-        asked = getattr(self.model, method, None)
+        """Return the numbers (n, C) of a method for rows, (n,) of two classes' scores; None without.
+
+        Their columns are those of the model's ``classes_``: a Refit may not have met all of them.
+        """
+        asked, places = getattr(self.model, method, None), self._places()
         if asked is None:
             return None
-        values, shape = np.asarray(asked(rows.copy())), (rows.shape[0], len(self.labels))
-        if method == "decision_function" and shape[1] == 2:
-            return np.ravel(values) if values.size == shape[0] else None
-        return values if values.shape == shape else None
+        n, is_score = rows.shape[0], method == "decision_function"
+        if is_score and len(places) < len(self.labels):
+            return None  # a class without a score would have the one of 0
+        values = np.asarray(asked(rows.copy()))
+        if is_score and len(places) == 2:
+            return (np.ravel(values) if places == [0, 1] else -np.ravel(values)) if values.size == n else None
+        if values.shape != (n, len(places)):
+            return None
+        made = np.zeros((n, len(self.labels)))
+        made[:, places] = values
+        return made
+
+    def _places(self) -> list[int]:
+        """Return the classes that the columns of the model's numbers are of."""
+        numbers = {label: c for c, label in enumerate(self.labels)}
+        try:
+            return [numbers[label] for label in np.asarray(last_step(self.model).classes_).tolist()]
+        except (AttributeError, KeyError, TypeError):  # it says none, or in words of its own
+            return [*range(len(self.labels))]
 
     def learn(self, rows: Any, y: list[Any]) -> None:
         self.model.partial_fit(rows.copy(), np.array(y), **self._first)
@@ -274,16 +292,6 @@ class OfRefit(OfScikitLearn):
 
     def said(self, rows: Any) -> list[Saying]:
         return super().said(rows) if self._is_fitted else [NOTHING] * rows.shape[0]
-
-    def _of_classes(self, method: str, rows: Any) -> Any:
-        asked, fitted = getattr(self.model, method, None), getattr(self.model, "classes_", self.labels)
-        if asked is None or len(fitted) == len(self.labels):
-            return super()._of_classes(method, rows)
-        if method == "decision_function":
-            return None
-        P = np.zeros((rows.shape[0], len(self.labels)))
-        P[:, np.asarray(fitted, np.int64)] = asked(rows.copy())  # of the classes that were in the window
-        return P
 
     def learn(self, rows: Any, y: list[Any]) -> None:
         for label in y:

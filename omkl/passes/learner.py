@@ -348,6 +348,12 @@ class Learner:
         return [self.state]
 
     @property
+    def planned_rounds(self) -> int | None:
+        """T of the stream that it was made for, None of a learner that does not depend on it."""
+        counters = [self.state[name] for name, own in self.resources.items() if own.counts_rounds]
+        return int(counters[0][0]) if counters else None
+
+    @property
     def weights(self) -> np.ndarray | None:
         """The kernels' weights (m,), None for a learner without weights."""
         with self.lock:

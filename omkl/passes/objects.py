@@ -6,6 +6,7 @@ An object of scikit-learn's kind has ``get_params`` and ``partial_fit``, one of 
 
 import ast
 import copy
+import dis
 import hashlib
 import importlib.metadata
 import inspect
@@ -13,9 +14,11 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from types import CellType, CodeType
 from typing import Any
 
 import numpy as np
@@ -77,7 +80,10 @@ class ObjectSpec(LearnerSpec):
         model = self.models.get(_json(params))
         if model is None:
             raise UserError(f"the class {self.name} was defined again: give an object of it to this call")
-        return fresh(model, seed)
+        try:
+            return fresh(model, seed)
+        except (RuntimeError, TypeError, ValueError) as error:  # of a constructor that is not as usual
+            raise UserError(f"algo={self.name}: {' '.join(str(error).split())}") from None
 
 
 class Identity:
@@ -138,24 +144,39 @@ class Identity:
         return own.__name__
 
     def _used(self, own: Any) -> None:
-        """Keep what a class or a function of a script uses: its bases, and what its code names."""
+        """Keep what a class or a function of a script uses: bases, constants, and what its code names."""
+        outside = vars(sys.modules.get(own.__module__, object))
+        constants: dict[str, Any] = {}
         if inspect.isclass(own):
             for base in own.__bases__:
                 if base is not object:
                     self.named(base)
-        codes = [part.__code__ for part in (own, *vars(own).values()) if inspect.isfunction(part)]
-        outside = vars(sys.modules.get(own.__module__, object))
-        while codes:
-            code = codes.pop()
-            codes += [const for const in code.co_consts if inspect.iscode(const)]
-            for name in code.co_names:
-                value = outside.get(name)
-                if inspect.isclass(value) or inspect.isfunction(value):
-                    self.named(value)
-                elif inspect.ismodule(value):
-                    self.package(value.__name__.partition(".")[0])
-                elif isinstance(value, bool | int | float | str):
-                    self.texts[name] = repr(value)
+            constants = {name: value for name, value in vars(own).items() if not name.startswith("_")}
+        for function in _functions_of(own):
+            inner = [value for value in _enclosed(function) if not callable(value)]
+            constants[function.__qualname__] = [function.__defaults__, function.__kwdefaults__, inner]
+            for name in _globals_of(function.__code__) & outside.keys():
+                self._uses(name, outside[name])
+        for name, value in constants.items():
+            with suppress(UserError):  # what else a class has
+                if not callable(value):
+                    self.texts[f"{own.__qualname__}.{name}"] = _json(self.value(value, name))
+
+    def _uses(self, name: str, value: Any) -> None:
+        """Keep what the code of a script calls by a name. Raises UserError for what a key cannot tell."""
+        if inspect.ismodule(value):
+            top, file = value.__name__.partition(".")[0], getattr(value, "__file__", None)
+            self.package(top)
+            if file and top not in distributions() and top not in sys.stdlib_module_names:
+                self.file(Path(file))
+            return
+        value = getattr(value, "py_func", value)
+        try:
+            self.texts[f"{name} ="] = _json(self.value(value, name))
+        except UserError as error:
+            if callable(value):
+                raise
+            raise UserError(f"{error}; or define {name} and what uses it in a module") from None
 
     def value(self, value: Any, key: str) -> Any:
         """Return a parameter as JSON holds it; key: its name, for a message."""
@@ -205,6 +226,30 @@ class Identity:
             if key not in usual or self.value(usual[key], key) != own:
                 made[key] = own
         return made
+
+
+def _functions_of(own: Any) -> list[Any]:
+    """Return a function, or those of a class, and those that their decorators hold."""
+    left, found = [own] if inspect.isfunction(own) else [*vars(own).values()], []
+    while left:
+        value = left.pop()
+        if isinstance(value, property):
+            left += [value.fget, value.fset]
+        value = getattr(value, "__func__", value)  # of a staticmethod, a classmethod
+        if inspect.isfunction(value) and value not in found:
+            found.append(value)
+            left += _enclosed(value)
+    return found
+
+
+def _enclosed(function: Any) -> list[Any]:
+    return [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+
+
+def _globals_of(code: CodeType) -> set[str]:
+    """Return the global names that code reads, and the functions inside it."""
+    names = {str(own.argval) for own in dis.get_instructions(code) if own.opname == "LOAD_GLOBAL"}
+    return names.union(*(_globals_of(const) for const in code.co_consts if isinstance(const, CodeType)))
 
 
 def _is_compiled(value: Any) -> bool:

@@ -41,6 +41,7 @@ from omkl.passes.objects import Identity, ObjectSpec, distributions, fresh, says
 from omkl.passes.scaling import Scaling, in_units, surprise
 
 FEW = 10  # rows after which an estimator may still have nothing to predict
+ROUNDING = 1e-6  # how far below 0 a probability may be
 DENSITY = ["nlpd", "variance"]  # what it reports of each round where its predictions have a variance
 
 
@@ -148,8 +149,11 @@ class Estimator:
         c, scores, P = self._class(saying.answer), saying.scores, saying.probabilities
         self.has_scores |= scores is not None
         if P is not None:
-            self._has_probabilities = True
+            if P.min() < -ROUNDING:
+                raise OmklError(f"{self.name} gives {show(float(P.min()))} for a probability")
+            P = np.maximum(P, 0.0)
             P = P / P.sum() if np.isfinite(P).all() and P.sum() > 0.0 else None  # such as 0 / 0 of few rows
+            self._has_probabilities |= P is not None
         if P is not None and trace.further.shape[1]:
             trace.further[t] = P
         trace.mistake[t] = c != y

@@ -129,7 +129,8 @@ class Model(Copied):
         if not isinstance(w, int | float | np.number) or not 0 <= w < math.inf:
             raise ValueError(f"{name}: w must be a number ≥ 0, got {show(w)}")
         if w > 0:
-            check_weights(spec, self._get_params(), np.array([w], np.float64), name, "w")  # type: ignore[attr-defined]
+            params = self._get_params()  # type: ignore[attr-defined]
+            check_weights(spec, params, np.array([w], np.float64), name, "w", planned_rounds(params, 1))
         return float(w)
 
     def _learn(self, x: Mapping[Hashable, Any], y: float, classes: int = 2, w: float = 1.0) -> Row:
@@ -166,7 +167,7 @@ class Model(Copied):
         model = make_learner(spec, self.task, params, d, self._seed, stream, classes)
         check_rows(model.growth, stream.indptr, stream.values)
         self._calibration = new_calibration(params, classes)
-        self._model, self._planned, self._given = model, planned_rounds(params, stream), params
+        self._model, self._planned, self._given = model, planned_rounds(params, stream.T), params
 
     def _score(self, x: Mapping[Hashable, Any]) -> float:
         """Return the score of a row, 0 before anything was learnt."""

@@ -124,10 +124,13 @@ class OnlineLearner(Copied, BaseEstimator):
         weights: those given, above 0, or None    is_whole: whether they are all rows, as those of fit
         """
         if weights is not None:
-            make.check_weights(
-                self._spec, self.get_params(deep=False), weights, type(self).__name__, "sample_weight"
-            )
+            self._check_weights(stream, weights, "sample_weight", is_whole)
         return weights
+
+    def _check_weights(self, stream: Stream, weights: np.ndarray, what: str, is_whole: bool) -> None:
+        given, begins = self.get_params(deep=False), is_whole or "_model" not in self.__dict__
+        rounds = make.planned_rounds(given, stream.T) if begins else self._model.planned_rounds
+        make.check_weights(self._spec, given, weights, type(self).__name__, what, rounds)
 
     def _refuse(self, others: dict[str, Any]) -> None:
         for name in others:
@@ -151,7 +154,7 @@ class OnlineLearner(Copied, BaseEstimator):
         self._warn_of_offsets(stream, model.pool)
         self._calibration = make.new_calibration(given, self._n_classes)
         self._progress = models.Progress(self.task)
-        self._planned = make.planned_rounds(given, stream)
+        self._planned = make.planned_rounds(given, stream.T)
         self._given = given
         self._model = model
         return stream, weights

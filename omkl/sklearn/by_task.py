@@ -271,13 +271,7 @@ class WeightedClassifier(Classifier):
         place = stream.label if stream.label is not None else (stream.y > 0).astype(int)
         each = _class_weights(self.class_weight, self.classes_, place, is_whole, type(self).__name__)
         made = each[place] if weights is None else each[place] * weights
-        how = (
-            self.get_params(deep=False),
-            made,
-            type(self).__name__,
-            f"class_weight={self.class_weight}: weight",
-        )
-        make.check_weights(self._spec, *how)
+        self._check_weights(stream, made, f"class_weight={self.class_weight}: weight", is_whole)
         return made
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **others: Any) -> Any:

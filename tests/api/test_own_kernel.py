@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from numba import njit
 
 import omkl
 from omkl.api.kernel_text import text_of
@@ -30,6 +31,14 @@ def cauchy(product, norm2, other_norm2, sigma):
 def first(indices, values, other_indices, other_values):
     _, x, z, _, _ = next_pair(indices, values, other_indices, other_values, 0, 0)
     return math.exp(x * z)
+
+
+def njit_in_a_function(power):
+    @njit
+    def first(x):  # not the one above
+        return x**power
+
+    return first
 
 
 def check(kernel):
@@ -65,6 +74,13 @@ def test_a_function_that_uses_what_cannot_be_written(monkeypatch):
 
     with pytest.raises(UserError, match="looked_up uses table, a ndarray"):
         text_of(looked_up)
+    made = njit_in_a_function(2.0)  # of a module, which does not have it
+
+    def calls(product, norm2, other_norm2):
+        return made(product)
+
+    with pytest.raises(UserError, match="calls uses made, a CPUDispatcher: a kernel may use"):
+        text_of(calls)
     with pytest.raises(UserError, match="written with def"):
         text_of(lambda product, norm2, other_norm2: product)
     with pytest.raises(UserError, match="written with def"):

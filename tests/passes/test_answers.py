@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import BayesianRidge
 from sklearn.naive_bayes import BernoulliNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import omkl
 from omkl.errors import UserError
@@ -238,3 +240,76 @@ def test_labels_in_two_dimensions(shape):
         return
     with pytest.raises(UserError, match=r"y=\.\.\. has 2 columns; give one of them"):
         run(Plain(), y)
+
+
+# ------------------------------------------------------------------ odd probabilities, odd copies
+
+
+class Sure(Plain):
+    """Has probabilities and scores."""
+
+    def decision_function(self, X):
+        return X @ self.w_
+
+    def predict_proba(self, X):
+        p = 1 / (1 + np.exp(-self.decision_function(X)))
+        return np.stack([1 - p, p], axis=1)
+
+
+class Reversed(Sure):
+    """Has its classes in the other order, and scores and probabilities as their order asks."""
+
+    def partial_fit(self, X, y, classes=None):
+        super().partial_fit(X, y, None if classes is None else classes[::-1])
+
+    def predict(self, X):
+        return self.classes_[(X @ self.w_ > 0).astype(int)]
+
+
+class OfOneForm(Sure):
+    """Gives the same numbers for the probabilities of each row."""
+
+    def __init__(self, shares=(0.5, 0.5)):
+        self.shares = shares
+
+    def predict_proba(self, X):
+        return np.array([self.shares] * len(X))
+
+
+class Moved(Plain):
+    """Changes its parameter where it keeps it, so that no copy can be made of it."""
+
+    def __init__(self, eta=1.0):
+        self.eta = eta + 1.0
+
+
+def test_the_columns_of_scores_and_probabilities_are_those_of_classes_():
+    plain, other = (run(model).cells.iloc[0] for model in (Sure(), Reversed()))
+    measures = ["mistakes", "log_loss", "brier", "auc", "ece"]
+    assert other[measures].tolist() == pytest.approx(plain[measures].tolist())
+    assert plain.log_loss < 0.6
+    assert plain.auc > 0.7
+    wrapped = run(make_pipeline(StandardScaler(), Reversed())).cells.iloc[0]
+    assert wrapped.auc > 0.7
+
+
+def test_what_is_no_probability_is_not_measured_or_stops_the_cell():
+    for shares in ((0.0, 0.0), (np.nan, np.nan)):
+        cell = run(OfOneForm(shares)).cells.iloc[0]
+        assert cell.log_loss is None or np.isnan(cell.log_loss)
+        assert cell.auc == run(Sure()).cells.auc[0]  # by its scores
+    assert run(OfOneForm((1.0 + 1e-9, -1e-9))).cells.log_loss[0] > 1
+    failed = run(OfOneForm((1.2, -0.2))).failed
+    assert "OfOneForm) gives -0.2 for a probability" in failed[0]["error"]
+
+
+def test_an_object_of_which_no_copy_can_be_made_is_refused():
+    with pytest.raises(UserError, match=r"algo=Moved: Cannot clone object .* modifies parameter eta$"):
+        run(Moved())
+
+
+def test_the_note_on_scaling_is_of_learners_that_are_scaled():
+    how = SERIAL | {"yardsticks": ["perceptron"]}
+    for learner, is_scaled in ((Plain(), False), ("perceptron", True)):
+        notes = omkl.run((X, Y), algo=[learner], **how).notes
+        assert any("features are scaled with the rows seen so far" in note for note in notes) is is_scaled

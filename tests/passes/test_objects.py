@@ -344,28 +344,78 @@ def test_a_class_that_is_defined_again_is_the_new_one():
 SCRIPT = """
 from sklearn.base import BaseEstimator, ClassifierMixin
 import numpy as np
-SIGN = {sign}
+import functools, helper
+from numba import njit
+{before}
 def signed(y):
-    return SIGN * y
+    return {sign}
+
+def scaled(by):
+    def around(method):
+        def inner(self, X, y, classes=None):
+            return method(self, X, by * y, classes)
+        return inner
+    return around
+
 class Mine(ClassifierMixin, BaseEstimator):
+    shift = {shift}
+    @scaled({by})
     def partial_fit(self, X, y, classes=None):
         self.last = signed(y[0])
-    def predict(self, X):
+    def predict(self, X, by={default}):
         return np.array([self.last])
+    @property
+    def data(self):
+        return len(NAMES)
 """
+USUAL = {"before": "NAMES = ()", "sign": "y", "shift": "1", "by": "1", "default": "1"}
+USED = {
+    "number": {"before": "SIGN = 1", "sign": "SIGN * y"},
+    "tuple": {"before": "SIGN = (1,)", "sign": "SIGN[0] * y"},
+    "list": {"before": "SIGN = [1]", "sign": "SIGN[0] * y"},
+    "mapping": {"before": "SIGN = dict(a=1)", "sign": "SIGN['a'] * y"},
+    "array": {"before": "SIGN = np.array([1])", "sign": "SIGN[0] * y"},
+    "compiled function": {"before": "@njit\ndef made():\n    return 1", "sign": "made() * y"},
+    "function of a file": {"helper": "def made():\n    return 1", "sign": "helper.made() * y"},
+    "constant of the class": {"before": "ONE = 1", "shift": "ONE"},
+    "default": {"before": "ONE = 1", "default": "ONE"},
+    "argument of a decorator": {"before": "ONE = 1", "by": "ONE"},
+    "property": {"before": "NAMES = (1,)"},
+}
 
 
-def test_the_key_of_a_script_s_class_holds_what_its_code_uses(tmp_path, monkeypatch):
-    keys = []
-    for sign in (1, -1, 1):
-        path = tmp_path / f"script{len(keys)}.py"
-        path.write_text(SCRIPT.format(sign=sign))
-        main = types.ModuleType("__main__")
-        main.__file__ = str(path)
-        with monkeypatch.context() as patch:
-            patch.setitem(sys.modules, "__main__", main)
-            exec(compile(path.read_text(), path, "exec"), vars(main))
-            keys.append(key(main.Mine()))
+def mine(tmp_path, monkeypatch, count, texts):
+    """The object of a script, and its key's source."""
+    path = tmp_path / f"script{count}.py"
+    (tmp_path / "helper.py").write_text(texts.pop("helper", ""))
+    path.write_text(SCRIPT.format(**USUAL | texts))
+    main = types.ModuleType("__main__")
+    main.__file__ = str(path)
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(str(tmp_path))
+        patch.setitem(sys.modules, "__main__", main)
+        patch.delitem(sys.modules, "helper", raising=False)  # of another folder
+        exec(compile(path.read_text(), path, "exec"), vars(main))
+        return key(main.Mine())[2]
+
+
+@pytest.mark.parametrize("what", USED)
+def test_the_key_of_a_script_s_class_holds_what_its_code_uses(what, tmp_path, monkeypatch):
+    texts = (
+        USED[what],
+        {part: text.replace("1", "-1").replace("(-1,)", "()") for part, text in USED[what].items()},
+    )
+    keys = [mine(tmp_path, monkeypatch, count, dict(texts[count % 2])) for count in range(3)]
     assert keys[0] == keys[2] != keys[1]
-    assert "numpy" in keys[0][2]
-    assert "scikit-learn" in keys[0][2]
+    assert "numpy" in keys[0]
+    assert "scikit-learn" in keys[0]
+
+
+def test_what_a_script_s_class_uses_and_no_key_can_tell_is_refused(tmp_path, monkeypatch):
+    texts = {"before": "made = np.random.default_rng(0)", "sign": "made.random() * y"}
+    said = "made is Generator, .*; or define made and what uses it in a module$"
+    with pytest.raises(UserError, match=f"algo=Mine: {said}"):
+        mine(tmp_path, monkeypatch, 0, texts)
+    mine(
+        tmp_path, monkeypatch, 1, {"before": "last = np.random.default_rng(0)"}
+    )  # a name of attributes alone

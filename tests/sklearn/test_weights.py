@@ -51,6 +51,25 @@ def test_a_weighted_row_has_a_longer_step_or_less_noise(name):
     assert scores(made(name).fit(X, y, sample_weight=W)).tolist() != scores(plain).tolist()
 
 
+def test_a_step_size_of_null_is_that_of_the_stream_s_length():
+    y, T = X[:, 0], len(X)
+    usual, said = omkl.sklearn.RffRegressor(random_state=0), omkl.sklearn.RffRegressor(random_state=0)
+    said.set_params(eta=1 / np.sqrt(T), rounds=T)
+    assert (
+        scores(usual.fit(X, y, sample_weight=W)).tolist() == scores(said.fit(X, y, sample_weight=W)).tolist()
+    )
+    parts = omkl.sklearn.RffRegressor(random_state=0, rounds=T)
+    for start in range(0, T, 8):
+        parts.partial_fit(X[start : start + 8], y[start : start + 8], sample_weight=W[start : start + 8])
+    assert scores(parts).tolist() == scores(said).tolist()
+    model = omkl.river.RffRegressor(seed=0, rounds=T)
+    for x, target, w in zip(X.tolist(), y, W, strict=True):
+        model.learn_one(dict(enumerate(x)), target, w=w)
+    assert [model.predict_one(dict(enumerate(x))) for x in X.tolist()] == pytest.approx(scores(said))
+    with pytest.raises(ValueError, match=r"eta must be a number > 0 and ≤ 1, got 1.1.* \(sample_weight=7\)"):
+        usual.fit(X, y, sample_weight=7 * np.ones(T))
+
+
 def test_arow_knows_after_a_row_of_weight_2_what_it_knows_after_two_rows():
     x, y = np.array([[0.1, 0.0]]), [1]
     once = omkl.sklearn.ArowClassifier().partial_fit(x, y, classes=[0, 1], sample_weight=[2.0])
