@@ -335,6 +335,12 @@ TASK_ERROR = {  # the error of each task
 OF_PAPERS = {"regression": MEASURES["mse_e3"]}  # what a paper's own data sets are reported in
 
 
+def listed() -> list[Measure]:
+    """Return the measures that lists show: of passes, and the errors on held-out rows, as all others have."""
+    errors = ("", *(own.name for own in TASK_ERROR.values()))
+    return [own for own in _ALL if own.tasks and own.held_out in errors]
+
+
 def measures_of(task: str) -> list[Measure]:
     """Return the measures of a task, in the order of tables."""
     return [TASK_ERROR["novelty"]] if task == "novelty" else [own for own in _ALL if task in own.tasks]

@@ -10,7 +10,7 @@ from hooks import coverage, learners, notebook, references
 from hooks.tables import ROOT, markdown
 from omkl.data import registry
 from omkl.store.fields import FIELDS, NOTHING
-from omkl.tasks import TASK_ERROR, measures_of
+from omkl.tasks import TASK_ERROR, listed
 
 _RESULTS = ROOT / "results"
 _RELATIVE = re.compile(r"!?\[[^]]*\]\((?P<target>(?!https?:|#|/)[^)\s]+)\)(?: · )?")
@@ -144,12 +144,16 @@ def _measures() -> str:
                 "yes" if own.label else "",
                 f"`{own.name}_mean`",
             ]
-            for own in measures_of(task)
+            for own in listed()
+            if task in own.tasks
         ]
         head = ["name", "what it is", "formula", "unit", "better", "made from", "curve", "column"]
         text += [f"## {title}", "", *markdown(head, rows), ""]
         text += [f"Rows are compared by `{TASK_ERROR[task].word}` unless another measure is named.", ""]
     text += [
+        "Each measure of a pass exists for the rows of `test=` too, of the last hypothesis (`test_auc`) "
+        "and of the averaged one (`averaged_auc`). `by=auc` shows both beside the AUC of the pass.",
+        "",
         "A registered regression set is shown in MSE x 1e3, as papers print it: its target was scaled "
         "for that. Your own data are shown in RMSE, in the target's units; `--columns +mae,+r2` adds others.",
         "",

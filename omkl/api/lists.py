@@ -154,12 +154,11 @@ def paper_rows() -> Rows:
 
 def measure_rows() -> Rows:
     """Return what `omkl list measures` prints."""
-    from omkl.tasks import MEASURES
+    from omkl.tasks import listed
 
     return [
         {"measure": own.word, "task": " ".join(own.tasks), "better": own.better, "meaning": own.meaning}
-        for own in MEASURES.values()
-        if own.tasks
+        for own in listed()
     ]
 
 

@@ -403,8 +403,12 @@ def swept_names(summary: "pd.DataFrame", expected: ReportPlan) -> list[str]:
 
 
 def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFrame":
-    """Return a summary as its CSV holds it; swept: hyperparameters that get columns of their own."""
-    table = summary.drop(columns=list(INNER))
+    """Return a summary as its CSV holds it; swept: hyperparameters that get columns of their own.
+
+    Measures on held-out rows are there where some row has them.
+    """
+    held_out = [f"{own.name}_{part}" for own in MEASURES.values() if own.held_out for part in ("mean", "std")]
+    table = summary.drop(columns=[*INNER, *(name for name in held_out if summary[name].isna().all())])
     for name in swept:
         values = [params.get(name) for params in table["params"]]
         table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)

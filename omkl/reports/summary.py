@@ -113,7 +113,9 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     made |= _marks(made, rows, tested) | {"ranked": _ranked(made, rows, measures, tested)}
     made |= Origins(cells).columns(parts, len(rows))
     objects = {name: pd.Series(made[name], dtype=object) for name in _OBJECTS}  # where None is to stay None
-    return pd.DataFrame(made | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
+    return (
+        pd.DataFrame(made | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool)).copy()
+    )  # in few blocks
 
 
 def _names(rows: list[Row], expected: ReportPlan) -> dict[str, Any]:
@@ -366,7 +368,6 @@ def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFra
     ``at.NAME`` per axis, NaN for a learner without that hyperparameter.
     """
     several = summary["pool"].dropna().nunique() > 1
-    table = summary.copy()
     lines = []
     for row in summary.to_dict("records"):
         shown = {name: row["params"][name] for name in row["shown"] if name not in row.get("per_data", ())}
@@ -374,11 +375,11 @@ def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFra
             shown = {name: value for name, value in shown.items() if not _covered(name, value, axes)}
         pool = row["pool"] if several else ""
         lines.append(", ".join(filter(None, (row["label"], params_text(shown), pool))))
-    table["line"] = lines
+    columns: dict[str, list[Any]] = {"line": lines}
     for name in axes:
         places = [dict(flat(params)).get(name, float("nan")) for params in summary["params"]]
-        table[f"at.{name}"] = [float(place) if _is_number(place) else float("nan") for place in places]
-    return table
+        columns[f"at.{name}"] = [float(place) if _is_number(place) else float("nan") for place in places]
+    return summary.assign(**columns)
 
 
 def _covered(name: str, value: Any, axes: Iterable[str]) -> bool:
