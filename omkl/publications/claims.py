@@ -23,14 +23,7 @@ from omkl.publications.selection import Selection, plans_of
 from omkl.reports.measures import ERROR
 from omkl.reports.results_table import failed, incomplete
 from omkl.reports.rows import Row
-from omkl.reports.statistics import (
-    ALPHA,
-    LEAST_COMMON,
-    constant,
-    difference_interval,
-    paired_t,
-    rank_correlation,
-)
+from omkl.reports.statistics import ALPHA, LEAST_COMMON, constant, mean_interval, paired_t, rank_correlation
 from omkl.reports.table import Table
 from omkl.store.fields import CellMeasures, with_extra
 from omkl.store.store import Store
@@ -284,7 +277,7 @@ def comparable(rows: ClaimRows, options: Options) -> Answer:
     more = rows.differences(rows.row(pair.left), rows.row(pair.right), measure)
     if more.size < LEAST_COMMON:
         return UNKNOWN, numbers
-    low, high = difference_interval(more)
+    low, high = mean_interval(more)
     margin = options.get("margin", MEASURES[measure].practically_equal(pair.b))
     holds = high < margin and (bool(options.get("or_better")) or low > -margin)
     return _answer(holds), f"{numbers} ({low:+.3g} to {high:+.3g})"

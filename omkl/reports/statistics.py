@@ -53,7 +53,7 @@ def not_worse(differences: np.ndarray, p_values: np.ndarray) -> np.ndarray:
     return (p_values >= ALPHA) | (differences.mean(axis=1) <= 0)
 
 
-def difference_interval(differences: np.ndarray) -> tuple[float, float]:
+def mean_interval(differences: np.ndarray) -> tuple[float, float]:
     """Return the 90 % interval of the mean of paired differences (n,), n > 1.
 
     It lies above -margin and below +margin just where two one-sided paired t-tests at 5 % say that the mean
