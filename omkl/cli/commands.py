@@ -259,7 +259,7 @@ def _print(made: Table, outcome: "Outcome | None", args: Namespace) -> int:
 def status(args: Namespace, words: list[str]) -> int:
     """Show progress: the cells that are done, running, queued, failed or missing."""
     from omkl.api.call import Call
-    from omkl.runs.status import status_of
+    from omkl.runs.slurm import status_of
 
     plan = Call(words, typed=args.line).plan(sweep=True)
     progress = status_of(plan)
