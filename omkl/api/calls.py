@@ -90,8 +90,8 @@ def _with_arguments_of(
 
         returned = inspect.signature(does).return_annotation
         shown = inspect.signature(arguments)
-        own = [one for name, one in shown.parameters.items() if name not in without]
-        shown = shown.replace(parameters=own, return_annotation=returned)
+        parameters = [one for name, one in shown.parameters.items() if name not in without]
+        shown = shown.replace(parameters=parameters, return_annotation=returned)
         call.__signature__ = shown  # type: ignore[attr-defined]  # of help() and of editors
         return call
 

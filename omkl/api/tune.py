@@ -67,8 +67,8 @@ class Study:
 
     def _by_data(self) -> list[list[Race]]:
         """Return the races of each data set."""
-        own = ([race for race in self.races if race.held.data == (data,)] for data in self.plan.data)
-        return [races for races in own if races]
+        groups = ([race for race in self.races if race.held.data == (data,)] for data in self.plan.data)
+        return [races for races in groups if races]
 
     def _held(self, races: Sequence[Race], settings: Iterable[Setting]) -> Plan:
         """Return the plan of settings and yardsticks on what is reported of a data set."""
@@ -81,16 +81,18 @@ class Study:
         parts: list[tuple[Results, Results]] = []
         broken: list[dict[str, Any]] = []
         interrupted = False
-        for own in self._by_data():
+        for races_of_set in self._by_data():
             try:
-                made, lines = run_races(own, **how)
+                made, lines = run_races(races_of_set, **how)
             except KeyboardInterrupt:
                 interrupted = True
                 break
-            name = own[0].held.data[0].name
+            name = races_of_set[0].held.data[0].name
             best = [self._best(end, name) for end in made]
-            plans = [self._held(own, best)]
-            plans += [replace(plans[0], settings=tuple(race.trials[0] for race in own), yardsticks=())]
+            plans = [self._held(races_of_set, best)]
+            plans += [
+                replace(plans[0], settings=tuple(race.trials[0] for race in races_of_set), yardsticks=())
+            ]
             outcome = run_plans(plans, **how)
             broken += [*lines, *outcome.failed]
             ends += made
@@ -229,8 +231,8 @@ class Tuning(Shown):
     @staticmethod
     def _scaling(end: Tuned) -> dict[str, Any]:
         """Return how the best setting scales its streams otherwise than the first, as words."""
-        own, first = end.setting.scaling, end.race.trials[0].scaling
-        return {name: own.get(name, "none") for name in SCALES if own.get(name) != first.get(name)}
+        best, first = end.setting.scaling, end.race.trials[0].scaling
+        return {name: best.get(name, "none") for name in SCALES if best.get(name) != first.get(name)}
 
     def _choice(self, end: Tuned) -> ChosenLearner:
         setting, spec = end.setting, learner_spec(end.setting.learner)
@@ -262,8 +264,8 @@ class Tuning(Shown):
             "params": setting.stored,
             "settings": params_text(spec.unusual(setting.params, end.task) | self._scaling(end)),
         }
-        for name, at, own in (("default", 1, end.race.trials[0]), ("tuned", 0, setting)):
-            found = self._found(end, at, own)
+        for name, at, chosen in (("default", 1, end.race.trials[0]), ("tuned", 0, setting)):
+            found = self._found(end, at, chosen)
             for part in ("mean", "std"):
                 value = found.get(f"{measure.name}_{part}")
                 row[f"{name}_{part}"] = None if value is None or value != value else float(value)

@@ -264,8 +264,8 @@ def status(args: Namespace, words: list[str]) -> int:
     plan = Call(words, typed=args.line).plan(sweep=True)
     progress = status_of(plan)
     if all(word.startswith("store=") for word in words):
-        own = " without words" if not words else " without words other than store="
-        about = f"these are the cells of `omkl run`{own}, in the store {plan.store}"
+        instead = " without words" if not words else " without words other than store="
+        about = f"these are the cells of `omkl run`{instead}, in the store {plan.store}"
         print_status(f"{about}; give the words of your run to see its own, or use `omkl results list`")
     print_result(Table.of(progress.rows).render(args.format))
     if progress.failed:
@@ -437,8 +437,8 @@ def selection_from(args: Namespace, words: list[str]) -> "Selection":
     from omkl.api.paper_results import selection_of
 
     words, data = _taken(words, "data")
-    own = {name: getattr(args, name) for name in ("reps", "algo", "quick", "full")}
-    return selection_of(words, data=data, dry=getattr(args, "dry_run", False), **own)
+    options = {name: getattr(args, name) for name in ("reps", "algo", "quick", "full")}
+    return selection_of(words, data=data, dry=getattr(args, "dry_run", False), **options)
 
 
 def _taken(words: list[str], key: str) -> tuple[list[str], str]:

@@ -167,8 +167,8 @@ def results(args: Namespace, words: list[str]) -> int:
 
     folders = [word for word in words if "=" not in word] if args.action == "merge" else []
     known = FILTERS if args.action in ("list", "export") else ("store",)
-    own = [word for word in words if word not in folders]
-    chosen = _chosen_words(own, f"omkl results {args.action}", known)
+    others = [word for word in words if word not in folders]
+    chosen = _chosen_words(others, f"omkl results {args.action}", known)
     store = Store(store_folder(next(iter(chosen["store"]), None)))
     if args.action == "merge":
         if not folders:

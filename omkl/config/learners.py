@@ -122,8 +122,8 @@ class LearnerSpec:
         """Return the check of a hyperparameter as users write it, where it may follow from the data."""
         if name == self.budget:
             return check_budget
-        own = self.hyperparameters[name]
-        return rate_check(own.check) if own.budget else own.check
+        parameter = self.hyperparameters[name]
+        return rate_check(parameter.check) if parameter.budget else parameter.check
 
     def usual(self, task: str) -> dict[str, Any]:
         """Return the defaults on data of this task."""
@@ -165,8 +165,11 @@ class LearnerSpec:
 
     def nearest(self, name: object, others: Iterable[str] = ()) -> str:
         """Return what to write in place of a hyperparameter that it does not have."""
-        own = self.hyperparameters
-        return suggest(str(name), [*own, *others]) or f"; it has {', '.join(own) or 'none'}"
+        parameters_by_name = self.hyperparameters
+        return (
+            suggest(str(name), [*parameters_by_name, *others])
+            or f"; it has {', '.join(parameters_by_name) or 'none'}"
+        )
 
     def weighted(self, params: Mapping[str, Any], weight: float, rounds: int | None) -> dict[str, Any]:
         """Return the hyperparameters with which a row of this weight is learnt.
@@ -280,14 +283,14 @@ def learner_of(name: str) -> str:
     if name.lower() in known:
         return name.lower()
     label = name.lower().replace(" ", "")
-    meant = [own.name for own in learner_specs().values() if own.label.lower().replace(" ", "") == label]
+    meant = [spec.name for spec in learner_specs().values() if spec.label.lower().replace(" ", "") == label]
     return meant[0] if len(meant) == 1 else name
 
 
 def kin_of(name: str, task: str) -> str | None:
     """Return the learner of another task with this name, as auto_regression is of auto; None without."""
-    own = f"{name}_{task}"
-    return own if task in _tasks_of(own) else None
+    sibling = f"{name}_{task}"
+    return sibling if task in _tasks_of(sibling) else None
 
 
 def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:

@@ -102,10 +102,10 @@ def front(cost: Iterable[float], error: Iterable[float]) -> list[int]:
     pairs = sorted((c, e, place) for place, (c, e) in both if c + e == c + e)
     kept: list[int] = []
     least = np.inf
-    for _, own, place in pairs:
-        if own < least:
+    for _, error_here, place in pairs:
+        if error_here < least:
             kept.append(place)
-            least = own
+            least = error_here
     return kept
 
 

@@ -96,8 +96,8 @@ def document(page: Page) -> str:
             if isinstance(part, Table):
                 flat = part.flat() if part.flat else part.records
                 about = [list(row.about) for row in part.rows]
-                own = {"file": f"{part.name}.csv", "csv": csv_of(flat), "about": about}  # type: ignore[arg-type]
-                tables[f"s{place}-{number}"] = own
+                content = {"file": f"{part.name}.csv", "csv": csv_of(flat), "about": about}  # type: ignore[arg-type]
+                tables[f"s{place}-{number}"] = content
     boxes: dict[str, list[str]] = {"Warnings": [], "Notes": []}
     for text in dict.fromkeys(page.warnings):
         boxes["Warnings" if URGENT.search(text) else "Notes"].append(text)
@@ -161,17 +161,17 @@ def write_markdown(page: Page, folder: Path, made: str = "", report: Callable[[s
     for section in page.sections:
         if section.origin:
             continue
-        own = [f"## {section.title}", *_texts(section)]
+        content = [f"## {section.title}", *_texts(section)]
         for part in section.parts:
             if isinstance(part, Filed):
                 text, links = _written(part, inner)
-                own += [links, text] if isinstance(part.made, Table) else [text, links]
+                content += [links, text] if isinstance(part.made, Table) else [text, links]
                 rest += [f"{section.title}: {links}"] * section.rest
                 commands.append(f"`{part.made.command}`" if part.made.command else "")
                 report(str(inner / part.stem))
             elif isinstance(part, Table):
-                own.append(part.render("markdown"))
-        blocks += [] if section.rest else own
+                content.append(part.render("markdown"))
+        blocks += [] if section.rest else content
     blocks += ["## All tables", _listed("*", rest)] if rest else []
     origin = ["<details><summary>where the numbers come from: commands, code, machines</summary>"]
     origin += [f"Made by {made}." if made else "", "Tables, figures and claims:", _listed("*", commands)]

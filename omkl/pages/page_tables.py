@@ -69,8 +69,8 @@ def about(row: Row, cells: "pd.DataFrame", names: Mapping[str, str], note: str =
 
     names: paths of the user's own files by the names of their data sets    note: the verdict's explanation
     """
-    own = cells.iloc[row.cells]
-    first = own.iloc[0].to_dict() if len(own) else {}
+    of_row = cells.iloc[row.cells]
+    first = of_row.iloc[0].to_dict() if len(of_row) else {}
     data = str(first.get("data", row.data))
     known = [("note", note)] if note else []
     known += [(COMMAND, row_command(row, first, names.get(data, data)))]
@@ -84,8 +84,8 @@ def about(row: Row, cells: "pd.DataFrame", names: Mapping[str, str], note: str =
     if not first:
         return known
     known.append(("data", f"{data}, {first['T']:.0f} examples, sha256 {first['data_hash']}"))
-    when = captions.span(captions.times_of(own["provenance"]))
-    made = captions.origin_columns(own["provenance"])
+    when = captions.span(captions.times_of(of_row["provenance"]))
+    made = captions.origin_columns(of_row["provenance"])
     load = f"load at most {made['load_max']:g}" if made["load_max"] is not None else ""
     parts = filter(None, (made["versions"], made["commit"], made["machines"], load))
     return [*known, ("made with", " · ".join(parts)), ("made at", f"{when} UTC" if when else "unknown")]
@@ -138,7 +138,7 @@ def _prepared(first: Mapping[str, Any]) -> list[str]:
 
 def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
     """Return the properties of the cells' data sets; plans: for what is known of the user's own files."""
-    own = {ref.content_hash: ref for plan in plans for ref in plan.data if not ref.is_registered}
+    of_user = {ref.content_hash: ref for plan in plans for ref in plan.data if not ref.is_registered}
     rows, abouts = [], []
     for (name, content), part in cells.groupby(["data", "data_hash"], sort=False):
         row = {"data": name, "task": part["task"].iloc[0], "T": str(int(part["T"].iloc[0]))}
@@ -148,7 +148,7 @@ def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
             row |= _shape(entry, row["task"], entry.positive_share) | {"what it is": entry.title}
             known = [("what it is", entry.description), ("source", entry.source), ("licence", entry.licence)]
             known += [("note", note) for note in entry.remarks]
-        elif ref := own.get(content):
+        elif ref := of_user.get(content):
             two = row["task"] == "classification" and ref.n_classes == 2
             share = ref.load().positive_share if two else None
             row |= _shape(ref, row["task"], share) | {"what it is": f"your file {ref}"}

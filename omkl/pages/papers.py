@@ -208,9 +208,9 @@ class _Parts:
         records: Any = made.table.records
         self.claimed = records
         shown, abouts = [], []
-        for row, own in zip(records, made.table.rows, strict=True):
-            self._warn(f"claim {own.cells[0]}", [row["incomplete"]] if row["incomplete"] else [])
-            cells = dict(zip((column.name for column in made.table.columns), own.cells, strict=True))
+        for row, line in zip(records, made.table.rows, strict=True):
+            self._warn(f"claim {line.cells[0]}", [row["incomplete"]] if row["incomplete"] else [])
+            cells = dict(zip((column.name for column in made.table.columns), line.cells, strict=True))
             shown.append({**cells, "numbers": row["numbers"]})
             abouts.append([("name", row["claim"]), ("numbers", row["numbers"].replace("; ", "\n"))])
         name, command = f"{self.paper.name}-claims", self.selection.command("claims", self.paper.name)
@@ -344,11 +344,11 @@ def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, 
     """Return the runs that share a value, those without one left out."""
     groups: list[tuple[Any, list[Run]]] = []
     for run in runs:
-        if (own := value(run)) is None:
+        if (key := value(run)) is None:
             continue
-        same = next((members for known, members in groups if known == own), None)
+        same = next((members for known, members in groups if known == key), None)
         if same is None:
-            groups.append((own, [run]))
+            groups.append((key, [run]))
         else:
             same.append(run)
     return groups

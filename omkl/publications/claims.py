@@ -207,8 +207,8 @@ def on_each(
             continue
         if record["reps"] and (pool is None or record["pool"] in (None, pool)):
             new = ClaimRows(record["data"], record["task"], {}, compared.cells, measures, curves)
-            own = table.setdefault(record["data"], new).records
-            own.setdefault(record["label"], []).append(record | {"row": row})
+            records = table.setdefault(record["data"], new).records
+            records.setdefault(record["label"], []).append(record | {"row": row})
             if record["label"] in options.get("counts", ()):
                 lacking |= set(compared.cells["key"].iloc[row.cells]) - curves.keys()
     if lacking:
@@ -258,9 +258,9 @@ def best(rows: ClaimRows, options: Options) -> Answer:
     if pair.sign is None or _sign(measure) * (pair.a - pair.b) <= 0:
         return UNKNOWN if pair.sign is None else YES, numbers
     pairs = [rows.pair(label, other, measure) for label in left if label in rows.records]
-    if any(own.p != own.p and own.sign == 1 for own in pairs):
+    if any(pair_of_left.p != pair_of_left.p and pair_of_left.sign == 1 for pair_of_left in pairs):
         return UNKNOWN, numbers
-    return YES if any(own.sign != 1 for own in pairs) else NO, numbers
+    return YES if any(pair_of_left.sign != 1 for pair_of_left in pairs) else NO, numbers
 
 
 def comparable(rows: ClaimRows, options: Options) -> Answer:
@@ -316,13 +316,13 @@ def best_between(rows: ClaimRows, options: Options) -> Answer:
     inside = [at for at in every if _within(places[at][1], options)]
     if not inside:
         raise UserError(f"low, high: no value of {options['key']} that was run lies between them")
-    of_all, own = every[0], inside[0]
-    shown = _shown([abs(places[at][0]) for at in (of_all, own)], measure)
+    of_all, best_inside = every[0], inside[0]
+    shown = _shown([abs(places[at][0]) for at in (of_all, best_inside)], measure)
     numbers = f"best at {options['key']} = {places[of_all][1]:g} ({shown[0]})"
-    if own == of_all:
+    if best_inside == of_all:
         return YES, numbers
-    pair = rows.pair_of(records[own]["row"], records[of_all]["row"], measure)
-    numbers += f", inside {places[own][1]:g} ({shown[1]})"
+    pair = rows.pair_of(records[best_inside]["row"], records[of_all]["row"], measure)
+    numbers += f", inside {places[best_inside][1]:g} ({shown[1]})"
     if pair.p != pair.p:
         return UNKNOWN, numbers
     return _answer(pair.sign != 1), f"{numbers}, p = {pair.p:.2g}"

@@ -135,12 +135,12 @@ def compare_rows(
     """
     settings = [setting for plan in work.plans for setting in (*plan.settings, *plan.yardsticks)]
     learners = [setting.learner for setting in settings] + [learner for _, _, learner in work.pending]
-    own = {
+    with_runs = {
         (ref.name, setting.learner) for plan in work.plans for ref in plan.data for setting in plan.settings
     }
     expected = ReportPlan(
         specs=learner_specs(dict.fromkeys(learners)),
-        failed=tuple(cell for cell in outcome.failed if (cell["data"], cell["algo"]) in own),
+        failed=tuple(cell for cell in outcome.failed if (cell["data"], cell["algo"]) in with_runs),
         swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
         command=command,
         about_data=tuple(notes_on_learners(work.plans)),

@@ -224,17 +224,17 @@ def find_item(group: str, word: str) -> tuple[Paper, Item]:
     A paper with a single one needs no number. Raises UserError with the known names.
     """
     known: dict[str, tuple[Paper, Item]] = {}
-    own = word.partition("/")[0]
-    for paper in map(read_paper, [own] if own in paper_names() else paper_names()):
+    name = word.partition("/")[0]
+    for paper in map(read_paper, [name] if name in paper_names() else paper_names()):
         items = list(getattr(paper, group).values())
         known |= {item.name: (paper, item) for item in items}
         if len(items) == 1:
             known.setdefault(paper.name, (paper, items[0]))
     if word not in known:
         names, kind = [*known, *(FIGURE_KINDS if group == "figures" else ())], group.removesuffix("s")
-        near = "" if own == word in paper_names() else suggest(word, names)
+        near = "" if name == word in paper_names() else suggest(word, names)
         listed = "`omkl list papers` lists them"
-        if own in paper_names():
+        if name in paper_names():
             listed = f"known: {', '.join(sorted(known))}"
         elif group == "figures":
             listed = f"known: {', '.join(FIGURE_KINDS)}, and the papers', which `omkl list papers` lists"

@@ -168,8 +168,8 @@ def spa_table(compared: Compared) -> "pd.DataFrame":
     letters = (f"({letter})" for letter in "abcdef" * len(data))
     for which, (key, other) in itertools.product(data, (("alpha", "beta"), ("beta", "alpha"))):
         here = done[done["data"] == which]
-        own = here[here["algo"] == "bomkc_spa"]
-        swept = own[[params[other] == fixed[other] for params in own["params"]]]
+        rows = here[here["algo"] == "bomkc_spa"]
+        swept = rows[[params[other] == fixed[other] for params in rows["params"]]]
         swept = swept.assign(x=[float(params[key]) for params in swept["params"]])
         rivals = here[here["algo"] != "bomkc_spa"] if key == "beta" and len(swept) else here.iloc[:0]
         sizes = swept["n_sv_sum_mean"].to_numpy()

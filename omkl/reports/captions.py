@@ -80,12 +80,12 @@ def one_round(cells: "pd.DataFrame", expected: "ReportPlan") -> list[str]:
     if "worst_round" not in cells:
         return []
     parts = []
-    for (algo, data), own in cells[cells["worst_round"].notna()].groupby(["algo", "data"], sort=False):
-        rounds = sorted({int(number) for number in own["worst_round"]})
+    for (algo, data), rows in cells[cells["worst_round"].notna()].groupby(["algo", "data"], sort=False):
+        rounds = sorted({int(number) for number in rows["worst_round"]})
         which = f"round {rounds[0]}" if len(rounds) == 1 else f"one round ({some(list(map(str, rounds)))})"
         first = ", before anything was learnt" if rounds == [1] else ""
         parts.append(
-            f"{expected.label(str(algo))} on {data}: {which}{first}, in {counted(len(own), 'repetition')}"
+            f"{expected.label(str(algo))} on {data}: {which}{first}, in {counted(len(rows), 'repetition')}"
         )
     return [f"one round makes more than half of the squared error: {some(parts, '; ')}"] if parts else []
 
@@ -95,8 +95,8 @@ def few_rounds(cells: "pd.DataFrame", expected: "ReportPlan") -> list[str]:
     if "few_rounds" not in cells:
         return []
     parts = []
-    for (algo, data), own in cells[cells["few_rounds"].notna()].groupby(["algo", "data"], sort=False):
-        few, T = int(own["few_rounds"].max()), counted(int(own["T"].max()), "row")
+    for (algo, data), rows in cells[cells["few_rounds"].notna()].groupby(["algo", "data"], sort=False):
+        few, T = int(rows["few_rounds"].max()), counted(int(rows["T"].max()), "row")
         parts.append(f"{expected.label(str(algo))} on {data}: {few} of {T}")
     most = "few rows make more than half of the squared error"
     return [f"{most}, so MAE tells more of the others: {some(parts, '; ')}"] if parts else []
@@ -136,11 +136,11 @@ class Origins:
         """Return the provenance of the cells of ``count`` rows, in columns of CSV or JSON: COLUMNS."""
         which: list[tuple[int, ...]] = [()] * count
         loads: list[float | None] = [None] * count
-        for own, places in parts:
+        for rows, places in parts:
             numbers, most = self.of[places], np.fmax.reduce(self.load[places], axis=1)
             if (numbers == numbers[:, :1]).all():
                 numbers = numbers[:, :1]
-            for at, entries, load in zip(own.tolist(), numbers.tolist(), most.tolist(), strict=True):
+            for at, entries, load in zip(rows.tolist(), numbers.tolist(), most.tolist(), strict=True):
                 which[at] = tuple(dict.fromkeys(entries))
                 loads[at] = None if math.isnan(load) else load
         texts = {known: [*_texts([self.entries[at] for at in known if at >= 0])] for known in set(which)}

@@ -233,8 +233,8 @@ def of_classes(parts: Parts, count: int, cells: "pd.DataFrame", expected: Report
     """
     made: dict[str, list] = {name: [None] * count for name in ("classes", "class_errors", "class_f1")}
     stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
-    for own, places in parts:
-        for at, row in zip(own.tolist(), places.tolist(), strict=True):
+    for rows, places in parts:
+        for at, row in zip(rows.tolist(), places.tolist(), strict=True):
             hits = [np.frombuffer(one, "<i8").reshape(3, -1) for one in stored[row] if isinstance(one, bytes)]
             if not hits:
                 continue

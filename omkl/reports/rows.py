@@ -166,8 +166,8 @@ def alike(cells: "pd.DataFrame") -> tuple[np.ndarray, np.ndarray]:
         if values.dtype == object:  # what it holds are addresses, as `id` gives them
             values = np.frombuffer(np.ascontiguousarray(values), np.intp) if len(values) else values
         if (values != values[:1]).any():
-            own, known = pd.factorize(values, use_na_sentinel=False)
-            of = pd.factorize(of * len(known) + own)[0]
+            codes, known = pd.factorize(values, use_na_sentinel=False)
+            of = pd.factorize(of * len(known) + codes)[0]
     first = np.full(of.max(initial=-1) + 1, len(of))
     first[of[::-1]] = np.arange(len(of))[::-1]  # of equal places the last one written counts
     return first, of
@@ -262,7 +262,7 @@ class _Settings:
 
     def of(self, same: str, task: str, data: str) -> Planned:
         """Return the setting of an identity for data of a task; None with the last rank where none is."""
-        fitting = (own for own in self.by_identity.get(same, ()) if own[2].fits(task, data))
+        fitting = (entry for entry in self.by_identity.get(same, ()) if entry[2].fits(task, data))
         return next(fitting, (self.count, False, None))
 
 
@@ -474,8 +474,10 @@ def line_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     """Return the name of each row in a legend: learner, hyperparameters that differ, pool if several."""
     several = len({row.pool for row in rows} - {None}) > 1
     names = []
-    own = zip(rows, shown_params(rows, expected), own_labels(rows), row_names(rows, expected), strict=True)
-    for row, shown, label, name in own:
+    described = zip(
+        rows, shown_params(rows, expected), own_labels(rows), row_names(rows, expected), strict=True
+    )
+    for row, shown, label, name in described:
         shown = {name: value for name, value in shown.items() if name not in row.per_data}
         parts = (name, params_text(shown), row.pool if several else "")
         names.append(label or ", ".join(filter(None, parts)))

@@ -132,9 +132,9 @@ def _sizes(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndar
     """Return the examples and kernels of each row, None without cells."""
     T, m = (cells[name].to_numpy() for name in ("T", "m"))
     sizes = {name: np.full(count, None) for name in ("T", "m")}
-    for own, places in parts:
-        sizes["T"][own] = T[places[:, 0]].astype(int)
-        sizes["m"][own] = m[places].max(axis=1).astype(int)
+    for rows_at, places in parts:
+        sizes["T"][rows_at] = T[places[:, 0]].astype(int)
+        sizes["m"][rows_at] = m[places].max(axis=1).astype(int)
     return sizes
 
 
@@ -153,13 +153,13 @@ def _means(parts: Parts, count: int, cells: "pd.DataFrame", of_cells: CellMeasur
         if column and not cells[column].notna().any():
             continue
         values = cells[column].to_numpy().astype(float) * factor if column else of_cells.of(name)
-        for own, places in parts:
+        for rows_at, places in parts:
             each = values[places]
-            mean[own] = each.mean(axis=1)
+            mean[rows_at] = each.mean(axis=1)
             if name == "mistake_pct":
-                mean[own] = factor * means["mistakes_mean"][own] / T[places[:, 0]]
+                mean[rows_at] = factor * means["mistakes_mean"][rows_at] / T[places[:, 0]]
             if places.shape[1] > 1:
-                std[own] = each.std(axis=1, ddof=1)
+                std[rows_at] = each.std(axis=1, ddof=1)
     return means
 
 
@@ -168,10 +168,10 @@ def _marks(made: Mapping[str, Any], rows: list[Row], tested: "Tested") -> dict[s
     flags = {"best": np.zeros(len(rows), bool), "marked": np.zeros(len(rows), bool)}
     flags |= {"p_value": np.full(len(rows), np.nan), "common": np.zeros(len(rows), int)}
     for lowest, parts in against_best(rows, made, tested):
-        for own, differences in parts:
+        for rows_at, differences in parts:
             p = paired_t(differences)
-            flags["p_value"][own], flags["common"][own] = p, differences.shape[1]
-            flags["marked"][own] = not_worse(differences, p)
+            flags["p_value"][rows_at], flags["common"][rows_at] = p, differences.shape[1]
+            flags["marked"][rows_at] = not_worse(differences, p)
         flags["best"][lowest] = True
         flags["marked"][lowest] = flags["common"][lowest] >= LEAST_COMMON
     return flags
@@ -186,9 +186,9 @@ def _ranked(
     for at, row in enumerate(rows):
         if made["complete"][at] and row.cells:
             groups.setdefault(row.data, []).append(at)
-    for own in groups.values():
-        scale = 100.0 / made["T"][own[0]] if measures[own[0]].tested == "mistakes" else 1.0
-        values[own] = scale * tested.shared_means([rows[at] for at in own], measures[own[0]])
+    for rows_at in groups.values():
+        scale = 100.0 / made["T"][rows_at[0]] if measures[rows_at[0]].tested == "mistakes" else 1.0
+        values[rows_at] = scale * tested.shared_means([rows[at] for at in rows_at], measures[rows_at[0]])
     return values
 
 
@@ -256,8 +256,10 @@ class Tested:
     def _values(self, measure: Measure) -> np.ndarray:
         column = measure.tested  # counts, not rates: their differences are exact, equal is equal
         if measure.name not in self._errors:
-            own = self._cells[column].to_numpy().astype(float) if column else self._of_cells.of(measure.name)
-            self._errors[measure.name] = measure.sign * own
+            values = (
+                self._cells[column].to_numpy().astype(float) if column else self._of_cells.of(measure.name)
+            )
+            self._errors[measure.name] = measure.sign * values
         return self._errors[measure.name]
 
     def _of(self, places: np.ndarray, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
@@ -279,13 +281,13 @@ class Tested:
         known, first = np.unique(seeds, return_index=True)
         at = np.full(self._count, -1)
         at[known] = first
-        for own, places in parts:
+        for rows_at, places in parts:
             seeds, errors = self._of(places, measure)
             common = (at[seeds] >= 0) & (np.diff(seeds, axis=1, prepend=-1) > 0)
             less, counts = errors - theirs[at[seeds]], common.sum(axis=1)
             for count in np.unique(counts).tolist():
                 some = counts == count
-                yield own[some], less[some][common[some]].reshape(int(some.sum()), count)
+                yield rows_at[some], less[some][common[some]].reshape(int(some.sum()), count)
 
 
 # -------------------------------------------------------------------- the top kernel
@@ -302,8 +304,8 @@ def top_kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> list[str]:
     n_weights, heaviest = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
     params, pools = cells["params"].to_numpy(), cells["pool_spec"].to_numpy()
     texts: dict[tuple[int, int], list[str]] = {}  # cells share these objects
-    for own, places in parts:
-        for at, row in zip(own.tolist(), places.tolist(), strict=True):
+    for rows_at, places in parts:
+        for at, row in zip(rows_at.tolist(), places.tolist(), strict=True):
             settings, spec = params[row[0]], pools[row[0]]
             which = id(settings), id(spec)
             if which not in texts:
@@ -409,7 +411,7 @@ def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Repor
                     errors[at] = min(signed_measure(other), errors.get(at, float("inf")))
             if value is None or len(errors) < FEW or value not in (min(errors), max(errors)):
                 continue
-            inside = [own for at, own in errors.items() if min(errors) < at < max(errors)]
+            inside = [error for at, error in errors.items() if min(errors) < at < max(errors)]
             larger = value == max(errors)
             if min(inside) > signed_measure(row) and _continues(expected, row["algo"], axis, value, larger):
                 end, others = ("largest", "larger") if larger else ("smallest", "smaller")

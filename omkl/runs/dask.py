@@ -246,8 +246,10 @@ def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[s
             arrays = {name: np.require(getattr(dataset, name), requirements="W") for name in ARRAYS}
             keep(replace(dataset, **arrays))
         outcome = attempt(function, job)
-    own = provenance.collect("dask", 1) | provenance.stamp()
-    own = {name: own[name] for name in ("versions", "commit", "dirty", "host", "cpu", "cores", "load")}
+    described = provenance.collect("dask", 1) | provenance.stamp()
+    described = {
+        name: described[name] for name in ("versions", "commit", "dirty", "host", "cpu", "cores", "load")
+    }
     if isinstance(outcome, Failure):
-        return replace(outcome, provenance=own)
-    return outcome | {"provenance": own} if isinstance(outcome, dict) else outcome
+        return replace(outcome, provenance=described)
+    return outcome | {"provenance": described} if isinstance(outcome, dict) else outcome

@@ -188,8 +188,8 @@ def rows_in_memory(
     if labels is not None:
         labels = labels if labels.dtype.kind in "iuf" else labels.astype(str)
         numbers = labels_of_model(labels, about, where, labelled, doubts)
-    own = examples.indptr, examples.indices, examples.values
-    return iter([Rows(*own, numbers, kept + 1, 1, count + 1, {})]), doubts
+    arrays = examples.indptr, examples.indices, examples.values
+    return iter([Rows(*arrays, numbers, kept + 1, 1, count + 1, {})]), doubts
 
 
 def _frame_of(X: Any, columns: list[str]) -> Any:
@@ -249,16 +249,16 @@ class Errors:
 
 def predict_rows(model: SavedModel, rows: Rows) -> Prediction:
     """Return the predictions for rows; nothing is learnt."""
-    own = rows.indptr, rows.indices, rows.values
+    arrays = rows.indptr, rows.indices, rows.values
     task, classes = model.about["task"], model.about.get("classes") or ["-1", "1"]
     y = np.full(len(rows.numbers), np.nan) if rows.y is None else rows.y
     known = ~np.isnan(y)
     count = int(np.count_nonzero(known))
     if len(classes) > 2:
-        place, scores = classify(model.learner, *own)
+        place, scores = classify(model.learner, *arrays)
         right = (place == y) & (scores > 0)
     else:
-        scores = score(model.learner, *own)
+        scores = score(model.learner, *arrays)
         place, right = (scores > 0).astype(int), y * scores > 0
     if task == "classification":
         labels: list[Any] = [classes[number] for number in place]
@@ -270,12 +270,12 @@ def predict_rows(model: SavedModel, rows: Rows) -> Prediction:
 
 def scores_of_classes(model: SavedModel, rows: Rows) -> dict[str, np.ndarray]:
     """Return the score of each class (n,) for rows, by its name."""
-    own = rows.indptr, rows.indices, rows.values
+    arrays = rows.indptr, rows.indices, rows.values
     classes = model.about["classes"]
     if len(classes) > 2:
-        scores = class_scores(model.learner, *own)
+        scores = class_scores(model.learner, *arrays)
     else:
-        scores = np.outer(score(model.learner, *own), [-1.0, 1.0])
+        scores = np.outer(score(model.learner, *arrays), [-1.0, 1.0])
     return dict(zip(map(str, classes), scores.T, strict=True))
 
 

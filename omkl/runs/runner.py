@@ -401,22 +401,22 @@ class Others:
             self._finished.update(line.key for line in lines if line and line.status == "ok")
 
 
-def in_own_order(cells: list[Item], store: Path, own: str) -> list[Item]:
+def in_own_order(cells: list[Item], store: Path, own_file: str) -> list[Item]:
     """Return the cells in the order given, or in one of this writer's own where it is not alone."""
-    if any(name != own for name in writers(store)):
-        return random.Random(own).sample(cells, len(cells))
+    if any(name != own_file for name in writers(store)):
+        return random.Random(own_file).sample(cells, len(cells))
     return cells
 
 
 _others: Callable[..., Others] = cache(Others)  # of this process
 
 
-def unless_finished(store: Path, own: str, since: float, run: Callable[[Cell], Any], cell: Cell) -> Any:
+def unless_finished(store: Path, own_file: str, since: float, run: Callable[[Cell], Any], cell: Cell) -> Any:
     """Run a cell, or return TAKEN where another writer of the store has finished it; see `Others`.
 
     It is looked for again when the cell can begin at once: reading the data may take longer than many cells.
     """
-    others = _others(store, own, since)
+    others = _others(store, own_file, since)
     if others.finished(cell.key):
         return TAKEN
     cell.data.load()
