@@ -174,7 +174,7 @@ def is_object(value: Any) -> bool:
 
 def _learners(values: Any) -> list[Any]:
     """Return what ``algo=`` has, estimators as settings. Raises UserError for what is no learner."""
-    made: list[Any] = []
+    learners: list[Any] = []
     kinds: dict[str, type] = {}
     for value in values if isinstance(values, list) else [values]:
         model = value if is_object(value) else getattr(value, "model", None)  # of omkl.learner
@@ -184,16 +184,16 @@ def _learners(values: Any) -> list[Any]:
                 raise UserError(
                     f"algo: two classes are called {setting.learner}; give one of them another name"
                 )
-            made.append(setting)
+            learners.append(setting)
         elif isinstance(value, str | Setting):
-            made.append(value)
+            learners.append(value)
         else:
             fault = (
                 "must be names, learners of omkl.learner(...) and omkl.refit(...), or estimators with "
                 "partial_fit or learn_one"
             )
             raise UserError(f"algo={show(value)}: {fault}")
-    return made
+    return learners
 
 
 def _refuse_options(words: list[str]) -> None:
@@ -288,12 +288,12 @@ def _named(ref: DataRef, name: str) -> DataRef:
 
 def _with_labels(frame: Any, y: Any) -> Any:
     """Return a frame with its labels as a further column."""
-    made, labels = as_pandas(frame), in_rows_of(frame, y)
-    if len(labels) != len(made):
+    rows, labels = as_pandas(frame), in_rows_of(frame, y)
+    if len(labels) != len(rows):
         raise UserError(
-            f"y=... has {counted(len(labels), 'label')}, but the frame has {counted(len(made), 'row')}"
+            f"y=... has {counted(len(labels), 'label')}, but the frame has {counted(len(rows), 'row')}"
         )
-    return made.assign(**{LABEL: labels})
+    return rows.assign(**{LABEL: labels})
 
 
 def _are_columns(data: Any) -> bool:

@@ -175,9 +175,9 @@ def stack(*members: Any, label: str | None = None) -> ChosenLearner:
             words.append({"kind": object_setting.learner, **object_setting.params})
         else:
             words.append(str(replace(member, label=None)) if isinstance(member, Setting) else member)
-    made = setting_of_words("stack", {"members": words}, label=label)
-    members_of(made.spec, made.params)
-    return ChosenLearner(**{part.name: getattr(made, part.name) for part in fields(made)})
+    stack_setting = setting_of_words("stack", {"members": words}, label=label)
+    members_of(stack_setting.spec, stack_setting.params)
+    return ChosenLearner(**{part.name: getattr(stack_setting, part.name) for part in fields(stack_setting)})
 
 
 def _domain(domain: Any) -> str:
@@ -270,13 +270,13 @@ def kernel(
     before = os.environ.get(EXTENSIONS, "")
     os.environ[EXTENSIONS] = os.pathsep.join([*others, str(folder)])
     try:
-        made = _checked({"kind": name})
+        own_kernel = _checked({"kind": name})
     except UserError as error:
         os.environ[EXTENSIONS] = before  # the folder would be a mistake in every later call
         where = str(folder / f"conf/kernel/{name}.yaml")
         raise UserError(str(error).replace(where, f"omkl.kernel({name})").replace("about.", "")) from None
     remember(function)
-    return made
+    return own_kernel
 
 
 def _check_parameters(function: FunctionType, defaults: dict[str, Any], domains: Any) -> None:

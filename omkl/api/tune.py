@@ -62,8 +62,8 @@ class Study:
     @property
     def plans(self) -> list[Plan]:
         """The plans of all that runs, where the first trials win."""
-        made = assumed(list(self.races), reported=2)
-        return made + [self._held(races, ()) for races in self._by_data()]
+        trials = assumed(list(self.races), reported=2)
+        return trials + [self._held(races, ()) for races in self._by_data()]
 
     def _by_data(self) -> list[list[Race]]:
         """Return the races of each data set."""
@@ -72,8 +72,8 @@ class Study:
 
     def _held(self, races: Sequence[Race], settings: Iterable[Setting]) -> Plan:
         """Return the plan of settings and yardsticks on what is reported of a data set."""
-        held = races[0].held
-        return replace(held, settings=tuple(settings), yardsticks=self.plan.yardsticks)
+        reported = races[0].held
+        return replace(reported, settings=tuple(settings), yardsticks=self.plan.yardsticks)
 
     def run(self, **how: Any) -> "Tuning":
         """Run the races and what is reported, data set by data set; how: jobs, fresh, progress."""
@@ -252,8 +252,8 @@ class Tuning(Shown):
 
     def _row(self, end: Tuned) -> dict[str, Any]:
         setting, spec = end.setting, learner_spec(end.setting.learner)
-        known = self._found(end, 0, setting) or self._found(end, 1, end.race.trials[0])
-        measure = MEASURES[known["measure"]] if known else TASK_ERROR[end.task]
+        summary = self._found(end, 0, setting) or self._found(end, 1, end.race.trials[0])
+        measure = MEASURES[summary["measure"]] if summary else TASK_ERROR[end.task]
         row = {
             "data": end.data.word,
             "algo": spec.name,

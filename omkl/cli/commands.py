@@ -110,12 +110,12 @@ def tune(args: Namespace, words: list[str]) -> int:
     study = Study.of(Call(words, typed=args.line))
     if args.dry_run:
         return print_dry_run(study.plans, args)
-    made = study.run(fresh=args.fresh, **how)
-    if made.ends or not made.interrupted:
-        print_result(made.render(args.format))
-    if args.out and made.ends:
-        say_written([made.save(args.out)])
-    return end(made.interrupted, made.failed)
+    tuning = study.run(fresh=args.fresh, **how)
+    if tuning.ends or not tuning.interrupted:
+        print_result(tuning.render(args.format))
+    if args.out and tuning.ends:
+        say_written([tuning.save(args.out)])
+    return end(tuning.interrupted, tuning.failed)
 
 
 def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]) -> int:
@@ -169,10 +169,10 @@ def figure(args: Namespace, words: list[str]) -> int:
         if args.dry_run:
             return _dry_run_of(paper, [item], args, words)
         with in_style(_look(args)):
-            made = draw(paper, item, selection_from(args, words), args.out, **how_of(args))
-        say_written(made.files)
-        _say_about(made.figure)
-        return end_run(made.outcome)
+            drawn = draw(paper, item, selection_from(args, words), args.out, **how_of(args))
+        say_written(drawn.files)
+        _say_about(drawn.figure)
+        return end_run(drawn.outcome)
     _refuse(args, "reps algo quick full dry-run", f"figure; figure {args.kind} takes KEY=VALUE words")
     measure = None
     if args.kind != "confusion":
@@ -205,8 +205,8 @@ def table(args: Namespace, words: list[str]) -> int:
     paper, item = find_item("tables", args.name)
     if args.dry_run:
         return _dry_run_of(paper, [item], args, words)
-    made = make_table(paper, item, selection_from(args, words), **how_of(args))
-    return _print(made.table, made.outcome, args)
+    result = make_table(paper, item, selection_from(args, words), **how_of(args))
+    return _print(result.table, result.outcome, args)
 
 
 def claims(args: Namespace, words: list[str]) -> int:
@@ -224,8 +224,8 @@ def claims(args: Namespace, words: list[str]) -> int:
     paper = with_claims(args.paper)
     if args.dry_run:
         return _dry_run_of(paper, paper.claims.values(), args, words)
-    made = check_claims(paper, selection_from(args, words), **how_of(args))
-    return _print(made.table, made.outcome, args)
+    result = check_claims(paper, selection_from(args, words), **how_of(args))
+    return _print(result.table, result.outcome, args)
 
 
 def bounds(args: Namespace, words: list[str]) -> int:
@@ -246,13 +246,13 @@ def bounds(args: Namespace, words: list[str]) -> int:
     plan = Call(words, typed=args.line).plan()
     if args.dry_run:
         return print_dry_run([bounded(plan)], args)
-    made, outcome = bounds_of(plan, args.line, args.rows, **how_of(args))
-    return end_run(outcome) if outcome.interrupted else _print(made, outcome, args)
+    bounds_table, outcome = bounds_of(plan, args.line, args.rows, **how_of(args))
+    return end_run(outcome) if outcome.interrupted else _print(bounds_table, outcome, args)
 
 
-def _print(made: Table, outcome: "Outcome | None", args: Namespace) -> int:
+def _print(table: Table, outcome: "Outcome | None", args: Namespace) -> int:
     """Print a table and return the exit code of its run."""
-    print_result(made.render(args.format))
+    print_result(table.render(args.format))
     return end_run(outcome)
 
 

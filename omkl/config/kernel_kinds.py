@@ -75,13 +75,13 @@ def _native() -> dict[str, KernelKind]:
         and isinstance(node.targets[0], ast.Name)
         and node.targets[0].id in ("KINDS", "EITHER")
     }
-    made = {}
+    native = {}
     for kind, parts in written["KINDS"].items():
         checks = {name: (domain_check(form), default) for name, (form, default) in parts.items()}
         formula, semidefinite = _FORMULAS[kind]
         either = written["EITHER"].get(kind, [])
-        made[kind] = KernelKind(kind, checks, formula, semidefinite=semidefinite, either=either)
-    return made
+        native[kind] = KernelKind(kind, checks, formula, semidefinite=semidefinite, either=either)
+    return native
 
 
 def kinds() -> list[str]:
@@ -118,10 +118,10 @@ def _kind_of(name: str, content: dict[str, Any]) -> KernelKind:
         "parameters": {key: (one.check, one.value) for key, one in declared.items()},
         "lists": [key for key, one in declared.items() if str(one.domain).startswith("numbers")],
     }
-    made: KernelKind = as_dataclass(KernelKind, about, where, "about.", name=name, either=[], **more)
+    kernel_kind: KernelKind = as_dataclass(KernelKind, about, where, "about.", name=name, either=[], **more)
     for reserved in declared.keys() & {"kind", SOURCE, "file"}:
         raise UserError(f"{where}: a parameter cannot be named '{reserved}'")
-    return made
+    return kernel_kind
 
 
 def kernel_source(kind: str) -> str:
@@ -178,13 +178,13 @@ def check_kernel(value: Any) -> dict[str, Any]:
         value = kernel_of_text(value) or value
     if not isinstance(value, dict):
         raise wrong("a kernel such as '{kind:gaussian,sigma:1}'", value, _quoting(value))
-    kind, known = value.get("kind"), kinds()
+    kind, kind_names = value.get("kind"), kinds()
     if kind in COMBINED:
         raise ValueError(f"a {kind} of kernels is a function of your own that returns it: docs/kernels.md")
-    if kind not in known:
-        hint = suggest(kind, known) if isinstance(kind, str) else ""
+    if kind not in kind_names:
+        hint = suggest(kind, kind_names) if isinstance(kind, str) else ""
         said = f"unknown kernel kind {show(kind)}" if "kind" in value else "a kernel needs a kind"
-        raise ValueError(f"{said}{hint}; kinds are {', '.join(known)}")
+        raise ValueError(f"{said}{hint}; kinds are {', '.join(kind_names)}")
     given = {name: part for name, part in value.items() if name not in ("kind", SOURCE)}
     if kind == PRECOMPUTED:
         kernel, kernel_hash = _precomputed(given)

@@ -488,24 +488,27 @@ def _composed(request: Request, data: "Sequence[DataRef]") -> list[LearnerSpec]:
         "pool": [*named, *pools] if any(spec.kernels == "pool" for spec in learners.values()) else [],
         "exec": [request.value("exec")],
     }
-    known = {group: set(conf.options(group)) for group in chosen}
-    conf.compose({group: [one for one in names if one in known[group]] for group, names in chosen.items()})
+    options = {group: set(conf.options(group)) for group in chosen}
+    conf.compose({group: [one for one in names if one in options[group]] for group, names in chosen.items()})
     return list(learner_specs(learners).values())
 
 
 def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
-    made = plan(overrides)
-    shown: dict[str, Any] = {"data": [ref.word for ref in made.data]}
-    shown |= {key: getattr(made, key) for key in ("order", "rounds", "test", "reps", "seed", "block", "exec")}
-    if files := [ref.to_json() for ref in made.data if not ref.is_registered]:
+    resolved_plan = plan(overrides)
+    shown: dict[str, Any] = {"data": [ref.word for ref in resolved_plan.data]}
+    shown |= {
+        key: getattr(resolved_plan, key)
+        for key in ("order", "rounds", "test", "reps", "seed", "block", "exec")
+    }
+    if files := [ref.to_json() for ref in resolved_plan.data if not ref.is_registered]:
         shown |= {"task": files[0]["task"], **files[0]["preparation"]}
         shown |= {key: list(value) for key, value in shown.items() if isinstance(value, tuple)}
-        shown["notes"] = list(made.about_data)
-    shown["store"] = str(made.store)
-    shown["yardsticks"] = [setting.learner for setting in made.yardsticks]
+        shown["notes"] = list(resolved_plan.about_data)
+    shown["store"] = str(resolved_plan.store)
+    shown["yardsticks"] = [setting.learner for setting in resolved_plan.yardsticks]
     shown["pool"], shown["algo"] = {}, {}
-    for setting in made.settings:
+    for setting in resolved_plan.settings:
         if setting.pool:
             shown["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
         shown |= {key: setting.scaling[key] for key in ("scale", "delay") if key in setting.scaling}

@@ -195,13 +195,13 @@ class Request:
         group, _, part = key.partition(".")
         if key in self.known or (part and group in ("algo", "exec")) or (group == "pool" and part in PARTS):
             return  # the parts of algo and exec are checked with the learners and the executor chosen
-        known = [*self.known, *(f"pool.{name}" for name in PARTS)]
-        everything = [*known, *self.others, *hyperparameters(learner_specs().values())]
+        keys = [*self.known, *(f"pool.{name}" for name in PARTS)]
+        everything = [*keys, *self.others, *hyperparameters(learner_specs().values())]
         meant = [full for full in everything if full.endswith(f".{key}")] or [
             own for words, own in SYNONYMS.items() if key in words
         ]
         near = f" (did you mean '{meant[0]}'?)" if meant else suggest(key, everything)
-        raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(known)}")
+        raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(keys)}")
 
     def parts(self, group: str) -> dict[str, Override]:
         """Return the words about the parts of a group (``algo.beta``), by the part's name."""
@@ -213,7 +213,7 @@ class Request:
 
         chosen: the learners that are meant. Raises UserError for another one.
         """
-        made: dict[tuple[str, str], Override] = {}
+        overrides: dict[tuple[str, str], Override] = {}
         for part, override in self.parts("algo").items():
             name, dot, hyperparameter = part.partition(".")
             learner = learner_of(name)
@@ -236,8 +236,8 @@ class Request:
             if learner not in chosen:
                 names = ",".join(chosen)
                 raise UserError(f"{override.text}: {learner} is not among the learners (algo={names})")
-            made[learner, hyperparameter] = override
-        return made
+            overrides[learner, hyperparameter] = override
+        return overrides
 
     def settings(self, data: Mapping[str, str]) -> list[Setting]:
         """Return the learners with their own settings, in order; data: the data sets' words by name.
@@ -382,10 +382,10 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]", decide: bool 
     _check_settings(request, refs, task)
     chosen: dict[tuple[str, str], DataRef] = {}
     for ref in refs:
-        known = chosen.setdefault((ref.name, ref.word), ref)
-        if known is ref or (known.is_registered and ref.is_registered):
+        earlier = chosen.setdefault((ref.name, ref.word), ref)
+        if earlier is ref or (earlier.is_registered and ref.is_registered):
             continue
-        if (known.content_hash, known.task) != (ref.content_hash, ref.task):
+        if (earlier.content_hash, earlier.task) != (ref.content_hash, ref.task):
             how = "data={'one': ..., 'two': ...}"
             raise UserError(f"two data sets are called '{ref.name}'; name them, as in {how}")
     return list(chosen.values())

@@ -399,8 +399,8 @@ def _log_grid(found: re.Match[str], word: str) -> tuple[float, ...]:
         canonical = f"log({low:.12g},{high:.12g},{count})"
         raise UserError(f"{shown(word)}: ranges in equal factors are written {canonical}")
     factors = [(high / low) ** (at / (count - 1)) for at in range(count)]
-    made = [float(f"{low * factor:.12g}") for factor in factors]  # 0.001, not 0.0010000000000000002
-    return (low, *made[1:-1], high)
+    values = [float(f"{low * factor:.12g}") for factor in factors]  # 0.001, not 0.0010000000000000002
+    return (low, *values[1:-1], high)
 
 
 def _texts(text: str) -> tuple[str, ...]:

@@ -156,17 +156,17 @@ def _chosen_lines(table: "pd.DataFrame", measure: str) -> tuple[list[str], str]:
     They are the best of a rate, by the average rank of the last values; else the first. Learners go before
     yardsticks. Rates in windows go up and down, so fewer can be told apart, and their means are ranked.
     """
-    known = measure_in(table) if measure == ERROR else measure_named(measure)
+    of_measure = measure_in(table) if measure == ERROR else measure_named(measure)
     lines = list(dict.fromkeys(table["line"]))
     learners = [line for line in lines if line in set(learners_of(table)["line"])]
-    most = MOST_JAGGED if known.windowed else style.MOST_LINES
+    most = MOST_JAGGED if of_measure.windowed else style.MOST_LINES
     if len(learners) <= most:
         return learners + [line for line in lines if line not in learners][: most - len(learners)], ""
     if _kind(measure) != "rate":
         return learners[:most], f"drawn: the first {most} of {len(learners)} learners"
     values = table[table["line"].isin(learners)].groupby(["data", "line"], sort=False)[f"{measure}_mean"]
     ranks = (
-        (known.sign * (values.mean() if known.windowed else values.last()))
+        (of_measure.sign * (values.mean() if of_measure.windowed else values.last()))
         .groupby(level="data")
         .rank()
         .groupby(level="line")

@@ -59,21 +59,21 @@ def confusion(
     rows = rows_of(cells, expected) if rows is None else rows
     named = zip(rows, line_names(rows, expected), strict=True)
     every = [(row, _matrix(cells, row, line, expected, classes)) for row, line in named]
-    made = [(row, matrix) for row, matrix in every if matrix]
-    made = [(row, matrix) for row, matrix in made if not row.is_yardstick] or made
-    if not made:
+    shown = [(row, matrix) for row, matrix in every if matrix]
+    shown = [(row, matrix) for row, matrix in shown if not row.is_yardstick] or shown
+    if not shown:
         raise UserError("no stored cell has a confusion matrix: only classifications have one")
-    _, left_out = style.first_panels([f"{matrix.data} · {matrix.line}" for _, matrix in made], "matrices")
-    drawn = [matrix for _, matrix in made][: style.MOST_PANELS]
+    _, left_out = style.first_panels([f"{matrix.data} · {matrix.line}" for _, matrix in shown], "matrices")
+    drawn = [matrix for _, matrix in shown][: style.MOST_PANELS]
     sets = list(dict.fromkeys(matrix.data for matrix in drawn))
     text = join_notes(
         "numbers: examples of one pass, where there is room",
-        captions.basis(max(len(row.cells) for row, _ in made), [row.order for row, _ in made]),
+        captions.basis(max(len(row.cells) for row, _ in shown), [row.order for row, _ in shown]),
         "the rarest of the confusions are not drawn" if any(matrix.cut.any() for matrix in drawn) else "",
         left_out,
     )
     warnings = captions.shortfall(
-        (matrix.line, row.data, row.order, len(row.cells), row.planned) for row, matrix in made
+        (matrix.line, row.data, row.order, len(row.cells), row.planned) for row, matrix in shown
     )
     title = sets[0] if len(sets) == 1 else ""
     return Figure(name, lambda: _draw(drawn), len(drawn), title, text, warnings, expected.command)

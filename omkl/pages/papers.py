@@ -204,19 +204,21 @@ class _Parts:
         return Section(drawn.title, [Filed(stem, drawn, drawn), *table])
 
     def claims(self, lenient: bool) -> Section:
-        made = claims_of(self.paper, self.selection, self.outcome, lenient)
-        records: Any = made.table.records
+        checked = claims_of(self.paper, self.selection, self.outcome, lenient)
+        records: Any = checked.table.records
         self.claimed = records
         shown, abouts = [], []
-        for row, line in zip(records, made.table.rows, strict=True):
+        for row, line in zip(records, checked.table.rows, strict=True):
             self._warn(f"claim {line.cells[0]}", [row["incomplete"]] if row["incomplete"] else [])
-            cells = dict(zip((column.name for column in made.table.columns), line.cells, strict=True))
+            cells = dict(zip((column.name for column in checked.table.columns), line.cells, strict=True))
             shown.append({**cells, "numbers": row["numbers"]})
             abouts.append([("name", row["claim"]), ("numbers", row["numbers"].replace("; ", "\n"))])
         name, command = f"{self.paper.name}-claims", self.selection.command("claims", self.paper.name)
         terms = [("numbers", "data set by data set; (no): it does not hold there, (?): undecided")]
         about: dict[str, Any] = {"shown": shown, "terms": terms, "command": command}
-        return Section("Claims", [Filed("claims", made.table, plain_table(name, records, abouts, **about))])
+        return Section(
+            "Claims", [Filed("claims", checked.table, plain_table(name, records, abouts, **about))]
+        )
 
     def _compared(self, item: Item, command: str) -> Compared:
         work = plans_of(self.paper, [item], self.selection)

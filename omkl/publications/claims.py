@@ -159,8 +159,8 @@ class ClaimRows:
             p = float(not differences.any()) if constant(differences) else p
             sign = int(np.sign(differences.mean())) if p < ALPHA else 0
         else:
-            known = MEASURES.get(measure)
-            near = known.practically_equal(b) if known and known.tasks else 0.0
+            of_measure = MEASURES.get(measure)
+            near = of_measure.practically_equal(b) if of_measure and of_measure.tasks else 0.0
             sign = int(np.sign(_sign(measure) * (a - b))) if abs(a - b) > near else 0
         return Pair(sign, "", "", a, b, p)
 
@@ -373,13 +373,13 @@ def across(each: Sequence[ClaimRows], options: Options) -> Answer:
         if "counts" in options:
             a, b = (rows.kernel_values(side, options["counts"][side]) for side in sides)
             ratios["that of values"].append(_ratio(a, b))
-    made = {name: rank_correlation(sizes, own) for name, own in ratios.items() if own}
+    correlations = {name: rank_correlation(sizes, own) for name, own in ratios.items() if own}
     text = "; ".join(
         f"{name} and T: {counted(own.n, 'data set')}"
         + (f", rank correlation {own.rho:+.2f}, p = {own.p:.2g}" if own.p == own.p else "")
-        for name, own in made.items()
+        for name, own in correlations.items()
     )
-    found = made["the ratio"]
+    found = correlations["the ratio"]
     if np.isnan(found.p):
         return UNKNOWN, text
     return SAME if found.p >= ALPHA else _answer((found.rho > 0) == (options["direction"] == "up")), text
@@ -424,9 +424,9 @@ def _counted(rows: ClaimRows, labels: Sequence[str], options: Options, share: bo
 
 def _mean(record: Mapping[str, Any], measure: str) -> float:
     if f"{measure}_mean" not in record:
-        known = [name.removesuffix("_mean") for name in record if name.endswith("_mean")]
-        near = suggest(measure, known)
-        raise UserError(f"measure: unknown measure '{measure}'{near}; known: {', '.join(known)}")
+        measures = [name.removesuffix("_mean") for name in record if name.endswith("_mean")]
+        near = suggest(measure, measures)
+        raise UserError(f"measure: unknown measure '{measure}'{near}; known: {', '.join(measures)}")
     return float(record[f"{measure}_mean"])
 
 
@@ -449,8 +449,8 @@ def _pair_text(pair: Pair, measure: str, several_left: bool = False, several_rig
 def _shown(values: Sequence[float], measure: str) -> list[str]:
     """Return values with as many digits as tell those apart that are not equal."""
     form, digits, unit = _FORMS.get(WORDS.get(measure, measure), (".{}f", 0, ""))
-    known = {float(f"{value:.10g}") for value in values if value == value}
-    while digits < DIGITS and len({f"{value:{form.format(digits)}}" for value in known}) < len(known):
+    distinct = {float(f"{value:.10g}") for value in values if value == value}
+    while digits < DIGITS and len({f"{value:{form.format(digits)}}" for value in distinct}) < len(distinct):
         digits += 1
     texts = (f"{value:{form.format(digits)}}".rstrip(".") for value in values)
     return ["–" if value != value else text + unit for value, text in zip(values, texts, strict=True)]

@@ -241,14 +241,14 @@ def _published(paper: Paper, item: Item) -> dict[tuple[str, ...], Value]:
     if not paper.published or "published" not in item.options:
         return {}
     table, names = str(item.options["published"]), item.options.get("published_data", {})
-    known = {key[1:]: value for key, value in published_values(paper.published).items() if key[0] == table}
+    of_table = {key[1:]: value for key, value in published_values(paper.published).items() if key[0] == table}
     renamed = {
         (own, *key[1:]): value
         for own, name in names.items()
-        for key, value in known.items()
+        for key, value in of_table.items()
         if key[0] == name
     }
-    return {key: value for key, value in known.items() if key[0] not in names} | renamed
+    return {key: value for key, value in of_table.items() if key[0] not in names} | renamed
 
 
 def _add_published(

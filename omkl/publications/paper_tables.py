@@ -125,8 +125,8 @@ def _joined(parts: Sequence[Part], rows: Sequence[TableRow]) -> Table:
     """Return a table of these columns, with the marks and rules of the rows."""
     columns, contents = zip(*parts, strict=True)
     cells = zip(*contents, strict=True)
-    made = [replace(row, cells=own) for row, own in zip(rows, cells, strict=True)]
-    return Table(columns, made, least=LEAST, records={})
+    joined = [replace(row, cells=own) for row, own in zip(rows, cells, strict=True)]
+    return Table(columns, joined, least=LEAST, records={})
 
 
 # -------------------------------------------------------------------- results
@@ -488,8 +488,8 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
     flat = pd.DataFrame(answers)
     about: dict[str, Any] = {"title": item.titled(), "terms": _OF_DIGEST, "command": command}
     about |= {"warnings": list(warnings), "flat": lambda: flat}
-    made = replace(Table.of(answers, **about), records={"digest": flat})
-    return TableResult(made, outcome, made.title)
+    table = replace(Table.of(answers, **about), records={"digest": flat})
+    return TableResult(table, outcome, table.title)
 
 
 def _compared(

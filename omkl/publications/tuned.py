@@ -104,11 +104,11 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
                 continue
             params = {name: spec.hyperparameters[name].check(value) for name, value in choice.params.items()}
             reps = min(choice.reps or plan.reps, plan.reps)
-            made = replace(setting, params={**setting.params, **params})
-            made = replace(made, pool=pool(choice.pool)) if choice.pool else made
+            tuned = replace(setting, params={**setting.params, **params})
+            tuned = replace(tuned, pool=pool(choice.pool)) if choice.pool else tuned
             scaling = setting.scaling | choice.scaling
-            made = replace(made, scaling={key: word for key, word in scaling.items() if word != "none"})
-            groups.setdefault((data, reps), []).append(made)
+            tuned = replace(tuned, scaling={key: word for key, word in scaling.items() if word != "none"})
+            groups.setdefault((data, reps), []).append(tuned)
     plans = [
         replace(
             plan,
@@ -126,9 +126,11 @@ def older(run: Run) -> list[tuple[str, str]]:
     """Return the (data set, learner) pairs that were tuned in other ranges than those of conf/algo now."""
     won, fixed = settings_of(run), fixed_in(run)
     specs = learner_specs({learner for _, learner in won} & set(learner_names()))
-    known = {name: {_ranges(spec, task, fixed) for task in spec.tasks} for name, spec in specs.items()}
+    ranges_now = {name: {_ranges(spec, task, fixed) for task in spec.tasks} for name, spec in specs.items()}
     return [
-        pair for pair, own in won.items() if own.ranges and own.ranges not in known.get(pair[1], [own.ranges])
+        pair
+        for pair, own in won.items()
+        if own.ranges and own.ranges not in ranges_now.get(pair[1], [own.ranges])
     ]
 
 
@@ -198,10 +200,10 @@ def planned(paper: Paper, plans: "Mapping[str, Plan]") -> list[Plan]:
     """Return the plans that a page takes: of races, and of what is reported."""
     from omkl.runs.tuning import assumed
 
-    made: list[Plan] = []
+    pending: list[Plan] = []
     for step in tuning_steps(paper, plans):
-        made += _held(step, plans) + assumed(step.races)
-    return made
+        pending += _held(step, plans) + assumed(step.races)
+    return pending
 
 
 def tune_page(

@@ -87,10 +87,10 @@ def measure_named(name: str) -> Measure:
     """Return a measure that is drawn over the examples. Raises UserError for another name."""
     words = {own.word: own for own in _DRAWN.values()} | _DRAWN
     if name not in words:
-        known = f"choose one of {', '.join(_DRAWN)}"
+        choices = f"choose one of {', '.join(_DRAWN)}"
         if name in MEASURES:
-            raise UserError(f"{name} is a measure of a whole pass and has no curve: {known}")
-        raise UserError(f"no measure '{name}'{suggest(name, words)}: {known}")
+            raise UserError(f"{name} is a measure of a whole pass and has no curve: {choices}")
+        raise UserError(f"no measure '{name}'{suggest(name, words)}: {choices}")
     return words[name]
 
 
@@ -231,7 +231,7 @@ def of_classes(parts: Parts, count: int, cells: "pd.DataFrame", expected: Report
     class_errors: the share of its examples taken for another one in percent    class_f1: its F1
     None where no cell has counts. parts: as of `by_count`
     """
-    made: dict[str, list] = {name: [None] * count for name in ("classes", "class_errors", "class_f1")}
+    columns: dict[str, list] = {name: [None] * count for name in ("classes", "class_errors", "class_f1")}
     stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
     for rows, places in parts:
         for at, row in zip(rows.tolist(), places.tolist(), strict=True):
@@ -240,9 +240,9 @@ def of_classes(parts: Parts, count: int, cells: "pd.DataFrame", expected: Report
                 continue
             which = str(data[row[0]]), str(content[row[0]]), hits[0].shape[1]
             errors, f1 = _of_each(*np.array(hits, float).transpose(1, 0, 2)[:, None])
-            made["classes"][at] = class_names(*which, expected)
-            made["class_errors"][at], made["class_f1"][at] = errors[0], f1[0]
-    return made
+            columns["classes"][at] = class_names(*which, expected)
+            columns["class_errors"][at], columns["class_f1"][at] = errors[0], f1[0]
+    return columns
 
 
 def _of_each(right: np.ndarray, whole: np.ndarray, taken: np.ndarray) -> tuple[list, list]:

@@ -204,8 +204,8 @@ def _spreads(table: "pd.DataFrame", name: str, places: int) -> list[Spread]:
 
 def _places(values: "pd.Series") -> int:
     """Return the decimals of a column of counts: none where all are whole numbers."""
-    known = values.astype(float).dropna()
-    return 0 if (known == known.round()).all() else 1
+    there = values.astype(float).dropna()
+    return 0 if (there == there.round()).all() else 1
 
 
 def _counts(values: "pd.Series") -> list[str]:
@@ -274,8 +274,10 @@ class TableOptions:
         """Raise UserError for a wanted column that is not among these names."""
         for word in self.columns:
             if (name := word.lstrip("+-")) not in names:
-                known = ", ".join(dict.fromkeys(names))
-                raise UserError(f"--columns {word}: no such column{suggest(name, names)}; there are {known}")
+                there_are = ", ".join(dict.fromkeys(names))
+                raise UserError(
+                    f"--columns {word}: no such column{suggest(name, names)}; there are {there_are}"
+                )
 
     def chosen(self, table: Table) -> Table:
         """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
@@ -445,8 +447,8 @@ def terms_of(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> li
     headers = {column.name: column.header for column in table.columns}
     meanings = _meanings(each if varies else "")
     terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
-    made = made_with(cells)
-    return [*terms, (MADE_WITH, made)] if made else terms
+    machine = made_with(cells)
+    return [*terms, (MADE_WITH, machine)] if machine else terms
 
 
 def _terms_of_marks(

@@ -116,11 +116,11 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
     Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979).
     """
-    made = np.full(len(p_values), np.nan)
+    corrected = np.full(len(p_values), np.nan)
     order = np.argsort(p_values, kind="stable")[: int(np.count_nonzero(~np.isnan(p_values)))]
     steps = p_values[order] * np.arange(len(order), 0, -1)
-    made[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return made
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return corrected
 
 
 class Friedman(NamedTuple):

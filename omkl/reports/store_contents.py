@@ -135,14 +135,14 @@ def chosen_cells(
     cells = store.cells(columns=columns, where=wanted)
     if all(set(names) <= set(cells[column]) for column, names in wanted.items()):
         return cells
-    held = store.cells(columns=("algo", "data"))
+    stored = store.cells(columns=("algo", "data"))
     for column, names in wanted.items():
-        known = set(held[column])
+        known = set(stored[column])
         for name in names:
             if name not in known:
                 has = f"it has {', '.join(sorted(known))}" if known else "it is empty"
                 raise UserError(f"{column}={name}: the store holds none{suggest(name, known)}; {has}")
-        held = held[held[column].isin(names)]
+        stored = stored[stored[column].isin(names)]
     return cells
 
 

@@ -98,22 +98,24 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     cells, parts = with_extra(cells), by_count(rows)
     measures = [deciding_measure(row, cells, expected) for row in rows]
     reps, asked = ([len(row.cells) for row in rows], [row.planned for row in rows])
-    made: dict[str, Any] = {
+    columns: dict[str, Any] = {
         name: [getattr(row, name) for row in rows]
         for name in ("data", "task", "order", "pool", "params", "is_yardstick")
     }
-    made |= {"algo": [row.learner for row in rows], "reps": reps, "asked": asked}
-    made |= {"measure": [measure.name for measure in measures]}
-    made |= {"complete": [done >= planned for done, planned in zip(reps, asked, strict=True)]}
-    made |= _names(rows, expected) | {"kernel": top_kernels(parts, len(rows), cells)}
-    made |= of_classes(parts, len(rows), cells, expected)
+    columns |= {"algo": [row.learner for row in rows], "reps": reps, "asked": asked}
+    columns |= {"measure": [measure.name for measure in measures]}
+    columns |= {"complete": [done >= planned for done, planned in zip(reps, asked, strict=True)]}
+    columns |= _names(rows, expected) | {"kernel": top_kernels(parts, len(rows), cells)}
+    columns |= of_classes(parts, len(rows), cells, expected)
     of_cells = CellMeasures(cells)
-    made |= _sizes(parts, len(rows), cells) | _means(parts, len(rows), cells, of_cells)
+    columns |= _sizes(parts, len(rows), cells) | _means(parts, len(rows), cells, of_cells)
     tested = Tested(cells, of_cells)
-    made |= _marks(made, rows, tested) | {"ranked": _ranked(made, rows, measures, tested)}
-    made |= Origins(cells).columns(parts, len(rows))
-    objects = {name: pd.Series(made[name], dtype=object) for name in _OBJECTS}  # where None is to stay None
-    return pd.DataFrame(made | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
+    columns |= _marks(columns, rows, tested) | {"ranked": _ranked(columns, rows, measures, tested)}
+    columns |= Origins(cells).columns(parts, len(rows))
+    objects = {
+        name: pd.Series(columns[name], dtype=object) for name in _OBJECTS
+    }  # where None is to stay None
+    return pd.DataFrame(columns | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool))
 
 
 def _names(rows: list[Row], expected: ReportPlan) -> dict[str, Any]:
@@ -163,11 +165,11 @@ def _means(parts: Parts, count: int, cells: "pd.DataFrame", of_cells: CellMeasur
     return means
 
 
-def _marks(made: Mapping[str, Any], rows: list[Row], tested: "Tested") -> dict[str, np.ndarray]:
+def _marks(columns: Mapping[str, Any], rows: list[Row], tested: "Tested") -> dict[str, np.ndarray]:
     """Return which rows are the best of their data set, and which are not worse, with the tests."""
     flags = {"best": np.zeros(len(rows), bool), "marked": np.zeros(len(rows), bool)}
     flags |= {"p_value": np.full(len(rows), np.nan), "common": np.zeros(len(rows), int)}
-    for lowest, parts in against_best(rows, made, tested):
+    for lowest, parts in against_best(rows, columns, tested):
         for rows_at, differences in parts:
             p = paired_t(differences)
             flags["p_value"][rows_at], flags["common"][rows_at] = p, differences.shape[1]
@@ -178,16 +180,16 @@ def _marks(made: Mapping[str, Any], rows: list[Row], tested: "Tested") -> dict[s
 
 
 def _ranked(
-    made: Mapping[str, Any], rows: list[Row], measures: list[Measure], tested: "Tested"
+    columns: Mapping[str, Any], rows: list[Row], measures: list[Measure], tested: "Tested"
 ) -> np.ndarray:
     """Return each row's measure over the permutations that all complete rows of its data set have run."""
     values = np.full(len(rows), np.nan)
     groups: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
-        if made["complete"][at] and row.cells:
+        if columns["complete"][at] and row.cells:
             groups.setdefault(row.data, []).append(at)
     for rows_at in groups.values():
-        scale = 100.0 / made["T"][rows_at[0]] if measures[rows_at[0]].tested == "mistakes" else 1.0
+        scale = 100.0 / columns["T"][rows_at[0]] if measures[rows_at[0]].tested == "mistakes" else 1.0
         values[rows_at] = scale * tested.shared_means([rows[at] for at in rows_at], measures[rows_at[0]])
     return values
 
@@ -244,11 +246,11 @@ class Tested:
 
     def shared_means(self, rows: Sequence[Row], measure: Measure) -> np.ndarray:
         """Return each row's mean error (R,) over the permutations that all of them have run, NaN of none."""
-        known = [self._seeds[row.cells] for row in rows]
-        shared = set.intersection(*(set(own.tolist()) for own in known))
+        seeds_of_rows = [self._seeds[row.cells] for row in rows]
+        shared = set.intersection(*(set(own.tolist()) for own in seeds_of_rows))
         errors = self._values(measure)
         means = []
-        for row, own in zip(rows, known, strict=True):
+        for row, own in zip(rows, seeds_of_rows, strict=True):
             values = errors[row.cells][np.isin(own, list(shared))]
             means.append(values.mean() if len(values) else np.nan)
         return np.array(means)
@@ -278,9 +280,9 @@ class Tested:
         Over the n permutations that both have run, of a permutation the first cell; n may be 0.
         """
         (seeds,), (theirs,) = self._of(np.array([other.cells]), measure)
-        known, first = np.unique(seeds, return_index=True)
+        distinct, first = np.unique(seeds, return_index=True)
         at = np.full(self._count, -1)
-        at[known] = first
+        at[distinct] = first
         for rows_at, places in parts:
             seeds, errors = self._of(places, measure)
             common = (at[seeds] >= 0) & (np.diff(seeds, axis=1, prepend=-1) > 0)
@@ -424,12 +426,12 @@ def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Repor
 
 def _continues(expected: ReportPlan, learner: str, axis: str, value: Any, larger: bool) -> bool:
     """Whether the domain of a hyperparameter has values beyond this one."""
-    known = getattr(expected.specs.get(learner), "hyperparameters", {})
-    if axis not in known:  # a part of a kernel
+    hyperparameters = getattr(expected.specs.get(learner), "hyperparameters", {})
+    if axis not in hyperparameters:  # a part of a kernel
         return True
     step = 1 if isinstance(value, int) else 1e-6 * max(1.0, abs(value))
     try:
-        known[axis].check(value + step if larger else value - step)
+        hyperparameters[axis].check(value + step if larger else value - step)
     except ValueError:
         return False
     return True

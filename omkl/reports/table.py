@@ -379,12 +379,12 @@ def _latex(table: Table) -> str:
         return about + "\n".join(_tabular(table)) + "\n" + below
     tables = (table, *table.also)
     long = any(len(one.rows) > LONG for one in tables)
-    made = [f"{term}: {text}" for term, text in table.terms if term not in NOTED]
+    remarks = [f"{term}: {text}" for term, text in table.terms if term not in NOTED]
     seen = [warning for warning in table.warnings if warning.startswith(_ABSENT)]
     unseen = [f"! {warning}" for warning in table.warnings if warning not in seen]
     texts = [
         rf"% needs \usepackage{{booktabs,graphicx{',longtable' if long else ''}}}",
-        _comments([table.command, table.shared, *made, *table.about, *unseen]).rstrip("\n"),
+        _comments([table.command, table.shared, *remarks, *table.about, *unseen]).rstrip("\n"),
     ]
     texts = ["\n".join(filter(None, texts))]
     first = _label(table, 0)

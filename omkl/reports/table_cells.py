@@ -207,13 +207,13 @@ def template(name: str) -> Any:
     """Return a template of omkl/web."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("omkl", "web"), autoescape=True, trim_blocks=True, undefined=StrictUndefined
     )
     functions = (kind_of, row_kinds, part_of, mean_widths)
-    made.globals |= {function.__name__: function for function in functions}
-    made.globals |= {"MISSING": MISSING, "MARK_NAMES": MARK_NAMES["text"]}
-    return made.get_template(name)
+    environment.globals |= {function.__name__: function for function in functions}
+    environment.globals |= {"MISSING": MISSING, "MARK_NAMES": MARK_NAMES["text"]}
+    return environment.get_template(name)
 
 
 def html_of(table: Any) -> str:

@@ -155,17 +155,17 @@ class Dask:
             except (ValueError, TypeError) as error:
                 what = f"not an address such as tcp://host:8786: {error}"
                 raise UserError(f"exec.address={self.address}: {what}") from error
-            made: Future[Any] = Future()
+            connection: Future[Any] = Future()
 
             def make() -> None:
                 try:
-                    made.set_result(Ours(self.address, timeout=self.wait, set_as_default=False))
+                    connection.set_result(Ours(self.address, timeout=self.wait, set_as_default=False))
                 except Exception as error:
-                    made.set_exception(error)
+                    connection.set_exception(error)
 
             threading.Thread(target=make, daemon=True).start()  # a silent server would block it forever
             try:
-                return made.result(self.wait + GRACE)
+                return connection.result(self.wait + GRACE)
             except (ValueError, TypeError, FileNotFoundError, SSLError) as error:
                 what = "certificates are named in dask's own configuration, see docs/security.md"
                 raise UserError(f"exec.address={self.address}: {error_line(error)}; {what}") from error

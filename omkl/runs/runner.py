@@ -336,11 +336,11 @@ def stored_plans(plans: list[Plan], columns: Sequence[str] | None = None) -> tup
         try:
             cells += expand(plan)
         except UserError as error:
-            known = tuple(own for own in plan.settings if not any(map(to_match, own.params.values())))
-            if len(known) == len(plan.settings):
+            settings = tuple(own for own in plan.settings if not any(map(to_match, own.params.values())))
+            if len(settings) == len(plan.settings):
                 raise
             warnings.append(str(error))
-            cells += expand(replace(plan, settings=known))
+            cells += expand(replace(plan, settings=settings))
     distinct, store = by_key(cells), Store(plans[0].store)
     table, failed = frame_of_cells(store, cells, columns), store.failed(distinct)
     stale, seconds = stale_cells(store, distinct), time.perf_counter() - began

@@ -181,8 +181,8 @@ def run_chunk(path: str) -> dict[str, int]:
     chunk = json.loads(Path(path).read_text(encoding="utf-8"))
     again = begun(Path(path)).exists()
     begun(Path(path)).touch()
-    known = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part))])
-    if unknown := [key for key in chunk["keys"] if key not in known]:
+    cells_by_key = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part))])
+    if unknown := [key for key in chunk["keys"] if key not in cells_by_key]:
         have = "has" if len(unknown) == 1 else "have"
         raise OmklError(
             f"{path}: {len(unknown)} of its cells {have} changed since they were submitted (data or "
@@ -190,7 +190,7 @@ def run_chunk(path: str) -> dict[str, int]:
         )
     with Store(chunk["store"]) as store:
         done = store.done(chunk["keys"]) if again and not chunk["fresh"] else set()
-        todo = [known[key] for key in chunk["keys"] if key not in done]
+        todo = [cells_by_key[key] for key in chunk["keys"] if key not in done]
         executor = Loky(max(1, chunk["cpus"] // chunk["threads"]), chunk["threads"])
         executor.name = "slurm"
         lines = [line["status"] for line in run_cells(todo, executor, store, len(todo), progress=False)]

@@ -188,7 +188,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             "omkl tune judges by the rounds of its passes, without test=; run its best settings with it, as "
             "in `omkl run settings=best.yaml test=0.2`"
         )
-    made = []
+    every = []
     for data in plan.data:
         if data.task == "novelty":
             raise UserError(
@@ -219,8 +219,8 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             )
             rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
             reported = replace(own, settings=trials[:1], rounds=held)
-            made.append(Race(trials, rungs, lengths, reported, rule, space))
-    return made
+            every.append(Race(trials, rungs, lengths, reported, rule, space))
+    return every
 
 
 def run_races(chosen: list[Race], **how: Any) -> tuple[list[Tuned], list[dict[str, Any]]]:
