@@ -30,7 +30,7 @@ from omkl.reports.results_table import (
 from omkl.reports.rows import ReportPlan, Row, rows_of_parts
 from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.table import Table
-from omkl.reports.table_cells import fitted
+from omkl.reports.table_cells import fit_to_width
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, frame_of_cells, run_plan, stored_plans
 from omkl.seeds import learner_seed
@@ -65,7 +65,7 @@ class Shown(ABC):
         return self.render()
 
     def __repr__(self) -> str:
-        with fitted():
+        with fit_to_width():
             return str(self)
 
     def to_markdown(self) -> str:

@@ -32,7 +32,7 @@ from omkl.cli.output import (
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import extended, safe_children
-from omkl.reports.table_cells import fitted
+from omkl.reports.table_cells import fit_to_width
 
 __all__ = ["command", "main", "seldom_collect"]
 SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label", "by")
@@ -126,7 +126,7 @@ def _run_command(argv: list[str]) -> int:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
     wide = getattr(args, "wide", True)
-    with safe_children(), extended(args.folders), fitted(wide):
+    with safe_children(), extended(args.folders), fit_to_width(wide):
         return args.does(args, words)
 
 

@@ -290,7 +290,7 @@ def predict(args: Namespace, words: list[str]) -> int:
     if args.scores and task != "classification":
         raise UserError(f"--scores prints the scores of classes, but {args.model} is for {task}")
     if args.interval is not None:
-        models.check_std(model)
+        models.require_std(model)
     errors = models.Errors(task)
     parts, doubts = models.rows_of_file(model, args.file, False)
 

@@ -225,7 +225,7 @@ def class_names(data: str, content: str, count: int, expected: ReportPlan) -> li
     return ["-1", "+1"] if count == 2 else list(map(str, range(count)))
 
 
-def of_classes(parts: Parts, count: int, cells: "pd.DataFrame", expected: ReportPlan) -> dict[str, list]:
+def class_columns(parts: Parts, count: int, cells: "pd.DataFrame", expected: ReportPlan) -> dict[str, list]:
     """Return columns of each of ``count`` rows: the names of its ``classes``, and what each has on average.
 
     class_errors: the share of its examples taken for another one in percent    class_f1: its F1

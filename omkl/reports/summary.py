@@ -14,7 +14,7 @@ from omkl.config.parameters import params_text, value_text
 from omkl.data.orders import is_one_order
 from omkl.reports import captions
 from omkl.reports.captions import Origins
-from omkl.reports.measures import deciding_measure, learners_of, measure_of, of_classes, signed_measure
+from omkl.reports.measures import class_columns, deciding_measure, learners_of, measure_of, signed_measure
 from omkl.reports.rows import Parts, ReportPlan, Row, by_count, own_labels, row_names, rows_of, shown_params
 from omkl.reports.statistics import LEAST_COMMON, not_worse, paired_t
 from omkl.reports.table_cells import MISSING
@@ -106,7 +106,7 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     columns |= {"measure": [measure.name for measure in measures]}
     columns |= {"complete": [done >= planned for done, planned in zip(reps, asked, strict=True)]}
     columns |= _names(rows, expected) | {"kernel": top_kernels(parts, len(rows), cells)}
-    columns |= of_classes(parts, len(rows), cells, expected)
+    columns |= class_columns(parts, len(rows), cells, expected)
     of_cells = CellMeasures(cells)
     columns |= _sizes(parts, len(rows), cells) | _means(parts, len(rows), cells, of_cells)
     tested = Tested(cells, of_cells)

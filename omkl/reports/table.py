@@ -23,7 +23,7 @@ from omkl.reports.table_cells import (
     TableRow,
     as_data,
     filled,
-    fitted,
+    fit_to_width,
     html_of,
     least_width,
     line_of,
@@ -177,7 +177,7 @@ class Table:
         return self.text()
 
     def __repr__(self) -> str:
-        with fitted():
+        with fit_to_width():
             return self.text()
 
 

@@ -115,7 +115,7 @@ def as_data(value: Any) -> Any:
 
 
 @contextmanager
-def fitted(wide: bool = False) -> Iterator[None]:
+def fit_to_width(wide: bool = False) -> Iterator[None]:
     """Fit tables to the terminal, if stdout is one and its user does not want them wide."""
     narrow = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
     token = WIDTH.set(narrow)

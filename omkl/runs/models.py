@@ -300,11 +300,11 @@ def predictions_and_std(model: SavedModel, rows: Rows) -> tuple[np.ndarray, np.n
 
     Raises UserError for a learner that has none.
     """
-    check_std(model)
+    require_std(model)
     return score_and_std(model.learner, rows.indptr, rows.indices, rows.values)
 
 
-def check_std(model: SavedModel) -> None:
+def require_std(model: SavedModel) -> None:
     """Raise UserError for a model that does not say how uncertain its predictions are."""
     spec, task = model.learner.spec, model.about["task"]
     if task != "regression" or not has_std(spec):
