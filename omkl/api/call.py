@@ -65,8 +65,8 @@ def in_python(call: Callable[P, R]) -> Callable[P, R]:
 
 
 def _in_python(message: str) -> str:
-    for command, own in _PYTHON.items():
-        message = message.replace(command, own)
+    for command, in_python in _PYTHON.items():
+        message = message.replace(command, in_python)
     return re.sub(r"(?<![\w'\"`])(null|true|false)(?![\w'\"`])", lambda found: _VALUES[found[0]], message)
 
 
@@ -174,24 +174,26 @@ def is_object(value: Any) -> bool:
 
 def _learners(values: Any) -> list[Any]:
     """Return what ``algo=`` has, estimators as settings. Raises UserError for what is no learner."""
-    made: list[Any] = []
+    learners: list[Any] = []
     kinds: dict[str, type] = {}
     for value in values if isinstance(values, list) else [values]:
         model = value if is_object(value) else getattr(value, "model", None)  # of omkl.learner
         if model is not None:  # its class may have been defined again since
-            own = setting_of(model, None if value is model else value.label)
-            if kinds.setdefault(own.learner, type(model)) is not type(model):
-                raise UserError(f"algo: two classes are called {own.learner}; give one of them another name")
-            made.append(own)
+            setting = setting_of(model, None if value is model else value.label)
+            if kinds.setdefault(setting.learner, type(model)) is not type(model):
+                raise UserError(
+                    f"algo: two classes are called {setting.learner}; give one of them another name"
+                )
+            learners.append(setting)
         elif isinstance(value, str | Setting):
-            made.append(value)
+            learners.append(value)
         else:
             fault = (
                 "must be names, learners of omkl.learner(...) and omkl.refit(...), or estimators with "
                 "partial_fit or learn_one"
             )
             raise UserError(f"algo={show(value)}: {fault}")
-    return made
+    return learners
 
 
 def _refuse_options(words: list[str]) -> None:
@@ -286,12 +288,12 @@ def _named(ref: DataRef, name: str) -> DataRef:
 
 def _with_labels(frame: Any, y: Any) -> Any:
     """Return a frame with its labels as a further column."""
-    made, labels = as_pandas(frame), in_rows_of(frame, y)
-    if len(labels) != len(made):
+    rows, labels = as_pandas(frame), in_rows_of(frame, y)
+    if len(labels) != len(rows):
         raise UserError(
-            f"y=... has {counted(len(labels), 'label')}, but the frame has {counted(len(made), 'row')}"
+            f"y=... has {counted(len(labels), 'label')}, but the frame has {counted(len(rows), 'row')}"
         )
-    return made.assign(**{LABEL: labels})
+    return rows.assign(**{LABEL: labels})
 
 
 def _are_columns(data: Any) -> bool:
@@ -363,8 +365,10 @@ def _check_once(words: Iterable[str], **values: Any) -> None:
     beside = {key: key for key, value in values.items() if value is not None}
     beside |= {"label": "y"} if beside.pop("y", None) else {}
     for key in [key for key in as_words if key in beside]:
-        own = f"{beside[key]}=..." if key in ("data", "label") else word_text(key, values[key])
-        raise UserError(f"'{key}' is given twice, in the words as {as_words[key]} and as the keyword {own}")
+        keyword = f"{beside[key]}=..." if key in ("data", "label") else word_text(key, values[key])
+        raise UserError(
+            f"'{key}' is given twice, in the words as {as_words[key]} and as the keyword {keyword}"
+        )
 
 
 def _plain(value: Any) -> Any:

@@ -90,8 +90,8 @@ def _with_arguments_of(
 
         returned = inspect.signature(does).return_annotation
         shown = inspect.signature(arguments)
-        own = [one for name, one in shown.parameters.items() if name not in without]
-        shown = shown.replace(parameters=own, return_annotation=returned)
+        parameters = [one for name, one in shown.parameters.items() if name not in without]
+        shown = shown.replace(parameters=parameters, return_annotation=returned)
         call.__signature__ = shown  # type: ignore[attr-defined]  # of help() and of editors
         return call
 
@@ -238,9 +238,9 @@ def tune(call: Call, how: How) -> Tuning:
     The arguments are those of `run`, and the keys of the rule, such as ``trials=30``. A hyperparameter that
     a key such as ``**{"algo.C": 1.0}`` or a learner of `learner` sets keeps its value.
     """
-    made = Study.of(call).run(**how)
-    check_end(made)
-    return made
+    tuning = Study.of(call).run(**how)
+    check_end(tuning)
+    return tuning
 
 
 @in_python
@@ -255,9 +255,9 @@ def bounds(words: str = "", *, rows: int = 2000, **settings: Any) -> PaperResult
         Largest number of examples for each batch solution; each pair of them takes 32 bytes.
     """
     call, how = _running(words, **settings)
-    made, outcome = bounds_of(call.plan(), call.line("bounds"), rows, **how)
+    bounds_table, outcome = bounds_of(call.plan(), call.line("bounds"), rows, **how)
     check_end(outcome)
-    return PaperResult(made, outcome)
+    return PaperResult(bounds_table, outcome)
 
 
 @_with_arguments_of(_of_a_paper)
@@ -291,9 +291,9 @@ def table(chosen: tuple[str, Selection], how: How) -> PaperResult:
     from omkl.publications.paper_tables import make_table
 
     name, selection = chosen
-    made = make_table(*find_item("tables", name), selection, **how)
-    check_end(made.outcome)
-    return PaperResult(made.table, made.outcome, made.title)
+    result = make_table(*find_item("tables", name), selection, **how)
+    check_end(result.outcome)
+    return PaperResult(result.table, result.outcome, result.title)
 
 
 @_with_arguments_of(_of_a_paper)
@@ -302,9 +302,9 @@ def claims(chosen: tuple[str, Selection], how: How) -> PaperResult:
     from omkl.publications.claims import check_claims
 
     name, selection = chosen
-    made = check_claims(with_claims(name), selection, **how)
-    check_end(made.outcome)
-    return PaperResult(made.table, made.outcome, made.title)
+    result = check_claims(with_claims(name), selection, **how)
+    check_end(result.outcome)
+    return PaperResult(result.table, result.outcome, result.title)
 
 
 @in_python
@@ -343,18 +343,18 @@ def figure(
         paper, item = find_item("figures", kind)
         (_, chosen), how = _of_a_paper(kind, data=data, **settings)
         chosen = replace(chosen, words=(*words.split(), *chosen.words))
-        made, outcome, _ = figure_of(paper, item, chosen, **how)
+        drawn, outcome, _ = figure_of(paper, item, chosen, **how)
         if outcome and outcome.interrupted:
             raise KeyboardInterrupt(kept(outcome))
     else:
         call = Call.of(words, data, y, label, **settings)
         line = call.line("figure")
-        made = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, by)
-    for warning in made.warnings:
+        drawn = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, by)
+    for warning in drawn.warnings:
         warnings.warn(warning, stacklevel=2)
     if out is not None:
-        made.write(out)
-    return made.draw()
+        drawn.write(out)
+    return drawn.draw()
 
 
 @in_python

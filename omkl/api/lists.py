@@ -214,7 +214,7 @@ def memory_of(spec: LearnerSpec) -> str:
         return ""
     if is_bounded(spec):
         return "bounded"
-    unless = next(filter(None, (getattr(own, "unless", None) for own in parts)), "")
+    unless = next(filter(None, (getattr(resource, "unless", None) for resource in parts)), "")
     return f"grows without {unless}" if unless else "grows"
 
 
@@ -285,8 +285,12 @@ def learner_help(name: str) -> str:
     text += [f"{fact + ':':12}{value}" for fact, value in facts.items() if value]
     text += _members(spec)
     text += ["", "hyperparameters:" if spec.hyperparameters else "It has no hyperparameters."]
-    for key, own in spec.hyperparameters.items():
-        domain = ", ".join(map(str, own.domain)) if isinstance(own.domain, list) else own.domain
-        text += [f"  algo.{key}={of_tasks(own.value)}"]
-        text += textwrap.wrap(f"{own.help} ({domain})", 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    for key, parameter in spec.hyperparameters.items():
+        domain = (
+            ", ".join(map(str, parameter.domain)) if isinstance(parameter.domain, list) else parameter.domain
+        )
+        text += [f"  algo.{key}={of_tasks(parameter.value)}"]
+        text += textwrap.wrap(
+            f"{parameter.help} ({domain})", 96, initial_indent=" " * 6, subsequent_indent=" " * 6
+        )
     return "\n".join([*text, "", f"example: {command_of(spec)}", ""])

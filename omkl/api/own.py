@@ -100,12 +100,12 @@ def learner(name: Any, *, pool: str | None = None, label: str | None = None, **p
     """
     model = name if is_object(name) else None
     if model is not None:
-        own = setting_of(model, label)
+        setting = setting_of(model, label)
         for key in (*params, *(["pool"] if pool else [])):
-            raise UserError(f"{key}=...: the parameters of {own.learner} are those of the object")
+            raise UserError(f"{key}=...: the parameters of {setting.learner} are those of the object")
     else:
-        own = setting_of_words(name, params, pool=pool, label=label)
-    return ChosenLearner(**{part.name: getattr(own, part.name) for part in fields(own)}, model=model)
+        setting = setting_of_words(name, params, pool=pool, label=label)
+    return ChosenLearner(**{part.name: getattr(setting, part.name) for part in fields(setting)}, model=model)
 
 
 @in_python
@@ -169,15 +169,15 @@ def stack(*members: Any, label: str | None = None) -> ChosenLearner:
     """
     words: list[Any] = []
     for member in members:
-        own = getattr(member, "model", None) if isinstance(member, Setting) else member
-        if is_object(own):
-            object_setting = setting_of(own)
+        estimator = getattr(member, "model", None) if isinstance(member, Setting) else member
+        if is_object(estimator):
+            object_setting = setting_of(estimator)
             words.append({"kind": object_setting.learner, **object_setting.params})
         else:
             words.append(str(replace(member, label=None)) if isinstance(member, Setting) else member)
-    made = setting_of_words("stack", {"members": words}, label=label)
-    members_of(made.spec, made.params)
-    return ChosenLearner(**{part.name: getattr(made, part.name) for part in fields(made)})
+    stack_setting = setting_of_words("stack", {"members": words}, label=label)
+    members_of(stack_setting.spec, stack_setting.params)
+    return ChosenLearner(**{part.name: getattr(stack_setting, part.name) for part in fields(stack_setting)})
 
 
 def _domain(domain: Any) -> str:
@@ -245,9 +245,13 @@ def kernel(
     defaults = defaults_of(function) | defaults
     _check_parameters(function, defaults, domains)
     content: dict[str, Any] = {}
-    for own, value in defaults.items():
+    for name_of_parameter, value in defaults.items():
         usual = "numbers" if isinstance(value, list) else "(-inf, inf)"
-        content[own] = {"value": value, "domain": (domains or {}).get(own, usual), "help": "a parameter"}
+        content[name_of_parameter] = {
+            "value": value,
+            "domain": (domains or {}).get(name_of_parameter, usual),
+            "help": "a parameter",
+        }
     about = {"formula": (inspect.getdoc(function) or name).splitlines()[0], "semidefinite": semidefinite}
     content["about"] = {**about, "negative": negative}
     conf = json.dumps(content, indent=1)  # which is YAML too
@@ -266,13 +270,13 @@ def kernel(
     before = os.environ.get(EXTENSIONS, "")
     os.environ[EXTENSIONS] = os.pathsep.join([*others, str(folder)])
     try:
-        made = _checked({"kind": name})
+        own_kernel = _checked({"kind": name})
     except UserError as error:
         os.environ[EXTENSIONS] = before  # the folder would be a mistake in every later call
         where = str(folder / f"conf/kernel/{name}.yaml")
         raise UserError(str(error).replace(where, f"omkl.kernel({name})").replace("about.", "")) from None
     remember(function)
-    return made
+    return own_kernel
 
 
 def _check_parameters(function: FunctionType, defaults: dict[str, Any], domains: Any) -> None:
@@ -282,16 +286,18 @@ def _check_parameters(function: FunctionType, defaults: dict[str, Any], domains:
     if not start:
         forms = f"{', '.join(PRODUCTS)} or {', '.join(ROWS)}"
         raise UserError(f"{where}: the first arguments must be {forms}, got {', '.join(names) or 'none'}")
-    own = names[start:]
+    parameters = names[start:]
     if not isinstance(domains, dict | None):
         raise UserError(
             f"{where}: domains must be a mapping such as {{'sigma': '(0, inf)'}}, got {show(domains)}"
         )
     for key in (*defaults, *(domains or {})):
-        if key not in own:
-            has = f"; it has {', '.join(own) or 'none'}"
-            raise UserError(f"{where}: the function has no parameter '{key}'{suggest(key, own) or has}")
-    for key in own:
+        if key not in parameters:
+            has = f"; it has {', '.join(parameters) or 'none'}"
+            raise UserError(
+                f"{where}: the function has no parameter '{key}'{suggest(key, parameters) or has}"
+            )
+    for key in parameters:
         if key not in defaults:
             raise UserError(f"{where}: {key} has no usual value; give one, such as {key}=1.0")
 

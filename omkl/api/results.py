@@ -30,7 +30,7 @@ from omkl.reports.results_table import (
 from omkl.reports.rows import ReportPlan, Row, rows_of_parts
 from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.table import Table
-from omkl.reports.table_cells import fitted
+from omkl.reports.table_cells import fit_to_width
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, frame_of_cells, run_plan, stored_plans
 from omkl.seeds import learner_seed
@@ -65,7 +65,7 @@ class Shown(ABC):
         return self.render()
 
     def __repr__(self) -> str:
-        with fitted():
+        with fit_to_width():
             return str(self)
 
     def to_markdown(self) -> str:
@@ -169,15 +169,15 @@ class Results(Shown):
             raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
         if measure and kind == "sweep":
             judging_on(measure, tasks)
-        made = cls.stored(plan, command)
-        requested, found = made.parts[0].outcome.requested, len(made._cells)
+        results = cls.stored(plan, command)
+        requested, found = results.parts[0].outcome.requested, len(results._cells)
         if found < requested:
             missing = f"the store {plan.store} holds {found} of {requested} cells"
-            if not {setting.learner for setting in plan.settings} <= set(made._cells["algo"]):
+            if not {setting.learner for setting in plan.settings} <= set(results._cells["algo"]):
                 verb = "sweep" if plan.swept else "run"
                 raise UserError(f"{missing}; `omkl {shlex.join([verb, *words])}` computes them")
             warnings.warn(missing, stacklevel=2)
-        return made
+        return results
 
     @staticmethod
     def check_options(plan: Plan, fmt: str, options: TableOptions, is_sweep: bool, by: str = "") -> None:
@@ -209,15 +209,15 @@ class Results(Shown):
 
     @cached_property
     def cells(self) -> "pd.DataFrame":
-        made = self._cells.copy()
+        frame = self._cells.copy()
         specs = self.expected.specs
         drawn = [
             _learner_seed(int(permutation), name, specs.get(name))
-            for permutation, name in zip(made["permutation_seed"], made["algo"], strict=True)
+            for permutation, name in zip(frame["permutation_seed"], frame["algo"], strict=True)
         ]
-        place = made.columns.get_loc("permutation_seed") + 1
-        made.insert(place, "learner_seed", np.array(drawn, dtype=object))  # of 128 bits
-        return made
+        place = frame.columns.get_loc("permutation_seed") + 1
+        frame.insert(place, "learner_seed", np.array(drawn, dtype=object))  # of 128 bits
+        return frame
 
     @cached_property
     def _cells(self) -> "pd.DataFrame":
@@ -364,8 +364,8 @@ class Results(Shown):
 
         ranks = average_ranks((self.by(measure) if measure else self).table)
         if first and first not in ranks.average:
-            known = ", ".join(quoted(ranks.average))
-            raise UserError(f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {known}")
+            names = ", ".join(quoted(ranks.average))
+            raise UserError(f"no learner '{first}'{suggest(first, ranks.average)}; ranked are {names}")
         return comparison(ranks, first)
 
     def confusion(self) -> "MplFigure":
@@ -471,9 +471,9 @@ def run_call(call: Call, is_sweep: bool = False, stored: bool = False, **how: An
 
         check_objects(plan)
         raise UserError("exec=slurm submits cells and does not wait; use `omkl run`, and stored=True later")
-    made = Results.run(plan, call.line("sweep" if is_sweep else "run"), is_sweep, **how)
-    check_end(made.outcome, 6)
-    return made
+    results = Results.run(plan, call.line("sweep" if is_sweep else "run"), is_sweep, **how)
+    check_end(results.outcome, 6)
+    return results
 
 
 def kept(outcome: Any) -> str:

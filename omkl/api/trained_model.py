@@ -48,10 +48,10 @@ class Model(Shown):
         learner that does not know them.
         """
         if return_std:
-            made, at = self._predicted(data, lambda rows: models.predictions_and_std(self.trained, rows))
-            return tuple(_of_rows(np.concatenate(own), *at, math.nan) for own in zip(*made, strict=True))
-        made, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).labels)
-        labels = self._as_given([label for own in made for label in own])
+            parts, at = self._predicted(data, lambda rows: models.predictions_and_std(self.trained, rows))
+            return tuple(_of_rows(np.concatenate(own), *at, math.nan) for own in zip(*parts, strict=True))
+        parts, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).labels)
+        labels = self._as_given([label for own in parts for label in own])
         return _of_rows(labels, *at, math.nan if self.trained.about["task"] == "regression" else None)
 
     def _as_given(self, labels: list[Any]) -> np.ndarray:
@@ -68,8 +68,8 @@ class Model(Shown):
 
     def decision_function(self, data: Any) -> np.ndarray:
         """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
-        made, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).scores)
-        return _of_rows(np.concatenate(made), *at, math.nan)
+        parts, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).scores)
+        return _of_rows(np.concatenate(parts), *at, math.nan)
 
     def predict_proba(self, data: Any) -> np.ndarray:
         """Return the probabilities (n, C) of the classes. Raises UserError for a learner that has none."""
@@ -77,8 +77,8 @@ class Model(Shown):
         def of(rows: models.Rows) -> np.ndarray:
             return np.column_stack(list(models.probabilities_of_classes(self.trained, rows).values()))
 
-        made, at = self._predicted(data, of)
-        return _of_rows(np.concatenate(made), *at, math.nan)
+        parts, at = self._predicted(data, of)
+        return _of_rows(np.concatenate(parts), *at, math.nan)
 
     def score(self, data: Any, y: Any = None, label: str | None = None) -> float:
         """Return the share of right predictions for rows with labels; of a regression R².
@@ -92,8 +92,8 @@ class Model(Shown):
         if task == "novelty":
             raise UserError(f"{self.trained.about['learner']}: no labels say what is novel; use predict")
         rows = list(self._rows(*_with_label(data, y, label), True))
-        made = [models.predict_rows(self.trained, part) for part in rows]
-        count, loss = sum(own.known for own in made), sum(own.loss for own in made)
+        predictions = [models.predict_rows(self.trained, part) for part in rows]
+        count, loss = sum(own.known for own in predictions), sum(own.loss for own in predictions)
         if not count:
             raise UserError("data: no row has a label, so that there is no score")
         if task == "classification":
@@ -138,15 +138,15 @@ class Model(Shown):
     @property
     def summary(self) -> str:
         """What it has learnt, on one line."""
-        known = self.described()
-        measure = next(key for key in ("mistakes", "loss", "flagged") if key in known)
-        error = f"{measure} {known[measure]:.6g}"
+        facts = self.described()
+        measure = next(key for key in ("mistakes", "loss", "flagged") if key in facts)
+        error = f"{measure} {facts[measure]:.6g}"
         if measure == "loss":  # the sum of the squared errors, of which nobody knows the unit
-            error = f"RMSE {math.sqrt(known['loss'] / max(known['rounds'], 1)):.6g}"
-        stored = known.get("support_vectors", {}).get("distinct")
-        parts = [counted(known["rounds"], "row"), error]
+            error = f"RMSE {math.sqrt(facts['loss'] / max(facts['rounds'], 1)):.6g}"
+        stored = facts.get("support_vectors", {}).get("distinct")
+        parts = [counted(facts["rounds"], "row"), error]
         parts += [counted(stored, "support vector")] if stored is not None else []
-        return f"{known['learner']}: {', '.join(parts)}"
+        return f"{facts['learner']}: {', '.join(parts)}"
 
     def report_table(self) -> Table:
         rows = [
@@ -167,12 +167,12 @@ class Model(Shown):
         self, data: Any, of: Callable[[models.Rows], Any]
     ) -> tuple[list[Any], tuple[np.ndarray, int]]:
         """Return what ``of`` gives for each part of the rows that are kept, and their places among n."""
-        made, places, n = [], [], 0
+        parts, places, n = [], [], 0
         for rows in self._rows(data, None, False):
-            made.append(of(rows))
+            parts.append(of(rows))
             places.append(rows.numbers - 1)
             n = rows.stop - 1
-        return made, (np.concatenate(places), n)
+        return parts, (np.concatenate(places), n)
 
     def _rows(self, data: Any, y: Any, labelled: bool) -> Iterator[models.Rows]:
         if isinstance(data, str | Path):
@@ -201,9 +201,9 @@ def trained(call: Call) -> Model:
         raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = replace(call, values={**call.values, "yardsticks": []}).plan()
     plan.warn_of_data()
-    made = models.fit_model(plan)
+    model = models.fit_model(plan)
     notes = [note for ref in plan.data for note in plan.notes_on(ref)]
-    return Model(made, [note for note in notes if note not in plan.doubts])
+    return Model(model, [note for note in notes if note not in plan.doubts])
 
 
 def writable(out: str | Path) -> Path:
@@ -225,9 +225,9 @@ def _of_rows(values: np.ndarray, places: np.ndarray, n: int, gap: float | None) 
     """Return values (n, ...) of all rows from those of the rows that are kept; gap: of the others."""
     if len(places) == n:
         return values
-    made = np.full((n, *values.shape[1:]), gap, object if gap is None else float)
-    made[places] = values
-    return made
+    of_all = np.full((n, *values.shape[1:]), gap, object if gap is None else float)
+    of_all[places] = values
+    return of_all
 
 
 def _text(value: Any) -> str:

@@ -62,18 +62,18 @@ class Study:
     @property
     def plans(self) -> list[Plan]:
         """The plans of all that runs, where the first trials win."""
-        made = assumed(list(self.races), reported=2)
-        return made + [self._held(races, ()) for races in self._by_data()]
+        trials = assumed(list(self.races), reported=2)
+        return trials + [self._held(races, ()) for races in self._by_data()]
 
     def _by_data(self) -> list[list[Race]]:
         """Return the races of each data set."""
-        own = ([race for race in self.races if race.held.data == (data,)] for data in self.plan.data)
-        return [races for races in own if races]
+        groups = ([race for race in self.races if race.held.data == (data,)] for data in self.plan.data)
+        return [races for races in groups if races]
 
     def _held(self, races: Sequence[Race], settings: Iterable[Setting]) -> Plan:
         """Return the plan of settings and yardsticks on what is reported of a data set."""
-        held = races[0].held
-        return replace(held, settings=tuple(settings), yardsticks=self.plan.yardsticks)
+        reported = races[0].held
+        return replace(reported, settings=tuple(settings), yardsticks=self.plan.yardsticks)
 
     def run(self, **how: Any) -> "Tuning":
         """Run the races and what is reported, data set by data set; how: jobs, fresh, progress."""
@@ -81,16 +81,18 @@ class Study:
         parts: list[tuple[Results, Results]] = []
         broken: list[dict[str, Any]] = []
         interrupted = False
-        for own in self._by_data():
+        for races_of_set in self._by_data():
             try:
-                made, lines = run_races(own, **how)
+                made, lines = run_races(races_of_set, **how)
             except KeyboardInterrupt:
                 interrupted = True
                 break
-            name = own[0].held.data[0].name
+            name = races_of_set[0].held.data[0].name
             best = [self._best(end, name) for end in made]
-            plans = [self._held(own, best)]
-            plans += [replace(plans[0], settings=tuple(race.trials[0] for race in own), yardsticks=())]
+            plans = [self._held(races_of_set, best)]
+            plans += [
+                replace(plans[0], settings=tuple(race.trials[0] for race in races_of_set), yardsticks=())
+            ]
             outcome = run_plans(plans, **how)
             broken += [*lines, *outcome.failed]
             ends += made
@@ -229,8 +231,8 @@ class Tuning(Shown):
     @staticmethod
     def _scaling(end: Tuned) -> dict[str, Any]:
         """Return how the best setting scales its streams otherwise than the first, as words."""
-        own, first = end.setting.scaling, end.race.trials[0].scaling
-        return {name: own.get(name, "none") for name in SCALES if own.get(name) != first.get(name)}
+        best, first = end.setting.scaling, end.race.trials[0].scaling
+        return {name: best.get(name, "none") for name in SCALES if best.get(name) != first.get(name)}
 
     def _choice(self, end: Tuned) -> ChosenLearner:
         setting, spec = end.setting, learner_spec(end.setting.learner)
@@ -250,8 +252,8 @@ class Tuning(Shown):
 
     def _row(self, end: Tuned) -> dict[str, Any]:
         setting, spec = end.setting, learner_spec(end.setting.learner)
-        known = self._found(end, 0, setting) or self._found(end, 1, end.race.trials[0])
-        measure = MEASURES[known["measure"]] if known else TASK_ERROR[end.task]
+        summary = self._found(end, 0, setting) or self._found(end, 1, end.race.trials[0])
+        measure = MEASURES[summary["measure"]] if summary else TASK_ERROR[end.task]
         row = {
             "data": end.data.word,
             "algo": spec.name,
@@ -262,8 +264,8 @@ class Tuning(Shown):
             "params": setting.stored,
             "settings": params_text(spec.unusual(setting.params, end.task) | self._scaling(end)),
         }
-        for name, at, own in (("default", 1, end.race.trials[0]), ("tuned", 0, setting)):
-            found = self._found(end, at, own)
+        for name, at, chosen in (("default", 1, end.race.trials[0]), ("tuned", 0, setting)):
+            found = self._found(end, at, chosen)
             for part in ("mean", "std"):
                 value = found.get(f"{measure.name}_{part}")
                 row[f"{name}_{part}"] = None if value is None or value != value else float(value)

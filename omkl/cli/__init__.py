@@ -32,7 +32,7 @@ from omkl.cli.output import (
 from omkl.cli.parser import build_parser
 from omkl.errors import OmklError, UserError, suggest
 from omkl.paths import extended, safe_children
-from omkl.reports.table_cells import fitted
+from omkl.reports.table_cells import fit_to_width
 
 __all__ = ["command", "main", "seldom_collect"]
 SETTINGS = ("algo", "data", "pool", "exec", "order", "reps", "seed", "store", "task", "label", "by")
@@ -126,7 +126,7 @@ def _run_command(argv: list[str]) -> int:
         raise UserError(f"omkl {args.command} takes no {words[0]!r}; see `{args.parser.prog} --help`")
     args.line = shlex.join(["omkl", *argv])
     wide = getattr(args, "wide", True)
-    with safe_children(), extended(args.folders), fitted(wide):
+    with safe_children(), extended(args.folders), fit_to_width(wide):
         return args.does(args, words)
 
 
@@ -157,8 +157,8 @@ def _refuse_options(args: Namespace, words: list[str], argv: list[str]) -> None:
         after = [word for word in argv[argv.index(option) + 1 :][:1] if word in words and "=" not in word]
         value = value or "".join(after) or "VALUE"
         raise UserError(f"{option}: settings have no dashes; write {name}={value}")
-    known = re.findall(r"(?<!\S)--?\w[\w-]*", args.parser.format_help())
-    hint = suggest(option.partition("=")[0], known)
+    options = re.findall(r"(?<!\S)--?\w[\w-]*", args.parser.format_help())
+    hint = suggest(option.partition("=")[0], options)
     raise UserError(f"unknown option {option}{hint}; see `{args.parser.prog} --help`")
 
 

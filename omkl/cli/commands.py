@@ -110,12 +110,12 @@ def tune(args: Namespace, words: list[str]) -> int:
     study = Study.of(Call(words, typed=args.line))
     if args.dry_run:
         return print_dry_run(study.plans, args)
-    made = study.run(fresh=args.fresh, **how)
-    if made.ends or not made.interrupted:
-        print_result(made.render(args.format))
-    if args.out and made.ends:
-        say_written([made.save(args.out)])
-    return end(made.interrupted, made.failed)
+    tuning = study.run(fresh=args.fresh, **how)
+    if tuning.ends or not tuning.interrupted:
+        print_result(tuning.render(args.format))
+    if args.out and tuning.ends:
+        say_written([tuning.save(args.out)])
+    return end(tuning.interrupted, tuning.failed)
 
 
 def _tune_page(args: Namespace, name: str, words: list[str], how: dict[str, Any]) -> int:
@@ -169,10 +169,10 @@ def figure(args: Namespace, words: list[str]) -> int:
         if args.dry_run:
             return _dry_run_of(paper, [item], args, words)
         with in_style(_look(args)):
-            made = draw(paper, item, selection_from(args, words), args.out, **how_of(args))
-        say_written(made.files)
-        _say_about(made.figure)
-        return end_run(made.outcome)
+            drawn = draw(paper, item, selection_from(args, words), args.out, **how_of(args))
+        say_written(drawn.files)
+        _say_about(drawn.figure)
+        return end_run(drawn.outcome)
     _refuse(args, "reps algo quick full dry-run", f"figure; figure {args.kind} takes KEY=VALUE words")
     measure = None
     if args.kind != "confusion":
@@ -205,8 +205,8 @@ def table(args: Namespace, words: list[str]) -> int:
     paper, item = find_item("tables", args.name)
     if args.dry_run:
         return _dry_run_of(paper, [item], args, words)
-    made = make_table(paper, item, selection_from(args, words), **how_of(args))
-    return _print(made.table, made.outcome, args)
+    result = make_table(paper, item, selection_from(args, words), **how_of(args))
+    return _print(result.table, result.outcome, args)
 
 
 def claims(args: Namespace, words: list[str]) -> int:
@@ -224,8 +224,8 @@ def claims(args: Namespace, words: list[str]) -> int:
     paper = with_claims(args.paper)
     if args.dry_run:
         return _dry_run_of(paper, paper.claims.values(), args, words)
-    made = check_claims(paper, selection_from(args, words), **how_of(args))
-    return _print(made.table, made.outcome, args)
+    result = check_claims(paper, selection_from(args, words), **how_of(args))
+    return _print(result.table, result.outcome, args)
 
 
 def bounds(args: Namespace, words: list[str]) -> int:
@@ -246,26 +246,26 @@ def bounds(args: Namespace, words: list[str]) -> int:
     plan = Call(words, typed=args.line).plan()
     if args.dry_run:
         return print_dry_run([bounded(plan)], args)
-    made, outcome = bounds_of(plan, args.line, args.rows, **how_of(args))
-    return end_run(outcome) if outcome.interrupted else _print(made, outcome, args)
+    bounds_table, outcome = bounds_of(plan, args.line, args.rows, **how_of(args))
+    return end_run(outcome) if outcome.interrupted else _print(bounds_table, outcome, args)
 
 
-def _print(made: Table, outcome: "Outcome | None", args: Namespace) -> int:
+def _print(table: Table, outcome: "Outcome | None", args: Namespace) -> int:
     """Print a table and return the exit code of its run."""
-    print_result(made.render(args.format))
+    print_result(table.render(args.format))
     return end_run(outcome)
 
 
 def status(args: Namespace, words: list[str]) -> int:
     """Show progress: the cells that are done, running, queued, failed or missing."""
     from omkl.api.call import Call
-    from omkl.runs.status import status_of
+    from omkl.runs.slurm import status_of
 
     plan = Call(words, typed=args.line).plan(sweep=True)
     progress = status_of(plan)
     if all(word.startswith("store=") for word in words):
-        own = " without words" if not words else " without words other than store="
-        about = f"these are the cells of `omkl run`{own}, in the store {plan.store}"
+        instead = " without words" if not words else " without words other than store="
+        about = f"these are the cells of `omkl run`{instead}, in the store {plan.store}"
         print_status(f"{about}; give the words of your run to see its own, or use `omkl results list`")
     print_result(Table.of(progress.rows).render(args.format))
     if progress.failed:
@@ -437,8 +437,8 @@ def selection_from(args: Namespace, words: list[str]) -> "Selection":
     from omkl.api.paper_results import selection_of
 
     words, data = _taken(words, "data")
-    own = {name: getattr(args, name) for name in ("reps", "algo", "quick", "full")}
-    return selection_of(words, data=data, dry=getattr(args, "dry_run", False), **own)
+    options = {name: getattr(args, name) for name in ("reps", "algo", "quick", "full")}
+    return selection_of(words, data=data, dry=getattr(args, "dry_run", False), **options)
 
 
 def _taken(words: list[str], key: str) -> tuple[list[str], str]:

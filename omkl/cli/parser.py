@@ -347,9 +347,9 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
 
         options = parameters(conf.read("exec", args.topic), conf.file("exec", args.topic))
         lines = [f"settings of exec={args.topic}", ""]
-        for key, own in options.items():
-            domain = " or ".join(own.domain) if isinstance(own.domain, list) else own.domain
-            lines += [f"  {word_text(f'exec.{key}', own.value)}   {domain}", f"      {own.help}"]
+        for key, parameter in options.items():
+            domain = " or ".join(parameter.domain) if isinstance(parameter.domain, list) else parameter.domain
+            lines += [f"  {word_text(f'exec.{key}', parameter.value)}   {domain}", f"      {parameter.help}"]
         print_result("\n".join(lines))
     else:
         from omkl.api.lists import learner_help

@@ -166,9 +166,9 @@ def results(args: Namespace, words: list[str]) -> int:
     from omkl.store.store import Store
 
     folders = [word for word in words if "=" not in word] if args.action == "merge" else []
-    known = FILTERS if args.action in ("list", "export") else ("store",)
-    own = [word for word in words if word not in folders]
-    chosen = _chosen_words(own, f"omkl results {args.action}", known)
+    filters = FILTERS if args.action in ("list", "export") else ("store",)
+    others = [word for word in words if word not in folders]
+    chosen = _chosen_words(others, f"omkl results {args.action}", filters)
     store = Store(store_folder(next(iter(chosen["store"]), None)))
     if args.action == "merge":
         if not folders:
@@ -290,19 +290,19 @@ def predict(args: Namespace, words: list[str]) -> int:
     if args.scores and task != "classification":
         raise UserError(f"--scores prints the scores of classes, but {args.model} is for {task}")
     if args.interval is not None:
-        models.check_std(model)
+        models.require_std(model)
     errors = models.Errors(task)
     parts, doubts = models.rows_of_file(model, args.file, False)
 
     def predicted() -> Iterator[list[dict[str, Any]]]:
         for rows in parts:
-            errors.add(made := models.predict_rows(model, rows))
+            errors.add(prediction := models.predict_rows(model, rows))
             scores = models.scores_of_classes(model, rows) if args.scores else {}
             shares = models.probabilities_of_classes(model, rows) if args.proba else {}
             more = {f"score {name}": values for name, values in scores.items()}
             more |= {f"P {name}": own for name, own in shares.items()}
             more |= models.intervals(model, rows, args.interval) if args.interval is not None else {}
-            yield models.records(rows, made, more)
+            yield models.records(rows, prediction, more)
 
     texts = _written(predicted(), args.format, models.columns_of_model(model, args.scores, args.proba))
     if args.out is None:

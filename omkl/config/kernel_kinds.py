@@ -75,13 +75,13 @@ def _native() -> dict[str, KernelKind]:
         and isinstance(node.targets[0], ast.Name)
         and node.targets[0].id in ("KINDS", "EITHER")
     }
-    made = {}
+    native = {}
     for kind, parts in written["KINDS"].items():
-        own = {name: (domain_check(form), default) for name, (form, default) in parts.items()}
+        checks = {name: (domain_check(form), default) for name, (form, default) in parts.items()}
         formula, semidefinite = _FORMULAS[kind]
         either = written["EITHER"].get(kind, [])
-        made[kind] = KernelKind(kind, own, formula, semidefinite=semidefinite, either=either)
-    return made
+        native[kind] = KernelKind(kind, checks, formula, semidefinite=semidefinite, either=either)
+    return native
 
 
 def kinds() -> list[str]:
@@ -89,10 +89,10 @@ def kinds() -> list[str]:
 
     Raises UserError for a file that has the name of one of these.
     """
-    own, reserved = conf.options("kernel"), [*_native(), PRECOMPUTED]
-    for name in set(own).intersection(reserved):
+    further, reserved = conf.options("kernel"), [*_native(), PRECOMPUTED]
+    for name in set(further).intersection(reserved):
         raise UserError(f"{conf.file('kernel', name)}: the kind '{name}' is one of omkl's; rename the file")
-    return [*_native(), *own, PRECOMPUTED]
+    return [*_native(), *further, PRECOMPUTED]
 
 
 def kernel_kinds() -> list[KernelKind]:
@@ -113,15 +113,15 @@ def needs_stored_rows(kernels: list[dict[str, Any]]) -> bool:
 
 def _kind_of(name: str, content: dict[str, Any]) -> KernelKind:
     where = conf.file("kernel", name)
-    about, own = about_of(content, where), parameters(content, where)
+    about, declared = about_of(content, where), parameters(content, where)
     more: dict[str, Any] = {
-        "parameters": {key: (one.check, one.value) for key, one in own.items()},
-        "lists": [key for key, one in own.items() if str(one.domain).startswith("numbers")],
+        "parameters": {key: (one.check, one.value) for key, one in declared.items()},
+        "lists": [key for key, one in declared.items() if str(one.domain).startswith("numbers")],
     }
-    made: KernelKind = as_dataclass(KernelKind, about, where, "about.", name=name, either=[], **more)
-    for reserved in own.keys() & {"kind", SOURCE, "file"}:
+    kernel_kind: KernelKind = as_dataclass(KernelKind, about, where, "about.", name=name, either=[], **more)
+    for reserved in declared.keys() & {"kind", SOURCE, "file"}:
         raise UserError(f"{where}: a parameter cannot be named '{reserved}'")
-    return made
+    return kernel_kind
 
 
 def kernel_source(kind: str) -> str:
@@ -178,22 +178,24 @@ def check_kernel(value: Any) -> dict[str, Any]:
         value = kernel_of_text(value) or value
     if not isinstance(value, dict):
         raise wrong("a kernel such as '{kind:gaussian,sigma:1}'", value, _quoting(value))
-    kind, known = value.get("kind"), kinds()
+    kind, kind_names = value.get("kind"), kinds()
     if kind in COMBINED:
         raise ValueError(f"a {kind} of kernels is a function of your own that returns it: docs/kernels.md")
-    if kind not in known:
-        hint = suggest(kind, known) if isinstance(kind, str) else ""
+    if kind not in kind_names:
+        hint = suggest(kind, kind_names) if isinstance(kind, str) else ""
         said = f"unknown kernel kind {show(kind)}" if "kind" in value else "a kernel needs a kind"
-        raise ValueError(f"{said}{hint}; kinds are {', '.join(known)}")
+        raise ValueError(f"{said}{hint}; kinds are {', '.join(kind_names)}")
     given = {name: part for name, part in value.items() if name not in ("kind", SOURCE)}
     if kind == PRECOMPUTED:
-        kernel, own = _precomputed(given)
+        kernel, kernel_hash = _precomputed(given)
     else:
-        kernel, own = _plain(kernel_kind(kind), given), kernel_source(kind)
-    if value.get(SOURCE, own) != own:
+        kernel, kernel_hash = _plain(kernel_kind(kind), given), kernel_source(kind)
+    if value.get(SOURCE, kernel_hash) != kernel_hash:
         what = f"the file of {kernel['file']}" if kind == PRECOMPUTED else f"kernels/{kind}.py"
-        raise ValueError(f"{what} has changed since: its source was {show(value[SOURCE])}, and is now {own}")
-    return kernel | ({SOURCE: own} if own else {})
+        raise ValueError(
+            f"{what} has changed since: its source was {show(value[SOURCE])}, and is now {kernel_hash}"
+        )
+    return kernel | ({SOURCE: kernel_hash} if kernel_hash else {})
 
 
 def _plain(kind: KernelKind, given: dict[str, Any]) -> dict[str, Any]:
@@ -317,8 +319,8 @@ def kernel_pool(params: Mapping[str, Any], pool: dict[str, Any] | None) -> dict[
 
     params: its hyperparameters; pool: of a learner with ``kernels: pool``.
     """
-    own = params.get("kernel")  # of an estimator it may be a word
-    return {"normalise": "none", "kernels": [own]} if isinstance(own, dict) else pool
+    kernel = params.get("kernel")  # of an estimator it may be a word
+    return {"normalise": "none", "kernels": [kernel]} if isinstance(kernel, dict) else pool
 
 
 def changed(pool: dict, changes: dict[str, Any], named: list[dict]) -> dict[str, Any]:

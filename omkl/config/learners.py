@@ -122,8 +122,8 @@ class LearnerSpec:
         """Return the check of a hyperparameter as users write it, where it may follow from the data."""
         if name == self.budget:
             return check_budget
-        own = self.hyperparameters[name]
-        return rate_check(own.check) if own.budget else own.check
+        parameter = self.hyperparameters[name]
+        return rate_check(parameter.check) if parameter.budget else parameter.check
 
     def usual(self, task: str) -> dict[str, Any]:
         """Return the defaults on data of this task."""
@@ -165,8 +165,11 @@ class LearnerSpec:
 
     def nearest(self, name: object, others: Iterable[str] = ()) -> str:
         """Return what to write in place of a hyperparameter that it does not have."""
-        own = self.hyperparameters
-        return suggest(str(name), [*own, *others]) or f"; it has {', '.join(own) or 'none'}"
+        parameters_by_name = self.hyperparameters
+        return (
+            suggest(str(name), [*parameters_by_name, *others])
+            or f"; it has {', '.join(parameters_by_name) or 'none'}"
+        )
 
     def weighted(self, params: Mapping[str, Any], weight: float, rounds: int | None) -> dict[str, Any]:
         """Return the hyperparameters with which a row of this weight is learnt.
@@ -274,27 +277,27 @@ def learner_spec(name: str) -> LearnerSpec:
 
 def learner_of(name: str) -> str:
     """Return the id of a learner named in capitals or by its label, such as ``OMKC(D,D)``; else the name."""
-    known = learner_names()
-    if name in known:
+    names = learner_names()
+    if name in names:
         return name
-    if name.lower() in known:
+    if name.lower() in names:
         return name.lower()
     label = name.lower().replace(" ", "")
-    meant = [own.name for own in learner_specs().values() if own.label.lower().replace(" ", "") == label]
+    meant = [spec.name for spec in learner_specs().values() if spec.label.lower().replace(" ", "") == label]
     return meant[0] if len(meant) == 1 else name
 
 
 def kin_of(name: str, task: str) -> str | None:
     """Return the learner of another task with this name, as auto_regression is of auto; None without."""
-    own = f"{name}_{task}"
-    return own if task in _tasks_of(own) else None
+    sibling = f"{name}_{task}"
+    return sibling if task in _tasks_of(sibling) else None
 
 
 def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
     """Return the specifications of several learners (all when None), by name, in the order given."""
-    known = learner_names()
-    names = known if names is None else list(names)
-    for name in set(names).difference(known, given):
+    all_names = learner_names()
+    names = all_names if names is None else list(names)
+    for name in set(names).difference(all_names, given):
         conf.known_option("algo", name, "learner")  # which says what is wrong
     return {name: given[name] if name in given else conf.made_of("algo", name, _spec) for name in names}
 
@@ -379,8 +382,8 @@ def matched_params(budget: dict[str, Any]) -> dict[str, Any]:
 
 def _tasks_of(name: str) -> list[str]:
     """Return the tasks of a learner, none where there is no such learner."""
-    known = learner_specs()
-    return known[name].tasks if name in known else []
+    specs = learner_specs()
+    return specs[name].tasks if name in specs else []
 
 
 # What the file of an estimator may have beside its hyperparameters.
@@ -465,16 +468,16 @@ def _of_stack(name: str, about: dict[str, Any]) -> dict[str, Any]:
 
 def _rules(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Check]:
     """Return the checks of what names hyperparameters: the state, and the rules between them."""
-    known = hyper.keys()
+    names = hyper.keys()
 
     def within(part: Any, least: int = 1) -> bool:
-        return isinstance(part, dict) and len(part) >= least and part.keys() <= known
+        return isinstance(part, dict) and len(part) >= least and part.keys() <= names
 
     def require(value: Any) -> list[str]:
         rules: list[str] = domain_check("names")(value)
         for rule in rules:
             match = _RULE.fullmatch(rule)
-            if not match or not {name for name in match.groups() if name} <= known:
+            if not match or not {name for name in match.groups() if name} <= names:
                 form = "'NAME <= NAME' or 'NAME * NAME < 1' of two hyperparameters"
                 raise ValueError(f"{rule!r} is not {form}")
         return rules
@@ -526,23 +529,25 @@ def is_bounded(spec: LearnerSpec) -> bool:
 
 def _kinds_of_members(spec: LearnerSpec) -> dict[str, LearnerSpec]:
     """Return the learners that a stack's usual members are, by name, and those of stacks among them."""
-    made: dict[str, LearnerSpec] = {}
+    members: dict[str, LearnerSpec] = {}
     for word in spec.stack or spec.defaults.get("members", ()):
         member = learner_spec(learner_of(re.split(r"\W", word, maxsplit=1)[0]))
-        if member.name not in made and member.name != spec.name:
-            made |= _kinds_of_members(member) if member.is_stack else {member.name: member}
-    return made
+        if member.name not in members and member.name != spec.name:
+            members |= _kinds_of_members(member) if member.is_stack else {member.name: member}
+    return members
 
 
 def groups() -> dict[str, list[str]]:
     """Return the names of each group's learners, sorted, by the group's name."""
     specs = learner_specs().values()
-    made = {name: [spec.name for spec in specs if belongs(spec)] for name, belongs in _BELONGS.items()}
+    learners_by_group = {
+        name: [spec.name for spec in specs if belongs(spec)] for name, belongs in _BELONGS.items()
+    }
     for spec in specs:
         for name in spec.groups:
-            if spec.name not in made.setdefault(name, []):
-                made[name].append(spec.name)
-    return made
+            if spec.name not in learners_by_group.setdefault(name, []):
+                learners_by_group[name].append(spec.name)
+    return learners_by_group
 
 
 def meanings() -> dict[str, str]:

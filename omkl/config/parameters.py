@@ -230,8 +230,8 @@ def parameters(
 def _parameter(name: str, block: Any, where: Path, tasks: list[str], searched: bool) -> Parameter:
     if not isinstance(block, dict):
         raise UserError(f"{where}: {name}: must be a block of value, domain and help")
-    known = (*_REQUIRED, *(("search", "budget") if searched else ()))
-    block = checked(block, dict.fromkeys(known, lambda value: value), where, _REQUIRED, f"{name}.")
+    keys = (*_REQUIRED, *(("search", "budget") if searched else ()))
+    block = checked(block, dict.fromkeys(keys, lambda value: value), where, _REQUIRED, f"{name}.")
     value, entry = block["value"], block.get("search")
     try:
         check = domain_check(block["domain"])

@@ -38,25 +38,25 @@ def notes_on_learners(plans: Sequence[Any]) -> list[str]:
 def _diagonals(plans: Iterable[Any]) -> list[str]:
     """Return notes on the learners that keep only the diagonal of a matrix on a data set."""
     names: dict[tuple[str, int], dict[str, None]] = {}
-    for made in plans:
-        for ref in made.data if any(ref.d > FEW for ref in made.data) else ():
-            for setting in (*made.settings, *made.yardsticks):
+    for plan in plans:
+        for ref in plan.data if any(ref.d > FEW for ref in plan.data) else ():
+            for setting in (*plan.settings, *plan.yardsticks):
                 spec = learner_spec(setting.learner)
                 fits = ref.d > FEW and setting.fits(ref.task, ref.name) and ref.task in spec.tasks
                 if fits and setting.params.get("full", True) and spec.has_matrix_of_features:
                     names.setdefault((ref.name, ref.d), {})[spec.label] = None
     return [
-        f"{data} has {d} features, more than {FEW}: {' and '.join(own)} keep{'s' * (len(own) == 1)} the "
-        "diagonal of the matrix alone"
-        for (data, d), own in names.items()
+        f"{data} has {d} features, more than {FEW}: {' and '.join(labels)} "
+        f"keep{'s' * (len(labels) == 1)} the diagonal of the matrix alone"
+        for (data, d), labels in names.items()
     ]
 
 
 def _equal_repetitions(plans: Iterable[Any]) -> list[str]:
     """Return notes on the learners of plans of which one repetition stands for all."""
     by_reps: dict[int, dict[str, None]] = {}
-    for made in plans:
-        by_reps.setdefault(made.reps, {}).update(dict.fromkeys(made.repeated_once))
+    for plan in plans:
+        by_reps.setdefault(plan.reps, {}).update(dict.fromkeys(plan.repeated_once))
     notes = []
     for reps, names in ((reps, list(names)) for reps, names in by_reps.items() if names):
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""

@@ -150,16 +150,18 @@ def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]
             given = shown(f"yardsticks={name}")
             raise UserError(f"{given} is not a yardstick{near}; yardsticks=[] means none")
     taken = {(setting.identity, setting.task) for setting in settings if not setting.data}
-    own = (setting for spec in specs.values() for setting in _by_task(spec, spec.defaults, None, tasks))
-    return tuple(setting for setting in own if (setting.identity, setting.task) not in taken)
+    candidates = (
+        setting for spec in specs.values() for setting in _by_task(spec, spec.defaults, None, tasks)
+    )
+    return tuple(setting for setting in candidates if (setting.identity, setting.task) not in taken)
 
 
 def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, list[Any]]:
     """Return a hyperparameter's values for each learner that has it, by learner."""
     axis = {}
     for spec in specs:
-        if own := spec.hyperparameters.get(name):
-            axis[spec.name] = override.checked(spec.check_of(name), f" ({spec.name}: {own.help})")
+        if parameter := spec.hyperparameters.get(name):
+            axis[spec.name] = override.checked(spec.check_of(name), f" ({spec.name}: {parameter.help})")
     if not axis:
         ours = [spec for spec in specs if not spec.is_object]
         chosen, known = ",".join(spec.name for spec in ours), hyperparameters(ours)
@@ -183,8 +185,8 @@ def _pools(request: Request, specs: list[LearnerSpec]) -> tuple[dict[str, list[d
     if not users:
         for override in [*([given] if given else []), *parts.values()]:
             names = ",".join(spec.name for spec in specs)
-            own = "; its kernel is algo.kernel" if any(spec.kernels == "own" for spec in specs) else ""
-            raise UserError(f"{override.text}: algo={names} uses no kernel pool{own}")
+            hint = "; its kernel is algo.kernel" if any(spec.kernels == "own" for spec in specs) else ""
+            raise UserError(f"{override.text}: algo={names} uses no kernel pool{hint}")
         return {}, []
     requested = request.names("pool", kernel_kinds.pool_names())
     changes = {part: override.checked(kernel_kinds.PARTS[part]) for part, override in parts.items()}
@@ -325,9 +327,9 @@ class Plan:
     def has_choice(self) -> bool:
         """Whether a learner has several settings on some data set, of which one is the best."""
         return any(
-            len(own) > len({setting.learner for setting in own})
+            len(fitting) > len({setting.learner for setting in fitting})
             for ref in self.data
-            if (own := [setting for setting in self.settings if setting.fits(ref.task, ref.name)])
+            if (fitting := [setting for setting in self.settings if setting.fits(ref.task, ref.name)])
         )
 
     def reps_of(self, spec: LearnerSpec, ref: "DataRef") -> int:
@@ -348,16 +350,18 @@ class Plan:
         """Return notes where the user's own targets or features need scaling, and nothing scales them."""
         if ref.is_registered:
             return []
-        own = [(s, learner_spec(s.learner)) for s in self.settings if s.fits(ref.task, ref.name)]
+        fitting = [(s, learner_spec(s.learner)) for s in self.settings if s.fits(ref.task, ref.name)]
         notes, numbers = [], ref.task == "regression"
-        raw = [s.learner for s, spec in own if numbers and "target" not in s.scaling and not spec.equivariant]
+        raw = [
+            s.learner for s, spec in fitting if numbers and "target" not in s.scaling and not spec.equivariant
+        ]
         spread = float(ref.load().y.std()) if raw else 1.0
         if not LEAST_SPREAD <= spread <= 1 / LEAST_SPREAD:
             notes.append(
                 f"the targets have a standard deviation of {spread:.3g}, and nothing scales them for "
                 f"{', '.join(dict.fromkeys(raw))}; target=online does"
             )
-        raw = [s.learner for s, _ in own if "scale" not in s.scaling and s.kernels]
+        raw = [s.learner for s, _ in fitting if "scale" not in s.scaling and s.kernels]
         if raw and (unlike := unlike_features(ref.load())):
             notes.append(
                 f"the features have standard deviations from {unlike[0]:.3g} to {unlike[1]:.3g}, and nothing "
@@ -384,8 +388,10 @@ class Plan:
     @property
     def doubts(self) -> tuple[str, ...]:
         """What is likely to be wrong in the user's own data: a warning, where ``about_data`` are notes."""
-        own = [ref for ref in self.data if not ref.is_registered]
-        return tuple(f"{ref.name}: {note}" for ref in own for note in ref.notes if note.endswith(WRITE_ALIKE))
+        of_user = [ref for ref in self.data if not ref.is_registered]
+        return tuple(
+            f"{ref.name}: {note}" for ref in of_user for note in ref.notes if note.endswith(WRITE_ALIKE)
+        )
 
     def warn_of_data(self) -> None:
         """Warn of what is likely to be wrong in the user's own data."""
@@ -402,8 +408,8 @@ class Plan:
 
     def _late(self, ref: "DataRef") -> str:
         """Return a note where many rounds are predicted before the first label arrives, else no text."""
-        own = [setting for setting in self.settings if setting.fits(ref.task, ref.name)]
-        delay = max((int(setting.scaling.get("delay", 1)) for setting in own), default=1)
+        fitting = [setting for setting in self.settings if setting.fits(ref.task, ref.name)]
+        delay = max((int(setting.scaling.get("delay", 1)) for setting in fitting), default=1)
         T = self.stream_of(ref).T
         if delay >= T and delay > 1:
             fault = f"no label arrives within the {T} rounds, so nothing is learnt before a prediction"
@@ -482,24 +488,27 @@ def _composed(request: Request, data: "Sequence[DataRef]") -> list[LearnerSpec]:
         "pool": [*named, *pools] if any(spec.kernels == "pool" for spec in learners.values()) else [],
         "exec": [request.value("exec")],
     }
-    known = {group: set(conf.options(group)) for group in chosen}
-    conf.compose({group: [one for one in names if one in known[group]] for group, names in chosen.items()})
+    options = {group: set(conf.options(group)) for group in chosen}
+    conf.compose({group: [one for one in names if one in options[group]] for group, names in chosen.items()})
     return list(learner_specs(learners).values())
 
 
 def resolved(overrides: list[str]) -> dict[str, Any]:
     """Return the configuration as plain data: what would run, and for each hyperparameter what it means."""
-    made = plan(overrides)
-    shown: dict[str, Any] = {"data": [ref.word for ref in made.data]}
-    shown |= {key: getattr(made, key) for key in ("order", "rounds", "test", "reps", "seed", "block", "exec")}
-    if files := [ref.to_json() for ref in made.data if not ref.is_registered]:
+    resolved_plan = plan(overrides)
+    shown: dict[str, Any] = {"data": [ref.word for ref in resolved_plan.data]}
+    shown |= {
+        key: getattr(resolved_plan, key)
+        for key in ("order", "rounds", "test", "reps", "seed", "block", "exec")
+    }
+    if files := [ref.to_json() for ref in resolved_plan.data if not ref.is_registered]:
         shown |= {"task": files[0]["task"], **files[0]["preparation"]}
         shown |= {key: list(value) for key, value in shown.items() if isinstance(value, tuple)}
-        shown["notes"] = list(made.about_data)
-    shown["store"] = str(made.store)
-    shown["yardsticks"] = [setting.learner for setting in made.yardsticks]
+        shown["notes"] = list(resolved_plan.about_data)
+    shown["store"] = str(resolved_plan.store)
+    shown["yardsticks"] = [setting.learner for setting in resolved_plan.yardsticks]
     shown["pool"], shown["algo"] = {}, {}
-    for setting in made.settings:
+    for setting in resolved_plan.settings:
         if setting.pool:
             shown["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
         shown |= {key: setting.scaling[key] for key in ("scale", "delay") if key in setting.scaling}
@@ -512,15 +521,15 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
 def _described(setting: Setting) -> dict[str, Any]:
     """Return a learner as `resolved` shows it."""
     spec, hyper = setting.spec, dict[str, dict[str, Any]]()
-    for name, own in spec.hyperparameters.items():
+    for name, parameter in spec.hyperparameters.items():
         hyper[name] = {"value": setting.params[name]}
-        if by_task(own.value):  # the default depends on the task
-            if setting.task and setting.params[name] == own.value[setting.task]:
-                hyper[name] = {"value": own.value}  # there are data of several tasks
-            hyper[name]["default"] = own.value
-        hyper[name] |= {"domain": own.domain, "help": own.help}
-        if own.search:
-            hyper[name]["search"] = texts(own.search)
+        if by_task(parameter.value):  # the default depends on the task
+            if setting.task and setting.params[name] == parameter.value[setting.task]:
+                hyper[name] = {"value": parameter.value}  # there are data of several tasks
+            hyper[name]["default"] = parameter.value
+        hyper[name] |= {"domain": parameter.domain, "help": parameter.help}
+        if parameter.search:
+            hyper[name]["search"] = texts(parameter.search)
     about = ("label", "cite", "estimator" if spec.estimator else "function", "tasks", "kernels", "revision")
     target = {name: word for name, word in setting.scaling.items() if name == "target"}
     return {**{key: getattr(spec, key) for key in about}, **target, "hyperparameters": hyper}

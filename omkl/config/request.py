@@ -81,7 +81,7 @@ def read_settings(path: str, known: Mapping[str, Parameter]) -> SettingsFile:
             raise UserError("must hold settings, a list such as [omkc_dd(beta=0.9)]")
         for key in content.keys() - {"words", "settings"}:
             raise UserError(f"unknown key {show(key)}{suggest(str(key), ('words', 'settings'))}")
-        settings = [_setting(own, number) for number, own in enumerate(content["settings"], 1)]
+        settings = [_setting(word, number) for number, word in enumerate(content["settings"], 1)]
         if not settings:
             raise UserError("settings: at least one learner is needed")
         return SettingsFile(path, _words(where, content.get("words") or {}, known), tuple(settings))
@@ -195,13 +195,13 @@ class Request:
         group, _, part = key.partition(".")
         if key in self.known or (part and group in ("algo", "exec")) or (group == "pool" and part in PARTS):
             return  # the parts of algo and exec are checked with the learners and the executor chosen
-        known = [*self.known, *(f"pool.{name}" for name in PARTS)]
-        everything = [*known, *self.others, *hyperparameters(learner_specs().values())]
+        keys = [*self.known, *(f"pool.{name}" for name in PARTS)]
+        everything = [*keys, *self.others, *hyperparameters(learner_specs().values())]
         meant = [full for full in everything if full.endswith(f".{key}")] or [
             own for words, own in SYNONYMS.items() if key in words
         ]
         near = f" (did you mean '{meant[0]}'?)" if meant else suggest(key, everything)
-        raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(known)}")
+        raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(keys)}")
 
     def parts(self, group: str) -> dict[str, Override]:
         """Return the words about the parts of a group (``algo.beta``), by the part's name."""
@@ -213,7 +213,7 @@ class Request:
 
         chosen: the learners that are meant. Raises UserError for another one.
         """
-        made: dict[tuple[str, str], Override] = {}
+        overrides: dict[tuple[str, str], Override] = {}
         for part, override in self.parts("algo").items():
             name, dot, hyperparameter = part.partition(".")
             learner = learner_of(name)
@@ -236,22 +236,22 @@ class Request:
             if learner not in chosen:
                 names = ",".join(chosen)
                 raise UserError(f"{override.text}: {learner} is not among the learners (algo={names})")
-            made[learner, hyperparameter] = override
-        return made
+            overrides[learner, hyperparameter] = override
+        return overrides
 
     def settings(self, data: Mapping[str, str]) -> list[Setting]:
         """Return the learners with their own settings, in order; data: the data sets' words by name.
 
         A learner that is named without settings has those of the settings file, where that has some.
         """
-        own = self.given.get("algo")
-        values = own.values if own else tuple(self.known["algo"].value)
+        algo = self.given.get("algo")
+        values = algo.values if algo else tuple(self.known["algo"].value)
         made: list[Setting] = []
         for value in values:
             if isinstance(value, Setting):
                 made.append(value)
                 continue
-            override = Override("algo", (value,), own.text if own else f"algo={value}")
+            override = Override("algo", (value,), algo.text if algo else f"algo={value}")
             for learner in map(learner_of, override.names(learner_names())):
                 known = [one for one in self.file.settings if one.learner == learner] if self.file else []
                 made += known
@@ -298,27 +298,33 @@ class Request:
             learners.setdefault(other or spec.name, []).append(ref.name)
         made: list[Any] = []
         for learner, sets in learners.items():
-            own = () if len(learners) == 1 else tuple(sets)
+            named_sets = () if len(learners) == 1 else tuple(sets)
             if not isinstance(value, Setting):
-                made.append(Setting(learner, data=own) if own else value if learner == spec.name else learner)
+                made.append(
+                    Setting(learner, data=named_sets)
+                    if named_sets
+                    else value
+                    if learner == spec.name
+                    else learner
+                )
             elif learner != spec.name:
                 made.append(
-                    setting_of_words(learner, value.params, label=value.label, data=value.data or own)
+                    setting_of_words(learner, value.params, label=value.label, data=value.data or named_sets)
                 )
             else:
-                made.append(replace(value, data=value.data or own))
+                made.append(replace(value, data=value.data or named_sets))
         return made
 
     def value(self, key: str) -> Any:
         """Return the checked value of a key of config.yaml that takes one, or a list as a whole."""
-        own = self.known[key]
+        parameter = self.known[key]
         if key not in self.given:
-            return own.value
+            return parameter.value
         word = self.given[key]
         if key in LISTS:
             values = [one for value in word.values for one in (value if isinstance(value, list) else [value])]
             word = replace(word, values=(values,))
-        return word.checked(own.check)[0]
+        return word.checked(parameter.check)[0]
 
     def has_pattern(self) -> bool:
         """Whether some learners are given by a pattern such as ``omkc_*``, or by a group."""
@@ -327,9 +333,9 @@ class Request:
 
     def named_learners(self) -> list[str]:
         """Return the learners that are not given by a pattern or a group."""
-        own = self.given["algo"]
-        plain = tuple(value for value in own.values if not own.is_pattern(value))
-        return [learner_of(name) for name in Override("algo", plain, own.text).names([])]
+        algo = self.given["algo"]
+        plain = tuple(value for value in algo.values if not algo.is_pattern(value))
+        return [learner_of(name) for name in Override("algo", plain, algo.text).names([])]
 
     def names(self, key: str, known: list[str]) -> list[str]:
         """Return the names that a key has, each once; known: those that a pattern can match."""
@@ -376,10 +382,10 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]", decide: bool 
     _check_settings(request, refs, task)
     chosen: dict[tuple[str, str], DataRef] = {}
     for ref in refs:
-        known = chosen.setdefault((ref.name, ref.word), ref)
-        if known is ref or (known.is_registered and ref.is_registered):
+        earlier = chosen.setdefault((ref.name, ref.word), ref)
+        if earlier is ref or (earlier.is_registered and ref.is_registered):
             continue
-        if (known.content_hash, known.task) != (ref.content_hash, ref.task):
+        if (earlier.content_hash, earlier.task) != (ref.content_hash, ref.task):
             how = "data={'one': ..., 'two': ...}"
             raise UserError(f"two data sets are called '{ref.name}'; name them, as in {how}")
     return list(chosen.values())

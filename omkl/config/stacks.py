@@ -58,8 +58,8 @@ def _members(spec: LearnerSpec, params: Mapping[str, Any], around: tuple[str, ..
         try:
             setting = _setting(word)
             if setting.spec.is_stack:
-                own = setting.spec.usual(TASK) | setting.params
-                yield from _members(setting.spec, own, (*around, spec.name))
+                params_of_stack = setting.spec.usual(TASK) | setting.params
+                yield from _members(setting.spec, params_of_stack, (*around, spec.name))
             else:
                 yield _completed(setting)
         except (UserError, ValueError) as error:

@@ -140,14 +140,14 @@ def setting_of_words(
                 )
             scaling[key] = value
             continue
-        own = spec.hyperparameters.get(key)
-        if own is None:
+        parameter = spec.hyperparameters.get(key)
+        if parameter is None:
             raise UserError(f"algo={name} has no hyperparameter '{key}'{spec.nearest(key, RESERVED)}")
         plain = value.tolist() if hasattr(value, "tolist") else value
         try:
             values[key] = spec.check_of(key)(list(plain) if isinstance(plain, tuple) else plain)
         except ValueError as error:
-            raise UserError(f"algo.{name}.{key}: {error} ({own.help})") from None
+            raise UserError(f"algo.{name}.{key}: {error} ({parameter.help})") from None
     kernels = pool_named(pool) if pool is not None else None
     if kernels and spec.kernels != "pool":
         raise UserError(f"algo={name} uses no kernel pool; leave out pool={pool}")
@@ -396,11 +396,11 @@ def _log_grid(found: re.Match[str], word: str) -> tuple[float, ...]:
         form = f"write log(START,STOP,COUNT), both ends above 0 and 2 to {MOST_VALUES} values"
         raise UserError(f"{shown(word)}: {form}, as in log(1e-4,1e-1,4)") from None
     if found[1] != "log":
-        own = f"log({low:.12g},{high:.12g},{count})"
-        raise UserError(f"{shown(word)}: ranges in equal factors are written {own}")
+        canonical = f"log({low:.12g},{high:.12g},{count})"
+        raise UserError(f"{shown(word)}: ranges in equal factors are written {canonical}")
     factors = [(high / low) ** (at / (count - 1)) for at in range(count)]
-    made = [float(f"{low * factor:.12g}") for factor in factors]  # 0.001, not 0.0010000000000000002
-    return (low, *made[1:-1], high)
+    values = [float(f"{low * factor:.12g}") for factor in factors]  # 0.001, not 0.0010000000000000002
+    return (low, *values[1:-1], high)
 
 
 def _texts(text: str) -> tuple[str, ...]:

@@ -72,8 +72,8 @@ def _time_panel(axes: "Axes", part: "pd.DataFrame", styles: Mapping[str, LineSty
     """Draw a dot for each learner at its seconds; a learner that the data set lacks has a dash."""
     rows = {row["line"]: row for row in part.to_dict("records")}
     axes.set_xscale("log")
-    known = [float(row["seconds_mean"]) for row in rows.values() if row["seconds_mean"] > 0]
-    low, high = (min(known), max(known)) if known else (0.1, 1.0)
+    seconds = [float(row["seconds_mean"]) for row in rows.values() if row["seconds_mean"] > 0]
+    low, high = (min(seconds), max(seconds)) if seconds else (0.1, 1.0)
     axes.set_xlim(low / 1.6, high * 1.6)
     for place, (line, line_style) in enumerate(styles.items()):
         if line not in rows or not rows[line]["seconds_mean"] > 0:
@@ -102,10 +102,10 @@ def front(cost: Iterable[float], error: Iterable[float]) -> list[int]:
     pairs = sorted((c, e, place) for place, (c, e) in both if c + e == c + e)
     kept: list[int] = []
     least = np.inf
-    for _, own, place in pairs:
-        if own < least:
+    for _, error_here, place in pairs:
+        if error_here < least:
             kept.append(place)
-            least = own
+            least = error_here
     return kept
 
 
@@ -224,27 +224,27 @@ _ROW = 0.17  # inches, of a label in the diagram; everything below the scale is 
 _BETWEEN = 0.45  # rows between bars
 
 
-def rank_figure(made: Ranks, *, name: str = "ranks", **more: Any) -> Figure:
+def rank_figure(averaged: Ranks, *, name: str = "ranks", **more: Any) -> Figure:
     """Return the diagram of average ranks, of the best of many learners; or the sentence in its place."""
     # In the order of the table, so that colours are those of the learners' curves.
-    learners = [line for line in made.each if line in made.drawn and line not in made.yardsticks]
-    left_out = captions.some(made.left_out, "; ", MOST_REASONS)
-    fewer = f"drawn: the {len(made.drawn)} best; the table next to it compares all"
+    learners = [line for line in averaged.each if line in averaged.drawn and line not in averaged.yardsticks]
+    left_out = captions.some(averaged.left_out, "; ", MOST_REASONS)
+    fewer = f"drawn: the {len(averaged.drawn)} best; the table next to it compares all"
     text = join_notes(
-        made.caption(),
+        averaged.caption(),
         f"left out: {left_out}" if left_out else "",
-        fewer if len(made.drawn) < len(made.average) else "",
-        "bars join learners whose ranks do not differ significantly" if made.drawn_groups else "",
+        fewer if len(averaged.drawn) < len(averaged.average) else "",
+        "bars join learners whose ranks do not differ significantly" if averaged.drawn_groups else "",
     )
-    styles = line_styles(learners, [line for line in made.yardsticks if line in made.drawn])
-    nothing = "" if made.tells and made.cd < _last_rank(made) - 1 else made.sentence()
-    make = (lambda: _sentence(nothing)) if nothing else (lambda: _diagram(made, styles))
-    return Figure(name, make, note="" if nothing else text, ranks=made, instead=nothing, **more)
+    styles = line_styles(learners, [line for line in averaged.yardsticks if line in averaged.drawn])
+    nothing = "" if averaged.tells and averaged.cd < _last_rank(averaged) - 1 else averaged.sentence()
+    make = (lambda: _sentence(nothing)) if nothing else (lambda: _diagram(averaged, styles))
+    return Figure(name, make, note="" if nothing else text, ranks=averaged, instead=nothing, **more)
 
 
-def _last_rank(made: Ranks) -> int:
+def _last_rank(averaged: Ranks) -> int:
     """Return the end of the diagram's scale, which begins at 1."""
-    return max(len(made.drawn), int(np.ceil(max(made.drawn.values()))))
+    return max(len(averaged.drawn), int(np.ceil(max(averaged.drawn.values()))))
 
 
 def _sentence(text: str) -> "MplFigure":
@@ -260,16 +260,16 @@ def _sentence(text: str) -> "MplFigure":
     return drawn
 
 
-def _diagram(made: Ranks, styles: dict[str, LineStyle]) -> "MplFigure":
+def _diagram(averaged: Ranks, styles: dict[str, LineStyle]) -> "MplFigure":
     """Draw a scale, best at the left, with labels; a thick bar joins learners that do not differ.
 
     The better half is at the left.
     """
     from matplotlib.figure import Figure as MplFigure
 
-    names, groups = list(made.drawn), made.drawn_groups
+    names, groups = list(averaged.drawn), averaged.drawn_groups
     half = (len(names) + 1) // 2
-    k = _last_rank(made)
+    k = _last_rank(averaged)
     deep = 0.9 + _BETWEEN * len(groups)  # rows from the scale to the first label
     width = style.current().width or style.PAGE
     drawn = MplFigure(figsize=(width, _ROW * (3.6 + deep + half)), layout="constrained")
@@ -278,13 +278,13 @@ def _diagram(made: Ranks, styles: dict[str, LineStyle]) -> "MplFigure":
     axes.set_xlim(1, k)
     axes.set_ylim(deep + half, -3.4)
     beside = 2 * (0.2 + 0.058 * (max(map(len, names)) + 6))
-    _scale(axes, made.cd, k, max(1, int(np.ceil(0.16 * (k - 1) / max(width - beside, 0.5)))))
+    _scale(axes, averaged.cd, k, max(1, int(np.ceil(0.16 * (k - 1) / max(width - beside, 0.5)))))
     for number, name in enumerate(names):
         row = deep + (number if number < half else len(names) - 1 - number)
-        _leg(axes, made.average[name], name, row, number < half, k, styles[name].properties())
+        _leg(axes, averaged.average[name], name, row, number < half, k, styles[name].properties())
     for number, group in enumerate(groups):
         y, out = 0.45 + _BETWEEN * number, 0.006 * (k - 1)
-        ends = [made.average[group[0]] - out, made.average[group[-1]] + out]
+        ends = [averaged.average[group[0]] - out, averaged.average[group[-1]] + out]
         axes.plot(ends, [y, y], color="#222222", linewidth=3.0, solid_capstyle="butt", zorder=5)
     return drawn
 

@@ -156,33 +156,33 @@ def _chosen_lines(table: "pd.DataFrame", measure: str) -> tuple[list[str], str]:
     They are the best of a rate, by the average rank of the last values; else the first. Learners go before
     yardsticks. Rates in windows go up and down, so fewer can be told apart, and their means are ranked.
     """
-    known = measure_in(table) if measure == ERROR else measure_named(measure)
+    of_measure = measure_in(table) if measure == ERROR else measure_named(measure)
     lines = list(dict.fromkeys(table["line"]))
-    own = [line for line in lines if line in set(learners_of(table)["line"])]
-    most = MOST_JAGGED if known.windowed else style.MOST_LINES
-    if len(own) <= most:
-        return own + [line for line in lines if line not in own][: most - len(own)], ""
+    learners = [line for line in lines if line in set(learners_of(table)["line"])]
+    most = MOST_JAGGED if of_measure.windowed else style.MOST_LINES
+    if len(learners) <= most:
+        return learners + [line for line in lines if line not in learners][: most - len(learners)], ""
     if _kind(measure) != "rate":
-        return own[:most], f"drawn: the first {most} of {len(own)} learners"
-    values = table[table["line"].isin(own)].groupby(["data", "line"], sort=False)[f"{measure}_mean"]
+        return learners[:most], f"drawn: the first {most} of {len(learners)} learners"
+    values = table[table["line"].isin(learners)].groupby(["data", "line"], sort=False)[f"{measure}_mean"]
     ranks = (
-        (known.sign * (values.mean() if known.windowed else values.last()))
+        (of_measure.sign * (values.mean() if of_measure.windowed else values.last()))
         .groupby(level="data")
         .rank()
         .groupby(level="line")
         .mean()
     )
     kept = set(ranks.sort_values(kind="stable").index[:most])
-    return [line for line in own if line in kept], f"drawn: the {most} best of {len(own)} learners"
+    return [line for line in learners if line in kept], f"drawn: the {most} best of {len(learners)} learners"
 
 
 def _is_wide(table: "pd.DataFrame", name: str) -> bool:
     """Return whether the learners' largest sizes on some data set differ by a factor above WIDE."""
-    own = learners_of(table)
-    own = own[own[f"{name}_mean"] > 0]
-    if _kind(name) != "size" or own.empty:
+    rows = learners_of(table)
+    rows = rows[rows[f"{name}_mean"] > 0]
+    if _kind(name) != "size" or rows.empty:
         return False
-    largest = own.groupby(["data", "line"])[f"{name}_mean"].max().groupby(level="data")
+    largest = rows.groupby(["data", "line"])[f"{name}_mean"].max().groupby(level="data")
     return bool((largest.max() / largest.min() > WIDE).any())
 
 

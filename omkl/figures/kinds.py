@@ -38,8 +38,8 @@ def figure_named(
     rows = rows_of(cells, expected) if rows is None else rows
     word = measures[0] if kind == "curve" and len(measures) == 1 else kind
     finished = [row for row in rows if row.cells]
-    own = [row for row in finished if not row.is_yardstick] or finished
-    names = dict.fromkeys(row.learner for row in own), dict.fromkeys(row.data for row in own)
+    shown = [row for row in finished if not row.is_yardstick] or finished
+    names = dict.fromkeys(row.learner for row in shown), dict.fromkeys(row.data for row in shown)
     name = file_stem(word, *names, also=_particulars(cells, expected))
     return replace(_made(kind, cells, curves, expected, measures, rows), name=name)
 

@@ -59,21 +59,21 @@ def confusion(
     rows = rows_of(cells, expected) if rows is None else rows
     named = zip(rows, line_names(rows, expected), strict=True)
     every = [(row, _matrix(cells, row, line, expected, classes)) for row, line in named]
-    made = [(row, matrix) for row, matrix in every if matrix]
-    made = [(row, matrix) for row, matrix in made if not row.is_yardstick] or made
-    if not made:
+    shown = [(row, matrix) for row, matrix in every if matrix]
+    shown = [(row, matrix) for row, matrix in shown if not row.is_yardstick] or shown
+    if not shown:
         raise UserError("no stored cell has a confusion matrix: only classifications have one")
-    _, left_out = style.first_panels([f"{matrix.data} · {matrix.line}" for _, matrix in made], "matrices")
-    drawn = [matrix for _, matrix in made][: style.MOST_PANELS]
+    _, left_out = style.first_panels([f"{matrix.data} · {matrix.line}" for _, matrix in shown], "matrices")
+    drawn = [matrix for _, matrix in shown][: style.MOST_PANELS]
     sets = list(dict.fromkeys(matrix.data for matrix in drawn))
     text = join_notes(
         "numbers: examples of one pass, where there is room",
-        captions.basis(max(len(row.cells) for row, _ in made), [row.order for row, _ in made]),
+        captions.basis(max(len(row.cells) for row, _ in shown), [row.order for row, _ in shown]),
         "the rarest of the confusions are not drawn" if any(matrix.cut.any() for matrix in drawn) else "",
         left_out,
     )
     warnings = captions.shortfall(
-        (matrix.line, row.data, row.order, len(row.cells), row.planned) for row, matrix in made
+        (matrix.line, row.data, row.order, len(row.cells), row.planned) for row, matrix in shown
     )
     title = sets[0] if len(sets) == 1 else ""
     return Figure(name, lambda: _draw(drawn), len(drawn), title, text, warnings, expected.command)
@@ -96,8 +96,8 @@ def _matrix(
 
 def _draw(matrices: Sequence[Matrix]) -> "MplFigure":
     """Draw matrices: colours are shares of the true class's examples, numbers mean counts, where they fit."""
-    most = max(len(own.classes) for own in matrices)
-    longest = max(len(_short(name)) for own in matrices for name in own.classes)
+    most = max(len(matrix.classes) for matrix in matrices)
+    longest = max(len(_short(name)) for matrix in matrices for name in matrix.classes)
     # A matrix is square: its panel is as high as it is wide beside the names.
     beside = 0.45 + 0.055 * longest
     drawn, stacks = style.panels(len(matrices), 4.0, columns=3, narrowest=2.0)
@@ -106,13 +106,13 @@ def _draw(matrices: Sequence[Matrix]) -> "MplFigure":
     rows = -(-len(matrices) // across)
     below = 0.055 * longest if longest > 3 else 0.1
     drawn.set_figheight(rows * (side + below + 0.6) + 0.45)
-    several = len({own.data for own in matrices}) > 1
+    several = len({matrix.data for matrix in matrices}) > 1
     image = None
-    for (axes,), own in zip(stacks, matrices, strict=True):
-        image = _panel(axes, own, side)
-        title = f"{own.data} · {own.line}" if several else own.line
+    for (axes,), matrix in zip(stacks, matrices, strict=True):
+        image = _panel(axes, matrix, side)
+        title = f"{matrix.data} · {matrix.line}" if several else matrix.line
         axes.set_title(f"{style.in_symbols(title)}\n", loc="left")
-        text = f"{own.mistakes:.2f} % mistakes"
+        text = f"{matrix.mistakes:.2f} % mistakes"
         axes.text(0.0, 1.02, text, transform=axes.transAxes, fontsize=style.SMALL, va="bottom")
     place: dict[str, Any] = {
         "location": "bottom",
@@ -127,11 +127,11 @@ def _draw(matrices: Sequence[Matrix]) -> "MplFigure":
     return drawn
 
 
-def _panel(axes: "Axes", own: Matrix, side: float) -> Any:
+def _panel(axes: "Axes", matrix: Matrix, side: float) -> Any:
     """Draw one matrix, with numbers where there is room; return its picture. side: its inches."""
     from matplotlib.colors import PowerNorm
 
-    C, shares = len(own.classes), np.ma.masked_invalid(own.shares)
+    C, shares = len(matrix.classes), np.ma.masked_invalid(matrix.shares)
     norm = PowerNorm(GAMMA, 0, 100)
     cells: dict[str, Any] = {"cmap": "Blues", "norm": norm, "edgecolor": "face", "linewidth": 0.1}
     edges = np.arange(C + 1) - 0.5
@@ -142,7 +142,7 @@ def _panel(axes: "Axes", own: Matrix, side: float) -> Any:
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
     step = -(-C // MOST_TICKS)
-    ticks, names = range(0, C, step), [_short(name) for name in own.classes[::step]]
+    ticks, names = range(0, C, step), [_short(name) for name in matrix.classes[::step]]
     long = max(map(len, names)) > 3
     turned: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if long else {}
     axes.set_xticks(ticks, names, **turned)
@@ -150,8 +150,8 @@ def _panel(axes: "Axes", own: Matrix, side: float) -> Any:
     axes.set_xlabel("predicted class")
     if style.is_leftmost(axes):
         axes.set_ylabel("true class")
-    places = 0 if (own.counts == np.round(own.counts)).all() else 1
-    texts = [[_count(count, places) for count in row] for row in own.counts]
+    places = 0 if (matrix.counts == np.round(matrix.counts)).all() else 1
+    texts = [[_count(count, places) for count in row] for row in matrix.counts]
     longest = max(len(text) for row in texts for text in row)
     if side / C >= max(_LEAST_CELL, 0.058 * longest):
         for i, j in np.ndindex(C, C):
@@ -198,14 +198,14 @@ def pictures(panels: Mapping[str, Pictures], *, name: str = "pictures", **more: 
     more: of Figure. Raises UserError for no pictures, pictures that are not square, or another number of
     scores.
     """
-    for title, own in panels.items():
-        side = round(np.sqrt(own.values.shape[1])) if own.values.ndim == 2 else 0
-        if side * side != own.values.shape[-1] or len(own.scores) != len(own.values):
+    for title, panel in panels.items():
+        side = round(np.sqrt(panel.values.shape[1])) if panel.values.ndim == 2 else 0
+        if side * side != panel.values.shape[-1] or len(panel.scores) != len(panel.values):
             raise UserError(
                 f"'{title}': pictures need values (n, side * side) and n scores, "
-                f"not {own.values.shape} and {len(own.scores)}"
+                f"not {panel.values.shape} and {len(panel.scores)}"
             )
-    if not any(own.values.size for own in panels.values()):
+    if not any(panel.values.size for panel in panels.values()):
         raise UserError("no pictures to draw")
     return Figure(name, lambda: _draw_pictures(panels), len(panels), **more)
 
@@ -214,12 +214,12 @@ def _draw_pictures(panels: Mapping[str, Pictures]) -> "MplFigure":
     """Draw panels side by side, each with as many pictures in a row as it has room for; least value white."""
     from matplotlib.figure import Figure as MplFigure
 
-    filled = [own.values for own in panels.values() if own.values.size]
+    filled = [panel.values for panel in panels.values() if panel.values.size]
     limits = {"vmin": min(v.min() for v in filled), "vmax": max(v.max() for v in filled)}
     width = style.current().width or style.PAGE
     columns = min(len(panels), max(1, int(width / 1.8)))
     across = max(1, int((width / columns - 0.1) / _PICTURE))
-    high = max(-(-len(own.values) // across) for own in panels.values())
+    high = max(-(-len(panel.values) // across) for panel in panels.values())
     rows = -(-len(panels) // columns)
     size = width / columns / across
     drawn = MplFigure(figsize=(width, rows * (0.25 + 1.25 * size * high)), layout="constrained")
@@ -227,16 +227,16 @@ def _draw_pictures(panels: Mapping[str, Pictures]) -> "MplFigure":
     every = list(grid.flat)
     for unused in every[len(panels) :]:
         unused.remove()
-    for axes, (title, own) in zip(every, panels.items(), strict=False):
-        side = round(np.sqrt(own.values.shape[1]))
+    for axes, (title, panel) in zip(every, panels.items(), strict=False):
+        side = round(np.sqrt(panel.values.shape[1]))
         wide, tall = side + 2 * _GAP, side + _GAP + _TEXT
         sheet = np.full((high * tall, across * wide), np.nan)
-        for number, (values, score) in enumerate(zip(own.values, own.scores, strict=True)):
+        for number, (values, score) in enumerate(zip(panel.values, panel.scores, strict=True)):
             top, left = number // across * tall + _GAP, number % across * wide + _GAP
             sheet[top : top + side, left : left + side] = values.reshape(side, side)
-            text = f"{score:.{own.digits}f}".replace("-", "−")
+            text = f"{score:.{panel.digits}f}".replace("-", "−")
             axes.text(left + side / 2, top + side, text, ha="center", va="top", fontsize=6)
         axes.imshow(sheet, cmap="gray_r", interpolation="nearest", **limits)
         axes.set_axis_off()
-        axes.set_title(title if len(own.values) else f"{title}: none")
+        axes.set_title(title if len(panel.values) else f"{title}: none")
     return drawn

@@ -424,7 +424,7 @@ def draw_legend(drawn: "MplFigure", styles: Mapping[str, LineStyle], dots: bool 
         handles.append(Line2D([], [], **line))
     most = int((drawn.get_figwidth() - 0.5) / 0.061)
     names = [textwrap.fill(in_symbols(name), most, break_on_hyphens=False) for name in styles]
-    columns = next(own for own in range(len(names), 0, -1) if own == 1 or _fits(names, own, drawn))
+    columns = next(count for count in range(len(names), 0, -1) if count == 1 or _fits(names, count, drawn))
     rows = -(-len(names) // columns) + sum(name.count("\n") for name in names)
     drawn.set_figheight(drawn.get_figheight() + 0.1 + 0.165 * rows)
     place: dict[str, Any] = {

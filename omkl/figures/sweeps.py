@@ -296,8 +296,8 @@ def _dot_panel(
 ) -> None:
     measure = measure_in(part)
     mean, std = (f"{measure.name}_{which}" for which in ("mean", "std"))
-    own = learners_of(part).sort_values(mean, kind="stable", ascending=measure.better != "more")
-    shown = own.head(MOST_DOTS)
+    ordered = learners_of(part).sort_values(mean, kind="stable", ascending=measure.better != "more")
+    shown = ordered.head(MOST_DOTS)
     ends: list[float] = []
     names = []
     for place, row in enumerate(shown.to_dict("records")):
@@ -319,7 +319,7 @@ def _dot_panel(
         if line not in out:
             axes.axvline(level, label=line, **styles[line].properties())
     style.beyond(axes, {line: levels[line] for line in out}, across=True)
-    few = f" (best {MOST_DOTS} of {len(own)} settings)" if len(own) > MOST_DOTS else ""
+    few = f" (best {MOST_DOTS} of {len(ordered)} settings)" if len(ordered) > MOST_DOTS else ""
     style.panel_title(axes, f"{data}{few}", alone and not few)
     axes.set_xlabel(measure.title)
 
@@ -349,14 +349,14 @@ def _maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[st
     A learner with several values of only one of the numbers has a line over these; one with a single
     setting is named in the note.
     """
-    own = learners_of(table)
-    varied = own.groupby("line", sort=False)[[f"at.{name}" for name in axes]].nunique() > 1
+    learners = learners_of(table)
+    varied = learners.groupby("line", sort=False)[[f"at.{name}" for name in axes]].nunique() > 1
     several = {line: [name for name in axes if row[f"at.{name}"]] for line, row in varied.iterrows()}
     chosen = sorted((line for line in several if several[line]), key=lambda line: -len(several[line]))
     chosen = chosen or list(several)
     every = []
-    for data in dict.fromkeys(own["data"]):
-        here = own[own["data"] == data]
+    for data in dict.fromkeys(learners["data"]):
+        here = learners[learners["data"] == data]
         for line in chosen:
             if (part := here[here["line"] == line]).empty:
                 continue
@@ -366,14 +366,14 @@ def _maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[st
                 every.append(_Map(str(data), line, part, one, grid, (rows, columns)))
             else:
                 every.append(_Map(str(data), line, part, one))
-    _, left_out = style.first_panels([f"{own.data} · {own.line}" for own in every], "panels")
+    _, left_out = style.first_panels([f"{part.data} · {part.line}" for part in every], "panels")
     parts = every[: style.MOST_PANELS]
     sets = list(dict.fromkeys(part.data for part in parts))
     others = [text for data in sets if (text := _levels(table[table["data"] == data], chosen, len(sets) > 1))]
     framed = "frame: the best" if any(part.grid.size for part in parts) else ""
-    rings = f"ring: {best_of(own)}" if any(not part.grid.size for part in parts) else ""
-    text = join_notes(_basis(own), framed, rings, *others, left_out)
-    make = lambda: _draw_maps(parts, line_styles(chosen), best_of(own))  # noqa: E731
+    rings = f"ring: {best_of(learners)}" if any(not part.grid.size for part in parts) else ""
+    text = join_notes(_basis(learners), framed, rings, *others, left_out)
+    make = lambda: _draw_maps(parts, line_styles(chosen), best_of(learners))  # noqa: E731
     return Figure(make=make, panels=len(parts), note=text, **about)
 
 
@@ -387,7 +387,7 @@ def _draw_maps(parts: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str
     several = len({part.data for part in parts}) > 1, len({part.line for part in parts}) > 1
     for (axes,), part in zip(stacks, parts, strict=True):
         if part.grid.size:
-            same = [own.grid.ravel() for own in parts if own.data == part.data and own.grid.size]
+            same = [other.grid.ravel() for other in parts if other.data == part.data and other.grid.size]
             ends = robust_range(np.concatenate(same), part.measure.sign)
             image = _heat_map(axes, part, ends)
             images.setdefault(part.data, (image, [], part.measure))[1].append(axes)
@@ -399,8 +399,8 @@ def _draw_maps(parts: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str
             axes.set_ylabel(part.measure.title)
         names = [name for name, shown in zip((part.data, part.line), several, strict=True) if shown]
         style.panel_title(axes, " · ".join(names) or f"{part.data} · {part.line}")
-    for image, own, measure in images.values():
-        bar = drawn.colorbar(image, ax=own, shrink=0.9, aspect=18, pad=0.02)
+    for image, panels, measure in images.values():
+        bar = drawn.colorbar(image, ax=panels, shrink=0.9, aspect=18, pad=0.02)
         bar.outline.set_visible(False)  # type: ignore[operator]
         bar.ax.tick_params(labelsize=6.5, length=0)
         bar.set_label(measure.title, fontsize=style.SMALL)

@@ -96,8 +96,8 @@ def document(page: Page) -> str:
             if isinstance(part, Table):
                 flat = part.flat() if part.flat else part.records
                 about = [list(row.about) for row in part.rows]
-                own = {"file": f"{part.name}.csv", "csv": csv_of(flat), "about": about}  # type: ignore[arg-type]
-                tables[f"s{place}-{number}"] = own
+                content = {"file": f"{part.name}.csv", "csv": csv_of(flat), "about": about}  # type: ignore[arg-type]
+                tables[f"s{place}-{number}"] = content
     boxes: dict[str, list[str]] = {"Warnings": [], "Notes": []}
     for text in dict.fromkeys(page.warnings):
         boxes["Warnings" if URGENT.search(text) else "Notes"].append(text)
@@ -146,7 +146,9 @@ LONG = 60  # lines of a table from which on it opens on a click
 SUFFIXES = {"csv": "csv", "tex": "latex"}
 
 
-def write_markdown(page: Page, folder: Path, made: str = "", report: Callable[[str], None] = print) -> Path:
+def write_markdown(
+    page: Page, folder: Path, made_by: str = "", report: Callable[[str], None] = print
+) -> Path:
     """Write folder/NAME.md and, in folder/NAME/, each table as .csv and .tex, each figure as .png and .pdf.
 
     The page begins with its answer. Commands, code and machines are folded at its end.
@@ -161,20 +163,24 @@ def write_markdown(page: Page, folder: Path, made: str = "", report: Callable[[s
     for section in page.sections:
         if section.origin:
             continue
-        own = [f"## {section.title}", *_texts(section)]
+        content = [f"## {section.title}", *_texts(section)]
         for part in section.parts:
             if isinstance(part, Filed):
                 text, links = _written(part, inner)
-                own += [links, text] if isinstance(part.made, Table) else [text, links]
+                content += [links, text] if isinstance(part.made, Table) else [text, links]
                 rest += [f"{section.title}: {links}"] * section.rest
                 commands.append(f"`{part.made.command}`" if part.made.command else "")
                 report(str(inner / part.stem))
             elif isinstance(part, Table):
-                own.append(part.render("markdown"))
-        blocks += [] if section.rest else own
+                content.append(part.render("markdown"))
+        blocks += [] if section.rest else content
     blocks += ["## All tables", _listed("*", rest)] if rest else []
     origin = ["<details><summary>where the numbers come from: commands, code, machines</summary>"]
-    origin += [f"Made by {made}." if made else "", "Tables, figures and claims:", _listed("*", commands)]
+    origin += [
+        f"Made by {made_by}." if made_by else "",
+        "Tables, figures and claims:",
+        _listed("*", commands),
+    ]
     origin += ["Their cells:", _listed("*", [f"`{command}`" for command in page.cells])]
     for section in page.sections:
         if section.origin:
@@ -203,21 +209,21 @@ def _sentence(text: str) -> str:
 
 def _written(part: Filed, inner: Path) -> tuple[str, str]:
     """Write the files of a table or figure, and return it as Markdown, and links to them."""
-    made, files = part.made, []
-    if isinstance(made, Figure):
-        printed = FigureStyle(width=made.print_width, title=False)
+    content, files = part.made, []
+    if isinstance(content, Figure):
+        printed = FigureStyle(width=content.print_width, title=False)
         with in_style(printed):
-            files = replace(made, command=made.command + printed.words()).write(inner / part.stem)
-        picture = f"![{made.title}]({inner.name}/{part.stem}.png)"
-        notes = _listed("*", [f"**{warning}**" for warning in made.warnings])
-        return "\n\n".join(filter(None, (picture, _sentence(made.note), notes))), _links(inner.name, files)
+            files = replace(content, command=content.command + printed.words()).write(inner / part.stem)
+        picture = f"![{content.title}]({inner.name}/{part.stem}.png)"
+        notes = _listed("*", [f"**{warning}**" for warning in content.warnings])
+        return "\n\n".join(filter(None, (picture, _sentence(content.note), notes))), _links(inner.name, files)
     for suffix, fmt in SUFFIXES.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a CSV: the page has them
             files.append(inner / f"{part.stem}.{suffix}")
-            write_text(files[-1], made.render(fmt))
-    terms = [term for term in made.terms if term[0] != MADE_WITH]
-    text = replace(made, title="", command="", terms=terms).render("markdown")
+            write_text(files[-1], content.render(fmt))
+    terms = [term for term in content.terms if term[0] != MADE_WITH]
+    text = replace(content, title="", command="", terms=terms).render("markdown")
     if text.count("\n|") > LONG:
         text = f"<details><summary>the table</summary>\n\n{text}\n</details>"
     return text, _links(inner.name, files)

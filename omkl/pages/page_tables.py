@@ -69,26 +69,26 @@ def about(row: Row, cells: "pd.DataFrame", names: Mapping[str, str], note: str =
 
     names: paths of the user's own files by the names of their data sets    note: the verdict's explanation
     """
-    own = cells.iloc[row.cells]
-    first = own.iloc[0].to_dict() if len(own) else {}
+    of_row = cells.iloc[row.cells]
+    first = of_row.iloc[0].to_dict() if len(of_row) else {}
     data = str(first.get("data", row.data))
-    known = [("note", note)] if note else []
-    known += [(COMMAND, row_command(row, first, names.get(data, data)))]
-    known += [("learner", f"{row.learner}, revision {first['revision']}" if first else row.learner)]
+    facts = [("note", note)] if note else []
+    facts += [(COMMAND, row_command(row, first, names.get(data, data)))]
+    facts += [("learner", f"{row.learner}, revision {first['revision']}" if first else row.learner)]
     if row.params:
-        known.append(("hyperparameters", params_text(row.params)))
+        facts.append(("hyperparameters", params_text(row.params)))
     if isinstance(first.get("pool_spec"), dict):
         spec = first["pool_spec"]
         kernels = f"{kernels_text(spec['kernels'])}; normalise={spec['normalise']}"
-        known.append(("kernels", f"{row.pool}: {kernels}"))
+        facts.append(("kernels", f"{row.pool}: {kernels}"))
     if not first:
-        return known
-    known.append(("data", f"{data}, {first['T']:.0f} examples, sha256 {first['data_hash']}"))
-    when = captions.span(captions.times_of(own["provenance"]))
-    made = captions.origin_columns(own["provenance"])
-    load = f"load at most {made['load_max']:g}" if made["load_max"] is not None else ""
-    parts = filter(None, (made["versions"], made["commit"], made["machines"], load))
-    return [*known, ("made with", " · ".join(parts)), ("made at", f"{when} UTC" if when else "unknown")]
+        return facts
+    facts.append(("data", f"{data}, {first['T']:.0f} examples, sha256 {first['data_hash']}"))
+    when = captions.span(captions.times_of(of_row["provenance"]))
+    origin = captions.origin_columns(of_row["provenance"])
+    load = f"load at most {origin['load_max']:g}" if origin["load_max"] is not None else ""
+    parts = filter(None, (origin["versions"], origin["commit"], origin["machines"], load))
+    return [*facts, ("made with", " · ".join(parts)), ("made at", f"{when} UTC" if when else "unknown")]
 
 
 def row_command(row: Row, first: Mapping[str, Any], data: str) -> str:
@@ -116,8 +116,8 @@ def _unusual(row: Row) -> dict[str, Any]:
 def _pool(name: str, spec: Mapping[str, Any]) -> list[str]:
     """Return the words of a pool: its name if it still holds these kernels, else the kernels."""
     if name in pool_names():
-        known = pool(name)
-        if all(known[key] == spec[key] for key in ("normalise", "kernels")):
+        pool_here = pool(name)
+        if all(pool_here[key] == spec[key] for key in ("normalise", "kernels")):
             return [f"pool={name}"]
     kernels = word_text("", spec["kernels"])[1:]
     return [f"pool.kernels=[{kernels}]", f"pool.normalise={spec['normalise']}"]
@@ -138,23 +138,23 @@ def _prepared(first: Mapping[str, Any]) -> list[str]:
 
 def data_sets(cells: "pd.DataFrame", plans: Iterable[Plan] = ()) -> Table:
     """Return the properties of the cells' data sets; plans: for what is known of the user's own files."""
-    own = {ref.content_hash: ref for plan in plans for ref in plan.data if not ref.is_registered}
+    of_user = {ref.content_hash: ref for plan in plans for ref in plan.data if not ref.is_registered}
     rows, abouts = [], []
     for (name, content), part in cells.groupby(["data", "data_hash"], sort=False):
         row = {"data": name, "task": part["task"].iloc[0], "T": str(int(part["T"].iloc[0]))}
         row |= {"d": "", "non-zero %": "", "classes": "", "positive %": "", "what it is": ""}
-        known: list[tuple[str, str]] = []
+        facts: list[tuple[str, str]] = []
         if entry := registry.entry_of(name, content):
             row |= _shape(entry, row["task"], entry.positive_share) | {"what it is": entry.title}
-            known = [("what it is", entry.description), ("source", entry.source), ("licence", entry.licence)]
-            known += [("note", note) for note in entry.remarks]
-        elif ref := own.get(content):
+            facts = [("what it is", entry.description), ("source", entry.source), ("licence", entry.licence)]
+            facts += [("note", note) for note in entry.remarks]
+        elif ref := of_user.get(content):
             two = row["task"] == "classification" and ref.n_classes == 2
             share = ref.load().positive_share if two else None
             row |= _shape(ref, row["task"], share) | {"what it is": f"your file {ref}"}
-            known = [("note", note) for note in ref.notes]
+            facts = [("note", note) for note in ref.notes]
         rows.append(row)
-        abouts.append([*known, ("sha256 of the parsed numbers", str(content))])
+        abouts.append([*facts, ("sha256 of the parsed numbers", str(content))])
     terms = [("T", "examples"), ("d", "features"), ("non-zero %", "entries that are not 0, in percent")]
     terms += [("positive %", "examples of the class +1, in percent")]
     return plain_table("data-sets", rows, abouts, terms=terms)
@@ -172,10 +172,10 @@ def provenance(cells: "pd.DataFrame") -> Table:
     """Return where the cells come from: a row per code, machine and workers, with its dates and loads."""
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for entry in cells["provenance"]:
-        made = captions.origin_columns([entry])
+        origin = captions.origin_columns([entry])
         workers = f"{entry.get('backend') or 'unknown'}, {entry.get('jobs') or '?'}"
-        code = ", ".join(filter(None, (made["versions"], made["commit"])))
-        groups.setdefault((code, made["machines"], workers), []).append(entry)
+        code = ", ".join(filter(None, (origin["versions"], origin["commit"])))
+        groups.setdefault((code, origin["machines"], workers), []).append(entry)
     rows = []
     for (code, machine, workers), entries in groups.items():
         times = captions.times_of(entries)

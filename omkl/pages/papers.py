@@ -204,19 +204,21 @@ class _Parts:
         return Section(drawn.title, [Filed(stem, drawn, drawn), *table])
 
     def claims(self, lenient: bool) -> Section:
-        made = claims_of(self.paper, self.selection, self.outcome, lenient)
-        records: Any = made.table.records
+        checked = claims_of(self.paper, self.selection, self.outcome, lenient)
+        records: Any = checked.table.records
         self.claimed = records
         shown, abouts = [], []
-        for row, own in zip(records, made.table.rows, strict=True):
-            self._warn(f"claim {own.cells[0]}", [row["incomplete"]] if row["incomplete"] else [])
-            cells = dict(zip((column.name for column in made.table.columns), own.cells, strict=True))
+        for row, line in zip(records, checked.table.rows, strict=True):
+            self._warn(f"claim {line.cells[0]}", [row["incomplete"]] if row["incomplete"] else [])
+            cells = dict(zip((column.name for column in checked.table.columns), line.cells, strict=True))
             shown.append({**cells, "numbers": row["numbers"]})
             abouts.append([("name", row["claim"]), ("numbers", row["numbers"].replace("; ", "\n"))])
         name, command = f"{self.paper.name}-claims", self.selection.command("claims", self.paper.name)
         terms = [("numbers", "data set by data set; (no): it does not hold there, (?): undecided")]
         about: dict[str, Any] = {"shown": shown, "terms": terms, "command": command}
-        return Section("Claims", [Filed("claims", made.table, plain_table(name, records, abouts, **about))])
+        return Section(
+            "Claims", [Filed("claims", checked.table, plain_table(name, records, abouts, **about))]
+        )
 
     def _compared(self, item: Item, command: str) -> Compared:
         work = plans_of(self.paper, [item], self.selection)
@@ -344,11 +346,11 @@ def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, 
     """Return the runs that share a value, those without one left out."""
     groups: list[tuple[Any, list[Run]]] = []
     for run in runs:
-        if (own := value(run)) is None:
+        if (key := value(run)) is None:
             continue
-        same = next((members for known, members in groups if known == own), None)
+        same = next((members for known, members in groups if known == key), None)
         if same is None:
-            groups.append((own, [run]))
+            groups.append((key, [run]))
         else:
             same.append(run)
     return groups

@@ -23,14 +23,7 @@ from omkl.publications.selection import Selection, plans_of
 from omkl.reports.measures import ERROR
 from omkl.reports.results_table import failed, incomplete
 from omkl.reports.rows import Row
-from omkl.reports.statistics import (
-    ALPHA,
-    LEAST_COMMON,
-    constant,
-    difference_interval,
-    paired_t,
-    rank_correlation,
-)
+from omkl.reports.statistics import ALPHA, LEAST_COMMON, constant, mean_interval, paired_t, rank_correlation
 from omkl.reports.table import Table
 from omkl.store.fields import CellMeasures, with_extra
 from omkl.store.store import Store
@@ -166,8 +159,8 @@ class ClaimRows:
             p = float(not differences.any()) if constant(differences) else p
             sign = int(np.sign(differences.mean())) if p < ALPHA else 0
         else:
-            known = MEASURES.get(measure)
-            near = known.practically_equal(b) if known and known.tasks else 0.0
+            of_measure = MEASURES.get(measure)
+            near = of_measure.practically_equal(b) if of_measure and of_measure.tasks else 0.0
             sign = int(np.sign(_sign(measure) * (a - b))) if abs(a - b) > near else 0
         return Pair(sign, "", "", a, b, p)
 
@@ -214,8 +207,8 @@ def on_each(
             continue
         if record["reps"] and (pool is None or record["pool"] in (None, pool)):
             new = ClaimRows(record["data"], record["task"], {}, compared.cells, measures, curves)
-            own = table.setdefault(record["data"], new).records
-            own.setdefault(record["label"], []).append(record | {"row": row})
+            records = table.setdefault(record["data"], new).records
+            records.setdefault(record["label"], []).append(record | {"row": row})
             if record["label"] in options.get("counts", ()):
                 lacking |= set(compared.cells["key"].iloc[row.cells]) - curves.keys()
     if lacking:
@@ -265,9 +258,9 @@ def best(rows: ClaimRows, options: Options) -> Answer:
     if pair.sign is None or _sign(measure) * (pair.a - pair.b) <= 0:
         return UNKNOWN if pair.sign is None else YES, numbers
     pairs = [rows.pair(label, other, measure) for label in left if label in rows.records]
-    if any(own.p != own.p and own.sign == 1 for own in pairs):
+    if any(pair_of_left.p != pair_of_left.p and pair_of_left.sign == 1 for pair_of_left in pairs):
         return UNKNOWN, numbers
-    return YES if any(own.sign != 1 for own in pairs) else NO, numbers
+    return YES if any(pair_of_left.sign != 1 for pair_of_left in pairs) else NO, numbers
 
 
 def comparable(rows: ClaimRows, options: Options) -> Answer:
@@ -284,7 +277,7 @@ def comparable(rows: ClaimRows, options: Options) -> Answer:
     more = rows.differences(rows.row(pair.left), rows.row(pair.right), measure)
     if more.size < LEAST_COMMON:
         return UNKNOWN, numbers
-    low, high = difference_interval(more)
+    low, high = mean_interval(more)
     margin = options.get("margin", MEASURES[measure].practically_equal(pair.b))
     holds = high < margin and (bool(options.get("or_better")) or low > -margin)
     return _answer(holds), f"{numbers} ({low:+.3g} to {high:+.3g})"
@@ -323,13 +316,13 @@ def best_between(rows: ClaimRows, options: Options) -> Answer:
     inside = [at for at in every if _within(places[at][1], options)]
     if not inside:
         raise UserError(f"low, high: no value of {options['key']} that was run lies between them")
-    of_all, own = every[0], inside[0]
-    shown = _shown([abs(places[at][0]) for at in (of_all, own)], measure)
+    of_all, best_inside = every[0], inside[0]
+    shown = _shown([abs(places[at][0]) for at in (of_all, best_inside)], measure)
     numbers = f"best at {options['key']} = {places[of_all][1]:g} ({shown[0]})"
-    if own == of_all:
+    if best_inside == of_all:
         return YES, numbers
-    pair = rows.pair_of(records[own]["row"], records[of_all]["row"], measure)
-    numbers += f", inside {places[own][1]:g} ({shown[1]})"
+    pair = rows.pair_of(records[best_inside]["row"], records[of_all]["row"], measure)
+    numbers += f", inside {places[best_inside][1]:g} ({shown[1]})"
     if pair.p != pair.p:
         return UNKNOWN, numbers
     return _answer(pair.sign != 1), f"{numbers}, p = {pair.p:.2g}"
@@ -380,13 +373,13 @@ def across(each: Sequence[ClaimRows], options: Options) -> Answer:
         if "counts" in options:
             a, b = (rows.kernel_values(side, options["counts"][side]) for side in sides)
             ratios["that of values"].append(_ratio(a, b))
-    made = {name: rank_correlation(sizes, own) for name, own in ratios.items() if own}
+    correlations = {name: rank_correlation(sizes, own) for name, own in ratios.items() if own}
     text = "; ".join(
         f"{name} and T: {counted(own.n, 'data set')}"
         + (f", rank correlation {own.rho:+.2f}, p = {own.p:.2g}" if own.p == own.p else "")
-        for name, own in made.items()
+        for name, own in correlations.items()
     )
-    found = made["the ratio"]
+    found = correlations["the ratio"]
     if np.isnan(found.p):
         return UNKNOWN, text
     return SAME if found.p >= ALPHA else _answer((found.rho > 0) == (options["direction"] == "up")), text
@@ -431,9 +424,9 @@ def _counted(rows: ClaimRows, labels: Sequence[str], options: Options, share: bo
 
 def _mean(record: Mapping[str, Any], measure: str) -> float:
     if f"{measure}_mean" not in record:
-        known = [name.removesuffix("_mean") for name in record if name.endswith("_mean")]
-        near = suggest(measure, known)
-        raise UserError(f"measure: unknown measure '{measure}'{near}; known: {', '.join(known)}")
+        measures = [name.removesuffix("_mean") for name in record if name.endswith("_mean")]
+        near = suggest(measure, measures)
+        raise UserError(f"measure: unknown measure '{measure}'{near}; known: {', '.join(measures)}")
     return float(record[f"{measure}_mean"])
 
 
@@ -456,8 +449,8 @@ def _pair_text(pair: Pair, measure: str, several_left: bool = False, several_rig
 def _shown(values: Sequence[float], measure: str) -> list[str]:
     """Return values with as many digits as tell those apart that are not equal."""
     form, digits, unit = _FORMS.get(WORDS.get(measure, measure), (".{}f", 0, ""))
-    known = {float(f"{value:.10g}") for value in values if value == value}
-    while digits < DIGITS and len({f"{value:{form.format(digits)}}" for value in known}) < len(known):
+    distinct = {float(f"{value:.10g}") for value in values if value == value}
+    while digits < DIGITS and len({f"{value:{form.format(digits)}}" for value in distinct}) < len(distinct):
         digits += 1
     texts = (f"{value:{form.format(digits)}}".rstrip(".") for value in values)
     return ["–" if value != value else text + unit for value, text in zip(values, texts, strict=True)]

@@ -135,12 +135,12 @@ def compare_rows(
     """
     settings = [setting for plan in work.plans for setting in (*plan.settings, *plan.yardsticks)]
     learners = [setting.learner for setting in settings] + [learner for _, _, learner in work.pending]
-    own = {
+    with_runs = {
         (ref.name, setting.learner) for plan in work.plans for ref in plan.data for setting in plan.settings
     }
     expected = ReportPlan(
         specs=learner_specs(dict.fromkeys(learners)),
-        failed=tuple(cell for cell in outcome.failed if (cell["data"], cell["algo"]) in own),
+        failed=tuple(cell for cell in outcome.failed if (cell["data"], cell["algo"]) in with_runs),
         swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
         command=command,
         about_data=tuple(notes_on_learners(work.plans)),
@@ -241,14 +241,14 @@ def _published(paper: Paper, item: Item) -> dict[tuple[str, ...], Value]:
     if not paper.published or "published" not in item.options:
         return {}
     table, names = str(item.options["published"]), item.options.get("published_data", {})
-    known = {key[1:]: value for key, value in published_values(paper.published).items() if key[0] == table}
+    of_table = {key[1:]: value for key, value in published_values(paper.published).items() if key[0] == table}
     renamed = {
         (own, *key[1:]): value
         for own, name in names.items()
-        for key, value in known.items()
+        for key, value in of_table.items()
         if key[0] == name
     }
-    return {key: value for key, value in known.items() if key[0] not in names} | renamed
+    return {key: value for key, value in of_table.items() if key[0] not in names} | renamed
 
 
 def _add_published(

@@ -214,8 +214,8 @@ def _known(run: Run) -> bool:
 
 def _given(parts: Mapping[str, Any], kind: Any) -> dict[str, Any]:
     """Return the keys that have a value: an empty one (``claims:``) counts as left out, if it is known."""
-    known = [own.name for own in fields(kind)]
-    return {key: value for key, value in parts.items() if value is not None or key not in known}
+    names = [own.name for own in fields(kind)]
+    return {key: value for key, value in parts.items() if value is not None or key not in names}
 
 
 def find_item(group: str, word: str) -> tuple[Paper, Item]:
@@ -223,23 +223,23 @@ def find_item(group: str, word: str) -> tuple[Paper, Item]:
 
     A paper with a single one needs no number. Raises UserError with the known names.
     """
-    known: dict[str, tuple[Paper, Item]] = {}
-    own = word.partition("/")[0]
-    for paper in map(read_paper, [own] if own in paper_names() else paper_names()):
+    items_by_name: dict[str, tuple[Paper, Item]] = {}
+    name = word.partition("/")[0]
+    for paper in map(read_paper, [name] if name in paper_names() else paper_names()):
         items = list(getattr(paper, group).values())
-        known |= {item.name: (paper, item) for item in items}
+        items_by_name |= {item.name: (paper, item) for item in items}
         if len(items) == 1:
-            known.setdefault(paper.name, (paper, items[0]))
-    if word not in known:
-        names, kind = [*known, *(FIGURE_KINDS if group == "figures" else ())], group.removesuffix("s")
-        near = "" if own == word in paper_names() else suggest(word, names)
+            items_by_name.setdefault(paper.name, (paper, items[0]))
+    if word not in items_by_name:
+        names, kind = [*items_by_name, *(FIGURE_KINDS if group == "figures" else ())], group.removesuffix("s")
+        near = "" if name == word in paper_names() else suggest(word, names)
         listed = "`omkl list papers` lists them"
-        if own in paper_names():
-            listed = f"known: {', '.join(sorted(known))}"
+        if name in paper_names():
+            listed = f"known: {', '.join(sorted(items_by_name))}"
         elif group == "figures":
             listed = f"known: {', '.join(FIGURE_KINDS)}, and the papers', which `omkl list papers` lists"
         raise UserError(f"{shown(word)}: no such {kind}{near or f'; {listed}'}")
-    return known[word]
+    return items_by_name[word]
 
 
 # ----------------------------------------------------- what conf/paper may hold, checked before anything runs
@@ -291,8 +291,8 @@ class RunWords:
 
 
 def _words(words: Mapping[str, Any]) -> dict[str, Any]:
-    known = [own.name for own in fields(RunWords)]
-    return _given({key: value for key, value in words.items() if key in known}, RunWords)
+    names = [own.name for own in fields(RunWords)]
+    return _given({key: value for key, value in words.items() if key in names}, RunWords)
 
 
 @dataclass(frozen=True)

@@ -54,12 +54,12 @@ def draw_item(
 
     out: file or folder (Figure.write); else a folder in the store    how: of ``Work.run``
     """
-    made, outcome, store = figure_of(paper, item, selection, **how)
+    drawn, outcome, store = figure_of(paper, item, selection, **how)
     stem = item.name.replace("/", "-")
     target = store / "figures" / "local" / stem if out is None else Path(out)
     folder = out is not None and (out.endswith("/") or target.is_dir())
-    files = made.write(target / stem if folder else target)
-    return FigureResult(files, outcome, made.title, made)
+    files = drawn.write(target / stem if folder else target)
+    return FigureResult(files, outcome, drawn.title, drawn)
 
 
 def figure_of(
@@ -74,14 +74,14 @@ def figure_of(
         return replace(digits(item), command=command), None, Path("results")
     work = plans_of(paper, [item], selection)
     outcome = work.run(**how)
-    made = paper_figure(selected(compare_rows(paper, item, work, outcome, command)))
-    return replace(made, command=command), outcome, Path(work.plans[0].store)
+    drawn = paper_figure(selected(compare_rows(paper, item, work, outcome, command)))
+    return replace(drawn, command=command), outcome, Path(work.plans[0].store)
 
 
 def paper_figure(shown: Compared, name: str = "") -> Figure:
     """Return the figure of rows; name: of its files. Raises UserError where too few have finished."""
-    made = KINDS[shown.item.kind](shown)
-    return replace(made, name=name or made.name, command=shown.expected.command)
+    drawn = KINDS[shown.item.kind](shown)
+    return replace(drawn, name=name or drawn.name, command=shown.expected.command)
 
 
 def selected(compared: Compared) -> Compared:
@@ -128,10 +128,10 @@ def _sensitivity(compared: Compared) -> Figure:
 
 def _ranks(compared: Compared) -> Figure:
     """Return the critical-difference diagram of average ranks over the data sets."""
-    made = average_ranks(compared.summary)
+    averaged = average_ranks(compared.summary)
     if absent := list(dict.fromkeys(name for _, name in compared.work.missing)):
-        made = replace(made, left_out=(*made.left_out, f"{captions.some(absent)}: no data here"))
-    return rank_figure(made, title=compared.item.titled(made.each.index))
+        averaged = replace(averaged, left_out=(*averaged.left_out, f"{captions.some(absent)}: no data here"))
+    return rank_figure(averaged, title=compared.item.titled(averaged.each.index))
 
 
 def _times(compared: Compared) -> Figure:
@@ -168,8 +168,8 @@ def spa_table(compared: Compared) -> "pd.DataFrame":
     letters = (f"({letter})" for letter in "abcdef" * len(data))
     for which, (key, other) in itertools.product(data, (("alpha", "beta"), ("beta", "alpha"))):
         here = done[done["data"] == which]
-        own = here[here["algo"] == "bomkc_spa"]
-        swept = own[[params[other] == fixed[other] for params in own["params"]]]
+        rows = here[here["algo"] == "bomkc_spa"]
+        swept = rows[[params[other] == fixed[other] for params in rows["params"]]]
         swept = swept.assign(x=[float(params[key]) for params in swept["params"]])
         rivals = here[here["algo"] != "bomkc_spa"] if key == "beta" and len(swept) else here.iloc[:0]
         sizes = swept["n_sv_sum_mean"].to_numpy()

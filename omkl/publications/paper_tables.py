@@ -83,7 +83,7 @@ def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> Ta
     return TableResult(KINDS[item.kind](compared), outcome, compared.title)
 
 
-def _table(compared: Compared, own: Table, name: str, flat: "pd.DataFrame", **more: Any) -> Table:
+def _table(compared: Compared, table: Table, name: str, flat: "pd.DataFrame", **more: Any) -> Table:
     """Return a table with the paper's title and notes; name: of its records in JSON."""
     about: dict[str, Any] = {"title": compared.title, "notes": compared.notes}
     about |= {"command": compared.expected.command}
@@ -91,7 +91,7 @@ def _table(compared: Compared, own: Table, name: str, flat: "pd.DataFrame", **mo
     about |= {"about": compared.expected.about_data, "reps": done}
     about |= {"shared": counted(done[0], "repetition") if len(done) == 1 else ""}
     about |= {"warnings": comparison_warnings(compared), "records": {name: flat}, "flat": lambda: flat}
-    return replace(own, **about | more)
+    return replace(table, **about | more)
 
 
 def comparison_warnings(compared: Compared, again: str = AGAIN) -> list[str]:
@@ -100,10 +100,10 @@ def comparison_warnings(compared: Compared, again: str = AGAIN) -> list[str]:
     again: as of `results_table.warnings_of`
     """
     available = compared.whole["missing"] == ""
-    own = sorted({at for row in compared.rows for at in row.cells})  # the outcome may be of several tables
+    places = sorted({at for row in compared.rows for at in row.cells})  # the outcome may be of several tables
     return results_table.warnings_of(
         compared.whole[available],
-        compared.cells.iloc[own],
+        compared.cells.iloc[places],
         compared.expected,
         again,
         timed=compared.item.kind not in ("digest", "matrix", "best"),
@@ -125,8 +125,8 @@ def _joined(parts: Sequence[Part], rows: Sequence[TableRow]) -> Table:
     """Return a table of these columns, with the marks and rules of the rows."""
     columns, contents = zip(*parts, strict=True)
     cells = zip(*contents, strict=True)
-    made = [replace(row, cells=own) for row, own in zip(rows, cells, strict=True)]
-    return Table(columns, made, least=LEAST, records={})
+    joined = [replace(row, cells=own) for row, own in zip(rows, cells, strict=True)]
+    return Table(columns, joined, least=LEAST, records={})
 
 
 # -------------------------------------------------------------------- results
@@ -240,9 +240,9 @@ def _ranks_texts(compared: Compared) -> list[str]:
 def _times(compared: Compared) -> Table:
     """Return seconds, and their share of those of the learner ``base``."""
     summary, base = compared.summary, compared.item.options["base"]
-    own = learners_of(summary)
-    own = own.assign(pool=own["pool"].fillna(MISSING))
-    seconds = own.pivot_table(index=["data", "pool"], columns="label", values="seconds_mean", sort=False)
+    learners = learners_of(summary)
+    learners = learners.assign(pool=learners["pool"].fillna(MISSING))
+    seconds = learners.pivot_table(index=["data", "pool"], columns="label", values="seconds_mean", sort=False)
     if base not in seconds:
         raise UserError(
             f"no cell of {base} has finished; the table compares the other learners with its time"
@@ -414,8 +414,8 @@ def _ranks_and_means(
     lines: dict[str, dict[str, Any]] = {}
     for row in records:
         line = row["line"]
-        own = {"learner": line, "algo": row["algo"], "rank": ranks.get(line, nan), "sets": count}
-        lines.setdefault(line, own)[row["data"]] = row[f"{row['measure']}_mean"]
+        first = {"learner": line, "algo": row["algo"], "rank": ranks.get(line, nan), "sets": count}
+        lines.setdefault(line, first)[row["data"]] = row[f"{row['measure']}_mean"]
     columns = ["learner", "algo", "rank", "sets", *sets]
     return pd.DataFrame([*lines.values()], columns=columns).sort_values("rank")
 
@@ -488,15 +488,15 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
     flat = pd.DataFrame(answers)
     about: dict[str, Any] = {"title": item.titled(), "terms": _OF_DIGEST, "command": command}
     about |= {"warnings": list(warnings), "flat": lambda: flat}
-    made = replace(Table.of(answers, **about), records={"digest": flat})
-    return TableResult(made, outcome, made.title)
+    table = replace(Table.of(answers, **about), records={"digest": flat})
+    return TableResult(table, outcome, table.title)
 
 
 def _compared(
     paper: Paper, item: Item, line: DigestLine, selection: Selection, outcome: "Outcome"
 ) -> Compared:
-    own = replace(item, runs=tuple(run for run in item.runs if run.name in line.runs), options={})
-    return compare_rows(paper, own, plans_of(paper, [own], selection), outcome)
+    of_line = replace(item, runs=tuple(run for run in item.runs if run.name in line.runs), options={})
+    return compare_rows(paper, of_line, plans_of(paper, [of_line], selection), outcome)
 
 
 def _answer(compared: Compared) -> dict[str, Any]:
@@ -515,8 +515,8 @@ def _answer(compared: Compared) -> dict[str, Any]:
         return {"take": UNDECIDED, "rank": MISSING, "best on": MISSING, "MiB": MISSING} | {
             "then": ", ".join(named[: NEXT + 1])
         }
-    own = table[table["line"] == first]
-    good = int((own["best"].astype(bool) | own["marked"].astype(bool)).sum())
+    rows = table[table["line"] == first]
+    good = int((rows["best"].astype(bool) | rows["marked"].astype(bool)).sum())
     return {
         "take": first,
         "rank": f"{ranks.average[first]:.1f} of {len(order)}",

@@ -154,8 +154,8 @@ def _unavailable(
     """Return why data sets of the groups are not there, by name; every mistake in the values comes first."""
     how = {name: entry.how for name, entry in paper.unavailable.items() if name not in given}
     for group in groups:
-        known = [given.get(name, name) for name in group.data if name not in how]
-        _plan(group.values, known or [QUICK_DATA], selection)
+        names = [given.get(name, name) for name in group.data if name not in how]
+        _plan(group.values, names or [QUICK_DATA], selection)
     for name in dict.fromkeys(name for group in groups for name in group.data):
         if name not in how and name not in given and (reason := _reason(name, selection.dry)):
             how[name] = reason

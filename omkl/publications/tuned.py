@@ -98,17 +98,17 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
         for setting in plan.settings:
             if not setting.fits(ref.task, ref.name):
                 continue
-            own, spec = won.get((data, setting.learner)), specs[setting.learner]
-            if own is None or own.revision != spec.revision:
+            choice, spec = won.get((data, setting.learner)), specs[setting.learner]
+            if choice is None or choice.revision != spec.revision:
                 lacking.append((data, setting.learner))
                 continue
-            params = {name: spec.hyperparameters[name].check(value) for name, value in own.params.items()}
-            reps = min(own.reps or plan.reps, plan.reps)
-            made = replace(setting, params={**setting.params, **params})
-            made = replace(made, pool=pool(own.pool)) if own.pool else made
-            scaling = setting.scaling | own.scaling
-            made = replace(made, scaling={key: word for key, word in scaling.items() if word != "none"})
-            groups.setdefault((data, reps), []).append(made)
+            params = {name: spec.hyperparameters[name].check(value) for name, value in choice.params.items()}
+            reps = min(choice.reps or plan.reps, plan.reps)
+            tuned = replace(setting, params={**setting.params, **params})
+            tuned = replace(tuned, pool=pool(choice.pool)) if choice.pool else tuned
+            scaling = setting.scaling | choice.scaling
+            tuned = replace(tuned, scaling={key: word for key, word in scaling.items() if word != "none"})
+            groups.setdefault((data, reps), []).append(tuned)
     plans = [
         replace(
             plan,
@@ -126,9 +126,11 @@ def older(run: Run) -> list[tuple[str, str]]:
     """Return the (data set, learner) pairs that were tuned in other ranges than those of conf/algo now."""
     won, fixed = settings_of(run), fixed_in(run)
     specs = learner_specs({learner for _, learner in won} & set(learner_names()))
-    known = {name: {_ranges(spec, task, fixed) for task in spec.tasks} for name, spec in specs.items()}
+    ranges_now = {name: {_ranges(spec, task, fixed) for task in spec.tasks} for name, spec in specs.items()}
     return [
-        pair for pair, own in won.items() if own.ranges and own.ranges not in known.get(pair[1], [own.ranges])
+        pair
+        for pair, own in won.items()
+        if own.ranges and own.ranges not in ranges_now.get(pair[1], [own.ranges])
     ]
 
 
@@ -198,10 +200,10 @@ def planned(paper: Paper, plans: "Mapping[str, Plan]") -> list[Plan]:
     """Return the plans that a page takes: of races, and of what is reported."""
     from omkl.runs.tuning import assumed
 
-    made: list[Plan] = []
+    pending: list[Plan] = []
     for step in tuning_steps(paper, plans):
-        made += _held(step, plans) + assumed(step.races)
-    return made
+        pending += _held(step, plans) + assumed(step.races)
+    return pending
 
 
 def tune_page(
@@ -254,8 +256,8 @@ def tune_step(step: Step, **how: Any) -> "list[Tuned]":
 def _keep(step: Step, ends: "list[Tuned]") -> None:
     paper = step.run.paper
     content = {run: dict(sets) for run, sets in _winners(paper).items()}
-    own = content.setdefault(step.run.name, {})
-    learners = dict(own.get(step.data.name, {}))
+    choices = content.setdefault(step.run.name, {})
+    learners = dict(choices.get(step.data.name, {}))
     for end in ends:
         first, best = end.race.trials[0].params, end.setting.params
         pool, usual = (setting.pool and setting.pool["name"] for setting in (end.setting, end.race.trials[0]))
@@ -273,7 +275,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
             | ({"pool": pool} if pool != usual else {})
             | ({"scaling": other} if other else {})
         )
-    own[step.data.name] = learners
+    choices[step.data.name] = learners
     head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
     write_text(winners_file(paper), head + conf.yaml_text(content, width=1000))
 

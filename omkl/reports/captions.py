@@ -43,12 +43,14 @@ def repetitions_of(orders: Iterable[str]) -> str:
 
 def basis(reps: int, orders: Iterable[str]) -> str:
     """Return how a line is made: ``mean over 20 permutations``, ``one pass in file order``."""
-    known = sorted(set(filter(None, orders)))
+    distinct = sorted(set(filter(None, orders)))
     if reps == 1:
-        return _SINGLE.get(known[0], "one pass in one order") if len(known) == 1 else "one pass"
-    if known == ["file"]:
+        return _SINGLE.get(distinct[0], "one pass in one order") if len(distinct) == 1 else "one pass"
+    if distinct == ["file"]:
         return f"mean over {reps} repetitions in file order"
-    return f"mean over {reps} {_PLURAL.get(known[0], '') if len(known) == 1 else repetitions_of(known)}"
+    return (
+        f"mean over {reps} {_PLURAL.get(distinct[0], '') if len(distinct) == 1 else repetitions_of(distinct)}"
+    )
 
 
 def shortfall(lines: Iterable[tuple[str, str, str, int, int]]) -> list[str]:
@@ -80,12 +82,12 @@ def one_round(cells: "pd.DataFrame", expected: "ReportPlan") -> list[str]:
     if "worst_round" not in cells:
         return []
     parts = []
-    for (algo, data), own in cells[cells["worst_round"].notna()].groupby(["algo", "data"], sort=False):
-        rounds = sorted({int(number) for number in own["worst_round"]})
+    for (algo, data), rows in cells[cells["worst_round"].notna()].groupby(["algo", "data"], sort=False):
+        rounds = sorted({int(number) for number in rows["worst_round"]})
         which = f"round {rounds[0]}" if len(rounds) == 1 else f"one round ({some(list(map(str, rounds)))})"
         first = ", before anything was learnt" if rounds == [1] else ""
         parts.append(
-            f"{expected.label(str(algo))} on {data}: {which}{first}, in {counted(len(own), 'repetition')}"
+            f"{expected.label(str(algo))} on {data}: {which}{first}, in {counted(len(rows), 'repetition')}"
         )
     return [f"one round makes more than half of the squared error: {some(parts, '; ')}"] if parts else []
 
@@ -95,8 +97,8 @@ def few_rounds(cells: "pd.DataFrame", expected: "ReportPlan") -> list[str]:
     if "few_rounds" not in cells:
         return []
     parts = []
-    for (algo, data), own in cells[cells["few_rounds"].notna()].groupby(["algo", "data"], sort=False):
-        few, T = int(own["few_rounds"].max()), counted(int(own["T"].max()), "row")
+    for (algo, data), rows in cells[cells["few_rounds"].notna()].groupby(["algo", "data"], sort=False):
+        few, T = int(rows["few_rounds"].max()), counted(int(rows["T"].max()), "row")
         parts.append(f"{expected.label(str(algo))} on {data}: {few} of {T}")
     most = "few rows make more than half of the squared error"
     return [f"{most}, so MAE tells more of the others: {some(parts, '; ')}"] if parts else []
@@ -136,11 +138,11 @@ class Origins:
         """Return the provenance of the cells of ``count`` rows, in columns of CSV or JSON: COLUMNS."""
         which: list[tuple[int, ...]] = [()] * count
         loads: list[float | None] = [None] * count
-        for own, places in parts:
+        for rows, places in parts:
             numbers, most = self.of[places], np.fmax.reduce(self.load[places], axis=1)
             if (numbers == numbers[:, :1]).all():
                 numbers = numbers[:, :1]
-            for at, entries, load in zip(own.tolist(), numbers.tolist(), most.tolist(), strict=True):
+            for at, entries, load in zip(rows.tolist(), numbers.tolist(), most.tolist(), strict=True):
                 which[at] = tuple(dict.fromkeys(entries))
                 loads[at] = None if math.isnan(load) else load
         texts = {known: [*_texts([self.entries[at] for at in known if at >= 0])] for known in set(which)}
@@ -150,8 +152,8 @@ class Origins:
 
 def origin_columns(entries: Iterable[Any]) -> dict[str, Any]:
     """Return the provenance of some cells in a row of CSV or JSON: COLUMNS."""
-    known = [entry for entry in entries if isinstance(entry, dict)]
-    return dict(zip(COLUMNS, (*_texts(known), max(_numbers(known, "load"), default=None)), strict=True))
+    there = [entry for entry in entries if isinstance(entry, dict)]
+    return dict(zip(COLUMNS, (*_texts(there), max(_numbers(there, "load"), default=None)), strict=True))
 
 
 def times_of(entries: Iterable[Entry]) -> list[str]:
@@ -166,12 +168,12 @@ def span(ordered: Sequence[Any], form: str = "") -> str:
 
 def made_with(cells: "pd.DataFrame") -> str:
     """Return one line: versions and commits, machines, workers, load; empty where no cell has them."""
-    known = Origins(cells)
-    commits, versions, machines = _texts(known.entries)
+    origins = Origins(cells)
+    commits, versions, machines = _texts(origins.entries)
     parts = [", ".join(filter(None, (versions, commits))), machines]
     for word, values in (
-        ("workers", _numbers(known.entries, "jobs")),
-        ("load", known.load[~np.isnan(known.load)]),
+        ("workers", _numbers(origins.entries, "jobs")),
+        ("load", origins.load[~np.isnan(origins.load)]),
     ):
         if len(values):
             parts.append(f"{word} {span(sorted(values), 'g')}")
@@ -183,20 +185,20 @@ def origin_warnings(cells: "pd.DataFrame", timed: bool = True) -> list[str]:
 
     timed: whether the table shows times
     """
-    known = Origins(cells)
-    counts = np.bincount(known.of[known.of >= 0], minlength=len(known.entries)).tolist()
-    cpus = [entry.get("cpu") for entry in known.entries]
-    versions = [_of(entry).get("omkl") for entry in known.entries]
-    jobs = np.array([*map(_busy, known.entries), np.nan], float)
-    cores = np.array([*(next(iter(_numbers([e], "cores")), np.nan) for e in known.entries), np.nan], float)
+    origins = Origins(cells)
+    counts = np.bincount(origins.of[origins.of >= 0], minlength=len(origins.entries)).tolist()
+    cpus = [entry.get("cpu") for entry in origins.entries]
+    versions = [_of(entry).get("omkl") for entry in origins.entries]
+    jobs = np.array([*map(_busy, origins.entries), np.nan], float)
+    cores = np.array([*(next(iter(_numbers([e], "cores")), np.nan) for e in origins.entries), np.nan], float)
     mixed = _mixed(versions, counts, "cells were made by different versions of omkl")
     if not timed:
         return mixed
     return [
         *_mixed(cpus, counts, "seconds were measured on different CPUs"),
         *mixed,
-        *_crowded(known, jobs[known.of], cores[known.of], 1.0, "with {} on {}", "worker"),
-        *_crowded(known, known.load, cores[known.of], CROWDED, "under a load of {} on {}"),
+        *_crowded(origins, jobs[origins.of], cores[origins.of], 1.0, "with {} on {}", "worker"),
+        *_crowded(origins, origins.load, cores[origins.of], CROWDED, "under a load of {} on {}"),
     ]
 
 

@@ -87,10 +87,10 @@ def measure_named(name: str) -> Measure:
     """Return a measure that is drawn over the examples. Raises UserError for another name."""
     words = {own.word: own for own in _DRAWN.values()} | _DRAWN
     if name not in words:
-        known = f"choose one of {', '.join(_DRAWN)}"
+        choices = f"choose one of {', '.join(_DRAWN)}"
         if name in MEASURES:
-            raise UserError(f"{name} is a measure of a whole pass and has no curve: {known}")
-        raise UserError(f"no measure '{name}'{suggest(name, words)}: {known}")
+            raise UserError(f"{name} is a measure of a whole pass and has no curve: {choices}")
+        raise UserError(f"no measure '{name}'{suggest(name, words)}: {choices}")
     return words[name]
 
 
@@ -225,24 +225,24 @@ def class_names(data: str, content: str, count: int, expected: ReportPlan) -> li
     return ["-1", "+1"] if count == 2 else list(map(str, range(count)))
 
 
-def of_classes(parts: Parts, count: int, cells: "pd.DataFrame", expected: ReportPlan) -> dict[str, list]:
+def class_columns(parts: Parts, count: int, cells: "pd.DataFrame", expected: ReportPlan) -> dict[str, list]:
     """Return columns of each of ``count`` rows: the names of its ``classes``, and what each has on average.
 
     class_errors: the share of its examples taken for another one in percent    class_f1: its F1
     None where no cell has counts. parts: as of `by_count`
     """
-    made: dict[str, list] = {name: [None] * count for name in ("classes", "class_errors", "class_f1")}
+    columns: dict[str, list] = {name: [None] * count for name in ("classes", "class_errors", "class_f1")}
     stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
-    for own, places in parts:
-        for at, row in zip(own.tolist(), places.tolist(), strict=True):
+    for rows, places in parts:
+        for at, row in zip(rows.tolist(), places.tolist(), strict=True):
             hits = [np.frombuffer(one, "<i8").reshape(3, -1) for one in stored[row] if isinstance(one, bytes)]
             if not hits:
                 continue
             which = str(data[row[0]]), str(content[row[0]]), hits[0].shape[1]
             errors, f1 = _of_each(*np.array(hits, float).transpose(1, 0, 2)[:, None])
-            made["classes"][at] = class_names(*which, expected)
-            made["class_errors"][at], made["class_f1"][at] = errors[0], f1[0]
-    return made
+            columns["classes"][at] = class_names(*which, expected)
+            columns["class_errors"][at], columns["class_f1"][at] = errors[0], f1[0]
+    return columns
 
 
 def _of_each(right: np.ndarray, whole: np.ndarray, taken: np.ndarray) -> tuple[list, list]:

@@ -217,6 +217,6 @@ def comparison(ranks: Ranks, first: str = "") -> Table:
                 "P(worse)": f"{worse:.2f}",
             }
         )
-    own = f"{first} (rank {ranks.average[first]:.2f})"
-    title = f"{own} against each of the others, over {len(scaled)} data sets"
+    subject = f"{first} (rank {ranks.average[first]:.2f})"
+    title = f"{subject} against each of the others, over {len(scaled)} data sets"
     return Table.of(records, shown, title=title, terms=_TERMS)

@@ -158,12 +158,13 @@ def _settings(row: dict[str, Any], swept: Sequence[str]) -> str:
 
 def _shown_with(summary: "pd.DataFrame", task: str) -> tuple[str, ...]:
     """Return the measures of a task that a table has beside the one that its rows are compared by."""
-    own = summary[summary["task"] == task]
-    extra = ["mae"] if (own["measure"] == "rmse").any() else []
-    held_out = {*own["measure"], *(base[task].name for base in (TASK_ERROR, OF_PAPERS) if task in base)}
+    of_task = summary[summary["task"] == task]
+    usual = {measures[task].name for measures in (TASK_ERROR, OF_PAPERS) if task in measures}
+    held_out = {*of_task["measure"], *usual}
+    extra = ["mae"] if (of_task["measure"] == "rmse").any() else []
     extra += ["nlpd", *(measure.name for measure in measures_of(task) if measure.held_out in held_out)]
-    told = tuple(name for name in extra if own[f"{name}_mean"].notna().any())
-    by_usual = set(own["measure"]) <= {known[task].name for known in (TASK_ERROR, OF_PAPERS) if task in known}
+    told = tuple(name for name in extra if of_task[f"{name}_mean"].notna().any())
+    by_usual = set(of_task["measure"]) <= usual
     return told if by_usual else (TASK_ERROR[task].name, *told)
 
 
@@ -203,8 +204,8 @@ def _spreads(table: "pd.DataFrame", name: str, places: int) -> list[Spread]:
 
 def _places(values: "pd.Series") -> int:
     """Return the decimals of a column of counts: none where all are whole numbers."""
-    known = values.astype(float).dropna()
-    return 0 if (known == known.round()).all() else 1
+    there = values.astype(float).dropna()
+    return 0 if (there == there.round()).all() else 1
 
 
 def _counts(values: "pd.Series") -> list[str]:
@@ -273,8 +274,10 @@ class TableOptions:
         """Raise UserError for a wanted column that is not among these names."""
         for word in self.columns:
             if (name := word.lstrip("+-")) not in names:
-                known = ", ".join(dict.fromkeys(names))
-                raise UserError(f"--columns {word}: no such column{suggest(name, names)}; there are {known}")
+                there_are = ", ".join(dict.fromkeys(names))
+                raise UserError(
+                    f"--columns {word}: no such column{suggest(name, names)}; there are {there_are}"
+                )
 
     def chosen(self, table: Table) -> Table:
         """Return a table with the columns that are wanted. Raises UserError for a name that it lacks."""
@@ -347,8 +350,8 @@ def run_table(
 
 def measures_table(summary: "pd.DataFrame", cells: "pd.DataFrame") -> Table:
     """Return the table of all measures that the rows of a summary have."""
-    own = [name for name in _OF_TASKS if summary[f"{name}_mean"].notna().any()]
-    words = [*map(word_of, own), *(("f1",) if summary["class_f1"].notna().any() else ())]
+    shown = [name for name in _OF_TASKS if summary[f"{name}_mean"].notna().any()]
+    words = [*map(word_of, shown), *(("f1",) if summary["class_f1"].notna().any() else ())]
     chosen = TableOptions(columns=("data", "pool", "learner", "settings", *words)).chosen(full_table(summary))
     return replace(chosen, terms=terms_of(chosen, summary, cells), records={})
 
@@ -448,8 +451,8 @@ def terms_of(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> li
     headers = {column.name: column.header for column in table.columns}
     meanings = _meanings(each if varies else "")
     terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
-    made = made_with(cells)
-    return [*terms, (MADE_WITH, made)] if made else terms
+    machine = made_with(cells)
+    return [*terms, (MADE_WITH, machine)] if machine else terms
 
 
 def _terms_of_marks(
@@ -491,9 +494,9 @@ def _is_odd(summary: "pd.DataFrame") -> bool:
     """Return whether a row without a mark has a better mean than one that is not significantly worse."""
     done = summary[summary["reps"] > 0]
     costs = done.assign(cost=signed_measures(done))
-    for _, own in costs.groupby("data", sort=False):
-        near, plain = own["marked"] & ~own["best"], ~own["marked"]
-        if near.any() and plain.any() and own.loc[plain, "cost"].min() < own.loc[near, "cost"].max():
+    for _, rows in costs.groupby("data", sort=False):
+        near, plain = rows["marked"] & ~rows["best"], ~rows["marked"]
+        if near.any() and plain.any() and rows.loc[plain, "cost"].min() < rows.loc[near, "cost"].max():
             return True
     return False
 

@@ -166,8 +166,8 @@ def alike(cells: "pd.DataFrame") -> tuple[np.ndarray, np.ndarray]:
         if values.dtype == object:  # what it holds are addresses, as `id` gives them
             values = np.frombuffer(np.ascontiguousarray(values), np.intp) if len(values) else values
         if (values != values[:1]).any():
-            own, known = pd.factorize(values, use_na_sentinel=False)
-            of = pd.factorize(of * len(known) + own)[0]
+            codes, distinct = pd.factorize(values, use_na_sentinel=False)
+            of = pd.factorize(of * len(distinct) + codes)[0]
     first = np.full(of.max(initial=-1) + 1, len(of))
     first[of[::-1]] = np.arange(len(of))[::-1]  # of equal places the last one written counts
     return first, of
@@ -229,15 +229,15 @@ def _joined(
             if group[1] is None:  # nothing has finished on the data set here
                 group = next((other for other in present if other[0] == group[0]), group)
             row.cells = [place[key] for key in keys[row.cells]]
-            known = table.setdefault((group, same), row)
+            joined = table.setdefault((group, same), row)
             of_seed = asked.setdefault((group, same), {})
             count, there = of_seed.get(expected.seed, (0, set()))
             of_seed[expected.seed] = max(count, row.planned), there | {*row.cells}
-            if known is not row:
-                known.is_yardstick &= row.is_yardstick
-                known.cells = list(dict.fromkeys([*known.cells, *row.cells]))
+            if joined is not row:
+                joined.is_yardstick &= row.is_yardstick
+                joined.cells = list(dict.fromkeys([*joined.cells, *row.cells]))
                 missing = (max(0, count - len(there)) for count, there in of_seed.values())
-                known.planned = len(known.cells) + sum(missing)
+                joined.planned = len(joined.cells) + sum(missing)
     sets: dict[tuple, int] = {}
     ranks: dict[Group, tuple[int, int]] = {}
     for group, _ in table:
@@ -262,7 +262,7 @@ class _Settings:
 
     def of(self, same: str, task: str, data: str) -> Planned:
         """Return the setting of an identity for data of a task; None with the last rank where none is."""
-        fitting = (own for own in self.by_identity.get(same, ()) if own[2].fits(task, data))
+        fitting = (entry for entry in self.by_identity.get(same, ()) if entry[2].fits(task, data))
         return next(fitting, (self.count, False, None))
 
 
@@ -306,8 +306,8 @@ def _rows_of_cells(cells: "pd.DataFrame", settings: _Settings) -> Table:
         kinds[name].tolist() for name in ("data", "data_hash", "order", "algo", "params", "pool", "task")
     )
     rounds = map(rounds_text, kinds["rounds"], kinds["test"])
-    held = (own if isinstance(own, str) else "" for own in kinds["held_out"])
-    records = zip(*fields, identities(kinds), rounds, held, strict=True)
+    held_out = (own if isinstance(own, str) else "" for own in kinds["held_out"])
+    records = zip(*fields, identities(kinds), rounds, held_out, strict=True)
     for at, (data, content, order, algo, params, pool, task, same, *part) in enumerate(records):
         which = (data, content, order, *part), same
         numbers[at] = number.setdefault(which, len(number))
@@ -474,8 +474,10 @@ def line_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     """Return the name of each row in a legend: learner, hyperparameters that differ, pool if several."""
     several = len({row.pool for row in rows} - {None}) > 1
     names = []
-    own = zip(rows, shown_params(rows, expected), own_labels(rows), row_names(rows, expected), strict=True)
-    for row, shown, label, name in own:
+    described = zip(
+        rows, shown_params(rows, expected), own_labels(rows), row_names(rows, expected), strict=True
+    )
+    for row, shown, label, name in described:
         shown = {name: value for name, value in shown.items() if name not in row.per_data}
         parts = (name, params_text(shown), row.pool if several else "")
         names.append(label or ", ".join(filter(None, parts)))

@@ -53,7 +53,7 @@ def not_worse(differences: np.ndarray, p_values: np.ndarray) -> np.ndarray:
     return (p_values >= ALPHA) | (differences.mean(axis=1) <= 0)
 
 
-def difference_interval(differences: np.ndarray) -> tuple[float, float]:
+def mean_interval(differences: np.ndarray) -> tuple[float, float]:
     """Return the 90 % interval of the mean of paired differences (n,), n > 1.
 
     It lies above -margin and below +margin just where two one-sided paired t-tests at 5 % say that the mean
@@ -116,11 +116,11 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
     Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979).
     """
-    made = np.full(len(p_values), np.nan)
+    corrected = np.full(len(p_values), np.nan)
     order = np.argsort(p_values, kind="stable")[: int(np.count_nonzero(~np.isnan(p_values)))]
     steps = p_values[order] * np.arange(len(order), 0, -1)
-    made[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return made
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return corrected
 
 
 class Friedman(NamedTuple):

@@ -56,14 +56,14 @@ def contents(
     apart = _apart(groups, places, failures, origins)
     rows = []
     for _, number in sorted(groups.items()):
-        kind, own, broken = first[number], places[number], failures.get(number, [])
+        kind, lines, broken = first[number], places[number], failures.get(number, [])
         spec = specs.get(kind["algo"])
         params = spec.unusual(kind["params"], kind["task"]) if spec else kind["params"]
         revision = spec.revision if spec else kind["revision"]
         now = "" if revision == kind["revision"] else f" (now {revision})"
-        entries = [origins.entries[at] for at in set(origins.of[own].tolist()) - {-1}]
+        entries = [origins.entries[at] for at in set(origins.of[lines].tolist()) - {-1}]
         entries += [line["provenance"] for line in broken]
-        known = {*dates[own].tolist(), *(str(line["provenance"].get("time", ""))[:10] for line in broken)}
+        known = {*dates[lines].tolist(), *(str(line["provenance"].get("time", ""))[:10] for line in broken)}
         days = sorted(known - {"", None})
         rows.append(
             {
@@ -75,9 +75,9 @@ def contents(
                 ),
                 "order": " ".join(filter(None, (kind["order"], rounds_text(kind["rounds"], kind["test"])))),
                 "revision": f"{kind['revision']}{now}{_source(kind['source'])}",
-                "cells": len(own),
+                "cells": len(lines),
                 "failed": len(broken),
-                "seconds": round(sum(seconds[own].tolist()), 3),
+                "seconds": round(sum(seconds[lines].tolist()), 3),
                 "dates": span(days),
                 "machines": ", ".join(sorted({str(entry.get("host", "?")) for entry in entries})),
             }
@@ -135,14 +135,14 @@ def chosen_cells(
     cells = store.cells(columns=columns, where=wanted)
     if all(set(names) <= set(cells[column]) for column, names in wanted.items()):
         return cells
-    held = store.cells(columns=("algo", "data"))
+    stored = store.cells(columns=("algo", "data"))
     for column, names in wanted.items():
-        known = set(held[column])
+        known = set(stored[column])
         for name in names:
             if name not in known:
                 has = f"it has {', '.join(sorted(known))}" if known else "it is empty"
                 raise UserError(f"{column}={name}: the store holds none{suggest(name, known)}; {has}")
-        held = held[held[column].isin(names)]
+        stored = stored[stored[column].isin(names)]
     return cells
 
 

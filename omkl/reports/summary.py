@@ -14,7 +14,7 @@ from omkl.config.parameters import params_text, value_text
 from omkl.data.orders import is_one_order
 from omkl.reports import captions
 from omkl.reports.captions import Origins
-from omkl.reports.measures import deciding_measure, learners_of, measure_of, of_classes, signed_measure
+from omkl.reports.measures import class_columns, deciding_measure, learners_of, measure_of, signed_measure
 from omkl.reports.rows import Parts, ReportPlan, Row, by_count, own_labels, row_names, rows_of, shown_params
 from omkl.reports.statistics import LEAST_COMMON, not_worse, paired_t
 from omkl.reports.table_cells import MISSING
@@ -98,24 +98,23 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     cells, parts = with_extra(cells), by_count(rows)
     measures = [deciding_measure(row, cells, expected) for row in rows]
     reps, asked = ([len(row.cells) for row in rows], [row.planned for row in rows])
-    made: dict[str, Any] = {
+    columns: dict[str, Any] = {
         name: [getattr(row, name) for row in rows]
         for name in ("data", "task", "order", "pool", "params", "is_yardstick")
     }
-    made |= {"algo": [row.learner for row in rows], "reps": reps, "asked": asked}
-    made |= {"measure": [measure.name for measure in measures]}
-    made |= {"complete": [done >= planned for done, planned in zip(reps, asked, strict=True)]}
-    made |= _names(rows, expected) | {"kernel": top_kernels(parts, len(rows), cells)}
-    made |= of_classes(parts, len(rows), cells, expected)
+    columns |= {"algo": [row.learner for row in rows], "reps": reps, "asked": asked}
+    columns |= {"measure": [measure.name for measure in measures]}
+    columns |= {"complete": [done >= planned for done, planned in zip(reps, asked, strict=True)]}
+    columns |= _names(rows, expected) | {"kernel": top_kernels(parts, len(rows), cells)}
+    columns |= class_columns(parts, len(rows), cells, expected)
     of_cells = CellMeasures(cells)
-    made |= _sizes(parts, len(rows), cells) | _means(parts, len(rows), cells, of_cells)
+    columns |= _sizes(parts, len(rows), cells) | _means(parts, len(rows), cells, of_cells)
     tested = Tested(cells, of_cells)
-    made |= _marks(made, rows, tested) | {"ranked": _ranked(made, rows, measures, tested)}
-    made |= Origins(cells).columns(parts, len(rows))
-    objects = {name: pd.Series(made[name], dtype=object) for name in _OBJECTS}  # where None is to stay None
-    return (
-        pd.DataFrame(made | objects, columns=list(COLUMNS)).astype(dict.fromkeys(_FLAGS, bool)).copy()
-    )  # in few blocks
+    columns |= _marks(columns, rows, tested) | {"ranked": _ranked(columns, rows, measures, tested)}
+    columns |= Origins(cells).columns(parts, len(rows))
+    columns |= {name: pd.Series(columns[name], dtype=object) for name in _OBJECTS}  # None is to stay None
+    table = pd.DataFrame(columns, columns=list(COLUMNS))
+    return table.astype(dict.fromkeys(_FLAGS, bool)).copy()  # in few blocks
 
 
 def _names(rows: list[Row], expected: ReportPlan) -> dict[str, Any]:
@@ -134,9 +133,9 @@ def _sizes(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndar
     """Return the examples and kernels of each row, None without cells."""
     T, m = (cells[name].to_numpy() for name in ("T", "m"))
     sizes = {name: np.full(count, None) for name in ("T", "m")}
-    for own, places in parts:
-        sizes["T"][own] = T[places[:, 0]].astype(int)
-        sizes["m"][own] = m[places].max(axis=1).astype(int)
+    for rows_at, places in parts:
+        sizes["T"][rows_at] = T[places[:, 0]].astype(int)
+        sizes["m"][rows_at] = m[places].max(axis=1).astype(int)
     return sizes
 
 
@@ -155,42 +154,42 @@ def _means(parts: Parts, count: int, cells: "pd.DataFrame", of_cells: CellMeasur
         if column and not cells[column].notna().any():
             continue
         values = cells[column].to_numpy().astype(float) * factor if column else of_cells.of(name)
-        for own, places in parts:
+        for rows_at, places in parts:
             each = values[places]
-            mean[own] = each.mean(axis=1)
+            mean[rows_at] = each.mean(axis=1)
             if name == "mistake_pct":
-                mean[own] = factor * means["mistakes_mean"][own] / T[places[:, 0]]
+                mean[rows_at] = factor * means["mistakes_mean"][rows_at] / T[places[:, 0]]
             if places.shape[1] > 1:
-                std[own] = each.std(axis=1, ddof=1)
+                std[rows_at] = each.std(axis=1, ddof=1)
     return means
 
 
-def _marks(made: Mapping[str, Any], rows: list[Row], tested: "Tested") -> dict[str, np.ndarray]:
+def _marks(columns: Mapping[str, Any], rows: list[Row], tested: "Tested") -> dict[str, np.ndarray]:
     """Return which rows are the best of their data set, and which are not worse, with the tests."""
     flags = {"best": np.zeros(len(rows), bool), "marked": np.zeros(len(rows), bool)}
     flags |= {"p_value": np.full(len(rows), np.nan), "common": np.zeros(len(rows), int)}
-    for lowest, parts in against_best(rows, made, tested):
-        for own, differences in parts:
+    for lowest, parts in against_best(rows, columns, tested):
+        for rows_at, differences in parts:
             p = paired_t(differences)
-            flags["p_value"][own], flags["common"][own] = p, differences.shape[1]
-            flags["marked"][own] = not_worse(differences, p)
+            flags["p_value"][rows_at], flags["common"][rows_at] = p, differences.shape[1]
+            flags["marked"][rows_at] = not_worse(differences, p)
         flags["best"][lowest] = True
         flags["marked"][lowest] = flags["common"][lowest] >= LEAST_COMMON
     return flags
 
 
 def _ranked(
-    made: Mapping[str, Any], rows: list[Row], measures: list[Measure], tested: "Tested"
+    columns: Mapping[str, Any], rows: list[Row], measures: list[Measure], tested: "Tested"
 ) -> np.ndarray:
     """Return each row's measure over the permutations that all complete rows of its data set have run."""
     values = np.full(len(rows), np.nan)
     groups: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
-        if made["complete"][at] and row.cells:
+        if columns["complete"][at] and row.cells:
             groups.setdefault(row.data, []).append(at)
-    for own in groups.values():
-        scale = 100.0 / made["T"][own[0]] if measures[own[0]].tested == "mistakes" else 1.0
-        values[own] = scale * tested.shared_means([rows[at] for at in own], measures[own[0]])
+    for rows_at in groups.values():
+        scale = 100.0 / columns["T"][rows_at[0]] if measures[rows_at[0]].tested == "mistakes" else 1.0
+        values[rows_at] = scale * tested.shared_means([rows[at] for at in rows_at], measures[rows_at[0]])
     return values
 
 
@@ -246,11 +245,11 @@ class Tested:
 
     def shared_means(self, rows: Sequence[Row], measure: Measure) -> np.ndarray:
         """Return each row's mean error (R,) over the permutations that all of them have run, NaN of none."""
-        known = [self._seeds[row.cells] for row in rows]
-        shared = set.intersection(*(set(own.tolist()) for own in known))
+        seeds_of_rows = [self._seeds[row.cells] for row in rows]
+        shared = set.intersection(*(set(own.tolist()) for own in seeds_of_rows))
         errors = self._values(measure)
         means = []
-        for row, own in zip(rows, known, strict=True):
+        for row, own in zip(rows, seeds_of_rows, strict=True):
             values = errors[row.cells][np.isin(own, list(shared))]
             means.append(values.mean() if len(values) else np.nan)
         return np.array(means)
@@ -258,8 +257,10 @@ class Tested:
     def _values(self, measure: Measure) -> np.ndarray:
         column = measure.tested  # counts, not rates: their differences are exact, equal is equal
         if measure.name not in self._errors:
-            own = self._cells[column].to_numpy().astype(float) if column else self._of_cells.of(measure.name)
-            self._errors[measure.name] = measure.sign * own
+            values = (
+                self._cells[column].to_numpy().astype(float) if column else self._of_cells.of(measure.name)
+            )
+            self._errors[measure.name] = measure.sign * values
         return self._errors[measure.name]
 
     def _of(self, places: np.ndarray, measure: Measure) -> tuple[np.ndarray, np.ndarray]:
@@ -278,16 +279,16 @@ class Tested:
         Over the n permutations that both have run, of a permutation the first cell; n may be 0.
         """
         (seeds,), (theirs,) = self._of(np.array([other.cells]), measure)
-        known, first = np.unique(seeds, return_index=True)
+        distinct, first = np.unique(seeds, return_index=True)
         at = np.full(self._count, -1)
-        at[known] = first
-        for own, places in parts:
+        at[distinct] = first
+        for rows_at, places in parts:
             seeds, errors = self._of(places, measure)
             common = (at[seeds] >= 0) & (np.diff(seeds, axis=1, prepend=-1) > 0)
             less, counts = errors - theirs[at[seeds]], common.sum(axis=1)
             for count in np.unique(counts).tolist():
                 some = counts == count
-                yield own[some], less[some][common[some]].reshape(int(some.sum()), count)
+                yield rows_at[some], less[some][common[some]].reshape(int(some.sum()), count)
 
 
 # -------------------------------------------------------------------- the top kernel
@@ -304,8 +305,8 @@ def top_kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> list[str]:
     n_weights, heaviest = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
     params, pools = cells["params"].to_numpy(), cells["pool_spec"].to_numpy()
     texts: dict[tuple[int, int], list[str]] = {}  # cells share these objects
-    for own, places in parts:
-        for at, row in zip(own.tolist(), places.tolist(), strict=True):
+    for rows_at, places in parts:
+        for at, row in zip(rows_at.tolist(), places.tolist(), strict=True):
             settings, spec = params[row[0]], pools[row[0]]
             which = id(settings), id(spec)
             if which not in texts:
@@ -410,7 +411,7 @@ def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Repor
                     errors[at] = min(signed_measure(other), errors.get(at, float("inf")))
             if value is None or len(errors) < FEW or value not in (min(errors), max(errors)):
                 continue
-            inside = [own for at, own in errors.items() if min(errors) < at < max(errors)]
+            inside = [error for at, error in errors.items() if min(errors) < at < max(errors)]
             larger = value == max(errors)
             if min(inside) > signed_measure(row) and _continues(expected, row["algo"], axis, value, larger):
                 end, others = ("largest", "larger") if larger else ("smallest", "smaller")
@@ -423,12 +424,12 @@ def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Repor
 
 def _continues(expected: ReportPlan, learner: str, axis: str, value: Any, larger: bool) -> bool:
     """Whether the domain of a hyperparameter has values beyond this one."""
-    known = getattr(expected.specs.get(learner), "hyperparameters", {})
-    if axis not in known:  # a part of a kernel
+    hyperparameters = getattr(expected.specs.get(learner), "hyperparameters", {})
+    if axis not in hyperparameters:  # a part of a kernel
         return True
     step = 1 if isinstance(value, int) else 1e-6 * max(1.0, abs(value))
     try:
-        known[axis].check(value + step if larger else value - step)
+        hyperparameters[axis].check(value + step if larger else value - step)
     except ValueError:
         return False
     return True

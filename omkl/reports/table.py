@@ -23,7 +23,7 @@ from omkl.reports.table_cells import (
     TableRow,
     as_data,
     filled,
-    fitted,
+    fit_to_width,
     html_of,
     least_width,
     line_of,
@@ -177,7 +177,7 @@ class Table:
         return self.text()
 
     def __repr__(self) -> str:
-        with fitted():
+        with fit_to_width():
             return self.text()
 
 
@@ -260,15 +260,16 @@ def _fitted(table: Table, width: int | None) -> Table:
     if width is None or not table.rows:
         return table
     natural = (
-        max(len(c.header) + 2, *map(width_of, own)) for c, own in zip(table.columns, texts, strict=True)
+        max(len(column.header) + 2, *map(width_of, cells))
+        for column, cells in zip(table.columns, texts, strict=True)
     )
     if sum(natural) + GAP * (len(table.columns) - 1) <= width:
         return table
     if table.is_plain:
-        table = table.only([at for at, own in enumerate(texts) if any(own)])
+        table = table.only([at for at, cells in enumerate(texts) if any(cells)])
     for name in [name for name in table.least if name not in table.chosen]:
-        own = zip(table.columns, _aligned(table), strict=True)
-        if sum(least_width(column, texts) + GAP for column, texts in own) - GAP <= width:
+        aligned = zip(table.columns, _aligned(table), strict=True)
+        if sum(least_width(column, cells) + GAP for column, cells in aligned) - GAP <= width:
             break
         table = _without(table, name)
     return table
@@ -378,12 +379,12 @@ def _latex(table: Table) -> str:
         return about + "\n".join(_tabular(table)) + "\n" + below
     tables = (table, *table.also)
     long = any(len(one.rows) > LONG for one in tables)
-    made = [f"{term}: {text}" for term, text in table.terms if term not in NOTED]
+    remarks = [f"{term}: {text}" for term, text in table.terms if term not in NOTED]
     seen = [warning for warning in table.warnings if warning.startswith(_ABSENT)]
     unseen = [f"! {warning}" for warning in table.warnings if warning not in seen]
     texts = [
         rf"% needs \usepackage{{booktabs,graphicx{',longtable' if long else ''}}}",
-        _comments([table.command, table.shared, *made, *table.about, *unseen]).rstrip("\n"),
+        _comments([table.command, table.shared, *remarks, *table.about, *unseen]).rstrip("\n"),
     ]
     texts = ["\n".join(filter(None, texts))]
     first = _label(table, 0)
@@ -505,8 +506,8 @@ def _latex_rows(table: Table, pairs: Sequence[bool], ends: Sequence[str]) -> lis
     rules = {"data": [r"\midrule"], "yardsticks": [rf"\cmidrule(l){{2-{wide}}}"], None: []}
     lines = []
     for cells, row, end in zip(table.cell_texts(), table.rows, ends, strict=True):
-        own = zip(cells, table.columns, pairs, strict=True)
-        lines += [*rules[row.rule], " & ".join(_latex_cell(*cell, row) for cell in own) + end]
+        described = zip(cells, table.columns, pairs, strict=True)
+        lines += [*rules[row.rule], " & ".join(_latex_cell(*cell, row) for cell in described) + end]
     return lines
 
 

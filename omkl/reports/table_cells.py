@@ -115,7 +115,7 @@ def as_data(value: Any) -> Any:
 
 
 @contextmanager
-def fitted(wide: bool = False) -> Iterator[None]:
+def fit_to_width(wide: bool = False) -> Iterator[None]:
     """Fit tables to the terminal, if stdout is one and its user does not want them wide."""
     narrow = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
     token = WIDTH.set(narrow)
@@ -207,13 +207,13 @@ def template(name: str) -> Any:
     """Return a template of omkl/web."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("omkl", "web"), autoescape=True, trim_blocks=True, undefined=StrictUndefined
     )
     functions = (kind_of, row_kinds, part_of, mean_widths)
-    made.globals |= {function.__name__: function for function in functions}
-    made.globals |= {"MISSING": MISSING, "MARK_NAMES": MARK_NAMES["text"]}
-    return made.get_template(name)
+    environment.globals |= {function.__name__: function for function in functions}
+    environment.globals |= {"MISSING": MISSING, "MARK_NAMES": MARK_NAMES["text"]}
+    return environment.get_template(name)
 
 
 def html_of(table: Any) -> str:

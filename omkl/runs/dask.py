@@ -155,17 +155,17 @@ class Dask:
             except (ValueError, TypeError) as error:
                 what = f"not an address such as tcp://host:8786: {error}"
                 raise UserError(f"exec.address={self.address}: {what}") from error
-            made: Future[Any] = Future()
+            connection: Future[Any] = Future()
 
             def make() -> None:
                 try:
-                    made.set_result(Ours(self.address, timeout=self.wait, set_as_default=False))
+                    connection.set_result(Ours(self.address, timeout=self.wait, set_as_default=False))
                 except Exception as error:
-                    made.set_exception(error)
+                    connection.set_exception(error)
 
             threading.Thread(target=make, daemon=True).start()  # a silent server would block it forever
             try:
-                return made.result(self.wait + GRACE)
+                return connection.result(self.wait + GRACE)
             except (ValueError, TypeError, FileNotFoundError, SSLError) as error:
                 what = "certificates are named in dask's own configuration, see docs/security.md"
                 raise UserError(f"exec.address={self.address}: {error_line(error)}; {what}") from error
@@ -246,8 +246,10 @@ def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[s
             arrays = {name: np.require(getattr(dataset, name), requirements="W") for name in ARRAYS}
             keep(replace(dataset, **arrays))
         outcome = attempt(function, job)
-    own = provenance.collect("dask", 1) | provenance.stamp()
-    own = {name: own[name] for name in ("versions", "commit", "dirty", "host", "cpu", "cores", "load")}
+    described = provenance.collect("dask", 1) | provenance.stamp()
+    described = {
+        name: described[name] for name in ("versions", "commit", "dirty", "host", "cpu", "cores", "load")
+    }
     if isinstance(outcome, Failure):
-        return replace(outcome, provenance=own)
-    return outcome | {"provenance": own} if isinstance(outcome, dict) else outcome
+        return replace(outcome, provenance=described)
+    return outcome | {"provenance": described} if isinstance(outcome, dict) else outcome

@@ -188,8 +188,8 @@ def rows_in_memory(
     if labels is not None:
         labels = labels if labels.dtype.kind in "iuf" else labels.astype(str)
         numbers = labels_of_model(labels, about, where, labelled, doubts)
-    own = examples.indptr, examples.indices, examples.values
-    return iter([Rows(*own, numbers, kept + 1, 1, count + 1, {})]), doubts
+    arrays = examples.indptr, examples.indices, examples.values
+    return iter([Rows(*arrays, numbers, kept + 1, 1, count + 1, {})]), doubts
 
 
 def _frame_of(X: Any, columns: list[str]) -> Any:
@@ -200,13 +200,13 @@ def _frame_of(X: Any, columns: list[str]) -> Any:
 
     if hasattr(X, "items"):  # a dict, a Series
         return pd.DataFrame([dict(X.items())])
-    made = X.toarray() if hasattr(X, "toarray") else np.atleast_2d(np.asarray(X))
-    if made.ndim != 2 or made.shape[1] != len(columns):
+    values = X.toarray() if hasattr(X, "toarray") else np.atleast_2d(np.asarray(X))
+    if values.ndim != 2 or values.shape[1] != len(columns):
         raise UserError(
             f"data: the model has the columns {', '.join(columns)}; an array needs these {len(columns)} in "
-            f"this order, and has {counted(made.shape[-1], 'column')}; a frame may have others too"
+            f"this order, and has {counted(values.shape[-1], 'column')}; a frame may have others too"
         )
-    return pd.DataFrame(made, columns=columns)
+    return pd.DataFrame(values, columns=columns)
 
 
 class Prediction(NamedTuple):
@@ -232,9 +232,12 @@ class Errors:
     count: int = 0
     loss: float = 0.0
 
-    def add(self, made: Prediction) -> None:
-        self.rows, self.novel = self.rows + len(made.labels), self.novel + made.labels.count("novel")
-        self.count, self.loss = self.count + made.known, self.loss + made.loss
+    def add(self, prediction: Prediction) -> None:
+        self.rows, self.novel = (
+            self.rows + len(prediction.labels),
+            self.novel + prediction.labels.count("novel"),
+        )
+        self.count, self.loss = self.count + prediction.known, self.loss + prediction.loss
 
     def __str__(self) -> str:
         if self.task == "novelty":
@@ -249,33 +252,33 @@ class Errors:
 
 def predict_rows(model: SavedModel, rows: Rows) -> Prediction:
     """Return the predictions for rows; nothing is learnt."""
-    own = rows.indptr, rows.indices, rows.values
+    arrays = rows.indptr, rows.indices, rows.values
     task, classes = model.about["task"], model.about.get("classes") or ["-1", "1"]
     y = np.full(len(rows.numbers), np.nan) if rows.y is None else rows.y
-    known = ~np.isnan(y)
-    count = int(np.count_nonzero(known))
+    labelled = ~np.isnan(y)
+    count = int(np.count_nonzero(labelled))
     if len(classes) > 2:
-        place, scores = classify(model.learner, *own)
+        place, scores = classify(model.learner, *arrays)
         right = (place == y) & (scores > 0)
     else:
-        scores = score(model.learner, *own)
+        scores = score(model.learner, *arrays)
         place, right = (scores > 0).astype(int), y * scores > 0
     if task == "classification":
         labels: list[Any] = [classes[number] for number in place]
-        return Prediction(labels, scores, count, int(np.count_nonzero(known & ~right)))
+        return Prediction(labels, scores, count, int(np.count_nonzero(labelled & ~right)))
     if task == "novelty":
         return Prediction(["novel" if value < 0 else "usual" for value in scores], scores, count, 0)
-    return Prediction(scores.tolist(), scores, count, float(np.square(scores - y)[known].sum()))
+    return Prediction(scores.tolist(), scores, count, float(np.square(scores - y)[labelled].sum()))
 
 
 def scores_of_classes(model: SavedModel, rows: Rows) -> dict[str, np.ndarray]:
     """Return the score of each class (n,) for rows, by its name."""
-    own = rows.indptr, rows.indices, rows.values
+    arrays = rows.indptr, rows.indices, rows.values
     classes = model.about["classes"]
     if len(classes) > 2:
-        scores = class_scores(model.learner, *own)
+        scores = class_scores(model.learner, *arrays)
     else:
-        scores = np.outer(score(model.learner, *own), [-1.0, 1.0])
+        scores = np.outer(score(model.learner, *arrays), [-1.0, 1.0])
     return dict(zip(map(str, classes), scores.T, strict=True))
 
 
@@ -297,11 +300,11 @@ def predictions_and_std(model: SavedModel, rows: Rows) -> tuple[np.ndarray, np.n
 
     Raises UserError for a learner that has none.
     """
-    check_std(model)
+    require_std(model)
     return score_and_std(model.learner, rows.indptr, rows.indices, rows.values)
 
 
-def check_std(model: SavedModel) -> None:
+def require_std(model: SavedModel) -> None:
     """Raise UserError for a model that does not say how uncertain its predictions are."""
     spec, task = model.learner.spec, model.about["task"]
     if task != "regression" or not has_std(spec):
@@ -322,14 +325,14 @@ def _calibration(learner: Learner, about: Mapping[str, Any]) -> Platt | None:
     return None if state is None else Platt.from_json(state, learner.classes)
 
 
-def records(rows: Rows, made: Prediction, more: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+def records(rows: Rows, prediction: Prediction, more: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
     """Return a record for each row of a part of a file; one that was left out has no label and no score.
 
     It holds the row's number, its ids, label and score, and ``more`` columns.
     """
-    columns = {"label": made.labels, "score": made.scores.tolist()}
+    columns = {"label": prediction.labels, "score": prediction.scores.tolist()}
     columns |= {name: values.tolist() for name, values in more.items()}
-    place = dict(zip(rows.numbers.tolist(), range(len(made.labels)), strict=True))
+    place = dict(zip(rows.numbers.tolist(), range(len(prediction.labels)), strict=True))
     found = []
     for number in range(rows.start, rows.stop):
         at = place.get(number)

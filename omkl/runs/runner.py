@@ -1,13 +1,16 @@
 """From a plan to its finished cells: which are missing, run those, store each one at once."""
 
+import os
+import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from omkl.config import Plan
 from omkl.config.kernel_kinds import SOURCE
@@ -16,16 +19,17 @@ from omkl.errors import Overflow, UserError, counted
 from omkl.passes.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
 from omkl.passes.guards import ctrl_c_kept
 from omkl.runs.cells import check_data, expand
-from omkl.runs.others import TAKEN, in_own_order, unless_finished
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Executor, Failure, make_executor
 from omkl.state.state import may_share
 from omkl.store import provenance
 from omkl.store.fields import KEYED, OBJECTS, dumps
-from omkl.store.store import Store
+from omkl.store.lines import Memo, parse_line
+from omkl.store.store import Store, writers
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 LONG_CELL = 10.0  # seconds of a cell from which on it is worth a hint that threads can share it
 PART = 0.5  # of the time that is left: from here on a cell is a good part of it
@@ -332,13 +336,89 @@ def stored_plans(plans: list[Plan], columns: Sequence[str] | None = None) -> tup
         try:
             cells += expand(plan)
         except UserError as error:
-            known = tuple(own for own in plan.settings if not any(map(to_match, own.params.values())))
-            if len(known) == len(plan.settings):
+            settings = tuple(own for own in plan.settings if not any(map(to_match, own.params.values())))
+            if len(settings) == len(plan.settings):
                 raise
             warnings.append(str(error))
-            cells += expand(replace(plan, settings=known))
+            cells += expand(replace(plan, settings=settings))
     distinct, store = by_key(cells), Store(plans[0].store)
     table, failed = frame_of_cells(store, cells, columns), store.failed(distinct)
     stale, seconds = stale_cells(store, distinct), time.perf_counter() - began
     outcome = Outcome(table, failed, len(cells), 0, len(table), seconds, interrupted=False, stale=stale)
     return outcome, list(dict.fromkeys(warnings))
+
+
+# ------------------------------------------------------------------ other runs on the same store
+# Two runs on one store at once take over each other's finished cells. Before a cell begins, a run reads the
+# new lines of the files that others write: those that have changed since it began. Where a store has so many
+# files that this takes long, it leaves out some tiny cells. A run that finds living writers begins its cells
+# in an order of its own, since in the same order they would all compute the same cell at the same time.
+
+TAKEN = "taken"  # what a job returns whose cell another run has finished
+SHARE = 20  # a look may take one part of this many of the time
+Item = TypeVar("Item")
+
+
+class Others:
+    """The cells that other writers of a store have finished since this run began.
+
+    own: the name of this run's own file    since: when it began, as of time.time()
+    """
+
+    def __init__(self, store: Path, own: str, since: float) -> None:
+        self._folder, self._own, self._since = store / "cells", own, since
+        self._finished: set[str] = set()
+        self._read: dict[str, int] = {}  # how many bytes of each file
+        self._due = 0.0
+
+    def finished(self, key: str) -> bool:
+        """Whether another writer has finished a cell."""
+        if time.monotonic() >= self._due:
+            began = time.monotonic()
+            self._look()
+            now = time.monotonic()
+            self._due = now + SHARE * (now - began)
+        return key in self._finished
+
+    def _look(self) -> None:
+        memo: Memo = {}
+        with os.scandir(self._folder) as entries:
+            names = [one.name for one in entries if one.name.endswith(".jsonl") and one.name != self._own]
+        for name in names:
+            path, begin = self._folder / name, self._read.get(name, 0)
+            try:
+                status = path.stat()
+                if status.st_mtime < self._since or status.st_size <= begin:
+                    continue
+                with path.open("rb") as file:
+                    file.seek(begin)
+                    new = file.read()
+            except OSError:  # it stayed empty and was removed
+                continue
+            end = new.rfind(b"\n") + 1  # the last line may be in the middle of being written
+            self._read[name] = begin + end
+            lines = (parse_line(raw, "cells", memo) for raw in new[:end].splitlines())
+            self._finished.update(line.key for line in lines if line and line.status == "ok")
+
+
+def in_own_order(cells: list[Item], store: Path, own_file: str) -> list[Item]:
+    """Return the cells in the order given, or in one of this writer's own where it is not alone."""
+    if any(name != own_file for name in writers(store)):
+        return random.Random(own_file).sample(cells, len(cells))
+    return cells
+
+
+_others: Callable[..., Others] = cache(Others)  # of this process
+
+
+def unless_finished(store: Path, own_file: str, since: float, run: Callable[[Cell], Any], cell: Cell) -> Any:
+    """Run a cell, or return TAKEN where another writer of the store has finished it; see `Others`.
+
+    It is looked for again when the cell can begin at once: reading the data may take longer than many cells.
+    """
+    others = _others(store, own_file, since)
+    if others.finished(cell.key):
+        return TAKEN
+    cell.data.load()
+    warm_up_once([(cell.spec, cell.params, cell.data.n_classes)])
+    return TAKEN if others.finished(cell.key) else run(cell)

@@ -13,6 +13,8 @@ A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store. It holds a chunk 
 run, and the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and
 ``jobs.json`` with the ids of the queued jobs. If a submission is killed before it writes this file, its cells
 may run twice, which costs time and changes nothing. squeue says whether a job is queued or runs.
+
+Last, the progress of a plan's cells, whatever runs them, and the failed ones in words.
 """
 
 import getpass
@@ -25,6 +27,7 @@ import sys
 import time
 import uuid
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -32,13 +35,14 @@ from pathlib import Path
 from typing import Any
 
 from omkl.config import Plan, Setting
+from omkl.config.parameters import params_text
 from omkl.data import from_json
 from omkl.data.held_out import absolute
 from omkl.errors import OmklError, UserError
 from omkl.files import locked, replacing
 from omkl.passes.cell import Cell
 from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
-from omkl.runs.cells import check_data, expand
+from omkl.runs.cells import check_data, data_names, expand
 from omkl.runs.runner import by_key, run_cells
 from omkl.runs.workers import Loky
 from omkl.store.fields import dumps
@@ -177,8 +181,8 @@ def run_chunk(path: str) -> dict[str, int]:
     chunk = json.loads(Path(path).read_text(encoding="utf-8"))
     again = begun(Path(path)).exists()
     begun(Path(path)).touch()
-    known = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part))])
-    if unknown := [key for key in chunk["keys"] if key not in known]:
+    cells_by_key = by_key([cell for part in chunk["parts"] for cell in expand(_plan(part))])
+    if unknown := [key for key in chunk["keys"] if key not in cells_by_key]:
         have = "has" if len(unknown) == 1 else "have"
         raise OmklError(
             f"{path}: {len(unknown)} of its cells {have} changed since they were submitted (data or "
@@ -186,7 +190,7 @@ def run_chunk(path: str) -> dict[str, int]:
         )
     with Store(chunk["store"]) as store:
         done = store.done(chunk["keys"]) if again and not chunk["fresh"] else set()
-        todo = [known[key] for key in chunk["keys"] if key not in done]
+        todo = [cells_by_key[key] for key in chunk["keys"] if key not in done]
         executor = Loky(max(1, chunk["cpus"] // chunk["threads"]), chunk["threads"])
         executor.name = "slurm"
         lines = [line["status"] for line in run_cells(todo, executor, store, len(todo), progress=False)]
@@ -369,3 +373,74 @@ def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:
     lines = [line.split(None, 2) for line in answer.splitlines()]
     here = str(folder.resolve())
     return {job: "running" for job, state, words in lines if not state.startswith("Z") and here in words}
+
+
+# ------------------------------------------------------------------ the progress of a plan
+
+STATES = ("done", "running", "queued", "failed", "missing")
+MOST_LINES = 20
+
+
+@dataclass(frozen=True)
+class Status:
+    """The progress of a plan.
+
+    rows: one per learner and data set, with the number of cells in each of STATES: done (in the store),
+    running or queued (in a job of exec=slurm), failed (when last tried), or missing
+    failed: the lines of failed cells    logs: of the jobs that died at a cell that is missing now
+    silence: why Slurm does not answer; then submitted cells that have not ended are UNKNOWN, one more column;
+    empty where there are none
+    """
+
+    rows: list[dict[str, Any]]
+    failed: list[dict[str, Any]]
+    logs: list[Path]
+    silence: str = ""
+
+
+def status_of(plan: Plan) -> Status:
+    """Return the progress of a plan. Raises as ``expand`` and the store do."""
+    cells = expand(plan)
+    keys = {cell.key for cell in cells}
+    with Store(plan.store) as store:
+        done = store.done(keys)
+        failed = {line["key"]: line for line in store.failed(keys)}
+    live, silence = states_of_jobs(plan.store)
+    died = died_at(plan.store, done | failed.keys())
+    states = {key: live.get(key, "missing") for key in keys}
+    states |= {key: "failed" for key in failed if states[key] in ("missing", UNKNOWN)}
+    states |= dict.fromkeys(done, "done")
+    unknown = UNKNOWN in states.values()
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    names = data_names(cells)
+    for cell in cells:
+        name = names[cell.data.content_hash]
+        counts.setdefault((name, cell.spec.name), Counter())[states[cell.key]] += 1
+    columns = (*STATES, UNKNOWN) if unknown else STATES
+    rows = [
+        {"data": data, "algo": learner, "cells": count.total(), **{name: count[name] for name in columns}}
+        for (data, learner), count in counts.items()
+    ]
+    logs = dict.fromkeys(log for key, log in died.items() if states.get(key) == "missing")
+    tried = [line for key, line in failed.items() if states[key] == "failed"]
+    return Status(rows, tried, list(logs), silence if unknown else "")
+
+
+def failures_text(failed: Iterable[dict[str, Any]]) -> list[str]:
+    """Return failed cells as at most 21 lines of text; repetitions with the same error share a line."""
+
+    def kind(line: dict[str, Any]) -> tuple[str, ...]:
+        pool = f" pool={line['pool']}" if line["pool"] else ""
+        return line["data"], f"{line['algo']}{pool} {params_text(line['params'])}".rstrip(), line["error"]
+
+    lines = []
+    for (data, learner, error), group in groupby(sorted(failed, key=kind), key=kind):
+        reps = enumerate(sorted(line["rep"] for line in group))
+        runs = [[rep for _, rep in run] for _, run in groupby(reps, key=lambda pair: pair[1] - pair[0])]
+        texts = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+        many = "s" if len(runs) > 1 or len(runs[0]) > 1 else ""
+        lines.append(f"{learner} on {data}, repetition{many} {texts}: {error}")
+    if len(lines) > MOST_LINES:
+        more = f"... and {len(lines) - MOST_LINES} more"
+        return [*lines[:MOST_LINES], f"{more} (the store has them all: its lines with status failed)"]
+    return lines

@@ -81,9 +81,9 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
     Raises UserError for a value that is not right.
     """
     keys = rule_keys()
-    own = [word for word in words if word.partition("=")[0] in keys]
+    of_rule = [word for word in words if word.partition("=")[0] in keys]
     values = {key: parameter.value for key, parameter in keys.items()}
-    for key, override in parse_words(own).items():
+    for key, override in parse_words(of_rule).items():
         if keys[key].domain == "names":
             values[key] = keys[key].check(list(override.values))
             continue
@@ -91,7 +91,7 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
             raise UserError(f"{override.text}: {key} takes one value, got {len(override.values)}")
         values[key] = override.checked(keys[key].check)[0]
     values["pools"] = tuple(conf.known_option("pool", name, "kernel pool") for name in values["pools"])
-    return Rule(**values), [word for word in words if word not in own]
+    return Rule(**values), [word for word in words if word not in of_rule]
 
 
 # ------------------------------------------------------------------ races
@@ -188,7 +188,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             "omkl tune judges by the rounds of its passes, without test=; run its best settings with it, as "
             "in `omkl run settings=best.yaml test=0.2`"
         )
-    made = []
+    every = []
     for data in plan.data:
         if data.task == "novelty":
             raise UserError(
@@ -219,8 +219,8 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             )
             rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
             reported = replace(own, settings=trials[:1], rounds=held)
-            made.append(Race(trials, rungs, lengths, reported, rule, space))
-    return made
+            every.append(Race(trials, rungs, lengths, reported, rule, space))
+    return every
 
 
 def run_races(chosen: list[Race], **how: Any) -> tuple[list[Tuned], list[dict[str, Any]]]:
@@ -324,9 +324,9 @@ def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]
         costs, scores = measure.sign * of_cells.unscaled(measure.name), {}
         for place in state.places:
             wanted = keys[repr(state.race.trials[place].stored)]
-            own = [places[key] for key in wanted if key in places]
-            error = float(costs[own].mean()) if len(own) == len(wanted) else _WORST
-            seconds = float(seconds_of[own].mean()) if own else 0.0
+            there = [places[key] for key in wanted if key in places]
+            error = float(costs[there].mean()) if len(there) == len(wanted) else _WORST
+            seconds = float(seconds_of[there].mean()) if there else 0.0
             scores[place] = Score(error, seconds)
         yield scores
 
@@ -350,9 +350,9 @@ def axes(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[Axis]:
     kept = set(fixed)
     return [
         Axis(name, part, form)
-        for name, own in spec.hyperparameters.items()
-        if own.search and not {name, f"{spec.name}.{name}"} & kept
-        for part, form in own.search.get(task, {}).items()
+        for name, parameter in spec.hyperparameters.items()
+        if parameter.search and not {name, f"{spec.name}.{name}"} & kept
+        for part, form in parameter.search.get(task, {}).items()
     ]
 
 

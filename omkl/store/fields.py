@@ -280,8 +280,8 @@ class CellMeasures:
             if MEASURES[name].of == "counts" and not MEASURES[name].field:
                 self._made |= self._of_counts()
             else:
-                own = self.column(_MEASURED.get(name, "mse"))
-                self._made[name] = np.sqrt(own) if MEASURES[name].root else own
+                values = self.column(_MEASURED.get(name, "mse"))
+                self._made[name] = np.sqrt(values) if MEASURES[name].root else values
         return self._made[name]
 
     def column(self, name: str) -> np.ndarray:

@@ -78,16 +78,16 @@ def encode_cell(line: dict[str, Any]) -> bytes:
     Raises ValueError for NaN, infinity, or a field that is missing or of another type than its table says,
     TypeError for what JSON cannot hold.
     """
-    own = {name: value for name, value in line.items() if name not in SHARED}
+    fields = {name: value for name, value in line.items() if name not in SHARED}
     shared = {name: line[name] for name in SHARED if name in line}
     provenance = dict(shared.get("provenance", {}))
-    own |= {name: provenance.pop(name) for name in OWN_PROVENANCE if name in provenance}
+    fields |= {name: provenance.pop(name) for name in OWN_PROVENANCE if name in provenance}
     shared["provenance"] = provenance
-    if (status := own.get("status")) not in _OWN:
+    if (status := fields.get("status")) not in _OWN:
         raise ValueError(f"status must be ok or failed, got {status!r}")
-    if wrong := wrong_field(own, _OWN[status]) or wrong_field(shared, _SHARED[status]):
+    if wrong := wrong_field(fields, _OWN[status]) or wrong_field(shared, _SHARED[status]):
         raise ValueError(wrong)
-    return _sealed({name: own[name] for name in _FIRST if name in own} | own | shared)
+    return _sealed({name: fields[name] for name in _FIRST if name in fields} | fields | shared)
 
 
 def encode_curve(key: str, time: str, curve: dict[str, Any]) -> bytes:
@@ -164,16 +164,16 @@ def parse_line(raw: bytes, kind: str, memo: Memo, file: str = "", number: int = 
             good = type(line["time"]) is str and is_curve(line["curve"])
             return Line(line["key"], None, line["time"], line, {}, file, number) if good else None
         first, seam, tail = body.partition(_SEAM)
-        own = orjson.loads(b"{" + first + (b"}" if seam else b""))
-        status = own["status"]
+        fields = orjson.loads(b"{" + first + (b"}" if seam else b""))
+        status = fields["status"]
         shared = memo.get((status, tail))
         if shared is None:
             shared = orjson.loads(b'{"algo":' + tail)
             if wrong_field(shared, _SHARED[status]):
                 return None
             memo[status, tail] = shared
-        if wrong_field(own, _OWN[status]):
+        if wrong_field(fields, _OWN[status]):
             return None
-        return Line(own["key"], status, own.get("time") or "", own, shared, file, number)
+        return Line(fields["key"], status, fields.get("time") or "", fields, shared, file, number)
     except (ValueError, KeyError, TypeError, AttributeError):
         return None  # no line of ours, although its checksum is right

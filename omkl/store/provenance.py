@@ -19,7 +19,7 @@ _DECIDING = ("numpy", "scipy", "numba", "llvmlite")  # whose versions may decide
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWS = {  # parts of omkl that print, draw, query or store what others computed
     *("reports", "publications", "pages", "theorems", "cli", "api", "testing", "__main__.py"),
-    "runs/status.py",
+    "runs/slurm.py",
 }
 
 

@@ -217,8 +217,8 @@ class Store:
         with no_collection():
             while batch := list(islice(lines, _BATCH)):
                 for row, line in enumerate(batch, count):
-                    rank, known = line.rank, latest.get(line.key)
-                    if known is None or rank >= known[0]:
+                    rank, earlier = line.rank, latest.get(line.key)
+                    if earlier is None or rank >= earlier[0]:
                         latest[line.key] = rank, row
                 for name, values in made.items():
                     values += _GETTERS[name](batch)

@@ -101,10 +101,10 @@ def merge(target: Store, sources: Iterable[Path]) -> Counter[str]:
         with contextlib.ExitStack() as files:  # it renames them in reverse order, the curves first
             for folder in FOLDERS:  # read the cells first: a sweep may be writing
                 file = files.enter_context(replacing(target.path / folder / name))
-                known = {_digest(raw) for raw, _ in target.raw_lines(folder)}
+                digests = {_digest(raw) for raw, _ in target.raw_lines(folder)}
                 for raw, _ in (pair for source in stores for pair in source.raw_lines(folder)):
-                    if (digest := _digest(raw)) not in known:
-                        known.add(digest)
+                    if (digest := _digest(raw)) not in digests:
+                        digests.add(digest)
                         file.write(raw.rstrip() + b"\n")
                         copied[folder] += 1
         for folder in set(FOLDERS) - copied.keys():

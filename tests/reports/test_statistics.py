@@ -46,7 +46,7 @@ TIES = np.round(VALUES)
         ),
         (own.critical_difference(4, 14), pytest.approx(1.25, abs=5e-3)),
         (own.critical_difference(4, 14, alpha=0.1), pytest.approx(1.12, abs=5e-3)),
-        (own.difference_interval(np.full(6, 0.25)), (0.25, 0.25)),
+        (own.mean_interval(np.full(6, 0.25)), (0.25, 0.25)),
         # P(better), P(equal), P(worse) of the authors' package: baycomp 1.0.3, rope 1
         *(
             (own.bayesian_signed_rank(np.array(given)), pytest.approx(expected, abs=0.01))
@@ -84,7 +84,7 @@ def test_there_is_no_t_test_of_few_values_or_without_variance():
 @pytest.mark.parametrize("seed", [1, 2])
 def test_an_interval_within_a_margin_is_two_one_sided_t_tests(seed, shift):
     differences, margin = shift + 0.3 * np.random.default_rng(seed).normal(size=12), 0.5
-    low, high = own.difference_interval(differences)
+    low, high = own.mean_interval(differences)
     below = stats.ttest_1samp(differences, margin, alternative="less").pvalue < own.ALPHA
     above = stats.ttest_1samp(differences, -margin, alternative="greater").pvalue < own.ALPHA
     assert (high < margin, low > -margin) == (below, above)

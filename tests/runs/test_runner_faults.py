@@ -20,7 +20,7 @@ from omkl.config import Plan, Setting
 from omkl.data import find
 from omkl.errors import OmklError, UserError
 from omkl.runs import runner
-from omkl.runs.status import failures_text
+from omkl.runs.slurm import failures_text
 from omkl.store.store import Store
 
 

@@ -21,7 +21,7 @@ from omkl.config import Setting
 from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError
 from omkl.runs import runner
-from omkl.runs.status import status_of
+from omkl.runs.slurm import status_of
 from omkl.store.store import Store
 
 pytest.importorskip("submitit")
