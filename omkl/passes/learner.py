@@ -26,7 +26,7 @@ from omkl.passes.overflow import Needs, growth, kernel_faults
 from omkl.passes.scaling import Scaling, Units, in_units
 from omkl.paths import EXTENSIONS
 from omkl.state.resource import Arrays, Resource, Setup
-from omkl.state.state import absent, grow_part, load, make, make_room, widen
+from omkl.state.state import absent, add_features, grow_part, load, make, make_room
 
 CURVE_POINTS = 100
 MOST_ROWS = 64  # lengths of rows that are kept to be written anew
@@ -283,7 +283,7 @@ class Learner:
         return [
             self.state[name]
             for name in self._storing()
-            if self.resources[name].threaded and self.state[name].size[0] >= WORTH
+            if self.resources[name].threaded and self.state[name].n_sv_union[0] >= WORTH
         ]
 
     def _renumber(self, shift: int) -> None:
@@ -320,7 +320,7 @@ class Learner:
         """The value of that resource, an Expansion or a Budget; None for a learner without."""
         return None if self.stores is None else self.state[self.stores]
 
-    def widen(self, d: int) -> None:
+    def add_features(self, d: int) -> None:
         """Go on with d features, at least as many as there are; the new ones were 0 so far.
 
         Predictions for rows without the new features stay as they are. The frequencies of random features are
@@ -331,10 +331,10 @@ class Learner:
                 self.needs = Needs(self.pool["kernels"] if self.pool is not None else [], d)
                 how: Any = {"classes": self.classes, "members": len(self.members)}
                 setup = Setup(self.params, self.pool, d, self.state["rng"], **how)
-                widen(self.resources, self.state, setup)
+                add_features(self.resources, self.state, setup)
                 self.d = d
                 if self.scaling is not None:
-                    self.scaling.widen(d)
+                    self.scaling.add_features(d)
 
     @property
     def draws_frequencies(self) -> bool:

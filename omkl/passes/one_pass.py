@@ -145,7 +145,7 @@ def _figures(
     T = trace.score.size
     _check_recorded(trace.score)
     E = learner.classifiers
-    union, total = (int(n) for n in E.size) if E is not None else (0, 0)
+    union, total = (int(E.n_sv_union[0]), int(E.n_sv_sum[0])) if E is not None else (0, 0)
     n_sv = [int(n) for n in E.n_sv] if E is not None else []
     if sum(n_sv) != total:  # kernels that share one list
         n_sv = [total]

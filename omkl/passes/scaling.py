@@ -156,7 +156,7 @@ class Scaling:
         if not np.isfinite(self.targets).all():
             raise UserError("the targets are too large to be scaled: the deviation overflows")
 
-    def widen(self, d: int) -> None:
+    def add_features(self, d: int) -> None:
         """Go on with d features; the new ones were 0 so far."""
         if self.scale:
             self.rows = _wider(self.rows, d)

@@ -78,7 +78,7 @@ class Stack(Learner):
         margins[np.isnan(margins)] = 0.0  # of features that overflow
         return np.clip(margins, -LARGEST, LARGEST, out=margins), seconds
 
-    def widen(self, d: int) -> None:
+    def add_features(self, d: int) -> None:
         """Go on with d features, at least as many as there are; the new ones were 0 so far.
 
         Raises UserError for a member of another package, which cannot.
@@ -90,10 +90,10 @@ class Stack(Learner):
                         f"{member.spec.label} cannot go on with more columns; name all in the first row"
                     )
             for member in self.members:
-                member.widen(d)
+                member.add_features(d)
             if self.shared is not None:
-                self.shared.widen(d)
-            super().widen(d)
+                self.shared.add_features(d)
+            super().add_features(d)
 
     @property
     def held(self) -> list[Any]:

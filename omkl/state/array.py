@@ -157,13 +157,13 @@ class Array(Resource):
         sides = zip(self.shape, value.shape, strict=True)
         return _padded(value, [slots.get(str(side), had) for side, had in sides]) if self.along else value
 
-    def widen(self, value: np.ndarray, setup: Setup) -> np.ndarray:
+    def add_features(self, value: np.ndarray, setup: Setup) -> np.ndarray:
         if not any({"d", "few"} & set(names_in(side)) for side in self.shape):  # a sum of lengths has d last
             return value
-        wider = self.make(setup)
-        kept = tuple(map(slice, map(min, value.shape, wider.shape)))
-        wider[kept] = value[kept]
-        return wider
+        larger = self.make(setup)
+        kept = tuple(map(slice, map(min, value.shape, larger.shape)))
+        larger[kept] = value[kept]
+        return larger
 
     def save(self, value: np.ndarray) -> Arrays:
         return {"": value}

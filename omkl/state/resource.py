@@ -226,7 +226,7 @@ class Resource:
         """Return the value with room for as many slots as the dictionaries have."""
         return value
 
-    def widen(self, value: Any, setup: Setup) -> Any:
+    def add_features(self, value: Any, setup: Setup) -> Any:
         """Return the value for ``setup.d`` features, more than before; rows had 0 in the new ones so far."""
         return value
 

@@ -99,11 +99,11 @@ def grow_part(state: State, values: dict[str, Any], stream: "Stream", learn: boo
         values[name] = resource.follow(values[name], slots)
 
 
-def widen(state: State, values: dict[str, Any], setup: Setup) -> None:
+def add_features(state: State, values: dict[str, Any], setup: Setup) -> None:
     """Give the values room for ``setup.d`` features, in place."""
     for name, resource in state.items():
         if name in values:
-            values[name] = resource.widen(values[name], setup)
+            values[name] = resource.add_features(values[name], setup)
 
 
 # ------------------------------------------------------------------ what a state and its passes cost

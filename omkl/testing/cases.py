@@ -151,17 +151,17 @@ def stored(learner: Learner) -> Arrays:
     if "B" in learner.state:
         return stored_in_slots(learner.state["B"])
     E = learner.state["E"]
-    n = E.size[0]
+    n = E.n_sv_union[0]
     nnz = E.indptr[n]
     return {
-        **({} if E.class_of is None else {"sides": E.class_of[:, :n]}),
+        **({} if E.class_of is None else {"class_of": E.class_of[:, :n]}),
         "A": E.A[:, :n],
-        "stored_by": E.kernel_mask[:n],
+        "kernel_mask": E.kernel_mask[:n],
         "indptr": E.indptr[: n + 1],
         "indices": E.indices[:nnz],
         "values": E.values[:nnz],
         "norm2": E.norm2[:n],
-        "size": E.size,
+        "n_sv_sum": E.n_sv_sum,
         "n_sv": E.n_sv,
     }
 
@@ -175,12 +175,13 @@ def stored_in_slots(B: Any) -> Arrays:
     at = np.concatenate([np.empty(0, int), *(np.arange(*pair) for pair in ends)])
     return {
         "A": B.A[:n, :, 0].T if B.classes is None else B.A[:n].T,
-        "own": B.own[:n],
+        "self_kernel": B.self_kernel[:n],
         "indptr": np.append(0, np.cumsum(ends[:, 1] - ends[:, 0])),
         "indices": B.indices[at],
         "values": B.values[at],
         "norm2": B.norm2[examples],
-        "size": B.size,
+        "n_sv_union": B.n_sv_union,
+        "n_sv_sum": B.n_sv_sum,
         "n_sv": B.n_sv,
         "oldest": B.oldest,
     }
@@ -204,7 +205,7 @@ def state(learner: Learner) -> Arrays:
         elif k == "F":
             arrays["F.V"] = v.V
         elif k not in ("E", "B", "rng"):
-            arrays |= {f"{k}.A": v.A[:, : v.size[0]], f"{k}.size": v.size}
+            arrays |= {f"{k}.A": v.A[:, : v.n_sv_union[0]], f"{k}.n_sv_sum": v.n_sv_sum}
     return {name: array.copy() for name, array in arrays.items()}
 
 

@@ -356,7 +356,7 @@ def class_coefficients(learner: Learner) -> Examples:
     """Stored rows (n,) and the coefficients (m, C, n) of each kernel and class."""
     E, C = learner.classifiers, learner.classes
     if isinstance(E, Expansion):
-        n, m = E.size[0], E.n_sv.size
+        n, m = E.n_sv_union[0], E.n_sv.size
         made = np.zeros((m, C, n))
         i, j = np.mgrid[:m, :n]
         np.add.at(made, (i, E.class_of[m, :n], j), E.A[:, :n])

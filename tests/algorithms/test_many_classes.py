@@ -130,10 +130,10 @@ def test_damaged_classes_of_saved_arrays_are_found(damage, said):
     X, label, C, given = STREAMS["clouds of 5"]
     learner, _ = class_pass("omkc_dd", X, label, C, given)
     header, arrays = pack(learner)
-    sides = arrays["E.sides"].copy()
-    sides[0, 3] = sides[-1, 3] if damage is None else damage
+    class_of = arrays["E.class_of"].copy()
+    class_of[0, 3] = class_of[-1, 3] if damage is None else damage
     with pytest.raises(ValueError, match=f"E: .*{said}"):
-        unpack(header, arrays | {"E.sides": sides})
+        unpack(header, arrays | {"E.class_of": class_of})
 
 
 @pytest.mark.parametrize("name", NAMES)
