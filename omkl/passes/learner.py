@@ -54,11 +54,10 @@ class Learner:
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
-    random features, in place of drawn ones; threads: how many may share a block (never changes a result);
-    looked_up: whether kernel values are looked up, which allows larger blocks; classes: of the data, which a
-    learner of `about.classes: many` tells apart where there are more than two; saved: the arrays of a saved
-    state, in place of the one that a learner begins with; scaling: of its rows and targets, and
-    what fills gaps.
+    random features, in place of drawn ones; threads: how many may share a block, or `Threads`, which never
+    changes a result; classes: of the data, which a learner of `about.classes: many` tells apart where there are
+    more than two; saved: the arrays of a saved state, in place of the one that a learner begins with; scaling:
+    of its rows and targets, and what fills gaps.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     Raises UserError for hyperparameters or a pool that the learner does not take.
@@ -76,8 +75,7 @@ class Learner:
         block: int | None = None,
         rounds: int | None = None,
         frequencies: np.ndarray | None = None,
-        threads: int = 1,
-        looked_up: bool = False,
+        threads: "int | Threads" = 1,
         classes: int = 2,
         saved: Arrays | None = None,
         scaling: Scaling | None = None,
@@ -87,9 +85,9 @@ class Learner:
             spec.check_pool(pool)
         self.spec, self.pool, self.d = spec, pool, d
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
-        self.block = block or max(BLOCK, rows_of_block(threads, looked_up))
+        self._threads = threads if isinstance(threads, Threads) else Threads(threads)
+        self.block = block or max(BLOCK, self._threads.rows_of_block)
         self._cut = block or BLOCK  # parts end at multiples of it
-        self._threads = Threads(threads)
         self.m = len(pool["kernels"]) if pool is not None else 0
         self.needs = Needs(pool["kernels"] if pool is not None else [], d)
         self.scaling = scaling
@@ -119,7 +117,7 @@ class Learner:
     def renew_locks(self) -> None:
         """Begin with locks that nobody holds, and with threads: a new learner, or one in a forked child."""
         self.lock = threading.RLock()  # held by whoever reads or changes the learner, for a whole call
-        self._threads = Threads(self._threads.count)
+        self._threads = self._threads.renewed()
 
     def change(self, params: dict, where: str | None = None, argument: Callable[[str], str] = str) -> None:
         """Continue with other hyperparameters.
@@ -458,12 +456,20 @@ def rows_of_block(count: int, looked_up: bool) -> int:
 
 
 class Threads:
-    """A number of threads for the blocks of one learner."""
+    """A number of threads for the blocks of one learner.
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    looked_up: whether kernel values are looked up, which allows larger blocks
+    """
+
+    def __init__(self, count: int, looked_up: bool = False) -> None:
+        self.count, self.looked_up = count, looked_up
+        self.rows_of_block = rows_of_block(count, looked_up)
         self._pool = ThreadPoolExecutor(count - 1) if count > 1 else None
         self._tiles: list[Tile] = []
+
+    def renewed(self) -> "Threads":
+        """Return as many new threads."""
+        return Threads(self.count, self.looked_up)
 
     def prepare(self, E: Expansion, stream: Any) -> None:
         """Load or compile what `open_block` calls, once, before a clock starts."""

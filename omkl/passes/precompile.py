@@ -11,7 +11,7 @@ import platform
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -90,34 +90,40 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     settings: (LearnerSpec, hyperparameters) or, where there are more than two classes, (LearnerSpec,
     hyperparameters, classes). Says on stderr what it compiles.
     """
-    chosen = _with_members(map(setting, settings))
-    for spec, params, many in chosen:
+    versions: dict[str, Setting] = {}
+    for chosen in _with_members(map(setting, settings)):
+        spec, params, many = chosen
         if spec.estimator:  # imports its package, and sees wrong arguments
             third_party.make_estimator(spec, params, 0, 3 if many else 2)
-    versions = {version(*own): own for own in chosen if not own[0].estimator}
+        else:
+            versions[version(*chosen)] = chosen
     if all(_mark(name).exists() for name in versions):
-        for own in versions.values():
-            _load(*own)
+        for chosen in versions.values():
+            _load(*chosen)
         return
-    unusable, worker = numba_cache.unusable(), multiprocessing.parent_process() is not None
+    worker = multiprocessing.parent_process() is not None
+    _compile_all(versions, quiet=worker)
+    if (why := numba_cache.unusable() or numba_cache.lost()) and not worker:
+        warnings.warn(f"compiled code is not kept, so later runs compile it again: {why}", stacklevel=2)
+
+
+def _compile_all(versions: Mapping[str, Setting], quiet: bool) -> None:
+    """Compile these versions, one process at a time and with helpers; quiet: say nothing."""
+    unusable = numba_cache.unusable()
     with ExitStack() as stack:
         with suppress(OSError):  # a folder that cannot be locked: each process compiles for itself
             lock = numba_cache.base() / "compiling"
             stack.enter_context(locked(lock, "compiling the learners", LONGEST_WAIT))
-        new = {name: own for name, own in versions.items() if not _mark(name).exists()}
-        kept = "not kept on disk" if unusable else "once; kept on disk"
-        names = [own[0].name for own in new.values()]
-        bar = stack.enter_context(_announced(names, kept)) if new and not worker else None
+        new = {name: one for name, one in versions.items() if not _mark(name).exists()}
+        names = [] if quiet else [spec.name for spec, *_ in new.values()]
+        bar = stack.enter_context(_announced(names, "not kept on disk" if unusable else "once; kept on disk"))
         if new and not unusable:
             stack.enter_context(_helped(list(new.values())))
-        for name, own in versions.items():
-            if bar is not None and name in new:
-                bar.set_postfix_str(own[0].name)
-            _compile(name, own)
-            if bar is not None and name in new:
-                bar.update()
-    if (why := unusable or numba_cache.lost()) and not worker:
-        warnings.warn(f"compiled code is not kept, so later runs compile it again: {why}", stacklevel=2)
+        for name, one in versions.items():
+            if name in new:
+                bar.set_postfix_str(one[0].name)
+            _compile(name, one)
+            bar.update(name in new)
 
 
 def _mark(name: str) -> Path:
@@ -223,14 +229,15 @@ def _help(text: str) -> None:
 def _announced(names: list[str], kept: str) -> Iterator[Any]:
     """Name the learners to be compiled on stderr; on a terminal, yield a bar that counts them instead.
 
-    kept: whether they are kept on disk
+    names: say nothing where there are none    kept: whether they are kept on disk
     """
     look = "{desc}: {n_fmt} of {total_fmt} |{bar}| {elapsed}{postfix}"
     what = f"compiling {counted(len(names), 'learner')} ({kept})"
+    silent = None if names else True  # None: unless on a terminal
     bar: Any = tqdm(
-        total=len(names), disable=None, leave=False, desc=what, bar_format=look, dynamic_ncols=True
+        total=len(names), disable=silent, leave=False, desc=what, bar_format=look, dynamic_ncols=True
     )
-    if bar.disable:  # not on a terminal
+    if bar.disable and names:  # not on a terminal
         named = list(dict.fromkeys(names))  # a learner has a version for more than two classes
         more = f" and {len(named) - MOST_NAMES} more" if len(named) > MOST_NAMES else ""
         print(f"compiling {', '.join(named[:MOST_NAMES])}{more} ({kept}) ...", file=sys.stderr, flush=True)

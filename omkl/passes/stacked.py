@@ -14,7 +14,7 @@ from omkl.config import members_of
 from omkl.config.learners import LearnerSpec, check_classes
 from omkl.engine.stream import Stream, Trace
 from omkl.errors import UserError
-from omkl.passes.learner import Learner
+from omkl.passes.learner import Learner, Threads
 from omkl.passes.model import scored
 from omkl.passes.overflow import Growth
 from omkl.passes.scaling import Scaling
@@ -164,8 +164,7 @@ def new_learner(
     block: int | None = None,
     rounds: int | None = None,
     classes: int = 2,
-    threads: int = 1,
-    looked_up: bool = False,
+    threads: int | Threads = 1,
     scaling: Scaling | None = None,
 ) -> Learner:
     """Return a learner of omkl that has learnt nothing, with its members where it is a stack.
@@ -174,7 +173,7 @@ def new_learner(
     member draws its random numbers from a seed that the stack's own draws.
     """
     if not spec.is_stack:
-        how: Any = {"classes": classes, "threads": threads, "looked_up": looked_up, "scaling": scaling}
+        how: Any = {"classes": classes, "threads": threads, "scaling": scaling}
         return Learner(spec, params, pool, d, seed, block, rounds, **how)
     settings = members_of(spec, spec.checked(params))
     seeds = np.random.default_rng(seed).integers(2**63, size=len(settings)).tolist()
@@ -191,4 +190,5 @@ def new_learner(
     are_scaled = [bool(setting.scaling) for setting in settings]
     shared = Scaling(d, "online", centred) if any(are_scaled) else None
     how = {"block": block, "rounds": rounds, "classes": classes, "scaling": scaling}
-    return Stack(spec, params, d, seed, members, are_scaled, shared, threads, **how)
+    count = threads.count if isinstance(threads, Threads) else threads
+    return Stack(spec, params, d, seed, members, are_scaled, shared, count, **how)

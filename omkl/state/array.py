@@ -74,31 +74,18 @@ class Array(Resource):
     @classmethod
     def parse(cls, written: Mapping[str, Any], known: Known) -> "Array":
         keys = cls.keys(written)
-        shape, dtype, grows = keys["shape"], keys.get("dtype", "float"), keys.get("grows")
         lengths = ("m", "d", "few", "members", *known.dictionaries)
-        if not isinstance(shape, list) or not shape:
-            raise ValueError("shape must be a list of lengths such as [m, 2D]")
-        for side in shape:
-            if isinstance(side, str):
-                for name in names_in(side):
-                    known.check(name, *lengths)
-            elif not isinstance(side, int) or side < 0:
-                raise ValueError(f"shape: {side!r} is not a length")
+        shape, made_with = keys["shape"], keys.get("made_with", [])
+        _check_shape(shape, known, lengths)
         for key in ("fill", "diagonal"):
-            value = keys.get(key, 0)
-            if isinstance(value, str):
-                for name in names_in(value.removeprefix("1/")):
-                    known.check(name, *lengths)
-            elif not isinstance(value, int | float):
-                raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
-        if dtype not in ("float", "int"):
+            _check_fill(key, keys.get(key, 0), known, lengths)
+        if (dtype := keys.get("dtype", "float")) not in ("float", "int"):
             raise ValueError(f"dtype must be float or int, got {dtype!r}")
-        made_with = keys.get("made_with", [])
         if not isinstance(made_with, list):
             raise ValueError("made_with must be a list of hyperparameters")
         for name in made_with:
             known.check(name)
-        if grows is not None and grows not in known.resources:
+        if (grows := keys.get("grows")) is not None and grows not in known.resources:
             raise ValueError(f"grows: there is no array {grows!r} that counts the rounds")
         if (domain := keys.get("domain")) is not None:
             interval(domain)
@@ -214,3 +201,25 @@ def _padded(array: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     larger = np.zeros(shape, array.dtype)
     larger[tuple(map(slice, array.shape))] = array
     return larger
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+def _check_shape(shape: Any, known: Known, lengths: tuple[str, ...]) -> None:
+    if not isinstance(shape, list) or not shape:
+        raise ValueError("shape must be a list of lengths such as [m, 2D]")
+    for side in shape:
+        if isinstance(side, str):
+            for name in names_in(side):
+                known.check(name, *lengths)
+        elif not isinstance(side, int) or side < 0:
+            raise ValueError(f"shape: {side!r} is not a length")
+
+
+def _check_fill(key: str, value: Any, known: Known, lengths: tuple[str, ...]) -> None:
+    if isinstance(value, str):
+        for name in names_in(value.removeprefix("1/")):
+            known.check(name, *lengths)
+    elif not isinstance(value, int | float):
+        raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")

@@ -17,7 +17,7 @@ from omkl.engine.expansion import Expansion
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import counted
 from omkl.passes.learner import Learner
-from omkl.passes.one_pass import run_pass
+from omkl.passes.one_pass import whole_pass
 from omkl.testing.cases import csr_of, dataset, fitting, matrix_of, new_learner, pool_for, slots_of, stored
 from omkl.testing.definitions import Result, kernels
 
@@ -103,9 +103,7 @@ def both(
     given = None
     if spec.kernels == "pool":
         given = fitting(spec, pool_name if isinstance(pool_name, dict) else pool(str(pool_name)))
-    ends: list[Any] = []
-    figures = run_pass(spec, params, given, data, order, SEED, on_end=lambda *end: ends.extend(end))
-    learner, trace = ends
+    figures, learner, trace = whole_pass(spec, params, given, data, order, SEED)
     hyper = {k: v for k, v in params.items() if k not in ("kernel", "prefix")}
     if hyper.get("select") == "hindsight":  # drawn as choose_kernels does; the twin counts in arrivals
         apart = np.random.default_rng(seeds.derive("apart", data.content_hash)).permutation(data.T)

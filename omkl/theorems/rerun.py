@@ -312,17 +312,11 @@ class Repetition:
     @cached_property
     def scores(self) -> np.ndarray:
         """The predictions' scores (T,), each before its update."""
-        from omkl.passes.one_pass import run_pass
+        from omkl.passes.one_pass import whole_pass
 
-        cell, traces = self.cell, []
+        cell, learner = self.cell, (self.cell.spec, self.cell.params, self.cell.pool)
         how: Any = {"scaling": cell.scaling, "block": cell.block}
-        dataset, order = self.stream
-        run_pass(
-            *(cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed),
-            **how,
-            on_end=lambda learner, trace: traces.append(trace),
-        )
-        return traces[0].score
+        return whole_pass(*learner, *self.stream, cell.permutation_seed, **how).trace.score
 
     @cached_property
     def rounds(self) -> Replay:
