@@ -54,10 +54,10 @@ class Learner:
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
-    random features, in place of drawn ones; threads: how many may share a block, or `Threads`, which never
-    changes a result; classes: of the data, which a learner of `about.classes: many` tells apart where there are
-    more than two; saved: the arrays of a saved state, in place of the one that a learner begins with; scaling:
-    of its rows and targets, and what fills gaps.
+    random features, in place of drawn ones; threads: how many may share a block, or `Threads` (never change a
+    result); classes: of the data, which a learner of `about.classes: many` tells apart where there are more
+    than two; saved: the arrays of a saved state, in place of the one that a learner begins with; scaling: of
+    its rows and targets, and what fills gaps.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     Raises UserError for hyperparameters or a pool that the learner does not take.

@@ -296,7 +296,7 @@ def _twin(kind: KernelKind, learner: str, twin: twins.Twin) -> None:
     data = clouds()
     X = matrix_of(data)[:120]
     data = dataset(X if kind.negative else np.abs(X), data.y[:120], "clouds")
-    kernel, over = _usual(kind, data.d), {}
+    kernel, over = _usual(kind, data.d), dict[str, Any]()
     pool: Any = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}, kernel]}
     if learner_spec(learner).kernels == "own":
         over, pool = {"kernel": kernel}, None
