@@ -137,7 +137,7 @@ class Learner:
         """Whether a hyperparameter is a number that the function takes and no part of the state holds."""
         if name not in self.names or not is_number(self.spec.hyperparameters[name].domain):
             return False
-        return all(name not in own.deciding(self.params) for own in self.resources.values())
+        return all(name not in resource.deciding(self.params) for resource in self.resources.values())
 
     def run(
         self,
@@ -203,16 +203,16 @@ class Learner:
         and trace anew: whoever reads them holds the lock.
         """
         with self.lock:
-            own = self._rows.get(len(indices))
-            if own is None:
+            buffer = self._rows.get(len(indices))
+            if buffer is None:
                 if len(self._rows) >= MOST_ROWS:
                     self._rows.clear()
-                own = one_row(len(indices), len(self.spec.measures), self.classes)
-                self._rows[len(indices)] = own
-            own.write(indices, values, y)
-            stream, trace, units, seen = own.stream, own.trace, None, 0
+                buffer = one_row(len(indices), len(self.spec.measures), self.classes)
+                self._rows[len(indices)] = buffer
+            buffer.write(indices, values, y)
+            stream, trace, units, seen = buffer.stream, buffer.trace, None, 0
             if self.scaling is not None:
-                stream, units = self.scaling.scaled(own.stream, learn)
+                stream, units = self.scaling.scaled(buffer.stream, learn)
                 seen = int(self.scaling.seen[0]) if learn and self.scaling.renews else 0
             if first is None:
                 first = seen if progress is None else progress.rounds
@@ -222,10 +222,10 @@ class Learner:
             with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
                 self._run_part(stream, trace, 0, 1, learn, first, None)
                 if self.scaling is not None:
-                    self._rescaled(own.stream, trace, 0, 1, learn, units)
+                    self._rescaled(buffer.stream, trace, 0, 1, learn, units)
                 if progress is not None:
                     progress.add_row(float(trace.score[0]), bool(trace.mistake[0]), y)
-            return own.stream, trace
+            return buffer.stream, trace
 
     def _run_part(
         self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
@@ -337,8 +337,8 @@ class Learner:
     @property
     def draws_frequencies(self) -> bool:
         """Whether it, or a member, has random features, which are drawn for each new column."""
-        own = any(resource.frequencies for resource in self.resources.values())
-        return own or any(getattr(member, "draws_frequencies", False) for member in self.members)
+        draws = any(resource.frequencies for resource in self.resources.values())
+        return draws or any(getattr(member, "draws_frequencies", False) for member in self.members)
 
     @property
     def held(self) -> list[Any]:

@@ -45,9 +45,9 @@ _POOL = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
 Setting = tuple[Any, dict, bool]  # learner, hyperparameters, whether there are more than two classes
 
 
-def setting(own: Sequence[Any]) -> Setting:
+def setting(one: Sequence[Any]) -> Setting:
     """Return the setting of (LearnerSpec, hyperparameters) or (LearnerSpec, hyperparameters, classes)."""
-    return own[0], own[1], len(own) > 2 and own[2] > 2
+    return one[0], one[1], len(one) > 2 and one[2] > 2
 
 
 def version(spec: Any, params: dict, many: bool = False) -> str:
@@ -70,18 +70,18 @@ def usual_settings(specs: Iterable[Any]) -> list[tuple[Any, dict, int]]:
 
 def _with_members(settings: Iterable[Setting]) -> list[Setting]:
     """Return the settings, and before each stack those of its members."""
-    made: list[Setting] = []
+    settings_of_all: list[Setting] = []
     for spec, params, many in settings:
-        made += [(own.spec, own.params, many) for own in members_of(spec, params)]
-        made.append((spec, params, many))
-    return made
+        settings_of_all += [(member.spec, member.params, many) for member in members_of(spec, params)]
+        settings_of_all.append((spec, params, many))
+    return settings_of_all
 
 
 def missing(settings: Iterable[Sequence[Any]]) -> list[str]:
     """Return the learners that are to be compiled before these settings run; estimators need no compiling."""
     chosen = _with_members(map(setting, settings))
-    learners = {version(*own): own[0].name for own in chosen if not own[0].estimator}
-    return [name for own, name in learners.items() if not _mark(own).exists()]
+    learners = {version(*one): one[0].name for one in chosen if not one[0].estimator}
+    return [name for one, name in learners.items() if not _mark(one).exists()]
 
 
 def warm_up(settings: Sequence[Sequence[Any]]) -> None:
@@ -143,25 +143,25 @@ def _target() -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
-def _compile(name: str, own: Setting) -> None:
+def _compile(name: str, one: Setting) -> None:
     """Load a version from disk, or compile and mark it, unless it cannot be kept."""
-    _load(*own)
+    _load(*one)
     if not numba_cache.lost():
         with suppress(OSError):
             _mark(name).parent.mkdir(parents=True, exist_ok=True)
             _mark(name).touch()
 
 
-def _load(*own: Any) -> None:
+def _load(*one: Any) -> None:
     """Run two examples: what that needs is loaded from disk, or compiled."""
-    with _faults_as_user_errors(own[0]):
-        run_pass(own[0], *_tiny_run(*own), np.arange(2), 0)
+    with _faults_as_user_errors(one[0]):
+        run_pass(one[0], *_tiny_run(*one), np.arange(2), 0)
 
 
-def _make(*own: Any) -> None:
+def _make(*one: Any) -> None:
     """Make a learner with room for vectors: what it calls of the engine is loaded from disk, or compiled."""
-    params, pool, tiny = _tiny_run(*own)
-    learner = new_learner(own[0], params, kernel_pool(params, pool), tiny.d, 0, classes=tiny.n_classes)
+    params, pool, tiny = _tiny_run(*one)
+    learner = new_learner(one[0], params, kernel_pool(params, pool), tiny.d, 0, classes=tiny.n_classes)
     stream = make_stream(tiny.indptr, tiny.indices, tiny.values, tiny.y, np.arange(2), tiny.n_classes)
     make_room(learner.resources, learner.state, Setup(learner.params), stream, True)
     grow_part(learner.resources, learner.state, stream, True)
@@ -220,9 +220,9 @@ def _help(text: str) -> None:
     _make(*settings[0])
     others = settings[:0:-1]
     first = round((1 - work["share"]) * len(others)) if len(others) > EACH else 0
-    for own in others[first:] + others[:first]:
-        if not _mark(name := version(*own)).exists():
-            _compile(name, own)
+    for one in others[first:] + others[:first]:
+        if not _mark(name := version(*one)).exists():
+            _compile(name, one)
 
 
 @contextmanager

@@ -100,13 +100,13 @@ class Scaling:
         learn: whether each row counts as seen for the next one. Raises UserError for numbers whose squares
         overflow.
         """
-        made, units = self._filled(stream, learn), None
+        rows, units = self._filled(stream, learn), None
         if self.scale:
-            made = self._rows(made, learn)
+            rows = self._rows(rows, learn)
         if self.target:
             y, units = self._units(stream.y, learn)
-            made = made._replace(y=y)
-        return made, units
+            rows = rows._replace(y=y)
+        return rows, units
 
     def _filled(self, stream: Stream, learn: bool) -> Stream:
         """Return a stream without gaps."""
@@ -227,8 +227,8 @@ def _checked_header(header: Any) -> tuple[str | None, bool, str | None, bool | N
     if not isinstance(header, dict) or header.keys() != set(_HEADER) or type(header["centred"]) is not bool:
         raise ValueError("its scaling is broken")
     scale, centred, target, gaps = (header[name] for name in _HEADER)
-    known = scale in ("online", None) and target in ("online", *WHOLE, None)
-    if not known or (gaps is not None and type(gaps) is not bool):
+    is_known = scale in ("online", None) and target in ("online", *WHOLE, None)
+    if not is_known or (gaps is not None and type(gaps) is not bool):
         raise ValueError("its scaling is unknown")
     return scale, centred, target, gaps
 
@@ -272,21 +272,21 @@ def in_units(trace: Trace, units: Units, y: np.ndarray, spec: Any) -> None:
     """
     trace.score[:] = units.place + units.width * trace.score
     told = dict(zip(spec.measures, trace.further.T, strict=True))
-    variance, nlpd, known = told.get("variance"), told.get("nlpd"), units.width > 0.0
+    variance, nlpd, has_width = told.get("variance"), told.get("nlpd"), units.width > 0.0
     if variance is not None:
         told_of = ~unrecorded(variance)
         variance[told_of] *= np.square(units.width[told_of])
-        known &= told_of
+        has_width &= told_of
     if nlpd is None:
         return
     if units.fixed:
-        nlpd[known] += np.log(units.width[known])
+        nlpd[has_width] += np.log(units.width[has_width])
     elif variance is None:
-        known[:] = False
+        has_width[:] = False
     else:
-        known &= ~(variance <= 0.0)
-        nlpd[known] = surprise((y - trace.score)[known], variance[known], spec.degrees_of_freedom)
-    nlpd[~known] = UNRECORDED
+        has_width &= ~(variance <= 0.0)
+        nlpd[has_width] = surprise((y - trace.score)[has_width], variance[has_width], spec.degrees_of_freedom)
+    nlpd[~has_width] = UNRECORDED
 
 
 def surprise(error: np.ndarray, variance: np.ndarray, degrees: int | None) -> np.ndarray:

@@ -50,8 +50,8 @@ class Stack(Learner):
         self._count = min(threads, len(self.members))
         super().__init__(spec, params, None, d, seed, **how)
         self._cut = max(self._cut, ROUNDS)
-        raw = [own for own, is_scaled in zip(self.members, are_scaled, strict=True) if not is_scaled]
-        grows = {each for own in raw if isinstance(own, Learner) for each in own.growth}
+        raw = [member for member, is_scaled in zip(self.members, are_scaled, strict=True) if not is_scaled]
+        grows = {each for member in raw if isinstance(member, Learner) for each in member.growth}
         self.growth: Growth = tuple(sorted(grows)) if self.growth else ()
 
     def renew_locks(self) -> None:
