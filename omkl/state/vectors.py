@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from omkl.state.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, saved_array
+from omkl.state.resource import LARGEST_COUNT, Arrays, Declared, Resource, Setup, between, saved_array
 
 if TYPE_CHECKING:
     from omkl.engine.stream import Stream
@@ -61,10 +61,10 @@ class Expanding(Stores):
     threaded = True
 
     @classmethod
-    def parse(cls, written: Mapping[str, Any], known: Known) -> "Expanding":
+    def parse(cls, written: Mapping[str, Any], declared: Declared) -> "Expanding":
         keys = cls.keys(written)
         for key in keys.keys() & {"copies", "unless"}:
-            known.check(keys[key])
+            declared.check(keys[key])
         return cls(**keys)
 
     def described(self) -> tuple[str, str]:
@@ -246,9 +246,9 @@ class Slots(Stores):
     record = "Budget"
 
     @classmethod
-    def parse(cls, written: Mapping[str, Any], known: Known) -> "Slots":
+    def parse(cls, written: Mapping[str, Any], declared: Declared) -> "Slots":
         keys = cls.keys(written)
-        known.check(keys["slots"], ALL)
+        declared.check(keys["slots"], ALL)
         return (Dictionary if keys["slots"] == ALL else Slots)(**keys)
 
     def described(self) -> tuple[str, str]:
@@ -305,10 +305,10 @@ class Slots(Stores):
         kept = _in_order(value)
         place = np.zeros(value.norm2.size, np.int64)
         place[kept] = np.arange(len(kept))
-        made = np.zeros((len(value.n_sv), len(kept), value.A.shape[2]))
+        A_of_classes = np.zeros((len(value.n_sv), len(kept), value.A.shape[2]))
         for i, count in enumerate(value.n_sv):
-            np.add.at(made[i], place[value.holds[:count, i]], value.A[:count, i])
-        return made[:, :, 0] if value.classes is None else made
+            np.add.at(A_of_classes[i], place[value.holds[:count, i]], value.A[:count, i])
+        return A_of_classes[:, :, 0] if value.classes is None else A_of_classes
 
     def save(self, value: Any) -> Arrays:
         kept = {name: getattr(value, name) for name in _SAVED}
@@ -447,22 +447,22 @@ class Lifting(Resource):
     form = "FeaturesForm"
 
     @classmethod
-    def parse(cls, written: Mapping[str, Any], known: Known) -> "Lifting":
+    def parse(cls, written: Mapping[str, Any], declared: Declared) -> "Lifting":
         keys = cls.keys(written)
         if "kind" not in keys:
             raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
         if (unit := keys.get("unit")) is not None and (type(unit) is not int or unit < 1):
             raise ValueError(f"unit must be a whole number ≥ 1, got {unit!r}")
-        known.check(keys["features"])
+        declared.check(keys["features"])
         if not isinstance(keys["kind"], Mapping):
-            known.check(keys["kind"], *DRAWN)
+            declared.check(keys["kind"], *DRAWN)
             return cls(**keys)
         if len(keys["kind"]) != 1 or not all(isinstance(named, Mapping) for named in keys["kind"].values()):
             raise ValueError("kind must be a word or {hyperparameter: {value: kind}}")
         for name, named in keys["kind"].items():
-            known.check(name)
+            declared.check(name)
             for kind in named.values():
-                known.check(kind, *DRAWN)
+                declared.check(kind, *DRAWN)
         return cls(**keys)
 
     def written(self) -> list[Any]:

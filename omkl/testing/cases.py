@@ -226,9 +226,9 @@ def state(learner: Learner) -> Arrays:
 
 def in_use(learner: Learner, name: str) -> np.ndarray:
     """An array of the state without the room for what a dictionary does not hold yet."""
-    array, own = learner.state[name], learner.resources[name]
-    used = {other: learner.state[other].n_sv.max() for other in own.along}
-    return array[tuple(slice(used.get(side)) for side in own.shape)] if used else array
+    array, resource = learner.state[name], learner.resources[name]
+    used = {other: learner.state[other].n_sv.max() for other in resource.along}
+    return array[tuple(slice(used.get(side)) for side in resource.shape)] if used else array
 
 
 def traced(trace: Trace) -> Arrays:

@@ -64,8 +64,10 @@ def twins_in(folder: Path) -> tuple[dict[str, twins.Twin], list[ModuleType]]:
         sys.modules[package] = ModuleType(package)
         sys.modules[package].__path__ = [str(home)]
         lend(package)
-    known = twins_of(package)
-    return known, [importlib.import_module(name) for name in {twin.__module__ for twin in known.values()}]
+    twins_by_name = twins_of(package)
+    return twins_by_name, [
+        importlib.import_module(name) for name in {twin.__module__ for twin in twins_by_name.values()}
+    ]
 
 
 def _package(folder: Path) -> str:
@@ -80,21 +82,23 @@ def check(folder: Path, data: Iterable[str] = ()) -> Iterator[Finding]:
     folder that is wrong: a YAML or module that cannot be read.
     """
     specs = learners(folder)
-    known, modules = twins_in(folder)
-    yield from _of_kernels(folder, known, data)
+    twins_by_name, modules = twins_in(folder)
+    yield from _of_kernels(folder, twins_by_name, data)
     for name, spec in specs.items():
         try:
             warm_up([(spec, spec.usual(spec.tasks[0]))])
         except UserError as error:
             yield Finding(name, "compiles", str(error))
             continue
-        checks = _of_estimator(spec) if spec.estimator else _of_learner(name, known, _package(folder))
+        checks = _of_estimator(spec) if spec.estimator else _of_learner(name, twins_by_name, _package(folder))
         with twins.sharing_rows(modules):
             for what, does in checks.items():
                 yield Finding(name, what, _fault(does, folder))
 
 
-def _of_kernels(folder: Path, known: Mapping[str, twins.Twin], data: Iterable[str]) -> Iterator[Finding]:
+def _of_kernels(
+    folder: Path, twins_by_name: Mapping[str, twins.Twin], data: Iterable[str]
+) -> Iterator[Finding]:
     names = kernel_check.kernels_of(folder)
     if not names:
         return
@@ -102,9 +106,9 @@ def _of_kernels(folder: Path, known: Mapping[str, twins.Twin], data: Iterable[st
     words = [*data, *(name for name in registry.names() if conf.file("data", name).parent == own)]
     sets = {word: compact(find(word).load()) for word in words}
     if (root := kernel_check.reference()) is not None:
-        known = {**twins_in(root)[0], **known}
+        twins_by_name = {**twins_in(root)[0], **twins_by_name}
     for name in names:
-        for what, does in kernel_check.checks_of(name, sets, known):
+        for what, does in kernel_check.checks_of(name, sets, twins_by_name):
             fault = _fault(does, folder)
             yield Finding(name, what, fault)
             if fault and what in ("compiles", "indices within bounds"):
@@ -129,17 +133,19 @@ def _fault(does: Check, folder: Path) -> str:
 # ------------------------------------------------------------------ learners of omkl's kind
 
 
-def _of_learner(name: str, known: Mapping[str, twins.Twin], package: str) -> dict[str, Check]:
+def _of_learner(name: str, twins_by_name: Mapping[str, twins.Twin], package: str) -> dict[str, Check]:
     checks: dict[str, Check] = {what: partial(contract, name) for what, contract in CONTRACTS.items()}
-    if name not in known:
+    if name not in twins_by_name:
         return {TWIN: partial(_no_twin, name, package), **checks}
     streams: dict[str, tuple[Any, np.ndarray | None]] = {"wdbc": _some(wdbc()), "ties": _some(ties())}
     streams |= {edge: (twins.edge(edge), None) for edge in twins.EDGES}
     if learner_spec(name).classes == "many":
-        made = {"clouds": class_clouds(80, 3), "ties": class_ties(80, 3)}
-        streams |= {f"{kind} of three classes": (data, None) for kind, data in made.items()}
+        of_classes = {"clouds": class_clouds(80, 3), "ties": class_ties(80, 3)}
+        streams |= {f"{kind} of three classes": (data, None) for kind, data in of_classes.items()}
     compared = {
-        f"twin: {stream}": partial(_compare, name, known[name], data, order, stream in ("wdbc", "ties"))
+        f"twin: {stream}": partial(
+            _compare, name, twins_by_name[name], data, order, stream in ("wdbc", "ties")
+        )
         for stream, (data, order) in streams.items()
     }
     return {**compared, **checks}

@@ -165,13 +165,13 @@ def pools_of(name: str) -> tuple[str, ...]:
 def kernels_for(name: str) -> list[dict[str, Any]]:
     """Return what a learner with a kernel of its own is compared with beside its default, as ``over``."""
     spec = learner_spec(name)
-    own = KERNELS if spec.kernels == "own" else []
+    kernels_of = KERNELS if spec.kernels == "own" else []
     # squared losses of polynomials of unscaled data leave double precision; twins that solve are slow
     if "regression" in spec.tasks or solves(name):
-        own = own[:2]
+        kernels_of = kernels_of[:2]
     if spec.pool != "any":
-        own = own[:1]
-    return [small(name) | over for over in ({}, *({"kernel": kernel} for kernel in own))]
+        kernels_of = kernels_of[:1]
+    return [small(name) | over for over in ({}, *({"kernel": kernel} for kernel in kernels_of))]
 
 
 def edge(name: str) -> Dataset:
@@ -179,11 +179,11 @@ def edge(name: str) -> Dataset:
     return dataset(*EDGES[name], name)
 
 
-def _same_rounds(what: str, own: np.ndarray, twins: np.ndarray, differ: np.ndarray) -> None:
+def _same_rounds(what: str, learner_has: np.ndarray, twin_has: np.ndarray, differ: np.ndarray) -> None:
     if differ.any():
         t = int(np.argmax(differ))
         count = f"{differ.sum()} of {differ.size} rounds differ"
-        raise AssertionError(f"round {t + 1}: {what} {own[t]}, the twin's {twins[t]} ({count})")
+        raise AssertionError(f"round {t + 1}: {what} {learner_has[t]}, the twin's {twin_has[t]} ({count})")
 
 
 def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) -> None:
@@ -324,17 +324,17 @@ def _of_classes(learner: Learner) -> tuple[np.ndarray, np.ndarray]:
     E, C = learner.classifiers, learner.classes
     if isinstance(E, Expansion):
         n, m = E.n_sv_union[0], E.n_sv.size
-        made = np.zeros((m, C, n))
+        A = np.zeros((m, C, n))
         i, j = np.mgrid[:m, :n]
-        np.add.at(made, (i, E.class_of[m, :n], j), E.A[:, :n])
-        np.subtract.at(made, (i, E.class_of[:m, :n], j), E.A[:, :n])
-        return E.origin[:n], made
+        np.add.at(A, (i, E.class_of[m, :n], j), E.A[:, :n])
+        np.subtract.at(A, (i, E.class_of[:m, :n], j), E.A[:, :n])
+        return E.origin[:n], A
     assert isinstance(E, Budget)
     kept = np.flatnonzero(E.users > 0)
     kept = kept[np.argsort(E.origin[kept])]
     place = np.zeros(E.norm2.size, int)
     place[kept] = np.arange(kept.size)
-    made = np.zeros((E.n_sv.size, C, kept.size))
+    A = np.zeros((E.n_sv.size, C, kept.size))
     for i, n in enumerate(E.n_sv):
-        np.add.at(made[i].T, place[E.holds[:n, i]], E.A[:n, i])
-    return E.origin[kept], made
+        np.add.at(A[i].T, place[E.holds[:n, i]], E.A[:n, i])
+    return E.origin[kept], A
