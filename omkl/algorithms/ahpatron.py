@@ -41,10 +41,10 @@ def avp(stream: Stream, E: Expansion, scale, norm2, trace: Trace, learn, U, eta,
         y = stream.y[t]
         f = scale[0] * E.outputs(stream, t)[0]
         trace.record(t, f, y, E)
-        own = E.self_kernels(t)[0]
-        if learn and _is_short(y, f, eps, own):
+        kxx = E.self_kernels(t)[0]
+        if learn and _is_short(y, f, eps, kxx):
             E.add(stream, t, np.full(1, eta * y / scale[0]))
-            norm2[0] += eta * (eta * (E.sides() * own) + 2.0 * y * f)
+            norm2[0] += eta * (eta * (E.n_changed() * kxx) + 2.0 * y * f)
             E.project(scale, norm2, U)
 
 
@@ -72,27 +72,27 @@ def bomkc_ahpatron(stream: Stream, B: Budget, norm2, w, trace: Trace, learn, gam
         if not learn:
             continue
         discount(w, gamma, mistakes(y, f))
-        own = B.self_kernels(t)
+        kxx = B.self_kernels(t)
         for i in range(f.size):
-            _learn(B, stream, t, i, norm2, y, f[i], own[i], eta, eps, ridge)
+            _learn(B, stream, t, i, norm2, y, f[i], kxx[i], eta, eps, ridge)
 
 
 @compiled
-def _is_short(y, f, eps, own):
+def _is_short(y, f, eps, kxx):
     """Whether y f < 1 - eps, of an example that can be stored."""
-    return 1.0 - eps - y * f > LEAST_LOSS and own < math.inf
+    return 1.0 - eps - y * f > LEAST_LOSS and kxx < math.inf
 
 
 @compiled
-def _learn(B, stream, t, i, norm2, y, f, own, eta, eps, ridge):
+def _learn(B, stream, t, i, norm2, y, f, kxx, eta, eps, ridge):
     """f_i <- f_i + eta y kappa_i(x, .) on a short margin, then into the ball of radius U."""
-    if not _is_short(y, f, eps, own):
+    if not _is_short(y, f, eps, kxx):
         return
     if not B.has_room(i):
         _fold(B, t, i, norm2, ridge)
         f = B.output_again(t, i)
     B.add(stream, t, i, B.used(i), eta * y)
-    norm2[i] = within_range(norm2[i] + eta * (eta * (B.sides() * own) + 2.0 * y * f))
+    norm2[i] = within_range(norm2[i] + eta * (eta * (B.n_changed() * kxx) + 2.0 * y * f))
     _into_ball(B, i, norm2, math.sqrt(B.budget()) / 2.0)
 
 
@@ -174,18 +174,18 @@ def avp_ogs(stream: Stream, B: Budget, G, norm2, change, T, trace: Trace, learn,
         y = stream.y[t]
         f = B.rounded(B.outputs(stream, t))[0]
         trace.record(t, f, y, B)
-        own, n = B.self_kernels(t)[0], B.used(0)
-        if not (learn and _is_short(y, f, eps, own)):
+        kxx, n = B.self_kernels(t)[0], B.used(0)
+        if not (learn and _is_short(y, f, eps, kxx)):
             continue
-        k, own_s = B.kernel_values(t)[:n, 0].copy(), B.own_kernels(0)
-        u, size2, residual = distance(G, k, own, own_s)
-        projects = (n > 0 or own == 0.0) and residual <= 100.0 / T[0]
-        size2 = size2 if projects else own
+        k, kss = B.kernel_values(t)[:n, 0].copy(), B.own_kernels(0)
+        u, size2, residual = distance(G, k, kxx, kss)
+        projects = (n > 0 or kxx == 0.0) and residual <= 100.0 / T[0]
+        size2 = size2 if projects else kxx
         if is_mistake(y, f):
             change[0] = within_range(change[0] + size2)
         eta = c * U / math.sqrt(U * U + change[0])
         if projects:
-            B.move(0, eta * y, projection(G, k, own, own_s, u))
+            B.move(0, eta * y, projection(G, k, kxx, kss, u))
         else:
             grow(G, u, residual)
             B.add(stream, t, 0, n, eta * y)

@@ -61,13 +61,13 @@ def arow_features(
             g = gains(P, last, z, 0.0, True)
             v = linear_outputs(z, g)
             hold(v, P, last, g, 0.0, True)
-            v += r / F.sides()
-            _step(F, theta, g[0], y * loss / F.sides() / v[0])
+            v += r / F.n_changed()
+            _step(F, theta, g[0], y * loss / F.n_changed() / v[0])
             leave(last, g, v)
         else:
             own = sigma * z[0]
-            over = max(np.sum(own * z[0]), 0.0) + r / F.sides()
-            _step(F, theta, own, y * loss / F.sides() / over)
+            over = max(np.sum(own * z[0]), 0.0) + r / F.n_changed()
+            _step(F, theta, own, y * loss / F.n_changed() / over)
             for j in range(own.size):
                 sigma[j] = max(sigma[j] - own[j] * own[j] / over, 0.0)
 

@@ -117,15 +117,15 @@ def _margin_at_oldest(B, H, i, y, k):
     Every other vector was stored later, and knows its kernel value with x_r.
     """
     r, margin, a = B.oldest_slot(i), 0.0, B.columns(i)
-    own = B.own_kernels(i)[r]
+    k_rr = B.own_kernels(i)[r]
     for c in range(a.shape[1]):
         if a[r, c] == 0.0:
             continue
         total = 0.0
         for s in range(len(a)):
-            total += a[s, c] * (H[s, r] if s != r else own)
+            total += a[s, c] * (H[s, r] if s != r else k_rr)
         margin += math.copysign(1.0, a[r, c]) * (total + B.direction(i, c, y) * k)
-    return margin / B.sides()
+    return margin / B.n_changed()
 
 
 @compiled
@@ -171,12 +171,12 @@ def bomkc_bogd(stream: Stream, B: Budget, w, trace: Trace, rng, learn, gamma, et
 
 
 @compiled
-def _removal_probabilities(size, own, removal):
+def _removal_probabilities(size, kss, removal):
     """p (slots,): 1 / B each, or 1 - (B - 1) |a_s| sqrt(kappa_ss) / sum_j |a_j| sqrt(kappa_jj); size: |a|.
 
     Deviations: where the second is negative it is 0, and the others are scaled to the sum 1 again.
     """
-    norm = size * np.sqrt(np.minimum(own, LARGEST_COEFFICIENT))
+    norm = size * np.sqrt(np.minimum(kss, LARGEST_COEFFICIENT))
     if removal == "uniform" or norm.sum() == 0.0:
         return np.full(size.size, 1.0 / size.size)
     p = np.maximum(1.0 - (size.size - 1) / norm.sum() * norm, 0.0)
@@ -208,41 +208,41 @@ def bomkc_bpas(stream: Stream, B: Budget, w, trace: Trace, learn, gamma, C, norm
             continue
         discount(w, gamma, mistakes(y, f))
         k = B.kernel_values(t)
-        own = B.self_kernels(t) if normalise else np.ones(f.size)
-        cheapest = _cheapest(B, k, own, normalise)
+        kxx = B.self_kernels(t) if normalise else np.ones(f.size)
+        cheapest = _cheapest(B, k, kxx, normalise)
         for i in range(f.size):
             loss = hinge(y, f[i])
-            if loss == 0.0 or own[i] == 0.0 or own[i] == math.inf:
+            if loss == 0.0 or kxx[i] == 0.0 or kxx[i] == math.inf:
                 continue
-            tau = min(C, loss / (B.sides() * own[i]))
+            tau = min(C, loss / (B.n_changed() * kxx[i]))
             if B.has_room(i):
                 B.add(stream, t, i, B.used(i), tau * y)
             else:
                 r = cheapest[i]
                 before = B.held(r, i)
                 B.add(stream, t, i, r, tau * y)
-                B.put_more(r, i, before, k[r, i], own[i])
+                B.put_more(r, i, before, k[r, i], kxx[i])
 
 
 @compiled
-def _cheapest(B, k, own, normalise):
+def _cheapest(B, k, kxx, normalise):
     """r (m,): the slot with the least a_r^2 (kappa(x_r, x_r) - kappa(x_r, x)^2 / kappa(x, x)), the oldest of
     several.
     """
-    r, least, oldest = np.zeros(own.size, np.int64), np.full(own.size, np.inf), np.full(own.size, _LATER)
-    cost = np.empty((_TOGETHER, own.size))
-    _find_cheapest(*B.slots(), k, own, normalise, r, least, oldest, cost)
+    r, least, oldest = np.zeros(kxx.size, np.int64), np.full(kxx.size, np.inf), np.full(kxx.size, _LATER)
+    cost = np.empty((_TOGETHER, kxx.size))
+    _find_cheapest(*B.slots(), k, kxx, normalise, r, least, oldest, cost)
     return r
 
 
 @partial(compiled_without_refcounts, error_model="numpy")
-def _find_cheapest(A, own_kernels, born, k, own, normalise, r, least, oldest, cost):
+def _find_cheapest(A, own_kernels, born, k, kxx, normalise, r, least, oldest, cost):
     for first in range(0, len(A), _TOGETHER):
         stop = min(first + _TOGETHER, len(A))
         if normalise:
             for s in range(first, stop):
-                for i in range(own.size):
-                    cost[s - first, i] = A[s, i] * A[s, i] * (own_kernels[s, i] - k[s, i] * k[s, i] / own[i])
+                for i in range(kxx.size):
+                    cost[s - first, i] = A[s, i] * A[s, i] * (own_kernels[s, i] - k[s, i] * k[s, i] / kxx[i])
         else:
             _costs(A[first:stop].reshape(-1), k[first:stop].reshape(-1), cost.reshape(-1))
         least_slots(cost, born, first, stop, r, least, oldest)
@@ -274,16 +274,16 @@ def bomkc_projectron(stream: Stream, B: Budget, w, G, trace: Trace, learn, gamma
             continue
         z = mistakes(y, f)
         discount(w, gamma, z)
-        k, own = B.kernel_values(t), B.self_kernels(t)
+        k, kxx = B.kernel_values(t), B.self_kernels(t)
         for i in range(f.size):
-            if z[i] and own[i] < math.inf:
-                n, own_s = B.used(i), B.own_kernels(i)
-                u, _, residual = distance(G[i], k[:n, i], own[i], own_s)
+            if z[i] and kxx[i] < math.inf:
+                n, kss = B.used(i), B.own_kernels(i)
+                u, _, residual = distance(G[i], k[:n, i], kxx[i], kss)
                 if B.has_room(i) and residual > 0.0:
                     grow(G[i], u, residual)
                     B.add(stream, t, i, n, y)
                 else:
-                    B.move(i, y, projection(G[i], k[:n, i], own[i], own_s, u))
+                    B.move(i, y, projection(G[i], k[:n, i], kxx[i], kss, u))
 
 
 @compiled
@@ -306,17 +306,17 @@ def bomkc_projectronpp(stream: Stream, B: Budget, w, G, trace: Trace, learn, gam
             continue
         z = mistakes(y, f)
         discount(w, gamma, z)
-        k, own = B.kernel_values(t), B.self_kernels(t)
+        k, kxx = B.kernel_values(t), B.self_kernels(t)
         for i in range(f.size):
             loss = hinge(y, f[i])
-            if own[i] == math.inf or not (z[i] or loss > 0.0):
+            if kxx[i] == math.inf or not (z[i] or loss > 0.0):
                 continue
-            n, own_s, step = B.used(i), B.own_kernels(i), 0.0
-            u, norm2, residual = distance(G[i], k[:n, i], own[i], own_s)
+            n, kss, step = B.used(i), B.own_kernels(i), 0.0
+            u, norm2, residual = distance(G[i], k[:n, i], kxx[i], kss)
             if not z[i]:
-                size2 = B.sides() * norm2
+                size2 = B.n_changed() * norm2
                 tau = min(1.0, loss / size2) if size2 > 0.0 else 0.0
-                if 2.0 * loss - tau * size2 >= 2.0 * U * math.sqrt(B.sides() * residual):
+                if 2.0 * loss - tau * size2 >= 2.0 * U * math.sqrt(B.n_changed() * residual):
                     step = tau
             elif B.has_room(i) and residual > 0.0:
                 grow(G[i], u, residual)
@@ -324,7 +324,7 @@ def bomkc_projectronpp(stream: Stream, B: Budget, w, G, trace: Trace, learn, gam
             else:
                 step = 1.0
             if step > 0.0:
-                B.move(i, y * step, projection(G[i], k[:n, i], own[i], own_s, u))
+                B.move(i, y * step, projection(G[i], k[:n, i], kxx[i], kss, u))
 
 
 @compiled
@@ -461,12 +461,12 @@ def bomkc_spa(
             continue
         n[0] += 1
         p = smoothed(sampling_share(w, "max"), delta, "delta")
-        own = E.sides() * (E.self_kernels(t) if normalise else np.ones(w.size))
+        kxx = E.n_changed() * (E.self_kernels(t) if normalise else np.ones(w.size))
         for i in range(w.size):
             a[i], loss[i] = 0.0, hinge(y, f[i])
             rho = min(alpha, loss[i]) / beta
             if rng.random() < p[i] and rng.random() < rho:
-                a[i] = y * min(eta / rho, _full_step(loss[i], own[i]))
+                a[i] = y * min(eta / rho, _full_step(loss[i], kxx[i]))
         discount_by(w, gamma, loss if discount == "hinge" else 1.0 * mistakes(y, f))
         if any_of(a):
             E.add(stream, t, a)
@@ -475,6 +475,6 @@ def bomkc_spa(
 
 
 @compiled
-def _full_step(loss, own):
-    """The step after which the loss is 0, loss / kappa(x, x); own: kappa(x, x), or what stands for it."""
-    return loss / own if own > 0.0 else math.inf
+def _full_step(loss, kxx):
+    """The step after which the loss is 0, loss / kxx; kxx: kappa(x, x), or what stands for it."""
+    return loss / kxx if kxx > 0.0 else math.inf

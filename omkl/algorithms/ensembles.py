@@ -52,9 +52,9 @@ def iegp(stream: Stream, F: Features, theta, P, last, w, trace: Trace, learn, ta
             surprise[i] = _surprise(y, mu[i], v[i])
         discount_by(w, math.exp(-1.0), surprise)
         for i in range(w.size):
-            a, own, step = theta[i], g[i], (y - mu[i]) / v[i]
+            a, g_i, step = theta[i], g[i], (y - mu[i]) / v[i]
             for j in range(a.size):
-                a[j] += step * own[j]
+                a[j] += step * g_i[j]
         leave(last, g, v)
 
 
@@ -137,9 +137,9 @@ def edoebe(
     line = v[m * groups :]
     for t in range(stream.T):
         y = stream.y[t]
-        own = F.lift(stream, t)
+        features = F.lift(stream, t)
         for k in range(groups):
-            z[k * m : (k + 1) * m] = own
+            z[k * m : (k + 1) * m] = features
         g, h = np.zeros(z.shape), np.zeros(x.shape)
         for l in range(drifts):
             low, high, s = l * taus, (l + 1) * taus, _drift(drift, l)
@@ -339,9 +339,9 @@ def omkl_gf(
         loss = np.zeros(w.size)
         for i in range(w.size):
             if now[i]:
-                own = theta[i : i + 1]
-                gradient_step(own, z[i : i + 1], eta, 2.0 * lam, np.full(1, 2.0 * (f[i] - y)))
-                loss[i] = eta * ((f[i] - y) * (f[i] - y) + lam * linear_outputs(own, own)[0]) / q[i]
+                theta_i = theta[i : i + 1]
+                gradient_step(theta_i, z[i : i + 1], eta, 2.0 * lam, np.full(1, 2.0 * (f[i] - y)))
+                loss[i] = eta * ((f[i] - y) * (f[i] - y) + lam * linear_outputs(theta_i, theta_i)[0]) / q[i]
         discount_by(w, math.exp(-1.0), loss)
         if variant == "authors" and (score - y) * (score - y) < SETTLED:
             settled[0] = 1

@@ -177,12 +177,12 @@ def krls_ald(stream: Stream, B: Budget, G, P, trace: Trace, learn, nu):
         y = stream.y[t]
         f = B.outputs(stream, t)[0]
         trace.record(t, f, y, B)
-        own, n = B.self_kernels(t)[0], B.used(0)
-        if not learn or own == math.inf:
+        kxx, n = B.self_kernels(t)[0], B.used(0)
+        if not learn or kxx == math.inf:
             continue
-        k, own_s = B.kernel_values(t)[:n, 0].copy(), B.own_kernels(0)
-        u, _, delta = distance(G, k, own, own_s)
-        beta = projection(G, k, own, own_s, u)
+        k, kss = B.kernel_values(t)[:n, 0].copy(), B.own_kernels(0)
+        u, _, delta = distance(G, k, kxx, kss)
+        beta = projection(G, k, kxx, kss, u)
         e = y - f
         if delta > nu or (n == 0 and delta > 0.0):
             B.move(0, -e / delta, beta)

@@ -30,9 +30,9 @@ def lasvm(stream: Stream, B: Budget, g, label, trace: Trace, learn, C):
         trace.record(t, f, y, B)
         if not learn:
             continue
-        own, n = B.self_kernels(t)[0], B.used(0)
-        if hinge(y, f) > 0.0 and 0.0 < own < math.inf and B.slot_of(stream, t, 0) < 0:
-            k = np.append(B.kernel_values(t)[:n, 0], own)
+        kxx, n = B.self_kernels(t)[0], B.used(0)
+        if hinge(y, f) > 0.0 and 0.0 < kxx < math.inf and B.slot_of(stream, t, 0) < 0:
+            k = np.append(B.kernel_values(t)[:n, 0], kxx)
             B.add(stream, t, 0, n, 0.0)
             g[n], label[n] = y - f, y
             _step(B, g, label, n, k, C)

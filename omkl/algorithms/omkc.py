@@ -121,7 +121,7 @@ def omkc_ddpa(stream: Stream, E: Expansion, w, trace: Trace, learn, beta, C):
         if not learn:
             continue
         discount(w, beta, mistakes(y, f))
-        a = _aggressive(y, f, C, E.sides())
+        a = _aggressive(y, f, C, E.n_changed())
         if any_of(a):
             E.add(stream, t, a)
 
@@ -140,7 +140,7 @@ def omkc_dspa(stream: Stream, E: Expansion, w, trace: Trace, rng, learn, beta, C
         if not learn:
             continue
         discount(w, beta, mistakes(y, f))
-        a = _aggressive(y, f, C, E.sides())
+        a = _aggressive(y, f, C, E.n_changed())
         if any_of(a):
             E.add(stream, t, a)
 
@@ -156,7 +156,7 @@ def omkc_sdpa(stream: Stream, E: Expansion, w, trace: Trace, rng, learn, beta, d
         if not learn:
             continue
         discount(w, beta, mistakes(y, f) & c)
-        a = _aggressive(y, f, C, E.sides()) * c
+        a = _aggressive(y, f, C, E.n_changed()) * c
         if any_of(a):
             E.add(stream, t, a)
 
@@ -172,7 +172,7 @@ def omkc_sspa(stream: Stream, E: Expansion, w, trace: Trace, rng, learn, beta, d
         if not learn:
             continue
         discount(w, beta, mistakes(y, f) & c)
-        a = _aggressive(y, f, C, E.sides()) * c
+        a = _aggressive(y, f, C, E.n_changed()) * c
         if any_of(a):
             E.add(stream, t, a)
 
@@ -229,11 +229,11 @@ def omkc_growing(stream: Stream, E: Expansion, w, now, trace: Trace, learn, beta
 
 
 @compiled
-def _aggressive(y, f, C, sides):
+def _aggressive(y, f, C, n_changed):
     """The steps y min(C, 1 - y f_i) (m,), or of half the loss where two classes change."""
     a = np.empty(f.size)
     for i in range(f.size):
-        a[i] = y * min(C, hinge(y, f[i]) / sides)
+        a[i] = y * min(C, hinge(y, f[i]) / n_changed)
     return a
 
 

@@ -135,7 +135,7 @@ def omklo_da(stream: Stream, E: Expansion, w, scale, norm2, trace: Trace, learn,
         if not learn or not is_mistake(y, score):
             continue
         discount_by(w, beta, -y * f)
-        norm2 += 2.0 * y * f + E.sides() * E.self_kernels(t)
+        norm2 += 2.0 * y * f + E.n_changed() * E.self_kernels(t)
         E.add(stream, t, y / scale)
         E.project(scale, norm2, R)
 
@@ -166,7 +166,7 @@ def omklo_sua(stream: Stream, E: Expansion, w, scale, norm2, trace: Trace, rng, 
         step = np.zeros(m)
         step[i] = eta / p[i]
         discount_by(w, beta, -step * y * f)
-        norm2 += 2.0 * y * step * f + np.square(step) * (E.sides() * E.self_kernels(t))
+        norm2 += 2.0 * y * step * f + np.square(step) * (E.n_changed() * E.self_kernels(t))
         E.add(stream, t, y * step / scale)
         E.project(scale, norm2, R)
 
@@ -178,7 +178,7 @@ def om2(stream: Stream, E: Expansion, u, norm2, trace: Trace, learn, p, aggressi
 
     f (m,) margins s_jy - s_jr, r the strongest rival of the weighted scores; for two classes the outputs s_j
     of the class +, of which those of the class - are the negatives, since an update adds eta for the true
-    class and -eta for the other: margins are twice that (``pair``)
+    class and -eta for the other: margins are twice that (`margin_factor`)
     norm2 (m,) ||theta_j||^2 over both classes, less epsilon
     p in (1, 2], not a number for q = 2 ln m   q = p / (p - 1)
     u (m,) kernel weights, w in the paper; not of sum 1
@@ -191,12 +191,12 @@ def om2(stream: Stream, E: Expansion, u, norm2, trace: Trace, learn, p, aggressi
         f = E.outputs(stream, t)
         score = E.weighted_output(u, f)
         trace.record(t, score, y, E)
-        margin = E.pair() * y * score
+        margin = E.margin_factor() * y * score
         if not learn or margin > (1.0 if aggressive else 0.0):
             continue
         eta = min(1.0, 1.0 - margin / m ** (2.0 / q)) if aggressive else 1.0
         f = E.unite(f)
-        norm2 += 2.0 * E.pair() * eta * y * f + 2.0 * eta * eta * E.self_kernels(t)
+        norm2 += 2.0 * E.margin_factor() * eta * y * f + 2.0 * eta * eta * E.self_kernels(t)
         E.add(stream, t, np.full(m, eta * y))
         E.count_once()
         u[:] = _weights(norm2, q)

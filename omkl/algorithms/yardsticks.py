@@ -119,17 +119,17 @@ def arow(stream: Stream, mu, sigma, P, trace: Trace, learn, r, bias):
         if not learn or y * margin >= 1.0:
             continue
         c = _class(stream, t)
-        own, other, S, R = sigma[c], sigma[rival], P[c], P[rival]
-        g = _gains(own, S, x, columns)
-        v = _confidence(own, S, g, x, columns)
+        sigma_y, sigma_r, S, R = sigma[c], sigma[rival], P[c], P[rival]
+        g = _gains(sigma_y, S, x, columns)
+        v = _confidence(sigma_y, S, g, x, columns)
         if rival >= 0:
-            h = _gains(other, R, x, columns)
-            v += _confidence(other, R, h, x, columns)
+            h = _gains(sigma_r, R, x, columns)
+            v += _confidence(sigma_r, R, h, x, columns)
         b = 1.0 / (v + r)
         alpha = (1.0 - y * margin) * b
-        _move(mu[c], own, S, g, columns, alpha * y, b)
+        _move(mu[c], sigma_y, S, g, columns, alpha * y, b)
         if rival >= 0:
-            _move(mu[rival], other, R, h, columns, -alpha * y, b)
+            _move(mu[rival], sigma_r, R, h, columns, -alpha * y, b)
 
 
 @compiled
@@ -226,6 +226,6 @@ def _move(mu, sigma, P, g, columns, step, b):
         sigma[j] = max(sigma[j] - b * (g[k] * g[k]), 0.0)
     for k in range(g.size if full else 0):
         if g[k] != 0.0:
-            own, row_of_P = g[k], P[k]
+            sigma_y, row_of_P = g[k], P[k]
             for j in range(g.size):
-                row_of_P[j] -= b * (own * g[j])
+                row_of_P[j] -= b * (sigma_y * g[j])

@@ -18,7 +18,7 @@ from omkl.api.call import Call
 from omkl.config import Plan
 from omkl.data.held_out import notes_on
 from omkl.errors import UserError, counted, quoted, suggest
-from omkl.passes.cell import Cell, run_cell, stream_of
+from omkl.passes.cell import Cell, run_whole, stream_of
 from omkl.reports.results_table import (
     USUAL,
     TableOptions,
@@ -532,9 +532,7 @@ def rounds_frame(cell: Cell) -> "pd.DataFrame":
     """Return the rounds of a cell, which runs again, as `Results.rounds` does."""
     import pandas as pd
 
-    traces: list[Any] = []
-    run_cell(cell, on_end=lambda _, trace: traces.append(trace))
-    (trace,) = traces
+    trace = run_whole(cell).trace
     dataset, order = stream_of(cell)
     y = dataset.y[order]
     columns: dict[str, Any] = {"row": order, "score": trace.score}

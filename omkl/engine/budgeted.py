@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.engine.by_address import NO_ENTRY, Addresses, call, entries
+from omkl.engine.by_address import NO_POINTER, Addresses, call, pointers_of
 from omkl.engine.called_kernels import called_gram_row, called_of_slot, called_own, called_pair
 from omkl.engine.classes import make_classes, margins, strongest_rival
 from omkl.engine.conventions import within_range
@@ -48,8 +48,9 @@ class Budget(
     Store,
     namedtuple(
         "Budget",
-        "pool limit A own holds born n_put n_sv oldest size ends indices values norm2 origin users free "
-        "n_free now open dots K f g tile dense classes entries",
+        "pool limit A self_kernel holds born n_put n_sv n_sv_union n_sv_sum oldest ends indices values norm2 "
+        "origin users free n_free newest newest_round n_rows_filled open dots K f g tile dense classes "
+        "pointers",
     ),
 ):
     """m classifiers with slots of their own.
@@ -57,21 +58,22 @@ class Budget(
     pool                the kernels
     limit (1,)          the budget: slots per kernel; arrays over slots have S <= limit, as many as needed
     A (S, m, C)         coefficients, 0 in empty slots; C = 1 for two classes
-    own (S, m)          kappa_i(x_s, x_s)
+    self_kernel (S, m)  kappa_i(x_s, x_s)
     holds (S, m)        example in each slot, as its number in the store below
     n_sv (m,)           slots in use, always the first ones
+    n_sv_union (1,)     distinct stored examples
+    n_sv_sum (1,)       slots in use over all kernels, the papers' #SV
     born (S, m)         when each slot was filled: the number of examples put before, over all kernels
     n_put (1,)          examples put so far
     oldest (m,)         the slot to be overwritten next where the oldest goes first
-    size (2,)           distinct stored examples (the union), slots in use over all kernels (the papers' #SV)
     ends (2 N,)         first and last-plus-one position of a stored example in
     indices, values (N stride,)    the stored examples, sparse; each has the room of the longest
     norm2 (N,)          squared norms
     origin (N,)         the stored examples as row numbers of the data
     users (N,)          slots that hold the example
     free (N,) n_free (1,)   the examples without a user, as a stack
-    now (3,)            the round whose example was stored last, its number, and the first row of the open
-                        block that has no kernel values yet
+    newest, newest_round (1,)   the example stored last, and its round; of the open block's, -1 for none
+    n_rows_filled (1,)  the first row of the open block that has no kernel values yet
     open                the open block: open_block.py
     dots (N, R)         dot products of the stored examples with its rows
     K (C, S, m)         kernel values of C of its rows with the slots, C a part of R
@@ -79,7 +81,7 @@ class Budget(
                         more than two classes f are margins, and g is of the class scores
     tile (m + 1, TILE), dense (d,)    scratch; dense is 0
     classes             what the learner sees of more than two classes: classes.py; None for two
-    entries             of compiled functions for this record
+    pointers            to the engine's functions for this record: by_address.py
     """
 
 
@@ -95,13 +97,14 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: in
         pool=pool,
         limit=np.array([budget]),
         A=np.zeros((0, *each)),
-        own=np.zeros((0, m)),
+        self_kernel=np.zeros((0, m)),
         holds=np.zeros((0, m), np.int64),
         born=np.zeros((0, m), np.int64),
         n_put=np.zeros(1, np.int64),
         n_sv=np.zeros(m, np.int64),
+        n_sv_union=np.zeros(1, np.int64),
+        n_sv_sum=np.zeros(1, np.int64),
         oldest=np.zeros(m, np.int64),
-        size=np.zeros(2, np.int64),
         ends=np.zeros(0, np.int64),
         indices=np.zeros(0, np.int32),
         values=np.zeros(0),
@@ -110,7 +113,9 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: in
         users=np.zeros(0, np.int64),
         free=np.zeros(0, np.int64),
         n_free=np.zeros(1, np.int64),
-        now=np.full(3, -1),
+        newest=np.full(1, -1),
+        newest_round=np.full(1, -1),
+        n_rows_filled=np.full(1, -1),
         open=make_block(d, block, R, bool(pool.called[0])),
         dots=np.zeros((0, R)),
         K=kernel_room(R, 0, m),
@@ -119,7 +124,7 @@ def make_budget(pool: Pool, budget: int, d: int, block: int = BLOCK, classes: in
         tile=np.zeros((m + 1, TILE)),
         dense=np.zeros(d),
         classes=make_classes(m, classes),
-        entries=NO_ENTRIES,
+        pointers=NO_POINTERS,
     )
 
 
@@ -138,12 +143,14 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
     slots = max(S, min(int(B.limit[0]), int(B.n_sv.max()) + vectors))
     if slots > S:
         slots = max(slots, min(int(B.limit[0]), S + S // 2))
-    examples = max(N, min(m * slots, int(B.size[0]) + vectors) + 1)
+    examples = max(N, min(m * slots, int(B.n_sv_union[0]) + vectors) + 1)
     if examples > N:
         examples = max(examples, min(m * slots + 1, N + N // 2))
     if slots > S:
-        A, own, holds, born = (grown(array, S, slots) for array in (B.A, B.own, B.holds, B.born))
-        B = B._replace(A=A, own=own, holds=holds, born=born, K=kernel_room(R, slots, m))
+        A, self_kernel, holds, born = (
+            grown(array, S, slots) for array in (B.A, B.self_kernel, B.holds, B.born)
+        )
+        B = B._replace(A=A, self_kernel=self_kernel, holds=holds, born=born, K=kernel_room(R, slots, m))
     stride = max(longest, B.values.size // N if N else 0)
     if examples > N or examples * stride > B.values.size:
         ends = (np.arange(examples)[:, None] * stride + [0, 0]).reshape(-1)
@@ -162,7 +169,7 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
         B.n_free[0] += more.size
         B = B._replace(norm2=norm2, origin=origin, users=users, free=free, dots=np.empty((examples, R)))
     B = B._replace(open=with_room(B.open, longest))
-    return B if B.entries != NO_ENTRIES else B._replace(entries=budget_entries(B))
+    return B if B.pointers != NO_POINTERS else B._replace(pointers=budget_pointers(B))
 
 
 # ------------------------------------------------------------------ coefficients, of two classes and of more
@@ -240,11 +247,13 @@ def settled(B, t, i, a):
 # ------------------------------------------------------------------ the open block
 
 
-class Entries(Addresses, namedtuple("Entries", "read add open_block fill_rows fill_slot store own gram_row")):
+class Pointers(
+    Addresses, namedtuple("Pointers", "read add open_block fill_rows fill_slot store self_kernels gram_row")
+):
     """Addresses of functions below and in budgeted.py, for one record: by_address.py."""
 
 
-NO_ENTRIES = Entries(*[NO_ENTRY] * len(Entries._fields))
+NO_POINTERS = Pointers(*[NO_POINTER] * len(Pointers._fields))
 
 
 @compiled
@@ -257,7 +266,7 @@ def place(B, t):
 def open_block(B, stream, t):
     """Lay out the block that starts at round t, and fill its dot products with every stored vector."""
     fill_block(B.open, stream, t)
-    B.now[0], B.now[2] = -1, 0
+    B.newest_round[0], B.n_rows_filled[0] = -1, 0
     used_products(B, whole_lanes(n_rows(B.open)))
 
 
@@ -267,14 +276,14 @@ def fill_rows(B, t):
     low = row_of(B.open, t) - place(B, t)
     rows = min(B.K.shape[0], whole_lanes(n_rows(B.open)) - low)
     fill_slots(B, low, rows)
-    B.now[2] = min(low + rows, n_rows(B.open))
+    B.n_rows_filled[0] = min(low + rows, n_rows(B.open))
 
 
 @compiled_without_refcounts
 def fill_slot(B, t, s, i):
     """Fill the kernel values of kernel i's slot s, which took example t, with the rows kept after round t."""
-    e, now = B.now[1], row_of(B.open, t)
-    rows, values = B.now[2] - now - 1, B.tile[0]
+    e, now = B.newest[0], row_of(B.open, t)
+    rows, values = B.n_rows_filled[0] - now - 1, B.tile[0]
     row_norm2, dots, form = B.open.row_norm2[now + 1 :], B.dots[e, now + 1 :], form_of(B.pool, i)
     K, after = B.K, place(B, t) + 1
     if form[0] == CALLED:
@@ -287,7 +296,7 @@ def fill_slot(B, t, s, i):
 
 @compiled_without_refcounts
 def store(B, stream, t):
-    """Put example t in the store, when the first kernel takes it; B.now has its number."""
+    """Put example t in the store, when the first kernel takes it; B.newest is its number."""
     B.n_free[0] -= 1
     e = B.free[B.n_free[0]]
     start, stop = row(stream, t)
@@ -299,17 +308,17 @@ def store(B, stream, t):
     B.ends[2 * e + 1] = at
     B.norm2[e] = B.open.row_norm2[row_of(B.open, t)]
     B.origin[e] = stream.order[t]
-    B.size[0] += 1
-    B.now[0], B.now[1] = t, e
+    B.n_sv_union[0] += 1
+    B.newest_round[0], B.newest[0] = t, e
     low, high = (row_of(B.open, t) + 1) // LANES * LANES, whole_lanes(n_rows(B.open))
     block_products(B, low, high, e, low)
 
 
-def budget_entries(B: Any) -> Entries:
-    """Return the entries of these functions for a Budget."""
+def budget_pointers(B: Any) -> Pointers:
+    """Return the pointers to these functions for a Budget."""
     stream = empty_stream(B.classes is not None)
-    return entries(
-        Entries,
+    return pointers_of(
+        Pointers,
         {
             "read": (_read, B, stream, 0),
             "add": (_add, B, stream, 0, 0, 0, 0.0),
@@ -317,7 +326,7 @@ def budget_entries(B: Any) -> Entries:
             "fill_rows": (fill_rows, B, 0),
             "fill_slot": (fill_slot, B, 0, 0, 0),
             "store": (store, B, stream, 0),
-            "own": (called_own, B, 0, B.f),
+            "self_kernels": (called_own, B, 0, B.f),
             "gram_row": (called_gram_row, B, 0, 0, B.f),
         },
     )
@@ -330,7 +339,7 @@ def budget_entries(B: Any) -> Entries:
 @compiled
 def outputs(B, stream, t):
     """f (m,): f_i(x_t), of more than two classes margins (classes.py); the next call reuses the array."""
-    call(B.entries.read, (B, stream, t))
+    call(B.pointers.read, (B, stream, t))
     return B.f
 
 
@@ -338,9 +347,9 @@ def outputs(B, stream, t):
 def _read(B, stream, t):
     """Write the outputs of round t into B.f."""
     if not is_open(B.open, t):
-        call(B.entries.open_block, (B, stream, t))
-    if row_of(B.open, t) >= B.now[2]:
-        call(B.entries.fill_rows, (B, t))
+        call(B.pointers.open_block, (B, stream, t))
+    if row_of(B.open, t) >= B.n_rows_filled[0]:
+        call(B.pointers.fill_rows, (B, t))
     f, g, n_sv = B.f, B.g, B.n_sv
     if B.classes is not None:
         _read_classes(B, stream, t)
@@ -397,13 +406,13 @@ def output_again(B, t, i):
 @compiled
 def self_kernels(B, t):
     """kappa_i(x_t, x_t) (m,) of that round."""
-    own = np.empty(B.f.size)
+    values = np.empty(B.f.size)
     norm2 = B.open.row_norm2[row_of(B.open, t)]
-    for i in range(own.size):
-        own[i] = value(form_of(B.pool, i), norm2, norm2, norm2)
+    for i in range(values.size):
+        values[i] = value(form_of(B.pool, i), norm2, norm2, norm2)
     if B.pool.called[0]:
-        call(B.entries.own, (B, row_of(B.open, t), own))
-    return own
+        call(B.pointers.self_kernels, (B, row_of(B.open, t), values))
+    return values
 
 
 @method(Budget)
@@ -462,7 +471,7 @@ def coefficients(B, i):
 @compiled
 def own_kernels(B, i):
     """kappa_i(x_s, x_s) (n,) of kernel i's stored vectors, slot by slot."""
-    return B.own[: B.n_sv[i], i]
+    return B.self_kernel[: B.n_sv[i], i]
 
 
 @method(Budget)
@@ -473,7 +482,7 @@ def slots(B):
     Where there are more than two classes: the norms over classes of the coefficients.
     """
     n = most(B.n_sv)
-    return norms(B.A, n), B.own[:n], B.born[:n]
+    return norms(B.A, n), B.self_kernel[:n], B.born[:n]
 
 
 @method(Budget)
@@ -487,7 +496,7 @@ def term_sums(B):
 @compiled_without_refcounts
 def add(B, stream, t, i, s, a):
     """Store example t in slot s of kernel i with coefficient a, in place of what it held."""
-    call(B.entries.add, (B, stream, t, i, s, np.float64(a)))
+    call(B.pointers.add, (B, stream, t, i, s, np.float64(a)))
 
 
 @compiled_without_refcounts
@@ -495,12 +504,12 @@ def _add(B, stream, t, i, s, a):
     """`add`."""
     if s == B.n_sv[i]:
         B.n_sv[i] += 1
-        B.size[1] += 1
+        B.n_sv_sum[0] += 1
     else:
         _release(B, B.holds[s, i])
-    if B.now[0] != t:
-        call(B.entries.store, (B, stream, t))
-    e, form = B.now[1], form_of(B.pool, i)
+    if B.newest_round[0] != t:
+        call(B.pointers.store, (B, stream, t))
+    e, form = B.newest[0], form_of(B.pool, i)
     B.users[e] += 1
     B.holds[s, i], B.born[s, i] = e, B.n_put[0]
     B.n_put[0] += 1
@@ -510,11 +519,11 @@ def _add(B, stream, t, i, s, a):
         B.A[s, i] = 0.0
         B.A[s, i, B.classes.label[0]] = a
         B.A[s, i, B.classes.rival[i]] = -a
-    B.own[s, i] = value(form, B.norm2[e], B.norm2[e], B.norm2[e]) if form[0] != CALLED else 0.0
+    B.self_kernel[s, i] = value(form, B.norm2[e], B.norm2[e], B.norm2[e]) if form[0] != CALLED else 0.0
     if form[0] == CALLED:
-        called_pair(B, i, e, e, B.norm2[e : e + 1], B.own[s, i : i + 1])
-    if row_of(B.open, t) + 1 < B.now[2]:
-        call(B.entries.fill_slot, (B, t, s, i))
+        called_pair(B, i, e, e, B.norm2[e : e + 1], B.self_kernel[s, i : i + 1])
+    if row_of(B.open, t) + 1 < B.n_rows_filled[0]:
+        call(B.pointers.fill_slot, (B, t, s, i))
 
 
 @method(Budget)
@@ -524,12 +533,12 @@ def remove(B, t, i, s):
     last = B.n_sv[i] - 1
     _release(B, B.holds[s, i])
     B.holds[s, i], B.born[s, i] = B.holds[last, i], B.born[last, i]
-    B.A[s, i], B.own[s, i] = B.A[last, i], B.own[last, i]
+    B.A[s, i], B.self_kernel[s, i] = B.A[last, i], B.self_kernel[last, i]
     B.A[last, i] = 0.0
     for r in range(place(B, t), len(B.K)):
         B.K[r, s, i] = B.K[r, last, i]
     B.n_sv[i] = last
-    B.size[1] -= 1
+    B.n_sv_sum[0] -= 1
 
 
 @method(Budget)
@@ -576,4 +585,4 @@ def _release(B, e):
     if B.users[e] == 0:
         B.free[B.n_free[0]] = e
         B.n_free[0] += 1
-        B.size[0] -= 1
+        B.n_sv_union[0] -= 1

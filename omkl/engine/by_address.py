@@ -2,7 +2,7 @@
 
 Numba copies all that a function calls into that function's own machine code. The sums over kernel values are
 most of the engine and the same for every learner: they are compiled once, and a learner only calls them.
-An entry is an address and a mark of the types of the arguments that it was compiled for.
+A pointer is an address and a mark of the types of the arguments that it was compiled for.
 """
 
 import hashlib
@@ -17,39 +17,39 @@ from numba.extending import intrinsic
 
 from omkl.engine.records import Record
 
-Entry = tuple[int, int]
-NO_ENTRY: Entry = (0, 0)
-_first = 0.0  # the share of a record's entries that come last here: see begin_at
+Pointer = tuple[int, int]
+NO_POINTER: Pointer = (0, 0)
+_first = 0.0  # the share of a record's pointers that come last here: see begin_at
 
 
 class Addresses(Record):
-    """Mixed into a named tuple of entries, which hold in their own process alone: a copy has none."""
+    """Mixed into a named tuple of pointers, which hold in their own process alone: a copy has none."""
 
     def __reduce__(self) -> tuple:
-        return type(self), (NO_ENTRY,) * len(self)  # type: ignore[arg-type]
+        return type(self), (NO_POINTER,) * len(self)  # type: ignore[arg-type]
 
 
 def begin_at(share: float) -> None:
-    """Compile entries from this share of their list on, since other processes begin at other ones."""
+    """Compile functions from this share of their list on, since other processes begin at other ones."""
     global _first
     _first = share
 
 
-def entries(kind: Any, of: dict[str, tuple]) -> Any:
-    """Return a named tuple of this kind: the `entry` of each (function, *arguments)."""
+def pointers_of(kind: Any, of: dict[str, tuple]) -> Any:
+    """Return a named tuple of this kind: the `pointer_to` each (function, *arguments)."""
     first = int(_first * len(of))
     turns = [*of.items()][first:] + [*of.items()][:first]
     known: dict[int, Any] = {}  # the types of what several take: that of an Expansion takes 0.5 ms
     made = {}
     for name, (function, *given) in turns:
         kinds = tuple(known.get(id(value)) or known.setdefault(id(value), typeof(value)) for value in given)
-        made[name] = entry(function, kinds)
+        made[name] = pointer_to(function, kinds)
     return kind(**made)
 
 
 @cache
-def entry(function: Any, kinds: tuple) -> Entry:
-    """Return the entry of a compiled function that returns nothing, for arguments of these types.
+def pointer_to(function: Any, kinds: tuple) -> Pointer:
+    """Return the pointer to a compiled function that returns nothing, for arguments of these types.
 
     It is loaded from disk, or compiled.
     """
@@ -65,15 +65,15 @@ def _mark(kinds: Sequence[Any]) -> int:
 
 
 @intrinsic
-def call(typingctx, entry, arguments):
-    """Call an entry's function, in compiled code; arguments: a tuple, of the types of the entry."""
+def call(typingctx, pointer, arguments):
+    """Call a function, in compiled code; arguments: a tuple, of the types that it was compiled for."""
     kinds = tuple(map(types.unliteral, arguments.types))
     mark = _mark(kinds)
 
     def generate(context, builder, signature, values):
         address, of_types = cgutils.unpack_tuple(builder, values[0])
         with cgutils.if_unlikely(builder, builder.icmp_signed("!=", of_types, of_types.type(mark))):
-            context.call_conv.return_user_exc(builder, TypeError, ("an entry of other types",))
+            context.call_conv.return_user_exc(builder, TypeError, ("a pointer to a function of other types",))
         kind = context.call_conv.get_function_type(types.none, kinds)
         callee = builder.inttoptr(address, kind.as_pointer())
         given = cgutils.unpack_tuple(builder, values[1])

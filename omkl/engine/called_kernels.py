@@ -28,7 +28,7 @@ import numpy as np
 from numba import types
 from numba.core.errors import NumbaError
 
-from omkl.engine.by_address import Entry, array_at, call, entry
+from omkl.engine.by_address import Pointer, array_at, call, pointer_to
 from omkl.engine.jit import compiled, compiled_without_refcounts, fault_in_one_line
 from omkl.errors import UserError
 from omkl.files import hash_of, sources
@@ -151,7 +151,7 @@ def _parts(kernel: Mapping[str, Any]) -> tuple[str, np.ndarray, Any, str]:
 
 
 @cache
-def _entry_of(text: str, name: str, function: Any) -> Entry:
+def _pointer_of(text: str, name: str, function: Any) -> Pointer:
     space = {
         "array_at": array_at,
         "math": math,
@@ -160,11 +160,11 @@ def _entry_of(text: str, name: str, function: Any) -> Entry:
     }
     exec(compile(text, __file__, "exec"), space)
     space[f"pair_{name}"] = numba.njit(space[f"pair_{name}"])
-    return entry(compiled(space[name], nogil=True), _TYPES)
+    return pointer_to(compiled(space[name], nogil=True), _TYPES)
 
 
-def called(kernel: Mapping[str, Any], cosine: bool) -> tuple[Entry, np.ndarray]:
-    """Return the entry of a kernel's loop over rows, compiled or loaded from disk, and its numbers (P,).
+def called(kernel: Mapping[str, Any], cosine: bool) -> tuple[Pointer, np.ndarray]:
+    """Return the pointer to a kernel's loop over rows, compiled or loaded from disk, and its numbers (P,).
 
     Raises UserError, with the file, for a function that cannot be compiled.
     """
@@ -175,7 +175,7 @@ def called(kernel: Mapping[str, Any], cosine: bool) -> tuple[Entry, np.ndarray]:
     text = _LOOP.format(**parts, name="NAME")
     name = f"loop_{hashlib.sha256(f'{text}{source}'.encode()).hexdigest()[:16]}"
     try:
-        return _entry_of(text.replace("NAME", name), name, function), numbers
+        return _pointer_of(text.replace("NAME", name), name, function), numbers
     except NumbaError as error:
         if function is None:
             raise
@@ -213,7 +213,7 @@ def called_values(pool, i, dot, norm2, row_norm2, row, indices, values, rows, st
     starts (R+1,) columns, theirs    those of the rows, one after another
     """
     pair = (dot, norm2, row_norm2, row, indices, values, rows, starts, columns, theirs, out)
-    call((pool.entry[i, 0], pool.entry[i, 1]), (pool.numbers[i, 0], pool.numbers[i, 1], *pair))
+    call((pool.pointer[i, 0], pool.pointer[i, 1]), (pool.numbers[i, 0], pool.numbers[i, 1], *pair))
 
 
 @compiled
@@ -237,14 +237,14 @@ def called_with_block(pool, i, block, low, high, dot, norm2, row, indices, value
 
 
 @compiled
-def called_own(E, r, own):
-    """own (m,) <- kappa_i(x, x) of the open block's row r, of the kernels that are called; E: or a Budget."""
+def called_own(E, r, out):
+    """out (m,) <- kappa_i(x, x) of the open block's row r, of the kernels that are called; E: or a Budget."""
     pool, block = E.pool, E.open
     start, stop = block.row_starts[r], block.row_starts[r + 1]
     indices, values, norm2 = block.row_indices[start:stop], block.row_values[start:stop], block.row_norm2
-    for i in range(own.size):
+    for i in range(out.size):
         if pool.kind[i] == CALLED:
-            vector = (norm2[r : r + 1], norm2[r], block.row_numbers[r], indices, values, own[i : i + 1])
+            vector = (norm2[r : r + 1], norm2[r], block.row_numbers[r], indices, values, out[i : i + 1])
             called_with_block(pool, i, block, r, r + 1, *vector)
 
 

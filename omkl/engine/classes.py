@@ -104,7 +104,7 @@ def choose(classes, margin, rival):
 
 
 @compiled_without_refcounts
-def note_scores(classes, own, i=-1):
-    """own (C,) <- the combined scores, or those of kernel i."""
-    for c in range(own.size):
-        own[c] = classes.total[c] if i < 0 else classes.scores[i, c]
+def note_scores(classes, scores, i=-1):
+    """scores (C,) <- the combined scores, or those of kernel i."""
+    for c in range(scores.size):
+        scores[c] = classes.total[c] if i < 0 else classes.scores[i, c]

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from omkl.engine.by_address import NO_ENTRY, Addresses, call, entries
+from omkl.engine.by_address import NO_POINTER, Addresses, call, pointers_of
 from omkl.engine.called_kernels import called_own
 from omkl.engine.classes import make_classes, margins
 from omkl.engine.jit import compiled, compiled_without_refcounts
@@ -29,8 +29,6 @@ from omkl.engine.lookup import (
     words,
 )
 from omkl.engine.open_block import (
-    BEFORE,
-    STOP,
     dot_products,
     fill_block,
     grown,
@@ -55,26 +53,28 @@ class Expansion(
     Store,
     namedtuple(
         "Expansion",
-        "pool A kernel_mask indptr indices values norm2 bits origin size n_sv max_abs_coefficient "
-        "open tile F G tracked f settled doubt exact tables classes class_of n_sv_per_class entries",
+        "pool A kernel_mask indptr indices values norm2 bits origin n_sv n_sv_union n_sv_sum "
+        "max_abs_coefficient open tile scores abs_scores tracked f settled doubt exact tables classes "
+        "class_of n_sv_per_class pointers",
     ),
 ):
     """m classifiers over one list of stored vectors.
 
     pool                the kernels
-    A (m, capacity)     coefficients; only columns below size[0] are defined
+    A (m, capacity)     coefficients; only the first n_sv_union columns are defined
     kernel_mask (capacity,)   the kernels with a non-zero coefficient, as bits
     indptr (capacity+1,) indices, values (nnz capacity,)   the stored vectors, sparse
     norm2 (capacity,)   their squared norms
     bits (capacity, words)   their columns as bits, of vectors of 0 and 1: lookup.py
     origin (capacity,)  their examples, as row numbers of the data
-    size (2,)           stored vectors (the union), non-zero coefficients over all kernels (the papers' #SV)
     n_sv (m,)           non-zero coefficients per kernel
+    n_sv_union (1,)     stored vectors
+    n_sv_sum (1,)       non-zero coefficients over all kernels, the papers' #SV
     open                the open block: open_block.py
     tile                room for one tile of work
-    F (m C, R)          outputs of the block's rows so far; of more than two classes kernel i has rows i C ..
+    scores (m C, R)     outputs of the block's rows so far; of more than two classes kernel i has rows i C ..
                         (i + 1) C - 1, else C = 1
-    G (m C, R)          the same with absolute coefficients, for the kernels that are tracked (m,) for ties
+    abs_scores (m C, R) the same with absolute coefficients, for the kernels that are tracked (m,) for ties
     f (m,)              outputs of the last call of `outputs`
     settled, doubt (m, R) exact (m C, R)   plain sums where rounding decides: ties.py
     max_abs_coefficient (m,)    largest absolute coefficient of each kernel
@@ -85,16 +85,16 @@ class Expansion(
     class_of (m+1, capacity)    the class in which each kernel holds -A[i, j]; last that in which
                         all hold A[i, j]
     n_sv_per_class (m, C)      non-zero coefficients of each kernel and class
-    entries             the engine's functions for this record: by_address.py
+    pointers            to the engine's functions for this record: by_address.py
     """
 
 
-class Entries(
+class Pointers(
     Addresses,
     namedtuple(
-        "Entries",
+        "Pointers",
         "read open_block prepare add_contributions accumulate sum_looked_up resum_exactly plain_sums "
-        "plain_looked_up own",
+        "plain_looked_up self_kernels",
     ),
 ):
     """Addresses of functions of expansion.py, ties.py and others for one record: by_address.py."""
@@ -118,13 +118,14 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
         norm2=np.empty(0),
         bits=np.empty((0, words(d) if classes is None else 0), np.uint64),
         origin=np.empty(0, np.int64),
-        size=np.zeros(2, np.int64),
         n_sv=np.zeros(m, np.int64),
+        n_sv_union=np.zeros(1, np.int64),
+        n_sv_sum=np.zeros(1, np.int64),
         max_abs_coefficient=np.zeros(m),
         open=make_block(d, block, R, bool(pool.called[0])),
         tile=make_tile(R, 1),
-        F=np.zeros((rows, R)),
-        G=np.zeros((rows, R)),
+        scores=np.zeros((rows, R)),
+        abs_scores=np.zeros((rows, R)),
         tracked=np.zeros(m, np.bool_),
         f=np.zeros(m),
         settled=np.zeros((m, R), np.bool_),
@@ -134,15 +135,15 @@ def make_expansion(pool: Pool, d: int, block: int = BLOCK, classes: int | None =
         classes=make_classes(m, classes),
         class_of=None if classes is None else np.empty((m + 1, 0), np.int32),
         n_sv_per_class=None if classes is None else np.zeros((m, classes), np.int64),
-        entries=Entries(*[NO_ENTRY] * len(Entries._fields)),
+        pointers=Pointers(*[NO_POINTER] * len(Pointers._fields)),
     )
 
 
-def wider(array: np.ndarray, used: int, columns: int) -> np.ndarray:
+def with_columns(array: np.ndarray, used: int, columns: int) -> np.ndarray:
     """Return a matrix of that many columns: the first `used` are this one's, the others are not set."""
-    wider = np.empty((len(array), columns), array.dtype)
-    wider[:, :used] = array[:, :used]
-    return wider
+    larger = np.empty((len(array), columns), array.dtype)
+    larger[:, :used] = array[:, :used]
+    return larger
 
 
 def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
@@ -151,13 +152,13 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
     Pages are only touched when used, so that asking for a whole stream's worth costs address space alone.
     Room grows by half at least: a stream that comes row by row is not copied for each of them.
     """
-    n = E.size[0]
+    n = E.n_sv_union[0]
     used = E.indptr[n]
     if n + vectors > E.norm2.size:
         vectors = max(vectors, n // 2)
         E = E._replace(
-            A=wider(E.A, n, n + vectors),
-            class_of=None if E.class_of is None else wider(E.class_of, n, n + vectors),
+            A=with_columns(E.A, n, n + vectors),
+            class_of=None if E.class_of is None else with_columns(E.class_of, n, n + vectors),
             kernel_mask=grown(E.kernel_mask, n, n + vectors),
             indptr=grown(E.indptr, n + 1, n + 1 + vectors),
             norm2=grown(E.norm2, n, n + vectors),
@@ -171,14 +172,14 @@ def reserve(E: Expansion, vectors: int, nnz: int, longest: int) -> Expansion:
     larger = with_room(E.open, longest)
     if larger is not E.open:
         E = E._replace(open=larger, tile=E.tile._replace(doubtful_rows=np.zeros_like(larger.rows)))
-    return E if E.entries.add_contributions != NO_ENTRY else E._replace(entries=_entries(E))
+    return E if E.pointers.add_contributions != NO_POINTER else E._replace(pointers=_pointers(E))
 
 
-def _entries(E: Expansion) -> Entries:
+def _pointers(E: Expansion) -> Pointers:
     stream = empty_stream(E.classes is not None)
     plain = (E.open.rows, 0, 0, E.tile.row_index, 0, E.doubt)
-    return entries(
-        Entries,
+    return pointers_of(
+        Pointers,
         {
             "read": (_read, E, stream, 0),
             "open_block": (_open_block, E, stream, 0),
@@ -189,7 +190,7 @@ def _entries(E: Expansion) -> Entries:
             "plain_looked_up": (plain_looked_up, E, *plain),
             "resum_exactly": (resum_exactly, E, 0, E.f),
             "add_contributions": (_add_contributions, E, E.tile, 0, 0, 0, 0),
-            "own": (called_own, E, 0, E.f),
+            "self_kernels": (called_own, E, 0, E.f),
         },
     )
 
@@ -203,7 +204,7 @@ def outputs(E, stream, t):
     The sign of each is that of the plain sum over the stored vectors in their order, kernels by the C
     library's exp: where rounding could decide it, the plain sum is returned (ties.py).
     """
-    call(E.entries.read, (E, stream, t))
+    call(E.pointers.read, (E, stream, t))
     return E.f
 
 
@@ -211,13 +212,13 @@ def outputs(E, stream, t):
 def _read(E, stream, t):
     """Write the outputs of round t into E.f."""
     if not is_open(E.open, t):
-        call(E.entries.open_block, (E, stream, t))
+        call(E.pointers.open_block, (E, stream, t))
     r = row_of(E.open, t)
     f = E.f if E.classes is None else E.classes.scores.reshape(-1)
     for k in range(f.size):
-        f[k] = E.F[k, r]
+        f[k] = E.scores[k, r]
     if is_sign_uncertain(E, stream, t, r, E.doubt):
-        call(E.entries.resum_exactly, (E, r, f))
+        call(E.pointers.resum_exactly, (E, r, f))
     if E.classes is not None:
         margins(E.classes, stream.label[t], E.f)
 
@@ -227,17 +228,17 @@ def _read(E, stream, t):
 def self_kernels(E, t):
     """kappa_i(x_t, x_t) (m,) of the round of the last call of `outputs`."""
     r = row_of(E.open, t)
-    own = own_values(E.pool, E.open.row_norm2[r])
+    values = own_values(E.pool, E.open.row_norm2[r])
     if E.pool.called[0]:
-        call(E.entries.own, (E, r, own))
-    return own
+        call(E.pointers.self_kernels, (E, r, values))
+    return values
 
 
 @method(Expansion)
 @compiled_without_refcounts
 def add(E, stream, t, a):
     """Store example t with coefficients a (m,), one for each kernel; 0 leaves a kernel as it is."""
-    n, r = E.size[0], row_of(E.open, t)
+    n, r = E.n_sv_union[0], row_of(E.open, t)
     start, stop = row(stream, t)
     at = E.indptr[n]
     for k in range(start, stop):
@@ -254,7 +255,7 @@ def add(E, stream, t, a):
             E.kernel_mask[n] |= bit(i)
             E.n_sv[i] += 1
             E.max_abs_coefficient[i] = max(E.max_abs_coefficient[i], abs(a[i]))
-            E.size[1] += 1
+            E.n_sv_sum[0] += 1
     if E.classes is not None:
         label, rival = E.classes.label[0], E.classes.rival
         E.class_of[a.size, n] = label
@@ -263,9 +264,9 @@ def add(E, stream, t, a):
             if a[i] != 0.0:
                 E.n_sv_per_class[i, label] += 1
                 E.n_sv_per_class[i, rival[i]] += 1
-    E.size[0] = n + 1
-    if t + 1 < E.open.rounds[STOP]:
-        call(E.entries.add_contributions, (E, E.tile, n, n + 1, r + 1, n_rows(E.open)))
+    E.n_sv_union[0] = n + 1
+    if t + 1 < E.open.stop[0]:
+        call(E.pointers.add_contributions, (E, E.tile, n, n + 1, r + 1, n_rows(E.open)))
 
 
 @method(Expansion)
@@ -281,7 +282,7 @@ def add_beside(S, E, stream, t, a):
 @compiled_without_refcounts
 def count_once(E):
     """Count every stored vector once in #SV: the kernels of this learner share one list."""
-    E.size[1] = E.size[0]
+    E.n_sv_sum[0] = E.n_sv_union[0]
 
 
 @method(Expansion)
@@ -289,7 +290,7 @@ def count_once(E):
 def count_twice(E, i):
     """Count the vector stored last twice for kernel i, as a learner that lists it twice does."""
     E.n_sv[i] += 1
-    E.size[1] += 1
+    E.n_sv_sum[0] += 1
 
 
 @method(Expansion)
@@ -299,7 +300,7 @@ def scale(E, i, c):
 
     The next round's outputs are summed afresh, so that where blocks begin decides no rounding.
     """
-    for j in range(E.size[0]):
+    for j in range(E.n_sv_union[0]):
         E.A[i, j] *= c
     E.max_abs_coefficient[i] *= c
     invalidate(E.open)
@@ -309,14 +310,14 @@ def scale(E, i, c):
 @compiled
 def forget(E, i, last):
     """f_i <- 0, of a kernel whose coefficients are in the `last` vectors stored last."""
-    for j in range(max(0, E.size[0] - last), E.size[0]):
+    for j in range(max(0, E.n_sv_union[0] - last), E.n_sv_union[0]):
         E.A[i, j] = 0.0
-    E.size[1] -= E.n_sv[i]
+    E.n_sv_sum[0] -= E.n_sv[i]
     E.n_sv[i] = 0
     E.max_abs_coefficient[i] = 0.0
-    C = E.F.shape[0] // E.f.size
-    E.F[i * C : (i + 1) * C] = 0.0
-    E.G[i * C : (i + 1) * C] = 0.0
+    C = E.scores.shape[0] // E.f.size
+    E.scores[i * C : (i + 1) * C] = 0.0
+    E.abs_scores[i * C : (i + 1) * C] = 0.0
     E.exact[i * C : (i + 1) * C] = 0.0
     if E.classes is not None:
         E.n_sv_per_class[i] = 0
@@ -328,8 +329,8 @@ def forget_all(E):
     """f_i <- 0 for all kernels; the room of the vectors stored is free again."""
     for i in range(E.f.size):
         forget(E, i, 0)
-    E.size[0] = 0
-    E.open.rounds[BEFORE] = 0
+    E.n_sv_union[0] = 0
+    E.open.n_stored[0] = 0
     if E.tables is not None:
         forget_stored(E.tables)
 
@@ -380,8 +381,8 @@ def begin_block(E, stream, t):
     """Lay out the block that starts at round t; `open_rows` computes its outputs."""
     fill_block(E.open, stream, t)
     track(E)
-    call(E.entries.prepare, (E, stream, t))
-    E.open.rounds[BEFORE] = E.size[0]
+    call(E.pointers.prepare, (E, stream, t))
+    E.open.n_stored[0] = E.n_sv_union[0]
 
 
 @partial(compiled, nogil=True)
@@ -391,12 +392,12 @@ def open_rows(E, stream, tile, low, high):
     low: a multiple of LANES. What is written belongs to these rows or to ``tile``: threads may share a block.
     """
     stop = whole_lanes(high)
-    E.F[:, low:stop] = 0.0
-    E.G[:, low:stop] = 0.0
+    E.scores[:, low:stop] = 0.0
+    E.abs_scores[:, low:stop] = 0.0
     if may_look_up(E):
-        call(E.entries.sum_looked_up, (E, low, high))
+        call(E.pointers.sum_looked_up, (E, low, high))
     else:
-        call(E.entries.add_contributions, (E, tile, 0, E.size[0], low, high))
+        call(E.pointers.add_contributions, (E, tile, 0, E.n_sv_union[0], low, high))
     resum_rows(E, stream, tile, low, high)
 
 
@@ -409,5 +410,5 @@ def _add_contributions(E, tile, start, stop, low, high):
     while first < stop:
         count = min(J, stop - first)
         dot_products(E, E.open.rows, low, high, first, count, tile.dots)
-        call(E.entries.accumulate, (E, tile, first, count, low, high))
+        call(E.pointers.accumulate, (E, tile, first, count, low, high))
         first += J

@@ -24,7 +24,7 @@ _MOST_MULTIPLES = 1e15  # the mean of a Poisson number
 _SINCOS_LIMIT = 1e5  # up to here sincos has the C library's accuracy
 
 
-class Features(Store, namedtuple("Features", "V scale p z f size classes")):
+class Features(Store, namedtuple("Features", "V scale p z f n_sv_union n_sv_sum classes")):
     """Random features of m kernels.
 
     V (d, m D)    the frequencies as columns, kernel after kernel
@@ -32,7 +32,7 @@ class Features(Store, namedtuple("Features", "V scale p z f size classes")):
     p (m D,)      scratch: v.x of all frequencies
     z (m, 2D)     the features of the last call of `lift`
     f (m,)        the margins of the last call of `outputs`
-    size (2,)     0: no vectors are stored
+    n_sv_union, n_sv_sum (1,)   0: no vectors are stored
     classes       what the learner sees of more than two classes: classes.py; None for two
     """
 
@@ -75,7 +75,8 @@ def features_of(V: np.ndarray, m: int, kind: str, classes: int | None = None) ->
         np.zeros(m * D),
         np.zeros((m, 2 * D)),
         np.zeros(m),
-        np.zeros(2, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
         make_classes(m, classes),
     )
 
@@ -150,12 +151,12 @@ def lift(F, stream, t):
     _project(F, stream, t)
     p, D = F.p, F.z.shape[1] // 2
     for i in range(F.z.shape[0]):
-        own, sines, cosines = p[i * D : (i + 1) * D], F.z[i, :D], F.z[i, D:]
+        angle, sines, cosines = p[i * D : (i + 1) * D], F.z[i, :D], F.z[i, D:]
         for j in range(D):
-            sines[j], cosines[j] = sincos(own[j])
+            sines[j], cosines[j] = sincos(angle[j])
         for j in range(D):
-            if not abs(own[j]) < _SINCOS_LIMIT:
-                sines[j], cosines[j] = math.sin(own[j]), math.cos(own[j])
+            if not abs(angle[j]) < _SINCOS_LIMIT:
+                sines[j], cosines[j] = math.sin(angle[j]), math.cos(angle[j])
         for j in range(D):
             sines[j] *= F.scale
             cosines[j] *= F.scale

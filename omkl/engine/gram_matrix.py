@@ -1,6 +1,6 @@
 """Gram matrices of stored vectors: factored as they grow, for projections on the vectors' span.
 
-Throughout: n stored vectors of one kernel; k (n,) its values with an example x, own = kappa(x, x); G (slots,
+Throughout: n stored vectors of one kernel; k (n,) its values with an example x, kxx = kappa(x, x); G (slots,
 slots) holds L D L^T = K, the factors of their Gram matrix: D on the diagonal, L (of unit diagonal) below it
 and its transpose above, so that both substitutions run along rows.
 """
@@ -52,28 +52,28 @@ def _round(B, f, g):
 
 
 @compiled
-def distance(G, k, own, own_s):
+def distance(G, k, kxx, kss):
     """How far x is from the span: u (n,), norm2, residual.
 
     u = D^-1 L^-1 k, for ``projection`` and ``grow``    norm2 = k^T K^-1 k, the squared norm of x's projection
-    residual its squared distance from x    own_s (n,): kappa(x_s, x_s)
+    residual its squared distance from x    kss (n,): kappa(x_s, x_s)
     A residual of no more than rounding is 0. A vector stored already is its own projection.
     """
     u = k.copy()
-    if _place(k, own, own_s) >= 0:
-        return u, own, 0.0
+    if _place(k, kxx, kss) >= 0:
+        return u, kxx, 0.0
     norm2 = eliminate(G, u)
-    residual = own - norm2
-    return u, norm2, residual if residual > LEAST_RESIDUAL * own else 0.0
+    residual = kxx - norm2
+    return u, norm2, residual if residual > LEAST_RESIDUAL * kxx else 0.0
 
 
 @compiled
-def projection(G, k, own, own_s, u):
+def projection(G, k, kxx, kss, u):
     """d (n,) = K^-1 k, the coefficients of x's projection on the span, from u of ``distance``.
 
     A coefficient of no more than rounding is 0.
     """
-    d, place = u.copy(), _place(k, own, own_s)
+    d, place = u.copy(), _place(k, kxx, kss)
     if place >= 0:
         d[:] = 0.0
         d[place] = 1.0
@@ -81,18 +81,18 @@ def projection(G, k, own, own_s, u):
     substitute(G, d)
     largest = 0.0
     for s in range(d.size):
-        largest = max(largest, abs(d[s]) * np.sqrt(own_s[s]))
+        largest = max(largest, abs(d[s]) * np.sqrt(kss[s]))
     for s in range(d.size):
-        if abs(d[s]) * np.sqrt(own_s[s]) <= LEAST_SUM * largest:
+        if abs(d[s]) * np.sqrt(kss[s]) <= LEAST_SUM * largest:
             d[s] = 0.0
     return d
 
 
 @compiled
-def _place(k, own, own_s):
+def _place(k, kxx, kss):
     """The first slot that holds x, -1 where none does."""
     for s in range(k.size):
-        if k[s] == own and own_s[s] == own:
+        if k[s] == kxx and kss[s] == kxx:
             return s
     return -1
 
@@ -147,7 +147,7 @@ def gram_row(B, i, q):
     n, dense = B.n_sv[i], B.dense
     row = np.empty(n)
     if B.pool.kind[i] == CALLED:
-        call(B.entries.gram_row, (B, i, q, row))
+        call(B.pointers.gram_row, (B, i, q, row))
         return row
     there = B.holds[q, i]
     start, stop = B.ends[2 * there], B.ends[2 * there + 1]

@@ -64,11 +64,11 @@ def _dispatcher(function: Callable, options: dict, role: str = "") -> Any:
     """
     usual = {"no_cfunc_wrapper": True, "no_cpython_wrapper": bool(role), "nogil": not role}
     dispatcher = _njit(cache=True, **{**usual, **options})(function)
-    own = dispatcher.compile
+    compile_now = dispatcher.compile
 
     def compile_late(signature: Any) -> Any:
         with late():
-            return own(signature)
+            return compile_now(signature)
 
     dispatcher.compile = compile_late
     files = dispatcher._cache
@@ -120,8 +120,8 @@ def fault_in_one_line(function: Any, said: str) -> str:
     """Return where a function cannot be compiled, and why, of what numba said in many lines."""
     path = function.__code__.co_filename
     lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", said).splitlines()]
-    own = rf'File "[^"]*{re.escape(os.path.basename(path))}", line (\d+)'
-    places = [match[1] for line in lines if (match := re.search(own, line))]
+    frame = rf'File "[^"]*{re.escape(os.path.basename(path))}", line (\d+)'
+    places = [match[1] for line in lines if (match := re.search(frame, line))]
     if not places and (unknown := re.search(r"name '(\w+)' is not defined", said)):
         code = dis.get_instructions(function)
         places = [str(at.positions.lineno) for at in code if at.argval == unknown[1] and at.positions][:1]

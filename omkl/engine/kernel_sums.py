@@ -45,11 +45,11 @@ def distances(first, count, norm2, row_norm2, dots, scratch):
         near[r] = np.inf
         largest_row = max(largest_row, row_norm2[r])
     for j in range(count):
-        own = norm2[first + j]
-        largest_norm2 = max(largest_norm2, own)
+        norm2_j = norm2[first + j]
+        largest_norm2 = max(largest_norm2, norm2_j)
         dot, square = dots[j], scratch.squares[j]
         for r in range(rows):
-            distance = own + row_norm2[r] - 2.0 * dot[r]
+            distance = norm2_j + row_norm2[r] - 2.0 * dot[r]
             distance = distance if distance > 0.0 else 0.0
             square[r] = distance
             near[r] = distance if distance < near[r] else near[r]
@@ -69,10 +69,10 @@ def bases(form, first, picked, norm2, row_norm2, dots, scratch):
         roots[r] = _inverse_root(scale * row_norm2[r] + constant) if cosine else 1.0
     for q in range(picked):
         j = scratch.chosen[q]
-        own = _inverse_root(scale * norm2[first + j] + constant) if cosine else 1.0
+        root = _inverse_root(scale * norm2[first + j] + constant) if cosine else 1.0
         dot, base, k = dots[j], scratch.squares[q], scratch.K[q]
         for r in range(rows):
-            b = (scale * dot[r] + constant) * own * roots[r]
+            b = (scale * dot[r] + constant) * root * roots[r]
             base[r] = b
             k[r] = b
 
@@ -118,21 +118,22 @@ def belong_to_few(E):
     terms = 0
     for i in range(E.n_sv.size):
         terms += E.n_sv[i]
-    return _FEW * terms <= E.size[0] * E.n_sv.size
+    return _FEW * terms <= E.n_sv_union[0] * E.n_sv.size
 
 
 @compiled
 def accumulate(E, tile, first, count, low, high):
-    """F[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order, for the
-    block's rows low <= r < high; G[i, r] += sum_j |A[i, j]| kappa_i(x_j, x_r) for the kernels tracked.
+    """scores[i, r] += sum_j A[i, j] kappa_i(x_j, x_r), j = first .. first + count - 1 in this order, for the
+    block's rows low <= r < high; abs_scores[i, r] += sum_j |A[i, j]| kappa_i(x_j, x_r) for the kernels
+    tracked.
 
-    E       the Expansion; with more than two classes F (m C, R) has a row for each kernel and class, and
+    E       the Expansion; with more than two classes scores (m C, R) has a row for each kernel and class, and
             x_j adds to that of its own class what it takes from that of its rival
     tile    its dots[j, r - low] are the dot products of stored vector first + j with the block's row r
 
-    Each F[i, r] is one left-to-right sum over j, however the stored vectors are cut into tiles. What adds
-    exactly 0 is skipped: kernels that have underflowed on the whole tile, vectors that no kernel of a chain
-    has stored, and where vectors belong to few kernels, all after the last that has stored the vector.
+    Each scores[i, r] is one left-to-right sum over j, however the stored vectors are cut into tiles. What
+    adds exactly 0 is skipped: kernels that have underflowed on the whole tile, vectors that no kernel of a
+    chain has stored, and where vectors belong to few kernels, all after the last that has stored the vector.
     """
     pool, scratch, row_norm2 = E.pool, tile.scratch, E.open.row_norm2[low:high]
     nearest, farthest = distances(first, count, E.norm2, row_norm2, tile.dots, scratch)
@@ -199,7 +200,7 @@ def _add_each(E, scratch, start, last, first, picked, low, rows):
         if E.classes is not None:
             _add_to_classes(E, i, first, picked, chosen, low, rows, K, near)
             continue
-        f = E.F[i, low : low + rows]
+        f = E.scores[i, low : low + rows]
         for q in range(picked):
             a, k = E.A[i, first + chosen[q]], K[q]
             for r in range(rows):
@@ -211,8 +212,9 @@ def _add_each(E, scratch, start, last, first, picked, low, rows):
 
 @compiled_without_refcounts
 def add_ladder(E, start, last, first, picked, chosen, low, rows, K):
-    """F[i, low + r] += sum_q A[i, first + chosen[q]] kappa_i, left to right and fused, and G the same of the
-    absolute values where tracked, for r < rows and the kernels i of the places start .. last - 1.
+    """scores[i, low + r] += sum_q A[i, first + chosen[q]] kappa_i, left to right and fused, and abs_scores
+    the same of the absolute values where tracked, for r < rows and the kernels i of the places start .. last
+    - 1.
 
     K (picked, rows)  kappa of the first of them; of each other it follows by squarings
     """
@@ -239,11 +241,11 @@ def add_ladder(E, start, last, first, picked, chosen, low, rows, K):
 
 @compiled_without_refcounts
 def _add_4(like, E, start, last, first, chosen, K, q, r, at):
-    """`add_ladder` for four of the vectors, chosen[q:], and the lanes r .. of K, `at` .. of F.
+    """`add_ladder` for four of the vectors, chosen[q:], and the lanes r .. of K, `at` .. of scores.
 
     Their values stay in registers from kernel to kernel.
     """
-    A, F, G = E.A, E.F, E.G
+    A, scores, abs_scores = E.A, E.scores, E.abs_scores
     j = first + chosen[q]
     j1 = first + chosen[q + 1]
     j2 = first + chosen[q + 2]
@@ -264,17 +266,21 @@ def _add_4(like, E, start, last, first, chosen, K, q, r, at):
         a2 = item(A, (i, j2))
         a3 = item(A, (i, j3))
         if (a != 0.0) | (a1 != 0.0) | (a2 != 0.0) | (a3 != 0.0):
-            f = load(like, F, (i, at))
-            store(fma(a3, k3, fma(a2, k2, fma(a1, k1, fma(a, k, f)))), F, (i, at))
+            f = load(like, scores, (i, at))
+            store(fma(a3, k3, fma(a2, k2, fma(a1, k1, fma(a, k, f)))), scores, (i, at))
             if item(E.tracked, i):
-                g = load(like, G, (i, at))
-                store(fma(abs(a3), k3, fma(abs(a2), k2, fma(abs(a1), k1, fma(abs(a), k, g)))), G, (i, at))
+                g = load(like, abs_scores, (i, at))
+                store(
+                    fma(abs(a3), k3, fma(abs(a2), k2, fma(abs(a1), k1, fma(abs(a), k, g)))),
+                    abs_scores,
+                    (i, at),
+                )
 
 
 @compiled_without_refcounts
 def _add_1(like, E, start, last, first, chosen, K, q, r, at):
     """`_add_4` for one vector."""
-    A, F, G = E.A, E.F, E.G
+    A, scores, abs_scores = E.A, E.scores, E.abs_scores
     j = first + chosen[q]
     k = load(like, K, (q, r))
     for place in range(start, last):
@@ -283,9 +289,9 @@ def _add_1(like, E, start, last, first, chosen, K, q, r, at):
             k *= k
         a = item(A, (i, j))
         if a != 0.0:
-            store(fma(a, k, load(like, F, (i, at))), F, (i, at))
+            store(fma(a, k, load(like, scores, (i, at))), scores, (i, at))
             if item(E.tracked, i):
-                store(fma(abs(a), k, load(like, G, (i, at))), G, (i, at))
+                store(fma(abs(a), k, load(like, abs_scores, (i, at))), abs_scores, (i, at))
 
 
 _ROWS = 16 if LARGE else 8  # of which the values of four vectors stay in registers
@@ -308,20 +314,26 @@ def raise_values(squared, picked, rows, steps, bases, K):
 
 @compiled
 def _add_to_classes(E, i, first, picked, chosen, low, rows, K, fused):
-    """Of kernel i F[label_j] += a_j K_j, F[rival_j] -= a_j K_j, j = first + chosen[q], left to right.
+    """scores[label_j] += a_j K_j, scores[rival_j] -= a_j K_j of kernel i, j = first + chosen[q], in order.
 
-    fused: by fused multiply-adds; polynomials sum as by definition. G adds |a_j| K_j to both where tracked.
+    fused: by fused multiply-adds; polynomials sum as by definition. abs_scores adds |a_j| K_j to both where
+    tracked.
     """
-    F, G, a, rival, label, tracked = E.F, E.G, E.A[i], E.class_of[i], E.class_of[-1], E.tracked[i]
+    scores, abs_scores, a, tracked = E.scores, E.abs_scores, E.A[i], E.tracked[i]
+    rival, label = E.class_of[i], E.class_of[-1]
     at = i * E.classes.total.size
     for q in range(picked):
         j = first + chosen[q]
         c, k = a[j], K[q]
         if c == 0.0:
             continue
-        up, down = F[at + label[j], low : low + rows], F[at + rival[j], low : low + rows]
+        up, down = scores[at + label[j], low : low + rows], scores[at + rival[j], low : low + rows]
         if fused and tracked:
-            s, g, h = abs(c), G[at + label[j], low : low + rows], G[at + rival[j], low : low + rows]
+            s, g, h = (
+                abs(c),
+                abs_scores[at + label[j], low : low + rows],
+                abs_scores[at + rival[j], low : low + rows],
+            )
             for r in range(rows):
                 up[r] = fma(c, k[r], up[r])
                 down[r] = fma(-c, k[r], down[r])

@@ -288,7 +288,7 @@ def own_value(form, norm2):
 
 
 class Pool(
-    Record, namedtuple("Pool", "kind rate shape degree order chain group_end cosine called entry numbers")
+    Record, namedtuple("Pool", "kind rate shape degree order chain group_end cosine called pointer numbers")
 ):
     """The plan of a pool's evaluation.
 
@@ -299,7 +299,8 @@ class Pool(
     group_end (m,) int64   per place: first place after the chain it belongs to
     cosine (1,) bool    divide by sqrt(kappa(x, x) kappa(x', x'))
     called (1,) bool    whether some kernel is called by address: called_kernels.py
-    entry (m, 2) int64, numbers (m, 2) int64    of such a kernel its entry, address and count of its numbers
+    pointer (m, 2) int64    to the loop over rows of such a kernel
+    numbers (m, 2) int64    address and count of its numbers
 
     The numbers live as long as the Pool, in its attribute ``kept``. A Pool holds in its own process alone.
     """
@@ -325,12 +326,12 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
         chain[at] = further
     ends = [next((q for q in range(p + 1, m) if chain[q] < 0), m) for p in range(m)]
     kind, rate, shape, degree = (np.array(values) for values in zip(*of, strict=True))
-    entry, numbers = np.zeros((m, 2), np.int64), np.zeros((m, 2), np.int64)
+    pointer, numbers = np.zeros((m, 2), np.int64), np.zeros((m, 2), np.int64)
     kept: dict[str, np.ndarray] = {}
     for i in np.flatnonzero(kind == CALLED):
-        entry[i], own = called(kernels[i], normalise == "cosine")
-        own = kept.setdefault(f"{kernels[i]}", own)  # copies of a kernel share them
-        numbers[i] = own.ctypes.data, own.size
+        pointer[i], values = called(kernels[i], normalise == "cosine")
+        values = kept.setdefault(f"{kernels[i]}", values)  # copies of a kernel share them
+        numbers[i] = values.ctypes.data, values.size
     made = Pool(
         kind.astype(np.int8),
         rate.astype(np.float64),
@@ -341,7 +342,7 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
         np.array(ends),
         np.array([normalise == "cosine"]),
         np.array([bool((kind == CALLED).any())]),
-        entry,
+        pointer,
         numbers,
     )
     vars(made)["kept"] = kept
@@ -370,7 +371,7 @@ def pool_value(pool, i, dot, norm2, other_norm2):
 @compiled
 def own_values(pool, norm2):
     """kappa_i(x, x) (m,) of an example with this squared norm; 0 of kernels that are called."""
-    own = np.empty(pool.kind.size)
-    for i in range(own.size):
-        own[i] = own_value(form_of(pool, i), norm2) if pool.kind[i] != CALLED else 0.0
-    return own
+    values = np.empty(pool.kind.size)
+    for i in range(values.size):
+        values[i] = own_value(form_of(pool, i), norm2) if pool.kind[i] != CALLED else 0.0
+    return values

@@ -146,10 +146,10 @@ def _alike(context: Any, builder: Any, signature: Any, args: Any) -> list[Any]:
     """The arguments, as what is returned is: real numbers, or lanes of them."""
     kind = signature.return_type
     return [
-        _spread(context, builder, value, own, kind.width, kind.dtype)
+        _spread(context, builder, value, given, kind.width, kind.dtype)
         if isinstance(kind, Lanes)
-        else context.cast(builder, value, own, kind)
-        for value, own in zip(args, signature.args, strict=True)
+        else context.cast(builder, value, given, kind)
+        for value, given in zip(args, signature.args, strict=True)
     ]
 
 
@@ -161,7 +161,7 @@ def fma(typingctx, a, b, c):
     def codegen(context, builder, signature, args):
         return _llvm(builder, "fma", *_alike(context, builder, signature, args))
 
-    return kind(*(own if isinstance(own, Lanes) else types.float64 for own in (a, b, c))), codegen
+    return kind(*(given if isinstance(given, Lanes) else types.float64 for given in (a, b, c))), codegen
 
 
 @intrinsic

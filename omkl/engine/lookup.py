@@ -29,7 +29,7 @@ from omkl.engine.lanes import (
     store,
     zeros,
 )
-from omkl.engine.open_block import COLUMNS, dot_products, in_lists, lane_of, n_rows, product_with, whole_lanes
+from omkl.engine.open_block import dot_products, in_lists, lane_of, n_rows, product_with, whole_lanes
 from omkl.engine.records import Record
 from omkl.engine.stream import row
 
@@ -114,7 +114,7 @@ def prepare(E, stream, t):
     tables = E.tables
     tables.block[0] = NO
     stored = tables.stored
-    if E.size[0] < tables.worth[0] or E.pool.cosine[0] or E.pool.called[0]:
+    if E.n_sv_union[0] < tables.worth[0] or E.pool.cosine[0] or E.pool.called[0]:
         return
     look_at_stored(E)
     largest = int(min(largest_of(E.open.row_norm2), LIMIT + 1.0))
@@ -143,7 +143,7 @@ def _all_finite(values):
 @compiled
 def look_at_stored(E):
     """Note what the values are of the vectors stored since the last look, and their bits."""
-    stored, n = E.tables.stored, E.size[0]
+    stored, n = E.tables.stored, E.n_sv_union[0]
     if stored[0] == n:
         return
     stored[1] = _values_are(E.values[E.indptr[stored[0]] : E.indptr[n]], stored[1])
@@ -211,7 +211,7 @@ def sum_looked_up(E, low, high):
         return
     tables = E.tables
     split, L = tables.distances.shape[1], tables.kernel.size
-    rows, n = whole_lanes(high) - low, E.size[0]
+    rows, n = whole_lanes(high) - low, E.n_sv_union[0]
     J = min(_TOGETHER, n)
     sums, sizes, a = np.zeros((rows, L)), np.zeros((rows, L)), np.zeros((J, L))
     near, product = np.empty((J, rows), np.int32), np.empty((J, rows), np.int32)
@@ -240,8 +240,8 @@ def sum_looked_up(E, low, high):
     for lane in range(L):
         i = tables.kernel[lane]
         for r in range(rows if i >= 0 else 0):
-            E.F[i, low + r] = sums[r, lane]
-            E.G[i, low + r] = sizes[r, lane] if E.tracked[i] else 0.0
+            E.scores[i, low + r] = sums[r, lane]
+            E.abs_scores[i, low + r] = sizes[r, lane] if E.tracked[i] else 0.0
 
 
 @compiled
@@ -254,7 +254,7 @@ def plain_looked_up(E, block, low, high, row_of, start, wanted):
         return
     tables = E.tables
     look_at_stored(E)
-    split, rows, n = tables.distances.shape[1], high - low, E.size[0]
+    split, rows, n = tables.distances.shape[1], high - low, E.n_sv_union[0]
     bits = _block_bits(E, block, low, rows)
     rows_wanted, last = 0, 0
     for q in range(row_of.size):
@@ -297,13 +297,13 @@ def plain_looked_up(E, block, low, high, row_of, start, wanted):
 def _plain_row(E, x, bits, r, start, wanted):
     """`plain_looked_up` of the block's row r alone, whose values are x (S+1,) and whose bits these are."""
     tables = E.tables
-    own, split, n = E.open.row_norm2[r], tables.distances.shape[1], E.size[0]
+    norm2_r, split, n = E.open.row_norm2[r], tables.distances.shape[1], E.n_sv_union[0]
     line = np.empty(n - start, np.int64)
     for j in range(start, n):
         dot = 0.0 if bits.size else product_with(E, j, x)
         for w in range(bits.size):
             dot += float(np.int64(count_ones(E.bits[j, w] & bits[w])))
-        line[j - start] = split * int(E.norm2[j] + own - 2.0 * dot)
+        line[j - start] = split * int(E.norm2[j] + norm2_r - 2.0 * dot)
     plain = tables.plain.reshape(-1)
     for i in range(E.f.size):
         if wanted[i, r]:
@@ -344,9 +344,9 @@ def _lines(norm2, row_norm2, dots, wide, narrow, count, near, product):
     Rows that only fill up the lanes may hold anything; for them too it must be a line.
     """
     for j in range(count):
-        own, dot, line, other = norm2[j], dots[j], near[j], product[j]
+        norm2_j, dot, line, other = norm2[j], dots[j], near[j], product[j]
         for r in range(row_norm2.size):
-            line[r] = np.int32(wide * max(0.0, own + row_norm2[r] - 2.0 * dot[r]))
+            line[r] = np.int32(wide * max(0.0, norm2_j + row_norm2[r] - 2.0 * dot[r]))
             other[r] = np.int32(narrow * dot[r])
 
 
@@ -356,12 +356,12 @@ def _block_bits(E, block, low, rows):
 
     No words where the values are not all 0 and 1, or where the columns are too many.
     """
-    words, n = E.bits.shape[1], E.size[0]
+    words, n = E.bits.shape[1], E.n_sv_union[0]
     counts = E.open.slot.size <= WORD * words and 2 * words * n <= E.indptr[n]
     if E.tables.block[0] != BINARY or not counts:
         words = 0
     bits = np.zeros((words, rows), np.uint64)
-    for s in range(E.open.rounds[COLUMNS] if words else 0):
+    for s in range(E.open.n_columns[0] if words else 0):
         column = E.open.columns[s]
         line, word, one = block[s + 1], bits[column // WORD], np.uint64(1) << np.uint64(column % WORD)
         for r in range(rows):
@@ -403,11 +403,11 @@ _ROWS = 4  # LANES is a multiple
 def _add_fused(like, table, line, r, count, a, lane, out):
     s, s1, s2, s3 = _four(like, out, r, lane)
     for j in range(count):
-        own = load(like, a, (j, lane))
-        s = fma(own, load(like, table, item(line, (j, r)) + lane), s)
-        s1 = fma(own, load(like, table, item(line, (j, r + 1)) + lane), s1)
-        s2 = fma(own, load(like, table, item(line, (j, r + 2)) + lane), s2)
-        s3 = fma(own, load(like, table, item(line, (j, r + 3)) + lane), s3)
+        a_j = load(like, a, (j, lane))
+        s = fma(a_j, load(like, table, item(line, (j, r)) + lane), s)
+        s1 = fma(a_j, load(like, table, item(line, (j, r + 1)) + lane), s1)
+        s2 = fma(a_j, load(like, table, item(line, (j, r + 2)) + lane), s2)
+        s3 = fma(a_j, load(like, table, item(line, (j, r + 3)) + lane), s3)
     _keep_four(s, s1, s2, s3, out, r, lane)
 
 
@@ -415,11 +415,11 @@ def _add_fused(like, table, line, r, count, a, lane, out):
 def _add_rounded(like, table, line, r, count, a, lane, column, out):
     s, s1, s2, s3 = _four(like, out, r, lane)
     for j in range(count):
-        own = load(like, a, (j, lane))
-        s += own * load(like, table, item(line, (j, r)) + column)
-        s1 += own * load(like, table, item(line, (j, r + 1)) + column)
-        s2 += own * load(like, table, item(line, (j, r + 2)) + column)
-        s3 += own * load(like, table, item(line, (j, r + 3)) + column)
+        a_j = load(like, a, (j, lane))
+        s += a_j * load(like, table, item(line, (j, r)) + column)
+        s1 += a_j * load(like, table, item(line, (j, r + 1)) + column)
+        s2 += a_j * load(like, table, item(line, (j, r + 2)) + column)
+        s3 += a_j * load(like, table, item(line, (j, r + 3)) + column)
     _keep_four(s, s1, s2, s3, out, r, lane)
 
 
@@ -429,13 +429,13 @@ def _add_both(like, table, line, r, count, a, lane, out, sizes):
     s, s1, s2, s3 = _four(like, out, r, lane)
     g, g1, g2, g3 = _four(like, sizes, r, lane)
     for j in range(count):
-        own = load(like, a, (j, lane))
-        size = absolute(own)
+        a_j = load(like, a, (j, lane))
+        size = absolute(a_j)
         k = load(like, table, item(line, (j, r)) + lane)
         k1 = load(like, table, item(line, (j, r + 1)) + lane)
         k2 = load(like, table, item(line, (j, r + 2)) + lane)
         k3 = load(like, table, item(line, (j, r + 3)) + lane)
-        s, s1, s2, s3 = fma(own, k, s), fma(own, k1, s1), fma(own, k2, s2), fma(own, k3, s3)
+        s, s1, s2, s3 = fma(a_j, k, s), fma(a_j, k1, s1), fma(a_j, k2, s2), fma(a_j, k3, s3)
         g, g1, g2, g3 = fma(size, k, g), fma(size, k1, g1), fma(size, k2, g2), fma(size, k3, g3)
     _keep_four(s, s1, s2, s3, out, r, lane)
     _keep_four(g, g1, g2, g3, sizes, r, lane)

@@ -55,10 +55,10 @@ class Store(Protocol):
     def scaled(self, scale: Array, f: Array) -> Array:
         """scaleᵢ fᵢ (m,), to be combined"""
 
-    def sides(self) -> float:
+    def n_changed(self) -> float:
         """1, or 2 where a step changes two classes: ‖a κ(x, ·)‖² is this times a² κ(x, x)"""
 
-    def pair(self) -> float:
+    def margin_factor(self) -> float:
         """2, or 1 with more than two classes: the true class's score less its rival's is this times y f"""
 
     def direction(self, i: int, c: int, y: float) -> float:

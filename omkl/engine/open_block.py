@@ -16,7 +16,6 @@ from omkl.engine.lanes import LANES, LARGE, item, load, store, zeros
 from omkl.engine.records import Record
 from omkl.engine.stream import row
 
-FIRST, STOP, COLUMNS, BEFORE, LENGTH, LISTED, KEEPS = range(7)  # places in a block's `rounds`
 MANY_COLUMNS = 513  # fewer are counted as bits where they can be (lookup.py), and fit into the caches
 _ENTRY = 4.0  # what an entry of a list costs, in steps of LANES numbers of a feature-major block
 _NEAR = 2**17  # numbers of a feature-major block that fit into the second-level cache
@@ -27,15 +26,18 @@ class Block(
     Record,
     namedtuple(
         "Block",
-        "rounds slot columns rows row_norm2 starts places values "
-        "row_numbers row_starts row_indices row_values",
+        "length keeps_rows first stop n_stored listed n_columns slot columns rows row_norm2 "
+        "starts places values row_numbers row_starts row_indices row_values",
     ),
 ):
     """The open block.
 
-    rounds (7,)      FIRST round of the open block, STOP: its last plus one, COLUMNS in use, vectors stored
-                     BEFORE it, LENGTH: how many rounds a block has, whether it is LISTED: laid out in lists,
-                     whether it KEEPS its rows one after another too, for kernels that are called
+    length           how many rounds a block has
+    keeps_rows       1 if it keeps its rows one after another, too, for kernels that are called
+    first, stop (1,)   the open block's first round, and its last plus one
+    n_stored (1,)    vectors stored before it
+    listed (1,)      whether it is laid out in lists
+    n_columns (1,)   how many columns are in use
     slot (d,)        row of `rows` that holds a column's values in the open block; 0: absent
     columns (S,)     the columns in use
     rows (S+1, R)    the block, feature-major; row 0 stays 0
@@ -49,26 +51,27 @@ class Block(
 def make_block(d: int, length: int, R: int, keeps: bool = False) -> Block:
     """Return a block of this many rounds, R with padding, for examples of d features; none is open.
 
-    keeps: whether it keeps its rows one after another, too
+    keeps: as `keeps_rows`
     """
-    rounds = np.array([0, 0, 0, 0, length, 0, keeps])
+    first, stop, n_stored, n_columns = (np.zeros(1, np.int64) for _ in range(4))
+    rounds = (length, int(keeps), first, stop, n_stored, np.zeros(1, np.bool_), n_columns)
     slot, columns, rows = np.zeros(d, np.int32), np.empty(0, np.int32), np.zeros((1, R))
     lists = (np.zeros(2, np.int64), np.empty(0, np.int32), np.empty(0))
     kept = (np.zeros(R, np.int64), np.zeros(R + 1, np.int64), np.empty(0, np.int32), np.empty(0))
-    return Block(rounds, slot, columns, rows, np.zeros(R), *lists, *kept)
+    return Block(*rounds, slot, columns, rows, np.zeros(R), *lists, *kept)
 
 
 def with_room(block: Block, longest: int) -> Block:
     """Return the block with room for rows this long, the same where it has it; nothing is open afterwards."""
     most = longest * block.row_norm2.size
     slots, entries = min(block.slot.size, most), most if block.slot.size >= MANY_COLUMNS else 0
-    kept = most if block.rounds[KEEPS] else 0
+    kept = most if block.keeps_rows else 0
     if kept > block.row_values.size:
         block = block._replace(row_indices=np.empty(kept, np.int32), row_values=np.empty(kept))
     if slots <= block.columns.size and entries <= block.places.size:
         return block
     block.slot[:] = 0
-    block.rounds[COLUMNS] = 0
+    block.n_columns[0] = 0
     rows = np.empty((slots + 1, block.row_norm2.size))
     rows[0] = 0.0
     return block._replace(
@@ -80,11 +83,11 @@ def with_room(block: Block, longest: int) -> Block:
     )
 
 
-def wider_block(block: Block, d: int) -> Block:
+def add_columns(block: Block, d: int) -> Block:
     """Return the block, which is not open, for examples of d features."""
-    for column in block.columns[: block.rounds[COLUMNS]]:
+    for column in block.columns[: block.n_columns[0]]:
         block.slot[column] = 0
-    block.rounds[COLUMNS] = 0
+    block.n_columns[0] = 0
     return block._replace(slot=np.concatenate([block.slot, np.zeros(d - block.slot.size, np.int32)]))
 
 
@@ -97,31 +100,31 @@ def grown(array: np.ndarray, used: int, size: int) -> np.ndarray:
 
 def close(block: Block) -> None:
     """Forget the open block: the next round belongs to another stream."""
-    block.rounds[FIRST] = block.rounds[STOP] = 0
+    block.first[0] = block.stop[0] = 0
 
 
 @compiled_without_refcounts
 def invalidate(block):
     """End the open block, so that the next round opens another."""
-    block.rounds[STOP] = block.rounds[FIRST]
+    block.stop[0] = block.first[0]
 
 
 @compiled_without_refcounts
 def is_open(block, t):
     """Whether round t lies in the open block."""
-    return block.rounds[FIRST] <= t < block.rounds[STOP]
+    return block.first[0] <= t < block.stop[0]
 
 
 @compiled_without_refcounts
 def row_of(block, t):
     """The row of the open block that holds round t."""
-    return t - block.rounds[FIRST]
+    return t - block.first[0]
 
 
 @compiled_without_refcounts
 def n_rows(block):
     """How many rounds the open block has."""
-    return block.rounds[STOP] - block.rounds[FIRST]
+    return block.stop[0] - block.first[0]
 
 
 @compiled
@@ -133,7 +136,7 @@ def whole_lanes(rows):
 @compiled_without_refcounts
 def in_lists(block):
     """Whether the open block is laid out in lists."""
-    return block.rounds[LISTED] != 0
+    return block.listed[0]
 
 
 @compiled
@@ -141,7 +144,7 @@ def lane_of(block, rows, lane):
     """One lane of rows (S+1, R) laid side by side; they are the open block's own where it is in lists."""
     if not in_lists(block):
         return rows[:, lane].copy()
-    x = np.zeros(block.rounds[COLUMNS] + 1)
+    x = np.zeros(block.n_columns[0] + 1)
     for s in range(1, x.size):
         for e in range(block.starts[s], block.starts[s + 1]):
             if block.places[e] == lane:
@@ -152,9 +155,9 @@ def lane_of(block, rows, lane):
 @compiled
 def fill_block(block, stream, t):
     """Open the block that starts at round t: its rows feature-major, and their squared norms."""
-    for s in range(block.rounds[COLUMNS]):
+    for s in range(block.n_columns[0]):
         block.slot[block.columns[s]] = 0
-    count = min(block.rounds[LENGTH], stream.T - t)
+    count = min(block.length, stream.T - t)
     for r in range(block.row_norm2.size):
         block.row_norm2[r] = 0.0
     for r in range(count):
@@ -163,10 +166,10 @@ def fill_block(block, stream, t):
             block.row_norm2[r] += stream.values[k] * stream.values[k]
     _keep_rows(block, stream, t, count)
     used = lay_lists(block, stream, t, count)
-    block.rounds[LISTED] = used > 0
+    block.listed[0] = used > 0
     if used == 0:
         used = _lay_rows(block, stream, t, count)
-    block.rounds[FIRST], block.rounds[STOP], block.rounds[COLUMNS] = t, t + count, used
+    block.first[0], block.stop[0], block.n_columns[0] = t, t + count, used
 
 
 @compiled
@@ -175,7 +178,7 @@ def _keep_rows(block, stream, t, count):
     at = 0
     for r in range(block.row_numbers.size):
         block.row_numbers[r] = stream.order[t + r] if r < count else 0
-        if block.rounds[KEEPS] and r < count:
+        if block.keeps_rows and r < count:
             start, stop = row(stream, t + r)
             for k in range(start, stop):
                 block.row_indices[at], block.row_values[at] = stream.indices[k], stream.values[k]

@@ -40,24 +40,24 @@ def hold(v, P, last, g, drift, keep):
     each round after. Where rounding has left nothing of z' P z, or of a p_jj, v_i and g_i are 0.
     """
     for i in range(v.size):
-        own, u = g[i], last[i]
-        for j in range(own.size):
+        g_i, u = g[i], last[i]
+        for j in range(g_i.size):
             p = P[i, j, j] if keep else fma(-u[j], u[j], P[i, j, j]) + drift
-            if not v[i] > 0.0 or (own[j] != 0.0 and not p > 0.0):
-                own[:] = 0.0
+            if not v[i] > 0.0 or (g_i[j] != 0.0 and not p > 0.0):
+                g_i[:] = 0.0
                 v[i] = 0.0
                 break
-            if own[j] * own[j] > CLEARLY * v[i] * p:
-                v[i] = own[j] * own[j] / p
+            if g_i[j] * g_i[j] > CLEARLY * v[i] * p:
+                v[i] = g_i[j] * g_i[j] / p
 
 
 @compiled
 def leave(last, g, v):
     """Leave the updates P_i <- P_i - g_i g_i' / v_i, v (m,) > 0, to the next call of ``gains``."""
     for i in range(v.size):
-        u, own, root = last[i], g[i], math.sqrt(v[i])
+        u, g_i, root = last[i], g[i], math.sqrt(v[i])
         for j in range(u.size):
-            u[j] = own[j] / root
+            u[j] = g_i[j] / root
 
 
 @compiled_without_refcounts
@@ -114,11 +114,11 @@ def _columns(like, P, r, j, u, minus_u, z, g, keep):
 
     keep: P_kq <- p_kq. Returns the rows of p.
     """
-    own = load(like, u, j)
-    p = fma(minus_u[0], own, load(like, P, (r, j)))
-    p1 = fma(minus_u[1], own, load(like, P, (r + 1, j)))
-    p2 = fma(minus_u[2], own, load(like, P, (r + 2, j)))
-    p3 = fma(minus_u[3], own, load(like, P, (r + 3, j)))
+    u_j = load(like, u, j)
+    p = fma(minus_u[0], u_j, load(like, P, (r, j)))
+    p1 = fma(minus_u[1], u_j, load(like, P, (r + 1, j)))
+    p2 = fma(minus_u[2], u_j, load(like, P, (r + 2, j)))
+    p3 = fma(minus_u[3], u_j, load(like, P, (r + 3, j)))
     store(fma(p3, z[3], fma(p2, z[2], fma(p1, z[1], fma(p, z[0], load(like, g, j))))), g, j)
     if keep:
         store(p, P, (r, j))
@@ -270,10 +270,10 @@ def _tridiagonal(A, d, e, V):
         p *= heads[k]
         _add(p, -0.5 * heads[k] * _dot(p, v), v)
         for j in range(v.size):
-            own = A[k + 1 + j, k + 1 :]
+            g_i = A[k + 1 + j, k + 1 :]
             a, b = v[j], p[j]
             for i in range(v.size):
-                own[i] -= a * p[i] + b * v[i]
+                g_i[i] -= a * p[i] + b * v[i]
     if n > 1:
         e[n - 2] = A[n - 2, n - 1]
     for k in range(n):
@@ -283,8 +283,8 @@ def _tridiagonal(A, d, e, V):
             continue
         v = A[k, k + 1 :]
         for j in range(k + 1, n):
-            own = V[j, k + 1 :]
-            _add(own, -heads[k] * _dot(own, v), v)
+            g_i = V[j, k + 1 :]
+            _add(g_i, -heads[k] * _dot(g_i, v), v)
 
 
 @compiled

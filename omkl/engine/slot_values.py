@@ -259,21 +259,21 @@ def kernel_matrix(pool: Pool, i: int, X: Any, rows: np.ndarray, columns: np.ndar
     """
     norm2 = np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
     dots = np.ascontiguousarray((X[rows] @ X[columns].T).toarray(), np.float64)
-    own, others = X[rows], X[columns]
+    given, other_rows = X[rows], X[columns]
     K = np.empty_like(dots)
-    _fill(pool, i, *_parts(own), rows, norm2[rows], *_parts(others), columns, norm2[columns], dots, K)
+    _fill(pool, i, *_parts(given), rows, norm2[rows], *_parts(other_rows), columns, norm2[columns], dots, K)
     return K
 
 
 def self_values(pool: Pool, X: Any) -> np.ndarray:
     """Return kappa_i(x, x) (m, T) of all rows of a scipy CSR matrix."""
     norm2 = np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
-    own = np.array([own_values(pool, n) for n in norm2]).reshape(len(norm2), pool.kind.size).T
+    values = np.array([own_values(pool, n) for n in norm2]).reshape(len(norm2), pool.kind.size).T
     for i in np.flatnonzero(pool.kind == CALLED):
         for t in range(X.shape[0]):
             one = np.array([t])
-            own[i, t] = kernel_matrix(pool, int(i), X, one, one)[0, 0]
-    return own
+            values[i, t] = kernel_matrix(pool, int(i), X, one, one)[0, 0]
+    return values
 
 
 def _parts(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -285,8 +285,8 @@ def _fill(pool, i, starts, indices, values, rows, norm2, others, columns, theirs
     form, squares = form_of(pool, i), np.empty(norms.size)
     for r in range(rows.size):
         if pool.kind[i] == CALLED:
-            own = (indices[starts[r] : starts[r + 1]], values[starts[r] : starts[r + 1]])
-            vector = (dots[r], norm2[r], norms, rows[r], *own)
+            nonzeros = (indices[starts[r] : starts[r + 1]], values[starts[r] : starts[r + 1]])
+            vector = (dots[r], norm2[r], norms, rows[r], *nonzeros)
             called_values(pool, i, *vector, numbers, others, columns, theirs, K[r])
         else:
             slot_values(form, norm2[r], norms, dots[r], norms.size, squares, K[r])

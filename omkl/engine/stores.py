@@ -14,7 +14,7 @@ from omkl.engine.records import Record, method
 
 
 class Store(Record):
-    """A record with the fields ``classes``, f (m,) of outputs, and ``size`` of the vectors that it stores."""
+    """A record with the fields ``classes``, f (m,) of outputs, and the counts of what it stores."""
 
 
 # ------------------------------------------------------------------ combinations
@@ -110,14 +110,14 @@ def scaled(store, scale, f):
 
 @method(Store)
 @compiled_without_refcounts
-def sides(store):
+def n_changed(store):
     """||change||^2 of a step of size 1 is this times kappa(x, x): 2 where it changes two classes, else 1."""
     return 1.0 if store.classes is None else 2.0
 
 
 @method(Store)
 @compiled_without_refcounts
-def pair(store):
+def margin_factor(store):
     """The margin f_y - f_r is this times y f: of two classes, whose outputs are f and -f, it is 2."""
     return 2.0 if store.classes is None else 1.0
 

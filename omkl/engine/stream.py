@@ -136,9 +136,9 @@ def record(trace, t, score, y, store=None, c=None, predicted=-1):
     if store is None and trace.predicted is not None:
         trace.predicted[t] = predicted
     if store is not None:
-        trace.n_sv_union[t] = store.size[0]
-        trace.n_sv_sum[t] = store.size[1]
-        trace.n_sv_combined[t] = store.size[1]
+        trace.n_sv_union[t] = store.n_sv_union[0]
+        trace.n_sv_sum[t] = store.n_sv_sum[0]
+        trace.n_sv_combined[t] = store.n_sv_sum[0]
         if c is not None:
             combined = 0
             for i in range(c.size):

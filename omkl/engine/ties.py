@@ -30,16 +30,7 @@ from omkl.engine.kernels import (
 )
 from omkl.engine.lanes import FLOOR, LANES, largest_of
 from omkl.engine.lookup import may_look_up
-from omkl.engine.open_block import (
-    BEFORE,
-    COLUMNS,
-    FIRST,
-    dot_products,
-    in_lists,
-    lane_of,
-    product_with,
-    whole_lanes,
-)
+from omkl.engine.open_block import dot_products, in_lists, lane_of, product_with, whole_lanes
 
 _ROUNDING = 4.5e-16  # of each of n additions in both sums
 _NARROW = 20.0  # decay at the distance of two such vectors above which only the nearest are seen
@@ -69,7 +60,7 @@ def doubtful(f, n, absolute):
 
 @compiled_without_refcounts
 def is_sign_uncertain(E, stream, t, r, doubt):
-    """Note in doubt[:, r] which outputs E.F[:, r] of round t are doubtful; returns whether any is.
+    """Note in doubt[:, r] which outputs E.scores[:, r] of round t are doubtful; returns whether any is.
 
     Of the block only the squared norm of the row decides, so that the same outputs are settled whatever its
     size. A polynomial never is doubtful, unless divided for cosine, nor is a kernel that is called: its sum
@@ -81,22 +72,22 @@ def is_sign_uncertain(E, stream, t, r, doubt):
     for i in range(pool.kind.size):
         absolute = E.n_sv[i] * E.max_abs_coefficient[i]
         if of_distance(pool.kind[i]) and _narrow(pool, i, E.open.row_norm2[r]):
-            absolute = E.G[i, r]
+            absolute = E.abs_scores[i, r]
         exact = is_exact(pool.kind[i], pool.cosine[0])
-        doubt[i, r] = not exact and doubtful(E.F[i, r], E.n_sv[i], absolute)
+        doubt[i, r] = not exact and doubtful(E.scores[i, r], E.n_sv[i], absolute)
         any_doubt |= doubt[i, r]
     return any_doubt
 
 
 @compiled_without_refcounts
 def _is_order_uncertain(E, label, r, doubt):
-    """`is_sign_uncertain` of the differences of the classes' scores E.F[:, r] of a row of this label."""
+    """`is_sign_uncertain` of the differences of the classes' scores E.scores[:, r] of a row of this label."""
     pool, n_sv_per_class, any_doubt, C = E.pool, E.n_sv_per_class, False, E.n_sv_per_class.shape[1]
     for i in range(pool.kind.size):
         doubt[i, r] = False
         if is_exact(pool.kind[i], pool.cosine[0]):
             continue
-        f, g, tracked = E.F[i * C : (i + 1) * C, r], E.G[i * C : (i + 1) * C, r], False
+        f, g, tracked = E.scores[i * C : (i + 1) * C, r], E.abs_scores[i * C : (i + 1) * C, r], False
         if of_distance(pool.kind[i]):
             tracked = _narrow(pool, i, E.open.row_norm2[r])
         rival = strongest_rival(f, label)
@@ -123,7 +114,7 @@ def resum_rows(E, stream, tile, low, high):
     stored vectors serves them all.
     """
     doubtful_rows, row_index, settled = tile.doubtful_rows, tile.row_index, E.settled
-    R, t = 0, E.open.rounds[FIRST]
+    R, t = 0, E.open.first[0]
     for r in range(low, high):
         if is_sign_uncertain(E, stream, t + r, r, settled):
             row_index[R] = r
@@ -134,15 +125,15 @@ def resum_rows(E, stream, tile, low, high):
     rows = E.open.rows
     if in_lists(E.open):
         for q in range(R if R <= _ONE_BY_ONE else 0):
-            call(E.entries.plain_sums, (E, rows, low, low + LANES, row_index[q : q + 1], 0, settled))
+            call(E.pointers.plain_sums, (E, rows, low, low + LANES, row_index[q : q + 1], 0, settled))
         if R > _ONE_BY_ONE:
             lanes = np.arange(low, high)
-            call(E.entries.plain_sums, (E, rows, low, whole_lanes(high), lanes, 0, settled))
+            call(E.pointers.plain_sums, (E, rows, low, whole_lanes(high), lanes, 0, settled))
         return
-    for s in range(E.open.rounds[COLUMNS] + 1):
+    for s in range(E.open.n_columns[0] + 1):
         for q in range(R):
             doubtful_rows[s, q] = rows[s, row_index[q]]
-    call(E.entries.plain_sums, (E, doubtful_rows, 0, whole_lanes(R), row_index[:R], 0, settled))
+    call(E.pointers.plain_sums, (E, doubtful_rows, 0, whole_lanes(R), row_index[:R], 0, settled))
 
 
 @compiled
@@ -161,10 +152,10 @@ def resum_exactly(E, r, f):
             wanted[k // C, r], late = True, True
             exact[k, r] = 0.0
     if late:  # not doubtful when the block was opened: from the first stored vector on
-        call(E.entries.plain_sums, (E, E.open.rows, low, low + LANES, lanes, 0, wanted))
+        call(E.pointers.plain_sums, (E, E.open.rows, low, low + LANES, lanes, 0, wanted))
     for i in range(m):
         wanted[i, r] = doubt[i, r] and settled[i, r]
-    call(E.entries.plain_sums, (E, E.open.rows, low, low + LANES, lanes, E.open.rounds[BEFORE], wanted))
+    call(E.pointers.plain_sums, (E, E.open.rows, low, low + LANES, lanes, E.open.n_stored[0], wanted))
     for k in range(f.size):
         if doubt[k // C, r]:
             f[k] = exact[k, r]
@@ -177,13 +168,13 @@ def plain_sums(E, rows, low, high, row_of, start, wanted):
     left to right, with the C library's exp. Lanes low .. high - 1 of rows (S+1, R) hold the
     block's rows row_of; of a block in lists these may also be one row alone.
     """
-    A, norm2, exact, stop = E.A, E.norm2, E.exact, E.size[0]
+    A, norm2, exact, stop = E.A, E.norm2, E.exact, E.n_sv_union[0]
     row_norm2 = E.open.row_norm2
     lanes = high - low
     if start == stop:
         return
     if may_look_up(E):
-        call(E.entries.plain_looked_up, (E, rows, low, high, row_of, start, wanted))
+        call(E.pointers.plain_looked_up, (E, rows, low, high, row_of, start, wanted))
         return
     J = max(_CHUNK, min(_TILE // lanes // _CHUNK * _CHUNK, -(-(stop - start) // _CHUNK) * _CHUNK))
     dots, squares, nearest = np.zeros((J, lanes)), np.empty((J, lanes)), np.empty((J // _CHUNK, lanes))

@@ -69,10 +69,12 @@ def make_learner(
 
 def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling:
     words = {}
-    for name, known in SCALED.items():
+    for name, choices in SCALED.items():
         if (value := given.get(name)) is not None:
-            if value not in known:
-                raise ValueError(f"{name} must be None or {' or '.join(map(repr, known))}, got {show(value)}")
+            if value not in choices:
+                raise ValueError(
+                    f"{name} must be None or {' or '.join(map(repr, choices))}, got {show(value)}"
+                )
             words[name] = value
     return Scaling(d, words.get("scale"), centred, words.get("target"), gaps=False)
 
@@ -138,8 +140,8 @@ def follow(estimator: Any, model: Learner) -> None:
     given = estimator._given
     changed = {
         name: value
-        for name, known in given.items()
-        if (value := getattr(estimator, name)) is not known and value != known
+        for name, before in given.items()
+        if (value := getattr(estimator, name)) is not before and value != before
     }
     if not changed:
         return
@@ -158,13 +160,13 @@ def follow(estimator: Any, model: Learner) -> None:
 
 def row_weights(weights: Any, n: int, name: str) -> np.ndarray:
     """Return the weights (n,) of rows. Raises ValueError, with the estimator's name, for what cannot be."""
-    made = np.asarray(weights, dtype=np.float64)
-    made = np.full(n, made) if made.ndim == 0 else made
-    if made.shape != (n,):
-        raise ValueError(f"{name}: sample_weight.shape == {made.shape}, expected ({n},)")
-    if not (np.isfinite(made).all() and (made >= 0).all() and made.any()):
+    values = np.asarray(weights, dtype=np.float64)
+    values = np.full(n, values) if values.ndim == 0 else values
+    if values.shape != (n,):
+        raise ValueError(f"{name}: sample_weight.shape == {values.shape}, expected ({n},)")
+    if not (np.isfinite(values).all() and (values >= 0).all() and values.any()):
         raise ValueError(f"{name}: each sample_weight must be a number ≥ 0, and not all of them zero")
-    return made
+    return values
 
 
 def check_weights(

@@ -43,13 +43,13 @@ class Platt:
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return probabilities (n, C) of all classes; scores: as of `learn`."""
-        made = []
+        rows = []
         for row in scores.tolist():
             P = [
                 _sigmoid(own[0] * s + own[1]) for own, s in zip(self.each, self._scaled(row)[0], strict=True)
             ]
-            made.append([1.0 - P[0], P[0]] if len(P) == 1 else [one / sum(P) for one in P])
-        return np.array(made).reshape(len(scores), max(2, len(self.each)))
+            rows.append([1.0 - P[0], P[0]] if len(P) == 1 else [one / sum(P) for one in P])
+        return np.array(rows).reshape(len(scores), max(2, len(self.each)))
 
     def _scaled(self, row: list[float]) -> tuple[list[float], float]:
         """Return a round's scores over the root mean square with them, and the sum of squares with them."""
@@ -65,18 +65,18 @@ class Platt:
     @classmethod
     def from_json(cls, state: Any, classes: int) -> "Platt":
         """Return the state of `to_json`. Raises ValueError for anything else."""
-        made = cls(classes)
+        platt = cls(classes)
         try:
             rounds, squares, each = state["rounds"], float(state["squares"]), state["each"]
-            good = type(rounds) is int and rounds >= 0 and len(each) == len(made.each)
-            made.each = [[float(value) for value in own] for own in each]
-            good &= all(len(own) == len(_STATE) and all(map(math.isfinite, own)) for own in made.each)
+            good = type(rounds) is int and rounds >= 0 and len(each) == len(platt.each)
+            platt.each = [[float(value) for value in own] for own in each]
+            good &= all(len(own) == len(_STATE) and all(map(math.isfinite, own)) for own in platt.each)
         except (TypeError, KeyError, ValueError, OverflowError):
             good = False
         if not good or not 0 <= squares < math.inf:
             raise ValueError("its calibration is not a list of numbers for each class")
-        made.rounds, made.squares = rounds, squares
-        return made
+        platt.rounds, platt.squares = rounds, squares
+        return platt
 
 
 def _prior() -> list[float]:

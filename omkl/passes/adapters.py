@@ -189,13 +189,13 @@ class OfRiver(Adapter):
         return tuple(range(classes)) if classes > 2 else (False, True)
 
     def rows(self, stream: Stream, start: int, stop: int) -> list[dict[int, float]]:
-        made = []
+        dicts = []
         for i in stream.order[start:stop].tolist():
             a, b = stream.indptr[i], stream.indptr[i + 1]
             x = {} if self.sparse else dict.fromkeys(range(self.d), 0.0)
             x.update(zip(stream.indices[a:b].tolist(), stream.values[a:b].tolist(), strict=True))
-            made.append(x)
-        return made
+            dicts.append(x)
+        return dicts
 
     def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool) -> None:
         super().__init__(model, name, d, classes, sparse)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from omkl.config import LearnerSpec
     from omkl.data import DataRef, Dataset
     from omkl.data.held_out import HeldOut
+    from omkl.passes.one_pass import Ended
 
 
 @dataclass(frozen=True)
@@ -172,9 +173,25 @@ def stream_of(cell: Cell) -> "tuple[Dataset, np.ndarray]":
     return dataset, order[slice(*cell.rounds)] if cell.rounds else order
 
 
-def run_cell(cell: Cell, on_end: "Callable[[Any, Any], None] | None" = None) -> dict[str, Any]:
+def run_cell(cell: Cell) -> dict[str, Any]:
     """Run one cell in this process and return its figures, as `omkl.passes.run_pass` does."""
     from omkl.passes import one_pass
+
+    with _prepared(cell) as (arguments, how):
+        return one_pass.run_pass(*arguments, **how)
+
+
+def run_whole(cell: Cell) -> "Ended":
+    """Run one cell in this process and return its figures, its learner and its trace."""
+    from omkl.passes import one_pass
+
+    with _prepared(cell) as (arguments, how):
+        return one_pass.whole_pass(*arguments, **how)
+
+
+@contextmanager
+def _prepared(cell: Cell) -> "Iterator[tuple[tuple[Any, ...], dict[str, Any]]]":
+    """Give the arguments of a cell's pass, whose rounds are noted meanwhile, where the cell says so."""
     from omkl.passes.third_party import source
 
     if source(cell.spec, cell.params) != cell.source:
@@ -189,13 +206,11 @@ def run_cell(cell: Cell, on_end: "Callable[[Any, Any], None] | None" = None) -> 
         test = (other or dataset, rows)
     order = order[slice(*cell.rounds)] if cell.rounds else order
     how: dict[str, Any] = {"scaling": cell.scaling, "block": cell.block, "threads": cell.threads}
-    how |= {"test": test, "own": cell.own, "on_end": on_end}
+    how |= {"test": test, "own": cell.own}
     with ExitStack() as stack:
         if cell.board is not None:
             how["on_part"] = stack.enter_context(noting(cell.board, cell.number, order.size))
-        return one_pass.run_pass(
-            cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed, **how
-        )
+        yield (cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed), how
 
 
 # ------------------------------------------------------------------ what a process does once

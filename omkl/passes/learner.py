@@ -26,7 +26,7 @@ from omkl.passes.overflow import Needs, growth, kernel_faults
 from omkl.passes.scaling import Scaling, Units, in_units
 from omkl.paths import EXTENSIONS
 from omkl.state.resource import Arrays, Resource, Setup
-from omkl.state.state import absent, grow_part, load, make, make_room, widen
+from omkl.state.state import absent, add_features, grow_part, load, make, make_room
 
 CURVE_POINTS = 100
 MOST_ROWS = 64  # lengths of rows that are kept to be written anew
@@ -54,11 +54,10 @@ class Learner:
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
-    random features, in place of drawn ones; threads: how many may share a block (never changes a result);
-    looked_up: whether kernel values are looked up, which allows larger blocks; classes: of the data, which a
-    learner of `about.classes: many` tells apart where there are more than two; saved: the arrays of a saved
-    state, in place of the one that a learner begins with; scaling: of its rows and targets, and
-    what fills gaps.
+    random features, in place of drawn ones; threads: how many may share a block, or `Threads` (never change a
+    result); classes: of the data, which a learner of `about.classes: many` tells apart where there are more
+    than two; saved: the arrays of a saved state, in place of the one that a learner begins with; scaling: of
+    its rows and targets, and what fills gaps.
 
     One pass over T examples equals passes over its parts, in any cut: all state is in ``self.state``.
     Raises UserError for hyperparameters or a pool that the learner does not take.
@@ -76,8 +75,7 @@ class Learner:
         block: int | None = None,
         rounds: int | None = None,
         frequencies: np.ndarray | None = None,
-        threads: int = 1,
-        looked_up: bool = False,
+        threads: "int | Threads" = 1,
         classes: int = 2,
         saved: Arrays | None = None,
         scaling: Scaling | None = None,
@@ -87,9 +85,9 @@ class Learner:
             spec.check_pool(pool)
         self.spec, self.pool, self.d = spec, pool, d
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
-        self.block = block or max(BLOCK, rows_of_block(threads, looked_up))
+        self._threads = threads if isinstance(threads, Threads) else Threads(threads)
+        self.block = block or max(BLOCK, self._threads.rows_of_block)
         self._cut = block or BLOCK  # parts end at multiples of it
-        self._threads = Threads(threads)
         self.m = len(pool["kernels"]) if pool is not None else 0
         self.needs = Needs(pool["kernels"] if pool is not None else [], d)
         self.scaling = scaling
@@ -119,7 +117,7 @@ class Learner:
     def renew_locks(self) -> None:
         """Begin with locks that nobody holds, and with threads: a new learner, or one in a forked child."""
         self.lock = threading.RLock()  # held by whoever reads or changes the learner, for a whole call
-        self._threads = Threads(self._threads.count)
+        self._threads = self._threads.renewed()
 
     def change(self, params: dict, where: str | None = None, argument: Callable[[str], str] = str) -> None:
         """Continue with other hyperparameters.
@@ -139,7 +137,7 @@ class Learner:
         """Whether a hyperparameter is a number that the function takes and no part of the state holds."""
         if name not in self.names or not is_number(self.spec.hyperparameters[name].domain):
             return False
-        return all(name not in own.deciding(self.params) for own in self.resources.values())
+        return all(name not in resource.deciding(self.params) for resource in self.resources.values())
 
     def run(
         self,
@@ -205,16 +203,16 @@ class Learner:
         and trace anew: whoever reads them holds the lock.
         """
         with self.lock:
-            own = self._rows.get(len(indices))
-            if own is None:
+            buffer = self._rows.get(len(indices))
+            if buffer is None:
                 if len(self._rows) >= MOST_ROWS:
                     self._rows.clear()
-                own = one_row(len(indices), len(self.spec.measures), self.classes)
-                self._rows[len(indices)] = own
-            own.write(indices, values, y)
-            stream, trace, units, seen = own.stream, own.trace, None, 0
+                buffer = one_row(len(indices), len(self.spec.measures), self.classes)
+                self._rows[len(indices)] = buffer
+            buffer.write(indices, values, y)
+            stream, trace, units, seen = buffer.stream, buffer.trace, None, 0
             if self.scaling is not None:
-                stream, units = self.scaling.scaled(own.stream, learn)
+                stream, units = self.scaling.scaled(buffer.stream, learn)
                 seen = int(self.scaling.seen[0]) if learn and self.scaling.renews else 0
             if first is None:
                 first = seen if progress is None else progress.rounds
@@ -224,10 +222,10 @@ class Learner:
             with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
                 self._run_part(stream, trace, 0, 1, learn, first, None)
                 if self.scaling is not None:
-                    self._rescaled(own.stream, trace, 0, 1, learn, units)
+                    self._rescaled(buffer.stream, trace, 0, 1, learn, units)
                 if progress is not None:
                     progress.add_row(float(trace.score[0]), bool(trace.mistake[0]), y)
-            return own.stream, trace
+            return buffer.stream, trace
 
     def _run_part(
         self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
@@ -283,7 +281,7 @@ class Learner:
         return [
             self.state[name]
             for name in self._storing()
-            if self.resources[name].threaded and self.state[name].size[0] >= WORTH
+            if self.resources[name].threaded and self.state[name].n_sv_union[0] >= WORTH
         ]
 
     def _renumber(self, shift: int) -> None:
@@ -320,7 +318,7 @@ class Learner:
         """The value of that resource, an Expansion or a Budget; None for a learner without."""
         return None if self.stores is None else self.state[self.stores]
 
-    def widen(self, d: int) -> None:
+    def add_features(self, d: int) -> None:
         """Go on with d features, at least as many as there are; the new ones were 0 so far.
 
         Predictions for rows without the new features stay as they are. The frequencies of random features are
@@ -331,16 +329,16 @@ class Learner:
                 self.needs = Needs(self.pool["kernels"] if self.pool is not None else [], d)
                 how: Any = {"classes": self.classes, "members": len(self.members)}
                 setup = Setup(self.params, self.pool, d, self.state["rng"], **how)
-                widen(self.resources, self.state, setup)
+                add_features(self.resources, self.state, setup)
                 self.d = d
                 if self.scaling is not None:
-                    self.scaling.widen(d)
+                    self.scaling.add_features(d)
 
     @property
     def draws_frequencies(self) -> bool:
         """Whether it, or a member, has random features, which are drawn for each new column."""
-        own = any(resource.frequencies for resource in self.resources.values())
-        return own or any(getattr(member, "draws_frequencies", False) for member in self.members)
+        draws = any(resource.frequencies for resource in self.resources.values())
+        return draws or any(getattr(member, "draws_frequencies", False) for member in self.members)
 
     @property
     def held(self) -> list[Any]:
@@ -458,12 +456,20 @@ def rows_of_block(count: int, looked_up: bool) -> int:
 
 
 class Threads:
-    """A number of threads for the blocks of one learner."""
+    """A number of threads for the blocks of one learner.
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    looked_up: whether kernel values are looked up, which allows larger blocks
+    """
+
+    def __init__(self, count: int, looked_up: bool = False) -> None:
+        self.count, self.looked_up = count, looked_up
+        self.rows_of_block = rows_of_block(count, looked_up)
         self._pool = ThreadPoolExecutor(count - 1) if count > 1 else None
         self._tiles: list[Tile] = []
+
+    def renewed(self) -> "Threads":
+        """Return as many new threads."""
+        return Threads(self.count, self.looked_up)
 
     def prepare(self, E: Expansion, stream: Any) -> None:
         """Load or compile what `open_block` calls, once, before a clock starts."""

@@ -183,8 +183,8 @@ def _coefficients(learner: Learner) -> np.ndarray | None:
     name = learner.stores
     if name is None:
         return None
-    made, scale = learner.resources[name].coefficients(learner.state[name]), learner.state.get("scale")
-    return made if scale is None else made * np.resize(scale, len(made)).reshape(-1, *[1] * (made.ndim - 1))
+    A, scale = learner.resources[name].coefficients(learner.state[name]), learner.state.get("scale")
+    return A if scale is None else A * np.resize(scale, len(A)).reshape(-1, *[1] * (A.ndim - 1))
 
 
 class Progress:
@@ -253,23 +253,23 @@ class Progress:
         """Return the record of `to_json`. Raises ValueError for anything else."""
         if not isinstance(record, dict):
             raise ValueError("it has no record of its rounds")
-        made = cls(str(record.get("task")))
+        progress = cls(str(record.get("task")))
         parts: list[Any] = [record.get(name) for name in ("rounds", "stride", "total", "points")]
         rounds, stride, total, points = parts
         if not (_is_count(rounds, MOST_ROUNDS) and _is_count(stride, MOST_ROUNDS) and stride > 0):
             raise ValueError("the rounds of the record are not whole numbers")
-        if not made._is_total(total, rounds) or not isinstance(points, list) or len(points) > POINTS:
+        if not progress._is_total(total, rounds) or not isinstance(points, list) or len(points) > POINTS:
             raise ValueError("the totals of the record are not numbers")
         last = 0
         t: Any
         for point in points:
             t, value = point if isinstance(point, list) and len(point) == 2 else (None, None)
-            if not _is_count(t, rounds) or not last < t or not made._is_total(value, t):
+            if not _is_count(t, rounds) or not last < t or not progress._is_total(value, t):
                 raise ValueError("the curve of the record is not a list of rounds and totals")
             last = t
-        made.rounds, made.stride, made.total = rounds, stride, total
-        made.points = [(t, value) for t, value in points]
-        return made
+        progress.rounds, progress.stride, progress.total = rounds, stride, total
+        progress.points = [(t, value) for t, value in points]
+        return progress
 
     def _is_total(self, value: Any, rounds: int) -> bool:
         """Whether this can be the total after these rounds."""

@@ -47,7 +47,7 @@ def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
     return {
         "learner": learner.spec.name,
         "revision": learner.spec.revision,
-        **({"source": own} if (own := source(learner.spec, learner.params)) else {}),
+        **({"source": text} if (text := source(learner.spec, learner.params)) else {}),
         "params": learner.params,
         "pool": learner.pool and {part: learner.pool[part] for part in PARTS},
         "d": learner.d,
@@ -78,7 +78,7 @@ def _packed_members(learner: Learner) -> tuple[dict[str, Any], Arrays]:
 
 def _parts(arrays: Arrays, prefix: str) -> Arrays:
     """Return the arrays whose names begin so, by the rest of their names."""
-    return {name.removeprefix(prefix): own for name, own in arrays.items() if name.startswith(prefix)}
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _stack(
@@ -123,8 +123,10 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
         raise ValueError(f"classes must be a number that {spec.name} takes, got {classes!r}")
     block = min(block, BLOCK)  # it never changes a result, and larger ones take memory
     rng = _generator(header.get("rng"))
-    own, state = _of_scaling(arrays)
-    scaling = Scaling.load(header.get("scaling"), own, d) if own or "scaling" in header else None
+    of_scaling, state = _of_scaling(arrays)
+    scaling = (
+        Scaling.load(header.get("scaling"), of_scaling, d) if of_scaling or "scaling" in header else None
+    )
     how: Any = {"block": block, "classes": classes, "scaling": scaling}
     if spec.is_stack:
         learner: Learner = _stack(header, spec, params, d, arrays=state, **how)
@@ -138,8 +140,8 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
 
 def _of_scaling(arrays: Arrays) -> tuple[Arrays, Arrays]:
     """Return the arrays of a scaling, and those of the learner's state."""
-    own = {name: array for name, array in arrays.items() if name.startswith(".")}
-    return own, {name: array for name, array in arrays.items() if name not in own}
+    of_scaling = {name: array for name, array in arrays.items() if name.startswith(".")}
+    return of_scaling, {name: array for name, array in arrays.items() if name not in of_scaling}
 
 
 def snapshot(learner: Learner) -> tuple[dict[str, Any], Arrays]:
@@ -244,8 +246,8 @@ def _widened(
     learner: Learner, header: dict[str, Any], arrays: Arrays, classes: int
 ) -> tuple[dict[str, Any], Arrays]:
     setup = Setup(learner.params, learner.pool, learner.d, classes=classes, members=len(learner.members))
-    inner = {name: own for name, own in arrays.items() if MEMBER in name or name.startswith(SHARED)}
-    own, state = _of_scaling({name: array for name, array in arrays.items() if name not in inner})
+    inner = {name: array for name, array in arrays.items() if MEMBER in name or name.startswith(SHARED)}
+    of_scaling, state = _of_scaling({name: array for name, array in arrays.items() if name not in inner})
     headers = []
     for number, member in enumerate(learner.members):
         prefix = f"{number}{MEMBER}"
@@ -255,7 +257,7 @@ def _widened(
     members = {"members": headers} if headers else {}
     return {**header, "classes": classes, **members}, add_classes(
         learner.resources, state, setup
-    ) | own | inner
+    ) | of_scaling | inner
 
 
 MEMBER, SHARED = ":", "shared"  # in the names of arrays: of a stack's members, of the scaling they share

@@ -186,31 +186,32 @@ class Identity:
             return value
         if isinstance(value, float):
             return value if math.isfinite(value) else str(value)
-        if isinstance(value, list | tuple):
-            return [self.value(one, key) for one in value]
-        if isinstance(value, slice):
-            return [value.start, value.stop, value.step]
-        if isinstance(value, set | frozenset):
-            return sorted((self.value(one, key) for one in value), key=_json)
-        if isinstance(value, Mapping):
-            return {str(name): self.value(one, key) for name, one in value.items()}
+        if isinstance(value, list | tuple | set | frozenset | slice | Mapping):
+            return self._collection(value, key)
         if isinstance(value, np.ufunc):
             return f"numpy.{value.__name__}"
         if inspect.isclass(value) or inspect.isfunction(value) or _is_compiled(value):
             return self.named(value)
         if _params_of(value) is not None:
             return {"kind": self.named(type(value)), **self.params(value)}
-        if hasattr(value, "toarray") or hasattr(value, "__array__"):
-            array = np.ascontiguousarray(value.toarray() if hasattr(value, "toarray") else value)
-            if array.dtype != object:
-                digest = hashlib.sha256(array.dtype.str.encode() + array.tobytes()).hexdigest()[:16]
-                return {"kind": "array", "shape": list(array.shape), "sha256": digest}
-        more = (
-            "a whole number or None" if key in SEEDS else "numbers, texts, arrays or objects with get_params"
-        )
-        raise UserError(
+        if (array := _array_of(value)) is not None:
+            digest = hashlib.sha256(array.dtype.str.encode() + array.tobytes()).hexdigest()[:16]
+            return {"kind": "array", "shape": list(array.shape), "sha256": digest}
+        raise self._no_key(value, key)
+
+    def _collection(self, value: Any, key: str) -> Any:
+        if isinstance(value, slice):
+            return [value.start, value.stop, value.step]
+        if isinstance(value, Mapping):
+            return {str(name): self.value(one, key) for name, one in value.items()}
+        values = [self.value(one, key) for one in value]
+        return sorted(values, key=_json) if isinstance(value, set | frozenset) else values
+
+    def _no_key(self, value: Any, key: str) -> UserError:
+        texts = "numbers, texts, arrays or objects with get_params"
+        return UserError(
             f"algo={self.name}: {key} is {type(value).__name__}, of which a key of results cannot be made; "
-            f"give {more}"
+            f"give {'a whole number or None' if key in SEEDS else texts}"
         )
 
     def params(self, model: Any) -> dict[str, Any]:
@@ -250,6 +251,14 @@ def _globals_of(code: CodeType) -> set[str]:
     """Return the global names that code reads, and the functions inside it."""
     names = {str(own.argval) for own in dis.get_instructions(code) if own.opname == "LOAD_GLOBAL"}
     return names.union(*(_globals_of(const) for const in code.co_consts if isinstance(const, CodeType)))
+
+
+def _array_of(value: Any) -> np.ndarray | None:
+    """Return a value as an array of numbers or texts, a sparse one as dense; None of what is no array."""
+    if not (hasattr(value, "toarray") or hasattr(value, "__array__")):
+        return None
+    array = np.ascontiguousarray(value.toarray() if hasattr(value, "toarray") else value)
+    return None if array.dtype == object else array
 
 
 def _is_compiled(value: Any) -> bool:
@@ -330,45 +339,51 @@ def spec_of(model: Any) -> tuple[ObjectSpec, dict[str, Any]]:
         raise UserError(f"algo={model.__name__} is a class: give an object, {model.__name__}(...)")
     learns = learnable(model, f"algo={type(model).__name__}")
     refit = model if isinstance(model, Refit) else None
-    given_model, model = model, refit.model if refit else model
-    kind = type(model)
-    steps = [type(step).__name__ for _, step in _steps_of(model)] if hasattr(model, "steps") else []
-    names = steps or [kind.__name__]
-    if _params_of(model) is None:
+    estimator = refit.model if refit else model
+    kind = type(estimator)
+    if _params_of(estimator) is None:
         raise UserError(
             f"algo={kind.__name__} does not say its parameters, which are part of the keys of results: "
             "derive it from sklearn.base.BaseEstimator or river.base.Base"
         )
+    steps = [type(step) for _, step in _steps_of(estimator)] if hasattr(estimator, "steps") else []
+    classes = steps or [kind]
+    names = [each.__name__ for each in classes]
     name = "+".join(names) + (".refit" if refit else "")
     identity = Identity(name)
-    tasks, params = _tasks(model), identity.params(model)
+    tasks, params = _tasks(estimator), identity.params(estimator)
     if refit:
-        params |= {f"refit_{key}": own for key, own in refit.changed().items()}
-    classes = [type(step) for _, step in _steps_of(model)] if steps else [kind]
-    homes = dict.fromkeys(identity.named(own) for own in (kind, *classes))
-    top = kind.__module__.partition(".")[0]
-    package = ", ".join(distributions().get(top, [])) if top in distributions() else ""
-    source = identity.text(*homes)
+        params |= {f"refit_{key}": value for key, value in refit.changed().items()}
+    homes = dict.fromkeys(identity.named(each) for each in (kind, *classes))
+    source, top = identity.text(*homes), kind.__module__.partition(".")[0]
+    package = ", ".join(distributions().get(top, []))
     label = " | ".join(names) + (", refitted" if refit else "")
-    spec = ObjectSpec(
-        name=f"{top}.{name}" if package else name,
-        function=name,
-        label=label + (f" ({package})" if package else ""),
-        cite=package or kind.__module__,
-        tasks=tasks,
-        kernels="none",
-        revision=1,
-        classes="many" if takes_many(learns) else "two",
-        estimator=f"{kind.__module__}:{kind.__qualname__}",
-        source=source,
-        packages=identity.packages,
+    spec = _known(
+        ObjectSpec(
+            name=f"{top}.{name}" if package else name,
+            function=name,
+            label=label + (f" ({package})" if package else ""),
+            cite=package or kind.__module__,
+            tasks=tasks,
+            kernels="none",
+            revision=1,
+            classes="many" if takes_many(learns) else "two",
+            estimator=f"{kind.__module__}:{kind.__qualname__}",
+            source=source,
+            packages=identity.packages,
+        )
     )
-    known = given.get(spec.name)
-    if isinstance(known, ObjectSpec) and known.source == source:
-        spec = known
-    given[spec.name] = spec
-    spec.models[_json(params)] = given_model
+    spec.models[_json(params)] = model
     return spec, params
+
+
+def _known(spec: ObjectSpec) -> ObjectSpec:
+    """Return the spec of that name and source that this process knows, or this one, which it then knows."""
+    before = given.get(spec.name)
+    if isinstance(before, ObjectSpec) and before.source == spec.source:
+        return before
+    given[spec.name] = spec
+    return spec
 
 
 # ------------------------------------------------------------------ fresh copies

@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from omkl.engine.kernels import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
 from omkl.passes import scores
-from omkl.passes.learner import CURVE_POINTS
+from omkl.passes.learner import CURVE_POINTS, Threads
 from omkl.passes.overflow import asks_ranges, check_scores, check_sums, fitted
 from omkl.passes.scaling import Scaling, centred
 from omkl.passes.stacked import new_learner
@@ -28,6 +29,14 @@ from omkl.tasks import for_task
 FEW = 100  # at most 1 round in so many is few
 
 
+class Ended(NamedTuple):
+    """A pass that has ended: the figures of its cell, the learner as it left it, and its rounds."""
+
+    figures: dict[str, Any]
+    learner: Any
+    trace: Trace
+
+
 def run_pass(
     spec: Any,
     params: dict,
@@ -35,25 +44,10 @@ def run_pass(
     dataset: Any,
     order: np.ndarray,
     permutation_seed: int,
-    *,
-    scaling: Mapping[str, str] | None = None,
-    block: int | None = None,
-    threads: int = 1,
-    on_part: Callable[[int], None] | None = None,
-    on_end: Callable[[Any, Trace], None] | None = None,
-    test: tuple[Any, np.ndarray] | None = None,
-    own: bool = False,
+    **how: Any,
 ) -> dict:
-    """Run a learner once over a data set in this order and return its cell's figures.
+    """Run a learner once over a data set in this order and return its cell's figures; how: see `whole_pass`.
 
-    spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
-    order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
-    scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.passes.scaling`, and
-    ``delay`` of the labels, see `omkl.passes.one_pass`
-    threads: that share a block's rows (see `omkl.passes.learner`); nothing but the time depends on it.
-    on_part: called with the number of rounds done, at most 100 times. on_end: called with the learner as the
-    pass left it, and the trace of its rounds. test: a Dataset, and rows of it that are held out. own: whether
-    targets are the user's own, so that rounds before they have varied count in no measure.
     Keys: T, m, mistakes, mistake_rate (None of a regression, which has ``mse``, the mean squared error of the
     predictions before their updates, ``worst_round``, the round with over half of it, None without one, and
     of the user's own targets ``few_rounds``, how many have over half of it, where these are at most 1 in FEW;
@@ -67,31 +61,40 @@ def run_pass(
     the sums of each measure that is a mean over the rounds). Raises Overflow when predictions do, and
     UserError for hyperparameters that the learner does not take, or more classes than it takes.
     """
-    dataset = compact(dataset)
-    seed = seeds.learner_seed(permutation_seed, spec.draws_as or spec.name)
-    params = spec.checked(for_task(params, dataset.task))
-    spec.check_values(params, dataset.task, dataset.name)
-    check_classes(spec, dataset.name, dataset.n_classes)
-    other = None if test is None else compact(test[0])
-    pool, scale = kernel_pool(params, pool), Scaling.of(scaling or {}, dataset, also=other)
-    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
-    rows, ranged = stream, dataset
-    if scale and pool is not None and (spec.setup or asks_ranges(pool)):
-        rows = scale.scaled(stream, True)[0]
-        ranged = rows if scale.scale else dataset  # else of the values that are there
-    pool = fitted(pool, dataset.d, ranged.indices, ranged.values, ranged.T)
-    learner: Any
-    if spec.setup and pool is not None:
-        apart = seeds.derive("apart", dataset.content_hash)
-        pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, block, dataset.n_classes)
-    if spec.estimator:
-        names = dataset.classes
-        learner = Estimator(spec, params, dataset.d, seed, dataset.task, dataset.n_classes, scale, names)
-    else:
-        binary = threads > 1 and bool((stream.values == 1.0).all())
-        how: Any = {"threads": threads, "looked_up": binary, "classes": dataset.n_classes, "scaling": scale}
-        how |= {"block": block, "rounds": order.size, "centred": centred(dataset)}
-        learner = new_learner(spec, params, pool, dataset.d, seed, **how)
+    return whole_pass(spec, params, pool, dataset, order, permutation_seed, **how).figures
+
+
+def whole_pass(
+    spec: Any,
+    params: dict,
+    pool: dict | None,
+    dataset: Any,
+    order: np.ndarray,
+    permutation_seed: int,
+    *,
+    scaling: Mapping[str, str] | None = None,
+    block: int | None = None,
+    threads: int = 1,
+    on_part: Callable[[int], None] | None = None,
+    test: tuple[Any, np.ndarray] | None = None,
+    own: bool = False,
+) -> Ended:
+    """Run a learner once over a data set; return the figures of `run_pass`, the learner and its trace.
+
+    spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
+    order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
+    scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.passes.scaling`, and
+    ``delay`` of the labels, see `run_delayed`
+    threads: that share a block's rows (see `omkl.passes.learner`); nothing but the time depends on it.
+    on_part: called with the number of rounds done, at most 100 times. test: a Dataset, and rows of it that
+    are held out. own: whether targets are the user's own, so that rounds before they have varied count in no
+    measure.
+    """
+    delay = int((scaling or {}).get("delay", 1))
+    plan = _planned(spec, params, pool, compact(dataset), order, scaling or {}, test)
+    learner = _new_learner(
+        plan, seeds.learner_seed(permutation_seed, spec.draws_as or spec.name), block, threads
+    )
     weights: dict[int, list[float]] = {}
 
     def note(t: int) -> None:
@@ -100,25 +103,79 @@ def run_pass(
         if on_part is not None:
             on_part(t)
 
-    delay = int((scaling or {}).get("delay", 1))
-    trace, seconds = (
-        run_delayed(learner, stream, delay, note) if delay > 1 else learner.run(stream, on_part=note)
-    )
+    stream, task = plan.stream, plan.dataset.task
+    if delay > 1:
+        trace, seconds = run_delayed(learner, stream, delay, note)
+    else:
+        trace, seconds = learner.run(stream, on_part=note)
     if spec.estimator:
         learner.check_spoke()
     left_out = scores.before_variation(stream.y, delay) if own else None
-    figures = _figures(learner, stream, trace, seconds, weights, dataset.task, left_out)
-    if dataset.task == "classification":
-        figures["confusion"] = confusion.counted(*scores.classes_of(stream, trace), dataset.n_classes)
+    figures = _figures(learner, stream, trace, seconds, weights, task, left_out)
+    if task == "classification":
+        figures["confusion"] = confusion.counted(*scores.classes_of(stream, trace), plan.dataset.n_classes)
     if not spec.estimator:  # another package does not say what it holds
         figures["memory"] = held_bytes(learner.held, stream, trace._replace(class_scores=None))
+    if plan.held_out is not None:
+        figures |= scores.on_test_rows(learner, stream, plan.held_out, task, plan.dataset.n_classes, delay)
+    return Ended(figures, learner, trace)
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """What a pass is made of, once it has been checked; rows: the stream, scaled where kernels ask for it."""
+
+    spec: LearnerSpec
+    params: dict[str, Any]
+    pool: dict[str, Any] | None
+    dataset: Any
+    stream: Stream
+    rows: Stream
+    scaling: Scaling | None
+    held_out: Stream | None
+
+
+def _planned(
+    spec: Any,
+    params: dict,
+    pool: dict | None,
+    dataset: Any,
+    order: np.ndarray,
+    scaling: Mapping[str, str],
+    test: tuple[Any, np.ndarray] | None,
+) -> _Planned:
+    """Check the hyperparameters of a pass against its data, and return what it is made of."""
+    params = spec.checked(for_task(params, dataset.task))
+    spec.check_values(params, dataset.task, dataset.name)
+    check_classes(spec, dataset.name, dataset.n_classes)
+    other = None if test is None else compact(test[0])
+    pool, scale = kernel_pool(params, pool), Scaling.of(scaling, dataset, also=other)
+    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, order, dataset.n_classes)
+    rows, ranged = stream, dataset
+    if scale and pool is not None and (spec.setup or asks_ranges(pool)):
+        rows = scale.scaled(stream, True)[0]
+        ranged = rows if scale.scale else dataset  # else of the values that are there
+    pool = fitted(pool, dataset.d, ranged.indices, ranged.values, ranged.T)
+    held_out = None
     if test is not None and other is not None:
-        columns = other.indptr, other.indices, other.values, other.y
-        held_out = make_stream(*columns, test[1], dataset.n_classes)
-        figures |= scores.on_test_rows(learner, stream, held_out, dataset.task, dataset.n_classes, delay)
-    if on_end is not None:
-        on_end(learner, trace)
-    return figures
+        held_out = make_stream(other.indptr, other.indices, other.values, other.y, test[1], dataset.n_classes)
+    return _Planned(spec, params, pool, dataset, stream, rows, scale, held_out)
+
+
+def _new_learner(plan: _Planned, seed: int, block: int | None, threads: int) -> Any:
+    """Return the learner of a pass, which has learnt nothing: ours, or an Estimator of another package."""
+    spec, dataset, pool = plan.spec, plan.dataset, plan.pool
+    if spec.setup and pool is not None:
+        apart = seeds.derive("apart", dataset.content_hash)
+        pool = choose_kernels(spec, plan.params, pool, dataset.d, plan.rows, apart, block, dataset.n_classes)
+    if spec.estimator:
+        classes = dataset.n_classes, plan.scaling, dataset.classes
+        return Estimator(spec, plan.params, dataset.d, seed, dataset.task, *classes)
+    how: Any = {"threads": threads, "classes": dataset.n_classes, "scaling": plan.scaling}
+    if threads > 1 and not spec.is_stack:
+        how["threads"] = Threads(threads, looked_up=bool((plan.stream.values == 1.0).all()))
+    how |= {"block": block, "rounds": plan.stream.T, "centred": centred(dataset)}
+    return new_learner(spec, plan.params, pool, dataset.d, seed, **how)
 
 
 def _check_recorded(score: np.ndarray) -> None:
@@ -126,6 +183,14 @@ def _check_recorded(score: np.ndarray) -> None:
     if (missing := unrecorded(score)).any():
         t = int(np.argmax(missing)) + 1
         raise OmklError(f"the learner recorded no prediction in round {t}: it must call `record` in each")
+
+
+class _Measured(NamedTuple):
+    """Measures of a pass, sums at the points of its curve, and the values (T,) of each that is a mean."""
+
+    values: dict[str, Any]
+    curve: dict[str, Any]
+    rounds: scores.Rounds
 
 
 def _figures(
@@ -144,53 +209,21 @@ def _figures(
     """
     T = trace.score.size
     _check_recorded(trace.score)
-    E = learner.classifiers
-    union, total = (int(n) for n in E.size) if E is not None else (0, 0)
-    n_sv = [int(n) for n in E.n_sv] if E is not None else []
-    if sum(n_sv) != total:  # kernels that share one list
-        n_sv = [total]
-    combined_all = trace.n_sv_combined[-1] == trace.n_sv_sum[-1]
-    final = {
-        "n_sv_sum": total,
-        "n_sv_union": union,
-        "n_sv_combined": total if combined_all else int(trace.n_sv_combined[-1]),
-    }
     points = np.unique(np.linspace(1, T, min(T, CURVE_POINTS)).round().astype(int)).tolist()
-    values: scores.Values = {}
-    rounds: scores.Rounds = {}
-    if task != "regression":
-        check_scores(trace.score)
-        errors = np.cumsum(trace.mistake)
-        measured = {"mistakes": int(errors[-1]), "mistake_rate": int(errors[-1]) / T}
-        curve = {"t": points, "mistakes": [int(errors[t - 1]) for t in points]}
+    if task == "regression":
+        measured, curve, rounds = _of_regression(learner.spec, stream, trace, points, left_out)
     else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            errors = np.square(trace.score - stream.y)
-        told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
-        values, rounds = scores.of_numbers(stream.y, trace.score, told.pop("variance", None), left_out)
-        rounds = {"loss": errors, **told, **rounds}
-        if left_out is not None:
-            rounds = {name: scores.without(each, left_out) for name, each in rounds.items()}
-            errors = np.where(left_out, 0.0, errors)
-        loss = scores.sums_of(rounds.pop("loss"))
-        assert loss is not None  # some rounds always count
-        check_sums(loss)
-        measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
-        worst, total = int(np.argmax(errors)), np.cumsum(errors)[-1]
-        measured["worst_round"] = worst + 1 if T > 2 and 2 * errors[worst] > total else None
-        if left_out is not None and (few := scores.rounds_of_half(errors)) * FEW <= T and few > 1:
-            measured["few_rounds"] = few
-        curve = {"t": points, "loss": [float(loss[t - 1]) for t in points]}
+        measured, curve, rounds = _of_mistakes(trace, points)
     if task == "classification":
         values, rounds = scores.of_classes(stream, trace, scores.probabilities_of(learner, stream, trace))
-    measured |= values
+        measured |= values
     for name, each in rounds.items():
-        if (sums := scores.sums_of(each)) is None:
-            continue
-        check_sums(sums)
-        measured[name] = float(sums[-1]) / T
-        curve[name] = [float(sums[t - 1]) for t in points]
-    for name, value in final.items():
+        if (sums := scores.sums_of(each)) is not None:
+            check_sums(sums)
+            measured[name] = float(sums[-1]) / T
+            curve[name] = [float(sums[t - 1]) for t in points]
+    counts, n_sv = _stored(learner.classifiers, trace)
+    for name, value in counts.items():
         sizes = getattr(trace, name)  # before round t's update, hence after round t - 1's
         curve[name] = [int(sizes[t]) if t < T else value for t in points]
     curve |= {"weights_t": list(weights), "weights": list(weights.values()) or None}
@@ -198,13 +231,54 @@ def _figures(
         "T": T,
         "m": learner.m,
         **measured,
-        **final,
+        **counts,
         "n_sv_per_kernel": n_sv,
         "weights": None if learner.weights is None else [float(v) for v in learner.weights],
         "pairs": int(trace.n_sv_union.sum()),
         "seconds": seconds,
-        "curve": curve,
+        "curve": {"t": points, **curve},
     }
+
+
+def _of_mistakes(trace: Trace, points: list[int]) -> _Measured:
+    check_scores(trace.score)
+    T, errors = trace.score.size, np.cumsum(trace.mistake)
+    mistakes = int(errors[-1])
+    curve = {"mistakes": [int(errors[t - 1]) for t in points]}
+    return _Measured({"mistakes": mistakes, "mistake_rate": mistakes / T}, curve, {})
+
+
+def _of_regression(
+    spec: LearnerSpec, stream: Stream, trace: Trace, points: list[int], left_out: np.ndarray | None
+) -> _Measured:
+    T = trace.score.size
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = np.square(trace.score - stream.y)
+    reported = dict(zip(spec.measures, trace.further.T, strict=True))
+    values, rounds = scores.of_numbers(stream.y, trace.score, reported.pop("variance", None), left_out)
+    rounds = {"loss": errors, **reported, **rounds}
+    if left_out is not None:
+        rounds = {name: scores.without(each, left_out) for name, each in rounds.items()}
+        errors = np.where(left_out, 0.0, errors)
+    loss = scores.sums_of(rounds.pop("loss"))
+    assert loss is not None  # some rounds always count
+    check_sums(loss)
+    worst, total = int(np.argmax(errors)), np.cumsum(errors)[-1]
+    measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
+    measured["worst_round"] = worst + 1 if T > 2 and 2 * errors[worst] > total else None
+    if left_out is not None and (few := scores.rounds_of_half(errors)) * FEW <= T and few > 1:
+        measured["few_rounds"] = few
+    return _Measured(measured | values, {"loss": [float(loss[t - 1]) for t in points]}, rounds)
+
+
+def _stored(store: Any, trace: Trace) -> tuple[dict[str, int], list[int]]:
+    """Return the counts of what is stored at the end, by the names of the trace, and those of each kernel."""
+    union, total = (int(store.n_sv_union[0]), int(store.n_sv_sum[0])) if store is not None else (0, 0)
+    n_sv = [int(n) for n in store.n_sv] if store is not None else []
+    all_combined = trace.n_sv_combined[-1] == trace.n_sv_sum[-1]
+    combined = total if all_combined else int(trace.n_sv_combined[-1])
+    counts = {"n_sv_sum": total, "n_sv_union": union, "n_sv_combined": combined}
+    return counts, n_sv if sum(n_sv) == total else [total]  # of kernels that share one list
 
 
 def choose_kernels(

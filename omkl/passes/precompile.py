@@ -11,7 +11,7 @@ import platform
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -45,9 +45,9 @@ _POOL = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}]}
 Setting = tuple[Any, dict, bool]  # learner, hyperparameters, whether there are more than two classes
 
 
-def setting(own: Sequence[Any]) -> Setting:
+def setting(one: Sequence[Any]) -> Setting:
     """Return the setting of (LearnerSpec, hyperparameters) or (LearnerSpec, hyperparameters, classes)."""
-    return own[0], own[1], len(own) > 2 and own[2] > 2
+    return one[0], one[1], len(one) > 2 and one[2] > 2
 
 
 def version(spec: Any, params: dict, many: bool = False) -> str:
@@ -70,18 +70,18 @@ def usual_settings(specs: Iterable[Any]) -> list[tuple[Any, dict, int]]:
 
 def _with_members(settings: Iterable[Setting]) -> list[Setting]:
     """Return the settings, and before each stack those of its members."""
-    made: list[Setting] = []
+    settings_of_all: list[Setting] = []
     for spec, params, many in settings:
-        made += [(own.spec, own.params, many) for own in members_of(spec, params)]
-        made.append((spec, params, many))
-    return made
+        settings_of_all += [(member.spec, member.params, many) for member in members_of(spec, params)]
+        settings_of_all.append((spec, params, many))
+    return settings_of_all
 
 
 def missing(settings: Iterable[Sequence[Any]]) -> list[str]:
     """Return the learners that are to be compiled before these settings run; estimators need no compiling."""
     chosen = _with_members(map(setting, settings))
-    learners = {version(*own): own[0].name for own in chosen if not own[0].estimator}
-    return [name for own, name in learners.items() if not _mark(own).exists()]
+    learners = {version(*one): one[0].name for one in chosen if not one[0].estimator}
+    return [name for one, name in learners.items() if not _mark(one).exists()]
 
 
 def warm_up(settings: Sequence[Sequence[Any]]) -> None:
@@ -90,34 +90,40 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     settings: (LearnerSpec, hyperparameters) or, where there are more than two classes, (LearnerSpec,
     hyperparameters, classes). Says on stderr what it compiles.
     """
-    chosen = _with_members(map(setting, settings))
-    for spec, params, many in chosen:
+    versions: dict[str, Setting] = {}
+    for chosen in _with_members(map(setting, settings)):
+        spec, params, many = chosen
         if spec.estimator:  # imports its package, and sees wrong arguments
             third_party.make_estimator(spec, params, 0, 3 if many else 2)
-    versions = {version(*own): own for own in chosen if not own[0].estimator}
+        else:
+            versions[version(*chosen)] = chosen
     if all(_mark(name).exists() for name in versions):
-        for own in versions.values():
-            _load(*own)
+        for chosen in versions.values():
+            _load(*chosen)
         return
-    unusable, worker = numba_cache.unusable(), multiprocessing.parent_process() is not None
+    worker = multiprocessing.parent_process() is not None
+    _compile_all(versions, quiet=worker)
+    if (why := numba_cache.unusable() or numba_cache.lost()) and not worker:
+        warnings.warn(f"compiled code is not kept, so later runs compile it again: {why}", stacklevel=2)
+
+
+def _compile_all(versions: Mapping[str, Setting], quiet: bool) -> None:
+    """Compile these versions, one process at a time and with helpers; quiet: say nothing."""
+    unusable = numba_cache.unusable()
     with ExitStack() as stack:
         with suppress(OSError):  # a folder that cannot be locked: each process compiles for itself
             lock = numba_cache.base() / "compiling"
             stack.enter_context(locked(lock, "compiling the learners", LONGEST_WAIT))
-        new = {name: own for name, own in versions.items() if not _mark(name).exists()}
-        kept = "not kept on disk" if unusable else "once; kept on disk"
-        names = [own[0].name for own in new.values()]
-        bar = stack.enter_context(_announced(names, kept)) if new and not worker else None
+        new = {name: one for name, one in versions.items() if not _mark(name).exists()}
+        names = [] if quiet else [spec.name for spec, *_ in new.values()]
+        bar = stack.enter_context(_announced(names, "not kept on disk" if unusable else "once; kept on disk"))
         if new and not unusable:
             stack.enter_context(_helped(list(new.values())))
-        for name, own in versions.items():
-            if bar is not None and name in new:
-                bar.set_postfix_str(own[0].name)
-            _compile(name, own)
-            if bar is not None and name in new:
-                bar.update()
-    if (why := unusable or numba_cache.lost()) and not worker:
-        warnings.warn(f"compiled code is not kept, so later runs compile it again: {why}", stacklevel=2)
+        for name, one in versions.items():
+            if name in new:
+                bar.set_postfix_str(one[0].name)
+            _compile(name, one)
+            bar.update(name in new)
 
 
 def _mark(name: str) -> Path:
@@ -137,25 +143,25 @@ def _target() -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
-def _compile(name: str, own: Setting) -> None:
+def _compile(name: str, one: Setting) -> None:
     """Load a version from disk, or compile and mark it, unless it cannot be kept."""
-    _load(*own)
+    _load(*one)
     if not numba_cache.lost():
         with suppress(OSError):
             _mark(name).parent.mkdir(parents=True, exist_ok=True)
             _mark(name).touch()
 
 
-def _load(*own: Any) -> None:
+def _load(*one: Any) -> None:
     """Run two examples: what that needs is loaded from disk, or compiled."""
-    with _faults_as_user_errors(own[0]):
-        run_pass(own[0], *_tiny_run(*own), np.arange(2), 0)
+    with _faults_as_user_errors(one[0]):
+        run_pass(one[0], *_tiny_run(*one), np.arange(2), 0)
 
 
-def _make(*own: Any) -> None:
+def _make(*one: Any) -> None:
     """Make a learner with room for vectors: what it calls of the engine is loaded from disk, or compiled."""
-    params, pool, tiny = _tiny_run(*own)
-    learner = new_learner(own[0], params, kernel_pool(params, pool), tiny.d, 0, classes=tiny.n_classes)
+    params, pool, tiny = _tiny_run(*one)
+    learner = new_learner(one[0], params, kernel_pool(params, pool), tiny.d, 0, classes=tiny.n_classes)
     stream = make_stream(tiny.indptr, tiny.indices, tiny.values, tiny.y, np.arange(2), tiny.n_classes)
     make_room(learner.resources, learner.state, Setup(learner.params), stream, True)
     grow_part(learner.resources, learner.state, stream, True)
@@ -214,23 +220,24 @@ def _help(text: str) -> None:
     _make(*settings[0])
     others = settings[:0:-1]
     first = round((1 - work["share"]) * len(others)) if len(others) > EACH else 0
-    for own in others[first:] + others[:first]:
-        if not _mark(name := version(*own)).exists():
-            _compile(name, own)
+    for one in others[first:] + others[:first]:
+        if not _mark(name := version(*one)).exists():
+            _compile(name, one)
 
 
 @contextmanager
 def _announced(names: list[str], kept: str) -> Iterator[Any]:
     """Name the learners to be compiled on stderr; on a terminal, yield a bar that counts them instead.
 
-    kept: whether they are kept on disk
+    names: say nothing where there are none    kept: whether they are kept on disk
     """
     look = "{desc}: {n_fmt} of {total_fmt} |{bar}| {elapsed}{postfix}"
     what = f"compiling {counted(len(names), 'learner')} ({kept})"
+    silent = None if names else True  # None: unless on a terminal
     bar: Any = tqdm(
-        total=len(names), disable=None, leave=False, desc=what, bar_format=look, dynamic_ncols=True
+        total=len(names), disable=silent, leave=False, desc=what, bar_format=look, dynamic_ncols=True
     )
-    if bar.disable:  # not on a terminal
+    if bar.disable and names:  # not on a terminal
         named = list(dict.fromkeys(names))  # a learner has a version for more than two classes
         more = f" and {len(named) - MOST_NAMES} more" if len(named) > MOST_NAMES else ""
         print(f"compiling {', '.join(named[:MOST_NAMES])}{more} ({kept}) ...", file=sys.stderr, flush=True)

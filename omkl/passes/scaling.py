@@ -100,13 +100,13 @@ class Scaling:
         learn: whether each row counts as seen for the next one. Raises UserError for numbers whose squares
         overflow.
         """
-        made, units = self._filled(stream, learn), None
+        rows, units = self._filled(stream, learn), None
         if self.scale:
-            made = self._rows(made, learn)
+            rows = self._rows(rows, learn)
         if self.target:
             y, units = self._units(stream.y, learn)
-            made = made._replace(y=y)
-        return made, units
+            rows = rows._replace(y=y)
+        return rows, units
 
     def _filled(self, stream: Stream, learn: bool) -> Stream:
         """Return a stream without gaps."""
@@ -156,7 +156,7 @@ class Scaling:
         if not np.isfinite(self.targets).all():
             raise UserError("the targets are too large to be scaled: the deviation overflows")
 
-    def widen(self, d: int) -> None:
+    def add_features(self, d: int) -> None:
         """Go on with d features; the new ones were 0 so far."""
         if self.scale:
             self.rows = _wider(self.rows, d)
@@ -177,41 +177,32 @@ class Scaling:
     @classmethod
     def load(cls, header: Any, arrays: Arrays, d: int) -> "Scaling":
         """Return the scaling of `header` and `arrays`. Raises ValueError for anything else."""
-        if (
-            not isinstance(header, dict)
-            or header.keys() != set(_HEADER)
-            or type(header["centred"]) is not bool
-        ):
-            raise ValueError("its scaling is broken")
-        scale, centred, target, gaps = (header[name] for name in _HEADER)
-        if scale not in ("online", None) or target not in ("online", *WHOLE, None):
-            raise ValueError("its scaling is unknown")
-        if gaps is not None and type(gaps) is not bool:
-            raise ValueError("its scaling is unknown")
-        made = cls(d, scale, centred, target, gaps=gaps)
-        if arrays.keys() != made.arrays().keys():
+        scale, centred, target, gaps = _checked_header(header)
+        scaling = cls(d, scale, centred, target, gaps=gaps)
+        if arrays.keys() != scaling.arrays().keys():
             raise ValueError("its scaling has other arrays")
-        for name, own in made.arrays().items():
+        for name, array in scaling.arrays().items():
             given = arrays[name]
-            if given.shape != own.shape or given.dtype != own.dtype:
+            if given.shape != array.shape or given.dtype != array.dtype:
                 raise ValueError(f"its scaling has another array '{name}'")
             if not np.isfinite(given).all():
                 raise ValueError(f"its scaling is not finite ('{name}')")
-            own[...] = given
-        most, spread = int(made.seen[0]), made.rows[:, 2]
-        if not 0 <= most <= LARGEST_COUNT:
+            array[...] = given
+        scaling._check_counts()
+        return scaling
+
+    def _check_counts(self) -> None:
+        """Raise ValueError for counts of rows, and for spreads, that no stream leaves."""
+        seen, counts, filled = int(self.seen[0]), self.rows[:, [0, 3]], self.means[[0, 2]]
+        most = [(self.begun, seen), (filled.sum(0), seen), (counts, (seen - self.begun)[:, None, None])]
+        if (
+            not 0 <= seen <= LARGEST_COUNT
+            or any((count < 0).any() for count in (self.begun, counts, filled))
+            or any((count > limit).any() for count, limit in most)
+        ):
             raise ValueError("its scaling counts rows that cannot be")
-        limits: list[tuple[np.ndarray, Any]] = [
-            (made.begun, most),
-            (made.means[0] + made.means[2], most),
-            (made.rows[:, [0, 3]], (most - made.begun)[:, None, None]),
-        ]
-        least = (made.begun, made.rows[:, [0, 3]], made.means[0], made.means[2])
-        if any((own > end).any() for own, end in limits) or any((own < 0).any() for own in least):
-            raise ValueError("its scaling counts rows that cannot be")
-        if (spread < 0.0).any() or made.targets[0] < 0 or made.targets[2] < 0:
+        if (self.rows[:, 2] < 0.0).any() or (self.targets[[0, 2]] < 0).any():
             raise ValueError("its scaling has a negative spread")
-        return made
 
 
 @cache
@@ -229,6 +220,19 @@ def _load_compiled() -> None:
 
 
 _HEADER = ("scale", "centred", "target", "gaps")
+
+
+def _checked_header(header: Any) -> tuple[str | None, bool, str | None, bool | None]:
+    """Return what a saved model says of its scaling. Raises ValueError for what no model says."""
+    if not isinstance(header, dict) or header.keys() != set(_HEADER) or type(header["centred"]) is not bool:
+        raise ValueError("its scaling is broken")
+    scale, centred, target, gaps = (header[name] for name in _HEADER)
+    is_known = scale in ("online", None) and target in ("online", *WHOLE, None)
+    if not is_known or (gaps is not None and type(gaps) is not bool):
+        raise ValueError("its scaling is unknown")
+    return scale, centred, target, gaps
+
+
 _New = tuple[np.ndarray, np.ndarray, np.ndarray]  # the arrays of a CSR matrix that is to be filled
 
 
@@ -268,21 +272,21 @@ def in_units(trace: Trace, units: Units, y: np.ndarray, spec: Any) -> None:
     """
     trace.score[:] = units.place + units.width * trace.score
     told = dict(zip(spec.measures, trace.further.T, strict=True))
-    variance, nlpd, known = told.get("variance"), told.get("nlpd"), units.width > 0.0
+    variance, nlpd, has_width = told.get("variance"), told.get("nlpd"), units.width > 0.0
     if variance is not None:
         told_of = ~unrecorded(variance)
         variance[told_of] *= np.square(units.width[told_of])
-        known &= told_of
+        has_width &= told_of
     if nlpd is None:
         return
     if units.fixed:
-        nlpd[known] += np.log(units.width[known])
+        nlpd[has_width] += np.log(units.width[has_width])
     elif variance is None:
-        known[:] = False
+        has_width[:] = False
     else:
-        known &= ~(variance <= 0.0)
-        nlpd[known] = surprise((y - trace.score)[known], variance[known], spec.degrees_of_freedom)
-    nlpd[~known] = UNRECORDED
+        has_width &= ~(variance <= 0.0)
+        nlpd[has_width] = surprise((y - trace.score)[has_width], variance[has_width], spec.degrees_of_freedom)
+    nlpd[~has_width] = UNRECORDED
 
 
 def surprise(error: np.ndarray, variance: np.ndarray, degrees: int | None) -> np.ndarray:

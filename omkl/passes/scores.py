@@ -242,7 +242,7 @@ def averaged_hypothesis(learner: Learner, learnt: Stream, delay: int = 1) -> Lea
         A = A * np.resize(arrays["scale."], len(A))[:, None] / np.exp(left[born])
         arrays = arrays | {"scale.": np.ones_like(arrays["scale."])}
     A = A * (counted[born] / learnt.T)
-    own = {f"{name}.A": A, f"{name}.largest": np.abs(A).max(axis=1, initial=0.0)}
+    own = {f"{name}.A": A, f"{name}.max_abs_coefficient": np.abs(A).max(axis=1, initial=0.0)}
     return unpack(header, arrays | own)
 
 

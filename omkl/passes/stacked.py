@@ -14,7 +14,7 @@ from omkl.config import members_of
 from omkl.config.learners import LearnerSpec, check_classes
 from omkl.engine.stream import Stream, Trace
 from omkl.errors import UserError
-from omkl.passes.learner import Learner
+from omkl.passes.learner import Learner, Threads
 from omkl.passes.model import scored
 from omkl.passes.overflow import Growth
 from omkl.passes.scaling import Scaling
@@ -50,8 +50,8 @@ class Stack(Learner):
         self._count = min(threads, len(self.members))
         super().__init__(spec, params, None, d, seed, **how)
         self._cut = max(self._cut, ROUNDS)
-        raw = [own for own, is_scaled in zip(self.members, are_scaled, strict=True) if not is_scaled]
-        grows = {each for own in raw if isinstance(own, Learner) for each in own.growth}
+        raw = [member for member, is_scaled in zip(self.members, are_scaled, strict=True) if not is_scaled]
+        grows = {each for member in raw if isinstance(member, Learner) for each in member.growth}
         self.growth: Growth = tuple(sorted(grows)) if self.growth else ()
 
     def renew_locks(self) -> None:
@@ -78,7 +78,7 @@ class Stack(Learner):
         margins[np.isnan(margins)] = 0.0  # of features that overflow
         return np.clip(margins, -LARGEST, LARGEST, out=margins), seconds
 
-    def widen(self, d: int) -> None:
+    def add_features(self, d: int) -> None:
         """Go on with d features, at least as many as there are; the new ones were 0 so far.
 
         Raises UserError for a member of another package, which cannot.
@@ -90,10 +90,10 @@ class Stack(Learner):
                         f"{member.spec.label} cannot go on with more columns; name all in the first row"
                     )
             for member in self.members:
-                member.widen(d)
+                member.add_features(d)
             if self.shared is not None:
-                self.shared.widen(d)
-            super().widen(d)
+                self.shared.add_features(d)
+            super().add_features(d)
 
     @property
     def held(self) -> list[Any]:
@@ -164,8 +164,7 @@ def new_learner(
     block: int | None = None,
     rounds: int | None = None,
     classes: int = 2,
-    threads: int = 1,
-    looked_up: bool = False,
+    threads: int | Threads = 1,
     scaling: Scaling | None = None,
 ) -> Learner:
     """Return a learner of omkl that has learnt nothing, with its members where it is a stack.
@@ -174,7 +173,7 @@ def new_learner(
     member draws its random numbers from a seed that the stack's own draws.
     """
     if not spec.is_stack:
-        how: Any = {"classes": classes, "threads": threads, "looked_up": looked_up, "scaling": scaling}
+        how: Any = {"classes": classes, "threads": threads, "scaling": scaling}
         return Learner(spec, params, pool, d, seed, block, rounds, **how)
     settings = members_of(spec, spec.checked(params))
     seeds = np.random.default_rng(seed).integers(2**63, size=len(settings)).tolist()
@@ -191,4 +190,5 @@ def new_learner(
     are_scaled = [bool(setting.scaling) for setting in settings]
     shared = Scaling(d, "online", centred) if any(are_scaled) else None
     how = {"block": block, "rounds": rounds, "classes": classes, "scaling": scaling}
-    return Stack(spec, params, d, seed, members, are_scaled, shared, threads, **how)
+    count = threads.count if isinstance(threads, Threads) else threads
+    return Stack(spec, params, d, seed, members, are_scaled, shared, count, **how)

@@ -264,10 +264,10 @@ def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, clas
 @cache
 def _loaded(estimator: str, where: Path) -> Any:
     name, _, attribute = estimator.partition(":")
-    own = _own_module(name, where)
+    file = _own_module(name, where)
     module = _imported(name, where)
     target = getattr(module, attribute, None)
-    if not inspect.isclass(target) and not (own and inspect.isfunction(target)):
+    if not inspect.isclass(target) and not (file and inspect.isfunction(target)):
         known = [key for key, value in vars(module).items() if inspect.isclass(value)]
         raise UserError(f"{where}: {name} has no class '{attribute}'{suggest(attribute, known)}")
     return target
@@ -286,8 +286,8 @@ def code_identity(spec: LearnerSpec) -> str:
     """
     where = conf.file("algo", spec.name)
     name, identity = str(spec.estimator).partition(":")[0], Identity(spec.name)
-    if own := _own_module(name, where):
-        identity.file(own)
+    if file := _own_module(name, where):
+        identity.file(file)
     else:
         identity.package(name.partition(".")[0])
     return identity.text(str(spec.estimator), *(["refit"] if spec.refit else []))
@@ -295,25 +295,25 @@ def code_identity(spec: LearnerSpec) -> str:
 
 def _own_module(name: str, where: Path) -> Path | None:
     """Return the file of a module of the folder that a YAML is in, None for one of an installed package."""
-    own = where.parents[2].joinpath(*name.split(".")).with_suffix(".py")
+    file = where.parents[2].joinpath(*name.split(".")).with_suffix(".py")
     top = name.partition(".")[0]
     installed = importlib.util.find_spec(top)
-    if own.is_file() and installed is not None:
+    if file.is_file() and installed is not None:
         other = installed.origin or f"the package {top}"
-        raise UserError(f"{where}: about.estimator: {name} is {own} and {other}; rename the file")
-    if own.is_file():
-        return own
+        raise UserError(f"{where}: about.estimator: {name} is {file} and {other}; rename the file")
+    if file.is_file():
+        return file
     if installed is None or top not in distributions():
         raise UserError(
-            f"{where}: about.estimator: there is no {name}, neither an installed package nor the file {own}"
+            f"{where}: about.estimator: there is no {name}, neither an installed package nor the file {file}"
         )
     return None
 
 
 def _imported(name: str, where: Path) -> ModuleType:
     """Return a module; those of a folder are in a package of that folder, so that names do not clash."""
-    own = _own_module(name, where)
-    if own:
+    file = _own_module(name, where)
+    if file:
         package = f"omkl_folder_{hashlib.sha256(str(where.parents[2]).encode()).hexdigest()[:12]}"
         if package not in sys.modules:
             sys.modules[package] = ModuleType(package)
@@ -323,7 +323,7 @@ def _imported(name: str, where: Path) -> ModuleType:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
         why = f"cannot be imported: {type(error).__name__}: {error}"
-        raise UserError(f"{own or f'{where}: about.estimator: {name}'}: {why}") from error
+        raise UserError(f"{file or f'{where}: about.estimator: {name}'}: {why}") from error
 
 
 def sources_of_others() -> dict[str, str]:
@@ -342,7 +342,7 @@ def source(spec: LearnerSpec, params: Mapping[str, Any] | None = None) -> str:
         spec.check_versions()
         return spec.source
     if spec.is_stack:
-        members = [_identity(own) for own in members_of(spec, spec.defaults if params is None else params)]
+        members = [_identity(file) for file in members_of(spec, spec.defaults if params is None else params)]
         return f"stack {hashlib.sha256(json.dumps(members, sort_keys=True).encode()).hexdigest()}"
     if conf.of_omkl("algo", spec.name):
         return ""

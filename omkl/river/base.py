@@ -201,7 +201,7 @@ def stream_of(rows: Sequence[Row], classes: int) -> tuple[Stream, np.ndarray | N
 
 def _room(model: Learner, d: int) -> None:
     if d > model.d:
-        model.widen(max(d, model.d + model.d // 2))
+        model.add_features(max(d, model.d + model.d // 2))
 
 
 class Regressor(Model, base.Regressor):

@@ -379,7 +379,7 @@ def description_of(model: SavedModel) -> dict[str, Any]:
         "hyperparameters": learner.params,
     }
     if E is not None:
-        shown["support_vectors"] = {"distinct": int(E.size[0]), "per_kernel": [int(n) for n in E.n_sv]}
+        shown["support_vectors"] = {"distinct": int(E.n_sv_union[0]), "per_kernel": [int(n) for n in E.n_sv]}
     if learner.pool is not None:
         shown["normalise"] = learner.pool["normalise"]
         shown["kernels"] = [dict(kernel) for kernel in learner.pool["kernels"]]

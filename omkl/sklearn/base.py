@@ -301,8 +301,8 @@ class OnlineLearner(Copied, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no coef_: its prediction is not linear")
         rows = sparse_rows(X)
         with self._current().lock:
-            made = (models.score if self._n_classes == 2 else models.class_scores)(self._model, *rows)
-        return made.reshape(X.shape[0], -1)
+            margins = (models.score if self._n_classes == 2 else models.class_scores)(self._model, *rows)
+        return margins.reshape(X.shape[0], -1)
 
     @property
     def curve_(self) -> dict[str, np.ndarray]:
@@ -354,31 +354,34 @@ class OnlineLearner(Copied, BaseEstimator):
             raise UserError(
                 f"{path} is a model of {model.spec.name} for {about.get('task')}, not of {cls.__name__}"
             )
-        made = cls()
+        estimator = cls()
         for name, value in model.params.items():
-            setattr(made, argument_name(name), value)
-        if "pool" in made.get_params():
-            made.pool = model.pool
+            setattr(estimator, argument_name(name), value)
+        if "pool" in estimator.get_params():
+            estimator.pool = model.pool
         for name, value in (model.scaling.words if model.scaling else {}).items():
-            setattr(made, name, value)
+            setattr(estimator, name, value)
         try:
-            made._model, made._progress = model, models.Progress.from_json(about.get("progress", {}))
+            estimator._model, estimator._progress = (
+                model,
+                models.Progress.from_json(about.get("progress", {})),
+            )
             if about.get("platt") is not None and not model.spec.probabilities:
-                made.calibration = "platt"
-                made._calibration = Platt.from_json(about["platt"], model.classes)
-            made._given = made.get_params(deep=False)
+                estimator.calibration = "platt"
+                estimator._calibration = Platt.from_json(about["platt"], model.classes)
+            estimator._given = estimator.get_params(deep=False)
         except (ValueError, AttributeError) as error:
             raise UserError(f"{path} is not a valid model: {error}") from None
-        made.n_features_in_ = model.d
+        estimator.n_features_in_ = model.d
         if about.get("features"):
-            made.feature_names_in_ = np.array(about["features"], dtype=object)
+            estimator.feature_names_in_ = np.array(about["features"], dtype=object)
         if cls.task == "classification":
-            made.classes_ = np.array(about.get("values_of_classes") or about.get("classes") or [])
-            if made.classes_.shape != (model.classes,):
+            estimator.classes_ = np.array(about.get("values_of_classes") or about.get("classes") or [])
+            if estimator.classes_.shape != (model.classes,):
                 raise UserError(f"{path} is not a valid model: its classes are not {model.classes}")
             if (weights := about.get(CLASS_WEIGHT)) is not None:
-                labels = made.classes_.tolist()
+                labels = estimator.classes_.tolist()
                 if isinstance(weights, list) and len(weights) == len(labels):
                     weights = dict(zip(labels, weights, strict=True))
-                made.class_weight = weights  # partial_fit checks it
-        return made
+                estimator.class_weight = weights  # partial_fit checks it
+        return estimator

@@ -11,7 +11,7 @@ from omkl.schema import interval
 from omkl.state.resource import (
     LARGEST_COUNT,
     Arrays,
-    Known,
+    Declared,
     Resource,
     Setup,
     between,
@@ -72,39 +72,26 @@ class Array(Resource):
     form = "ArrayForm"
 
     @classmethod
-    def parse(cls, written: Mapping[str, Any], known: Known) -> "Array":
+    def parse(cls, written: Mapping[str, Any], declared: Declared) -> "Array":
         keys = cls.keys(written)
-        shape, dtype, grows = keys["shape"], keys.get("dtype", "float"), keys.get("grows")
-        lengths = ("m", "d", "few", "members", *known.dictionaries)
-        if not isinstance(shape, list) or not shape:
-            raise ValueError("shape must be a list of lengths such as [m, 2D]")
-        for side in shape:
-            if isinstance(side, str):
-                for name in names_in(side):
-                    known.check(name, *lengths)
-            elif not isinstance(side, int) or side < 0:
-                raise ValueError(f"shape: {side!r} is not a length")
+        lengths = ("m", "d", "few", "members", *declared.dictionaries)
+        shape, made_with = keys["shape"], keys.get("made_with", [])
+        _check_shape(shape, declared, lengths)
         for key in ("fill", "diagonal"):
-            value = keys.get(key, 0)
-            if isinstance(value, str):
-                for name in names_in(value.removeprefix("1/")):
-                    known.check(name, *lengths)
-            elif not isinstance(value, int | float):
-                raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")
-        if dtype not in ("float", "int"):
+            _check_fill(key, keys.get(key, 0), declared, lengths)
+        if (dtype := keys.get("dtype", "float")) not in ("float", "int"):
             raise ValueError(f"dtype must be float or int, got {dtype!r}")
-        made_with = keys.get("made_with", [])
         if not isinstance(made_with, list):
             raise ValueError("made_with must be a list of hyperparameters")
         for name in made_with:
-            known.check(name)
-        if grows is not None and grows not in known.resources:
+            declared.check(name)
+        if (grows := keys.get("grows")) is not None and grows not in declared.resources:
             raise ValueError(f"grows: there is no array {grows!r} that counts the rounds")
         if (domain := keys.get("domain")) is not None:
             interval(domain)
-        if (slots := keys.get("gram")) is not None and slots not in known.slots:
+        if (slots := keys.get("gram")) is not None and slots not in declared.slots:
             raise ValueError(f"gram: there are no slots {slots!r}")
-        elastic = tuple(side for side in shape if side in known.dictionaries)
+        elastic = tuple(side for side in shape if side in declared.dictionaries)
         lists = {"shape": tuple(shape), "made_with": tuple(made_with)}
         return cls(**{**keys, **lists}, dictionaries=elastic)
 
@@ -157,13 +144,13 @@ class Array(Resource):
         sides = zip(self.shape, value.shape, strict=True)
         return _padded(value, [slots.get(str(side), had) for side, had in sides]) if self.along else value
 
-    def widen(self, value: np.ndarray, setup: Setup) -> np.ndarray:
+    def add_features(self, value: np.ndarray, setup: Setup) -> np.ndarray:
         if not any({"d", "few"} & set(names_in(side)) for side in self.shape):  # a sum of lengths has d last
             return value
-        wider = self.make(setup)
-        kept = tuple(map(slice, map(min, value.shape, wider.shape)))
-        wider[kept] = value[kept]
-        return wider
+        larger = self.make(setup)
+        kept = tuple(map(slice, map(min, value.shape, larger.shape)))
+        larger[kept] = value[kept]
+        return larger
 
     def save(self, value: np.ndarray) -> Arrays:
         return {"": value}
@@ -187,15 +174,17 @@ class Array(Resource):
             matrices, counts = value.reshape(-1, *value.shape[-2:]), values[self.gram].n_sv
             if any((np.diag(G)[:n] <= 0.0).any() for G, n in zip(matrices, counts, strict=True)):
                 raise ValueError("a factored Gram matrix has a diagonal that is not positive")
-        terms = [values[name] for name, own in state.items() if own.record == "Budget" and name in values]
+        terms = [
+            values[name] for name, resource in state.items() if resource.record == "Budget" and name in values
+        ]
         if self.grows is not None and terms:
             _check_window(value, values[self.grows], int(terms[0].n_sv.max()), int(terms[0].limit[0]))
 
     def add_classes(self, arrays: Arrays, setup: Setup) -> Arrays:
         if not self.classes:
             return arrays
-        known = arrays[""]
-        return {"": np.concatenate([known, self.make(setup)[len(known) :]])}
+        before = arrays[""]
+        return {"": np.concatenate([before, self.make(setup)[len(before) :]])}
 
 
 def _check_window(window: np.ndarray, now: np.ndarray, used: int, tau: int) -> None:
@@ -214,3 +203,25 @@ def _padded(array: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     larger = np.zeros(shape, array.dtype)
     larger[tuple(map(slice, array.shape))] = array
     return larger
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+def _check_shape(shape: Any, declared: Declared, lengths: tuple[str, ...]) -> None:
+    if not isinstance(shape, list) or not shape:
+        raise ValueError("shape must be a list of lengths such as [m, 2D]")
+    for side in shape:
+        if isinstance(side, str):
+            for name in names_in(side):
+                declared.check(name, *lengths)
+        elif not isinstance(side, int) or side < 0:
+            raise ValueError(f"shape: {side!r} is not a length")
+
+
+def _check_fill(key: str, value: Any, declared: Declared, lengths: tuple[str, ...]) -> None:
+    if isinstance(value, str):
+        for name in names_in(value.removeprefix("1/")):
+            declared.check(name, *lengths)
+    elif not isinstance(value, int | float):
+        raise ValueError(f"{key} must be a number, a hyperparameter, or 1 over one of these")

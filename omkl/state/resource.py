@@ -81,7 +81,7 @@ class Setup:
 
 
 @dataclass(frozen=True)
-class Known:
+class Declared:
     """The names that a declaration may use: hyperparameters, all resources, and of these those with slots and
     the dictionaries.
     """
@@ -104,15 +104,15 @@ def products(side: str) -> list[tuple[int, list[str]]]:
     ``levels m`` is [(1, ["levels", "m"])], ``2D m + 1`` is [(2, ["D", "m"]), (1, [])]. Raises ValueError
     where it is not a sum of products.
     """
-    made = []
+    terms = []
     for term in side.split(" + "):
         matches = [_FACTOR.fullmatch(word) for word in term.split()]
         alone = len(matches) == 1  # a number stands alone, or before a name without a space
         if not matches or not all(match and (match[2] or (alone and match[1])) for match in matches):
             raise ValueError(f"{side!r} is not a length such as m, 2D, 'levels m' or '2D m + 1'")
         found = [match for match in matches if match]
-        made.append((math.prod(int(m[1] or 1) for m in found), [m[2] for m in found if m[2]]))
-    return made
+        terms.append((math.prod(int(m[1] or 1) for m in found), [m[2] for m in found if m[2]]))
+    return terms
 
 
 def names_in(side: int | str) -> list[str]:
@@ -141,16 +141,16 @@ class Resource:
     elastic: ClassVar[bool] = False
 
     @classmethod
-    def parse(cls, written: Any, known: Known) -> "Resource":
+    def parse(cls, written: Any, declared: Declared) -> "Resource":
         """Return the resource of these keys. Raises ValueError that says what is wrong."""
         raise NotImplementedError
 
     @classmethod
     def keys(cls, written: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keys of a declaration. Raises ValueError for one that this kind does not have."""
-        own = [part.name for part in fields(cls) if part.init and not part.name.startswith("_")]
-        for key in written.keys() - set(own):
-            raise ValueError(f"unknown key {key!r}{suggest(str(key), own)}")
+        keys = [part.name for part in fields(cls) if part.init and not part.name.startswith("_")]
+        for key in written.keys() - set(keys):
+            raise ValueError(f"unknown key {key!r}{suggest(str(key), keys)}")
         if not isinstance(written.get("classes", False), bool):
             raise ValueError(f"classes must be true or false, got {written['classes']!r}")
         return dict(written)
@@ -160,8 +160,8 @@ class Resource:
 
         They are those that decide results: not what saved models are held to, nor what may not change later.
         """
-        own = {part.name: getattr(self, part.name) for part in fields(self)}
-        return [self.form, {key: value for key, value in own.items() if key not in _NOT_WRITTEN}]
+        keys = {part.name: getattr(self, part.name) for part in fields(self)}
+        return [self.form, {key: value for key, value in keys.items() if key not in _NOT_WRITTEN}]
 
     # ------------------------------------------------------------------ what the declaration says
 
@@ -226,7 +226,7 @@ class Resource:
         """Return the value with room for as many slots as the dictionaries have."""
         return value
 
-    def widen(self, value: Any, setup: Setup) -> Any:
+    def add_features(self, value: Any, setup: Setup) -> Any:
         """Return the value for ``setup.d`` features, more than before; rows had 0 in the new ones so far."""
         return value
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from omkl.state.array import Array, Rounds
-from omkl.state.resource import Known, Resource, Setup
+from omkl.state.resource import Declared, Resource, Setup
 from omkl.state.vectors import ALL, Expanding, Lifting, Slots
 
 if TYPE_CHECKING:
@@ -38,25 +38,27 @@ def parse(declared: Any, hyperparameters: Mapping[str, Any]) -> dict[str, Resour
     """
     if not isinstance(declared, Mapping):
         raise ValueError("must be a mapping of names to forms such as {shape: [m], fill: 1/m}")
-    elastic = [name for name, own in declared.items() if isinstance(own, Mapping) and own.get("slots") == ALL]
-    slots = [name for name, own in declared.items() if isinstance(own, Mapping) and "slots" in own]
-    known = Known(tuple(hyperparameters), tuple(declared), tuple(slots), tuple(elastic))
+    elastic = [
+        name for name, form in declared.items() if isinstance(form, Mapping) and form.get("slots") == ALL
+    ]
+    slots = [name for name, form in declared.items() if isinstance(form, Mapping) and "slots" in form]
+    names = Declared(tuple(hyperparameters), tuple(declared), tuple(slots), tuple(elastic))
     state = {}
     for name, written in declared.items():
         try:
-            state[name] = _parsed(written, known)
+            state[name] = _parsed(written, names)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
     return state
 
 
-def _parsed(written: Any, known: Known) -> Resource:
+def _parsed(written: Any, names: Declared) -> Resource:
     if written == "rounds":
         return Rounds()
     kinds = [kind for kind in _KINDS if isinstance(written, Mapping) and kind in written]
     if len(kinds) != 1:
         raise ValueError(f"must be 'rounds' or have exactly one of the keys {', '.join(_KINDS)}")
-    return _KINDS[kinds[0]].parse(written, known)
+    return _KINDS[kinds[0]].parse(written, names)
 
 
 def absent(state: State, params: Mapping[str, Any]) -> tuple[str, ...]:
@@ -77,7 +79,7 @@ def may_share(state: State) -> bool:
 def make(state: State, setup: Setup) -> dict[str, Any]:
     """Return the values that a learner begins with, without those that its hyperparameters leave out."""
     left_out = absent(state, setup.params)
-    return {name: own.make(setup) for name, own in state.items() if name not in left_out}
+    return {name: resource.make(setup) for name, resource in state.items() if name not in left_out}
 
 
 def make_room(state: State, values: dict[str, Any], setup: Setup, stream: "Stream", learn: bool) -> None:
@@ -99,11 +101,11 @@ def grow_part(state: State, values: dict[str, Any], stream: "Stream", learn: boo
         values[name] = resource.follow(values[name], slots)
 
 
-def widen(state: State, values: dict[str, Any], setup: Setup) -> None:
+def add_features(state: State, values: dict[str, Any], setup: Setup) -> None:
     """Give the values room for ``setup.d`` features, in place."""
     for name, resource in state.items():
         if name in values:
-            values[name] = resource.widen(values[name], setup)
+            values[name] = resource.add_features(values[name], setup)
 
 
 # ------------------------------------------------------------------ what a state and its passes cost
@@ -127,8 +129,8 @@ def bytes_stored(state: State, setup: Setup, T: int, nnz: int) -> tuple[int, int
     each = 8 * setup.m + 32 + 12 * nnz // max(T, 1) + (4 * setup.m + 4 if setup.many else 0)
     bounds, slots = set(limits(state)), 0
     for resource in state.values():
-        own = bounds & set(resource.sizes())
-        if own and all(isinstance(setup.params[name], int) for name in own):
+        sizes = bounds & set(resource.sizes())
+        if sizes and all(isinstance(setup.params[name], int) for name in sizes):
             slots += 8 * resource.numbers(setup)
     return sum(bytes_needed(state, setup).values()), _most_stored(state, setup, T) * each + slots
 
@@ -138,15 +140,15 @@ def held_bytes(*parts: Any) -> int:
 
     Room for stored vectors counts as it was reserved; a state only grows, so its last size is its largest.
     """
-    held: dict[tuple[int, int], int] = {}
+    sizes: dict[tuple[int, int], int] = {}
     waiting = list(parts)
     while waiting:
         part = waiting.pop()
         if isinstance(part, np.ndarray):
-            held[part.__array_interface__["data"][0], part.nbytes] = part.nbytes
+            sizes[part.__array_interface__["data"][0], part.nbytes] = part.nbytes
         elif isinstance(part, dict | tuple | list):
             waiting += part.values() if isinstance(part, dict) else part
-    return sum(held.values())
+    return sum(sizes.values())
 
 
 def pass_seconds(state: State, setup: Setup, T: int, nnz: int) -> float:
@@ -203,11 +205,13 @@ def load(state: State, arrays: Arrays, setup: Setup) -> dict[str, Any]:
     Raises ValueError for arrays that `save` would not have made.
     """
     parts = split(state, arrays, setup.params)
-    setup = replace(setup, slots={name: _rows(own) for name, own in parts.items() if state[name].elastic})
-    made = [name for name in parts if state[name].record or state[name].frequencies]
+    setup = replace(
+        setup, slots={name: _rows(arrays_of) for name, arrays_of in parts.items() if state[name].elastic}
+    )
+    with_stores = [name for name in parts if state[name].record or state[name].frequencies]
     values: dict[str, Any] = {}
-    for name in sorted(parts, key=made.__contains__):
-        if name == next(iter(made), None) and sum(bytes_needed(state, setup).values()) > memory():
+    for name in sorted(parts, key=with_stores.__contains__):
+        if name == next(iter(with_stores), None) and sum(bytes_needed(state, setup).values()) > memory():
             raise ValueError("the learner's state is larger than this machine's memory")
         with _naming(name):
             values[name] = state[name].load(parts[name], setup)
@@ -245,6 +249,6 @@ def add_classes(state: State, arrays: Arrays, setup: Setup) -> Arrays:
     """Return saved arrays with room for ``setup.classes``, which begin where all began."""
     return {
         f"{name}.{part}": array
-        for name, own in split(state, arrays, setup.params).items()
-        for part, array in state[name].add_classes(own, setup).items()
+        for name, arrays_of in split(state, arrays, setup.params).items()
+        for part, array in state[name].add_classes(arrays_of, setup).items()
     }

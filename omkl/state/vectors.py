@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from omkl.state.resource import LARGEST_COUNT, Arrays, Known, Resource, Setup, between, saved_array
+from omkl.state.resource import LARGEST_COUNT, Arrays, Declared, Resource, Setup, between, saved_array
 
 if TYPE_CHECKING:
     from omkl.engine.stream import Stream
@@ -38,11 +38,11 @@ class Stores(Resource):
 
         close(value.open)
 
-    def _widened(self, value: Any, d: int, **changed: Any) -> Any:
-        from omkl.engine.open_block import wider_block
+    def _with_features(self, value: Any, d: int, **changed: Any) -> Any:
+        from omkl.engine.open_block import add_columns
 
         self.close(value)
-        return value._replace(open=wider_block(value.open, d), **changed)
+        return value._replace(open=add_columns(value.open, d), **changed)
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class Expanding(Stores):
     threaded = True
 
     @classmethod
-    def parse(cls, written: Mapping[str, Any], known: Known) -> "Expanding":
+    def parse(cls, written: Mapping[str, Any], declared: Declared) -> "Expanding":
         keys = cls.keys(written)
         for key in keys.keys() & {"copies", "unless"}:
-            known.check(keys[key])
+            declared.check(keys[key])
         return cls(**keys)
 
     def described(self) -> tuple[str, str]:
@@ -107,20 +107,20 @@ class Expanding(Stores):
         lengths = np.diff(stream.indptr)[stream.order]
         return reserve(value, stream.T, int(lengths.sum()), int(lengths.max(initial=0)))
 
-    def widen(self, value: Any, setup: Setup) -> Any:
-        return self._widened(value, setup.d)
+    def add_features(self, value: Any, setup: Setup) -> Any:
+        return self._with_features(value, setup.d)
 
     def renumber(self, value: Any, shift: int) -> None:
-        value.origin[: value.size[0]] += shift
+        value.origin[: value.n_sv_union[0]] += shift
 
     def vectors(self, value: Any, d: int) -> tuple[np.ndarray, sp.csr_array]:
-        n = value.size[0]
+        n = value.n_sv_union[0]
         indptr, stop = value.indptr[: n + 1], value.indptr[n]
         parts = (value.values[:stop].copy(), value.indices[:stop].copy(), indptr.copy())
         return value.origin[:n].copy(), sp.csr_array(parts, shape=(n, d))
 
     def coefficients(self, value: Any) -> np.ndarray:
-        n = value.size[0]
+        n = value.n_sv_union[0]
         A = value.A[:, :n].copy()
         if value.class_of is None:
             return A
@@ -131,19 +131,20 @@ class Expanding(Stores):
         return made
 
     def save(self, value: Any) -> Arrays:
-        n = int(value.size[0])
+        n = int(value.n_sv_union[0])
         nnz = int(value.indptr[n])
-        of_classes = {} if value.class_of is None else {"sides": value.class_of[:, :n]}
+        of_classes = {} if value.class_of is None else {"class_of": value.class_of[:, :n]}
         return of_classes | {
             "A": value.A[:, :n],
-            "stored_by": value.kernel_mask[:n],
+            "kernel_mask": value.kernel_mask[:n],
             "indptr": value.indptr[: n + 1],
             "indices": value.indices[:nnz],
             "values": value.values[:nnz],
             "origin": value.origin[:n],
-            "size": value.size,
+            "n_sv_union": value.n_sv_union,
+            "n_sv_sum": value.n_sv_sum,
             "n_sv": value.n_sv,
-            "largest": value.max_abs_coefficient,
+            "max_abs_coefficient": value.max_abs_coefficient,
         }
 
     def load(self, arrays: Arrays, setup: Setup) -> Any:
@@ -159,22 +160,23 @@ class Expanding(Stores):
             raise ValueError("the rows' bounds do not fit the stored values")
         between(indices, 0, d - 1, "a column")
         n_sv = saved_array(arrays, "n_sv", (m,), np.int64)
-        largest = saved_array(arrays, "largest", (m,), np.float64)
+        largest = saved_array(arrays, "max_abs_coefficient", (m,), np.float64)
         if (np.abs(A).max(axis=1, initial=0.0) > largest).any():
             raise ValueError("a coefficient is above the largest of its kernel")
         E = reserve(self.make(setup), n, indices.size, 0)
         E.A[:, :n], E.indptr[: n + 1], E.norm2[:n] = A, indptr, _norms2(values, indices, indptr, d)
         E.indices[: indices.size], E.values[: indices.size] = indices, values
-        E.kernel_mask[:n] = saved_array(arrays, "stored_by", (n,), np.uint64)
+        E.kernel_mask[:n] = saved_array(arrays, "kernel_mask", (n,), np.uint64)
         E.origin[:n] = saved_array(arrays, "origin", (n,), np.int64)
-        E.size[:] = saved_array(arrays, "size", (2,), np.int64)
+        E.n_sv_union[:] = saved_array(arrays, "n_sv_union", (1,), np.int64)
+        E.n_sv_sum[:] = saved_array(arrays, "n_sv_sum", (1,), np.int64)
         E.n_sv[:], E.max_abs_coefficient[:] = n_sv, largest
         if E.classes is not None:
-            _note_sides(E, saved_array(arrays, "sides", (m + 1, n), np.int32), A != 0)
-        if E.size[0] != n:
+            _note_classes(E, saved_array(arrays, "class_of", (m + 1, n), np.int32), A != 0)
+        if E.n_sv_union[0] != n:
             raise ValueError("the number of stored vectors is not that of the arrays")
         between(E.n_sv, 0, 2 * n, "a count of vectors")
-        between(E.size, 0, 2 * n * m, "a count of vectors")
+        between(E.n_sv_sum, 0, 2 * n * m, "a count of vectors")
         return E
 
 
@@ -204,15 +206,15 @@ def _norms2(values: np.ndarray, indices: np.ndarray, indptr: np.ndarray, d: int)
         return np.bincount(vector, values * values, minlength=indptr.size - 1).astype(np.float64)
 
 
-def _note_sides(E: Any, sides: np.ndarray, stored: np.ndarray) -> None:
+def _note_classes(E: Any, class_of: np.ndarray, stored: np.ndarray) -> None:
     """Fill in the classes that each vector adds to and takes from, and their counts; stored (m, n)."""
     C = E.n_sv_per_class.shape[1]
-    between(sides, 0, C - 1, "a class")
-    if (sides[:-1] == sides[-1]).any():
+    between(class_of, 0, C - 1, "a class")
+    if (class_of[:-1] == class_of[-1]).any():
         raise ValueError("a vector's class is its own rival")
-    E.class_of[:, : sides.shape[1]] = sides
+    E.class_of[:, : class_of.shape[1]] = class_of
     for c in range(C):
-        E.n_sv_per_class[:, c] = (stored & ((sides[:-1] == c) | (sides[-1] == c))).sum(1)
+        E.n_sv_per_class[:, c] = (stored & ((class_of[:-1] == c) | (class_of[-1] == c))).sum(1)
 
 
 # ------------------------------------------------------------------ slots
@@ -220,7 +222,7 @@ def _note_sides(E: Any, sides: np.ndarray, stored: np.ndarray) -> None:
 
 _SAVED = (
     "A",
-    "own",
+    "self_kernel",
     "holds",
     "born",
     "n_put",
@@ -244,9 +246,9 @@ class Slots(Stores):
     record = "Budget"
 
     @classmethod
-    def parse(cls, written: Mapping[str, Any], known: Known) -> "Slots":
+    def parse(cls, written: Mapping[str, Any], declared: Declared) -> "Slots":
         keys = cls.keys(written)
-        known.check(keys["slots"], ALL)
+        declared.check(keys["slots"], ALL)
         return (Dictionary if keys["slots"] == ALL else Slots)(**keys)
 
     def described(self) -> tuple[str, str]:
@@ -285,8 +287,8 @@ class Slots(Stores):
 
         return reserve_slots(value, stream.T, int(np.diff(stream.indptr)[stream.order].max(initial=0)))
 
-    def widen(self, value: Any, setup: Setup) -> Any:
-        return self._widened(value, setup.d, dense=np.zeros(setup.d))
+    def add_features(self, value: Any, setup: Setup) -> Any:
+        return self._with_features(value, setup.d, dense=np.zeros(setup.d))
 
     def renumber(self, value: Any, shift: int) -> None:
         value.origin[:] += shift
@@ -303,10 +305,10 @@ class Slots(Stores):
         kept = _in_order(value)
         place = np.zeros(value.norm2.size, np.int64)
         place[kept] = np.arange(len(kept))
-        made = np.zeros((len(value.n_sv), len(kept), value.A.shape[2]))
+        A_of_classes = np.zeros((len(value.n_sv), len(kept), value.A.shape[2]))
         for i, count in enumerate(value.n_sv):
-            np.add.at(made[i], place[value.holds[:count, i]], value.A[:count, i])
-        return made[:, :, 0] if value.classes is None else made
+            np.add.at(A_of_classes[i], place[value.holds[:count, i]], value.A[:count, i])
+        return A_of_classes[:, :, 0] if value.classes is None else A_of_classes
 
     def save(self, value: Any) -> Arrays:
         kept = {name: getattr(value, name) for name in _SAVED}
@@ -321,7 +323,7 @@ class Slots(Stores):
         m, d, limit = setup.m, setup.d, self.most(setup)
         given = {name: saved_array(arrays, name, *_shape(name, m, setup.many)) for name in _SAVED}
         S, N = len(given["A"]), given["origin"].size
-        for name in ("own", "holds", "born"):
+        for name in ("self_kernel", "holds", "born"):
             saved_array(arrays, name, (S, m), given[name].dtype)
         saved_array(arrays, "ends", (2 * N,), np.int64)
         size = given["values"].size
@@ -345,13 +347,13 @@ class Slots(Stores):
         if sorted(given["free"].tolist()) != unused.tolist():
             raise ValueError("the examples in use are not those that the slots hold")
         free = np.concatenate([given["free"], np.zeros(N - unused.size, np.int64)])
-        stored = np.array([N - unused.size, given["n_sv"].sum()])
         given |= {
             "norm2": norm2,
             "users": users,
             "free": free,
             "n_free": np.array([unused.size]),
-            "size": stored,
+            "n_sv_union": np.array([N - unused.size]),
+            "n_sv_sum": given["n_sv"].sum(keepdims=True),
         }
         B = self.make(setup)
         R = B.dots.shape[1]
@@ -420,7 +422,7 @@ def _shape(name: str, m: int, classes: int | None) -> tuple[tuple[int | None, ..
     """Return shape and type of an array of a Budget; classes: how many, of more than two."""
     if name == "A":
         return (None, m, classes or 1), np.float64
-    if name in ("own", "holds", "born"):
+    if name in ("self_kernel", "holds", "born"):
         return (None, m), np.int64 if name in ("holds", "born") else np.float64
     if name in ("n_sv", "oldest"):
         return (m,), np.int64
@@ -445,22 +447,22 @@ class Lifting(Resource):
     form = "FeaturesForm"
 
     @classmethod
-    def parse(cls, written: Mapping[str, Any], known: Known) -> "Lifting":
+    def parse(cls, written: Mapping[str, Any], declared: Declared) -> "Lifting":
         keys = cls.keys(written)
         if "kind" not in keys:
             raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
         if (unit := keys.get("unit")) is not None and (type(unit) is not int or unit < 1):
             raise ValueError(f"unit must be a whole number ≥ 1, got {unit!r}")
-        known.check(keys["features"])
+        declared.check(keys["features"])
         if not isinstance(keys["kind"], Mapping):
-            known.check(keys["kind"], *DRAWN)
+            declared.check(keys["kind"], *DRAWN)
             return cls(**keys)
         if len(keys["kind"]) != 1 or not all(isinstance(named, Mapping) for named in keys["kind"].values()):
             raise ValueError("kind must be a word or {hyperparameter: {value: kind}}")
         for name, named in keys["kind"].items():
-            known.check(name)
+            declared.check(name)
             for kind in named.values():
-                known.check(kind, *DRAWN)
+                declared.check(kind, *DRAWN)
         return cls(**keys)
 
     def written(self) -> list[Any]:
@@ -506,7 +508,7 @@ class Lifting(Resource):
         D, kind = setup.length(self.features), self.drawn(setup.params)
         return make_features(self.kernels(setup), setup.d, D, kind, setup.rng, setup.frequencies, setup.many)
 
-    def widen(self, value: Any, setup: Setup) -> Any:
+    def add_features(self, value: Any, setup: Setup) -> Any:
         from omkl.engine.features import further_frequencies
 
         kind = self.drawn(setup.params)

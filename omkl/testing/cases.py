@@ -43,11 +43,12 @@ def csr_of(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return indptr.astype(np.int64), column.astype(np.int32), X[row, column].astype(np.float64)
 
 
-def dataset(X: Any, y: Any, name: str = "made") -> Dataset:
-    """A Dataset of a dense matrix X (T, d) and labels y (T,)."""
+def dataset(X: Any, y: Any, name: str = "made", classes: int = 2) -> Dataset:
+    """A Dataset of a dense matrix X (T, d) and labels y (T,), of more than two classes 0 .. classes - 1."""
     X, y = np.asarray(X, float), np.asarray(y, float)
     arrays = (*csr_of(X), y)
-    return Dataset(name, *arrays, X.shape[1], "classification", content_hash(*arrays))
+    names = tuple(map(str, range(classes))) if classes > 2 else None
+    return Dataset(name, *arrays, X.shape[1], "classification", content_hash(*arrays), classes=names)
 
 
 def matrix_of(data: Dataset) -> np.ndarray:
@@ -79,6 +80,20 @@ def clouds(T: int = 300, d: int = 5, seed: int = 0) -> Dataset:
     return dataset(rng.normal(size=(T, d)) + 0.7 * y[:, None], y, "clouds")
 
 
+def class_clouds(T: int, C: int, d: int = 4, seed: int = 0) -> Dataset:
+    """Overlapping clouds of real numbers, one of each class."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(C, size=T)
+    return dataset(rng.normal(size=(T, d)) + 1.2 * rng.normal(size=(C, d))[label], label, "clouds", C)
+
+
+def class_ties(T: int, C: int, d: int = 3, seed: int = 0) -> Dataset:
+    """Whole numbers from a small grid: equal distances, duplicates of several classes, zero rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-1, 3, (T, d)) * (rng.random((T, d)) < 0.6)
+    return dataset(X, rng.integers(C, size=T), "ties", C)
+
+
 def sparse(T: int, d: int, per_row: int, seed: int = 0) -> Dataset:
     """Rows of per_row non-zeros among d columns, without a dense matrix."""
     rng = np.random.default_rng(seed)
@@ -92,7 +107,7 @@ def sparse(T: int, d: int, per_row: int, seed: int = 0) -> Dataset:
 def case_stream(data: Dataset, order: np.ndarray | None = None) -> Stream:
     """The engine's stream of a Dataset in this order (as stored when None)."""
     order = np.arange(data.T) if order is None else order
-    return make_stream(data.indptr, data.indices, data.values, data.y, order)
+    return make_stream(data.indptr, data.indices, data.values, data.y, order, data.n_classes)
 
 
 def fitting(spec: LearnerSpec, given: dict) -> dict:
@@ -141,6 +156,7 @@ def one_pass(
     name: str, data: Dataset, given: Any = None, order: np.ndarray | None = None, **how: Any
 ) -> tuple[Learner, Trace]:
     """A fresh learner after one pass over the data, and the trace of its rounds."""
+    how = {"classes": data.n_classes, **how}
     learner = new_learner(name, MIXED if given is None else given, data.d, **how)
     trace, _ = learner.run(case_stream(data, order))
     return learner, trace
@@ -151,17 +167,17 @@ def stored(learner: Learner) -> Arrays:
     if "B" in learner.state:
         return stored_in_slots(learner.state["B"])
     E = learner.state["E"]
-    n = E.size[0]
+    n = E.n_sv_union[0]
     nnz = E.indptr[n]
     return {
-        **({} if E.class_of is None else {"sides": E.class_of[:, :n]}),
+        **({} if E.class_of is None else {"class_of": E.class_of[:, :n]}),
         "A": E.A[:, :n],
-        "stored_by": E.kernel_mask[:n],
+        "kernel_mask": E.kernel_mask[:n],
         "indptr": E.indptr[: n + 1],
         "indices": E.indices[:nnz],
         "values": E.values[:nnz],
         "norm2": E.norm2[:n],
-        "size": E.size,
+        "counts": np.append(E.n_sv_union, E.n_sv_sum),
         "n_sv": E.n_sv,
     }
 
@@ -175,12 +191,12 @@ def stored_in_slots(B: Any) -> Arrays:
     at = np.concatenate([np.empty(0, int), *(np.arange(*pair) for pair in ends)])
     return {
         "A": B.A[:n, :, 0].T if B.classes is None else B.A[:n].T,
-        "own": B.own[:n],
+        "self_kernel": B.self_kernel[:n],
         "indptr": np.append(0, np.cumsum(ends[:, 1] - ends[:, 0])),
         "indices": B.indices[at],
         "values": B.values[at],
         "norm2": B.norm2[examples],
-        "size": B.size,
+        "counts": np.append(B.n_sv_union, B.n_sv_sum),
         "n_sv": B.n_sv,
         "oldest": B.oldest,
     }
@@ -204,15 +220,15 @@ def state(learner: Learner) -> Arrays:
         elif k == "F":
             arrays["F.V"] = v.V
         elif k not in ("E", "B", "rng"):
-            arrays |= {f"{k}.A": v.A[:, : v.size[0]], f"{k}.size": v.size}
+            arrays |= {f"{k}.A": v.A[:, : v.n_sv_union[0]], f"{k}.n_sv_sum": v.n_sv_sum}
     return {name: array.copy() for name, array in arrays.items()}
 
 
 def in_use(learner: Learner, name: str) -> np.ndarray:
     """An array of the state without the room for what a dictionary does not hold yet."""
-    array, own = learner.state[name], learner.resources[name]
-    used = {other: learner.state[other].n_sv.max() for other in own.along}
-    return array[tuple(slice(used.get(side)) for side in own.shape)] if used else array
+    array, resource = learner.state[name], learner.resources[name]
+    used = {other: learner.state[other].n_sv.max() for other in resource.along}
+    return array[tuple(slice(used.get(side)) for side in resource.shape)] if used else array
 
 
 def traced(trace: Trace) -> Arrays:

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl import conf
-from omkl.config import LearnerSpec, learner_names, learner_spec, learner_specs, pool
+from omkl.config import LearnerSpec, learner_names, learner_spec, learner_specs
 from omkl.data import compact, find, registry
 from omkl.data.orders import order as data_order
 from omkl.errors import OmklError, UserError
 from omkl.passes import run_pass, warm_up
 from omkl.testing import kernel_check, twins
-from omkl.testing.cases import assert_same, clouds, dataset, fitting, ties, wdbc
+from omkl.testing.cases import assert_same, class_clouds, class_ties, clouds, dataset, ties, wdbc
 from omkl.testing.contracts import CONTRACTS
 from omkl.testing.definitions import lend
 from omkl.testing.definitions import twins as twins_of
@@ -64,8 +64,10 @@ def twins_in(folder: Path) -> tuple[dict[str, twins.Twin], list[ModuleType]]:
         sys.modules[package] = ModuleType(package)
         sys.modules[package].__path__ = [str(home)]
         lend(package)
-    known = twins_of(package)
-    return known, [importlib.import_module(name) for name in {twin.__module__ for twin in known.values()}]
+    twins_by_name = twins_of(package)
+    return twins_by_name, [
+        importlib.import_module(name) for name in {twin.__module__ for twin in twins_by_name.values()}
+    ]
 
 
 def _package(folder: Path) -> str:
@@ -80,21 +82,23 @@ def check(folder: Path, data: Iterable[str] = ()) -> Iterator[Finding]:
     folder that is wrong: a YAML or module that cannot be read.
     """
     specs = learners(folder)
-    known, modules = twins_in(folder)
-    yield from _of_kernels(folder, known, data)
+    twins_by_name, modules = twins_in(folder)
+    yield from _of_kernels(folder, twins_by_name, data)
     for name, spec in specs.items():
         try:
             warm_up([(spec, spec.usual(spec.tasks[0]))])
         except UserError as error:
             yield Finding(name, "compiles", str(error))
             continue
-        checks = _of_estimator(spec) if spec.estimator else _of_learner(name, known, _package(folder))
+        checks = _of_estimator(spec) if spec.estimator else _of_learner(name, twins_by_name, _package(folder))
         with twins.sharing_rows(modules):
             for what, does in checks.items():
                 yield Finding(name, what, _fault(does, folder))
 
 
-def _of_kernels(folder: Path, known: Mapping[str, twins.Twin], data: Iterable[str]) -> Iterator[Finding]:
+def _of_kernels(
+    folder: Path, twins_by_name: Mapping[str, twins.Twin], data: Iterable[str]
+) -> Iterator[Finding]:
     names = kernel_check.kernels_of(folder)
     if not names:
         return
@@ -102,9 +106,9 @@ def _of_kernels(folder: Path, known: Mapping[str, twins.Twin], data: Iterable[st
     words = [*data, *(name for name in registry.names() if conf.file("data", name).parent == own)]
     sets = {word: compact(find(word).load()) for word in words}
     if (root := kernel_check.reference()) is not None:
-        known = {**twins_in(root)[0], **known}
+        twins_by_name = {**twins_in(root)[0], **twins_by_name}
     for name in names:
-        for what, does in kernel_check.checks_of(name, sets, known):
+        for what, does in kernel_check.checks_of(name, sets, twins_by_name):
             fault = _fault(does, folder)
             yield Finding(name, what, fault)
             if fault and what in ("compiles", "indices within bounds"):
@@ -129,36 +133,22 @@ def _fault(does: Check, folder: Path) -> str:
 # ------------------------------------------------------------------ learners of omkl's kind
 
 
-def _of_learner(name: str, known: Mapping[str, twins.Twin], package: str) -> dict[str, Check]:
+def _of_learner(name: str, twins_by_name: Mapping[str, twins.Twin], package: str) -> dict[str, Check]:
     checks: dict[str, Check] = {what: partial(contract, name) for what, contract in CONTRACTS.items()}
-    if name not in known:
+    if name not in twins_by_name:
         return {TWIN: partial(_no_twin, name, package), **checks}
     streams: dict[str, tuple[Any, np.ndarray | None]] = {"wdbc": _some(wdbc()), "ties": _some(ties())}
     streams |= {edge: (twins.edge(edge), None) for edge in twins.EDGES}
+    if learner_spec(name).classes == "many":
+        of_classes = {"clouds": class_clouds(80, 3), "ties": class_ties(80, 3)}
+        streams |= {f"{kind} of three classes": (data, None) for kind, data in of_classes.items()}
     compared = {
-        f"twin: {stream}": partial(_compare, name, known[name], data, order, stream in twins.EDGES)
+        f"twin: {stream}": partial(
+            _compare, name, twins_by_name[name], data, order, stream in ("wdbc", "ties")
+        )
         for stream, (data, order) in streams.items()
     }
-    if learner_spec(name).classes == "many":
-        rows = {"clouds": twins.class_clouds(80, 3), "ties": twins.class_ties(80, 3)}
-        compared |= {
-            f"twin: {kind} of three classes": partial(_compare_classes, name, known[name], *own)
-            for kind, own in rows.items()
-        }
     return {**compared, **checks}
-
-
-def _compare_classes(name: str, twin: twins.Twin, X: np.ndarray, label: np.ndarray) -> None:
-    """Compare a learner and its twin on rows of three classes."""
-    spec, over = learner_spec(name), twins.small(name)
-    for word in twins.pools_of(name) if spec.kernels == "pool" else ("",):
-        given = fitting(spec, pool(word)) if word else None
-        learner, trace = twins.class_pass(name, X, label, 3, given, **over)
-        result = twins.twin_pass(twin, name, X, label, given, **over)
-        assert result.predicted is not None, (
-            "with three classes the twin must return the class predicted: see docs/extend.md"
-        )
-        twins.assert_as_the_twin(learner, trace, result, getattr(twin, "near", 1e-9))
 
 
 def _no_twin(name: str, package: str) -> None:
@@ -179,10 +169,12 @@ def _some(data: Any) -> tuple[Any, np.ndarray]:
     return dataset(X, data.y[rows], data.name), np.random.default_rng(4).permutation(len(rows))
 
 
-def _compare(name: str, twin: twins.Twin, data: Any, order: np.ndarray | None, edge: bool) -> None:
+def _compare(name: str, twin: twins.Twin, data: Any, order: np.ndarray | None, kernels: bool) -> None:
     order = np.arange(data.T) if order is None else order
     for word in twins.pools_of(name):
-        for over in [{}] if edge else twins.kernels_for(name):
+        for over in (
+            twins.kernels_for(name) if kernels else [{} if data.n_classes == 2 else twins.small(name)]
+        ):
             try:
                 twins.assert_equal(name, data, order, twins.both(name, twin, data, order, word, **over))
             except AssertionError as error:

@@ -70,7 +70,7 @@ def streams(seed: int = 0, negative: bool = True) -> dict[str, np.ndarray]:
     T = STORED + ROWS
     normal = rng.normal(size=(T, 4)) * (rng.random((T, 4)) < 0.8)
     whole = rng.integers(0, 4, (T, 6)) * (rng.random((T, 6)) < 0.6)
-    made = {
+    sets = {
         "random": normal,
         "near": 1e-4 * normal,
         "far": 1e4 * normal,
@@ -80,7 +80,7 @@ def streams(seed: int = 0, negative: bool = True) -> dict[str, np.ndarray]:
         "zero": np.zeros((T, 3)),
         "sparse": rng.normal(size=(T, 520)) * (rng.random((T, 520)) < 0.01),
     }
-    return made if negative else {name: np.abs(X) for name, X in made.items()}
+    return sets if negative else {name: np.abs(X) for name, X in sets.items()}
 
 
 def engine_sums(
@@ -178,7 +178,7 @@ def kernels_of(folder: Path) -> list[str]:
 
 
 def checks_of(
-    name: str, data: Mapping[str, Dataset], known: Mapping[str, twins.Twin]
+    name: str, data: Mapping[str, Dataset], twins_by_name: Mapping[str, twins.Twin]
 ) -> Iterator[tuple[str, Check]]:
     """Yield the checks of a kind by what they check: an AssertionError says what is wrong.
 
@@ -196,8 +196,10 @@ def checks_of(
         yield f"positive semidefinite: {what}", partial(_semidefinite, kind, X)
     for normalise in ("none", "cosine"):
         yield f"sums, {normalise}", partial(_sums, kind, normalise)
-    for learner in [learner for learner in LEARNERS if learner in known and learner in learner_names()]:
-        yield f"twin of {learner}", partial(_twin, kind, learner, known[learner])
+    for learner in [
+        learner for learner in LEARNERS if learner in twins_by_name and learner in learner_names()
+    ]:
+        yield f"twin of {learner}", partial(_twin, kind, learner, twins_by_name[learner])
 
 
 def reference() -> Path | None:
@@ -224,11 +226,13 @@ def _matrix(kind: KernelKind, X: np.ndarray) -> np.ndarray:
     return kernel_matrix(make_pool([_of(kind, X)]), 0, sp.csr_matrix(X), every, every)
 
 
-def _values(kind: KernelKind, X: np.ndarray, compiled: Callable = lambda own: own) -> np.ndarray:
+def _values(
+    kind: KernelKind, X: np.ndarray, compiled: Callable = lambda function_as_written: function_as_written
+) -> np.ndarray:
     """Return the values (n, n) of the kind's own function of rows (n, d), one by one."""
-    own = function_of(kind.name)
-    form, names = arguments_of(own, "")
-    kernel, function = _usual(kind, X.shape[1]), compiled(own)
+    function_as_written = function_of(kind.name)
+    form, names = arguments_of(function_as_written, "")
+    kernel, function = _usual(kind, X.shape[1]), compiled(function_as_written)
     given = [np.array(kernel[name]) if isinstance(kernel[name], list) else kernel[name] for name in names]
     K = np.zeros((len(X), len(X)))
     for s, x in enumerate(X):
@@ -296,7 +300,7 @@ def _twin(kind: KernelKind, learner: str, twin: twins.Twin) -> None:
     data = clouds()
     X = matrix_of(data)[:120]
     data = dataset(X if kind.negative else np.abs(X), data.y[:120], "clouds")
-    kernel, over = _usual(kind, data.d), {}
+    kernel, over = _usual(kind, data.d), dict[str, Any]()
     pool: Any = {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1.0}, kernel]}
     if learner_spec(learner).kernels == "own":
         over, pool = {"kernel": kernel}, None

@@ -14,11 +14,11 @@ from omkl.config import learner_spec, pool
 from omkl.data.dataset import Dataset
 from omkl.engine.budgeted import Budget
 from omkl.engine.expansion import Expansion
-from omkl.engine.stream import Stream, Trace, make_stream
+from omkl.engine.stream import Trace
 from omkl.errors import counted
 from omkl.passes.learner import Learner
-from omkl.passes.one_pass import run_pass
-from omkl.testing.cases import csr_of, dataset, fitting, matrix_of, new_learner, pool_for, slots_of, stored
+from omkl.passes.one_pass import whole_pass
+from omkl.testing.cases import dataset, fitting, matrix_of, slots_of, stored
 from omkl.testing.definitions import Result, kernels
 
 SEED = 20
@@ -92,20 +92,24 @@ def sharing_rows(twins: list[ModuleType]) -> Iterator[None]:
 
 
 def both(
-    name: str, twin: Twin, data: Dataset, order: np.ndarray, pool_name: str | dict | None, **over: Any
+    name: str,
+    twin: Twin,
+    data: Dataset,
+    order: np.ndarray,
+    pool_name: str | dict | None,
+    block: int | None = None,
+    **over: Any,
 ) -> Passes:
     """Run a learner and its twin on one stream with one seed; over: hyperparameters besides the defaults.
 
-    pool_name: a pool of conf/pool, or a pool itself
+    pool_name: a pool of conf/pool, or a pool itself    block: rows that the learner computes at once
     """
     spec = learner_spec(name)
     params = {**spec.usual(data.task), **over}
     given = None
     if spec.kernels == "pool":
         given = fitting(spec, pool_name if isinstance(pool_name, dict) else pool(str(pool_name)))
-    ends: list[Any] = []
-    figures = run_pass(spec, params, given, data, order, SEED, on_end=lambda *end: ends.extend(end))
-    learner, trace = ends
+    figures, learner, trace = whole_pass(spec, params, given, data, order, SEED, block=block)
     hyper = {k: v for k, v in params.items() if k not in ("kernel", "prefix")}
     if hyper.get("select") == "hindsight":  # drawn as choose_kernels does; the twin counts in arrivals
         apart = np.random.default_rng(seeds.derive("apart", data.content_hash)).permutation(data.T)
@@ -114,7 +118,7 @@ def both(
     _check_arguments(twin, {*hyper, normal})
     result = twin(
         matrix_of(data)[order],
-        data.y[order],
+        data.y[order].astype(np.int64) if data.n_classes > 2 else data.y[order],
         [params["kernel"]] if spec.kernels == "own" else given["kernels"] if given else [],
         **{normal: given["normalise"] if given else "none"},
         rng=np.random.default_rng(seeds.learner_seed(SEED, spec.draws_as or name)),
@@ -161,13 +165,13 @@ def pools_of(name: str) -> tuple[str, ...]:
 def kernels_for(name: str) -> list[dict[str, Any]]:
     """Return what a learner with a kernel of its own is compared with beside its default, as ``over``."""
     spec = learner_spec(name)
-    own = KERNELS if spec.kernels == "own" else []
+    kernels_of = KERNELS if spec.kernels == "own" else []
     # squared losses of polynomials of unscaled data leave double precision; twins that solve are slow
     if "regression" in spec.tasks or solves(name):
-        own = own[:2]
+        kernels_of = kernels_of[:2]
     if spec.pool != "any":
-        own = own[:1]
-    return [small(name) | over for over in ({}, *({"kernel": kernel} for kernel in own))]
+        kernels_of = kernels_of[:1]
+    return [small(name) | over for over in ({}, *({"kernel": kernel} for kernel in kernels_of))]
 
 
 def edge(name: str) -> Dataset:
@@ -175,11 +179,11 @@ def edge(name: str) -> Dataset:
     return dataset(*EDGES[name], name)
 
 
-def _same_rounds(what: str, own: np.ndarray, twins: np.ndarray, differ: np.ndarray) -> None:
+def _same_rounds(what: str, learner_has: np.ndarray, twin_has: np.ndarray, differ: np.ndarray) -> None:
     if differ.any():
         t = int(np.argmax(differ))
         count = f"{differ.sum()} of {differ.size} rounds differ"
-        raise AssertionError(f"round {t + 1}: {what} {own[t]}, the twin's {twins[t]} ({count})")
+        raise AssertionError(f"round {t + 1}: {what} {learner_has[t]}, the twin's {twin_has[t]} ({count})")
 
 
 def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) -> None:
@@ -191,7 +195,9 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
     T = len(result.scores)
     assert T == data.T, f"the twin has {counted(T, 'round')}, the stream {data.T}"
     differ = trace.mistake != result.mistakes
-    if "regression" in learner_spec(name).tasks:  # a score of 0 is one of rounding: no ties are counted here
+    if (
+        "regression" in learner_spec(name).tasks and data.n_classes == 2
+    ):  # a score of 0 is one of rounding: no ties are counted here
         differ &= np.abs(result.scores) > near * np.abs(result.scores).max()
     _same_rounds("mistake", trace.mistake, result.mistakes, differ)
     assert figures["mistakes"] == (None if data.task == "regression" else trace.mistake.sum())
@@ -199,12 +205,14 @@ def assert_equal(name: str, data: Dataset, order: np.ndarray, passes: Passes) ->
     close = np.isclose(trace.score, result.scores, rtol=near, atol=near * far, equal_nan=True)
     _same_rounds("score", trace.score, result.scores, ~close)
     _same_measures(name, figures, trace, result, near)
+    if data.n_classes > 2:
+        assert_same_classes(learner, trace, order, result, near)
     if result.weights is not None and figures["weights"] is not None:
         rtol = 100 * near if near > 1e-9 else near
         np.testing.assert_allclose(figures["weights"], result.weights, rtol=rtol, atol=1e-300)
     else:
         assert figures["weights"] is None
-    if learner.classifiers is None:
+    if learner.classifiers is None or data.n_classes > 2:
         return
     union, twins = figures["n_sv_union"], len(result.stored)
     assert union == twins, f"the learner stores {counted(union, 'vector')} at the end, the twin {twins}"
@@ -290,107 +298,43 @@ def assert_same_functions(
         )
 
 
-# ------------------------------------------------------------------ more than two classes
+def assert_same_classes(
+    learner: Learner, trace: Trace, order: np.ndarray, result: Result, near: float
+) -> None:
+    """Of more than two classes: the same predictions, and each kernel and class has the twin's coefficients.
 
-Examples = tuple[np.ndarray, np.ndarray]  # X (T, d), label (T,)
-
-
-def class_clouds(T: int, C: int, d: int = 4, seed: int = 0) -> Examples:
-    """Overlapping clouds of real numbers, one of each class."""
-    rng = np.random.default_rng(seed)
-    label = rng.integers(C, size=T)
-    return rng.normal(size=(T, d)) + 1.2 * rng.normal(size=(C, d))[label], label
-
-
-def class_ties(T: int, C: int, d: int = 3, seed: int = 0) -> Examples:
-    """Whole numbers from a small grid: equal distances, duplicates of several classes, zero rows."""
-    rng = np.random.default_rng(seed)
-    X = rng.integers(-1, 3, (T, d)) * (rng.random((T, d)) < 0.6)
-    return X.astype(float), rng.integers(C, size=T)
-
-
-def class_stream(X: np.ndarray, label: np.ndarray, n_classes: int) -> Stream:
-    """The engine's stream of these rows; two classes are told apart as many are, too."""
-    return make_stream(*csr_of(X), label, np.arange(len(X)), max(n_classes, 3))
+    near: the twin's; where it is not 1e-9 the scores alone say whether coefficients are the same
+    """
+    assert result.predicted is not None, (
+        "with more than two classes the twin must return the class predicted: see docs/extend.md"
+    )
+    _same_rounds("prediction", trace.predicted, result.predicted, trace.predicted != result.predicted)
+    if learner.classifiers is None:
+        return
+    np.testing.assert_array_equal(learner.classifiers.n_sv, result.n_sv_per_kernel)
+    rows, coefficients = _of_classes(learner)
+    np.testing.assert_array_equal(rows, order[result.stored])
+    if near == 1e-9:
+        scale = np.resize(learner.state.get("scale", 1.0), len(coefficients))[:, None, None]
+        np.testing.assert_allclose(coefficients * scale, result.coefficients, rtol=1e-6, atol=1e-9)
 
 
-def seed_of(name: str) -> int:
-    """The seed of a learner's draws, and its twin's."""
-    return seeds.learner_seed(SEED, learner_spec(name).draws_as or name)
-
-
-def class_learner(
-    name: str, X: np.ndarray, n_classes: int, given: Any, block: int | None = None, **over: Any
-) -> Learner:
-    """A fresh learner for rows like these."""
-    how: dict[str, Any] = {"seed": seed_of(name), "block": block, "rounds": len(X), "classes": n_classes}
-    return new_learner(name, given, X.shape[1], **how, **over)
-
-
-def class_pass(
-    name: str,
-    X: np.ndarray,
-    label: np.ndarray,
-    n_classes: int,
-    given: Any,
-    block: int | None = None,
-    **over: Any,
-) -> tuple[Learner, Trace]:
-    """A learner after one pass over these rows, and its trace."""
-    learner = class_learner(name, X, n_classes, given, block, **over)
-    return learner, learner.run(class_stream(X, label, n_classes))[0]
-
-
-def twin_pass(twin: Twin, name: str, X: np.ndarray, label: np.ndarray, given: Any, **over: Any) -> Result:
-    """The result of a learner's twin on the same rows with the same draws."""
-    spec = learner_spec(name)
-    params = {**spec.usual("classification"), **over}
-    own = pool_for(spec, params, given) or {"normalise": "none", "kernels": []}
-    rng = np.random.default_rng(seed_of(name))
-    hyper = {k: v for k, v in params.items() if k not in ("kernel", "prefix", "select")}
-    normal = "pool_normalise" if "normalise" in hyper else "normalise"
-    return twin(X, label, own["kernels"], **{normal: own["normalise"]}, rng=rng, **hyper)
-
-
-def class_coefficients(learner: Learner) -> Examples:
+def _of_classes(learner: Learner) -> tuple[np.ndarray, np.ndarray]:
     """Stored rows (n,) and the coefficients (m, C, n) of each kernel and class."""
     E, C = learner.classifiers, learner.classes
     if isinstance(E, Expansion):
-        n, m = E.size[0], E.n_sv.size
-        made = np.zeros((m, C, n))
+        n, m = E.n_sv_union[0], E.n_sv.size
+        A = np.zeros((m, C, n))
         i, j = np.mgrid[:m, :n]
-        np.add.at(made, (i, E.class_of[m, :n], j), E.A[:, :n])
-        np.subtract.at(made, (i, E.class_of[:m, :n], j), E.A[:, :n])
-        return E.origin[:n], made
+        np.add.at(A, (i, E.class_of[m, :n], j), E.A[:, :n])
+        np.subtract.at(A, (i, E.class_of[:m, :n], j), E.A[:, :n])
+        return E.origin[:n], A
     assert isinstance(E, Budget)
     kept = np.flatnonzero(E.users > 0)
     kept = kept[np.argsort(E.origin[kept])]
     place = np.zeros(E.norm2.size, int)
     place[kept] = np.arange(kept.size)
-    made = np.zeros((E.n_sv.size, C, kept.size))
+    A = np.zeros((E.n_sv.size, C, kept.size))
     for i, n in enumerate(E.n_sv):
-        np.add.at(made[i].T, place[E.holds[:n, i]], E.A[:n, i])
-    return E.origin[kept], made
-
-
-def assert_as_the_twin(learner: Learner, trace: Trace, result: Result, near: float = 1e-9) -> None:
-    """Same mistakes, predictions and vectors in every round; scores, weights and coefficients to 1e-9.
-
-    near: the twin's, where it has one; then the scores alone say whether coefficients are the same
-    """
-    np.testing.assert_array_equal(trace.mistake, result.mistakes)
-    np.testing.assert_array_equal(trace.predicted, result.predicted)
-    far, rtol = np.abs(result.scores).max(), near if near < 1e-8 else 100 * near
-    np.testing.assert_allclose(trace.score, result.scores, rtol=near, atol=near * far)
-    if learner.weights is not None:
-        assert result.weights is not None, "the twin gives no weights"
-        np.testing.assert_allclose(learner.weights, result.weights, rtol=rtol, atol=1e-300)
-    if learner.classifiers is not None:
-        np.testing.assert_array_equal(learner.classifiers.n_sv, result.n_sv_per_kernel)
-        rows, coefficients = class_coefficients(learner)
-        coefficients = (
-            coefficients * np.resize(learner.state.get("scale", 1.0), len(coefficients))[:, None, None]
-        )
-        np.testing.assert_array_equal(rows, result.stored)
-        if near == 1e-9:
-            np.testing.assert_allclose(coefficients, result.coefficients, rtol=1e-6, atol=1e-9)
+        np.add.at(A[i].T, place[E.holds[:n, i]], E.A[:n, i])
+    return E.origin[kept], A

@@ -76,8 +76,8 @@ class Case:
 
     def least_mistakes(self, otherwise: float) -> float:
         """The mistakes of the best perceptron, the most over the repetitions: each stores a vector."""
-        known = [min(own) for own in self.n_sv if len(own) == self.m]
-        return float(max(known)) if known else otherwise
+        fewest = [min(own) for own in self.n_sv if len(own) == self.m]
+        return float(max(fewest)) if fewest else otherwise
 
     def square(self, i: int) -> float:
         """X^2 of kernel i (or MEAN), max_t kappa_i(x_t, x_t)."""

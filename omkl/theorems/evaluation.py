@@ -35,8 +35,8 @@ def bounded(plan: "Plan") -> "Plan":
         if delay := setting.scaling.get("delay"):
             raise UserError(f"delay={delay}: the theorems' bounds are for labels that come at once")
         if function_of(learner_spec(setting.learner)) is None:
-            known = [name for name, spec in learner_specs().items() if function_of(spec)]
-            raise UserError(f"algo={setting.learner} has no bound; these have: {', '.join(known)}")
+            having = [name for name, spec in learner_specs().items() if function_of(spec)]
+            raise UserError(f"algo={setting.learner} has no bound; these have: {', '.join(having)}")
     for ref in plan.data:
         if ref.n_classes > 2:
             raise UserError(f"data={ref.name} has {ref.n_classes} classes; the theorems are for two")

@@ -312,17 +312,11 @@ class Repetition:
     @cached_property
     def scores(self) -> np.ndarray:
         """The predictions' scores (T,), each before its update."""
-        from omkl.passes.one_pass import run_pass
+        from omkl.passes.one_pass import whole_pass
 
-        cell, traces = self.cell, []
+        cell, learner = self.cell, (self.cell.spec, self.cell.params, self.cell.pool)
         how: Any = {"scaling": cell.scaling, "block": cell.block}
-        dataset, order = self.stream
-        run_pass(
-            *(cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed),
-            **how,
-            on_end=lambda learner, trace: traces.append(trace),
-        )
-        return traces[0].score
+        return whole_pass(*learner, *self.stream, cell.permutation_seed, **how).trace.score
 
     @cached_property
     def rounds(self) -> Replay:
@@ -357,8 +351,8 @@ def hindsight_of(run: "Repetition") -> "tuple[Hindsight, Any, Any]":
     y = (np.asarray(dataset.y, dtype=float) - place) / width
     stream = make_stream(dataset.indptr, dataset.indices, dataset.values, y, order)
     learner = Learner(cell.spec, cell.params, cell.kernel_pool, dataset.d, seed, 1, stream.T)
-    known = known_targets(cell.data, cell.order, cell.rep)
-    path = None if known is None else (known[order] - place) / width
+    targets = known_targets(cell.data, cell.order, cell.rep)
+    path = None if targets is None else (targets[order] - place) / width
     rows = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=(dataset.T, dataset.d))
     F = learner.state["F"]
     angles = np.asarray(rows[order] @ F.V).reshape(stream.T, learner.m, -1).swapaxes(0, 1)
@@ -441,17 +435,17 @@ class Functions(NamedTuple):
 def of_kernel(seen: Hindsight, batch: Batch, order: np.ndarray, i: int) -> Functions:
     """Solve kernel ridge regression with kernel i, by rows of the batch where there are more."""
     K = batch.kernel(i, np.arange(batch.T))  # (T, n)
-    own, n = K[batch.picked], len(batch.picked)
+    K_of_picked, n = K[batch.picked], len(batch.picked)
     place = np.empty(batch.T, dtype=int)  # of a row of the file in the order of arrival
     place[order] = np.arange(batch.T)
     y = seen.y[place]
     ridge = seen.lam * n / 2.0
-    alpha = _solved(own + ridge * np.eye(n), y[batch.picked], ridge)
+    alpha = _solved(K_of_picked + ridge * np.eye(n), y[batch.picked], ridge)
     z = seen.z[i][place]
     features = z @ z[batch.picked].T
     f, approximate = K @ alpha, features @ alpha
     losses = np.square(y - f)[order]
-    objective = float(losses.sum() + seen.lam * batch.T / 2.0 * max(alpha @ own @ alpha, 0.0))
+    objective = float(losses.sum() + seen.lam * batch.T / 2.0 * max(alpha @ K_of_picked @ alpha, 0.0))
     slope = float(np.abs(2.0 * y - f - approximate).max())
     return Functions(losses, slope, float(np.abs(alpha).sum()), float(np.abs(features - K).max()), objective)
 

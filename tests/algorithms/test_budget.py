@@ -58,9 +58,9 @@ def test_no_budget_is_exceeded_in_any_round(over, budget):
     assert trace.n_sv_sum.max() <= 16 * budget
     assert B.n_sv.max() == budget
     assert len(B.A) == budget
-    assert B.users.sum() == B.n_sv.sum() == B.size[1]
+    assert B.users.sum() == B.n_sv.sum() == B.n_sv_sum[0]
     held = set(B.holds[B.A[:, :, 0] != 0]) | set(np.flatnonzero(B.users))
-    assert (B.users > 0).sum() == B.size[0] == len(held)
+    assert (B.users > 0).sum() == B.n_sv_union[0] == len(held)
     assert np.isfinite(B.A).all()
 
 
@@ -173,7 +173,7 @@ def test_slots_by_hand():
     assert outputs(B, stream, 2) == [-1.5]
     add(B, stream, 2, 0, 0, 1.0)  # over x = 1
     assert outputs(B, stream, 3) == [-3 + 0.5 * 2]
-    assert B.size.tolist() == [2, 2]
+    assert B.n_sv_union == B.n_sv_sum == 2
 
 
 def test_rows_without_any_feature_have_a_place_in_the_store():

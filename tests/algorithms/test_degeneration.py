@@ -101,7 +101,7 @@ def test_one_kernel_is_the_kernel_perceptron(stream, kernel):
 def test_a_kernel_that_has_entered_begins_empty_with_the_mean_weight():
     data = clouds()
     learner, _ = one_pass("omkc_growing", data, with_kernels(GAUSSIANS), first=2, every=100, beta=0.5)
-    born = learner.state["E"].A[:, : learner.state["E"].size[0]]
+    born = learner.state["E"].A[:, : learner.state["E"].n_sv_union[0]]
     first = [learner.state["E"].origin[np.flatnonzero(row)[0]] for row in born]
     assert max(first[:2]) < 100 <= first[2] < 200 <= first[3]  # the rounds of the first vectors
     assert learner.weights.sum() == 1.0 or abs(learner.weights.sum() - 1.0) < 1e-12
@@ -137,7 +137,7 @@ def test_delta_one_without_a_floor_of_its_own_shares_one_vector_a_round(stream):
     data = stream()
     few = one_pass("omkc_sd", data, "paper16", delta=1.0, floor="delta/m")[0].state["E"]
     every = one_pass("omkc_dd", data, "paper16")[0].state["E"]
-    assert 0 < few.size[1] < 0.35 * every.size[1]
+    assert 0 < few.n_sv_sum[0] < 0.35 * every.n_sv_sum[0]
 
 
 @STREAMS
@@ -182,4 +182,4 @@ def test_a_passive_aggressive_step_settles_its_example(stream):
     twice = np.repeat(np.arange(data.T), 2)
     learner, trace = one_pass("omkc_ddpa", data, with_kernels(GAUSSIANS), twice, C=100.0)
     np.testing.assert_array_equal(trace.n_sv_sum[2::2], trace.n_sv_sum[1:-1:2])
-    assert learner.state["E"].size[0] > 1
+    assert learner.state["E"].n_sv_union[0] > 1

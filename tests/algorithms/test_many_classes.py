@@ -2,6 +2,7 @@
 against itself.
 """
 
+import dataclasses
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from reference import TWINS
 from reference.rounds import rounds
 from support.engine_cases import COSINE, MIXED, assert_same, dataset, one_pass, state, traced
+from support.twin_cases import OPTIONS
 
 import omkl.data
 from omkl.config import learner_names, learner_spec
@@ -16,136 +18,97 @@ from omkl.engine.stream import make_stream, part
 from omkl.passes.model_file import pack, unpack
 from omkl.state.resource import Setup
 from omkl.testing import twins
-from omkl.testing.twins import (
-    assert_as_the_twin,
-    class_clouds,
-    class_learner,
-    class_pass,
-    class_stream,
-    class_ties,
-    seed_of,
-    twin_pass,
-)
+from omkl.testing.cases import case_stream, class_clouds, class_ties, csr_of, matrix_of, new_learner
 
 NAMES = [name for name in learner_names() if learner_spec(name).classes == "many"]
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.0}
-STREAMS = {
-    "clouds of 5": (*class_clouds(100, 5, seed=1), 5, MIXED),
-    "ties of 3": (*class_ties(80, 3), 3, COSINE),
-}
-OPTIONS = [
-    ("omkc_ss", {"sampling": "sum", "floor": "delta", "beta": 0.5}),
-    ("omkc_ddpa", {"C": 1.0}),
-    ("omkc_sspa", {"C": 0.3, "delta": 0.2}),
-    ("omkc_fpl", {"eta": 0.2}),
-    ("omkc_growing", {"first": 3, "every": 5}),
-    ("omklp_da1", {"beta": None}),
-    ("om2", {"p": 1.2, "aggressive": False}),
-    ("bomkc_spa", {"normalise": True, "predict": "averaged"}),
-    ("bomkc_spa", {"discount": "zero_one", "predict": "votes", "alpha": 0.5, "beta": 0.5}),
-    ("bomkc_bogd", {"budget": 12, "removal": "uniform", "clip": 2.0}),
-    ("bomkc_bogd", {"budget": 12, "removal": "nonuniform"}),
-    ("bomkc_bpas", {"budget": 12, "normalise": True, "C": 0.5}),
-    ("bomkc_nogd", {"budget": 12, "rank": 0.5}),
-    ("avp", {"U": 1.5, "eta": 0.4}),
-    ("norma", {"offset": True, "lam": 0.1, "kernel": GAUSSIAN}),
-    ("norma", {"tau": 20, "eta": 0.5, "kernel": GAUSSIAN}),
-    ("norma", {"tau": 20, "offset": True, "step": "sqrt", "kernel": GAUSSIAN}),
-    ("raker", {"loss": "hinge", "step": "sqrt", "lam": 0.01}),
-    ("raker", {"loss": "squared", "features": "iid", "D": 7}),
-    ("rff", {"loss": "hinge", "eta": 0.3}),
-    ("arow_features", {"full": False, "D": 6}),
-    ("arow", {"full": False}),
-    ("arow", {"bias": False}),
-    ("krls_t", {"lam": 0.9, "budget": 12, "kernel": GAUSSIAN}),
-    ("krls_t_pool", {"lam": 0.9, "budget": 12}),
-    ("stack", {"members": ["arow(r=10,scale=online)", "omkc_sspa(pool=gauss3)"]}),
-]
+STREAMS = {"clouds of 5": (class_clouds(100, 5, seed=1), MIXED), "ties of 3": (class_ties(80, 3), COSINE)}
 
 
-def twin_of(name):
-    return TWINS[learner_spec(name).function]
-
-
-def small(name):
+def small(name, **over):
     """Hyperparameters under which a budget is full early, and a kernel is no line."""
     spec = learner_spec(name)
     own = {"budget": 12} if spec.budget else {"D": 6} if "D" in twins.small(name) else {}
-    return own | ({"kernel": GAUSSIAN} if spec.kernels == "own" else {})
+    return own | ({"kernel": GAUSSIAN} if spec.kernels == "own" else {}) | over
 
 
-def compare(name, X, label, n_classes, given, block=None, **over):
-    learner, trace = class_pass(name, X, label, n_classes, given, block, **over)
-    twin = twin_of(name)
-    result = twin_pass(twin, name, X, label, given, **over)
-    assert_as_the_twin(learner, trace, result, getattr(twin, "near", 1e-9))
-    return trace
+def compare(name, data, given, block=None, **over):
+    twin = TWINS.get(name) or TWINS[learner_spec(name).function]
+    passes = twins.both(name, twin, data, np.arange(data.T), given, block, **over)
+    twins.assert_equal(name, data, np.arange(data.T), passes)
+    return passes.trace
 
 
 @pytest.mark.parametrize("stream", STREAMS)
 @pytest.mark.parametrize("name", NAMES)
 def test_learner_equals_its_twin(name, stream):
     trace = compare(name, *STREAMS[stream], **small(name))
-    label = STREAMS[stream][1]
+    label = STREAMS[stream][0].y
     assert 0 < trace.mistake.sum() < len(label)
     assert (trace.mistake | (trace.predicted == label)).all()
     best = trace.class_scores[np.arange(len(label)), trace.predicted]  # of all classes, in every round
     assert (best >= trace.class_scores.max(axis=1) - 1e-9 * np.abs(trace.class_scores).max(axis=1)).all()
 
 
-@pytest.mark.parametrize(("name", "over"), OPTIONS)
-@pytest.mark.parametrize("stream", ["clouds of 5", "ties of 3"])
-def test_options_equal_the_twin(name, over, stream):
-    compare(name, *STREAMS[stream], **over)
+@pytest.mark.parametrize(
+    ("at", "name", "over"), [(at, *own) for at, own in enumerate(OPTIONS) if own[0] in NAMES]
+)
+def test_options_equal_the_twin(at, name, over):
+    compare(name, *STREAMS[list(STREAMS)[at % 2]], **small(name, **over))
+
+
+def passed(name, data, given, **how):
+    return one_pass(name, data, given, rounds=data.T, **how)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_blocks_and_cuts_change_nothing(name):
-    X, label, C, given = STREAMS["clouds of 5"]
-    learner, trace = class_pass(name, X, label, C, given, **small(name))
-    other, same = class_pass(name, X, label, C, given, block=1, **small(name))
+    data, given = STREAMS["clouds of 5"]
+    learner, trace = passed(name, data, given, **small(name))
+    other, same = passed(name, data, given, block=1, **small(name))
     assert_same(traced(trace), traced(same), "block 1")
     assert_same(state(learner), state(other), "block 1")
-    cut, stream = class_learner(name, X, C, given, block=16, **small(name)), class_stream(X, label, C)
-    parts = [traced(cut.run(part(stream, *ends))[0]) for ends in ((0, 50), (50, len(X)))]
+    cut = new_learner(name, given, data.d, block=16, rounds=data.T, classes=5, **small(name))
+    stream = case_stream(data)
+    parts = [traced(cut.run(part(stream, *ends))[0]) for ends in ((0, 50), (50, data.T))]
     assert_same(traced(trace), {k: np.concatenate([one[k] for one in parts]) for k in parts[0]}, "cut at 50")
     assert_same(state(learner), state(cut), "cut at 50")
 
 
 @pytest.mark.parametrize("name", ["omkc_dd", "bomkc_rbp", "raker", "norma"])
 def test_a_learner_of_saved_arrays_goes_on(name):
-    X, label, C, given = STREAMS["clouds of 5"]
-    stream = class_stream(X, label, C)
-    learner, trace = class_pass(name, X, label, C, given, **small(name))
-    half = class_learner(name, X, C, given, **small(name))
+    data, given = STREAMS["clouds of 5"]
+    stream = case_stream(data)
+    learner, trace = passed(name, data, given, **small(name))
+    half = new_learner(name, given, data.d, rounds=data.T, classes=5, **small(name))
     half.run(part(stream, 0, 60))
     other = unpack(*pack(half))
-    rest, _ = other.run(part(stream, 60, len(X)))
+    rest, _ = other.run(part(stream, 60, data.T))
     assert_same(traced(rest), {k: v[60:] for k, v in traced(trace).items()})
     assert_same(state(learner), state(other))
 
 
 @pytest.mark.parametrize(("damage", "said"), [(5, "outside"), (-1, "outside"), (None, "its own rival")])
 def test_damaged_classes_of_saved_arrays_are_found(damage, said):
-    X, label, C, given = STREAMS["clouds of 5"]
-    learner, _ = class_pass("omkc_dd", X, label, C, given)
+    learner, _ = passed("omkc_dd", *STREAMS["clouds of 5"])
     header, arrays = pack(learner)
-    sides = arrays["E.sides"].copy()
-    sides[0, 3] = sides[-1, 3] if damage is None else damage
+    class_of = arrays["E.class_of"].copy()
+    class_of[0, 3] = class_of[-1, 3] if damage is None else damage
     with pytest.raises(ValueError, match=f"E: .*{said}"):
-        unpack(header, arrays | {"E.sides": sides})
+        unpack(header, arrays | {"E.class_of": class_of})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_labels_do_not_change_predictions_of_new_rows(name):
     """Scoring learns nothing; rows without labels, which are given class 0, are predicted as with them."""
-    X, label, C, given = STREAMS["ties of 3"]
-    learner, _ = class_pass(name, X, label, C, given, **small(name))
+    data, given = STREAMS["ties of 3"]
+    learner, _ = passed(name, data, given, **small(name))
     before, draws = state(learner), learner.state["rng"].bit_generator.state
     predicted = []
-    for labels in (label, np.zeros_like(label)):
+    for labels in (data.y, np.zeros_like(data.y)):
         learner.state["rng"].bit_generator.state = draws
-        predicted.append(learner.run(class_stream(X, labels, C), learn=False)[0].predicted)
+        rows = case_stream(dataclasses.replace(data, y=labels))
+        predicted.append(learner.run(rows, learn=False)[0].predicted)
     np.testing.assert_array_equal(*predicted)
     assert_same(before, state(learner), "after scoring")
 
@@ -187,7 +150,8 @@ CHOSEN = {  # options beside the defaults under which the rest of the rule appli
 @pytest.mark.parametrize("make", [class_clouds, class_ties])
 def test_two_classes_are_the_learner_itself(name, make, monkeypatch):
     """F = f_0 - f_1 is twice f, or f where eta is halved: the same mistakes; class 0 is +1, as of a tie."""
-    X, label = make(150, 2, seed=3)
+    rows = make(150, 2, seed=3)
+    X, label = matrix_of(rows), rows.y
     over = small(name) | CHOSEN.get(name, {})
     kernels = over.pop("pool", MIXED["kernels"])
     given = {"normalise": "none", "kernels": kernels}
@@ -198,9 +162,10 @@ def test_two_classes_are_the_learner_itself(name, make, monkeypatch):
         if key in params
     }
     data = dataset(X, 1.0 - 2.0 * label)
-    learner, trace = one_pass(name, data, given, seed=seed_of(name), rounds=data.T, **over)
+    learner, trace = one_pass(name, data, given, rounds=data.T, **over)
     monkeypatch.setattr(Setup, "many", property(lambda self: 2))
-    many, same = class_pass(name, X, label, 2, given, **{**over, **adapted})
+    many = new_learner(name, given, data.d, rounds=data.T, **{**over, **adapted})
+    same, _ = many.run(make_stream(*csr_of(X), label, np.arange(150), 3))
     np.testing.assert_array_equal(trace.mistake, same.mistake)
     np.testing.assert_array_equal(trace.n_sv_sum, same.n_sv_sum)
     if learner.weights is not None:
@@ -212,7 +177,7 @@ def test_usps_in_time_order(shared_data):
     data = omkl.data.load("usps_train")
     stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T), 10)
     over = {"kernel": {**GAUSSIAN, "sigma": 4.0}}
-    trace, _ = class_learner("perceptron", np.zeros((data.T, data.d)), 10, None, **over).run(stream)
+    trace, _ = new_learner("perceptron", None, data.d, rounds=data.T, classes=10, **over).run(stream)
     assert 0.0685 <= trace.mistake.mean() < 0.0695
 
 
@@ -231,7 +196,7 @@ def test_which_score_is_larger_is_decided_by_plain_sums():
     for seed in range(8):
         rng = np.random.default_rng(seed)
         X, label = rng.integers(0, 3, (100, 1)).astype(float), rng.integers(4, size=100)
-        compare("omkc_u", X, label, 4, {"normalise": "none", "kernels": NEAR}, block=24)
+        compare("omkc_u", dataset(X, label, classes=4), {"normalise": "none", "kernels": NEAR}, block=24)
         E = rounds(X, label, NEAR, "none")
         for _ in E:
             for s, d_i in zip(E.f, E.d, strict=True):

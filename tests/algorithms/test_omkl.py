@@ -53,11 +53,11 @@ class Run:
         self.mistakes = np.concatenate([trace.mistake for trace in traces])
         self.scores = np.concatenate([trace.score for trace in traces])
         self.state, self.E, self.w = learner.state, learner.state["E"], learner.weights
-        self.n_sv = int(self.E.size[1])
+        self.n_sv = int(self.E.n_sv_sum[0])
 
     @property
     def coefficients(self):
-        A = self.E.A[:, : self.E.size[0]]
+        A = self.E.A[:, : self.E.n_sv_union[0]]
         return A * self.state.get("scale", np.ones(len(A)))[:, None]
 
 
@@ -88,7 +88,7 @@ def test_doubling_moves_the_weights_only():
 
 def test_sua_stores_at_most_one_vector_a_round():
     run = Run("omklp_sua", *data())
-    assert run.n_sv == run.E.size[0]
+    assert run.n_sv == run.E.n_sv_union[0]
     assert np.all((run.coefficients != 0).sum(axis=0) == 1)
 
 
@@ -141,7 +141,7 @@ def test_spa_predicts_by_the_mean_of_its_classifiers_and_learns_the_same():
 
 
 def dense_rows(E, d):
-    rows = np.zeros((E.size[0], d))
+    rows = np.zeros((E.n_sv_union[0], d))
     for j in range(len(rows)):
         rows[j, E.indices[E.indptr[j] : E.indptr[j + 1]]] = E.values[E.indptr[j] : E.indptr[j + 1]]
     return rows

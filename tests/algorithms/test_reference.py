@@ -1,12 +1,31 @@
-"""The naive twins against numbers worked out by hand: kernels, perceptrons, yardsticks."""
+"""The naive twins against numbers worked out by hand, and what all of them keep to."""
 
 import math
 
 import numpy as np
 import pytest
-from reference import arow, majority, omkc_ddpa, perceptron, perceptron_star, perceptron_u
-from reference.kernels import mean_rows, pool_rows
-from support.twin_cases import LINEAR, POOL, QUADRATIC, expect, same, stream
+from reference import (
+    TWINS,
+    arow,
+    majority,
+    omkc_dd,
+    omkc_ddpa,
+    omkc_ds,
+    omkc_sd,
+    omkc_ss,
+    perceptron,
+    perceptron_star,
+    perceptron_u,
+)
+from reference.kernels import pool_rows
+from reference.omkc import smooth
+from reference.weights import TINY, hedge
+from support.twin_cases import ALL_DRAWN, LINEAR, POOL, QUADRATIC, SS, X4, Y4, Script, expect, same, stream
+
+from omkl.config import learner_names, learner_spec
+from omkl.errors import UserError
+from omkl.passes.one_pass import choose_kernels
+from omkl.testing.cases import case_stream, dataset
 
 
 def test_kernels_by_hand():
@@ -43,23 +62,6 @@ def test_cosine_by_hand():
     np.testing.assert_array_equal(k(2)[0], [0, 0, 0])  # self-kernel 0
 
 
-def test_mean_kernel_by_hand():
-    # x = 2, x' = 3: linear 6, square 36, mean 21
-    assert mean_rows(np.array([[2.0], [3.0]]), [LINEAR, QUADRATIC])(0).tolist() == [[(4 + 16) / 2, 21]]
-
-
-def test_kernel_rows_equal_direct_formulas():
-    X, _ = stream(T=20)
-    for t in range(20):
-        k = pool_rows(X, POOL)(t)
-        for s in range(20):
-            d2 = sum((X[t, j] - X[s, j]) ** 2 for j in range(4))
-            dot = sum(X[t, j] * X[s, j] for j in range(4))
-            direct = [math.exp(-d2 / (2 * g["sigma"] ** 2)) for g in POOL[:4]] + [dot, dot**2, dot**3]
-            np.testing.assert_allclose(k[:7, s], direct, rtol=1e-12, atol=1e-14)
-            assert k[7, s] == pytest.approx(math.exp(-math.sqrt(d2) / 1.5), abs=1e-7)
-
-
 def test_equal_vectors_have_distance_exactly_zero():
     X = np.random.default_rng(3).normal(size=(50, 30)) * 1000
     twice = np.vstack([X, X])
@@ -72,29 +74,6 @@ def test_exp_underflows_to_exactly_zero():
     # gamma d^2 = 745: the smallest positive number; 746: exactly 0
     X = np.array([[0.0], [math.sqrt(745)], [math.sqrt(746)], [1e150]])
     assert pool_rows(X, [{"kind": "gaussian", "gamma": 1.0}])(0).tolist() == [[1.0, 5e-324, 0.0, 0.0]]
-
-
-@pytest.mark.parametrize("kernel", POOL)
-def test_outputs_are_the_sums_over_the_stored_vectors(kernel):
-    """f(x_t) rebuilt from the returned coefficients by a double loop in storage order; steps from f."""
-    X, y = stream(T=60)
-    k = pool_rows(X, [kernel])
-    plain, aggressive = perceptron(X, y, [kernel]), omkc_ddpa(X, y, [kernel], beta=0.8, C=0.9)
-    steps = set()
-    for t in range(60):
-        f, g = 0.0, 0.0
-        for j, s in enumerate(plain.stored[plain.stored < t]):
-            f += plain.coefficients[0, j] * k(s)[0, t]
-        for j, s in enumerate(aggressive.stored[aggressive.stored < t]):
-            g += aggressive.coefficients[0, j] * k(s)[0, t]
-        assert plain.scores[t] == f
-        assert (t in plain.stored) == (y[t] * f <= 0)
-        assert aggressive.scores[t] == (1 if g >= 0 else -1)
-        assert (t in aggressive.stored) == (y[t] * g < 1)
-        if t in aggressive.stored:
-            steps.add(step := min(0.9, 1 - y[t] * g))
-            assert aggressive.coefficients[0, aggressive.stored == t] == [y[t] * step]
-    assert len(steps) > 1  # full steps and partial ones
 
 
 # --- worked by hand --------------------------------------------------------------------------------------
@@ -171,8 +150,12 @@ def test_perceptron_star_takes_the_first_on_ties():
 def test_perceptron_star_prefix_length():
     """Linear errs on every example after the second, square never: T = 21 sees the third, T = 20 does not."""
     X, y = np.array([[1.0], [1.0], [-1.0]] + [[1.0]] * 18), np.ones(21)
-    assert perceptron_star(X, y, [LINEAR, QUADRATIC], select="prefix").chosen == 1
-    assert perceptron_star(X[:20], y[:20], [LINEAR, QUADRATIC], select="prefix").chosen == 0
+    spec, kernels = learner_spec("perceptron_star"), [LINEAR, QUADRATIC]
+    params, given = {**spec.defaults, "select": "prefix"}, {"normalise": "none", "kernels": kernels}
+    for T, best in ((21, 1), (20, 0)):
+        assert perceptron_star(X[:T], y[:T], kernels, select="prefix").chosen == best
+        data = dataset(X[:T], y[:T])
+        assert choose_kernels(spec, params, given, 1, case_stream(data), 0)["kernels"] == [kernels[best]]
 
 
 def test_perceptron_star_hindsight():
@@ -183,3 +166,178 @@ def test_perceptron_star_hindsight():
     assert result.chosen == int(np.argmin(counts))
     assert min(counts) < max(counts)
     same(result, perceptron(X, y, [POOL[result.chosen]]))
+
+
+def test_omkc_dd_by_hand():
+    """Linear f_1 and square f_2, beta = 1/2.
+
+    t=0: f = (0, 0), both vote +1, score 1, right; both err (f = 0); w = (1/2, 1/2); store (+1, +1).
+    t=1: x = -1, f = (-1, 1), score -1/2 + 1/2 = 0: a mistake; y = -1: z = (0, 1);
+         w = (1/2, 1/4) / (3/4) = (2/3, 1/3); store (0, -1).
+    t=2: x = 2, f = (2, 4 - 4 = 0), score 2/3 + 1/3 = 1, right; z = (0, 1);
+         w = (2/3, 1/6) / (5/6) = (4/5, 1/5); store (0, +1).
+    t=3: x = -1, f = (-1, 1 - 1 + 4 = 4), score -4/5 + 1/5 = -3/5, y = +1: mistake; z = (1, 0);
+         w = (2/5, 1/5) / (3/5) = (2/3, 1/3); store (+1, 0).
+    """
+    result = omkc_dd(X4, Y4, [LINEAR, QUADRATIC], beta=0.5)
+    coefficients = [[1, 0, 0, 1], [1, -1, 1, 0]]
+    expect(result, [0, 1, 0, 1], [1, 0, 1, -0.6], [0, 2, 3, 4], [0, 1, 2, 3], coefficients, [2, 3])
+    np.testing.assert_allclose(result.weights, [2 / 3, 1 / 3], rtol=1e-15)
+
+
+def test_omkc_ds_by_hand():
+    """The classifiers and weights of dd; q = w / max w = (1, 1), (1, 1), (1, 1/2), (1, 1/4).
+
+    t=2: draws (.9, .5): .5 < 1/2 is false, only f_1 is combined: score 2/3, one vector combined.
+    t=3: draws (.9, .2): both, as in dd.
+    """
+    rng = Script(0.5, 0.99, 0.5, 0.99, 0.9, 0.5, 0.9, 0.2)
+    result = omkc_ds(X4, Y4, [LINEAR, QUADRATIC], beta=0.5, sampling="max", rng=rng)
+    coefficients = [[1, 0, 0, 1], [1, -1, 1, 0]]
+    expect(result, [0, 1, 0, 1], [1, 0, 2 / 3, -0.6], [0, 2, 1, 4], [0, 1, 2, 3], coefficients, [2, 3])
+    assert rng.left == []
+    np.testing.assert_allclose(result.weights, [2 / 3, 1 / 3], rtol=1e-15)
+
+
+SS_DRAWS = (0.95, 0.5, 0.95, 0.6, 0.1, 0.1, 0.1, 0.95)
+
+
+def test_omkc_ss_by_hand():
+    """delta = 1/5, m = 2: p = 4/5 q + 1/10.
+
+    t=0: p = (.9, .9), draws (.95, .5): m = (0, 1). f = (0, 0), score 1/2, right. z = (0, 1):
+         w = (1/2, 1/4) / (3/4) = (2/3, 1/3); store (0, +1).
+    t=1: q = (1, 1/2), p = (.9, .5), draws (.95, .6): nobody; score 0, a mistake; nothing changes.
+    t=2: x = 2, draws (.1, .1): both. f = (0, 4), score 1, right; one vector combined. z = (1, 0):
+         w = (1/3, 1/3) / (2/3) = (1/2, 1/2); store (+1, 0).
+    t=3: x = -1, p = (.9, .9), draws (.1, .95): m = (1, 0). f = (-2, 1), score -1/2, y = +1: mistake;
+         z = (1, 0): w = (1/4, 1/2) / (3/4) = (1/3, 2/3); store (+1, 0).
+    """
+    rng = Script(*SS_DRAWS)
+    result = omkc_ss(X4, Y4, [LINEAR, QUADRATIC], **SS, rng=rng)
+    expect(
+        result,
+        [0, 1, 0, 1],
+        [0.5, 0, 1, -0.5],
+        [0, 0, 1, 1],
+        [0, 2, 3],
+        [[0, 1, 1], [1, 0, 0]],
+        [2, 1],
+    )
+    assert rng.left == []
+    np.testing.assert_allclose(result.weights, [1 / 3, 2 / 3], rtol=1e-15)
+
+
+def test_floors_by_hand():
+    # delta = 1/5, m = 4: 4/5 q + 1/20, or + 1/5
+    np.testing.assert_allclose(smooth(np.array([1, 0.5, 0, 0]), 0.2, "delta/m"), [0.85, 0.45, 0.05, 0.05])
+    np.testing.assert_allclose(smooth(np.array([1, 0.5, 0, 0]), 0.2, "delta"), [1.0, 0.6, 0.2, 0.2])
+
+
+def test_omkc_sd_published_by_hand():
+    """exp(-ln2 d^2) = 2^(-d^2) and a linear kernel whose vectors the Gaussian receives; everybody sampled.
+
+    t=0: x = 1, y = +1: f = (0, 0), score 1, right; both err, the Gaussian lists x twice; w = (1/2, 1/2).
+    t=1: x = 2, y = +1: f = (2 * 1/2 = 1, 0); only the linear kernel errs; w = (2/3, 1/3); Gaussian + 1.
+    t=2: x = 2, y = -1: f = (2 * 1/2 + 1 = 2, 0), score 1, mistake; both err; Gaussian - 2.
+    """
+    X, y = np.array([[1.0], [2.0], [2.0]]), np.array([1.0, 1, -1])
+    for first in (LINEAR, {"kind": "polynomial", "degree": 1, "scale": 1.0, "coef0": 0.0}):
+        pool = [{"kind": "gaussian", "gamma": math.log(2)}, first]
+        rng = np.random.default_rng(0)
+        result = omkc_sd(X, y, pool, beta=0.5, **ALL_DRAWN, variant="published", rng=rng)
+        expect(result, [0, 0, 1], [1, 1, 1], [0, 2, 3], [0, 1, 2], [[2, 1, -2], [0, 0, 0]], [5, 0])
+        np.testing.assert_allclose(result.weights, [2 / 3, 1 / 3], rtol=1e-15)
+
+
+def test_omkc_ddpa_by_hand():
+    """One linear kernel, C = 1/10.
+
+    t=0: x = 1: f = 0 < 1: add min(.1, 1) = .1. t=1: x = 1: f = .1: add .1; no Hedge mistake.
+    t=2: x = 4.75: f = .2 * 4.75 = .95: add min(.1, .05) = .05. t=3: x = 5: f = (.2 + .05 * 4.75) * 5 =
+    2.1875 >= 1, nothing. t=4: the same, y = -1: mistake, add -.1.
+    """
+    X, y = np.array([[1.0], [1.0], [4.75], [5.0], [5.0]]), np.array([1.0, 1, 1, 1, -1])
+    result = omkc_ddpa(X, y, [LINEAR], beta=0.5, C=0.1)
+    assert result.mistakes.astype(int).tolist() == [0, 0, 0, 0, 1]
+    assert result.scores.tolist() == [1, 1, 1, 1, 1]
+    assert result.stored.tolist() == [0, 1, 2, 4]
+    np.testing.assert_allclose(result.coefficients, [[0.1, 0.1, 0.05, -0.1]], rtol=1e-14)
+    assert result.combined.tolist() == [0, 1, 2, 3, 3]
+    assert result.n_sv_per_kernel.tolist() == [4]
+
+
+def test_duplicates_with_opposite_labels_cancel_exactly():
+    """f after +x and -x is exactly 0, whatever the other vectors' rounding: a mistake, and stored again."""
+    x = np.random.default_rng(5).normal(size=(1, 30)) * 100
+    X, y = np.vstack([x, x, x]), np.array([1.0, -1, 1])
+    for kernel in [*POOL, {"kind": "gaussian", "sigma": 2.0**-6}]:
+        for normalise in ("none", "cosine"):
+            result = perceptron(X, y, [kernel], normalise=normalise)
+            assert result.mistakes.all()
+            assert result.scores[2] == 0.0
+            assert result.coefficients.tolist() == [[1, -1, 1]]
+
+
+def test_weights_never_reach_zero_or_nan():
+    w = np.array([0.5, 0.5])
+    for _ in range(3000):
+        w = hedge(w, 0.5, [True, False])
+    assert w.tolist() == [TINY, 1.0]
+    assert hedge(np.array([TINY, 2.0]), 0.5, [False, False]).tolist() == [TINY, 1.0]
+    assert hedge(np.array([1.0]), 5e-324, [True]).tolist() == [1.0]
+    assert hedge(np.array([0.25, 0.75]), 5e-324, [True, True]).tolist() == [0.5, 0.5]
+
+
+def test_arow_full_equals_the_batch_form():
+    """Over the updated rounds S^-1 = I + sum x x' / r and mu = S (sum y x) / r: ridge regression on y."""
+    X = stream(T=80)[0] * 3
+    y = np.where(X[:, 0] + X[:, 1] > 0.5, 1.0, -1.0)
+    result = arow(X, y, r=10.0, bias=False, full=True)
+    precision, moment = np.eye(4), np.zeros(4)
+    for t in range(80):
+        score = X[t] @ np.linalg.solve(precision, moment)
+        assert result.scores[t] == pytest.approx(score, abs=1e-10)
+        if y[t] * score < 1:
+            precision += np.outer(X[t], X[t]) / 10
+            moment += y[t] * X[t] / 10
+    assert 10 < (y * result.scores >= 1).sum() < 70  # both branches were taken
+
+
+def test_every_twin_leaves_its_inputs_alone_and_reports_consistently():
+    X, y = stream(T=40)
+    X0, y0 = X.copy(), y.copy()
+    for name, twin in TWINS.items():
+        spec = learner_spec(name) if name in learner_names() else learner_spec("omkc_dd")
+        pool, usual = POOL, spec.usual("classification")
+        if spec.kernels == "own" or spec.usual_pool:
+            pool = POOL[:1] if name == "perceptron" else [{"kind": "gaussian", "sigma": 1.0}]
+        short = {"budget": 7} if "budget" in usual else {}
+        params = {key: value for key, value in {**usual, **short}.items() if key not in ("kernel", "prefix")}
+        run = [twin(X, y, pool, **params, rng=np.random.default_rng(7)) for _ in range(2)]
+        same(*run)
+        result = run[0]
+        if "novelty" not in spec.tasks:  # which has no labels to err on
+            np.testing.assert_array_equal(result.mistakes, y * result.scores <= 0)
+        assert result.coefficients.shape == (len(result.n_sv_per_kernel), len(result.stored))
+        counts_all = ("bomkc_nogd", "bomkc_projectron", "bomkc_projectronpp")  # and coefficients may be 0
+        if "regression" not in spec.tasks and name not in counts_all:
+            assert (result.n_sv_per_kernel == (result.coefficients != 0).sum(axis=1)).all(), name
+        assert (np.diff(result.stored) > 0).all()
+        assert result.combined[0] == 0
+        if result.weights is not None:
+            assert result.weights.sum() == pytest.approx(1)
+    np.testing.assert_array_equal(X, X0)
+    np.testing.assert_array_equal(y, y0)
+
+
+def test_twins_refuse_unknown_options():
+    X, y = stream(T=20)
+    with pytest.raises(ValueError, match="takes one kernel, not 8"):
+        perceptron(X, y, POOL)
+    with pytest.raises(UserError, match="the kernel triangular has no function"):
+        perceptron(X, y, [{"kind": "triangular"}])
+    with pytest.raises(ValueError, match="unknown select 'first'"):
+        perceptron_star(X, y, POOL, select="first")
+    with pytest.raises(KeyError, match="mean"):
+        omkc_ds(X, y, POOL, beta=0.8, sampling="mean", rng=np.random.default_rng(0))

@@ -31,7 +31,7 @@ def filled(given, classes, share):
     E.indptr[:] = np.arange(N + 1) * D
     E.indices[:], E.values[:] = np.tile(np.arange(D), N), X[:N].ravel()
     E.norm2[:] = (X[:N] ** 2).sum(1)
-    E.size[:], E.n_sv[:] = (N, stored.sum()), stored.sum(1)
+    E.n_sv_union[:], E.n_sv_sum[:], E.n_sv[:] = N, stored.sum(), stored.sum(1)
     if classes is not None:
         E.class_of[:] = rng.integers(0, classes - 1, (m + 1, N))
         E.class_of[-1] = classes - 1
@@ -44,13 +44,13 @@ def filled(given, classes, share):
 def sums(E, few):
     """F and G of the block's rows, 16 stored vectors at a time."""
     used = E.n_sv.copy()
-    E.n_sv[:] = 1 if few else E.size[0]  # all that the choice depends on
+    E.n_sv[:] = 1 if few else E.n_sv_union[0]  # all that the choice depends on
     assert belong_to_few(E) == few
-    E.F[:] = E.G[:] = 0.0
+    E.scores[:] = E.abs_scores[:] = 0.0
     for start in range(0, N, 30):
         _add_contributions(E, E.tile, start, min(N, start + 30), 8 * (start > 50), n_rows(E.open))
     E.n_sv[:] = used
-    return E.F[:, :ROWS].copy(), E.G[:, :ROWS].copy()
+    return E.scores[:, :ROWS].copy(), E.abs_scores[:, :ROWS].copy()
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 1.0])

@@ -16,7 +16,7 @@ from omkl import algorithms
 from omkl.algorithms import function, functions
 from omkl.config import learner_names, learner_spec
 from omkl.engine import by_address, expansion, experts, jit, numba_cache, stores
-from omkl.engine.expansion import Entries
+from omkl.engine.expansion import Pointers
 from omkl.errors import UserError
 from omkl.files import sources
 
@@ -189,22 +189,22 @@ def test_a_function_called_by_address_gets_its_arguments_and_raises_its_errors()
         by_address.call(place, (x, i))
 
     x = np.ones(3)
-    place = by_address.entry(double, (numba.typeof(x), numba.typeof(0)))
+    place = by_address.pointer_to(double, (numba.typeof(x), numba.typeof(0)))
     through(place, x, 1)
     assert x.tolist() == [1, 2, 1]
     with pytest.raises(IndexError, match="no such place"):
         through(place, x, 3)
-    with pytest.raises(TypeError, match="an entry of other types"):
+    with pytest.raises(TypeError, match="a pointer to a function of other types"):
         through(place, np.ones(3, np.float32), 1)
-    with pytest.raises(TypeError, match="an entry of other types"):
-        through(by_address.NO_ENTRY, x, 1)
+    with pytest.raises(TypeError, match="a pointer to a function of other types"):
+        through(by_address.NO_POINTER, x, 1)
 
 
 def test_a_copy_of_addresses_has_none():
     """In another process they would be wild."""
-    made = Entries(*[(1, 2)] * len(Entries._fields))
+    made = Pointers(*[(1, 2)] * len(Pointers._fields))
     for copied in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
-        assert copied == Entries(*[by_address.NO_ENTRY] * len(Entries._fields))
+        assert copied == Pointers(*[by_address.NO_POINTER] * len(Pointers._fields))
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def both(X, y, kernels=MORE, block=32):
     F, E = engine_outputs(X, y, steps, kernels, block)
     computed, other = engine_outputs(X, y, steps, kernels, block, NEVER)
     np.testing.assert_array_equal(F, computed)
-    np.testing.assert_array_equal(E.A[:, : E.size[0]], other.A[:, : other.size[0]])
+    np.testing.assert_array_equal(E.A[:, : E.n_sv_union[0]], other.A[:, : other.n_sv_union[0]])
     assert other.tables.block[0] == NO
     return E
 
@@ -51,7 +51,7 @@ def test_other_whole_numbers_and_many_columns_have_tables_as_well(values, d):
 def test_a_sparse_row_of_many_columns_is_not_counted():
     """Counting 8 words for each pair would take longer than the products of 3 columns."""
     E = both(*rows(150, 500, share=0.006))
-    assert 2 * E.bits.shape[1] * E.size[0] > E.indptr[E.size[0]]
+    assert 2 * E.bits.shape[1] * E.n_sv_union[0] > E.indptr[E.n_sv_union[0]]
 
 
 @pytest.mark.parametrize("other", [0.5, -1.0, 40.0, np.nextafter(1.0, 2.0)])

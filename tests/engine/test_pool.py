@@ -154,7 +154,7 @@ def test_more_kernels_than_bits_of_a_set():
     for i in range(70):
         np.testing.assert_allclose(found[:, i], direct(kernels[i], X, Z) @ A[i], rtol=1e-10, atol=1e-12)
     np.testing.assert_array_equal(E.n_sv, np.count_nonzero(A, axis=1))
-    assert E.size.tolist() == [40, np.count_nonzero(A)]
+    assert (E.n_sv_union[0], E.n_sv_sum[0]) == (40, np.count_nonzero(A))
 
 
 def test_cosine_of_a_zero_vector_is_zero_and_of_equal_vectors_one():
@@ -183,7 +183,7 @@ def test_room_grows_without_losing_what_is_stored():
     E = expansion(MIXED, Z, A, 16)
     X = rng.normal(size=(20, 4))
     before = values(E, X)
-    n, nnz = E.size[0], E.indptr[E.size[0]]
+    n, nnz = E.n_sv_union[0], E.indptr[E.n_sv_union[0]]
     larger = reserve(E, 1000, 5000, 4)
     assert larger.A.shape[1] == n + 1000
     assert larger.norm2.size == larger.kernel_mask.size == larger.indptr.size - 1 == n + 1000

@@ -140,30 +140,32 @@ def test_a_helper_compiles_all_but_the_first(folder, monkeypatch):
 
 
 @pytest.fixture
-def entries(monkeypatch):
-    """The functions whose entries were wanted; nothing is compiled."""
+def pointed(monkeypatch):
+    """The functions to which pointers were wanted; nothing is compiled."""
     functions = []
-    monkeypatch.setattr(by_address, "entry", lambda function, kinds: functions.append(function) or (1, 1))
+    monkeypatch.setattr(
+        by_address, "pointer_to", lambda function, kinds: functions.append(function) or (1, 1)
+    )
     monkeypatch.setattr(by_address, "_first", 0.0)
     return functions
 
 
-def test_a_helper_makes_the_entries_that_a_learner_calls(entries):
+def test_a_helper_compiles_what_a_learner_calls(pointed):
     for spec in learner_specs().values():
         if not spec.estimator:
-            entries.clear()
+            pointed.clear()
             precompile._make(spec, spec.usual(spec.tasks[0]), False)
-            assert bool(entries) == any(each.record for each in spec.state.values()), spec.name
+            assert bool(pointed) == any(each.record for each in spec.state.values()), spec.name
 
 
-def test_helpers_begin_with_other_entries(entries):
+def test_helpers_begin_with_other_functions(pointed):
     precompile._make(*settings("omkc_dd")[0])
-    first = list(entries)
-    entries.clear()
+    first = list(pointed)
+    pointed.clear()
     by_address.begin_at(0.5)
     precompile._make(*settings("omkc_dd")[0])
     middle = len(first) // 2
-    assert entries == first[middle:] + first[:middle]
+    assert pointed == first[middle:] + first[:middle]
 
 
 class Idle:

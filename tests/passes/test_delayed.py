@@ -9,21 +9,16 @@ from omkl.config.kernel_kinds import pool as pool_named
 from omkl.data import load
 from omkl.errors import UserError
 from omkl.passes.model import stored_vectors
-from omkl.passes.one_pass import run_pass
+from omkl.passes.one_pass import whole_pass
 
 T = 120
 
 
 def traced(name, delay=1, scale=None, data="wdbc", **params):
-    spec, dataset, traces = learner_spec(name), load(data), []
+    spec, dataset = learner_spec(name), load(data)
     pool = pool_named(spec.usual_pool or "paper16") if spec.kernels == "pool" else None
     scaling = ({"delay": delay} if delay > 1 else {}) | ({"scale": scale} if scale else {})
-    figures = run_pass(
-        *(spec, {**spec.defaults, **params}, pool, dataset, np.arange(T), 7),
-        scaling=scaling,
-        on_end=lambda learner, trace: traces.append((learner, trace)),
-    )
-    return figures, *traces[0]
+    return whole_pass(spec, {**spec.defaults, **params}, pool, dataset, np.arange(T), 7, scaling=scaling)
 
 
 def dense(data="wdbc"):
@@ -84,13 +79,13 @@ def test_densities_and_variances_are_those_before_the_labels_came(name):
     """Of one batch nothing is known: the mean is 0, and the variance that of the prior."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
-    data, spec, traces = omkl.data.from_arrays(X, X[:, 0] + 5.0, task="regression"), learner_spec(name), []
+    data, spec = omkl.data.from_arrays(X, X[:, 0] + 5.0, task="regression"), learner_spec(name)
     pool = pool_named("gauss3") if spec.kernels == "pool" else None
-    how = {"on_end": lambda learner, trace: traces.append(trace)}
     params = spec.usual("regression")
-    for delay in (2, 40):
-        run_pass(spec, params, pool, data, np.arange(40), 7, scaling={"delay": delay}, **how)
-    early, late = (trace.further.T for trace in traces)
+    early, late = (
+        whole_pass(spec, params, pool, data, np.arange(40), 7, scaling={"delay": delay}).trace.further.T
+        for delay in (2, 40)
+    )
     nlpd, variance = (dict(zip(spec.measures, late, strict=True))[own] for own in ("nlpd", "variance"))
     np.testing.assert_allclose(variance, variance[0])
     assert (dict(zip(spec.measures, early, strict=True))["variance"][20:] < 0.9 * variance[0]).all()

@@ -16,6 +16,7 @@ from omkl.config import learner_spec, pool
 from omkl.passes import Learner, run_pass, warm_up
 from omkl.passes.model import score
 from omkl.passes.model_file import read_model, write_model
+from omkl.passes.one_pass import whole_pass
 from omkl.passes.scaling import Scaling
 from omkl.testing.cases import case_stream, clouds, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
@@ -51,12 +52,11 @@ def matrix(stream, d):
 
 def traced(name, data, scaling=None, order=None, **how):
     """The trace of a pass, and its figures."""
-    spec, ends = learner_spec(name), []
+    spec = learner_spec(name)
     kernels = pool(spec.usual_pool or "gauss3") if spec.kernels == "pool" else None
     order = np.arange(data.T) if order is None else order
-    how |= {"scaling": scaling, "on_end": lambda *end: ends.extend(end)}
-    figures = run_pass(spec, spec.usual(data.task), kernels, data, order, SEED, **how)
-    return ends[1], figures
+    ended = whole_pass(spec, spec.usual(data.task), kernels, data, order, SEED, scaling=scaling, **how)
+    return ended.trace, ended.figures
 
 
 @pytest.mark.parametrize("words", [{}, {"scale": "online"}], ids=str)

@@ -232,7 +232,7 @@ def with_array(header, arrays, name, value):
         ("adaraker_authors", "W.", -1.0, "W: must be a number > 0"),
         ("omkl_gf", "q.", 0.0, "q: must be a number > 0 and ≤ 1, got 0.0"),
         ("alma", "k.", 0, "k: must be a whole number ≥ 1, got 0"),
-        ("omkc_ss", "E.largest", 0.0, "E: a coefficient is above the largest of its kernel"),
+        ("omkc_ss", "E.max_abs_coefficient", 0.0, "E: a coefficient is above the largest of its kernel"),
         ("norma", "now.", 2**40, "window: the rounds of the window's terms do not fit the rounds learnt"),
         ("norma", "window.", 59.0, "window: the rounds of the window's terms do not fit the rounds learnt"),
         ("raker", "number.", 2**41, "number: a counter is outside"),

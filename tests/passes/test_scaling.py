@@ -17,6 +17,7 @@ from omkl.config.plans import resolved
 from omkl.data.dataset import content_hash
 from omkl.passes import Learner, run_pass, warm_up
 from omkl.passes.model_file import read_model, snapshot, unpack, write_model
+from omkl.passes.one_pass import whole_pass
 from omkl.passes.scaling import Scaling
 from omkl.runs.cells import expand
 from omkl.testing.cases import case_stream, dataset, matrix_of, sparse
@@ -51,12 +52,11 @@ def with_targets(factor=1.0):
 
 def traced(name, data, scaling=None, order=None):
     """The trace of a pass."""
-    spec, ends = learner_spec(name), []
+    spec = learner_spec(name)
     kernels = pool(spec.usual_pool or "gauss3") if spec.kernels == "pool" else None
     order = np.arange(len(data.y)) if order is None else order
-    how = {"scaling": scaling, "on_end": lambda *end: ends.extend(end)}
-    figures = run_pass(spec, spec.usual(data.task), kernels, data, order, SEED, **how)
-    return ends[1], figures
+    ended = whole_pass(spec, spec.usual(data.task), kernels, data, order, SEED, scaling=scaling)
+    return ended.trace, ended.figures
 
 
 def matrix(indptr, indices, values, d):

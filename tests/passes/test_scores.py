@@ -10,7 +10,7 @@ from omkl.config import learner_spec, pool
 from omkl.config.kernel_kinds import kernel_pool
 from omkl.engine.stream import UNRECORDED
 from omkl.passes import scores, warm_up
-from omkl.passes.one_pass import run_pass
+from omkl.passes.one_pass import whole_pass
 from omkl.store.fields import CellMeasures, with_extra
 from omkl.tasks import BINS
 
@@ -22,13 +22,11 @@ def passed(name, dataset, T=300):
     spec = learner_spec(name)
     own = pool(spec.usual_pool or "paper16") if spec.kernels == "pool" else None
     warm_up([(spec, spec.usual(dataset.task), dataset.n_classes)])
-    order, kept = np.random.default_rng(4).permutation(dataset.T)[:T], []
-    figures = run_pass(
-        spec, spec.usual(dataset.task), own, dataset, order, 0, on_end=lambda _, trace: kept.append(trace)
-    )
+    order = np.random.default_rng(4).permutation(dataset.T)[:T]
+    figures, _, trace = whole_pass(spec, spec.usual(dataset.task), own, dataset, order, 0)
     assert kernel_pool(spec.usual(dataset.task), own) is not None or spec.kernels == "none"
     cells = with_extra(pd.DataFrame([{**figures, "provenance": {}}]))
-    return figures, kept[0], dataset.y[order], CellMeasures(cells)
+    return figures, trace, dataset.y[order], CellMeasures(cells)
 
 
 def two_classes(T=300):
@@ -140,15 +138,12 @@ def test_a_stream_of_one_value_has_no_share_of_variance_and_one_of_one_class_no_
 def test_rounds_before_the_target_has_varied_count_in_no_measure_of_own_numbers(delay):
     dataset = numbers()
     dataset.y[:12] = 300.0  # of which round 13 is the first that knows another one
-    spec, order, kept = learner_spec("krls_t"), np.arange(300), []
-    how = {"scaling": {"target": "online", "delay": delay}, "on_end": lambda _, trace: kept.append(trace)}
-    figures, whole = (
-        run_pass(spec, spec.usual("regression"), None, dataset, order, 0, own=own, **how)
-        for own in (True, False)
-    )
+    spec, scaling = learner_spec("krls_t"), {"target": "online", "delay": delay}
+    one = spec, spec.usual("regression"), None, dataset, np.arange(300), 0
+    (figures, _, trace), (whole, _, _) = (whole_pass(*one, own=own, scaling=scaling) for own in (True, False))
     first = 13 if delay == 1 else 20
     assert np.flatnonzero(~scores.before_variation(dataset.y, delay))[0] == first
-    y, score = dataset.y[first:], kept[0].score[first:]
+    y, score = dataset.y[first:], trace.score[first:]
     assert figures["mse"] == pytest.approx(sk.mean_squared_error(y, score), rel=1e-9)
     assert figures["mae"] == pytest.approx(sk.mean_absolute_error(y, score), rel=1e-9)
     spread = np.square(y - dataset.y.mean()).sum()

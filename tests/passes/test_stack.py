@@ -106,7 +106,7 @@ def test_it_goes_on_with_more_classes_and_more_features():
     P, _ = noted_scores(wider, *rows)
     assert P.shape == (300, 5)
     np.testing.assert_array_equal(P[:, 3], P[:, 4])
-    wider.widen(8)
+    wider.add_features(8)
     wider.run(part(stream, 200, 300))
     assert wider.members[0].state["mu"].shape == (5, 9)
 

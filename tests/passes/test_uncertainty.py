@@ -14,8 +14,8 @@ from omkl.cli import main
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.errors import UserError
 from omkl.estimators.arguments import class_name
-from omkl.passes import run_pass
 from omkl.passes.model import half_width, has_std
+from omkl.passes.one_pass import whole_pass
 from omkl.seeds import learner_seed
 
 ABLE = [name for name, spec in learner_specs().items() if has_std(spec)]
@@ -27,28 +27,19 @@ Y = 20.0 + 5.0 * np.sin(3 * X[:, 0]) + rng.normal(size=60)
 @pytest.mark.parametrize("target", [None, "online"])
 @pytest.mark.parametrize("name", ABLE)
 def test_the_deviation_of_a_row_is_that_of_the_next_round(name, target):
-    spec, traces = learner_spec(name), []
+    spec = learner_spec(name)
     params = spec.usual("regression") | ({"budget": 20} if spec.budget else {})
     chosen = pool(spec.usual_pool or "paper16") if spec.kernels == "pool" else None
     scaling = {"target": target} if target else {}
     data = omkl.data.from_arrays(X, Y, task="regression")
-    run_pass(
-        spec,
-        params,
-        chosen,
-        data,
-        np.arange(len(Y)),
-        5,
-        scaling=scaling,
-        on_end=lambda _, own: traces.append(own),
-    )
-    further = traces[0].further[:, spec.measures.index("variance")]
+    trace = whole_pass(spec, params, chosen, data, np.arange(len(Y)), 5, scaling=scaling).trace
+    further = trace.further[:, spec.measures.index("variance")]
     given = {"random_state": learner_seed(5, spec.draws_as or name), "target": target}
     model = getattr(omkl.sklearn, class_name(name, "regression"))(**given)
     model.set_params(**({"budget": 20} if spec.budget else {})).partial_fit(X[:5], Y[:5])
     for t in range(5, len(Y)):
         mean, std = model.predict(X[t : t + 1], return_std=True)
-        assert mean == model.predict(X[t : t + 1]) == traces[0].score[t]
+        assert mean == model.predict(X[t : t + 1]) == trace.score[t]
         assert std**2 == pytest.approx(further[t])
         model.partial_fit(X[t : t + 1], Y[t : t + 1])
     together = model.predict(X, return_std=True)[1]  # of many rows as of one

@@ -13,8 +13,9 @@ from omkl.config import learner_spec, plan
 from omkl.data.held_out import absolute
 from omkl.engine.stream import part
 from omkl.errors import UserError
-from omkl.passes import Learner, run_pass
+from omkl.passes import Learner
 from omkl.passes.cell import detach
+from omkl.passes.one_pass import whole_pass
 from omkl.passes.scaling import Scaling
 from omkl.passes.scores import averaged_hypothesis
 from omkl.runs.cells import expand
@@ -92,13 +93,13 @@ def test_the_averaged_hypothesis_of_a_scaled_stream_is_the_mean_of_all(name, ove
     y = 1000.0 + 10.0 * X[:, 0] if numbers else np.where(X[:, 0] > 0, 1.0, -1.0)
     data = omkl.data.from_arrays(X, y, task="regression" if numbers else "classification")
     rows = np.random.default_rng(1).permutation(100)
-    spec, tested, ends = learner_spec(name), case_stream(data, rows[70:]), []
+    spec, tested = learner_spec(name), case_stream(data, rows[70:])
     params = {**spec.usual(data.task), "kernel": GAUSSIAN, **over}
-    how = {"scaling": words, "test": (data, rows[70:]), "on_end": lambda *end: ends.extend(end)}
-    figures = run_pass(spec, params, None, data, rows[:70], 7, **how)
+    how = {"scaling": words, "test": (data, rows[70:])}
+    figures, ended, _ = whole_pass(spec, params, None, data, rows[:70], 7, **how)
     stream, pool = case_stream(data, rows[:70]), {"normalise": "none", "kernels": [GAUSSIAN]}
     learner = Learner(spec, spec.checked(params), pool, data.d, 1, rounds=70, scaling=Scaling.of(words, data))
-    last = ends[0].scaling
+    last = ended.scaling
     total = np.zeros(30)
     delay = words.get("delay", 1)
     for t in range(0, 70, delay):
@@ -114,7 +115,7 @@ def test_the_averaged_hypothesis_of_a_scaled_stream_is_the_mean_of_all(name, ove
     errors = np.square(total / 70 - tested.y) if numbers else total * tested.y <= 0
     mean = np.sqrt(errors.mean()) if numbers else errors.mean()
     assert figures[f"averaged_{kind}"] == pytest.approx(mean, rel=1e-9)
-    scores = averaged_hypothesis(ends[0], stream, delay).run(tested, learn=False)[0].score
+    scores = averaged_hypothesis(ended, stream, delay).run(tested, learn=False)[0].score
     np.testing.assert_allclose(scores, total / 70, rtol=1e-9, atol=1e-12)
 
 

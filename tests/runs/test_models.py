@@ -71,7 +71,7 @@ def test_update_goes_on_as_one_pass_would(table, capsys):
     assert about["progress"]["rounds"] == 100
     assert about["recipe"] == recipe  # means and scales stay those of the first table
     assert omkl_("fit", *words, f"data={table / 'all.csv'}", "--out", whole) == 0
-    assert learner.classifiers.origin[: learner.classifiers.size[0]].max() >= 80
+    assert learner.classifiers.origin[: learner.classifiers.n_sv_union[0]].max() >= 80
     capsys.readouterr()
 
 

@@ -70,7 +70,7 @@ def of_whole_numbers() -> tuple[Learner, Any]:
     params = spec.usual("classification")
     learner = Learner(spec, params, pool_for(spec, params, "paper16"), data.d, 1)
     learner.run(stream)
-    assert learner.state["E"].size[0] > WORTH
+    assert learner.state["E"].n_sv_union[0] > WORTH
     return learner, stream
 
 

@@ -25,10 +25,10 @@ def lend(package: str) -> None:
     Raises UserError where it has one of the name itself.
     """
     home = sys.modules[package]
-    own = {info.name: info for info in pkgutil.iter_modules(home.__path__)}
+    taken = {info.name: info for info in pkgutil.iter_modules(home.__path__)}
     for name in twin_names():
-        if name in own:
-            finder: Any = own[name].module_finder
+        if name in taken:
+            finder: Any = taken[name].module_finder
             module = importlib.import_module(f"{__name__}.{name}")
             raise UserError(
                 f"{finder.path}/{name}.py: the name is taken by {module.__file__}; rename the file"
@@ -43,7 +43,7 @@ def twins(package: str) -> dict[str, Callable[..., Any]]:
 
     Raises UserError, with the file's name, for a module that cannot be imported.
     """
-    known: dict[str, Callable[..., Any]] = {}
+    found: dict[str, Callable[..., Any]] = {}
     for info in pkgutil.iter_modules(sys.modules[package].__path__):
         finder: Any = info.module_finder
         try:
@@ -55,5 +55,5 @@ def twins(package: str) -> dict[str, Callable[..., Any]]:
             if inspect.isfunction(value) and value.__module__ == module.__name__:
                 parameters = tuple(inspect.signature(value).parameters)
                 if parameters[:3] == ("X", "y", "kernels") and "rng" in parameters:
-                    known[name] = value
-    return known
+                    found[name] = value
+    return found

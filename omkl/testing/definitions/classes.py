@@ -85,22 +85,22 @@ class Classes(Notes):
 
     def scores(self, t: int) -> list[list[float]]:
         """(m, C): f_ic(x_t), each one sum from left to right."""
-        made = []
+        scores = []
         for i, lists in enumerate(self.lists):
-            made.append([0.0] * self.C)
+            scores.append([0.0] * self.C)
             for c, terms in lists.items():
                 for j, a in terms:
-                    made[i][c] += a * float(self.K[i, j, t])
-        return made
+                    scores[i][c] += a * float(self.K[i, j, t])
+        return scores
 
     def everywhere(self) -> np.ndarray:
         """(m, C, T): f_ic of every example."""
-        made = np.zeros((self.m, self.C, self.K.shape[-1]))
+        scores = np.zeros((self.m, self.C, self.K.shape[-1]))
         for i, lists in enumerate(self.lists):
             for c, terms in lists.items():
                 for j, a in terms:
-                    made[i, c] += a * self.K[i, j]
-        return made
+                    scores[i, c] += a * self.K[i, j]
+        return scores
 
     def step(self, t: int, i: int, a: float, y: int, r: int) -> None:
         """Add a kappa_i(x_t, .) to class y of kernel i and take it from class r."""
@@ -128,14 +128,14 @@ def class_votes(W: Any, votes: Sequence[int], C: int, used: Sequence[bool] | Non
     """
     used = [True] * len(votes) if used is None else used
     cast = {c: Counter(e for e, v, u in zip(W.e, votes, used, strict=True) if u and v == c) for c in range(C)}
-    made = [W.quotient(cast[c], Counter(W.e))[0] for c in range(C)]
+    scores = [W.quotient(cast[c], Counter(W.e))[0] for c in range(C)]
     for c in range(C):
         for other in range(c):
             difference = cast[c].copy()
             difference.subtract(cast[other])
             _, sign = W.quotient(difference, Counter(W.e))
             if sign == 0:
-                made[c] = made[other]
-            elif (made[c] > made[other]) - (made[c] < made[other]) != sign:
+                scores[c] = scores[other]
+            elif (scores[c] > scores[other]) - (scores[c] < scores[other]) != sign:
                 raise ArithmeticError("votes that differ by less than rounding: choose another stream")
-    return made
+    return scores

@@ -186,16 +186,3 @@ def pool_rows(X, kernels, normalise="none"):
         return np.array([one(k, xz, n, n[t], X, X[t]) for k in kernels])
 
     return rows
-
-
-def mean_rows(X, kernels, normalise="none"):
-    """Function t -> (1, T): the mean kernel (1/m) sum_i kappa_i, summed in pool order."""
-    rows = pool_rows(X, kernels, normalise)
-
-    def mean(t):
-        total = 0.0
-        for row in rows(t):
-            total = total + row
-        return np.array([total / len(kernels)])
-
-    return mean
