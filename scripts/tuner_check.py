@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config import Plan, Setting, learner_spec
-from omkl.config.parameters import Widths, params_text
+from omkl.config.kernel_kinds import check_kernel
+from omkl.config.parameters import WIDTH, Widths, params_text, with_part
 from omkl.errors import OmklError, UserError, counted
 from omkl.publications import Selection, read_paper
 from omkl.publications.paper import Paper, Run
@@ -88,10 +89,8 @@ def _with_others(
     if axis is not None:
         known = [width for setting in others if (width := _width(setting, task, fixed)) is not None]
         for width in np.quantile(known, SHARES, method="nearest").tolist() if known else ():
-            value = width if axis.form.part == "sigma" else float(f"{0.5 / width**2:.3g}")
-            first = usual.params[axis.name]
-            params = {**usual.params, axis.name: {**first, axis.part: value} if axis.part else value}
-            made.append(replace(usual, params=params))
+            kernel = check_kernel(with_part(usual.params[axis.name], axis.part, f"{width:.6g} median"))
+            made.append(replace(usual, params={**usual.params, axis.name: kernel}))
     elif own.pool is not None and "pool" not in fixed:
         for pool in {other.pool["name"]: other.pool for other in others if other.pool}.values():
             try:
@@ -109,12 +108,11 @@ def _width_axis(setting: Setting, task: str, fixed: list[str]) -> Any:
 
 
 def _width(setting: Setting, task: str, fixed: list[str]) -> float | None:
-    """Return the width of a tuned learner's kernel, None where it has none that is searched."""
+    """Return the width in medians of a tuned learner's kernel, None where it has none."""
     if (axis := _width_axis(setting, task, fixed)) is None:
         return None
-    value = setting.params[axis.name]
-    value = float(value[axis.part] if axis.part else value)
-    return value if axis.form.part == "sigma" else float((0.5 / value) ** 0.5)
+    width = setting.params[axis.name].get(WIDTH)
+    return float(width.split()[0]) if isinstance(width, str) else None
 
 
 def checks(paper: Paper, plans: Mapping[str, Plan]) -> list[Plan]:

@@ -439,7 +439,7 @@ class Tuning(Shown):
 
 def _searched(end: Tuned) -> list[str]:
     """Return which of ``scale`` and ``target`` the trials of a race differed in."""
-    scalings = [scaling for scaling, _ in end.race.space.scalings]
+    scalings = end.race.space.scalings
     return [name for name in SCALES if len({own.get(name) for own in scalings}) > 1]
 
 

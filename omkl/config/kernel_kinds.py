@@ -5,6 +5,9 @@ type. One whose values a file decides, the function of a user's folder or a Gram
 the beginning of that file's sha256: so it is part of the key of a cell.
 
 {kind: precomputed, file: gram.npy}    row t of the data is row t of the matrix
+
+A width sigma may be a text such as ``0.5 median``: half the median distance of the rows that the learner has
+seen, see `omkl.passes.widths`.
 """
 
 import ast
@@ -19,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl import conf, schema
-from omkl.config.parameters import about_of, parameters
+from omkl.config.parameters import WIDTH, about_of, parameters, value_text
 from omkl.errors import UserError, show, suggest, with_article
 from omkl.files import hash_of, sources
 from omkl.paths import gram_file, kernel_file
@@ -31,6 +34,9 @@ GAUSSIAN = "gaussian"
 # Of these, frequencies of random features are drawn from a spectrum in closed form: omkl/engine/features.py.
 FEATURES = (GAUSSIAN, "laplacian", "matern32", "rational_quadratic", "ard", "periodic_each")
 AUTO = "auto"  # a parameter that is set from the data's ranges
+AS_GIVEN = "kernels as given"  # the label of a pool without a name
+LEAST_WIDTH, LARGEST_WIDTH = 1e-100, 1e100  # of one given so, whatever the distances
+_IN_MEDIANS = re.compile(r"(\d+(?:\.\d*)?(?:e[-+]?\d+)?|\.\d+) +median", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -208,7 +214,7 @@ def _plain(kind: KernelKind, given: dict[str, Any]) -> dict[str, Any]:
     for name, (check, default) in kind.parameters.items():
         if name in given:
             try:
-                kernel[name] = check(given[name])
+                kernel[name] = _in_medians(name, given[name], check) or check(given[name])
             except ValueError as error:
                 raise ValueError(f"{name} of {with_article(kind.name)} kernel {error}") from None
         elif default is not None:
@@ -216,6 +222,30 @@ def _plain(kind: KernelKind, given: dict[str, Any]) -> dict[str, Any]:
         elif name not in kind.either:
             raise ValueError(f"{with_article(kind.name)} kernel needs {name}")
     return kernel
+
+
+def _in_medians(name: str, value: Any, check: Check) -> str | None:
+    """Return a width in medians in canonical form, None for any other value of a parameter."""
+    found = _IN_MEDIANS.fullmatch(value.strip()) if name == WIDTH and isinstance(value, str) else None
+    return f"{value_text(check(float(found[1])))} median" if found else None
+
+
+def in_medians(kernels: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a kernel has a width in medians."""
+    return any(isinstance(kernel.get(WIDTH), str) for kernel in kernels)
+
+
+def with_median(pool: Mapping[str, Any], distance: float) -> dict[str, Any]:
+    """Return a pool whose widths in medians are multiples of this distance."""
+
+    def of(kernel: Mapping[str, Any]) -> dict[str, Any]:
+        width = kernel.get(WIDTH)
+        if not isinstance(width, str):
+            return dict(kernel)
+        sigma = float(width.split()[0]) * distance
+        return {**kernel, WIDTH: min(max(sigma, LEAST_WIDTH), LARGEST_WIDTH)}
+
+    return {**pool, "kernels": list(map(of, pool["kernels"]))}
 
 
 def _check_names(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -309,6 +339,25 @@ def pool(name: str) -> dict[str, Any]:
     return {"name": name, **checked(conf.read("pool", name), _KEYS, where, sorted(_KEYS))}
 
 
+def pool_of(value: Any) -> dict[str, Any]:
+    """Return the pool of a name, or of a kernel or a list of kernels that is given in its place.
+
+    Raises UserError for what is neither.
+    """
+    if isinstance(value, str) and (value in pool_names() or kernel_of_text(value) is None):
+        return pool(value)
+    try:
+        kernels = check_kernels(value if isinstance(value, list) else [value])
+    except ValueError as error:
+        raise UserError(f"pool={show(value)}: {error}") from None
+    return changed({"name": "", "label": "", "normalise": "none", "kernels": []}, {"kernels": kernels}, [])
+
+
+def is_unnamed(pool: Mapping[str, Any]) -> bool:
+    """Whether a pool is of kernels that were given, and has no name that one may write."""
+    return pool["label"] == AS_GIVEN
+
+
 def kernel_pools(names: Iterable[str]) -> list[dict[str, Any]]:
     """Return several pools in the order given, as ``pool`` does."""
     return list(map(pool, names))
@@ -336,7 +385,7 @@ def changed(pool: dict, changes: dict[str, Any], named: list[dict]) -> dict[str,
     name, label, usual = pool["name"], pool["label"], pool["normalise"]
     if content["kernels"] != pool["kernels"]:
         digest = hashlib.sha256(json.dumps(content["kernels"], sort_keys=True).encode()).hexdigest()
-        name, label, usual = f"own{len(content['kernels'])}-{digest[:6]}", "kernels as given", "none"
+        name, label, usual = f"own{len(content['kernels'])}-{digest[:6]}", AS_GIVEN, "none"
     if content["normalise"] != usual:
         name, label = f"{name}-{content['normalise']}", f"{label}; normalise {content['normalise']}"
     return {"name": name, "label": label, **content}

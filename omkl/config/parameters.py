@@ -13,7 +13,7 @@ The entry ``search`` of a block says where `omkl tune` looks:
 search: log 1e-3 1e2                    a number between these, its logarithm uniform
 search: linear 0.1 0.9                  a number between these, uniform
 search: [hinge, logistic]               one of these
-search: {sigma: median 0.0625 8}        a kernel's width, in median distances of the data's first rows
+search: {sigma: median 0.0625 8}        a kernel's width, in median distances of the rows seen
 search: {regression: log 1e-5 0.1, classification: log 1e-6 0.01}     by task; one may be left out
 
 A hyperparameter without the entry keeps its default. Numbers are rounded to three digits.
@@ -34,6 +34,8 @@ from typing import Any
 from omkl.errors import UserError
 from omkl.schema import Check, canonical, checked, domain_check
 from omkl.tasks import by_task, for_task
+
+WIDTH = "sigma"  # of a kernel, which may be given in medians
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,9 @@ class Choices:
 
 @dataclass(frozen=True)
 class Widths:
-    """Widths of a kernel between two multiples of a distance, their logarithm uniform.
+    """Widths of a kernel between two multiples of the median distance, their logarithm uniform.
 
-    The distance is the median one of the data's first rows, so that what is searched fits the data's scale.
-    part: of the kernel, sigma, or gamma = 1 / (2 sigma²)
+    part: of the kernel that they take the place of, sigma or gamma
     """
 
     multiples: Range
@@ -87,11 +88,9 @@ class Widths:
         width = "" if self.part == "sigma" else ": widths"
         return f"{width} {value_text(low)} to {value_text(high)} times the median distance".strip()
 
-    def at(self, share: float, median: float) -> float | int:
-        """Return the kernel's parameter at this share of the range, from 0 to 1."""
-        low, high = math.log(self.multiples.low), math.log(self.multiples.high)
-        width = median * math.exp(low + share * (high - low))
-        return canonical(float(f"{width if self.part == 'sigma' else 0.5 / width**2:.3g}"))
+    def at(self, share: float) -> str:
+        """Return the width at this share of the range, from 0 to 1."""
+        return f"{value_text(self.multiples.at(share))} median"
 
 
 Form = Range | Choices | Widths
@@ -147,10 +146,16 @@ def _forms(written: Any, domain: Any, check: Check, default: Any, name: str) -> 
             raise ValueError(f"the kernel {default['kind']} of the default has no {part}")
 
         def fits(value: Any, part: str = part) -> Any:
-            return check({**default, part: value})[part]
+            return check(with_part(default, part, value))[WIDTH if isinstance(value, str) else part]
 
         forms[part] = _form(text, "int" if type(default[part]) is int else "", fits, part)
     return forms
+
+
+def with_part(kernel: Mapping[str, Any], part: str, value: Any) -> dict[str, Any]:
+    """Return a kernel with this value of a part; a width in medians takes the place of sigma or gamma."""
+    rest = {name: own for name, own in kernel.items() if name != part}
+    return {**rest, WIDTH: value} if isinstance(value, str) else {**kernel, part: value}
 
 
 def _form(written: Any, domain: Any, check: Check, name: str) -> Form:
@@ -173,7 +178,7 @@ def _form(written: Any, domain: Any, check: Check, name: str) -> Form:
             raise ValueError(f"{written!r} is for the width of a kernel, sigma or gamma")
         widths = Widths(Range(low, high, True, False), name)
         for share in (0.0, 1.0):
-            check(widths.at(share, 1.0))
+            check(widths.at(share))
         return widths
     whole = isinstance(domain, str) and domain.startswith("int")
     for end in (low, high):
@@ -279,7 +284,9 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
-_PLAIN = re.compile(r"(?!(null|true|false|inf|nan)$)[a-z_][\w./-]*( [\w./-]+)*", re.ASCII | re.IGNORECASE)
+_PLAIN = re.compile(
+    r"(?!(null|true|false|inf|nan)$)[a-z_][\w./-]*( [\w./-]+)*|\d[\w.]* median", re.ASCII | re.IGNORECASE
+)
 
 
 def is_plain_text(text: str) -> bool:

@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl import conf
-from omkl.config.kernel_kinds import kernel_pool
-from omkl.config.kernel_kinds import pool as pool_named
+from omkl.config.kernel_kinds import is_unnamed, kernel_pool, kinds, pool_of
 from omkl.config.learners import LearnerSpec, learner_of, learner_spec, members
 from omkl.config.parameters import as_typed, identity, in_quotes, word_text
 from omkl.errors import UserError, show, shown
@@ -62,7 +61,8 @@ class Setting:
     def __str__(self) -> str:
         """Return the word of the command line."""
         parts: dict[str, Any] = dict(self.params)
-        parts |= {"pool": self.pool["name"]} if self.pool else {}
+        if self.pool:
+            parts["pool"] = self.pool["kernels"] if is_unnamed(self.pool) else self.pool["name"]
         parts |= {name: self.scaling[name] for name in SCALES if name in self.scaling}
         parts |= {"label": self.label} if self.label else {}
         parts |= {"data": self.data[0] if len(self.data) == 1 else list(self.data)} if self.data else {}
@@ -121,12 +121,13 @@ def setting_of_words(
     learner: str,
     params: Mapping[str, Any],
     *,
-    pool: str | None = None,
+    pool: Any = None,
     label: str | None = None,
     data: Iterable[str] = (),
 ) -> Setting:
     """Return a learner with settings of its own, checked and in canonical form.
 
+    pool: a pool's name, or a kernel or a list of kernels
     ``scale`` and ``target`` among params say how its streams are scaled, unless they are hyperparameters.
     Raises UserError for an unknown learner, hyperparameter or pool, and for a value out of its domain.
     """
@@ -148,7 +149,7 @@ def setting_of_words(
             values[key] = spec.check_of(key)(list(plain) if isinstance(plain, tuple) else plain)
         except ValueError as error:
             raise UserError(f"algo.{name}.{key}: {error} ({parameter.help})") from None
-    kernels = pool_named(pool) if pool is not None else None
+    kernels = pool_of(pool) if pool is not None else None
     if kernels and spec.kernels != "pool":
         raise UserError(f"algo={name} uses no kernel pool; leave out pool={pool}")
     if label is not None and not (isinstance(label, str) and label.strip() and label.isprintable()):
@@ -482,7 +483,7 @@ def _learner(call: _Call, word: str) -> Any:
     more: dict[str, Any] = {
         name: given.pop(name) for name in RESERVED if name in given and name not in SCALES
     }
-    if "pool" in more:
+    if "pool" in more and not _are_kernels(more["pool"]):
         more["pool"] = word_text("", more["pool"])[1:]
     if "data" in more:
         names = more["data"] if isinstance(more["data"], list) else [more["data"]]
@@ -491,6 +492,12 @@ def _learner(call: _Call, word: str) -> Any:
         return setting_of_words(call.name, given, **more)
     except UserError as error:
         raise UserError(f"{shown(word)}: {error}") from None
+
+
+def _are_kernels(pool: Any) -> bool:
+    """Whether a kernel, or a list with one, stands in place of a pool's name."""
+    items = pool if isinstance(pool, list) else [pool] if isinstance(pool, dict) else []
+    return any(isinstance(item, dict) or item in kinds() for item in items)
 
 
 def learner_setting(word: str) -> Setting:

@@ -239,9 +239,10 @@ class _Parts:
 
 RULE = (
     "Each learner has {trials} trials on each data set: its default, and settings from the ranges in its "
-    "file in conf/algo (`search`); widths of kernels are multiples of the median distance of the first 500 "
-    "rows; a learner with a pool chooses among its usual one and {pools}. Whether features are scaled online "
-    "is searched with the rest, for numbers the targets too; budgets and numbers of random features are not.",
+    "file in conf/algo (`search`); widths of kernels are multiples of the median distance of the rows "
+    "so far; a learner with a pool chooses among its usual one and {pools}. Whether features are scaled "
+    "online is searched with the rest, for numbers the targets too; budgets and numbers of random features "
+    "are not.",
     "The trials race on {rungs} prefixes of the stream, each {eta} times as long as the one before, none "
     "shorter than {least} examples, the last the whole stream: one trial in {eta} goes on, and the default "
     "runs on the last, too. On streams of at most {small} examples all trials run on all of them.{longest}",

@@ -247,9 +247,10 @@ def compile_kernels(pools: "Iterable[dict[str, Any] | None]") -> None:
     """
     distinct = {repr(pool): pool for pool in pools if pool is not None}
     for pool in distinct.values():
+        from omkl.config.kernel_kinds import with_median
         from omkl.engine.kernels import prepare_kernels
 
-        prepare_kernels(pool["kernels"], pool["normalise"])
+        prepare_kernels(with_median(pool, 1.0)["kernels"], pool["normalise"])
 
 
 # ------------------------------------------------------------------ the rounds done

@@ -24,6 +24,7 @@ from omkl.passes import guards
 from omkl.passes.guards import ctrl_c_later
 from omkl.passes.overflow import Needs, growth, kernel_faults
 from omkl.passes.scaling import Scaling, Units, in_units
+from omkl.passes.widths import Widths
 from omkl.paths import EXTENSIONS
 from omkl.state.resource import Arrays, Resource, Setup
 from omkl.state.state import absent, add_features, grow_part, load, make, make_room
@@ -51,7 +52,8 @@ class Learner:
     ``run`` learns a stream, or only scores it. It may be called again and again: the state continues.
     Threads may share a learner: whoever reads or changes it holds its ``lock``.
 
-    spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None;
+    spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None,
+    of kernels whose widths may be in medians (`omkl.passes.widths`);
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
     random features, in place of drawn ones; threads: how many may share a block, or `Threads` (never change a
@@ -95,9 +97,11 @@ class Learner:
         self.growth = () if is_scaled else growth(pool["kernels"] if pool is not None else [])
         self.resources, self.params = spec.state, params
         rng = np.random.default_rng(seed)
-        how: Any = {"frequencies": frequencies, "classes": classes, "members": len(self.members)}
-        setup = Setup(params, pool, d, rng, self.block, rounds or 0, **how)
-        self.classes = classes
+        self.classes, self._rounds = classes, rounds or 0
+        self.widths = Widths.of(pool, classes)
+        if self.widths is not None and saved is not None:
+            saved = self.widths.load(saved, d)
+        setup = self.setup(rng, frequencies)
         state = make(spec.state, setup) if saved is None else load(spec.state, saved, setup)
         self.state: dict[str, Any] = {"rng": rng, **state}
         self.arguments = self._compiled_values(params)
@@ -113,6 +117,12 @@ class Learner:
         self._setup = Setup(params)
         self.renew_locks()
         guards.register(self)
+
+    def setup(self, rng: np.random.Generator, frequencies: np.ndarray | None = None) -> Setup:
+        """Return what its resources are made from, with the widths of now."""
+        pool = self.pool if self.widths is None or self.pool is None else self.widths.pool(self.pool)
+        how: Any = {"frequencies": frequencies, "classes": self.classes, "members": len(self.members)}
+        return Setup(self.params, pool, self.d, rng, self.block, self._rounds, **how)
 
     def renew_locks(self) -> None:
         """Begin with locks that nobody holds, and with threads: a new learner, or one in a forked child."""
@@ -231,6 +241,35 @@ class Learner:
         self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
     ) -> tuple[int, float]:
         """Run rounds from start to stop, or fewer; return where they ended, and the seconds."""
+        if self.widths is None or not learn or not self.widths.left:
+            return self._run_rounds(stream, trace, start, stop, learn, first, rng)
+        stop = min(stop, start + self.widths.left)
+        stop, seconds = self._run_rounds(stream, trace, start, stop, learn, first, rng)
+        began = time.thread_time()
+        if self.widths.keep(part(stream, start, stop), first):
+            self._begin_again(self.widths)
+            make_room(self.resources, self.state, Setup(self.params), stream, learn)
+        return stop, seconds + time.thread_time() - began
+
+    def _begin_again(self, widths: Widths) -> None:
+        """Forget all but the rows that are kept, and learn them with the widths of now."""
+        rng, rows = self.state["rng"], widths.stream()
+        lengths = {name: self.state[name] for name, own in self.resources.items() if own.counts_rounds}
+        self.state = {"rng": rng, **make(self.resources, self.setup(rng)), **lengths}
+        make_room(self.resources, self.state, Setup(self.params), rows, True)
+        trace = make_trace(rows.T, len(self.spec.measures), self.classes if rows.label is not None else 0)
+        stop = 0
+        while stop < rows.T:
+            stop, _ = self._run_rounds(rows, trace, stop, rows.T, True, 0, None)
+        for name in self._storing():
+            origin = self.state[name].origin
+            origin[:] = widths.origin[np.minimum(origin, rows.T - 1)]
+        widths.forget_if_last()
+
+    def _run_rounds(
+        self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
+    ) -> tuple[int, float]:
+        """Do what `_run_part` does with the state as it is."""
         shared, seconds = self._shared(), 0.0
         if shared:
             stop = min(stop, start + self.block)
@@ -327,10 +366,8 @@ class Learner:
         with self.lock:
             if d > self.d:
                 self.needs = Needs(self.pool["kernels"] if self.pool is not None else [], d)
-                how: Any = {"classes": self.classes, "members": len(self.members)}
-                setup = Setup(self.params, self.pool, d, self.state["rng"], **how)
-                add_features(self.resources, self.state, setup)
                 self.d = d
+                add_features(self.resources, self.state, self.setup(self.state["rng"]))
                 if self.scaling is not None:
                     self.scaling.add_features(d)
 

@@ -7,16 +7,17 @@ the header, JSON: {"model": as of `pack`, "about": whatever the writer says, "ar
 the arrays one after another, little-endian, in the order of the header: [name, type, shape]
 
 "model" says learner, revision, hyperparameters, kernels, number of features and (above two) of classes,
-block, scaling, and the state of the random generator. The arrays are those of
-`omkl.state.state`, and those of the scaling, whose names begin with a point. A stack has
-the same of each member, whose arrays begin with its number, and "shared", the scaling of those that are
-scaled online.
+block, scaling, and the state of the random generator. The arrays are those of `omkl.state.state`, those
+of the scaling, whose names begin with a point, and those of widths in medians (`omkl.passes.widths`), whose
+names begin with @. A stack has the same of each member, whose arrays begin with its number, and "shared", the
+scaling of those that are scaled online.
 """
 
 import copyreg
 import hashlib
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,15 @@ from omkl.passes.overflow import check_arrays, check_rows, growth
 from omkl.passes.scaling import Scaling
 from omkl.passes.stacked import Stack
 from omkl.passes.third_party import source
-from omkl.state.resource import Arrays, Setup
+from omkl.passes.widths import MARK
+from omkl.state.resource import Arrays
 from omkl.state.state import add_classes, save
 
 
 def pack(learner: Learner) -> tuple[dict[str, Any], Arrays]:
     """Return the header and the arrays of a learner; the arrays may be views of its own."""
     members, arrays = _packed_members(learner)
+    arrays |= learner.widths.arrays() if learner.widths else {}
     return {
         "learner": learner.spec.name,
         "revision": learner.spec.revision,
@@ -123,7 +126,7 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
         raise ValueError(f"classes must be a number that {spec.name} takes, got {classes!r}")
     block = min(block, BLOCK)  # it never changes a result, and larger ones take memory
     rng = _generator(header.get("rng"))
-    of_scaling, state = _of_scaling(arrays)
+    of_scaling, state = _beside(arrays, ".")
     scaling = (
         Scaling.load(header.get("scaling"), of_scaling, d) if of_scaling or "scaling" in header else None
     )
@@ -135,13 +138,15 @@ def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:
     learner.state["rng"].bit_generator.state = rng
     if (stored := stored_vectors(learner)) is not None:
         check_rows(growth(pool["kernels"] if pool else []), stored[1].indptr, stored[1].data)
+    if learner.widths is not None:
+        check_rows(growth(pool["kernels"] if pool else []), learner.widths.indptr, learner.widths.values)
     return learner
 
 
-def _of_scaling(arrays: Arrays) -> tuple[Arrays, Arrays]:
-    """Return the arrays of a scaling, and those of the learner's state."""
-    of_scaling = {name: array for name, array in arrays.items() if name.startswith(".")}
-    return of_scaling, {name: array for name, array in arrays.items() if name not in of_scaling}
+def _beside(arrays: Arrays, *marks: str) -> tuple[Arrays, Arrays]:
+    """Return the arrays whose names begin with a mark, those of a scaling or of widths, and the others."""
+    beside = {name: array for name, array in arrays.items() if name.startswith(marks)}
+    return beside, {name: array for name, array in arrays.items() if name not in beside}
 
 
 def snapshot(learner: Learner) -> tuple[dict[str, Any], Arrays]:
@@ -245,9 +250,9 @@ def with_classes(learner: Learner, classes: int) -> Learner:
 def _widened(
     learner: Learner, header: dict[str, Any], arrays: Arrays, classes: int
 ) -> tuple[dict[str, Any], Arrays]:
-    setup = Setup(learner.params, learner.pool, learner.d, classes=classes, members=len(learner.members))
+    setup = replace(learner.setup(learner.state["rng"]), classes=classes)
     inner = {name: array for name, array in arrays.items() if MEMBER in name or name.startswith(SHARED)}
-    of_scaling, state = _of_scaling({name: array for name, array in arrays.items() if name not in inner})
+    beside, state = _beside({name: array for name, array in arrays.items() if name not in inner}, ".", MARK)
     headers = []
     for number, member in enumerate(learner.members):
         prefix = f"{number}{MEMBER}"
@@ -257,7 +262,7 @@ def _widened(
     members = {"members": headers} if headers else {}
     return {**header, "classes": classes, **members}, add_classes(
         learner.resources, state, setup
-    ) | of_scaling | inner
+    ) | beside | inner
 
 
 MEMBER, SHARED = ":", "shared"  # in the names of arrays: of a stack's members, of the scaling they share

@@ -9,7 +9,7 @@ import numpy as np
 
 from omkl import seeds
 from omkl.algorithms import function
-from omkl.config.kernel_kinds import kernel_pool
+from omkl.config.kernel_kinds import in_medians, kernel_pool, with_median
 from omkl.config.learners import LearnerSpec, check_classes
 from omkl.data import confusion
 from omkl.data.dataset import compact
@@ -23,6 +23,7 @@ from omkl.passes.overflow import asks_ranges, check_scores, check_sums, fitted
 from omkl.passes.scaling import Scaling, centred
 from omkl.passes.stacked import new_learner
 from omkl.passes.third_party import Estimator
+from omkl.passes.widths import STEPS, median_distance
 from omkl.state.state import held_bytes
 from omkl.tasks import for_task
 
@@ -293,8 +294,11 @@ def choose_kernels(
 ) -> dict:
     """Let the learner's setup function choose its kernels by this stream; its time is not the learner's.
 
-    seed: of the permutation, apart from the stream's order, that it may choose by.
+    seed: of the permutation, apart from the stream's order, that it may choose by. Widths in medians are
+    those of the stream's first rows.
     """
+    if in_medians(pool["kernels"]):
+        pool = with_median(pool, median_distance(part(stream, 0, min(STEPS[-1], stream.T))))
 
     def run(compiled: Any, state: dict, stop: int, apart: bool) -> None:
         rows = part(_permuted(stream, seed) if apart else stream, 0, min(stop, stream.T))

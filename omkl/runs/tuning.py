@@ -12,19 +12,17 @@ All trials are cells of the store, so a race that was interrupted continues wher
 
 import contextlib
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple
 
 from omkl import conf, seeds
 from omkl.config import Plan, Setting, learner_spec
-from omkl.config.kernel_kinds import kernel_pools, needs_stored_rows
+from omkl.config.kernel_kinds import check_kernel, kernel_pools, needs_stored_rows
 from omkl.config.learners import LearnerSpec
-from omkl.config.parameters import SCALING, Form, Parameter, Widths, parameters, word_text
+from omkl.config.parameters import SCALING, Form, Parameter, parameters, with_part, word_text
 from omkl.config.words import parse_words
 from omkl.data import DataRef
-from omkl.data.dataset import compact
 from omkl.data.orders import rounds_of
 from omkl.errors import Overflow, UserError, counted
 from omkl.runs.cells import expand
@@ -34,7 +32,6 @@ from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_
 
 SHARE = 3  # in file order, one in three rounds is for the trials
 SMALL_PASSES = 4  # at least, on a small stream
-FIRST = 500  # rows whose median distance is the unit of a kernel's width
 _ATTEMPTS = 40  # points drawn for each setting: two may round to one, or break a rule of the learner
 _WORST = math.inf
 
@@ -198,14 +195,12 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             judging_on(rule.by, [data.task])
         (start, stop), held = parts(plan, data)
         lengths = tuple(rule.lengths(stop - start))
-        # learners of one plan share what is scaled alike
-        median = cache(lambda scaling, data=data, of=range(start, stop): median_distance(data, scaling, of))
         for setting in plan.settings:
             if not setting.fits(data.task, data.name):
                 continue
             learner_spec(setting.learner).check_data(setting.params, data.task, data.word)
             given = replace(setting, params=for_task(setting.params, data.task))
-            space = space_of(given, data, fixed, rule, median)
+            space = space_of(given, data.task, fixed, rule)
             trials = draw(space, rule, plan.seed)
             spec = given.spec
             alike = plan.order == "file" and plan.reps_of(spec, data) == 1 and not spec.stochastic
@@ -401,14 +396,13 @@ def _toggled(scaling: dict[str, Any], name: str) -> dict[str, Any]:
 class Space:
     """Where the settings of a learner on a data set are looked for: a unit cube of axes, scalings and pools.
 
-    first: the setting that gives all else    scalings: of its streams, its own first, each with the median
-    distance of the data's rows that are scaled so
+    first: the setting that gives all else    scalings: of its streams, its own first
     """
 
     first: Setting
     axes: tuple[Axis, ...]
     pools: tuple[dict[str, Any], ...]
-    scalings: tuple[tuple[dict[str, Any], float], ...]
+    scalings: tuple[dict[str, Any], ...]
 
     @property
     def dimensions(self) -> int:
@@ -418,16 +412,15 @@ class Space:
     @property
     def given(self) -> list[Setting]:
         """The first setting, scaled in all ways."""
-        return [replace(self.first, scaling=scaling) for scaling, _ in self.scalings]
+        return [replace(self.first, scaling=scaling) for scaling in self.scalings]
 
     def at(self, point: list[float]) -> Setting | None:
         """Return the setting at a point of the cube, None where the learner does not allow it."""
         params, rest = dict(self.first.params), list(point[len(self.axes) :])
-        scaling, middle = _share(self.scalings, rest.pop() if len(self.scalings) > 1 else 0.0)
+        scaling = _share(self.scalings, rest.pop() if len(self.scalings) > 1 else 0.0)
         for axis, share in zip(self.axes, point, strict=False):
-            form = axis.form
-            value = form.at(share, middle) if isinstance(form, Widths) else form.at(share)
-            params[axis.name] = {**params[axis.name], axis.part: value} if axis.part else value
+            value, known = axis.form.at(share), params[axis.name]
+            params[axis.name] = check_kernel(with_part(known, axis.part, value)) if axis.part else value
         try:
             learner_spec(self.first.learner).check_together(params)
         except UserError:
@@ -441,31 +434,10 @@ def _share(choices: Sequence[Any], share: float) -> Any:
     return choices[min(int(share * len(choices)), len(choices) - 1)]
 
 
-Scaled = tuple[tuple[str, Any], ...]  # the words of Setting.scaling
-
-
-def space_of(
-    first: Setting,
-    data: DataRef,
-    fixed: Collection[str],
-    rule: Rule,
-    median: Callable[[Scaled], float] | None = None,
-) -> Space:
-    """Return where the settings of a learner are looked for.
-
-    median: the median distance of the rows that the trials begin with; None is that of the first rows
-    """
-    searched = tuple(axes(first.spec, data.task, fixed))
-    by_median = any(isinstance(axis.form, Widths) for axis in searched)
-
-    def middle(scaling: dict[str, Any]) -> float:
-        if not by_median:
-            return 1.0
-        words = tuple(scaling.items())
-        return median(words) if median else median_distance(data, words)
-
-    scalings = tuple((scaling, middle(scaling)) for scaling in scalings_to_try(first, data.task, fixed))
-    return Space(first, searched, tuple(pools_to_try(first, rule, fixed)), scalings)
+def space_of(first: Setting, task: str, fixed: Collection[str], rule: Rule) -> Space:
+    """Return where the settings of a learner are looked for, on data of this task."""
+    pools, scalings = pools_to_try(first, rule, fixed), scalings_to_try(first, task, fixed)
+    return Space(first, tuple(axes(first.spec, task, fixed)), tuple(pools), tuple(scalings))
 
 
 def draw(space: Space, rule: Rule, seed: int) -> tuple[Setting, ...]:
@@ -487,26 +459,3 @@ def draw(space: Space, rule: Rule, seed: int) -> tuple[Setting, ...]:
             if setting := space.at(sequence.random(1)[0].tolist()):
                 drawn.setdefault(setting.identity, setting)
     return tuple(drawn.values())[: rule.trials]
-
-
-def median_distance(data: DataRef, scaling: Scaled, of: range | None = None) -> float:
-    """Return the median distance of the first rows of a data set, scaled as a setting scales them.
-
-    1 where it is 0. No label is looked at. of: the rows that may be looked at, all by default
-    """
-    import numpy as np
-    from scipy.sparse import csr_array
-    from scipy.spatial.distance import pdist
-
-    from omkl.engine.stream import make_stream
-    from omkl.passes.scaling import Scaling
-
-    dataset = compact(data.load())
-    rows = np.array((of or range(dataset.T))[:FIRST])
-    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows, dataset.n_classes)
-    words = Scaling.of(dict(scaling), dataset)
-    scaled = words.scaled(stream, True)[0] if words else stream
-    shape = len(scaled.indptr) - 1, dataset.d
-    X = csr_array((scaled.values, scaled.indices, scaled.indptr), shape=shape)[scaled.order]
-    distances = pdist(X[:, np.unique(X.indices)].toarray()) if X.nnz and len(rows) > 1 else np.zeros(1)
-    return float(np.median(distances)) or 1.0

@@ -25,6 +25,7 @@ _COUNTS = {"mistakes": "mistakes", VECTORS: "n_sv_sum", SHARE: "averaged_rate"} 
 def bounded(plan: "Plan") -> "Plan":
     """Return the plan without yardsticks. Raises UserError for a learner or data without a theorem."""
     from omkl.config import learner_spec, learner_specs
+    from omkl.config.kernel_kinds import in_medians
     from omkl.passes.scaling import any_gaps
 
     if plan.rounds:
@@ -37,6 +38,10 @@ def bounded(plan: "Plan") -> "Plan":
         if function_of(learner_spec(setting.learner)) is None:
             having = [name for name, spec in learner_specs().items() if function_of(spec)]
             raise UserError(f"algo={setting.learner} has no bound; these have: {', '.join(having)}")
+        if in_medians(setting.kernels):
+            raise UserError(
+                f"algo={setting.learner}: the theorems are for kernels that stay; give each width as a number"
+            )
     for ref in plan.data:
         if ref.n_classes > 2:
             raise UserError(f"data={ref.name} has {ref.n_classes} classes; the theorems are for two")

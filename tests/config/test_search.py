@@ -2,16 +2,12 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-import scipy.spatial
 
 from omkl.config import Setting, learner_spec, learner_specs
 from omkl.config.kernel_kinds import pool as pool_named
 from omkl.config.parameters import Choices, Range, parse_search
-from omkl.data import from_arrays
-from omkl.data.ref import of_dataset
-from omkl.runs.tuning import axes, median_distance, pools_to_try, rule_from, scalings_to_try, space_of
+from omkl.runs.tuning import axes, pools_to_try, rule_from, scalings_to_try, space_of
 from omkl.runs.tuning import draw as draw_of
 from omkl.schema import domain_check
 
@@ -32,15 +28,8 @@ def rule(trials):
     return rule_from({"trials": trials})
 
 
-def draw(first, data, fixed, given, seed):
-    return list(draw_of(space_of(first, data, fixed, given), given, seed))
-
-
-def rows(task="classification", size=1.0):
-    """60 rows of 4 numbers."""
-    rng = np.random.default_rng(0)
-    X, y = size * rng.normal(size=(60, 4)), rng.normal(size=60)
-    return of_dataset(from_arrays(X, y > 0 if task == "classification" else y, task=task))
+def draw(first, task, fixed, given, seed):
+    return list(draw_of(space_of(first, task, fixed, given), given, seed))
 
 
 def test_a_range_is_even_in_its_logarithm_and_ends_at_its_ends():
@@ -94,7 +83,7 @@ def test_every_learner_draws_settings_that_it_allows():
     for spec in learner_specs().values():
         for task in spec.tasks:
             first = setting(spec, task)
-            drawn = draw(first, rows(task), (), rule(5), 1)
+            drawn = draw(first, task, (), rule(5), 1)
             assert drawn[0] == first
             pools = len(pools_to_try(first, rule(5))) or 1
             scalings = len(scalings_to_try(first, task))
@@ -109,43 +98,39 @@ def test_every_learner_draws_settings_that_it_allows():
 
 
 def test_more_settings_begin_with_the_same_and_fixed_values_stay():
-    first, data = setting(learner_spec("norma")), rows()
-    few = draw(first, data, ["eta"], rule(4), 1)
-    assert draw(first, data, ["eta"], rule(7), 1)[:4] == few
+    first, task = setting(learner_spec("norma")), "classification"
+    few = draw(first, task, ["eta"], rule(4), 1)
+    assert draw(first, task, ["eta"], rule(7), 1)[:4] == few
     assert {one.params["eta"] for one in few} == {first.params["eta"]}
-    assert draw(first, data, ["eta"], rule(4), 2)[1:] != few[1:]
+    assert draw(first, task, ["eta"], rule(4), 2)[1:] != few[1:]
     perceptron = setting(learner_spec("perceptron"))  # 14 kernels, its default among them
-    assert len(draw(perceptron, data, ["scale"], rule(30), 1)) == 14
-    assert len(draw(perceptron, data, (), rule(40), 1)) == 28
+    assert len(draw(perceptron, task, ["scale"], rule(30), 1)) == 14
+    assert len(draw(perceptron, task, (), rule(40), 1)) == 28
 
 
 def test_a_learner_chooses_among_pools_that_it_can_use_unless_one_is_given():
-    first = setting(learner_spec("omkc_dd"))
-    names = {one.pool["name"] for one in draw(first, rows(), (), rule(30), 1)}
-    assert names == {"paper16", "paper16_cosine", "gauss13"}
-    assert {one.pool["name"] for one in draw(first, rows(), ["pool"], rule(9), 1)} == {"paper16"}
-    assert {one.pool["name"] for one in draw(first, rows(), ["omkc_dd.pool"], rule(9), 1)} == {"paper16"}
-    features = setting(learner_spec("raker"))  # Gaussian kernels alone
-    assert {one.pool["name"] for one in draw(features, rows(), (), rule(30), 1)} == {"gauss3", "gauss13"}
-    assert pools_to_try(first, replace(rule(5), pools=())) == []
+    def names(learner, fixed, trials=9):
+        drawn = draw(setting(learner_spec(learner)), "classification", fixed, rule(trials), 1)
+        return {one.pool["name"] for one in drawn}
+
+    assert names("omkc_dd", (), 30) == {"paper16", "paper16_cosine", "gauss13"}
+    assert names("omkc_dd", ["pool"]) == names("omkc_dd", ["omkc_dd.pool"]) == {"paper16"}
+    assert names("raker", (), 30) == {"gauss3", "gauss13"}  # Gaussian kernels alone
+    assert pools_to_try(setting(learner_spec("raker")), replace(rule(5), pools=())) == []
 
 
-def test_widths_are_multiples_of_the_median_distance_of_the_data_as_scaled():
+def test_widths_are_searched_in_medians():
     first = setting(learner_spec("alma"))
-    near, far = rows(), rows(size=1000.0)
-    assert median_distance(far, ()) == pytest.approx(1000 * median_distance(near, ()))
-    scaled = (("scale", "online"),)
-    assert median_distance(far, scaled) == pytest.approx(median_distance(near, scaled))
-    distances = scipy.spatial.distance.pdist(near.load().values.reshape(-1, 4))
-    assert median_distance(near, ()) == pytest.approx(np.median(distances))
-    own = [one.params["kernel"]["sigma"] for one in draw(first, near, ["scale"], rule(9), 1)[1:]]
-    other = [one.params["kernel"]["sigma"] for one in draw(first, far, ["scale"], rule(9), 1)[1:]]
-    assert other == pytest.approx([1000 * sigma for sigma in own], rel=0.01)
-    both = [one for one in draw(first, far, (), rule(40), 1)[2:] if one.scaling]
-    widths = [one.params["kernel"]["sigma"] / median_distance(far, scaled) for one in both]
-    assert 0.05 < min(widths) < 0.5 < 2 < max(widths) < 10  # of rows that are scaled so
-    width = only("median 0.5 2", name="gamma")["regression"][""]
-    assert [width.at(share, 3.0) for share in (0, 1)] == pytest.approx([0.5 / 1.5**2, 0.5 / 6.0**2], rel=0.01)
+    drawn = draw(first, "classification", ["scale"], rule(30), 1)[1:]
+    words = [one.params["kernel"]["sigma"] for one in drawn]
+    multiples = [float(word.removesuffix(" median")) for word in words]
+    assert 0.0625 <= min(multiples) < 0.3 < 2 < max(multiples) <= 8
+    okr = draw(setting(learner_spec("okr"), "regression"), "regression", ["scale", "target"], rule(5), 1)[1:]
+    assert all(one.params["kernel"].keys() == {"kind", "sigma"} for one in okr)  # its default has a gamma
+    width = only({"gamma": "median 0.5 2"}, "kernel", {"kind": "gaussian", "gamma": 1.0})["regression"][
+        "gamma"
+    ]
+    assert [width.at(share) for share in (0, 0.5, 1)] == ["0.5 median", "1 median", "2 median"]
     assert str(width) == ": widths 0.5 to 2 times the median distance"
 
 

@@ -9,6 +9,7 @@ from scipy.special import log_ndtr, ndtr
 
 from omkl.config import learner_spec, members_of
 
+from . import medians
 from .classes import Notes, classes_of
 from .expansion import Expansions
 from .scaling import scaled_rows
@@ -104,14 +105,12 @@ def margins(member, X, y, rng):
     given = member.kernel_pool or {"kernels": [], "normalise": "none"}
     hyper = {name: value for name, value in member.params.items() if name != "kernel"}
     hyper["pool_normalise" if "normalise" in hyper else "normalise"] = given["normalise"]
-    result = importlib.import_module(str(__package__)).TWINS[member.learner](
-        X, y, given["kernels"], rng=rng, **hyper
-    )
-    scores = result.scores[:, None] if result.class_scores is None else result.class_scores
+    twin = importlib.import_module(str(__package__)).TWINS[member.learner]
+    scores, of_classes = medians.scores(twin, X, y, given["kernels"], rng=rng, **hyper)
     if member.spec.probabilities:
-        P = np.clip(scores + 0.5 * (result.class_scores is None), 1e-6, 1 - 1e-6)
+        P = np.clip(scores[:, None] + 0.5 if of_classes is None else of_classes, 1e-6, 1 - 1e-6)
         return np.log(P / (1 - P))
-    return scores
+    return scores[:, None] if of_classes is None else of_classes
 
 
 def stacked(settings, X, y, rng):

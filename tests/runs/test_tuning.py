@@ -6,9 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from scipy.spatial.distance import pdist
 from support.runner_plans import write_data
 
 import omkl.data
@@ -18,7 +16,7 @@ from omkl.cli import main
 from omkl.config import learner_specs
 from omkl.config import plan as make_plan
 from omkl.errors import Overflow, UserError
-from omkl.runs import runner, tuning
+from omkl.runs import runner
 from omkl.runs.runner import run_plan
 from omkl.runs.tuning import assumed, parts, races, rule_of, run_races, searched_scaling
 from omkl.seeds import tuning_seed
@@ -115,25 +113,6 @@ def test_a_trial_that_lost_a_permutation_is_not_judged(ran, words, monkeypatch):
     others = [setting for setting in race.trials if setting != best]
     assert end.setting == min(others, key=lambda setting: abs(math.log10(setting.params["r"] / 30)))
     assert end.failed == 1 + sum(setting.params["r"] > 100 for setting in others)
-
-
-@pytest.mark.parametrize("first", [tuning.FIRST, 7])
-def test_widths_are_sought_around_the_median_distance_of_the_first_rounds_that_count(
-    first, words, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(tuning, "FIRST", first)
-    X = np.random.default_rng(0).normal(size=(T, 2))
-    X[: T // 2] *= 100
-    lines = [f"{'+1' if i % 3 else '-1'} 1:{a!r} 2:{b!r}\n" for i, (a, b) in enumerate(X.tolist())]
-    (tmp_path / "far.libsvm").write_text("".join(lines))
-    own = ["algo=norma", f"data={tmp_path / 'far.libsvm'}", "trials=2", "order=file"]
-    half = T // 2  # in file order the trials see the first part of the rounds
-    for rounds, rows in (
-        ([], X[: T // tuning.SHARE]),
-        ([f"rounds={half}:{T}"], X[half : half + (T - half) // tuning.SHARE]),
-    ):
-        (race,), _ = started([*own, *rounds])
-        assert race.space.scalings[0][1] == pytest.approx(np.median(pdist(rows[:first])))
 
 
 def test_scaling_is_searched_with_the_rest_unless_it_is_given(ran, words, tmp_path, capsys):
