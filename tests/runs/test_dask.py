@@ -75,7 +75,7 @@ def test_innocent_cells_outlive_poison_ones_that_take_their_data_with_them(clust
 @pytest.mark.slow
 def test_other_versions_on_the_workers_are_refused(cluster, monkeypatch):
     names = ("omkl", "numpy", "scipy", "numba", "llvmlite")
-    monkeypatch.setattr(provenance, "deciding", lambda: dict.fromkeys(names, "0.1"))
+    monkeypatch.setattr(provenance, "deciding_versions", lambda: dict.fromkeys(names, "0.1"))
     with pytest.raises(
         OmklError, match=r"a dask worker cannot run cells: the versions on .* differ"
     ) as error:
