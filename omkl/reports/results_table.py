@@ -1,6 +1,5 @@
 """The table of results: a run's or a sweep's summary as a table, with its terms and warnings."""
 
-import json
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +26,7 @@ from omkl.reports.captions import (
 from omkl.reports.measures import MOST_NAMED, WORST, best_of, classes_text, measure_of, signed_measures
 from omkl.reports.rows import ReportPlan, rounds_text
 from omkl.reports.statistics import LEAST_COMMON
-from omkl.reports.summary import INNER, at_boundaries, axes_of, summary_of
+from omkl.reports.summary import at_boundaries, axes_of, csv_table, summary_of
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Columns, Rule, Spread, TableRow
 from omkl.tasks import MEASURES, OF_CLASSES, OF_PAPERS, TASK_ERROR, Measure, measures_of
@@ -403,20 +402,6 @@ def swept_names(summary: "pd.DataFrame", expected: ReportPlan) -> list[str]:
     swept = [key.split(".")[-1] for key in expected.swept if key.startswith("algo.")]
     swept = swept or [name.split(".")[0] for name in axes_of(summary)]
     return [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
-
-
-def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFrame":
-    """Return a summary as its CSV holds it; swept: hyperparameters that get columns of their own.
-
-    Measures on held-out rows are there where some row has them.
-    """
-    held_out = [f"{own.name}_{part}" for own in MEASURES.values() if own.held_out for part in ("mean", "std")]
-    table = summary.drop(columns=[*INNER, *(name for name in held_out if summary[name].isna().all())])
-    for name in swept:
-        values = [params.get(name) for params in table["params"]]
-        table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
-    table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
-    return table
 
 
 def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":

@@ -3,6 +3,7 @@
 And its rows placed on the grid of a sweep.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -359,6 +360,20 @@ def axes_of(summary: "pd.DataFrame") -> dict[str, list[float]]:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFrame":
+    """Return a summary as its CSV holds it; swept: hyperparameters that get columns of their own.
+
+    Measures on held-out rows are there where some row has them.
+    """
+    held_out = [f"{own.name}_{part}" for own in MEASURES.values() if own.held_out for part in ("mean", "std")]
+    table = summary.drop(columns=[*INNER, *(name for name in held_out if summary[name].isna().all())])
+    for name in swept:
+        values = [params.get(name) for params in table["params"]]
+        table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
+    table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
+    return table
 
 
 def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFrame":
