@@ -50,9 +50,18 @@ def test_learner_equals_its_twin(name, stream):
     assert (best >= trace.class_scores.max(axis=1) - 1e-9 * np.abs(trace.class_scores).max(axis=1)).all()
 
 
-@pytest.mark.parametrize(
-    ("at", "name", "over"), [(at, *own) for at, own in enumerate(OPTIONS) if own[0] in NAMES]
-)
+# Not of more than two classes: the slip counts vectors twice, which twins of classes do not; and at this step
+# size weights underflow, so that the order of products decides them.
+OF_TWO = [("omkc_sd", {"variant": "published"}), ("raker", {"step": "sqrt"})]
+OF_MANY = [
+    (at, name, over)
+    for at, (name, over) in enumerate(OPTIONS)
+    if name in NAMES
+    and not any(name == left_out and part_of.items() <= over.items() for left_out, part_of in OF_TWO)
+]
+
+
+@pytest.mark.parametrize(("at", "name", "over"), OF_MANY)
 def test_options_equal_the_twin(at, name, over):
     compare(name, *STREAMS[list(STREAMS)[at % 2]], **small(name, **over))
 
