@@ -62,6 +62,7 @@ class Settings(TypedDict, total=False):
     index_base: Any
     qid: Any
     block: Any
+    calibration: Any
     trials: Any
     eta: Any
     rungs: Any

@@ -255,7 +255,7 @@ def _parameter(name: str, block: Any, where: Path, tasks: list[str], searched: b
 # ------------------------------------------------------------------ values as they are written
 
 _UNSHOWN = ("kind", "source")  # of a kernel
-SCALING = ("scale", "target", "delay")  # what the store has among the hyperparameters, and is none
+SCALING = ("scale", "target", "delay", "calibration")  # the store has them among the hyperparameters
 
 
 def identity(learner: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:

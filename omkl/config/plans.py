@@ -229,6 +229,7 @@ class Scaled:
             raise UserError(f"{error}; the column of the targets is label=NAME") from None
         self.scale = request.value("scale")
         self.delay = {"delay": delay} if (delay := request.value("delay")) > 1 else {}
+        self.calibration = request.value("calibration")
         self.refs = refs
         self.own = not any(ref.is_registered for ref in refs if ref.task == "regression")
         self.by_default: dict[str, None] = {}  # the tables that are scaled without being asked for
@@ -279,6 +280,8 @@ class Scaled:
         words = {key: words[key] for key in SCALING if words.get(key, "none") != "none"}
         if ref.task != "regression":
             words.pop("target", None)
+        if self.calibration != "none" and ref.task == "classification" and not spec.probabilities:
+            words["calibration"] = self.calibration
         for word in words.keys() & spec.hyperparameters.keys():
             raise UserError(
                 f"{word}={words[word]}: {spec.name} has a hyperparameter of this name; rename it in "
@@ -511,7 +514,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
     for setting in resolved_plan.settings:
         if setting.pool:
             shown["pool"][setting.pool["name"]] = {k: v for k, v in setting.pool.items() if k != "name"}
-        shown |= {key: setting.scaling[key] for key in ("scale", "delay") if key in setting.scaling}
+        shown |= {key: value for key, value in setting.scaling.items() if key != "target"}
         name = setting.label or setting.learner
         names = (name + f" {number}" * (number > 1) for number in itertools.count(1))
         shown["algo"][next(own for own in names if own not in shown["algo"])] = _described(setting)

@@ -13,11 +13,11 @@ from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace, part
 from omkl.errors import UserError, outside, show, suggest
 from omkl.estimators.arguments import CALIBRATION, CLASS_WEIGHT, SCALED, argument_name, class_name
-from omkl.estimators.platt import Platt
 from omkl.passes.cell import warm_up_once
 from omkl.passes.learner import Learner, cannot_change
 from omkl.passes.model import Progress, Rows, noted_scores, probabilities, score
 from omkl.passes.one_pass import choose_kernels
+from omkl.passes.platt import Platt
 from omkl.passes.scaling import Scaling
 from omkl.passes.stacked import new_learner
 

@@ -20,6 +20,7 @@ from omkl.errors import OmklError
 from omkl.passes import scores
 from omkl.passes.learner import CURVE_POINTS, Threads
 from omkl.passes.overflow import asks_ranges, check_scores, check_sums, fitted
+from omkl.passes.platt import Platt
 from omkl.passes.scaling import Scaling, centred
 from omkl.passes.stacked import new_learner
 from omkl.passes.third_party import Estimator
@@ -85,7 +86,7 @@ def whole_pass(
     spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
     scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.passes.scaling`, and
-    ``delay`` of the labels, see `run_delayed`
+    ``delay`` of the labels, see `run_delayed`, and ``calibration`` of scores that are no probabilities
     threads: that share a block's rows (see `omkl.passes.learner`); nothing but the time depends on it.
     on_part: called with the number of rounds done, at most 100 times. test: a Dataset, and rows of it that
     are held out. own: whether targets are the user's own, so that rounds before they have varied count in no
@@ -112,13 +113,20 @@ def whole_pass(
     if spec.estimator:
         learner.check_spoke()
     left_out = scores.before_variation(stream.y, delay) if own else None
-    figures = _figures(learner, stream, trace, seconds, weights, task, left_out)
+    P, platt = None, None
+    if task == "classification":
+        P = scores.probabilities_of(learner, stream, trace)
+        if P is None and (scaling or {}).get("calibration") and scores.are_noted(stream, trace):
+            platt = Platt(plan.dataset.n_classes)
+            P = platt.in_turn(*scores.of_all_classes(stream, trace), delay)
+    figures = _figures(learner, stream, trace, seconds, weights, task, left_out, P)
     if task == "classification":
         figures["confusion"] = confusion.counted(*scores.classes_of(stream, trace), plan.dataset.n_classes)
     if not spec.estimator:  # another package does not say what it holds
         figures["memory"] = held_bytes(learner.held, stream, trace._replace(class_scores=None))
     if plan.held_out is not None:
-        figures |= scores.on_test_rows(learner, stream, plan.held_out, task, plan.dataset.n_classes, delay)
+        classes = plan.dataset.n_classes
+        figures |= scores.on_test_rows(learner, stream, plan.held_out, task, classes, delay, platt)
     return Ended(figures, learner, trace)
 
 
@@ -202,11 +210,12 @@ def _figures(
     weights: dict[int, list[float]],
     task: str,
     left_out: np.ndarray | None = None,
+    P: np.ndarray | None = None,
 ) -> dict:
     """Return a cell's figures from the final state and the trace of its rounds.
 
     learner: a Learner, or an Estimator of another package, which stores and weighs nothing that is counted
-    left_out (T,): rounds of a regression that count in no measure
+    left_out (T,): rounds of a regression that count in no measure    P (T, C): probabilities of the classes
     """
     T = trace.score.size
     _check_recorded(trace.score)
@@ -216,7 +225,7 @@ def _figures(
     else:
         measured, curve, rounds = _of_mistakes(trace, points)
     if task == "classification":
-        values, rounds = scores.of_classes(stream, trace, scores.probabilities_of(learner, stream, trace))
+        values, rounds = scores.of_classes(stream, trace, P)
         measured |= values
     for name, each in rounds.items():
         if (sums := scores.sums_of(each)) is not None:

@@ -13,6 +13,7 @@ from omkl.passes.learner import Learner
 from omkl.passes.model import scored
 from omkl.passes.model_file import pack, unpack
 from omkl.passes.overflow import check_scores, check_sums
+from omkl.passes.platt import Platt
 from omkl.passes.scaling import Scaling
 from omkl.store.fields import hits_of, of_counts
 from omkl.tasks import BINS, WITHIN_95
@@ -28,18 +29,29 @@ def of_classes(stream: Stream, trace: Trace, P: np.ndarray | None) -> tuple[Valu
     P (T, C): probabilities of the classes, None of a learner without. A measure that has no value is left
     out: an AUC of one class, or of scores that nobody noted.
     """
-    label = stream.label if stream.label is not None else (stream.y > 0).astype(np.int64)
+    scores, label = of_all_classes(stream, trace)
     values: Values = {"kappa_temporal": kappa_temporal(label, trace.mistake)}
     rounds: Rounds = {}
-    scores = trace.score[:, None] if stream.label is None else trace.class_scores
-    is_noted = len(scores) == len(label) and not unrecorded(scores[:, -1]).any()
-    if is_noted and (area := auc(label, scores)) is not None:
+    if are_noted(stream, trace) and (area := auc(label, scores)) is not None:
         values["auc"] = area
     if P is not None:
         rounds["log_loss"] = -np.log(np.clip(P[np.arange(len(label)), label], LEAST_P, 1.0))
         rounds["brier"] = brier(label, P)
         values["ece"] = calibration_error(P.max(axis=1), ~trace.mistake)
     return values, rounds
+
+
+def of_all_classes(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores (T, C) of the classes, of two that of +1 (T, 1), and the true ones (T,) from 0."""
+    if stream.label is None:
+        return trace.score[:, None], (stream.y > 0).astype(np.int64)
+    return trace.class_scores, stream.label
+
+
+def are_noted(stream: Stream, trace: Trace) -> bool:
+    """Whether a pass has noted the scores of all classes in each round."""
+    scores, label = of_all_classes(stream, trace)
+    return len(scores) == len(label) and not unrecorded(scores[:, -1]).any()
 
 
 def classes_of(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
@@ -59,8 +71,7 @@ def probabilities_of(learner: Any, stream: Stream, trace: Trace) -> np.ndarray |
         return None
     if stream.label is None:
         return np.column_stack([0.5 - trace.score, 0.5 + trace.score])
-    noted = len(trace.class_scores) == stream.T and not unrecorded(trace.class_scores[:, -1]).any()
-    return trace.class_scores if noted else None
+    return trace.class_scores if are_noted(stream, trace) else None
 
 
 def kappa_temporal(label: np.ndarray, mistake: np.ndarray) -> float:
@@ -179,12 +190,19 @@ _LEAST_LOG = -650.0  # of what is left of the oldest term: below it, coefficient
 
 
 def on_test_rows(
-    learner: Any, learnt: Stream, test: Stream, task: str, classes: int, delay: int = 1
+    learner: Any,
+    learnt: Stream,
+    test: Stream,
+    task: str,
+    classes: int,
+    delay: int = 1,
+    platt: Platt | None = None,
 ) -> Values:
     """Return the measures of the last hypothesis on test rows, and of the averaged one, where it is known.
 
     learner: a Learner, or an Estimator of another package, after it has learnt a whole stream, whose labels
     came in batches of ``delay`` rounds
+    platt: what makes probabilities of the last hypothesis' scores, None for nothing
     Keys: test_NAME and averaged_NAME for rate (the share of mistakes) or, of a regression, rmse, and for
     each measure of a pass that has a value there. Raises Overflow where predictions do.
     """
@@ -194,7 +212,9 @@ def on_test_rows(
     return {
         f"{kind}_{name}": value
         for kind, hypothesis in found.items()
-        for name, value in _measured(hypothesis, test, task, classes).items()
+        for name, value in _measured(
+            hypothesis, test, task, classes, platt if kind == "test" else None
+        ).items()
     }
 
 
@@ -254,12 +274,15 @@ def _shrinkage(params: dict[str, Any], T: int) -> np.ndarray:
     return 1.0 - params["lam"] * eta / (np.sqrt(np.arange(1.0, T + 1.0)) if falls else np.ones(T))
 
 
-def _measured(learner: Any, test: Stream, task: str, classes: int) -> Values:
+def _measured(learner: Any, test: Stream, task: str, classes: int, platt: Platt | None) -> Values:
     """Return the measures on rows of which nothing is learnt, those of an order left out."""
     trace = scored(learner, test) if isinstance(learner, Learner) else learner.run(test, learn=False)[0]
     check_scores(trace.score, what="held-out row")
     if task == "classification":
-        values, rounds = of_classes(test, trace, probabilities_of(learner, test, trace))
+        P = probabilities_of(learner, test, trace)
+        if platt is not None and are_noted(test, trace):
+            P = platt.probabilities(of_all_classes(test, trace)[0])
+        values, rounds = of_classes(test, trace, P)
         del values["kappa_temporal"]
         values["rate"] = float(np.count_nonzero(trace.mistake) / test.T)
         hits = hits_of(counted(*classes_of(test, trace), classes))

@@ -28,13 +28,13 @@ from omkl.data.reading.tables import of_frame
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, show
 from omkl.estimators.make import calibrate, class_probabilities
-from omkl.estimators.platt import Platt
 from omkl.passes import model_file
 from omkl.passes.cell import warm_up_once
 from omkl.passes.learner import Learner
 from omkl.passes.model import Progress, class_scores, classify, half_width, has_std, score, score_and_std
 from omkl.passes.one_pass import choose_kernels
 from omkl.passes.overflow import check_rows
+from omkl.passes.platt import Platt
 from omkl.passes.scaling import Scaling, centred
 from omkl.passes.stacked import new_learner
 from omkl.tasks import for_task
@@ -98,8 +98,13 @@ def fit_model(plan: Plan) -> SavedModel:
     if "scale" not in setting.scaling:
         warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
-    learner.run(stream, progress=progress)
-    return SavedModel(learner, progress, {**described_data(data), "order": plan.order, "seed": plan.seed})
+    trace, _ = learner.run(stream, progress=progress)
+    about = {**described_data(data), "order": plan.order, "seed": plan.seed}
+    if "calibration" in setting.scaling:
+        calibration = Platt(classes)
+        calibrate(calibration, stream, trace)
+        about["platt"] = calibration.to_json()
+    return SavedModel(learner, progress, about)
 
 
 def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int, where: str) -> None:
@@ -288,8 +293,8 @@ def probabilities_of_classes(model: SavedModel, rows: Rows) -> dict[str, np.ndar
     calibration = _calibration(learner, about)
     if about["task"] != "classification" or not (learner.spec.probabilities or calibration):
         raise UserError(
-            f"{learner.spec.label} has no probabilities; algo=auto has some, and so have models that an "
-            "estimator with calibration='platt' saved"
+            f"the model of {learner.spec.label} has no probabilities; train it with calibration=platt, or "
+            "another learner such as auto"
         )
     P = class_probabilities(learner, calibration, (rows.indptr, rows.indices, rows.values))
     return dict(zip(map(str, about.get("classes") or ["-1", "1"]), P.T, strict=True))

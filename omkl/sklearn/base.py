@@ -21,7 +21,7 @@ from omkl.data.dataset import MANY, far_feature, far_text
 from omkl.errors import UserError, outside
 from omkl.estimators import Copied, Later, dense_rows, sparse_rows
 from omkl.estimators.arguments import CLASS_WEIGHT, WEIGHTLESS, argument_name
-from omkl.estimators.platt import Platt
+from omkl.passes.platt import Platt
 
 if TYPE_CHECKING:
     from omkl.engine import stream as streams

@@ -1,6 +1,7 @@
 """Probabilities: of learners that have them, and of others by online Platt scaling; who needs them, works."""
 
 import copy
+import json
 import math
 import pickle
 
@@ -13,11 +14,13 @@ from sklearn.model_selection import cross_val_predict
 
 import omkl
 import omkl.sklearn
+from omkl.cli import main
 from omkl.config import learner_specs
 from omkl.estimators.arguments import class_name
-from omkl.estimators.platt import PRIOR, Platt
 from omkl.passes.model import probabilities
 from omkl.passes.model_file import read_model
+from omkl.passes.one_pass import whole_pass
+from omkl.passes.platt import PRIOR, Platt
 from omkl.sklearn import ArowClassifier, EgpcClassifier, OmkcDdClassifier, PerceptronClassifier
 
 OWN = [spec for spec in learner_specs().values() if spec.probabilities]
@@ -168,3 +171,41 @@ def test_estimators_that_need_probabilities_work(model):
         made = wrapper.fit(X, y)
         assert distinct(made.predict_proba(X), y, made.classes_)
         assert made.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("delay", [1, 7])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_run_measures_calibrated_probabilities_before_each_label(classes, delay):
+    """As a loop over the scores of the pass does, and the pass itself stays as it is."""
+    X, y = rows(classes=classes)
+    data, order, spec = omkl.data.from_arrays(X, y), np.arange(len(y)), omkl.config.learner_spec("arow")
+    how = {"delay": delay, "calibration": "platt"}
+    figures, _, trace = whole_pass(spec, spec.usual("classification"), None, data, order, 7, scaling=how)
+    scores = trace.score[:, None] if classes == 2 else trace.class_scores
+    true = np.searchsorted(LETTERS, y)
+    platt, losses = Platt(classes), []
+    for t in range(len(y)):
+        if t % delay == 0:
+            platt.learn(scores[max(0, t - delay) : t], true[max(0, t - delay) : t])
+        losses.append(-np.log(platt.probabilities(scores[t : t + 1])[0, true[t]]))
+    assert figures["log_loss"] == pytest.approx(np.mean(losses), rel=1e-9)
+    plain = whole_pass(spec, spec.usual("classification"), None, data, order, 7, scaling={"delay": delay})
+    assert plain.figures["mistakes"] == figures["mistakes"]
+    assert "log_loss" not in plain.figures
+
+
+def test_a_model_of_the_command_line_has_probabilities(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
+    rows = "".join(f"{x:.3f},{'yes' if x > 0 else 'no'}\n" for x in np.linspace(-1, 1, 80)[::7].repeat(4))
+    (tmp_path / "my.csv").write_text("v,class\n" + rows)
+    assert main(["fit", "algo=perceptron", "data=my.csv", "--out", "plain"]) == 0
+    assert main(["predict", "plain", "my.csv", "--proba"]) == 2
+    assert "train it with calibration=platt" in capsys.readouterr().err
+    assert main(["fit", "algo=perceptron", "data=my.csv", "calibration=platt", "--out", "model"]) == 0
+    assert main(["update", "model", "my.csv"]) == 0
+    capsys.readouterr()
+    assert main(["predict", "model", "my.csv", "--proba", "--format", "json"]) == 0
+    for row in json.loads(capsys.readouterr().out):
+        assert row["P no"] + row["P yes"] == pytest.approx(1.0)
+        assert (row["P yes"] > 0.5) == (row["score"] > 0) or abs(row["P yes"] - 0.5) < 0.2

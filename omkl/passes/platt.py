@@ -41,6 +41,18 @@ class Platt:
             for c, (own, s) in enumerate(zip(self.each, margins, strict=True)):
                 _step(own, s, float(true == (c if len(self.each) > 1 else 1)))
 
+    def in_turn(self, scores: np.ndarray, label: np.ndarray, delay: int = 1) -> np.ndarray:
+        """Return the probabilities (T, C) of each round before it is learnt, and learn all rounds.
+
+        scores, label: as of `learn`    delay: labels come in batches of so many rounds
+        """
+        parts = []
+        for start in range(0, len(scores), delay):
+            batch = slice(start, start + delay)
+            parts.append(self.probabilities(scores[batch]))
+            self.learn(scores[batch], label[batch])
+        return np.concatenate(parts)
+
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return probabilities (n, C) of all classes; scores: as of `learn`."""
         rows = []
