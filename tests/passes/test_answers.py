@@ -7,7 +7,7 @@ import pytest
 from river import linear_model, preprocessing
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import BayesianRidge
+from sklearn.linear_model import BayesianRidge, SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -50,6 +50,27 @@ class InPlace(Plain):
     def partial_fit(self, X, y, classes=None):
         super().partial_fit(X, y, classes)
         X[:] = 0.0
+
+
+class Refitted(Plain):
+    """Fits, predicts, and changes the rows that it is fitted on."""
+
+    changes = True
+
+    def fit(self, X, y):
+        self.classes_, self.w_ = np.unique(y), np.zeros(X.shape[1])
+        for x, label in zip(X, y, strict=True):
+            super().partial_fit(x[None], [label])
+        if self.changes:
+            X[:] = 100.0
+
+    partial_fit = None
+
+
+class RefittedGently(Refitted):
+    """Leaves its rows as they are."""
+
+    changes = False
 
 
 class ZeroOne(Plain):
@@ -127,6 +148,8 @@ def mistakes(model, y=Y):
 
 def test_a_row_of_its_own_for_each_call():
     assert mistakes(InPlace()) == mistakes(Plain())
+    changed, left = (omkl.refit(kind(), grow=1.1) for kind in (Refitted, RefittedGently))
+    assert mistakes(changed) == mistakes(left) < 80
 
 
 @pytest.mark.parametrize("names", [("no", "yes"), (1, 2)], ids=str)
@@ -169,6 +192,9 @@ def test_what_cannot_predict_yet_errs():
 
 def test_a_tie_counts_as_the_estimator_predicts():
     assert mistakes(Tied()) == 1 + (Y[1:] == "yes").sum()
+    zero = np.zeros((120, 3))  # a score of 0 is scikit-learn's first class
+    result = omkl.run((zero, Y), algo=[SGDClassifier(fit_intercept=False)], scale="none", **SERIAL)
+    assert result.cells.mistakes[0] == 1 + (Y[1:] == "yes").sum()
 
 
 # ------------------------------------------------------------------ measures

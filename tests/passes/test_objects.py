@@ -321,6 +321,13 @@ def test_a_seed_that_the_object_names_stays(model, name):
     assert getattr(spec.fresh(params, 7), name) == 3
 
 
+def test_two_steps_that_draw_have_seeds_of_their_own():
+    spec, params = spec_of(make_pipeline(RBFSampler(), SGDClassifier()))
+    sampler, last = (step for _, step in spec.fresh(params, 7).steps)
+    assert sampler.random_state != last.random_state
+    assert {sampler.random_state, last.random_state} == {7, 8}
+
+
 def test_a_worker_with_another_version_says_so():
     spec, _ = spec_of(GaussianNB())
     spec.packages["scikit-learn"], own = "0.1", spec.packages["scikit-learn"]

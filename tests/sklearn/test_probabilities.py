@@ -113,6 +113,7 @@ def test_platt_scaling_of_more_classes_is_one_for_each_of_the_margins():
     rng = np.random.default_rng(3)
     label = rng.integers(3, size=150)
     scores = rng.normal(size=(150, 3)) + 2 * np.eye(3)[label]
+    scores[5::10, 1] = scores[5::10, 0] = scores[5::10].max(axis=1)  # two are the highest
     platt = Platt(3)
     platt.learn(scores, label)
     margins = np.array([[s - max(np.delete(row, c)) for c, s in enumerate(row)] for row in scores])
