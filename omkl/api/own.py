@@ -78,7 +78,7 @@ class ChosenLearner(Setting, Shown):
 
 
 @in_python
-def learner(name: Any, *, pool: str | None = None, label: str | None = None, **params: Any) -> ChosenLearner:
+def learner(name: Any, *, pool: Any = None, label: str | None = None, **params: Any) -> ChosenLearner:
     """Return a learner with settings of its own.
 
     Parameters
@@ -87,7 +87,7 @@ def learner(name: Any, *, pool: str | None = None, label: str | None = None, **p
         The learner's name or label, such as ``"alma"`` or ``"OMKC(D,D)"``; `learners` lists all. Or an
         estimator with ``partial_fit`` or ``learn_one``, whose parameters are its own.
     pool
-        The name of its pool of kernels, for a learner that runs on one.
+        The name of its pool of kernels, for a learner that runs on one; or a kernel, or a list of kernels.
     label
         Its name in tables and figures.
     params

@@ -41,8 +41,8 @@ def page(tmp_path, monkeypatch):
     (tmp_path / "results" / "mine").mkdir(parents=True)
     kernel = {"kind": "gaussian"}
     won = {
-        "alma": {"params": {"kernel": {**kernel, "sigma": 0.01}}},
-        "lasvm": {"params": {"kernel": {**kernel, "sigma": 200.0}}},
+        "alma": {"params": {"kernel": {**kernel, "sigma": "0.0001 median"}}},
+        "lasvm": {"params": {"kernel": {**kernel, "sigma": "1 median"}}},
         "omkc_ss": {"params": {}, "pool": "paper16_cosine"},
         "egpc": {"params": {}},
         "arow": {"params": {}},
@@ -61,7 +61,7 @@ def test_defaults_get_the_widths_and_pools_that_others_found(page):
     made = tuner_check.borrowed(run, plans["first"], plans["first"].data[0])
     settings = [setting for plan in made for setting in plan.settings]
     widths = {s.learner: s.params["kernel"]["sigma"] for s in settings if "kernel" in s.params}
-    assert widths == {"alma": 200.0, "lasvm": 0.01}
+    assert widths == {"alma": "1 median", "lasvm": "0.0001 median"}
     pools = {(s.learner, s.pool["name"]) for s in settings if s.pool}
     assert pools == {("omkc_ss", "gauss13")}  # egpc takes Gaussian kernels alone
     assert all(s.params == learner_spec(s.learner).usual("classification") for s in settings if s.pool)
@@ -80,7 +80,7 @@ def test_a_tuned_row_that_loses_to_a_default_is_listed(page, monkeypatch, capsys
     (own,) = [one for one in found if one.learner == "ALMA"]
     assert own.error > own.other
     assert own.p < 0.05
-    assert "sigma=200" in own.what
+    assert "sigma=1 median" in own.what
     out = capsys.readouterr().out.splitlines()
     assert str(own) in out
     assert out[-1].startswith("3 comparisons, ")

@@ -151,7 +151,7 @@ def test_scaling_is_searched_with_the_rest_unless_it_is_given(ran, words, tmp_pa
 def test_what_of_scaling_is_searched(words, scalings, tmp_path):
     data = write_data(tmp_path / "own.libsvm", T)
     study = Study.of(Call.of(" ".join([*words, f"data={data}", "trials=4"])))
-    assert [own for own, _ in study.races[0].space.scalings] == scalings
+    assert list(study.races[0].space.scalings) == scalings
 
 
 def test_a_race_continues_and_overflows_are_not_tried_again(ran, words):
