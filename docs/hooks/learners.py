@@ -13,7 +13,7 @@ from typing import Any
 from hooks import references
 from hooks.tables import markdown, results_of
 from omkl.algorithms import function
-from omkl.api.lists import (
+from omkl.api.learner_help import (
     KERNELS,
     TASK,
     command_of,

@@ -1,17 +1,9 @@
-"""Lists of what there is: learners, their groups, data sets, pools, papers; and what is said of a learner."""
+"""Lists of what there is: learners, their groups, data sets, pools, papers."""
 
-import csv
-import textwrap
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from omkl import conf
-from omkl.config import LearnerSpec, learner_spec, learner_specs, members_of
-from omkl.config.learners import is_bounded
-from omkl.config.parameters import value_text
 from omkl.errors import counted
-from omkl.tasks import by_task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +43,7 @@ def _frame(rows: Rows, index: str) -> "pd.DataFrame":
 
 def learner_rows() -> Rows:
     """Return what `omkl list algos` prints, and in other formats than text also label to source."""
-    from omkl.api.lists import first_sentence, memory_of, of_tasks, rank_of
+    from omkl.api.learner_help import first_sentence, memory_of, of_tasks, rank_of
     from omkl.config import learner_specs
 
     return [
@@ -120,7 +112,7 @@ def pool_rows() -> Rows:
 
 def kernel_rows() -> Rows:
     """Return what `omkl list kernels` prints."""
-    from omkl.api.lists import of_tasks
+    from omkl.api.learner_help import of_tasks
     from omkl.config.kernel_kinds import kernel_kinds
 
     return [
@@ -186,111 +178,3 @@ def shown_of(kind: str | None, rows: Rows) -> Rows:
         return rows
     names = [name for name in ("algo", "what it does", "memory", "rank") if any(row[name] for row in rows)]
     return [{name: row[name] for name in names} for row in rows]
-
-
-# ------------------------------------------------------------------ a learner, in `omkl help NAME`
-
-TASK = {"classification": "two classes", "regression": "numbers", "novelty": "novelty detection"}
-KERNELS = {"pool": "a pool of kernels", "own": "one kernel of its own", "none": "no kernel to choose"}
-EXAMPLE = {"classification": "wdbc", "regression": "airfoil", "novelty": "usps_test"}
-RANKED = {"classification": "classes", "regression": "numbers"}  # tables of results/today that are ranked
-
-
-def tasks_of(spec: LearnerSpec) -> list[str]:
-    """Return what a learner predicts: "two and more classes", "numbers"."""
-    many = {"classification": "two and more classes"} if spec.takes(3) else {}
-    return [{**TASK, **many}[task] for task in spec.tasks]
-
-
-def first_sentence(spec: LearnerSpec) -> str:
-    """Return what a learner does, without when to take it."""
-    return spec.summary.partition(". ")[0].rstrip(".")
-
-
-def memory_of(spec: LearnerSpec) -> str:
-    """Return "bounded", "grows", or "grows without tau", of another hyperparameter."""
-    parts = spec.state.values()
-    if spec.estimator:
-        return ""
-    if is_bounded(spec):
-        return "bounded"
-    unless = next(filter(None, (getattr(resource, "unless", None) for resource in parts)), "")
-    return f"grows without {unless}" if unless else "grows"
-
-
-def command_of(spec: LearnerSpec) -> str:
-    """Return a command that runs the learner on data that are at hand."""
-    needs = spec.pool == "gaussian" and spec.kernels == "pool" and not spec.usual_pool
-    return f"omkl run algo={spec.name} data={EXAMPLE[spec.tasks[0]]}" + " pool=gauss13" * needs
-
-
-@cache
-def published_ranks(table: str) -> dict[str, tuple[float, int, int]]:
-    """Return each learner's average rank in a table of results/today, of how many rows, on how many sets.
-
-    Empty without these tables, which a checkout has. Of a learner with several rows, that under its own label
-    counts.
-    """
-    labels = {spec.label for spec in learner_specs().values()}
-    path = conf.file("paper", "today").parents[2] / "results" / "today" / f"table-{table}.csv"
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["rank"]]
-    rows.sort(key=lambda row: row["learner"] in labels)  # the last of several is its own, not a variant's
-    return {row["algo"]: (float(row["rank"]), len(rows), int(row["sets"])) for row in rows}
-
-
-def rank_of(spec: LearnerSpec, long: bool = False) -> str:
-    """Return its ranks among tuned learners, as "classes 3.4 of 55"; empty without one.
-
-    long: also on how many data sets
-    """
-    texts = []
-    for task, name in RANKED.items():
-        if task in spec.tasks and spec.name in (known := published_ranks(name)):
-            rank, rows, sets = known[spec.name]
-            texts.append(f"{name} {rank:.1f} of {rows}" + f" on {sets} data sets" * long)
-    return ", ".join(texts)
-
-
-def of_tasks(value: Any) -> str:
-    """Return a hyperparameter's value as ``50`` or ``squared (regression), logistic (classification)``."""
-    if not by_task(value):
-        return value_text(value)
-    return ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
-
-
-def _members(spec: LearnerSpec) -> list[str]:
-    """Return the members of a stack, a line each."""
-    if spec.stack is None:
-        return []
-    return ["", "members:", *(f"  {own.word}" for own in members_of(spec, {}))]
-
-
-def learner_help(name: str) -> str:
-    """Return what `omkl help NAME` prints. Raises UserError for an unknown name."""
-    spec = learner_spec(name)
-    rank = rank_of(spec, long=True)
-    facts = {
-        "in tables": spec.label,
-        "predicts": " and ".join(tasks_of(spec)),
-        "runs on": KERNELS[spec.kernels],
-        "memory": memory_of(spec),
-        "rank": rank and f"{rank}, each learner tuned",
-        "paper": spec.cite,
-        "estimator": spec.estimator or "",
-    }
-    text = [f"algo={name}", "", *textwrap.wrap(spec.summary, 100), *([""] if spec.summary else [])]
-    text += [f"{fact + ':':12}{value}" for fact, value in facts.items() if value]
-    text += _members(spec)
-    text += ["", "hyperparameters:" if spec.hyperparameters else "It has no hyperparameters."]
-    for key, parameter in spec.hyperparameters.items():
-        domain = (
-            ", ".join(map(str, parameter.domain)) if isinstance(parameter.domain, list) else parameter.domain
-        )
-        text += [f"  algo.{key}={of_tasks(parameter.value)}"]
-        text += textwrap.wrap(
-            f"{parameter.help} ({domain})", 96, initial_indent=" " * 6, subsequent_indent=" " * 6
-        )
-    return "\n".join([*text, "", f"example: {command_of(spec)}", ""])

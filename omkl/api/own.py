@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from omkl.api.call import in_python, is_object, setting_of
 from omkl.api.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, remember, text_of
-from omkl.api.lists import of_tasks
+from omkl.api.learner_help import of_tasks
 from omkl.api.results import Shown
 from omkl.config import members_of
 from omkl.config.kernel_kinds import check_kernel

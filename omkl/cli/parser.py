@@ -352,7 +352,7 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
             lines += [f"  {word_text(f'exec.{key}', parameter.value)}   {domain}", f"      {parameter.help}"]
         print_result("\n".join(lines))
     else:
-        from omkl.api.lists import learner_help
+        from omkl.api.learner_help import learner_help
         from omkl.config.learners import learner_names, learner_of
 
         name, known = learner_of(args.topic), learner_names()

@@ -18,7 +18,7 @@ import yaml
 import omkl
 from omkl import conf
 from omkl.api import lists
-from omkl.api.lists import published_ranks
+from omkl.api.learner_help import published_ranks
 from omkl.cli import main
 from omkl.cli.parser import build_parser
 from omkl.config import learner_spec
