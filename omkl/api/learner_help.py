@@ -1,4 +1,4 @@
-"""What is said of a learner: its help, its tasks, memory and ranks."""
+"""What omkl says of a learner: in `omkl help NAME`, in `omkl list algos` and on the learner's page."""
 
 import csv
 import textwrap
