@@ -193,6 +193,27 @@ def test_a_river_model_takes_none_and_nan_as_gaps():
     assert model._progress.total == own.mistakes_ > 0
 
 
+@pytest.mark.parametrize("scale", [None, "online"])
+def test_a_gap_of_a_name_that_came_late_is_filled_by_its_mean(scale):
+    pytest.importorskip("river")
+    import omkl.river
+
+    model, filled = (omkl.river.ArowClassifier(scale=scale, classes=[-1, 1]) for _ in range(2))
+    for t in range(6):
+        for own in (model, filled):
+            own.learn_one({"a": 1.0 + t}, 1 - 2 * (t % 2))
+    late = [({"a": 1.0, "b": 4.0, "c": -2.0}, 1), ({"a": 2.0, "b": 12.0, "c": 6.0}, -1)]
+    for row, y in late:
+        for own in (model, filled):
+            own.learn_one(row, y)
+    row = {"a": 1.0, "b": None, "c": float("nan")}  # the name counted as 0 in the six rows before
+    mean = {"a": 1.0, "b": 16.0 / 8, "c": 4.0 / 8}
+    assert model._score(row) == filled._score(mean) != filled._score({"a": 1.0})
+    model.learn_one(row, 1)
+    filled.learn_one(mean, 1)
+    assert model._score(late[0][0]) == filled._score(late[0][0])
+
+
 def test_estimators_of_other_packages_get_filled_rows(tmp_path):
     data = holes()
     X, how = matrix_of(data), {"order": "file", "store": tmp_path, "yardsticks": [], "exec": "serial"}
