@@ -50,9 +50,9 @@ def test_learner_equals_its_twin(name, stream):
     assert (best >= trace.class_scores.max(axis=1) - 1e-9 * np.abs(trace.class_scores).max(axis=1)).all()
 
 
-# Not of more than two classes: the slip counts vectors twice, which twins of classes do not; and at this step
-# size weights underflow, so that the order of products decides them.
-OF_TWO = [("omkc_sd", {"variant": "published"}), ("raker", {"step": "sqrt"})]
+# Not of more than two classes: the slip counts vectors twice, which twins of classes do not; and weights of
+# squared losses underflow, so that the order of products decides them.
+OF_TWO = [("omkc_sd", {"variant": "published"}), ("raker", {"loss": "squared", "lam": 0.01})]
 OF_MANY = [
     (at, name, over)
     for at, (name, over) in enumerate(OPTIONS)

@@ -127,7 +127,7 @@ def test_columns_and_classes_that_come_later():
     rows = stream.indptr, stream.indices, stream.values
     before = score(learner, *rows)
     learner = with_classes(learner, 4)
-    learner.widen(9)
+    learner.add_features(9)
     learner.run(part(stream, 60, 120))
     assert learner.widths.y.size == learner.widths.seen[0] == 120
     assert before.shape == score(learner, *rows).shape
