@@ -97,7 +97,7 @@ def measure(algo: str, stream: Stream, d: int, threads: int = 1) -> Iterator[Lin
         mistakes += int(trace.mistake.sum())
         pairs += int(trace.n_sv_union.sum())
         cpu += seconds
-        union, total = map(int, learner.classifiers.size)
+        union, total = int(learner.classifiers.n_sv_union[0]), int(learner.classifiers.n_sv_sum[0])
         yield {
             "algo": algo,
             "threads": threads,
