@@ -153,8 +153,9 @@ class Loky:
         try:
             while True:
                 for job in islice(waiting, workers - len(busy)):
-                    worker, future = _submit(function, job)
-                    busy[future] = worker, job
+                    with ctrl_c_later():  # else a worker could be lost that has its job already
+                        worker, future = _submit(function, job)
+                        busy[future] = worker, job
                     future.add_done_callback(arrived.put)
                 if not busy:
                     return

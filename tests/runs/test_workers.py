@@ -183,6 +183,28 @@ def test_no_worker_outlives_its_driver(name, how):
     assert gone(pids)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc whether workers are gone")
+def test_ctrl_c_while_a_job_is_given_stops_its_worker(monkeypatch, tmp_path):
+    """The signal comes when the worker has its job, and nobody else knows of it yet."""
+    submit, pids = workers._submit, set()
+
+    def interrupted(*job):
+        worker, future = submit(*job)
+        pids.update(worker.pool._processes)
+        os.kill(os.getpid(), signal.SIGINT)
+        return worker, future
+
+    monkeypatch.setattr(workers, "_submit", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(make_executor({"name": "loky"}, 1).run(act, [("stay", str(tmp_path / "pid"))]))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert pids
+    assert gone(pids)
+
+
 class CtrlC:
     """In place of the queue of finished jobs: Ctrl-C comes as soon as a job has been given."""
 
