@@ -266,7 +266,7 @@ def against_rest(
     names, place, _ = distinct(labels)
     own = finder(names)(positive)
     if own is None:
-        has = ", ".join(map(show, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
+        has = shortlist(list(map(show, names)))
         raise UserError(
             f"positive={positive}: {where} has no such class{suggest(positive, names)}; it has {has}"
         )

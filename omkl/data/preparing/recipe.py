@@ -132,7 +132,7 @@ class Recipe:
         if values is None:
             raise UserError(no_number(name, table))
         _check_finite(name, values, table)
-        if column.means and missing.any():  # else NaN: the learner fills it (learning/scaling.py)
+        if column.means and missing.any():  # else NaN: the learner fills it (passes/scaling.py)
             values = np.where(np.isnan(values), column.means, values)
         if column.scaling:
             shift, factor = np.array(column.scaling).T
