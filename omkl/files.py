@@ -45,13 +45,13 @@ def locked(path: Path, what: str, longest: float = math.inf) -> Iterator[None]:
     locked.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock, holder = hold(path), path.with_name(f"{path.name}.holder")
+    lock, holder = hold_lock(path), path.with_name(f"{path.name}.holder")
     if lock is None:
         who = "another process"
         with contextlib.suppress(OSError, UnicodeDecodeError):
             who = f"another process ({without_controls(holder.read_text(encoding='utf-8'))})"
         print(f"waiting: {who} is {what}", file=sys.stderr, flush=True)
-        lock = hold(path, longest)
+        lock = hold_lock(path, longest)
         if lock is None:
             print(f"{who} has not ended in {longest:.0f} s: not waiting any longer", file=sys.stderr)
     try:
@@ -64,7 +64,7 @@ def locked(path: Path, what: str, longest: float = math.inf) -> Iterator[None]:
             lock.release()
 
 
-def hold(path: Path, wait: float = 0.0) -> Lock | None:
+def hold_lock(path: Path, wait: float = 0.0) -> Lock | None:
     """Take a lock file and return its lock, which the caller releases. None if another process holds it.
 
     wait: seconds until it is given up. The content of the file is lost. Raises OSError where the file cannot

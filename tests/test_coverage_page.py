@@ -11,7 +11,7 @@ from support import ROOT
 from omkl.cli.parser import build_parser
 from omkl.config import learner_specs, plan
 from omkl.publications.paper import find_item, read_paper
-from omkl.theorems.evaluation import function_of
+from omkl.theorems.evaluation import bound_function
 
 sys.path.append(str(ROOT / "docs"))
 from hooks import coverage
@@ -33,7 +33,7 @@ def test_a_command_names_what_there_is(text):
         own = plan(words)
         assert own.settings
         if command == "bounds":
-            assert all(function_of(learner_specs()[setting.learner]) for setting in own.settings)
+            assert all(bound_function(learner_specs()[setting.learner]) for setting in own.settings)
 
 
 def labels():

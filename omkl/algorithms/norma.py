@@ -7,7 +7,7 @@ sqrt(t); sigma whether the round is a margin error; b (1,) the offset. Where c =
 is given, section II-D's first way is used (a cache of powers), else its second (a scale).
 
 Without a window f is an Expansion E, with one a Budget B, whose slots are used again; the other is None.
-scale (1,)   now (2,) rounds learnt; those of them when B was last rewritten   tau the length of window (3,
+scale (1,)   now (2,) LEARNT rounds, those of them when B was last REWRITTEN   tau the length of window (3,
 tau), whose rows are BORN the round of the term in each slot, ALPHA its coefficient when it was new, and POWER
 1, c, c^2, ... where every round shrinks f by the same c: the cache of section II-D and Fig. 1. There the
 scale is the power of the rounds since B was last rewritten: with alpha_i c^(t - i - 1) for the term of round
@@ -24,6 +24,7 @@ from omkl.engine.lanes import any_of
 from omkl.engine.methods import Budget, Expansion, Stream, Trace
 
 BORN, ALPHA, POWER = 0, 1, 2  # rows of `window`
+LEARNT, REWRITTEN = 0, 1  # of `now`
 LEAST_SCALE = 1e-30  # below this the scale goes into the coefficients: new ones are divided by it
 NEVER = 2.0**52  # a round that no stream reaches
 
@@ -49,18 +50,18 @@ def norma(
 
     Deviations: none.
     """
-    store = _either(E, B)
+    terms = _either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
-        g = _shifted(store, scale, scale[0] * store.outputs(stream, t)[0], b)
-        trace.record(t, g, y, store)
+        g = _shifted(terms, scale, scale[0] * terms.outputs(stream, t)[0], b)
+        trace.record(t, g, y, terms)
         if not learn:
             continue
         eta_t = rate(now, eta, step)
         sigma = not y * g > rho
         _descend(E, B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y, step != "sqrt")
         if offset:
-            _shift(store, b, eta_t * sigma * y)
+            _shift(terms, b, eta_t * sigma * y)
 
 
 @compiled
@@ -86,11 +87,11 @@ def norma_nu(
     rho (1,) the margin, which adapts, from 0 (the paper leaves rho_1 open)
     Deviations: lam, which the paper sets to 1, is free, as its footnote 1 suggests.
     """
-    store = _either(E, B)
+    terms = _either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
-        g = scale[0] * store.outputs(stream, t)[0] + b[0]
-        trace.record(t, g, y, store)
+        g = scale[0] * terms.outputs(stream, t)[0] + b[0]
+        trace.record(t, g, y, terms)
         if not learn:
             continue
         eta_t = rate(now, eta, step)
@@ -119,7 +120,7 @@ def norma_growing(stream: Stream, B: Budget, scale, now, window, trace: Trace, l
             continue
         eta_t = rate(now, eta, "sqrt")
         sigma = not y * f > rho
-        _drop(B, window, t, now[0] - kept_terms(now[0] + 2, eps, until))  # rounds from 0
+        _drop(B, window, t, now[LEARNT] - kept_terms(now[LEARNT] + 2, eps, until))  # rounds from 0
         _descend_unlike(B, scale, now, window, stream, t, 1.0 - eta_t * lam, eta_t * sigma * y)
 
 
@@ -186,11 +187,11 @@ def norma_logistic(
     The score is P(y = 1) - 1/2 with P(y = 1) = 1 / (1 + exp(-g)). The loss is never flat: every example is
     stored.
     """
-    store = _either(E, B)
+    terms = _either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
-        g = scale[0] * store.outputs(stream, t)[0] + b[0]
-        trace.record(t, 0.5 * math.tanh(0.5 * g), y, store)
+        g = scale[0] * terms.outputs(stream, t)[0] + b[0]
+        trace.record(t, 0.5 * math.tanh(0.5 * g), y, terms)
         if not learn:
             continue
         eta_t = rate(now, eta, step)
@@ -224,11 +225,11 @@ def norma_regression(
     Deviations: equation (24) lacks eta in the quadratic part's coefficient, and lam in 1 - eta; both are as
     equation (9) has them. The adaptive sigma moves by the signs of equation (22), as printed.
     """
-    store = _either(E, B)
+    terms = _either(E, B)
     for t in range(stream.T):
         y = stream.y[t]
-        f = scale[0] * store.outputs(stream, t)[0]
-        trace.record(t, f, y, store)
+        f = scale[0] * terms.outputs(stream, t)[0]
+        trace.record(t, f, y, terms)
         if not learn:
             continue
         delta = y - f
@@ -274,11 +275,11 @@ def norma_novelty(
     footnote 1 suggests: f holds about nu sqrt(t) / (lam eta) terms, which with nu = 0.01 and lam = 1 is less
     than one on USPS, and novelties come by the clock.
     """
-    store = _either(E, B)
+    terms = _either(E, B)
     for t in range(stream.T):
-        f = scale[0] * store.outputs(stream, t)[0]
+        f = scale[0] * terms.outputs(stream, t)[0]
         novel = not f >= rho[0]
-        trace.record(t, f - rho[0], 1.0, store)
+        trace.record(t, f - rho[0], 1.0, terms)
         trace.mistake[t] = novel
         if not learn:
             continue
@@ -300,11 +301,11 @@ def _either(E, B):
 
 
 @compiled
-def _shifted(store, scale, f, b):
+def _shifted(terms, scale, f, b):
     """g = f + b of b (C, 1), C = 1 for two classes; with more the margin of g."""
-    if store.classes is None:
+    if terms.classes is None:
         return f + b[0, 0]
-    classes = store.classes
+    classes = terms.classes
     if not any_of(b[:, 0]):
         return f
     for c in range(len(b)):
@@ -315,10 +316,10 @@ def _shifted(store, scale, f, b):
 
 
 @compiled
-def _shift(store, b, a):
+def _shift(terms, b, a):
     """b <- b + a, of the round's class; its rival's falls."""
     for c in range(len(b)):
-        b[c, 0] += a * store.direction(0, c, 1.0)
+        b[c, 0] += a * terms.direction(0, c, 1.0)
 
 
 @compiled
@@ -328,7 +329,7 @@ def _descend(E, B, scale, now, window, stream, t, c, a, alike):
     alike: c is the same in every round.
     """
     if B is not None:
-        _drop(B, window, t, now[0] - window.shape[1])
+        _drop(B, window, t, now[LEARNT] - window.shape[1])
         if alike:
             _shrink(B.columns(0), scale, now, window, c)
     _step_down(E, B, scale, now, window, stream, t, c, a, alike)
@@ -352,25 +353,25 @@ def _step_down(E, B, scale, now, window, stream, t, c, a, alike):
             E.add(stream, t, np.full(1, a / scale[0]))
         if B is not None:
             s = B.n_sv[0]
-            window[BORN, s], window[ALPHA, s] = now[0], a
+            window[BORN, s], window[ALPHA, s] = now[LEARNT], a
             B.add(stream, t, 0, s, a / scale[0])
-    now[0] += 1
+    now[LEARNT] += 1
 
 
 @compiled
 def _shrink(a, scale, now, window, c):
     """f <- c f by the cache of powers, f of the coefficients scale a (n, 1), or (n, C)."""
     tau = window.shape[1]
-    coming = now[0] + 1
+    coming = now[LEARNT] + 1
     if coming == 1:
         window[POWER, 0] = 1.0
     if coming < tau:
         window[POWER, coming] = window[POWER, coming - 1] * c
-    age = coming - now[1]
+    age = coming - now[REWRITTEN]
     if age < tau and window[POWER, age] >= LEAST_SCALE:
         scale[0] = window[POWER, age]
         return
-    scale[0], now[1] = 1.0, coming
+    scale[0], now[REWRITTEN] = 1.0, coming
     for s in range(len(a)):
         power = window[ALPHA, s] * window[POWER, coming - int(window[BORN, s]) - 1]
         for k in range(a.shape[1]):

@@ -12,7 +12,7 @@ from omkl.data.dataset import Dataset
 from omkl.data.preparation import Preparation, Stop, column_word, in_shell
 from omkl.data.preparing.columns import DATE, LETTERS, WORDS, Column, date_texts
 from omkl.data.preparing.notes import WRITE_ALIKE
-from omkl.data.preparing.recipe import Choice, choice_of, mended
+from omkl.data.preparing.recipe import TableChoice, choice_of, mended
 from omkl.data.reading import opening
 from omkl.data.reading.formats import check_settings, format_of, read_table
 from omkl.data.reading.tables import Table, of_frame
@@ -131,7 +131,7 @@ def _line(column: str, kind: str, values: str, gaps: int, use: str, words: str) 
     return {"column": column, "kind": kind, "values": values, "gaps": gaps, "use": use, "to change": words}
 
 
-def _row(name: str, table: Table, chosen: Choice, stop: Stop | None, task: str) -> Row:
+def _row(name: str, table: Table, chosen: TableChoice, stop: Stop | None, task: str) -> Row:
     """Return the row of a column; stop: what stops a run at it, which settings have mended."""
     column, gaps = chosen.columns.get(name), int(table.missing(name).sum())
     is_class = name == chosen.label and task != "regression"

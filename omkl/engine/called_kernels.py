@@ -163,7 +163,7 @@ def _pointer_of(text: str, name: str, function: Any) -> Pointer:
     return pointer_to(compiled(space[name], nogil=True), _TYPES)
 
 
-def called(kernel: Mapping[str, Any], cosine: bool) -> tuple[Pointer, np.ndarray]:
+def called_kernel(kernel: Mapping[str, Any], cosine: bool) -> tuple[Pointer, np.ndarray]:
     """Return the pointer to a kernel's loop over rows, compiled or loaded from disk, and its numbers (P,).
 
     Raises UserError, with the file, for a function that cannot be compiled.
@@ -204,36 +204,25 @@ def gram_matrix(file: str) -> np.ndarray:
 
 
 @compiled
-def called_values(pool, i, dot, norm2, row_norm2, row, indices, values, rows, starts, columns, theirs, out):
+def called_values(pool, i, pair):
     """out[r] = kappa_i of one vector and each row r of some, i a kernel that is called.
 
+    pair: what its loop (`_LOOP`) takes after the kernel's numbers,
     dot (R,) norm2 row_norm2 (R,)    their dot products and squared norms
-    row rows (R,)                    their row numbers in the data
-    indices, values (n,)             the non-zeros of the vector
-    starts (R+1,) columns, theirs    those of the rows, one after another
+    row indices, values (n,)         the vector's row number in the data and its non-zeros
+    rows (R,)                        the row numbers of the rows
+    starts (R+1,) columns, theirs    their non-zeros, one row after another
+    out (R,)
     """
-    pair = (dot, norm2, row_norm2, row, indices, values, rows, starts, columns, theirs, out)
     call((pool.pointer[i, 0], pool.pointer[i, 1]), (pool.numbers[i, 0], pool.numbers[i, 1], *pair))
 
 
 @compiled
 def called_with_block(pool, i, block, low, high, dot, norm2, row, indices, values, out):
     """`called_values` with the rows low .. high - 1 of an open block."""
-    called_values(
-        pool,
-        i,
-        dot,
-        norm2,
-        block.row_norm2[low:high],
-        row,
-        indices,
-        values,
-        block.row_numbers[low:high],
-        block.row_starts[low : high + 1],
-        block.row_indices,
-        block.row_values,
-        out,
-    )
+    vector = (dot, norm2, block.row_norm2[low:high], row, indices, values)
+    numbers, starts = block.row_numbers[low:high], block.row_starts[low : high + 1]
+    called_values(pool, i, (*vector, numbers, starts, block.row_indices, block.row_values, out))
 
 
 @compiled
@@ -281,7 +270,7 @@ def called_pair(B, i, e, there, dot, out):
     start, stop = B.ends[2 * e], B.ends[2 * e + 1]
     vector = (dot, B.norm2[e], B.norm2[there : there + 1], B.origin[e], B.indices[start:stop])
     other = (B.origin[there : there + 1], B.ends[2 * there : 2 * there + 2], B.indices, B.values)
-    called_values(B.pool, i, *vector, B.values[start:stop], *other, out)
+    called_values(B.pool, i, (*vector, B.values[start:stop], *other, out))
 
 
 # ------------------------------------------------------------------ for kernels of features one by one

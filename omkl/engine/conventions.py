@@ -1,6 +1,7 @@
 """The conventions on which counts depend, in one place (docs/numbers.md says why).
 
-Ties, underflow and sign(0) decide mistakes, so nothing here is written a second time anywhere else.
+Ties, underflow and sign(0) decide mistakes, so nothing here is written a second time, but for the naive twins
+(`omkl.testing.definitions`), which must not use what they check.
 """
 
 import math
@@ -26,6 +27,21 @@ def vote(f):
 def is_mistake(y, score):
     """Whether a score (of one kernel or of the ensemble) errs on label y: one of exactly 0 or NaN does."""
     return not y * score > 0.0
+
+
+def are_mistakes(y, scores):
+    """`is_mistake` of labels (n,) and scores (n,), or of one of each."""
+    return np.logical_not(y * scores > 0.0)
+
+
+def chosen_of_two(scores):
+    """The classes (n,) that scores (n,) choose of two: 1 for a score above 0, else 0."""
+    return (scores > 0.0).astype(np.int64)
+
+
+def are_novel(scores):
+    """Which of the rows with these scores (n,) are novel: those below 0; NaN is."""
+    return np.logical_not(scores >= 0.0)
 
 
 @compiled

@@ -6,7 +6,7 @@ import numpy as np
 
 from omkl.engine.called_kernels import called_with_block
 from omkl.engine.jit import compiled, compiled_without_refcounts
-from omkl.engine.kernels import CALLED, form_of, of_distance, row_values, vanishes
+from omkl.engine.kernels import CALLED, form_of, of_distance, values_of_squares, vanishes
 from omkl.engine.lanes import LANES, LARGE, fma, item, load, store, zeros
 from omkl.engine.records import Record
 
@@ -87,7 +87,9 @@ def first_values(form, first, picked, norm2, row_norm2, dots, scratch, farthest)
     """K of a kernel that follows from no other; of a polynomial its base."""
     if of_distance(form[0]):
         for q in range(picked):
-            row_values(form, farthest, scratch.squares[scratch.chosen[q]], row_norm2.size, scratch.K[q])
+            values_of_squares(
+                form, farthest, scratch.squares[scratch.chosen[q]], row_norm2.size, scratch.K[q]
+            )
     else:
         bases(form, first, picked, norm2, row_norm2, dots, scratch)
 

@@ -14,15 +14,15 @@ A shortcut is taken only where what it rests on is said of the kind, by one of t
 
 of_distance   the value is a function of s alone, positive, at most 1, and 1 at s = 0: |f| is then at most the
               sum of the coefficients, or that of the terms (ties.py); values are looked up by s (lookup.py).
-              The fast value `row_values` is within VALUE_ERROR of the definition `plain`; where this error
-              could decide a sign, the definitions are summed
+              The fast value `values_of_squares` is within VALUE_ERROR of the definition `plain`; where this
+              error could decide a sign, the definitions are summed
 falls         it never rises with s: what vanishes at the nearest vector vanishes at all of them, and no term
               beyond `reach` can change a sum
 is_exact      the value computed is the definition, and a sum the plain one. Of a kernel that is called
               nothing more is said; a polynomial is a function of the dot product, by which it is looked up
 
 To add a kind here: its parameters in KINDS, its number below, its constants in `constants`, what may be
-assumed, and its line in `plain`, `row_values`, `decay`, and, if it falls, `reach`. The contract of
+assumed, and its line in `plain`, `values_of_squares`, `decay`, and, if it falls, `reach`. The contract of
 tests/engine/test_pool.py then compares it with its plain formula.
 """
 
@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.engine.called_kernels import CALLED, called
+from omkl.engine.called_kernels import CALLED, called_kernel
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.lanes import EXP_ZERO, FLOOR, NORMAL, exp_neg, exponentials, sincos
 from omkl.engine.records import Record
@@ -89,7 +89,7 @@ def constants(kernel: dict) -> tuple[int, float, float, int]:
 # ------------------------------------------------------------------ a ladder: kernels that follow from others
 
 
-def place(kind: int, rate: float, shape: float, degree: int) -> tuple:
+def sort_key(kind: int, rate: float, shape: float, degree: int) -> tuple:
     """Sort key of a kernel: kinds apart, Gaussians from wide to narrow, polynomials by base and degree.
 
     Polynomials come last, since they are computed in the room of the squared distances.
@@ -97,7 +97,7 @@ def place(kind: int, rate: float, shape: float, degree: int) -> tuple:
     return (kind == POLYNOMIAL, kind, float(rate), float(shape), int(degree))
 
 
-def step(before: tuple, after: tuple) -> int:
+def chain_step(before: tuple, after: tuple) -> int:
     """Return how a kernel follows from the one before it, both as ``constants`` says; -1 where it does not.
 
     A Gaussian of half the width is the fourth power of the wider: the number of squarings. A polynomial of
@@ -200,7 +200,7 @@ def all_vanish(form, largest, square, rows):
 
 
 @compiled
-def row_values(form, largest, square, rows, out):
+def values_of_squares(form, largest, square, rows, out):
     """out[r] <- the kernel at squared distance square[r], r < rows; none is above `largest`.
 
     One plain loop for each kind, which LLVM turns into vector code, before exp of all.
@@ -314,11 +314,11 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
     """
     m = len(kernels)
     of = [constants(kernel) for kernel in kernels]
-    order = sorted(range(m), key=lambda i: place(*of[i]))
+    order = sorted(range(m), key=lambda i: sort_key(*of[i]))
     chain = np.full(m, -1, np.int64)
     squarings = 0
     for at in range(1, m):
-        further = step(of[order[at - 1]], of[order[at]])
+        further = chain_step(of[order[at - 1]], of[order[at]])
         ladder = further >= 0 and of_distance(of[order[at]][0])
         if ladder and squarings + further > MAX_SQUARINGS:
             ladder, further = False, -1
@@ -329,7 +329,7 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
     pointer, numbers = np.zeros((m, 2), np.int64), np.zeros((m, 2), np.int64)
     kept: dict[str, np.ndarray] = {}
     for i in np.flatnonzero(kind == CALLED):
-        pointer[i], values = called(kernels[i], normalise == "cosine")
+        pointer[i], values = called_kernel(kernels[i], normalise == "cosine")
         values = kept.setdefault(f"{kernels[i]}", values)  # copies of a kernel share them
         numbers[i] = values.ctypes.data, values.size
     made = Pool(
@@ -350,10 +350,10 @@ def make_pool(kernels: list[dict], normalise: str = "none") -> Pool:
 
 
 def prepare_kernels(kernels: Sequence[Mapping[str, Any]], normalise: str) -> None:
-    """Compile those of these kernels that are called, or load them. Raises UserError as `called`."""
+    """Compile those of these kernels that are called, or load them. Raises UserError as `called_kernel`."""
     for kernel in kernels:
         if constants(dict(kernel))[0] == CALLED:
-            called(kernel, normalise == "cosine")
+            called_kernel(kernel, normalise == "cosine")
 
 
 @compiled_without_refcounts

@@ -15,7 +15,7 @@ import numpy as np
 
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernel_sums import raise_values
-from omkl.engine.kernels import Pool, form_of, of_distance, plain, row_values
+from omkl.engine.kernels import Pool, form_of, of_distance, plain, values_of_squares
 from omkl.engine.lanes import (
     LANES,
     LARGE,
@@ -180,7 +180,7 @@ def _compute(pool, tables, lines):
         form, lane = form_of(pool, i), tables.lane[i]
         if of_distance(form[0]):
             if chain < 0:
-                row_values(form, float(lines), numbers[0], lines, K[0])
+                values_of_squares(form, float(lines), numbers[0], lines, K[0])
                 chain = 0
             raise_values(True, 1, lines, chain, numbers, K)
             for q in range(lines):

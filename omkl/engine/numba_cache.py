@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl.errors import UserError
-from omkl.files import LONGEST_WAIT, hash_of, hold, sources
+from omkl.files import LONGEST_WAIT, hash_of, hold_lock, sources
 from omkl.paths import cache_folder
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -117,7 +117,7 @@ class SharedFiles(caching.IndexDataCacheFile):
             try:
                 Path(self._index_path).parent.mkdir(parents=True, exist_ok=True)
                 with suppress(OSError):  # a file system without locks
-                    lock = hold(base() / "saving", _wait)
+                    lock = hold_lock(base() / "saving", _wait)
                     if lock is not None:
                         stack.callback(lock.release)
                     else:

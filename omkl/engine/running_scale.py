@@ -112,7 +112,7 @@ def see_values(order, indptr, indices, values, means):
 
 
 @compiled
-def fill_rows(order, indptr, indices, values, going_on, means, seen, new):
+def fill_gaps(order, indptr, indices, values, going_on, means, seen, new):
     """Fill the CSR matrix ``new`` with rows in this order, each gap with the mean of its feature so far.
 
     The mean is that of the values seen in the rows before; where there are none it is 0. going_on: whether a

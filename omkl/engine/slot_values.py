@@ -18,7 +18,7 @@ from omkl.engine.kernels import (
     of_distance,
     own_values,
     plain_cosine,
-    row_values,
+    values_of_squares,
 )
 from omkl.engine.lanes import LANES, absolute, exchanged, load, store, where, zeros
 
@@ -69,7 +69,7 @@ def _values(form, largest, given, count, out):
         if all_vanish(form, largest, given, count):  # most of raw data's narrow kernels
             out[:count] = 0.0
         else:
-            row_values(form, largest, given, count, out)
+            values_of_squares(form, largest, given, count, out)
         return
     _, scale, constant, degree, _ = form
     for r in range(count):
@@ -259,9 +259,8 @@ def kernel_matrix(pool: Pool, i: int, X: Any, rows: np.ndarray, columns: np.ndar
     """
     norm2 = np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
     dots = np.ascontiguousarray((X[rows] @ X[columns].T).toarray(), np.float64)
-    given, other_rows = X[rows], X[columns]
     K = np.empty_like(dots)
-    _fill(pool, i, *_parts(given), rows, norm2[rows], *_parts(other_rows), columns, norm2[columns], dots, K)
+    _fill(pool, i, (*_csr(X[rows]), rows, norm2[rows]), (*_csr(X[columns]), columns, norm2[columns]), dots, K)
     return K
 
 
@@ -276,17 +275,20 @@ def self_values(pool: Pool, X: Any) -> np.ndarray:
     return values
 
 
-def _parts(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(np.float64)
 
 
 @compiled
-def _fill(pool, i, starts, indices, values, rows, norm2, others, columns, theirs, numbers, norms, dots, K):
+def _fill(pool, i, left, right, dots, K):
+    """K (r, c) of the rows of two matrices, each indptr, indices, values, row numbers and squared norms."""
+    starts, indices, values, rows, norm2 = left
+    others, columns, theirs, numbers, norms = right
     form, squares = form_of(pool, i), np.empty(norms.size)
     for r in range(rows.size):
         if pool.kind[i] == CALLED:
             nonzeros = (indices[starts[r] : starts[r + 1]], values[starts[r] : starts[r + 1]])
             vector = (dots[r], norm2[r], norms, rows[r], *nonzeros)
-            called_values(pool, i, *vector, numbers, others, columns, theirs, K[r])
+            called_values(pool, i, (*vector, numbers, others, columns, theirs, K[r]))
         else:
             slot_values(form, norm2[r], norms, dots[r], norms.size, squares, K[r])

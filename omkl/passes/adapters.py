@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from omkl.engine.conventions import chosen_of_two
 from omkl.engine.stream import Stream
 from omkl.errors import OmklError, UserError, counted
 
@@ -121,9 +122,8 @@ class OfScikitLearn(Adapter):
         try:
             scores = self._of_classes("decision_function", rows) if self.labels else None
             if scores is not None and self._predicts_by_score:
-                answers = np.array(self.labels)[
-                    scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0.0) + 0
-                ]
+                chosen = scores.argmax(axis=1) if scores.ndim > 1 else chosen_of_two(scores)
+                answers = np.array(self.labels)[chosen]
             else:
                 answers, variances = self._predicted(rows)
             if self.labels:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from omkl.engine.running_scale import fill_rows, has_gaps, scale_rows, scale_targets, see_rows, see_values
+from omkl.engine.running_scale import fill_gaps, has_gaps, scale_rows, scale_targets, see_rows, see_values
 from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream, unrecorded
 from omkl.errors import UserError
 from omkl.state.resource import LARGEST_COUNT, Arrays
@@ -114,7 +114,7 @@ class Scaling:
             return stream
         new = _room(stream, int(np.diff(stream.indptr)[stream.order].sum()))
         rows = stream.order, stream.indptr, stream.indices, stream.values
-        return _renewed(stream, new, fill_rows(*rows, learn, self.means.copy(), int(self.seen[0]), new))
+        return _renewed(stream, new, fill_gaps(*rows, learn, self.means.copy(), int(self.seen[0]), new))
 
     def _rows(self, stream: Stream, learn: bool) -> Stream:
         d, lengths = self.rows.shape[2], np.diff(stream.indptr)[stream.order]
@@ -212,7 +212,7 @@ def _load_compiled() -> None:
     rows = row.order, row.indptr, row.indices, row.values
     stats, begun, new = np.zeros((2, 4, 1)), np.zeros(2, np.int64), np.zeros((4, 1))
     has_gaps(row.order, row.indptr, row.values)
-    fill_rows(*rows, False, stats[0], 0, _room(row, 1))
+    fill_gaps(*rows, False, stats[0], 0, _room(row, 1))
     scale_rows(*rows, True, False, stats, begun, 0, _room(row, 1))
     see_values(*rows, stats[0])
     see_rows(*rows, True, stats, begun, 0)

@@ -33,6 +33,7 @@ from omkl import conf
 from omkl.config import Setting, members_of
 from omkl.config.kernel_kinds import PARTS
 from omkl.config.learners import LearnerSpec, learner_specs
+from omkl.engine.conventions import are_mistakes
 from omkl.engine.stream import MOST_SCORES, UNRECORDED, Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, show, suggest
 from omkl.files import hash_of, sources
@@ -191,7 +192,7 @@ class Estimator:
             trace.score[t] = 0.0 if saying.answer is None else float(saying.answer)
         except (TypeError, ValueError):
             raise OmklError(f"{self.name} answers {show(saying.answer)}, which is no number") from None
-        trace.mistake[t] = not y * trace.score[t] > 0
+        trace.mistake[t] = are_mistakes(y, trace.score[t])
         if saying.variance is not None and math.isfinite(saying.variance):
             trace.further[t, 1] = saying.variance
 

@@ -25,6 +25,7 @@ from omkl.data.preparing.new_rows import (
 from omkl.data.preparing.recipe import Recipe
 from omkl.data.reading.numbered import Examples
 from omkl.data.reading.tables import of_frame
+from omkl.engine.conventions import are_mistakes, are_novel, chosen_of_two
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted, show
 from omkl.estimators.make import calibrate, class_probabilities
@@ -264,15 +265,17 @@ def predict_rows(model: SavedModel, rows: Rows) -> Prediction:
     count = int(np.count_nonzero(labelled))
     if len(classes) > 2:
         place, scores = classify(model.learner, *arrays)
-        right = (place == y) & (scores > 0)
+        wrong = (place != y) | are_mistakes(1.0, scores)
     else:
         scores = score(model.learner, *arrays)
-        place, right = (scores > 0).astype(int), y * scores > 0
+        place, wrong = chosen_of_two(scores), are_mistakes(y, scores)
     if task == "classification":
         labels: list[Any] = [classes[number] for number in place]
-        return Prediction(labels, scores, count, int(np.count_nonzero(labelled & ~right)))
+        return Prediction(labels, scores, count, int(np.count_nonzero(labelled & wrong)))
     if task == "novelty":
-        return Prediction(["novel" if value < 0 else "usual" for value in scores], scores, count, 0)
+        return Prediction(
+            ["novel" if is_novel else "usual" for is_novel in are_novel(scores)], scores, count, 0
+        )
     return Prediction(scores.tolist(), scores, count, float(np.square(scores - y)[labelled].sum()))
 
 

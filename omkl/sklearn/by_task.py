@@ -18,13 +18,14 @@ from omkl.estimators.arguments import has_probabilities
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 
 if TYPE_CHECKING:
+    from omkl.engine import conventions
     from omkl.engine.stream import Stream
     from omkl.estimators import make
     from omkl.passes import model as models
     from omkl.passes import overflow
 else:
     make, models = Later("omkl.estimators.make"), Later("omkl.passes.model")
-    overflow = Later("omkl.passes.overflow")
+    conventions, overflow = Later("omkl.engine.conventions"), Later("omkl.passes.overflow")
 
 
 class Classifier(ClassifierMixin, OnlineLearner):
@@ -77,8 +78,7 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         rows = self._rows(X)
         if self._n_classes > 2:
             return self.classes_[models.predicted_classes(self._model, *rows)]
-        positive = models.score(self._model, *rows) > 0
-        return self.classes_[positive.astype(int)]
+        return self.classes_[conventions.chosen_of_two(models.score(self._model, *rows))]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows (n,) whose class is predicted."""
@@ -214,7 +214,7 @@ flagged_ : rows that were novel when they came."""
         for a fixed share of them, compare ``decision_function`` with its quantile. There is no
         ``contamination``: a threshold set by all rows of ``fit`` would differ from that of ``partial_fit``.
         """
-        return np.where(self._scores(X) >= 0, 1, -1)
+        return np.where(conventions.are_novel(self._scores(X)), -1, 1)
 
     @property
     def flagged_(self) -> int:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError, path_error
-from omkl.files import Lock, hold, remove_unused, sync_folder
+from omkl.files import Lock, hold_lock, remove_unused, sync_folder
 from omkl.store.fields import EXTRA, NAMES, OBJECTS, SHARED, no_collection
 from omkl.store.lines import Line, earlier_version, encode_cell, encode_curve, scan
 
@@ -112,7 +112,7 @@ class Store:
             self._name = f"{host}-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
             path = writer_lock(self.path, self._name)
             try:
-                self._lock = hold(path)
+                self._lock = hold_lock(path)
             except OSError:
                 return  # without locks a store can be written, not pruned
             if self._lock is not None and path.exists():
@@ -333,7 +333,7 @@ def writers(store: Path) -> list[str]:
 def remove_ownerless(store: Path) -> None:
     """Remove what killed processes left in a store: lock files and half-written files that nobody holds."""
     for path in (store / "locks").glob("*.jsonl.lock"):
-        if stat.S_ISREG(path.lstat().st_mode) and (lock := hold(path)):
+        if stat.S_ISREG(path.lstat().st_mode) and (lock := hold_lock(path)):
             lock.release()
             path.unlink(missing_ok=True)
     for folder in FOLDERS:

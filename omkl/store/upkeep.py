@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError, path_error
-from omkl.files import hold, locked, replacing
+from omkl.files import hold_lock, locked, replacing
 from omkl.store.lines import scan
 from omkl.store.store import FOLDERS, PARTS, Store, remove_ownerless, writer_lock
 
@@ -62,7 +62,7 @@ def rewrite_file(store: Store, path: Path, seen: list[int], removed: Collection[
 
     seen: the file's `_state` before the scan. False where a run writes to the file, or did since then.
     """
-    lock = hold(writer_lock(store.path, path.name))
+    lock = hold_lock(writer_lock(store.path, path.name))
     if lock is None:
         return False
     try:

@@ -17,6 +17,7 @@ import numpy as np
 from omkl.config import learner_spec
 from omkl.data.dataset import Dataset
 from omkl.data.orders import order as data_order
+from omkl.engine.conventions import are_mistakes, are_novel
 from omkl.engine.stream import make_stream
 from omkl.passes import model_file as model_file  # with it come copies of learners
 from omkl.passes import run_pass
@@ -221,8 +222,9 @@ def extreme_features(name: str, size: float | None = None, pool: str | None = No
 def check_finite(name: str, data: Dataset, learner: Any, trace: Any) -> None:
     """Weights are positive with sum 1, and a score that is no number is a mistake."""
     _check_weights(learner)
-    right = trace.score >= 0 if "novelty" in learner_spec(name).tasks else data.y * trace.score > 0
-    assert_same({"mistake": trace.mistake}, {"mistake": ~right}, "by the score")
+    is_novelty = "novelty" in learner_spec(name).tasks
+    wrong = are_novel(trace.score) if is_novelty else are_mistakes(data.y, trace.score)
+    assert_same({"mistake": trace.mistake}, {"mistake": wrong}, "by the score")
 
 
 def _check_weights(learner: Any) -> None:

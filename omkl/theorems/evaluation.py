@@ -35,8 +35,8 @@ def bounded(plan: "Plan") -> "Plan":
     for setting in plan.settings:
         if delay := setting.scaling.get("delay"):
             raise UserError(f"delay={delay}: the theorems' bounds are for labels that come at once")
-        if function_of(learner_spec(setting.learner)) is None:
-            having = [name for name, spec in learner_specs().items() if function_of(spec)]
+        if bound_function(learner_spec(setting.learner)) is None:
+            having = [name for name, spec in learner_specs().items() if bound_function(spec)]
             raise UserError(f"algo={setting.learner} has no bound; these have: {', '.join(having)}")
         if in_medians(setting.kernels):
             raise UserError(
@@ -53,7 +53,7 @@ def bounded(plan: "Plan") -> "Plan":
     return replace(plan, yardsticks=())
 
 
-def function_of(spec: "LearnerSpec") -> Callable[..., list[Bound]] | None:
+def bound_function(spec: "LearnerSpec") -> Callable[..., list[Bound]] | None:
     """Return the bound of a learner's function, None where there is none.
 
     None as well for a learner whose kernel is chosen while it runs: which kernel is not known here.
@@ -87,7 +87,7 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
         batches: dict[str, Batch] = {}
         for setting in plan.settings:
             spec = learner_spec(setting.learner)
-            pool, bound_of = setting.kernel_pool, function_of(spec)
+            pool, bound_of = setting.kernel_pool, bound_function(spec)
             if pool is None or bound_of is None or not setting.fits(ref.task, ref.name):
                 continue  # `omkl bounds` has reported the learners without bounds
             same = repr((pool["normalise"], pool["kernels"]))

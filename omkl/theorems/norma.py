@@ -310,9 +310,9 @@ def _target(case: Case, run: Repetition, every: int, centres: np.ndarray) -> Tar
     margins, products = [], np.empty((S, 2))
     for s in range(S):
         part = slice(s * every, (s + 1) * every)
-        margins.append(run.y[part] * (kernel_values(pool, X[part], points[s]) @ signs))
+        margins.append(run.y[part] * (values_between(pool, X[part], points[s]) @ signs))
         for k in range(min(2, S - s)):  # with itself, and with the next one
-            products[s, k] = signs @ kernel_values(pool, points[s], points[s + k]) @ signs
+            products[s, k] = signs @ values_between(pool, points[s], points[s + k]) @ signs
     norms2 = products[:, 0]
     moved2 = np.maximum(norms2[:-1] + norms2[1:] - 2.0 * products[:-1, 1], 0.0)
     B, D1, D2 = np.sqrt(norms2.max()), np.sqrt(moved2).sum(), moved2.sum()
@@ -333,11 +333,11 @@ def truncated_norm(case: Case, run: Repetition, shrink: float, tau: int, steps: 
     dropped = np.flatnonzero((age >= tau) & (left != 0.0))[-_MOST:]
     X = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=(dataset.T, dataset.d))
     X = X[order[dropped]]
-    norm2 = left[dropped] @ kernel_values(case.batch.pool, X, X) @ left[dropped]
+    norm2 = left[dropped] @ values_between(case.batch.pool, X, X) @ left[dropped]
     return float(np.sqrt(max(norm2, 0.0)))
 
 
-def kernel_values(pool: Pool, A: Any, B: Any) -> np.ndarray:
+def values_between(pool: Pool, A: Any, B: Any) -> np.ndarray:
     """Return kappa_0 (n, m) of the rows of two matrices, dense or sparse, by the engine's definition."""
     dots = np.asarray((A @ B.T).todense() if hasattr(A, "todense") else A @ B.T, float)
     a, b = (

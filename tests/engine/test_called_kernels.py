@@ -10,7 +10,7 @@ from support.engine_cases import assert_same, clouds, dataset, matrix_of, new_le
 from omkl.algorithms import function
 from omkl.config import learner_spec, learner_specs
 from omkl.config.kernel_kinds import check_kernel, kernel_kind, kernel_kinds
-from omkl.engine.called_kernels import called
+from omkl.engine.called_kernels import called_kernel
 from omkl.engine.kernels import KINDS, make_pool
 from omkl.engine.slot_values import kernel_matrix, self_values
 from omkl.errors import OmklError, UserError
@@ -233,7 +233,7 @@ def test_a_gram_matrix_of_other_rows_is_refused(tmp_path):
 def test_a_function_that_does_not_fit(folder, text, said):
     (folder / "kernels" / "by_rows.py").write_text(text + "\n")
     with pytest.raises(UserError) as error:
-        called(check_kernel("by_rows"), False)
+        called_kernel(check_kernel("by_rows"), False)
     assert str(folder / "kernels" / "by_rows.py") in str(error.value)
     assert said in str(error.value)
 

@@ -22,7 +22,7 @@ from omkl.engine.kernels import (
     make_pool,
     plain,
     reach,
-    row_values,
+    values_of_squares,
 )
 from omkl.engine.open_block import close
 from omkl.engine.stream import make_stream
@@ -213,7 +213,7 @@ def test_a_kernel_of_the_distance_by_its_five_functions(one):
     np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-300)  # rate s is rounded otherwise
     assert (found[0], np.isfinite(found).all()) == (1.0, True)
     fast = np.empty(square.size)
-    row_values(form, np.inf, square, square.size, fast)
+    values_of_squares(form, np.inf, square, square.size, fast)
     np.testing.assert_allclose(fast, exact, rtol=VALUE_ERROR, atol=1e-300)
     normal = exact > 1e-290
     decays = np.array([decay(form, s) for s in square])

@@ -13,7 +13,7 @@ from support import ROOT
 from support.results_lines import line, read_quietly
 
 from omkl.errors import OmklError
-from omkl.files import hold, locked
+from omkl.files import hold_lock, locked
 from omkl.store import upkeep
 from omkl.store.store import Store
 
@@ -138,11 +138,11 @@ def test_a_lock_ends_with_a_process_that_is_killed(tmp_path):
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     )
     assert holder.stdout.readline() == "True\n"
-    assert hold(path) is None
+    assert hold_lock(path) is None
     holder.send_signal(signal.SIGKILL)
     holder.wait()
     with locked(path, "testing"):
-        assert hold(path) is None
+        assert hold_lock(path) is None
 
 
 SUSPENDED = """
@@ -163,7 +163,7 @@ def test_a_wait_names_its_process_and_may_have_an_end(tmp_path, capsys):
         assert holder.stdout.readline() == "locked\n"
         holder.send_signal(signal.SIGSTOP)
         with locked(path, "testing", longest=0.1):
-            assert hold(path) is None
+            assert hold_lock(path) is None
         first, second = capsys.readouterr().err.splitlines()
         who = f"another process ({holder.pid} on {socket.gethostname()})"
         assert first == f"waiting: {who} is testing"
@@ -171,7 +171,7 @@ def test_a_wait_names_its_process_and_may_have_an_end(tmp_path, capsys):
         holder.send_signal(signal.SIGCONT)
         holder.communicate("")
     with locked(path, "testing", longest=0.1):
-        assert hold(path) is None
+        assert hold_lock(path) is None
     assert capsys.readouterr().err == ""
     assert [own.name for own in tmp_path.iterdir()] in ([], ["lock"])  # some systems remove locks
 
@@ -242,7 +242,7 @@ def test_a_store_that_cannot_be_locked_can_be_written_but_not_pruned(tmp_path, m
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr("omkl.store.store.hold", no_locks)
-    monkeypatch.setattr("omkl.files.hold", no_locks)
+    monkeypatch.setattr("omkl.files.hold_lock", no_locks)
     with Store(tmp_path) as store:
         store.append(line(1))
     with pytest.raises(OmklError, match=r"cannot lock the store .*: No locks available"):

@@ -13,7 +13,7 @@ from omkl.cli import main
 from omkl.config import learner_specs
 from omkl.theorems import evaluation
 from omkl.theorems.case import Bound
-from omkl.theorems.evaluation import function_of
+from omkl.theorems.evaluation import bound_function
 
 REPS = 4  # of a learner that draws random numbers
 
@@ -156,11 +156,11 @@ def test_moving_targets_and_averaged_hypotheses_obey_their_bounds(capsys, tmp_pa
 
 
 def test_every_bound_belongs_to_a_learner():
-    known = {name: spec for name, spec in learner_specs().items() if function_of(spec)}
+    known = {name: spec for name, spec in learner_specs().items() if bound_function(spec)}
     others = {"norma", "norma_growing", "norma_logistic", "raker", "adaraker"}
     assert {*LEARNERS.split(","), *others} == set(known)
     for spec in known.values():
-        names = set(inspect.signature(function_of(spec)).parameters) - {"case"}
+        names = set(inspect.signature(bound_function(spec)).parameters) - {"case"}
         assert names <= set(spec.defaults), spec.name
 
 

@@ -20,7 +20,7 @@ from omkl.passes import scores
 from omkl.runs.cells import expand
 from omkl.theorems import regret as limits_of
 from omkl.theorems.case import Case
-from omkl.theorems.evaluation import function_of
+from omkl.theorems.evaluation import bound_function
 from omkl.theorems.rerun import Batch, Repetition
 
 T = 150
@@ -66,7 +66,7 @@ def case_of(X, y, algo, *words, reps=1):
     case = Case(
         Batch(cells[0].data.load(), cells[0].kernel_pool), runs=tuple(Repetition(cell) for cell in cells)
     )
-    bound_of = function_of(learner_spec(algo))
+    bound_of = bound_function(learner_spec(algo))
     names = [name for name in inspect.signature(bound_of).parameters if name != "case"]
     return case, bound_of(case, **{name: cells[0].params[name] for name in names})
 

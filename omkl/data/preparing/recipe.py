@@ -224,7 +224,7 @@ def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
     return replace(column, means=tuple(means), scaling=tuple(scaling))
 
 
-class Choice(NamedTuple):
+class TableChoice(NamedTuple):
     """What becomes of the columns of a table.
 
     ids: of `Preparation`, by name    columns: the features by name    left_out: why others are no features
@@ -239,7 +239,7 @@ class Choice(NamedTuple):
     said: list[str]
 
 
-def choice_of(table: Table) -> Choice:
+def choice_of(table: Table) -> TableChoice:
     """Return what becomes of each column. Raises UserError for settings that the table does not allow."""
     names, preparation, label = table.names, table.form, table.label
     ids = [names[table.place(name, "id")] for name in preparation.id]
@@ -247,7 +247,7 @@ def choice_of(table: Table) -> Choice:
     for key, own in (("drop", left_out), ("id", ids)):
         if label in own:
             raise UserError(f"{column_word(key, label)}: this is the label; label=COLUMN names another")
-    chosen, said = Choice(label, ids, {}, left_out, [], []), dict[str, list[str]]()
+    chosen, said = TableChoice(label, ids, {}, left_out, [], []), dict[str, list[str]]()
     if stop := stop_of_label(label, table):
         chosen.stops.append(stop)
     for name in (name for name in names if name not in {label, *ids, *left_out}):
@@ -290,7 +290,7 @@ def mended(
             preparation = preparation.mended(stop.mend)
 
 
-def _nothing_left(table: Table, chosen: Choice) -> str:
+def _nothing_left(table: Table, chosen: TableChoice) -> str:
     """Return why no column is a feature, and what helps."""
     others = {name: why for name, why in chosen.left_out.items() if why != "drop="}
     if others:
