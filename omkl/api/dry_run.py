@@ -8,7 +8,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from omkl.state.state import bytes_stored
 from omkl.store import provenance
 from omkl.store.store import Store
 
-LEAST = ("least", "most", "from", "settings")  # columns that a narrow terminal leaves out first
+LEFT_OUT = ("least", "most", "from", "settings")  # columns that a narrow terminal leaves out first
 START = 2.0  # seconds of the processor until the first cell runs; more with workers
 WORKERS = 2.0
 CELL = 0.006  # seconds of a cell beside its learner's
@@ -42,14 +42,6 @@ RANGES = {  # by where the seconds come from: factors of the least and the most
     "same learner": (0.35, 3.0),
     "cost model": (0.1, 6.0),
 }
-
-
-class Guess(NamedTuple):
-    """A number and its range."""
-
-    about: float
-    least: float
-    most: float
 
 
 def dry_run(
@@ -83,14 +75,15 @@ def dry_run(
     slower = max(1.0, (_load() + processes) / provenance.cores())  # other processes take their share
     whole: dict[str, Any] = {
         "cells": rows,
-        "time": Guess(*(time * [slower, 1.0, slower]).tolist())._asdict(),
-        "memory": Guess(*memory.tolist())._asdict(),
+        "time": _named("about", time * [slower, 1.0, slower]),
+        "memory": _named("about", memory),
         "processes": processes,
         "compiling": compiling,
         "assumed": assumed,
     }
-    table = Table.of(rows, [*map(_shown, rows)], least=LEAST, findings=["\n".join(_totals(whole))])
-    return table, whole, _remarks(plans, assumed)
+    shown = [*map(_shown, rows)]
+    totals = "\n".join(_totals(whole))
+    return Table.of(rows, shown, least=LEFT_OUT, findings=[totals]), whole, _remarks(plans, assumed)
 
 
 def _cells(plan: Plan, assumed: list[str]) -> Iterator[Cell]:
@@ -120,8 +113,8 @@ def _rows(
             ratios[line["algo"]].append(line["seconds"] / cost)
     rows, seconds, memory = [], np.zeros(3), np.zeros(3)
     names = data_names(cells)
-    for key, each in repetitions.items():
-        cell, left = each[0], sum(one.key not in done for one in each)
+    for key, alike in repetitions.items():
+        cell, left = alike[0], sum(one.key not in done for one in alike)
         learner, data = cell.spec.name, cell.data.content_hash
         sources = {
             "same cells": (same.get(key), 1.0),
@@ -135,15 +128,9 @@ def _rows(
             memory = np.maximum(memory, _bytes(cell, stored.get((learner, data), [0.0, 1.0])))
         pool = f" pool={cell.pool['name']}" if cell.pool else ""
         unusual = cell.spec.unusual(cell.planned, cell.data.task)
-        row: dict[str, Any] = {
-            "data": names[data],
-            "algo": learner,
-            "settings": f"{params_text(unusual)}{pool}".strip(),
-        }
-        row |= {"cells": len(each), "done": len(each) - left, "to run": left}
-        rows.append(
-            row | dict(zip(("seconds each", "least", "most"), guess.tolist(), strict=True)) | {"from": source}
-        )
+        row = {"data": names[data], "algo": learner, "settings": f"{params_text(unusual)}{pool}".strip()}
+        counts = {"cells": len(alike), "done": len(alike) - left, "to run": left}
+        rows.append({**row, **counts, **_named("seconds each", guess), "from": source})
     return rows, seconds, memory
 
 
@@ -176,6 +163,11 @@ def _bytes(cell: Cell, stored_shares: list[float]) -> np.ndarray:
     least = 0.8 * PROCESS + fixed + stored * min(stored_shares)
     about = PROCESS + size + fixed + stored * float(np.mean(stored_shares))
     return np.array([about, least, 1.4 * (PROCESS + size + fixed + 2 * stored)])
+
+
+def _named(about: str, guess: np.ndarray) -> dict[str, float]:
+    """Return a guess by name: what it is about, the least and the most."""
+    return dict(zip((about, "least", "most"), guess.tolist(), strict=True))
 
 
 def _range_of(seconds: np.ndarray, factors: tuple[float, float]) -> np.ndarray:

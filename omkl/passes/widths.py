@@ -103,28 +103,29 @@ class Widths:
             if given is None or given.dtype != kind or given.ndim != 1:
                 raise ValueError(f"the rows that its widths are taken from have no right array '{name}'")
             setattr(self, name, given.copy())
-        n, seen = self.y.size, int(self.seen[0]) if self.seen.size == 1 else -1
-        if (
-            seen < 0
-            or n != (seen if self.left else 0)
-            or not self.distance.size == 1
-            or not self.distance > 0
-        ):
+        self._check_counts()
+        self._check_rows(d)
+        return {name: array for name, array in arrays.items() if not name.startswith(MARK)}
+
+    def _check_counts(self) -> None:
+        seen = int(self.seen[0]) if self.seen.size == 1 else -1
+        if seen < 0 or self.y.size != (seen if self.left else 0):
             raise ValueError("its widths are of other rows than there are")
+        if self.distance.size != 1 or not self.distance > 0:
+            raise ValueError("its widths are of other rows than there are")
+
+    def _check_rows(self, d: int) -> None:
+        n = self.y.size
         is_row = self.origin.size == n and self.indptr.size == n + 1 and self.indptr[0] == 0
         if not is_row or (np.diff(self.indptr) < 0).any() or self.indptr[-1] != self.indices.size:
             raise ValueError("the bounds of the rows that its widths are taken from are broken")
-        if (
-            self.indices.size != self.values.size
-            or not np.isfinite(self.values).all()
-            or not self.distance < np.inf
-        ):
+        is_finite = np.isfinite(self.values).all() and self.distance[0] < np.inf
+        if self.indices.size != self.values.size or not is_finite:
             raise ValueError("the rows that its widths are taken from are not finite")
         if ((self.indices < 0) | (self.indices >= d)).any():
             raise ValueError("the rows that its widths are taken from have other columns")
         if self.classes > 2 and not np.isin(self.y, np.arange(self.classes)).all():
             raise ValueError("the rows that its widths are taken from have other classes")
-        return {name: array for name, array in arrays.items() if not name.startswith(MARK)}
 
 
 def median_distance(rows: Stream) -> float:

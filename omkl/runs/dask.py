@@ -246,10 +246,8 @@ def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[s
             arrays = {name: np.require(getattr(dataset, name), requirements="W") for name in ARRAYS}
             keep(replace(dataset, **arrays))
         outcome = attempt(function, job)
-    described = provenance.collect("dask", 1) | provenance.stamp()
-    described = {
-        name: described[name] for name in ("versions", "commit", "dirty", "host", "cpu", "cores", "load")
-    }
+    of_worker = provenance.collect("dask", 1) | provenance.stamp()
+    described = {name: of_worker[name] for name in of_worker.keys() - {"backend", "jobs", "time"}}
     if isinstance(outcome, Failure):
         return replace(outcome, provenance=described)
     return outcome | {"provenance": described} if isinstance(outcome, dict) else outcome

@@ -379,20 +379,27 @@ def _is_header(rows: list[list[str]], where: str, form: Preparation) -> bool:
         return form.header == "yes"
     first, others = rows[0], rows[1:]
     numbers = [text for text in first if form.number(text) is not None]
-    no_words = {*form.gaps, *TRUTH, *map(str.lower, numbers)}
-    words = [i for i, text in enumerate(first) if text.lower() not in no_words]
-    if not words or len(first) == 1:
+    cells_below = _below_words(first, others, numbers, form)
+    if not cells_below or len(first) == 1:
         return False
     may_name = _may_name(numbers)
-    below = {i: [row[i] for row in others if row[i].lower() not in form.gaps] for i in words}
-    again = any(first[i] in below[i] for i in words)
-    told = any(_is_wanted(_name(first[i]), form) for i in words)
-    is_over = not others or any(_is_over_numbers(first[i], below[i]) for i in words)
+    again = any(first[i] in cells for i, cells in cells_below.items())
+    told = any(_is_wanted(_name(first[i]), form) for i in cells_below)
+    is_over = not others or any(_is_over_numbers(first[i], cells) for i, cells in cells_below.items())
     if may_name and (is_over or (told and not again)):
         return True
     if not is_over and (again or not may_name):
         return False
     raise _names_or_row(first, where)
+
+
+def _below_words(
+    first: list[str], others: list[list[str]], numbers: list[str], form: Preparation
+) -> dict[int, list[str]]:
+    """Return, by the place of each word of the first row, the cells below it that are no gaps."""
+    no_words = {*form.gaps, *TRUTH, *map(str.lower, numbers)}
+    words = [i for i, text in enumerate(first) if text.lower() not in no_words]
+    return {i: [row[i] for row in others if row[i].lower() not in form.gaps] for i in words}
 
 
 def _names_or_row(first: list[str], where: str) -> Stop:
