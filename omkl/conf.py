@@ -174,11 +174,11 @@ def options(group: str) -> list[str]:
     homes = [listed(home, "*.yaml") for home in folders(group)]
     known = _names.get(group)
     if known is None or list(map(id, known[0])) != list(map(id, homes)):
-        own = [path for home in homes for path in home if path.name[0] not in "._"]
-        for path in own:
+        paths = [path for home in homes for path in home if path.name[0] not in "._"]
+        for path in paths:
             if not is_plain(path.stem):
                 raise UserError(f"{path}: the name must be letters, digits and '_', and start with a letter")
-        known = _names[group] = homes, sorted(path.stem for path in own)
+        known = _names[group] = homes, sorted(path.stem for path in paths)
     return list(known[1])
 
 
@@ -203,10 +203,12 @@ def known_option(group: str, name: str, what: str) -> str:
     known = options(group)
     if name in known:
         return name
-    own = "; one of your own needs its folder: --with DIR" if group in EXTENDED and not extensions() else ""
+    remedy = (
+        "; one of your own needs its folder: --with DIR" if group in EXTENDED and not extensions() else ""
+    )
     few = len(known) <= MOST_LISTED or group not in _LISTS
     names = f"known: {', '.join(known) or 'none'}" if few else f"`omkl list {_LISTS[group]}` lists them"
-    hint = suggest(name, known, most=3 if group == "algo" else 1) or f"; {names}{own}"
+    hint = suggest(name, known, most=3 if group == "algo" else 1) or f"; {names}{remedy}"
     raise UserError(f"{shown(f'{group}={name}')}: unknown {what}{hint}")
 
 
@@ -259,8 +261,8 @@ def keys(command: str = "") -> dict[str, Any]:
         group: {"value": usual()[group], "domain": "text" if group == "exec" else "names", "help": meaning}
         for group, meaning in config["choices"].items()
     }
-    own = {key: block for key, block in config.items() if key not in ("defaults", "choices", *names)}
-    return names | own | (read("", "tune") if command == "tune" else {})
+    settings = {key: block for key, block in config.items() if key not in ("defaults", "choices", *names)}
+    return names | settings | (read("", "tune") if command == "tune" else {})
 
 
 def _state(path: Path) -> _State:

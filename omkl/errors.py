@@ -47,7 +47,7 @@ def suggest(word: str, known: Iterable[str], most: int = 1) -> str:
     of_lowered = {name.lower(): name for name in names}
     close = difflib.get_close_matches(str(word), names, n=most, cutoff=0.6)
     close = close or [
-        of_lowered[own] for own in difflib.get_close_matches(lowered, of_lowered, n=most, cutoff=0.6)
+        of_lowered[match] for match in difflib.get_close_matches(lowered, of_lowered, n=most, cutoff=0.6)
     ]
     if not close and len(lowered) > 2:
         close = [name for name in names if lowered in name.lower()][:3]

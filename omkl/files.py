@@ -213,9 +213,9 @@ def _imported(path: Path) -> Iterator[Path]:
     for dots, name, names in _IMPORT.findall(path.read_bytes()):
         if dots:
             folder = path.parents[len(dots) - 1]
-            own = folder.joinpath(*name.decode().split("."))
+            base = folder.joinpath(*name.decode().split("."))
             yield from (
-                [own.with_suffix(".py")] if own.with_suffix(".py").is_file() else sorted(own.rglob("*.py"))
+                [base.with_suffix(".py")] if base.with_suffix(".py").is_file() else sorted(base.rglob("*.py"))
             )
             continue
         for each in re.split(rb"[, \t]+", names) if names else [name]:

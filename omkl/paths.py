@@ -197,8 +197,10 @@ def data_folders() -> list[Path]:
     After them come the folders ``data`` of those that extend omkl.
     """
     parts = os.environ.get("OMKL_DATA", "").split(os.pathsep)
-    own = [folder / "data" for folder in extensions()]
-    return [given(part, "OMKL_DATA: ") for part in parts if part.strip()] + [f for f in own if f.is_dir()]
+    of_extensions = [folder / "data" for folder in extensions()]
+    return [given(part, "OMKL_DATA: ") for part in parts if part.strip()] + [
+        f for f in of_extensions if f.is_dir()
+    ]
 
 
 def kernel_file(kind: str) -> Path:

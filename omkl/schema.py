@@ -178,7 +178,7 @@ def _rounds(value: Any) -> str:
 
 def _budget(value: Any) -> int | dict[str, Any]:
     if isinstance(value, dict):
-        return such(BUDGET, lambda own: isinstance(own.get("match"), str))(value)
+        return such(BUDGET, lambda match: isinstance(match.get("match"), str))(value)
     try:
         return interval("int [1, inf)")(value)
     except ValueError as error:
@@ -290,11 +290,11 @@ def _record(
     group: str = "",
     checks: Mapping[str, Check] = MappingProxyType({}),
 ) -> Any:
-    own: list[Any] = [field for field in fields(kind) if field.name not in more]
-    required = [field.name for field in own if field.default is field.default_factory is MISSING]
+    inherited: list[Any] = [field for field in fields(kind) if field.name not in more]
+    required = [field.name for field in inherited if field.default is field.default_factory is MISSING]
     if isinstance(content, str) and len(required) == 1:
         content = {required[0]: content}
-    checks = {field.name: checks.get(field.name) or type_check(field.type) for field in own}
+    checks = {field.name: checks.get(field.name) or type_check(field.type) for field in inherited}
     return kind(**more, **_values(content, checks, required, group))
 
 
@@ -311,8 +311,10 @@ def type_check(kind: Any) -> Check:
     """
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        own, domain = inner
-        return domain if callable(domain) else domain_check(f"int {domain}" if own is int else domain)
+        kind_of_item, domain = inner
+        return (
+            domain if callable(domain) else domain_check(f"int {domain}" if kind_of_item is int else domain)
+        )
     if origin is Literal:
         return one_of(inner)
     if origin in (Union, UnionType):
@@ -327,13 +329,15 @@ def type_check(kind: Any) -> Check:
         return such(
             text,
             lambda value: isinstance(value, list) and length in (None, len(value)),
-            lambda value: tuple(_at(f"[{n}]", item, own, _OfItem) for n, own in enumerate(value, 1)),
+            lambda value: tuple(
+                _at(f"[{n}]", item, kind_of_item, _OfItem) for n, kind_of_item in enumerate(value, 1)
+            ),
         )
     if origin is dict:
         item = type_check(inner[1])
         return lambda value: {
-            str(key): own
-            for key, own in _values(
+            str(key): kind_of_item
+            for key, kind_of_item in _values(
                 value, dict.fromkeys(value if isinstance(value, dict) else (), item), (), ""
             ).items()
         }

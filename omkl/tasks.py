@@ -337,21 +337,25 @@ OF_PAPERS = {"regression": MEASURES["mse_e3"]}  # what a paper's own data sets a
 
 def listed() -> list[Measure]:
     """Return the measures that lists show: of passes, and the errors on held-out rows, as all others have."""
-    errors = ("", *(own.name for own in TASK_ERROR.values()))
-    return [own for own in _ALL if own.tasks and own.held_out in errors]
+    errors = ("", *(measure.name for measure in TASK_ERROR.values()))
+    return [measure for measure in _ALL if measure.tasks and measure.held_out in errors]
 
 
 def measures_of(task: str) -> list[Measure]:
     """Return the measures of a task, in the order of tables."""
-    return [TASK_ERROR["novelty"]] if task == "novelty" else [own for own in _ALL if task in own.tasks]
+    return (
+        [TASK_ERROR["novelty"]]
+        if task == "novelty"
+        else [measure for measure in _ALL if task in measure.tasks]
+    )
 
 
 def judging_on(name: str, tasks: Iterable[str]) -> Measure:
     """As `judging`, for data of these tasks. Raises UserError where it is a measure of none of them."""
     measure, tasks = judging(name), list(tasks)
     if not set(measure.tasks) & set(tasks):
-        own = [one.word for task in tasks for one in measures_of(task) if one.better and not one.held_out]
-        own_text = f": choose one of {', '.join(dict.fromkeys(own))}" if own else ""
+        choices = [one.word for task in tasks for one in measures_of(task) if one.better and not one.held_out]
+        own_text = f": choose one of {', '.join(dict.fromkeys(choices))}" if choices else ""
         raise UserError(
             f"{name} is a measure of a {measure.tasks[0]}, and the task is {' and '.join(tasks)}{own_text}"
         )
@@ -360,7 +364,7 @@ def judging_on(name: str, tasks: Iterable[str]) -> Measure:
 
 def measure_column(name: str) -> str:
     """Return the name of a table's column of a measure, or of one by class. Raises UserError for another."""
-    known = {own.word: own for own in _ALL if own.tasks}
+    known = {measure.word: measure for measure in _ALL if measure.tasks}
     if name not in known and name not in OF_CLASSES:
         raise _no_measure(name, known, [*known, *OF_CLASSES])
     return name
@@ -368,7 +372,7 @@ def measure_column(name: str) -> str:
 
 def judging(name: str) -> Measure:
     """Return a measure by which learners can be compared, by its name or word. Raises UserError."""
-    known = {own.word: own for own in _ALL if own.tasks and own.better}
+    known = {named.word: named for named in _ALL if named.tasks and named.better}
     measure = known.get(name) or MEASURES.get(name)
     if measure is None or measure.word not in known:
         raise _no_measure(name, known, known)

@@ -46,9 +46,9 @@ def _modules() -> list[ModuleType]:
 
 def _extend() -> None:
     """Put the folders of OMKL_PATH behind the package's own; their modules have other names than ours."""
-    own = [path for path in __path__ if path not in _added]
+    folders = [path for path in __path__ if path not in _added]
     _added[:] = [str(folder / "algorithms") for folder in extensions()]
-    __path__[:] = [*own, *(path for path in _added if path not in own)]
+    __path__[:] = [*folders, *(path for path in _added if path not in folders)]
 
 
 def _gone(module_info: pkgutil.ModuleInfo) -> bool:

@@ -65,24 +65,24 @@ def arow_features(
             _step(F, theta, g[0], y * loss / F.n_changed() / v[0])
             leave(last, g, v)
         else:
-            own = sigma * z[0]
-            over = max(np.sum(own * z[0]), 0.0) + r / F.n_changed()
-            _step(F, theta, own, y * loss / F.n_changed() / over)
-            for j in range(own.size):
-                sigma[j] = max(sigma[j] - own[j] * own[j] / over, 0.0)
+            sigma_z = sigma * z[0]
+            over = max(np.sum(sigma_z * z[0]), 0.0) + r / F.n_changed()
+            _step(F, theta, sigma_z, y * loss / F.n_changed() / over)
+            for j in range(sigma_z.size):
+                sigma[j] = max(sigma[j] - sigma_z[j] * sigma_z[j] / over, 0.0)
 
 
 @compiled
 def _assemble(F, stream, t, c, linear, linear_scale, largest, z):
     """Fill z (1, n) with the features of round t; returns the largest |x_j|."""
-    own, features = z[0], F.lift(stream, t)
+    x, features = z[0], F.lift(stream, t)
     at = 0
     for i in range(features.shape[0]):
         for j in range(features.shape[1]):
-            own[at] = c * features[i, j]
+            x[at] = c * features[i, j]
             at += 1
-    own[at] = 1.0
-    own[at + 1 :] = 0.0
+    x[at] = 1.0
+    x[at + 1 :] = 0.0
     start, stop = stream.row(t)
     s = 0.0
     for k in range(start, stop):
@@ -91,7 +91,7 @@ def _assemble(F, stream, t, c, linear, linear_scale, largest, z):
     scale = scale if linear_scale and scale > 0.0 else 1.0
     if linear:
         for k in range(start, stop):
-            own[at + 1 + stream.indices[k]] = stream.values[k] / scale
+            x[at + 1 + stream.indices[k]] = stream.values[k] / scale
     return s
 
 
@@ -113,7 +113,7 @@ def _margin(F, theta, z, stream, t):
 def _step(F, theta, g, a):
     """theta <- theta + a g, of two classes; else so for the true class, and less for its rival."""
     for k in range(len(theta)):
-        own = a * F.direction(0, k, 1.0)
-        if own != 0.0:
+        step = a * F.direction(0, k, 1.0)
+        if step != 0.0:
             for j in range(g.size):
-                theta[k, 0, j] += own * g[j]
+                theta[k, 0, j] += step * g[j]

@@ -86,8 +86,8 @@ def _known(B, Q, V, left, t, i, noise, learn):
     """q (n,) = Q k, v (n,) = V k, gamma2, s2 of round t. Where it is learnt, Q and V are up to date then."""
     k = B.kernel_values(t)[: B.used(i), i].copy()
     kappa = B.self_kernels(t)[i]
-    own = kappa + JITTER * size(kappa)
-    q, v, gamma2, s2 = np.empty(k.size), np.empty(k.size), own, own
+    kxx = kappa + JITTER * size(kappa)
+    q, v, gamma2, s2 = np.empty(k.size), np.empty(k.size), kxx, kxx
     product_after_change(V, left[1], k, v, learn)
     for s in range(k.size):
         s2 -= k[s] * v[s]

@@ -300,7 +300,7 @@ def _are_columns(data: Any) -> bool:
     """Whether data are a dict of columns: lists or arrays, each of numbers and texts, of one length."""
     if not isinstance(data, Mapping) or hasattr(data, "target") or not data:
         return False
-    shapes = {_shape(own) for own in data.values()}
+    shapes = {_shape(column) for column in data.values()}
     return len(shapes) == 1 and len(shapes.pop()) == 1
 
 

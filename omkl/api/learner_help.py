@@ -79,14 +79,14 @@ def of_tasks(value: Any) -> str:
     """Return a hyperparameter's value as ``50`` or ``squared (regression), logistic (classification)``."""
     if not by_task(value):
         return value_text(value)
-    return ", ".join(f"{value_text(own)} ({task})" for task, own in value.items())
+    return ", ".join(f"{value_text(for_task)} ({task})" for task, for_task in value.items())
 
 
 def _members(spec: LearnerSpec) -> list[str]:
     """Return the members of a stack, a line each."""
     if spec.stack is None:
         return []
-    return ["", "members:", *(f"  {own.word}" for own in members_of(spec, {}))]
+    return ["", "members:", *(f"  {member.word}" for member in members_of(spec, {}))]
 
 
 def learner_help(name: str) -> str:

@@ -55,7 +55,9 @@ def learner_rows() -> Rows:
             "label": spec.label,
             "task": ", ".join(spec.tasks),
             "kernels": spec.kernels,
-            "hyperparameters": " ".join(f"{name}={of_tasks(own)}" for name, own in spec.defaults.items()),
+            "hyperparameters": " ".join(
+                f"{name}={of_tasks(default)}" for name, default in spec.defaults.items()
+            ),
             "yardstick": "yes" if spec.yardstick else "",
             "source": spec.cite,
         }
@@ -71,11 +73,11 @@ def group_rows() -> Rows:
     return [
         {
             "group": name,
-            "learners": len(own),
+            "learners": len(members),
             "meaning": about.get(name, ""),
-            "algo": "(omkl list algos)" if name == ALL else " ".join(own),
+            "algo": "(omkl list algos)" if name == ALL else " ".join(members),
         }
-        for name, own in groups().items()
+        for name, members in groups().items()
     ]
 
 
@@ -138,7 +140,7 @@ def paper_rows() -> Rows:
     rows = []
     for paper in map(read_paper, paper_names()):
         for verb, items in (("table", paper.tables), ("figure", paper.figures)):
-            rows += [(verb, own.name, own.titled()) for own in items.values()]
+            rows += [(verb, item.name, item.titled()) for item in items.values()]
         if paper.claims:
             rows.append(("claims", paper.name, counted(len(paper.claims), "claim")))
     return [{"command": f"omkl {verb} {name}", "shows": shows} for verb, name, shows in rows]
@@ -149,8 +151,13 @@ def measure_rows() -> Rows:
     from omkl.tasks import listed
 
     return [
-        {"measure": own.word, "task": " ".join(own.tasks), "better": own.better, "meaning": own.meaning}
-        for own in listed()
+        {
+            "measure": measure.word,
+            "task": " ".join(measure.tasks),
+            "better": measure.better,
+            "meaning": measure.meaning,
+        }
+        for measure in listed()
     ]
 
 

@@ -62,12 +62,12 @@ class ChosenLearner(Setting, Shown):
         rows = [
             {
                 "hyperparameter": name,
-                "value": of_tasks(self.params.get(name, own.value)),
-                "default": of_tasks(own.value),
-                "domain": _domain(own.domain),
-                "meaning": own.help,
+                "value": of_tasks(self.params.get(name, parameter.value)),
+                "default": of_tasks(parameter.value),
+                "domain": _domain(parameter.domain),
+                "meaning": parameter.help,
             }
-            for name, own in self.spec.hyperparameters.items()
+            for name, parameter in self.spec.hyperparameters.items()
         ] or [{"parameter": name, "value": of_tasks(value)} for name, value in self.params.items()]
         spec = self.spec
         more = [f"label {self.label}"] if self.label else []

@@ -232,15 +232,16 @@ class Results(Shown):
             return every[0]
         lists = ("settings", "yardsticks", "data", "failed", "swept", "about_data", "doubts", "rare")
         many: dict[str, Any] = {
-            key: tuple(_distinct(one for own in every for one in getattr(own, key))) for key in lists
+            key: tuple(_distinct(one for contents in every for one in getattr(contents, key)))
+            for key in lists
         }
         return replace(
             every[0],
             **many,
-            specs={name: spec for own in every for name, spec in own.specs.items()},
-            stale={which: count for own in every for which, count in own.stale.items()},
-            command="; ".join(dict.fromkeys(own.command for own in every if own.command)),
-            classes={which: names for own in every[::-1] for which, names in own.classes.items()},
+            specs={name: spec for contents in every for name, spec in contents.specs.items()},
+            stale={which: count for contents in every for which, count in contents.stale.items()},
+            command="; ".join(dict.fromkeys(contents.command for contents in every if contents.command)),
+            classes={which: names for contents in every[::-1] for which, names in contents.classes.items()},
         )
 
     @cached_property

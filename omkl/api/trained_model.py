@@ -49,9 +49,11 @@ class Model(Shown):
         """
         if return_std:
             parts, at = self._predicted(data, lambda rows: models.predictions_and_std(self.trained, rows))
-            return tuple(_of_rows(np.concatenate(own), *at, math.nan) for own in zip(*parts, strict=True))
+            return tuple(
+                _of_rows(np.concatenate(pieces), *at, math.nan) for pieces in zip(*parts, strict=True)
+            )
         parts, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).labels)
-        labels = self._as_given([label for own in parts for label in own])
+        labels = self._as_given([label for pieces in parts for label in pieces])
         return _of_rows(labels, *at, math.nan if self.trained.about["task"] == "regression" else None)
 
     def _as_given(self, labels: list[Any]) -> np.ndarray:
@@ -62,9 +64,9 @@ class Model(Shown):
         classes = about.get("classes") or ["-1", "1"]
         values = about.get("values_of_classes") or classes
         kinds = {type(value) for value in values}
-        own = np.array(values, None if len(kinds) == 1 or kinds == {int, float} else object)
+        array = np.array(values, None if len(kinds) == 1 or kinds == {int, float} else object)
         place = {name: at for at, name in enumerate(classes)}
-        return own[[place[label] for label in labels]]
+        return array[[place[label] for label in labels]]
 
     def decision_function(self, data: Any) -> np.ndarray:
         """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
@@ -93,7 +95,10 @@ class Model(Shown):
             raise UserError(f"{self.trained.about['learner']}: no labels say what is novel; use predict")
         rows = list(self._rows(*_with_label(data, y, label), True))
         predictions = [models.predict_rows(self.trained, part) for part in rows]
-        count, loss = sum(own.known for own in predictions), sum(own.loss for own in predictions)
+        count, loss = (
+            sum(prediction.known for prediction in predictions),
+            sum(prediction.loss for prediction in predictions),
+        )
         if not count:
             raise UserError("data: no row has a label, so that there is no score")
         if task == "classification":
@@ -150,7 +155,8 @@ class Model(Shown):
 
     def report_table(self) -> Table:
         rows = [
-            {"of the model": key.replace("_", " "), "": _text(own)} for key, own in self.described().items()
+            {"of the model": key.replace("_", " "), "": _text(value)}
+            for key, value in self.described().items()
         ]
         return Table.of(rows)
 
@@ -234,5 +240,5 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         return params_text(value)
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return "; ".join(value_text(own) for own in value)
+        return "; ".join(value_text(item) for item in value)
     return ", ".join(map(str, value)) if isinstance(value, list) else value_text(value)

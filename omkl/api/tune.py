@@ -223,8 +223,8 @@ class Tuning(Shown):
         if not any(key.startswith("pool.") for key in given):
             apart.append("pool")  # each learner names its own
         return {
-            key: own.values[0] if len(own.values) == 1 else list(own.values)
-            for key, own in given.items()
+            key: override.values[0] if len(override.values) == 1 else list(override.values)
+            for key, override in given.items()
             if key.partition(".")[0] not in apart
         }
 
@@ -309,10 +309,12 @@ class Tuning(Shown):
             words.append(f"pool={setting.pool['name']}")
         dropped = ("algo", "data", "rounds", "settings", *(() if setting.pool else ("pool",)))
         given = {
-            key: own for key, own in call.request().given.items() if key.partition(".")[0] not in dropped
+            key: override
+            for key, override in call.request().given.items()
+            if key.partition(".")[0] not in dropped
         }
         typed = {word.partition("=")[0]: word for word in call.words}
-        words += [typed.get(key) or word_text(key, own.values) for key, own in given.items()]
+        words += [typed.get(key) or word_text(key, override.values) for key, override in given.items()]
         words += [f"rounds={rounds}"] if (rounds := self._rounds(end)) else []
         words += [word for folder in extensions() for word in ("--with", str(folder))]
         return shlex.join(["omkl", "run", *words])
@@ -440,7 +442,7 @@ class Tuning(Shown):
 def _searched(end: Tuned) -> list[str]:
     """Return which of ``scale`` and ``target`` the trials of a race differed in."""
     scalings = end.race.space.scalings
-    return [name for name in SCALES if len({own.get(name) for own in scalings}) > 1]
+    return [name for name in SCALES if len({scaling.get(name) for scaling in scalings}) > 1]
 
 
 def _sum(results: Iterable[Results]) -> Results:

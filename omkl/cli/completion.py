@@ -113,7 +113,9 @@ def _of_papers(command: str) -> Words:
 
 def _measures() -> Words:
     """Return the measures by which learners can be compared."""
-    return {own.word: own.meaning for own in MEASURES.values() if own.tasks and own.better}
+    return {
+        measure.word: measure.meaning for measure in MEASURES.values() if measure.tasks and measure.better
+    }
 
 
 def _paths(text: str) -> Words:

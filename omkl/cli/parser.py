@@ -205,12 +205,14 @@ def build_parser() -> "MainParser":
     parser.commands, parser.groups = subparsers.choices, {}  # type: ignore[assignment]
 
     def command(
-        group: str, does: Callable[..., int], usage: str = "", options: str = "", keys: str = "", **own: Any
+        group: str, does: Callable[..., int], usage: str = "", options: str = "", keys: str = "", **helps: Any
     ) -> None:
         """Add a command; options: of OPTIONS, and places; own: what is particular to these."""
         name, text = does.__name__.rstrip("_"), inspect.getdoc(does) or ""
         about, _, more = text.partition("\n\n")
-        words = "\n".join([keys.rstrip(), *(AS_WORDS[own] for own in options.split() if own in AS_WORDS)])
+        words = "\n".join(
+            [keys.rstrip(), *(AS_WORDS[option] for option in options.split() if option in AS_WORDS)]
+        )
         sub = subparsers.add_parser(
             name,
             help=about[:1].lower() + about[1:].rstrip("."),
@@ -226,7 +228,7 @@ def build_parser() -> "MainParser":
             "--with", type=_extension, action="append", default=[], dest="folders", metavar="DIR", help=text
         )
         for option in (option for option in options.split() if option not in AS_WORDS):
-            given = OPTIONS.get(option, {}) | own.get(option.replace("-", "_"), {})
+            given = OPTIONS.get(option, {}) | helps.get(option.replace("-", "_"), {})
             if option.isupper():
                 given.setdefault("help", ", ".join(given.get("choices", ())))
                 sub.add_argument(**{"dest": option.lower(), "metavar": option} | given)
@@ -402,7 +404,9 @@ class Parser(argparse.ArgumentParser):
             if match[1] == "COMMAND":
                 message = f"unknown command '{match[2]}'{near}"
         elif match := re.match(r"the following arguments are required: (\w+)$", message):
-            known = [own.choices for own in self._actions if own.metavar == match[1] and own.choices]
+            known = [
+                action.choices for action in self._actions if action.metavar == match[1] and action.choices
+            ]
             message = f"{self.prog}: {match[1]} is missing"
             message += f": choose one of {', '.join(known[0])}" if known else ""
         raise UserError(f"{message}; see `{self.prog.removesuffix(' help')} --help`")
@@ -422,7 +426,7 @@ class MainParser(Parser):
             for name in names:
                 text = " ".join((self.commands[name].description or "").split())
                 text = text.partition(". ")[0].rstrip(".")
-                own = textwrap.wrap(text[:1].lower() + text[1:], 66)
-                lines += [f"  {name if not at else '':12}{line}" for at, line in enumerate(own)]
+                wrapped = textwrap.wrap(text[:1].lower() + text[1:], 66)
+                lines += [f"  {name if not at else '':12}{line}" for at, line in enumerate(wrapped)]
         lines += ["", ENDS, f"Documentation: {documentation()}"]
         return "\n".join(lines) + "\n"

@@ -300,7 +300,7 @@ def predict(args: Namespace, words: list[str]) -> int:
             scores = models.scores_of_classes(model, rows) if args.scores else {}
             shares = models.probabilities_of_classes(model, rows) if args.proba else {}
             more = {f"score {name}": values for name, values in scores.items()}
-            more |= {f"P {name}": own for name, own in shares.items()}
+            more |= {f"P {name}": share for name, share in shares.items()}
             more |= models.intervals(model, rows, args.interval) if args.interval is not None else {}
             yield models.records(rows, prediction, more)
 

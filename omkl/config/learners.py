@@ -104,19 +104,21 @@ class LearnerSpec:
     @property
     def sees_scale(self) -> bool:
         """Whether the scale of features matters to it: it looks at them, and does not scale them itself."""
-        sizes = {name for own in self.state.values() for name in own.sizes()}
+        sizes = {name for resource in self.state.values() for name in resource.sizes()}
         looks = self.kernels != "none" or self.estimator is not None or bool(sizes & {"d", "few"})
         return looks and not self.scales
 
     @property
     def has_matrix_of_features(self) -> bool:
         """Whether it keeps a matrix of the features, of which only the diagonal where they are many."""
-        return any("few" in own.sizes() for own in self.state.values())
+        return any("few" in resource.sizes() for resource in self.state.values())
 
     @property
     def budget(self) -> str | None:
         """The hyperparameter that says how many vectors each kernel may store, None without."""
-        return next((name for name, own in self.hyperparameters.items() if own.domain == "budget"), None)
+        return next(
+            (name for name, parameter in self.hyperparameters.items() if parameter.domain == "budget"), None
+        )
 
     def check_of(self, name: str) -> Check:
         """Return the check of a hyperparameter as users write it, where it may follow from the data."""
@@ -487,7 +489,9 @@ def _rules(hyper: dict[str, Parameter], tasks: list[str]) -> dict[str, Check]:
         return such(text, lambda v: isinstance(v, dict) and all(fits(*item) for item in v.items()))
 
     return {
-        "state": lambda value: parse_state(value, {name: own.value for name, own in hyper.items()}),
+        "state": lambda value: parse_state(
+            value, {name: parameter.value for name, parameter in hyper.items()}
+        ),
         "require": require,
         "only": maps(
             "tasks to hyperparameters and the values they may take",
@@ -524,7 +528,7 @@ _BELONGS: dict[str, Callable[[LearnerSpec], bool]] = {
 def is_bounded(spec: LearnerSpec) -> bool:
     """Whether its memory does not grow with the stream, with its defaults."""
     members = _kinds_of_members(spec).values() if spec.is_stack else [spec]
-    return not any(own.unlimited(one.defaults) for one in members for own in one.state.values())
+    return not any(resource.unlimited(one.defaults) for one in members for resource in one.state.values())
 
 
 def _kinds_of_members(spec: LearnerSpec) -> dict[str, LearnerSpec]:

@@ -154,7 +154,7 @@ def _forms(written: Any, domain: Any, check: Check, default: Any, name: str) -> 
 
 def with_part(kernel: Mapping[str, Any], part: str, value: Any) -> dict[str, Any]:
     """Return a kernel with this value of a part; a width in medians takes the place of sigma or gamma."""
-    rest = {name: own for name, own in kernel.items() if name != part}
+    rest = {name: number for name, number in kernel.items() if name != part}
     return {**rest, WIDTH: value} if isinstance(value, str) else {**kernel, part: value}
 
 

@@ -44,11 +44,14 @@ def settings(
     A key with the learner's name goes before the learner's own settings, these before a plain key.
     """
     by_name = {spec.name: spec for spec in specs}
-    own = request.parts_of_learners(by_name)
-    plain = {name: word for name, word in request.parts("algo").items() if word not in own.values()}
+    for_learners = request.parts_of_learners(by_name)
+    plain = {name: word for name, word in request.parts("algo").items() if word not in for_learners.values()}
     pools, swept = _pools(request, specs)
     axes: dict[str, dict[str, list[Any]]] = {spec.name: {} for spec in specs}
-    for (learner, name), word in {**{("", name): word for name, word in plain.items()}, **own}.items():
+    for (learner, name), word in {
+        **{("", name): word for name, word in plain.items()},
+        **for_learners,
+    }.items():
         found = _axis(name, word, [by_name[learner]] if learner else specs)
         swept += [word.key] if max(map(len, found.values())) > 1 else []
         for known, values in found.items():
@@ -63,7 +66,7 @@ def settings(
     _check_effect(request, plain, entries, named)
     tasks = list(dict.fromkeys(ref.task for ref in data))
     made: dict[tuple, Setting] = {}
-    for setting in _grid(entries, axes, own, pools, tasks):
+    for setting in _grid(entries, axes, for_learners, pools, tasks):
         known_one = made.setdefault((setting.identity, setting.task, setting.label), setting)
         if known_one is not setting:  # the same settings, of another data set
             sets = (*known_one.data, *setting.data) if known_one.data and setting.data else ()
@@ -83,7 +86,7 @@ class Entry(NamedTuple):
 def _grid(
     entries: list[Entry],
     axes: Mapping[str, Mapping[str, list[Any]]],
-    own: Mapping[tuple[str, str], Override],
+    for_learners: Mapping[tuple[str, str], Override],
     pools: Mapping[str, list[dict]],
     tasks: list[str],
 ) -> Iterator[Setting]:
@@ -93,7 +96,7 @@ def _grid(
     """
     grids = []
     for spec, one, _ in entries:
-        fixed = {name: [value] for name, value in one.params.items() if (spec.name, name) not in own}
+        fixed = {name: [value] for name, value in one.params.items() if (spec.name, name) not in for_learners}
         used = [one.pool] if one.pool else pools.get(spec.name, [None])
         grids.append((used, {**axes[spec.name], **fixed}))
     total = sum(len(used) * math.prod(map(len, values.values())) for used, values in grids)
@@ -250,12 +253,12 @@ class Scaled:
                 sets = [ref for ref in fitting if ref.task == task]
                 for scaling in {repr(words[ref.name]): words[ref.name] for ref in sets}.values():
                     names = tuple(ref.name for ref in sets if words[ref.name] == scaling)
-                    own = replace(setting, scaling=scaling)
+                    resolved_setting = replace(setting, scaling=scaling)
                     if any(words[ref.name] != scaling for ref in fitting if ref.task != task):
-                        own = replace(own, task=task)
+                        resolved_setting = replace(resolved_setting, task=task)
                     if len(names) < len(sets):
-                        own = replace(own, data=names)
-                    made.setdefault(repr(own), own)
+                        resolved_setting = replace(resolved_setting, data=names)
+                    made.setdefault(repr(resolved_setting), resolved_setting)
         return tuple(made.values())
 
     def _words(self, setting: Setting, ref: "DataRef") -> dict[str, Any]:
@@ -517,7 +520,7 @@ def resolved(overrides: list[str]) -> dict[str, Any]:
         shown |= {key: value for key, value in setting.scaling.items() if key != "target"}
         name = setting.label or setting.learner
         names = (name + f" {number}" * (number > 1) for number in itertools.count(1))
-        shown["algo"][next(own for own in names if own not in shown["algo"])] = _described(setting)
+        shown["algo"][next(other for other in names if other not in shown["algo"])] = _described(setting)
     return shown
 
 
@@ -545,7 +548,7 @@ def _suitable(
 
     A learner that is named itself stays: then it is a mistake.
     """
-    most, least = max(data, key=lambda own: own.n_classes), min(data, key=lambda own: own.T)
+    most, least = max(data, key=lambda ref: ref.n_classes), min(data, key=lambda ref: ref.T)
     named = request.named_learners()
     given = request.names("pool", kernel_kinds.pool_names()) if "pool" in request.given else []
     kinds = {kernel["kind"] for pool in kernel_kinds.kernel_pools(given) for kernel in pool["kernels"]}
@@ -580,7 +583,7 @@ def _usual_budget(spec: LearnerSpec, request: Request) -> int:
 def _exec(request: Request) -> dict[str, Any]:
     name = conf.known_option("exec", request.value("exec"), "executor")
     options = parameters(conf.read("exec", name), conf.file("exec", name))
-    values = {"name": name, **{option: own.value for option, own in options.items()}}
+    values = {"name": name, **{option: parameter.value for option, parameter in options.items()}}
     for option, override in request.parts("exec").items():
         if option not in options:
             hint = suggest(option, options) or f"; it has {', '.join(options) or 'none'}"

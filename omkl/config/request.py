@@ -64,7 +64,7 @@ class SettingsFile:
     @property
     def data(self) -> list[str]:
         """The data sets that it names, each once."""
-        return list(dict.fromkeys(name for own in self.settings for name in own.data))
+        return list(dict.fromkeys(name for setting in self.settings for name in setting.data))
 
 
 def read_settings(path: str, known: Mapping[str, Parameter]) -> SettingsFile:
@@ -105,7 +105,9 @@ def _words(path: Path, content: Any, known: Mapping[str, Parameter]) -> dict[str
 
     if not isinstance(content, dict):
         raise UserError(f"words: must be keys and values, got {show(content)}")
-    checks: dict[str, Check] = {key: own.check for key, own in known.items() if key not in _OTHERWISE}
+    checks: dict[str, Check] = {
+        key: parameter.check for key, parameter in known.items() if key not in _OTHERWISE
+    }
     checks |= {f"pool.{part}": check for part, check in PARTS.items()}
     root: Any = yaml.compose(path.read_bytes(), Loader=conf.loader())
     nodes = {
@@ -126,7 +128,7 @@ def settings_yaml(settings: Iterable[Setting], words: Mapping[str, Any], made_by
     """Return the content of a settings file; made_by: the command that found the settings."""
     lines = [f"# The settings that `{made_by}` chose; settings=FILE runs them."]
     lines += ["words:", *(f"  {key}: {_quoted(value)}" for key, value in words.items())] if words else []
-    lines += ["settings:", *(f"- {_item(str(own))}" for own in settings)]
+    lines += ["settings:", *(f"- {_item(str(setting))}" for setting in settings)]
     return "\n".join(lines) + "\n"
 
 
@@ -198,7 +200,7 @@ class Request:
         keys = [*self.known, *(f"pool.{name}" for name in PARTS)]
         everything = [*keys, *self.others, *hyperparameters(learner_specs().values())]
         meant = [full for full in everything if full.endswith(f".{key}")] or [
-            own for words, own in SYNONYMS.items() if key in words
+            synonym for words, synonym in SYNONYMS.items() if key in words
         ]
         near = f" (did you mean '{meant[0]}'?)" if meant else suggest(key, everything)
         raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(keys)}")
@@ -223,16 +225,16 @@ class Request:
             ):
                 continue  # a plain key, or a part of a kernel, which `settings` refuses
             if learner not in learner_names():
-                for own in chosen:
-                    if learner_spec(own).is_object and part.startswith(
-                        (f"{own}.", f"{own.partition('.')[2]}.")
+                for one in chosen:
+                    if learner_spec(one).is_object and part.startswith(
+                        (f"{one}.", f"{one.partition('.')[2]}.")
                     ):
                         raise UserError(f"{override.text}: {IN_OBJECT}")
                 hint = suggest(name, learner_names(), most=3) or "; `omkl list algos` shows them"
                 raise UserError(f"{override.text}: unknown learner '{name}'{hint}")
             if learner not in chosen:
                 kin = (kin_of(learner, task) for task in ("classification", "regression"))
-                learner = next((own for own in kin if own and own in chosen), learner)
+                learner = next((one for one in kin if one and one in chosen), learner)
             if learner not in chosen:
                 names = ",".join(chosen)
                 raise UserError(f"{override.text}: {learner} is not among the learners (algo={names})")
@@ -275,15 +277,21 @@ class Request:
             return "classification" if self.value("positive") is not None and task == "auto" else task
         tasks = set[str]()
         for name in self.names("algo", learner_names()):
-            own = set(learner_spec(name).tasks)
-            tasks |= own | {other for other in ("classification", "regression") if kin_of(name, other)}
+            tasks_of_learner = set(learner_spec(name).tasks)
+            tasks |= tasks_of_learner | {
+                other for other in ("classification", "regression") if kin_of(name, other)
+            }
         tasks -= {"novelty"} if len(tasks) > 1 else set()
         return tasks.pop() if len(tasks) == 1 and tasks != {"novelty"} else "auto"
 
     def of_tasks(self, data: "Sequence[DataRef]") -> None:
         """Put the learner of the data's task in place of one of the same name, see `kin_of`."""
         if (given := self.given.get("algo")) is not None:
-            values = [own for value in given.values for own in self._of_tasks(given, value, data)]
+            values = [
+                value_of_task
+                for value in given.values
+                for value_of_task in self._of_tasks(given, value, data)
+            ]
             self.given["algo"] = replace(given, values=tuple(values))
 
     def _of_tasks(self, given: Override, value: Any, data: "Sequence[DataRef]") -> list[Any]:
@@ -414,10 +422,10 @@ class _Preparing:
             return replace(one, said=self.said) if isinstance(one, UserFile) else one
         if not isinstance(one, UserFile | Frame):
             return one
-        own = replace(one.preparation, **self.given)
+        preparation = replace(one.preparation, **self.given)
         is_open = self.has_task or one.task == "auto"
         task, said = (self.task, self.said) if is_open else (one.task, ())
-        return replace(one, task=task, preparation=own, said=said)
+        return replace(one, task=task, preparation=preparation, said=said)
 
 
 def _check_settings(request: Request, refs: "Sequence[DataRef]", task: str) -> None:

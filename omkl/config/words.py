@@ -528,7 +528,7 @@ def _plain(key: str, value: Any, word: str) -> Any:
     if isinstance(value, list):
         return [_plain(key, item, word) for item in value]
     if isinstance(value, dict):
-        return {str(_plain("", own, word)): _plain("", item, word) for own, item in value.items()}
+        return {str(_plain("", member, word)): _plain("", item, word) for member, item in value.items()}
     return value
 
 

@@ -97,7 +97,9 @@ def read_parsed(path: Path) -> Dataset:
         meta: dict[str, Any] = json.loads(Path(path, "meta.json").read_text(encoding="utf-8"))
         files = [Path(path, f"{key}.npy") for key in ARRAYS]
         states = [
-            (str(file), own.st_ino, own.st_size, own.st_ctime_ns) for file in files for own in [file.stat()]
+            (str(file), status.st_ino, status.st_size, status.st_ctime_ns)
+            for file in files
+            for status in [file.stat()]
         ]
         mapped = [np.load(file, mmap_mode="c", allow_pickle=False) for file in files]
         indptr, indices, values, y = (np.asarray(array) for array in mapped)

@@ -129,9 +129,9 @@ def dataset_of(
     """
     notes = (*notes, *note_on(classes))
     arrays = (examples.indptr, examples.indices, examples.values, y)
-    own = content_hash(*arrays, d=0 if registered else d)
+    digest = content_hash(*arrays, d=0 if registered else d)
     values = values_of(classes, raw)
-    return Dataset(name, *arrays, d, task, own, None, notes, classes, examples.base, values)
+    return Dataset(name, *arrays, d, task, digest, None, notes, classes, examples.base, values)
 
 
 # ------------------------------------------------------------------ from arrays and data frames
@@ -208,17 +208,17 @@ def in_rows_of(X: Any, y: Any) -> np.ndarray:
         names = ", ".join(map(str, getattr(y, "columns", [])))
         raise UserError(f"y=... has {shape[1]} columns{f' ({names})' if names else ''}; give one of them")
     at: Any = getattr(X, "index", None)
-    own: Any = getattr(y, "index", None)
-    if hasattr(at, "equals") and hasattr(own, "equals") and len(at) == len(own) and not at.equals(own):
-        if at.is_unique and own.is_unique:
-            shared = int(at.isin(own).sum())
+    index: Any = getattr(y, "index", None)
+    if hasattr(at, "equals") and hasattr(index, "equals") and len(at) == len(index) and not at.equals(index):
+        if at.is_unique and index.is_unique:
+            shared = int(at.isin(index).sum())
             if 0 < shared < len(at):
                 raise UserError(
                     f"the index of y=... has {shared} of the frame's {len(at)} labels, so they cannot be "
                     "joined; y.to_numpy() gives the labels by position"
                 )
             y = y.reindex(at) if shared else y
-        elif at.sort_values().equals(own.sort_values()):
+        elif at.sort_values().equals(index.sort_values()):
             raise UserError(
                 "the index of y=... has the labels of the frame in another order, some of them "
                 "twice, so they cannot be joined; y.to_numpy() gives the labels by position"

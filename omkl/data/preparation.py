@@ -213,8 +213,8 @@ def is_near_number(text: str) -> bool:
 def plain_values(value: Any) -> Any:
     """Return a value as JSON holds it, without what is null."""
     if isinstance(value, Mapping):
-        return {key: plain_values(own) for key, own in value.items() if own is not None}
-    return [plain_values(own) for own in value] if isinstance(value, tuple | list) else value
+        return {key: plain_values(item) for key, item in value.items() if item is not None}
+    return [plain_values(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def _check_encoding(name: str) -> None:

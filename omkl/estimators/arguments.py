@@ -91,15 +91,15 @@ def make_class(
     if name not in estimator_specs():
         raise UserError(f"there is no estimator '{name}'{suggest(name, estimator_specs())}")
     spec, task = estimator_specs()[name]
-    own = arguments(spec, task, seed)
-    if calibrated and CALIBRATION in own:
-        own[CALIBRATION] = own[CALIBRATION]._replace(default="platt")
+    parameters = arguments(spec, task, seed)
+    if calibrated and CALIBRATION in parameters:
+        parameters[CALIBRATION] = parameters[CALIBRATION]._replace(default="platt")
     if of_classes and task == "classification" and spec.takes(3):
-        own |= of_classes
+        parameters |= of_classes
     base = bases.get(f"weighted {task}", bases[task]) if spec.weight else bases[task]
     body = {
-        "__init__": _constructor(name, own, spec),
-        "__doc__": _help(spec, task, own, str(getattr(base, "attributes", ""))),
+        "__init__": _constructor(name, parameters, spec),
+        "__doc__": _help(spec, task, parameters, str(getattr(base, "attributes", ""))),
         "__module__": module,
         "__qualname__": name,
         "learner": spec.name,
@@ -159,35 +159,37 @@ def _domain(domain: Any) -> str:
     )
 
 
-def _constructor(name: str, own: dict[str, Argument], spec: LearnerSpec) -> Callable[..., None]:
+def _constructor(name: str, takes: dict[str, Argument], spec: LearnerSpec) -> Callable[..., None]:
     def __init__(self: Any, **given: Any) -> None:
-        for word in given.keys() - own.keys():
-            why = suggest(word, own)
+        for word in given.keys() - takes.keys():
+            why = suggest(word, takes)
             if word == CLASS_WEIGHT and self.task == "classification":
                 why = ": learn_one takes the weight of a row, w=" if spec.weight else f": {WEIGHTLESS}"
             if word == "scale" and spec.scales:
                 why = f": {spec.label} scales the features by itself"
             raise TypeError(f"{name} has no argument '{word}'{why}")
-        for key, argument in own.items():
+        for key, argument in takes.items():
             setattr(self, key, given.get(key, argument.default))
 
     kind = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter(key, kind, default=argument.default) for key, argument in own.items()]
+    parameters = [inspect.Parameter(key, kind, default=argument.default) for key, argument in takes.items()]
     first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     __init__.__signature__ = inspect.Signature([first, *parameters])  # type: ignore[attr-defined]
     __init__.__doc__ = "Keep the arguments; they are checked when the first rows come."
     return __init__
 
 
-def _help(spec: LearnerSpec, task: str, own: dict[str, Argument], attributes: str) -> str:
+def _help(spec: LearnerSpec, task: str, takes: dict[str, Argument], attributes: str) -> str:
     lines = [f"{spec.label} for {task}: {spec.cite}.", "", f"The learner ``algo={spec.name}`` of omkl.", ""]
     lines += ["Parameters", "----------"]
-    for key, argument in own.items():
+    for key, argument in takes.items():
         lines += [f"{key} : default={argument.default!r}", f"    {argument.help}"]
     return "\n".join([*lines, "", attributes])
 
 
 def has_probabilities(estimator: Any) -> bool:
     """Whether an estimator has probabilities: its learner's own, or asked for with an argument."""
-    own = learner_spec(estimator.learner).probabilities
-    return estimator.task == "classification" and (own or getattr(estimator, CALIBRATION, None) is not None)
+    by_itself = learner_spec(estimator.learner).probabilities
+    return estimator.task == "classification" and (
+        by_itself or getattr(estimator, CALIBRATION, None) is not None
+    )

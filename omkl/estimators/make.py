@@ -146,8 +146,8 @@ def follow(estimator: Any, model: Learner) -> None:
     if not changed:
         return
     spec, name = model.spec, type(estimator).__name__
-    own = {argument_name(word) for word in spec.hyperparameters}
-    for word in changed.keys() - own - {CLASS_WEIGHT}:
+    hyperparameters = {argument_name(word) for word in spec.hyperparameters}
+    for word in changed.keys() - hyperparameters - {CLASS_WEIGHT}:
         if spec.stochastic or word not in ("random_state", "seed"):  # else it is not used
             raise ValueError(str(cannot_change(name, word, given[word])))
     now = {**given, **changed}
@@ -233,8 +233,8 @@ def _of_equal_weight(stream: Stream, weights: np.ndarray | None) -> Iterator[tup
 
 
 def _params(spec: LearnerSpec, where: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    own = {name: given[argument_name(name)] for name in spec.hyperparameters}
-    return spec.checked(own, where, argument_name)
+    params = {name: given[argument_name(name)] for name in spec.hyperparameters}
+    return spec.checked(params, where, argument_name)
 
 
 def _named(name: str, error: Exception) -> str:

@@ -191,9 +191,9 @@ def _cost_panel(
     axes.plot(x[best], error[best], drawstyle="steps-post", color="#777777", linewidth=0.9, zorder=2.5)
     dot: dict[str, Any] = {"linestyle": "none", "markeredgewidth": 0}
     if few:
-        for line, cost_, own in zip(names, x, error, strict=True):
+        for line, cost_, error_ in zip(names, x, error, strict=True):
             marker, colour = styles[line].marker or "o", styles[line].colour
-            axes.plot(cost_, own, label=line, marker=marker, markersize=4.5, color=colour, **dot)
+            axes.plot(cost_, error_, label=line, marker=marker, markersize=4.5, color=colour, **dot)
     else:
         rest = [place for place in range(len(names)) if place not in best and near[place]]
         axes.plot(x[rest], error[rest], marker="o", markersize=2.6, color="#b5b5b5", **dot)

@@ -207,7 +207,7 @@ def _draw(panels: Sequence[_Panel], stack: int, styles: Mapping[str, LineStyle],
         places[-1].set_xlabel("examples")
     drawn.align_ylabels()
     seen = {line.get_label() for axes in drawn.axes for line in axes.get_lines()}
-    style.draw_legend(drawn, {name: own for name, own in styles.items() if name in seen})
+    style.draw_legend(drawn, {name: line_style for name, line_style in styles.items() if name in seen})
     return drawn
 
 

@@ -108,7 +108,7 @@ def sensitivity(
             if style.is_leftmost(axes) or len(labels) > 1:
                 axes.set_ylabel(points["y_label"].iloc[0])
         seen = {line.get_label() for axes in drawn.axes for line in axes.get_lines()}
-        style.draw_legend(drawn, {line: own for line, own in styles.items() if line in seen})
+        style.draw_legend(drawn, {line: line_style for line, line_style in styles.items() if line in seen})
         return drawn
 
     return Figure(name, make, len(panels), note=text, **more)
@@ -248,7 +248,7 @@ def _points(table: "pd.DataFrame", axis: str) -> "pd.DataFrame":
     """Return a ``grid_table`` as points along one axis, for sensitivity: the errors of the tasks."""
     errors: dict[str, Any] = {f"y_{part}": errors_of(table, part) for part in ("mean", "std")}
     rows = [measure_of(row) for row in table.to_dict("records")]
-    errors |= {"y_label": [own.title for own in rows], "sign": [own.sign for own in rows]}
+    errors |= {"y_label": [measure.title for measure in rows], "sign": [measure.sign for measure in rows]}
     return table.assign(panel=table["data"], x=table[f"at.{axis}"], x_label=symbol(axis), **errors)
 
 
@@ -266,7 +266,7 @@ def _dots(table: "pd.DataFrame", about: dict[str, Any]) -> Figure:
     stds = {f"{measure_in(part).name}_std" for part in parts}
     text = join_notes(
         _basis(table),
-        "bars: ±1 standard deviation" if any((table[own].astype(float) > 0).any() for own in stds) else "",
+        "bars: ±1 standard deviation" if any((table[std].astype(float) > 0).any() for std in stds) else "",
         "filled: not worse than the best" if table["marked"].any() else "",
         left_out,
     )
@@ -278,7 +278,7 @@ def _dots(table: "pd.DataFrame", about: dict[str, Any]) -> Figure:
         for (axes,), data, part in zip(stacks, sets, parts, strict=True):
             _dot_panel(axes, str(data), part, styles, several, len(parts) == 1)
         seen = {text for axes in drawn.axes for text in axes.get_legend_handles_labels()[1]}
-        shown = {line: own for line, own in styles.items() if line in seen}
+        shown = {line: line_style for line, line_style in styles.items() if line in seen}
         few = len(shown) <= style.MOST_LINES  # of more, the ticks name the learners
         style.draw_legend(drawn, {k: v for k, v in shown.items() if few or v.is_yardstick}, dots=True)
         return drawn

@@ -30,13 +30,13 @@ def with_details(
     below the table, and which rows have no cell yet; the other terms open; its warnings are the page's.
     """
     made, missing = [], []
-    for row, own in zip(rows, table.rows, strict=True):
-        named = dict(zip((column.name for column in table.columns), map(str, own.cells), strict=True))
+    for row, table_row in zip(rows, table.rows, strict=True):
+        named = dict(zip((column.name for column in table.columns), map(str, table_row.cells), strict=True))
         if not row.cells:
             missing.append(f"{named.get('learner', row.learner)} on {row.data}")
             continue
-        note = table.notes[own.refs[0] - 1] if own.refs else ""
-        made.append(replace(own, about=about(row, cells, names, note)))
+        note = table.notes[table_row.refs[0] - 1] if table_row.refs else ""
+        made.append(replace(table_row, about=about(row, cells, names, note)))
     terms = [(term, text) for term, text in table.terms if term != NO_TEST]
     findings = [f"{term.capitalize()}: {text}." for term, text in table.terms if term == NO_TEST]
     if missing:
@@ -52,7 +52,8 @@ def plain_table(name: str, records: Records, abouts: Sequence[About] = (), **mor
     )
     columns = [replace(column, align=side) for column, side in zip(table.columns, sides, strict=True)]
     rows = [
-        replace(row, about=own) for row, own in zip(table.rows, abouts or [()] * len(records), strict=True)
+        replace(row, about=details)
+        for row, details in zip(table.rows, abouts or [()] * len(records), strict=True)
     ]
     return replace(table, columns=columns, rows=rows)
 

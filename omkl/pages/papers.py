@@ -82,7 +82,7 @@ def paper_page(
         sections.append(parts.claims(lenient))
     if paper.deviations and not rule:
         sections.append(Section("Deviations from the paper", texts=paper.deviations, numbered=True))
-    sections += [replace(own, rest=True) for own in parts.tables("best")]
+    sections += [replace(section, rest=True) for section in parts.tables("best")]
     if exceptions:
         sections.append(Section("Exceptions from the rule", texts=exceptions, numbered=True, origin=True))
     sections += origin_sections(outcome.cells, work.plans)
@@ -284,9 +284,9 @@ def answer_of(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping[st
     begins = [claim["text"].partition(": ")[0] for claim in claims]
     groups = [begin if begin in APART_FROM else "claims hold" for begin in begins]
     for name in ("claims hold", *APART_FROM):
-        own = [claim["verdict"] for claim, group in zip(claims, groups, strict=True) if group == name]
-        doubtful = f" ({own.count(UNKNOWN)} undecided)" if UNKNOWN in own else ""
-        parts += [f"{own.count(YES)} of {len(own)} {name}{doubtful}"] if own else []
+        answers = [claim["verdict"] for claim, group in zip(claims, groups, strict=True) if group == name]
+        doubtful = f" ({answers.count(UNKNOWN)} undecided)" if UNKNOWN in answers else ""
+        parts += [f"{answers.count(YES)} of {len(answers)} {name}{doubtful}"] if answers else []
     lines = [f"{', '.join(parts)}."] if parts else []
     lines += [paper.instead] if paper.instead else []
     if verdicts and paper.answer:
@@ -300,7 +300,7 @@ def answer_of(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping[st
 def tuning_text(paper: Paper) -> tuple[list[str], list[str]]:
     """Return the rule by which a page's learners are tuned, in a few points, and the exceptions from it."""
     runs = tuned_runs(paper)
-    by_rule = [(vars(rule), own) for rule, own in _alike(runs, lambda run: tuning_rule(run)[0])]
+    by_rule = [(vars(rule), runs_alike) for rule, runs_alike in _alike(runs, lambda run: tuning_rule(run)[0])]
     usual = max(by_rule, key=lambda pair: len(pair[1]))[0]
     passes, longest = usual["passes"], usual["longest"]
     values = usual | {
@@ -309,21 +309,23 @@ def tuning_text(paper: Paper) -> tuple[list[str], list[str]]:
         "longest": "" if longest is None else LONGEST.format(longest=longest),
     }
     points, exceptions = [text.format(**values) for text in RULE], []
-    for rule, own in by_rule:
+    for rule, runs_alike in by_rule:
         changes = [word_text(key, value) for key, value in rule.items() if value != usual[key]]
         if changes:
-            names = list(dict.fromkeys(name for run in own for name in as_list(run.words["algo"])))
+            names = list(dict.fromkeys(name for run in runs_alike for name in as_list(run.words["algo"])))
             learners = enumerated(names) if len(names) <= FEW else f"{len(names)} learners"
-            exceptions.append(OTHER.format(learners=learners, data=_sets(own), changes=", ".join(changes)))
+            exceptions.append(
+                OTHER.format(learners=learners, data=_sets(runs_alike), changes=", ".join(changes))
+            )
     cuts = []
     for text, groups in ((ROUNDS, _alike(runs, _rounds)), (REPS, _alike(runs, _reps))):
         groups.sort(key=lambda pair: -len(pair[1]))
-        for place, (values, own) in enumerate(groups):
+        for place, (values, runs_alike) in enumerate(groups):
             said = text.format(**values)
             if text == REPS and values["seconds"] and values["reps"] > values["fewest"]:
                 said += FEWER.format(**values)
             if place:
-                exceptions.append(f"{said[:1].upper()}{said[1:]} on {_sets(own)}.")
+                exceptions.append(f"{said[:1].upper()}{said[1:]} on {_sets(runs_alike)}.")
             else:
                 cuts.append(said)
     if changed := [f"{learner} on {data}" for run in runs for data, learner in older(run)]:

@@ -102,8 +102,10 @@ def cells_sections(
     if expected.swept and summary["reps"].any():
         best = best_settings(summary.assign(place=range(len(summary))))
         chosen = [rows[place] for place in best.pop("place")]
-        own = with_details(run_table(best, cells, expected, swept=swept), "best", chosen, cells, names)
-        sections.insert(0, Section(BEST.capitalize(), [own]))
+        with_abouts = with_details(
+            run_table(best, cells, expected, swept=swept), "best", chosen, cells, names
+        )
+        sections.insert(0, Section(BEST.capitalize(), [with_abouts]))
         if drawn := sweep_figure(summary, name="sweep"):
             sections.insert(0, Section("Sweep", [drawn]))
     if curves := page_curves(cells, store.curves(set(cells["key"])), expected, rows):

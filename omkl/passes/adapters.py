@@ -255,12 +255,14 @@ class Refit:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return its parameters, as an estimator does."""
-        return {own.name: getattr(self, own.name) for own in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def changed(self) -> dict[str, Any]:
         """Return the parameters of refitting that are not as usual."""
         return {
-            own.name: value for own in fields(self)[1:] if (value := getattr(self, own.name)) != own.default
+            field.name: value
+            for field in fields(self)[1:]
+            if (value := getattr(self, field.name)) != field.default
         }
 
 
@@ -406,21 +408,21 @@ def _columns_learnt(part: Any, X: Any, y: Any) -> None:
 
     if not _is_fitted(part):
         part.fit(*_twice(X, y))
-        given = {name: own for name, own, _ in part.transformers} | {"remainder": part.remainder}
+        given = {name: step for name, step, _ in part.transformers} | {"remainder": part.remainder}
         part.transformers_ = [
-            (name, clone(given[name]) if hasattr(given[name], "fit") else own, columns)
-            for name, own, columns in part.transformers_
+            (name, clone(given[name]) if hasattr(given[name], "fit") else step, columns)
+            for name, step, columns in part.transformers_
         ]
-    for _, own, columns in part.transformers_:
-        if own not in NO_STEP:
-            learnt_by(own, X[:, columns], y)
+    for _, step, columns in part.transformers_:
+        if step not in NO_STEP:
+            learnt_by(step, X[:, columns], y)
 
 
 def _is_a(model: Any, name: str) -> bool:
     """Whether a model is one of these classes of scikit-learn, which holds others."""
     return any(
-        own.__name__ == name and own.__module__.startswith(("sklearn.pipeline", "sklearn.compose"))
-        for own in type(model).__mro__
+        base.__name__ == name and base.__module__.startswith(("sklearn.pipeline", "sklearn.compose"))
+        for base in type(model).__mro__
     )
 
 

@@ -229,12 +229,12 @@ def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
 
     with _one_at_a_time:
         cold: dict[tuple, Sequence[Any]] = {}
-        for own in settings:
-            spec, params, many = precompile.setting(own)
+        for setting in settings:
+            spec, params, many = precompile.setting(setting)
             arguments = repr(params) if spec.estimator or spec.is_stack else ""  # which are checked with it
             which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
             if which not in _warm:
-                cold.setdefault(which, own)
+                cold.setdefault(which, setting)
         if cold:
             precompile.warm_up(list(cold.values()))
             _warm.update(cold)

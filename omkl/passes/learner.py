@@ -113,7 +113,11 @@ class Learner:
                 f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
             )
         self._rows: dict[int, OneRow] = {}
-        self._growing = {name: own for name, own in spec.state.items() if type(own).grow is not Resource.grow}
+        self._growing = {
+            name: resource
+            for name, resource in spec.state.items()
+            if type(resource).grow is not Resource.grow
+        }
         self._setup = Setup(params)
         self.renew_locks()
         guards.register(self)
@@ -254,7 +258,9 @@ class Learner:
     def _begin_again(self, widths: Widths) -> None:
         """Forget all but the rows that are kept, and learn them with the widths of now."""
         rng, rows = self.state["rng"], widths.stream()
-        lengths = {name: self.state[name] for name, own in self.resources.items() if own.counts_rounds}
+        lengths = {
+            name: self.state[name] for name, resource in self.resources.items() if resource.counts_rounds
+        }
         self.state = {"rng": rng, **make(self.resources, self.setup(rng)), **lengths}
         make_room(self.resources, self.state, Setup(self.params), rows, True)
         trace = make_trace(rows.T, len(self.spec.measures), self.classes if rows.label is not None else 0)
@@ -385,7 +391,7 @@ class Learner:
     @property
     def planned_rounds(self) -> int | None:
         """T of the stream that it was made for, None of a learner that does not depend on it."""
-        counters = [self.state[name] for name, own in self.resources.items() if own.counts_rounds]
+        counters = [self.state[name] for name, resource in self.resources.items() if resource.counts_rounds]
         return int(counters[0][0]) if counters else None
 
     @property
@@ -415,8 +421,8 @@ def check_choices(compiled: Any, name: str, choices: list, learner: str) -> None
 @cache
 def _words(function: Any) -> frozenset[str]:
     """Return the texts in a function's module and in the modules of the compiled functions that it uses."""
-    own = function.__globals__
-    modules = [own, *(used.py_func.__globals__ for used in own.values() if hasattr(used, "py_func"))]
+    space = function.__globals__
+    modules = [space, *(used.py_func.__globals__ for used in space.values() if hasattr(used, "py_func"))]
     return frozenset(
         constant
         for module in modules

@@ -105,8 +105,8 @@ def noted_scores(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.nd
     scores, predicted = np.zeros((n, learner.classes)), np.zeros(n, np.int64)
     for start in range(0, n, most):
         stop = min(start + most, n)
-        own = slice(indptr[start], indptr[stop])
-        part_rows = indptr[start : stop + 1] - indptr[start], indices[own], values[own]
+        span = slice(indptr[start], indptr[stop])
+        part_rows = indptr[start : stop + 1] - indptr[start], indices[span], values[span]
         trace = _trace_of(learner, part_rows, np.zeros(stop - start))
         scores[start:stop], predicted[start:stop] = trace.class_scores, trace.predicted
     return scores, predicted
@@ -129,7 +129,7 @@ def _trace_of(learner: Learner, rows: tuple[np.ndarray, ...], y: np.ndarray) -> 
     if len(y) == 1 and "rng" not in learner.names:
         with learner.lock:
             trace = learner.run_row(indices, values, y[0], learn=False)[1]
-            trace = Trace(*(None if own is None else own.copy() for own in trace))
+            trace = Trace(*(None if array is None else array.copy() for array in trace))
     else:
         trace = scored(learner, make_stream(indptr, indices, values, y, np.arange(len(y)), learner.classes))
     check_scores(trace.score, what="row")

@@ -71,9 +71,9 @@ def _packed_members(learner: Learner) -> tuple[dict[str, Any], Arrays]:
     for number, member in enumerate(learner.members):
         if not isinstance(member, Learner):
             raise UserError(f"{member.spec.label} is a member of another package, which no model holds")
-        header, own = pack(member)
+        header, packed = pack(member)
         headers.append(header)
-        arrays |= {f"{number}{MEMBER}{name}": array for name, array in own.items()}
+        arrays |= {f"{number}{MEMBER}{name}": array for name, array in packed.items()}
     shared = learner.shared
     arrays |= {f"{SHARED}{name}": array for name, array in (shared.arrays() if shared else {}).items()}
     return {"members": headers, **({"shared": shared.header()} if shared else {})}, arrays
@@ -92,10 +92,10 @@ def _stack(
     if not isinstance(headers, list) or len(headers) != len(settings):
         raise ValueError("its members are not those of its hyperparameters")
     members = []
-    for number, (own, setting) in enumerate(zip(headers, settings, strict=True)):
-        if not isinstance(own, dict) or "members" in own:
+    for number, (head, setting) in enumerate(zip(headers, settings, strict=True)):
+        if not isinstance(head, dict) or "members" in head:
             raise ValueError("a member of a stack is no learner")
-        member = unpack(own, _parts(arrays, f"{number}{MEMBER}"))
+        member = unpack(head, _parts(arrays, f"{number}{MEMBER}"))
         kernels = setting.kernel_pool and {part: setting.kernel_pool[part] for part in PARTS}
         same = setting.learner, setting.params, kernels, d, classes
         if (member.spec.name, member.params, member.pool, member.d, member.classes) != same:
@@ -103,7 +103,9 @@ def _stack(
         members.append(member)
     are_scaled = [bool(setting.scaling) for setting in settings]
     shared = Scaling.load(header.get("shared"), _parts(arrays, SHARED), d) if any(are_scaled) else None
-    rest = {name: own for name, own in arrays.items() if MEMBER not in name and not name.startswith(SHARED)}
+    rest = {
+        name: array for name, array in arrays.items() if MEMBER not in name and not name.startswith(SHARED)
+    }
     return Stack(spec, params, d, 0, members, are_scaled, shared, classes=classes, saved=rest, **how)
 
 

@@ -66,11 +66,11 @@ class ObjectSpec(LearnerSpec):
         """Raise OmklError where a worker has another version of a package than the process that planned."""
         for name, version in self.packages.items():
             try:
-                own = importlib.metadata.version(name)
+                here = importlib.metadata.version(name)
             except importlib.metadata.PackageNotFoundError:
-                own = "none"
-            if own != version:
-                raise OmklError(f"{self.label}: this worker has {name} {own}, and the command {version}")
+                here = "none"
+            if here != version:
+                raise OmklError(f"{self.label}: this worker has {name} {here}, and the command {version}")
 
     def fresh(self, params: Mapping[str, Any], seed: int) -> Any:
         """Return a copy of the object with these parameters that has learnt nothing.
@@ -114,9 +114,9 @@ class Identity:
         versions = [f"{name} {self.packages[name]}" for name in sorted(self.packages)]
         return "; ".join(filter(None, [f"estimator {REVISION}", *homes, files, texts, *versions]))
 
-    def named(self, own: Any) -> str:
+    def named(self, item: Any) -> str:
         """Return the name of a class or a function, and keep where its code comes from."""
-        module, name = own.__module__ or "", own.__qualname__
+        module, name = item.__module__ or "", item.__qualname__
         top = module.partition(".")[0]
         if top in distributions() and "<" not in name:
             self.package(top)
@@ -127,32 +127,32 @@ class Identity:
         if "<" not in name and file and module != "__main__":
             self.file(Path(file))
             return name
-        if getattr(own, "__closure__", None) or name.endswith("<lambda>"):
+        if getattr(item, "__closure__", None) or name.endswith("<lambda>"):
             raise UserError(
                 f"algo={self.name}: {name} among its parameters is a function that cannot be told from "
                 "others; define it in a module"
             )
         if name not in self.texts:
             try:
-                self.texts[name] = inspect.getsource(own)
+                self.texts[name] = inspect.getsource(item)
             except (OSError, TypeError):
                 raise UserError(
                     f"algo={self.name}: the source of {name} cannot be found, and it decides the results; "
                     "define it in a file or in a notebook's cell"
                 ) from None
-            self._used(own)
-        return own.__name__
+            self._used(item)
+        return item.__name__
 
-    def _used(self, own: Any) -> None:
+    def _used(self, item: Any) -> None:
         """Keep what a class or a function of a script uses: bases, constants, and what its code names."""
-        outside = vars(sys.modules.get(own.__module__, object))
+        outside = vars(sys.modules.get(item.__module__, object))
         constants: dict[str, Any] = {}
-        if inspect.isclass(own):
-            for base in own.__bases__:
+        if inspect.isclass(item):
+            for base in item.__bases__:
                 if base is not object:
                     self.named(base)
-            constants = {name: value for name, value in vars(own).items() if not name.startswith("_")}
-        for function in _functions_of(own):
+            constants = {name: value for name, value in vars(item).items() if not name.startswith("_")}
+        for function in _functions_of(item):
             inner = [value for value in _enclosed(function) if not callable(value)]
             constants[function.__qualname__] = [function.__defaults__, function.__kwdefaults__, inner]
             for name in _globals_of(function.__code__) & outside.keys():
@@ -160,7 +160,7 @@ class Identity:
         for name, value in constants.items():
             with suppress(UserError):  # what else a class has
                 if not callable(value):
-                    self.texts[f"{own.__qualname__}.{name}"] = _json(self.value(value, name))
+                    self.texts[f"{item.__qualname__}.{name}"] = _json(self.value(value, name))
 
     def _uses(self, name: str, value: Any) -> None:
         """Keep what the code of a script calls by a name. Raises UserError for what a key cannot tell."""
@@ -219,19 +219,19 @@ class Identity:
         made: dict[str, Any] = {}
         if hasattr(model, "steps"):
             for name, step in _steps_of(model):
-                made |= {f"{name}__{key}": own for key, own in self.params(step).items()}
+                made |= {f"{name}__{key}": param for key, param in self.params(step).items()}
             return made
         usual = _usual(type(model))  # type: ignore[arg-type]
         for key, value in (_params_of(model) or {}).items():
-            own = self.value(value, key)
-            if key not in usual or self.value(usual[key], key) != own:
-                made[key] = own
+            param = self.value(value, key)
+            if key not in usual or self.value(usual[key], key) != param:
+                made[key] = param
         return made
 
 
-def _functions_of(own: Any) -> list[Any]:
+def _functions_of(item: Any) -> list[Any]:
     """Return a function, or those of a class, and those that their decorators hold."""
-    left, found = [own] if inspect.isfunction(own) else [*vars(own).values()], []
+    left, found = [item] if inspect.isfunction(item) else [*vars(item).values()], []
     while left:
         value = left.pop()
         if isinstance(value, property):
@@ -249,7 +249,11 @@ def _enclosed(function: Any) -> list[Any]:
 
 def _globals_of(code: CodeType) -> set[str]:
     """Return the global names that code reads, and the functions inside it."""
-    names = {str(own.argval) for own in dis.get_instructions(code) if own.opname == "LOAD_GLOBAL"}
+    names = {
+        str(instruction.argval)
+        for instruction in dis.get_instructions(code)
+        if instruction.opname == "LOAD_GLOBAL"
+    }
     return names.union(*(_globals_of(const) for const in code.co_consts if isinstance(const, CodeType)))
 
 
@@ -296,7 +300,11 @@ def _usual(kind: Any) -> dict[str, Any]:
         return _params_of(kind()) or {}
     except (TypeError, ValueError):
         signature = inspect.signature(kind).parameters
-        return {name: own.default for name, own in signature.items() if own.default is not own.empty}
+        return {
+            name: parameter.default
+            for name, parameter in signature.items()
+            if parameter.default is not parameter.empty
+        }
 
 
 def _json(value: Any) -> str:
@@ -311,7 +319,7 @@ def _tasks(model: Any) -> list[str]:
         kind = last.__sklearn_tags__().estimator_type if hasattr(last, "__sklearn_tags__") else kind
     else:
         names = {
-            own.__name__.lower() for own in type(last).__mro__ if own.__module__.startswith("river.base")
+            base.__name__.lower() for base in type(last).__mro__ if base.__module__.startswith("river.base")
         }
         kind = next((name for name in ("classifier", "regressor", "clusterer") if name in names), kind)
         kind = "anomaly detector" if hasattr(last, "score_one") and kind is None else kind
@@ -421,7 +429,10 @@ def _fresh_of_river(value: Any, seed: int) -> Any:
         return type(value)(*steps)
     params = _params_of(value) or {}
     signature = inspect.signature(type(value).__init__).parameters
-    if any(own.kind in (own.VAR_POSITIONAL, own.VAR_KEYWORD) for own in signature.values()):
+    if any(
+        parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        for parameter in signature.values()
+    ):
         return value.clone()
-    made = {name: _fresh_of_river(own, seed + at) for at, (name, own) in enumerate(params.items())}
+    made = {name: _fresh_of_river(value, seed + at) for at, (name, value) in enumerate(params.items())}
     return type(value)(**made | {name: seed % 2**32 for name in SEEDS if name in made and made[name] is None})

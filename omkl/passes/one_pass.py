@@ -366,4 +366,4 @@ def run_delayed(
             noted = share
             on_part(stop)
     columns = zip(*traces, strict=True)
-    return Trace(*(None if own[0] is None else np.concatenate(own) for own in columns)), seconds
+    return Trace(*(None if arrays[0] is None else np.concatenate(arrays) for arrays in columns)), seconds

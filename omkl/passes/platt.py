@@ -38,8 +38,8 @@ class Platt:
         for row, true in zip(scores.tolist(), label.tolist(), strict=True):
             margins, self.squares = self._scaled(row)
             self.rounds += 1
-            for c, (own, s) in enumerate(zip(self.each, margins, strict=True)):
-                _step(own, s, float(true == (c if len(self.each) > 1 else 1)))
+            for c, (state, s) in enumerate(zip(self.each, margins, strict=True)):
+                _step(state, s, float(true == (c if len(self.each) > 1 else 1)))
 
     def in_turn(self, scores: np.ndarray, label: np.ndarray, delay: int = 1) -> np.ndarray:
         """Return the probabilities (T, C) of each round before it is learnt, and learn all rounds.
@@ -58,7 +58,8 @@ class Platt:
         rows = []
         for row in scores.tolist():
             P = [
-                _sigmoid(own[0] * s + own[1]) for own, s in zip(self.each, self._scaled(row)[0], strict=True)
+                _sigmoid(state[0] * s + state[1])
+                for state, s in zip(self.each, self._scaled(row)[0], strict=True)
             ]
             rows.append([1.0 - P[0], P[0]] if len(P) == 1 else [one / sum(P) for one in P])
         return np.array(rows).reshape(len(scores), max(2, len(self.each)))
@@ -81,8 +82,8 @@ class Platt:
         try:
             rounds, squares, each = state["rounds"], float(state["squares"]), state["each"]
             good = type(rounds) is int and rounds >= 0 and len(each) == len(platt.each)
-            platt.each = [[float(value) for value in own] for own in each]
-            good &= all(len(own) == len(_STATE) and all(map(math.isfinite, own)) for own in platt.each)
+            platt.each = [[float(value) for value in coefficients] for coefficients in each]
+            good &= all(len(coefficients) == len(_STATE) and all(map(math.isfinite, coefficients)) for coefficients in platt.each)
         except (TypeError, KeyError, ValueError, OverflowError):
             good = False
         if not good or not 0 <= squares < math.inf:
@@ -109,19 +110,19 @@ def _margins(row: list[float]) -> list[float]:
     return [s - (second if s == high else high) for s in row]
 
 
-def _step(own: list[float], s: float, y: float) -> None:
+def _step(state: list[float], s: float, y: float) -> None:
     """Learn label y (0 or 1) of a score s: own <- a, b and their covariance.
 
     p = sigmoid(a s + b), r = p (1 - p), z = (s, 1): Sigma <- Sigma - r Sigma z z' Sigma / (1 + r z' Sigma z),
     then (a, b) += Sigma z (y - p)
     """
-    a, b, aa, ab, bb = own
+    a, b, aa, ab, bb = state
     p = _sigmoid(a * s + b)
     r = p * (1.0 - p)
     g, h = aa * s + ab, ab * s + bb
     divisor = 1.0 + r * (g * s + h)
     step = (y - p) / divisor
-    own[:] = (
+    state[:] = (
         a + g * step,
         b + h * step,
         aa - r * g * g / divisor,

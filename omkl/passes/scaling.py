@@ -142,8 +142,8 @@ class Scaling:
         rows = stream.order, stream.indptr, stream.indices, stream.values
         if self.scale:
             made = self._filled(stream, True)
-            own = made.order, made.indptr, made.indices, made.values
-            see_rows(*own, self.centred, self.rows, self.begun, int(self.seen[0]))
+            arrays = made.order, made.indptr, made.indices, made.values
+            see_rows(*arrays, self.centred, self.rows, self.begun, int(self.seen[0]))
         if self.gaps is not None:
             see_values(*rows, self.means)
         self.seen += stream.T

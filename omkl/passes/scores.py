@@ -101,8 +101,8 @@ def _area(positive: np.ndarray, score: np.ndarray) -> float | None:
     N = len(positive) - P
     if not P or not N:
         return None
-    own, others = np.sort(score[positive]), np.sort(score[~positive])
-    below, up_to = (np.searchsorted(others, own, side=side) for side in ("left", "right"))
+    positives, others = np.sort(score[positive]), np.sort(score[~positive])
+    below, up_to = (np.searchsorted(others, positives, side=side) for side in ("left", "right"))
     return float((int(below.sum()) + int(up_to.sum())) / (2 * P * N))
 
 
@@ -262,8 +262,8 @@ def averaged_hypothesis(learner: Learner, learnt: Stream, delay: int = 1) -> Lea
         A = A * np.resize(arrays["scale."], len(A))[:, None] / np.exp(left[born])
         arrays = arrays | {"scale.": np.ones_like(arrays["scale."])}
     A = A * (counted[born] / learnt.T)
-    own = {f"{name}.A": A, f"{name}.max_abs_coefficient": np.abs(A).max(axis=1, initial=0.0)}
-    return unpack(header, arrays | own)
+    averaged = {f"{name}.A": A, f"{name}.max_abs_coefficient": np.abs(A).max(axis=1, initial=0.0)}
+    return unpack(header, arrays | averaged)
 
 
 def _shrinkage(params: dict[str, Any], T: int) -> np.ndarray:
@@ -287,7 +287,7 @@ def _measured(learner: Any, test: Stream, task: str, classes: int, platt: Platt 
         values["rate"] = float(np.count_nonzero(trace.mistake) / test.T)
         hits = hits_of(counted(*classes_of(test, trace), classes))
         counts = np.frombuffer(hits or b"", "<i8").reshape(1, 3, -1)
-        values |= {name.removesuffix("_pct"): float(own[0]) for name, own in of_counts(counts).items()}
+        values |= {name.removesuffix("_pct"): float(rates[0]) for name, rates in of_counts(counts).items()}
     else:
         with np.errstate(over="ignore"):
             squares = np.square(trace.score - test.y)

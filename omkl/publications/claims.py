@@ -93,7 +93,7 @@ class ClaimRows:
 
     def measure(self, name: str) -> str:
         """Return a measure's name, for ERROR that of the task."""
-        rows = (own for records in self.records.values() for own in records)
+        rows = (record for records in self.records.values() for record in records)
         return next(rows)["measure"] if name == ERROR else WORDS.get(name, name)
 
     def row(self, label: str) -> Row:
@@ -111,7 +111,9 @@ class ClaimRows:
     def values(self, measure: str) -> np.ndarray:
         """Return a measure, or such a field as seconds, of each cell (N,)."""
         if measure == "top_weight":
-            return np.array([max(own) if isinstance(own, list) else np.nan for own in self.cells["weights"]])
+            return np.array(
+                [max(weights) if isinstance(weights, list) else np.nan for weights in self.cells["weights"]]
+            )
         if measure in MEASURES and MEASURES[measure].tasks:
             return self.measures.of(measure)
         if measure not in self.cells:
@@ -149,7 +151,7 @@ class ClaimRows:
         values, places = self.values(measure), self.common(left, right)
         if not places[0]:
             places = left.cells, right.cells
-        a, b = (float(values[own].mean()) for own in places)
+        a, b = (float(values[at].mean()) for at in places)
         differences = self.differences(left, right, measure)
         sign: int | None
         p = float(paired_t(differences[None])[0])
@@ -173,7 +175,7 @@ class ClaimRows:
         if label not in self.records:
             return float("nan")
         keys = self.cells["key"].iloc[self.row(label).cells]
-        curves = [own for key in keys if size in (own := self.curves.get(key, {}))]
+        curves = [of_cell for key in keys if size in (of_cell := self.curves.get(key, {}))]
         sums = [np.trapezoid(curve[size], curve["t"]) for curve in curves]
         return float(np.mean(sums)) if sums else float("nan")
 
@@ -232,7 +234,7 @@ def less(rows: ClaimRows, options: Options) -> Answer:
     pairs = [rows.pair(left, right, measure) for left, right in both]
     answers = [pair.answer for pair in pairs]
     answer = min(answers, key=(NO, UNKNOWN, SAME, YES).index)
-    shown = [pair for pair, own in zip(pairs, answers, strict=True) if own == answer]
+    shown = [pair for pair, verdict in zip(pairs, answers, strict=True) if verdict == answer]
     if options.get("significant"):
         tested = not any(pair.p != pair.p and pair.sign is not None for pair in pairs)
         answer = {SAME: NO}.get(answer, answer) if tested else UNKNOWN
@@ -291,7 +293,7 @@ def within(rows: ClaimRows, options: Options) -> Answer:
     """
     measure = rows.measure(options["measure"])
     labels = [_labels(rows, options, side) for side in ("left", "right") if side in options]
-    sides = [rows.best(own, measure) for own in labels]
+    sides = [rows.best(label, measure) for label in labels]
     means = [rows.mean(side, measure) for side in sides]
     if len(sides) == 1:
         value, text = means[0], _shown(means, measure)[0]
@@ -373,11 +375,17 @@ def across(each: Sequence[ClaimRows], options: Options) -> Answer:
         if "counts" in options:
             a, b = (rows.kernel_values(side, options["counts"][side]) for side in sides)
             ratios["that of values"].append(_ratio(a, b))
-    correlations = {name: rank_correlation(sizes, own) for name, own in ratios.items() if own}
+    correlations = {
+        name: rank_correlation(sizes, of_measure) for name, of_measure in ratios.items() if of_measure
+    }
     text = "; ".join(
-        f"{name} and T: {counted(own.n, 'data set')}"
-        + (f", rank correlation {own.rho:+.2f}, p = {own.p:.2g}" if own.p == own.p else "")
-        for name, own in correlations.items()
+        f"{name} and T: {counted(correlation.n, 'data set')}"
+        + (
+            f", rank correlation {correlation.rho:+.2f}, p = {correlation.p:.2g}"
+            if correlation.p == correlation.p
+            else ""
+        )
+        for name, correlation in correlations.items()
     )
     found = correlations["the ratio"]
     if np.isnan(found.p):

@@ -243,8 +243,8 @@ def _published(paper: Paper, item: Item) -> dict[tuple[str, ...], Value]:
     table, names = str(item.options["published"]), item.options.get("published_data", {})
     of_table = {key[1:]: value for key, value in published_values(paper.published).items() if key[0] == table}
     renamed = {
-        (own, *key[1:]): value
-        for own, name in names.items()
+        (row_name, *key[1:]): value
+        for row_name, name in names.items()
         for key, value in of_table.items()
         if key[0] == name
     }
@@ -268,7 +268,7 @@ def _add_published(
         if ours["missing"]:
             verdict, note = "no data", f"{ours['data']}: {ours['missing']}"
         else:
-            out = [name for name, own in verdicts.items() if own == DIFFERS]
+            out = [name for name, answer in verdicts.items() if answer == DIFFERS]
             note = _note(compared.item, {"data": ours["data"], "row": ours["label"], "of": out})
             is_compared = ours["reps"] and any(value is not None for value in of_row.values())
             verdict = _verdict(out, verdicts, note) if is_compared else ""

@@ -214,7 +214,7 @@ def _known(run: Run) -> bool:
 
 def _given(parts: Mapping[str, Any], kind: Any) -> dict[str, Any]:
     """Return the keys that have a value: an empty one (``claims:``) counts as left out, if it is known."""
-    names = [own.name for own in fields(kind)]
+    names = [field.name for field in fields(kind)]
     return {key: value for key, value in parts.items() if value is not None or key not in names}
 
 
@@ -291,7 +291,7 @@ class RunWords:
 
 
 def _words(words: Mapping[str, Any]) -> dict[str, Any]:
-    names = [own.name for own in fields(RunWords)]
+    names = [field.name for field in fields(RunWords)]
     return _given({key: value for key, value in words.items() if key in names}, RunWords)
 
 

@@ -118,14 +118,14 @@ def _flat(compared: Compared) -> "pd.DataFrame":
 def _with_refs(summary: "pd.DataFrame", rows: Sequence[TableRow]) -> list[TableRow]:
     """Return rows with the number of their note."""
     refs = [[int(number)] if number and number == number else [] for number in summary["note"]]
-    return [replace(row, refs=own) for row, own in zip(rows, refs, strict=True)]
+    return [replace(row, refs=row_refs) for row, row_refs in zip(rows, refs, strict=True)]
 
 
 def _joined(parts: Sequence[Part], rows: Sequence[TableRow]) -> Table:
     """Return a table of these columns, with the marks and rules of the rows."""
     columns, contents = zip(*parts, strict=True)
     cells = zip(*contents, strict=True)
-    joined = [replace(row, cells=own) for row, own in zip(rows, cells, strict=True)]
+    joined = [replace(row, cells=row_cells) for row, row_cells in zip(rows, cells, strict=True)]
     return Table(columns, joined, least=LEAST, records={})
 
 
@@ -567,5 +567,5 @@ def _verdict(T: str, d: str, printed: dict[str, str]) -> str:
         return "no data"
     if not printed:
         return "not in the paper"
-    differs = [key for key, own in (("T", T), ("d", d)) if own != printed[key]]
+    differs = [key for key, number in (("T", T), ("d", d)) if number != printed[key]]
     return f"{', '.join(differs)} differ" if differs else "agrees"

@@ -172,7 +172,7 @@ def _parts(
         if data := [given.get(name, name) for name in names if name not in how]:
             plan = _plan(values, data, selection)
             plans, lacking = ([plan], []) if run.tune is None else split_tuned(run, plan)
-            parts += [PlannedRun(run, own) for own in plans]
+            parts += [PlannedRun(run, planned) for planned in plans]
             pending += [(run, name, learner) for name, learner in lacking]
     return parts, pending
 

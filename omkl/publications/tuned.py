@@ -59,9 +59,9 @@ def settings_of(run: Run) -> dict[tuple[str, str], TunedSetting]:
     """Return the winners of a run by data set and learner; none where it is not tuned yet."""
     content, where = _winners(run.paper).get(run.name, {}), winners_file(run.paper)
     return {
-        (data, learner): as_dataclass(TunedSetting, own, where, f"{run.name}.{data}.{learner}.")
+        (data, learner): as_dataclass(TunedSetting, entry, where, f"{run.name}.{data}.{learner}.")
         for data, learners in content.items()
-        for learner, own in learners.items()
+        for learner, entry in learners.items()
     }
 
 
@@ -129,8 +129,8 @@ def older(run: Run) -> list[tuple[str, str]]:
     ranges_now = {name: {_ranges(spec, task, fixed) for task in spec.tasks} for name, spec in specs.items()}
     return [
         pair
-        for pair, own in won.items()
-        if own.ranges and own.ranges not in ranges_now.get(pair[1], [own.ranges])
+        for pair, setting in won.items()
+        if setting.ranges and setting.ranges not in ranges_now.get(pair[1], [setting.ranges])
     ]
 
 
@@ -158,10 +158,10 @@ def tuning_rule(run: Run) -> "tuple[Rule, Cuts]":
     from omkl.runs.tuning import rule_from, rule_keys
 
     where, given = f"{conf.file('paper', run.paper)}: runs.{run.name}.tune", dict(run.tune or {})
-    keys = [*rule_keys(), *(own.name for own in fields(Cuts))]
+    keys = [*rule_keys(), *(field.name for field in fields(Cuts))]
     for key in given.keys() - set(keys):
         raise UserError(f"{where}: unknown key '{key}'{suggest(key, keys)}")
-    cuts = {own.name: given.pop(own.name) for own in fields(Cuts) if own.name in given}
+    cuts = {field.name: given.pop(field.name) for field in fields(Cuts) if field.name in given}
     try:
         return rule_from(given), as_dataclass(Cuts, cuts, where)
     except UserError as error:

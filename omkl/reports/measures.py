@@ -85,7 +85,7 @@ _DRAWN = {name: own for name, own in MEASURES.items() if own.label}
 
 def measure_named(name: str) -> Measure:
     """Return a measure that is drawn over the examples. Raises UserError for another name."""
-    words = {own.word: own for own in _DRAWN.values()} | _DRAWN
+    words = {measure.word: measure for measure in _DRAWN.values()} | _DRAWN
     if name not in words:
         choices = f"choose one of {', '.join(_DRAWN)}"
         if name in MEASURES:
@@ -126,8 +126,8 @@ def _faded(counts: np.ndarray, points: np.ndarray) -> np.ndarray:
     rates = np.diff(counts, prepend=0.0) / np.diff(points, prepend=0.0)
     for at, (point, rate) in enumerate(zip(points.tolist(), rates.tolist(), strict=True)):
         kept = FADING ** (point - before)  # of the weight of all earlier rounds
-        own = (1.0 - kept) / (1.0 - FADING)
-        total, weight, before = kept * total + own * rate, kept * weight + own, point
+        share = (1.0 - kept) / (1.0 - FADING)
+        total, weight, before = kept * total + share * rate, kept * weight + share, point
         values[at] = total / weight
     return values
 
@@ -254,7 +254,7 @@ def _of_each(right: np.ndarray, whole: np.ndarray, taken: np.ndarray) -> tuple[l
         errors = 1.0 - right / whole
         f1 = 2.0 * right / (whole + np.where(taken[..., :1] < 0, np.nan, taken))
         means = [mean_there(np.moveaxis(values, 1, -1)).tolist() for values in (errors, f1)]
-    return [[100.0 * error for error in own] for own in means[0]], means[1]
+    return [[100.0 * error for error in curve] for curve in means[0]], means[1]
 
 
 def classes_text(

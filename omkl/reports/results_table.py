@@ -108,7 +108,7 @@ def _add_measures(
         for measure in measures_of(task):
             names = [f"{measure.name}_mean", f"{measure.name}_std"]
             errors = measure_cells(measure, summary, summary[names].where(summary["task"] == task))
-            errors = [_marked(own, row, measure) for own, row in zip(errors, rows, strict=True)]
+            errors = [_marked(error, row, measure) for error, row in zip(errors, rows, strict=True)]
             deciding = bool((summary["measure"] == measure.name).any())
             usual = deciding or measure.name in _shown_with(summary, task)
             usual |= measure.name == BALANCED and not {*rare}.isdisjoint(summary["data"])
@@ -174,18 +174,18 @@ def _of_classes(row: dict[str, Any], name: str) -> str:
     return classes_text(row["classes"], row["class_errors"])
 
 
-def measure_cells(measure: Measure, summary: "pd.DataFrame", own: "pd.DataFrame") -> list[Spread]:
+def measure_cells(measure: Measure, summary: "pd.DataFrame", records: "pd.DataFrame") -> list[Spread]:
     """Return a measure's cells; own: its columns, rows that it is not for empty.
 
     A measure in the target's units has the decimals that the values of a data set ask for.
     """
     if measure.digits is not None:
-        return _spreads(own, measure.name, measure.digits)
+        return _spreads(records, measure.name, measure.digits)
     cells: list[Spread] = []
-    for _, part in own.groupby(summary["data"], sort=False):
+    for _, part in records.groupby(summary["data"], sort=False):
         sizes = part[f"{measure.name}_mean"].astype(float).abs()
         cells += _spreads(part, measure.name, digits_of(measure, sizes[sizes > 0].min()))
-    places = np.argsort([at for _, part in own.groupby(summary["data"], sort=False) for at in part.index])
+    places = np.argsort([at for _, part in records.groupby(summary["data"], sort=False) for at in part.index])
     return [cells[at] for at in places]
 
 
@@ -284,7 +284,10 @@ class TableOptions:
         words = self._words_for(table, names)
         replace(self, columns=words).check(names)
         added = {word.lstrip("+") for word in words}
-        wanted = _wanted(words, [name for name, own in zip(names, table.columns, strict=True) if own.usual])
+        wanted = _wanted(
+            words,
+            [name for name, table_column in zip(names, table.columns, strict=True) if table_column.usual],
+        )
         places = [
             place
             for name in wanted
@@ -369,7 +372,7 @@ def sweep_table(
     also = [replace(options.chosen(full_table(chosen, swept)), title=BEST)] if several else []
     warnings = [*table.warnings, *at_boundaries(summary, best, expected)]
     records = {"summary": options.sorted(summary), "best": chosen}
-    records = {name: own.drop(columns="ranked") for name, own in records.items()} | {"cells": cells}
+    records = {name: frame.drop(columns="ranked") for name, frame in records.items()} | {"cells": cells}
     return replace(table, also=also, warnings=warnings, records=records)
 
 
@@ -391,7 +394,7 @@ def check_options(
         raise UserError(f"--columns has no effect with --format {fmt}, which has all columns")
     summary = summary_of(cells, expected)
     table = full_table(summary, swept_names(summary, expected) if sweep else ())
-    names = [name for name in (own.name for own in table.columns) if name not in _OF_TASKS]
+    names = [name for name in (column.name for column in table.columns) if name not in _OF_TASKS]
     # of which task the rows are is known only when cells have run
     names += ["mistake_pct", *(measure.name for task in tasks for measure in measures_of(task))]
     options.check([*dict.fromkeys(map(word_of, names))])
@@ -575,12 +578,17 @@ def heading(summary: "pd.DataFrame", cells: "pd.DataFrame") -> str:
 def _facts(summary: "pd.DataFrame", cells: "pd.DataFrame") -> list[set[str]]:
     """Return what rows may share, each as the texts of all rows: it is shared where there is one text."""
     orders = {f"order {order}" for order in summary["order"] if order}
-    params = list({id(own): own for own in cells["params"]}.values())  # cells share them
+    params = list(
+        {id(params_of_cell): params_of_cell for params_of_cell in cells["params"]}.values()
+    )  # cells share them
     return [
         {f"pool {pool}" for pool in summary["pool"] if isinstance(pool, str)},
         orders,
         {f"rounds {part}" if part else "" for part in map(rounds_text, cells["rounds"])},
         {rounds_text(None, test) for test in cells["test"]},
-        *({f"{name} {own[name]}" if name in own else "" for own in params} for name in SCALING),
+        *(
+            {f"{name} {params_of_cell[name]}" if name in params_of_cell else "" for params_of_cell in params}
+            for name in SCALING
+        ),
         {f"seed {seed}" for seed in cells.get("seed", ()) if orders != {"order file"}},
     ]

@@ -186,7 +186,11 @@ def by_count(rows: Sequence[Row]) -> Parts:
     """
     counts, of = np.unique([len(row.cells) for row in rows], return_inverse=True)
     parts = zip(counts.tolist(), divided(of, len(counts)), strict=True)
-    return [(own, np.array([rows[at].cells for at in own.tolist()], int)) for count, own in parts if count]
+    return [
+        (places, np.array([rows[at].cells for at in places.tolist()], int))
+        for count, places in parts
+        if count
+    ]
 
 
 def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
@@ -204,7 +208,7 @@ def rows_of_parts(parts: Sequence[tuple["pd.DataFrame", ReportPlan]], cells: "pd
 
     parts: the cells of each report, and what is expected of it    cells: those of all, each once
     """
-    found = [_found(own, expected) for own, expected in parts]
+    found = [_found(frame, expected) for frame, expected in parts]
     table, groups = found[0] if len(found) == 1 else _joined(found, parts, cells)
     _distinguish(table, groups, cells)
     return list(table.values())
@@ -223,8 +227,8 @@ def _joined(
     present = [group for _, groups in found for group in groups if group[1] is not None]
     table: Table = {}
     asked: dict[tuple[Group, str], dict[int | None, tuple[int, set[int]]]] = {}  # of each seed, and there
-    for (rows, _), (own, expected) in zip(found, parts, strict=True):
-        keys = own["key"].to_numpy()
+    for (rows, _), (frame, expected) in zip(found, parts, strict=True):
+        keys = frame["key"].to_numpy()
         for (group, same), row in rows.items():
             if group[1] is None:  # nothing has finished on the data set here
                 group = next((other for other in present if other[0] == group[0]), group)
@@ -253,7 +257,9 @@ class _Settings:
     """The settings of a report by identity, of which several may be for different data sets."""
 
     def __init__(self, expected: ReportPlan) -> None:
-        every = [(False, own) for own in expected.settings] + [(True, own) for own in expected.yardsticks]
+        every = [(False, each_setting) for each_setting in expected.settings] + [
+            (True, each_setting) for each_setting in expected.yardsticks
+        ]
         self.count = len(every)
         self.by_identity: dict[str, list[Planned]] = {}
         for rank, (is_yardstick, setting) in enumerate(every):
@@ -306,7 +312,7 @@ def _rows_of_cells(cells: "pd.DataFrame", settings: _Settings) -> Table:
         kinds[name].tolist() for name in ("data", "data_hash", "order", "algo", "params", "pool", "task")
     )
     rounds = map(rounds_text, kinds["rounds"], kinds["test"])
-    held_out = (own if isinstance(own, str) else "" for own in kinds["held_out"])
+    held_out = (test if isinstance(test, str) else "" for test in kinds["held_out"])
     records = zip(*fields, identities(kinds), rounds, held_out, strict=True)
     for at, (data, content, order, algo, params, pool, task, same, *part) in enumerate(records):
         which = (data, content, order, *part), same
@@ -351,10 +357,10 @@ def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, st
         for which, entry in entries.items()
     }
     marks: dict[tuple[str, str], str] = {}
-    for which, own in words.items():
+    for which, of_content in words.items():
         others = [words[other] for other in words if other[0] == which[0] and other != which]
-        shared = {word for word in own if all(word in other for other in others)}
-        marks[which] = " ".join(in_shell(word) for word in own if word not in shared)
+        shared = {word for word in of_content if all(word in other for other in others)}
+        marks[which] = " ".join(in_shell(word) for word in of_content if word not in shared)
     texts = [(name, mark) for (name, _), mark in marks.items()]
     return {
         which: str(which[1])[:6] if texts.count((which[0], mark)) > 1 else mark
@@ -454,7 +460,7 @@ def own_labels(rows: list[Row]) -> list[str]:
     for row in rows:
         which = (row.learner, id(row.params), row.pool)
         different.setdefault((row.data, row.order, row.label), set()).add(which)
-    shared = {label for (_, _, label), own in different.items() if len(own) > 1}
+    shared = {label for (_, _, label), settings in different.items() if len(settings) > 1}
     return ["" if row.label in shared else row.label or "" for row in rows]
 
 

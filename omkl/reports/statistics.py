@@ -190,7 +190,7 @@ def rank_correlation(x: Sequence[float] | np.ndarray, y: Sequence[float] | np.nd
     from scipy.stats import rankdata
 
     pairs = np.array([x, y], float)
-    a, b = (rankdata(own) for own in pairs[:, ~np.isnan(pairs).any(axis=0)])
+    a, b = (rankdata(numbers) for numbers in pairs[:, ~np.isnan(pairs).any(axis=0)])
     n = len(a)
     if n < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return Correlation(np.nan, np.nan, n)

@@ -121,12 +121,15 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
 def _names(rows: list[Row], expected: ReportPlan) -> dict[str, Any]:
     """Return what the rows are called: their labels, and the hyperparameters that are shown."""
     params = zip(own_labels(rows), shown_params(rows, expected), strict=True)
-    shown = [{} if label else own for label, own in params]  # a label of its own says all
-    texts = {id(own): params_text(own) for own in {id(own): own for own in shown}.values()}
+    shown = [{} if label else settings for label, settings in params]  # a label of its own says all
+    texts = {
+        id(settings): params_text(settings)
+        for settings in {id(settings): settings for settings in shown}.values()
+    }
     return {
         "label": row_names(rows, expected),
-        "shown": [list(own) for own in shown],
-        "settings": [texts[id(own)] for own in shown],
+        "shown": [list(settings) for settings in shown],
+        "settings": [texts[id(settings)] for settings in shown],
     }
 
 
@@ -219,7 +222,9 @@ def against_best(
         lowest = competing[errors == np.nanmin(errors)]
         best = max((rows[at] for at in lowest.tolist()), key=lambda row: len(row.cells))
         own_parts = [
-            (own[some], places[some]) for own, places in parts if (some := np.isin(own, competing)).any()
+            (row_numbers[some], places[some])
+            for row_numbers, places in parts
+            if (some := np.isin(row_numbers, competing)).any()
         ]
         yield lowest, tested.differences(own_parts, best, measure)
 
@@ -247,11 +252,11 @@ class Tested:
     def shared_means(self, rows: Sequence[Row], measure: Measure) -> np.ndarray:
         """Return each row's mean error (R,) over the permutations that all of them have run, NaN of none."""
         seeds_of_rows = [self._seeds[row.cells] for row in rows]
-        shared = set.intersection(*(set(own.tolist()) for own in seeds_of_rows))
+        shared = set.intersection(*(set(seeds.tolist()) for seeds in seeds_of_rows))
         errors = self._values(measure)
         means = []
-        for row, own in zip(rows, seeds_of_rows, strict=True):
-            values = errors[row.cells][np.isin(own, list(shared))]
+        for row, seeds in zip(rows, seeds_of_rows, strict=True):
+            values = errors[row.cells][np.isin(seeds, list(shared))]
             means.append(values.mean() if len(values) else np.nan)
         return np.array(means)
 
@@ -367,7 +372,12 @@ def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFra
 
     Measures on held-out rows are there where some row has them.
     """
-    held_out = [f"{own.name}_{part}" for own in MEASURES.values() if own.held_out for part in ("mean", "std")]
+    held_out = [
+        f"{measure.name}_{part}"
+        for measure in MEASURES.values()
+        if measure.held_out
+        for part in ("mean", "std")
+    ]
     table = summary.drop(columns=[*INNER, *(name for name in held_out if summary[name].isna().all())])
     for name in swept:
         values = [params.get(name) for params in table["params"]]

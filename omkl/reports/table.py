@@ -222,8 +222,8 @@ def _body(table: Table, width: int | None) -> str:
         return ""
     texts = _aligned(table)
     widths = [
-        max(len(column.header) + 2, *map(width_of, own), 0)
-        for column, own in zip(table.columns, texts, strict=True)
+        max(len(column.header) + 2, *map(width_of, column_texts), 0)
+        for column, column_texts in zip(table.columns, texts, strict=True)
     ]
     if width is not None and sum(widths) + GAP * (len(widths) - 1) > width:
         widths = widths_of(table.columns, texts, width)
@@ -326,7 +326,7 @@ def _markdown(table: Table) -> str:
 def _pipes(table: Table) -> str:
     columns = table.columns
     body = [
-        [_markdown_cell(*own, row, table.is_plain) for own in zip(cells, columns, strict=True)]
+        [_markdown_cell(*cell, row, table.is_plain) for cell in zip(cells, columns, strict=True)]
         for cells, row in zip(table.cell_texts(), table.rows, strict=True)
     ]
     widths = [max(len(c.header) + 2, *(len(row[at]) for row in body), 0) for at, c in enumerate(columns)]
@@ -336,7 +336,7 @@ def _pipes(table: Table) -> str:
     ]
     lines = [f"|{'|'.join(rules)}|"]
     for texts in ([column.header for column in columns], *body):
-        cells = (f" {padded(*own)} " for own in zip(texts, columns, widths, strict=True))
+        cells = (f" {padded(*cell)} " for cell in zip(texts, columns, widths, strict=True))
         lines.append(f"|{'|'.join(cells)}|")
     return "\n".join([lines[1], lines[0], *lines[2:]])
 
@@ -397,7 +397,7 @@ def _latex(table: Table) -> str:
 def _printed(table: Table) -> Table:
     """Return a table as a paper prints it: without repetitions, unless the reader asked for them."""
     return table.only(
-        [at for at, own in enumerate(table.columns) if own.name != "reps" or "reps" in table.chosen]
+        [at for at, column in enumerate(table.columns) if column.name != "reps" or "reps" in table.chosen]
     )
 
 
@@ -472,7 +472,8 @@ def _size(table: Table) -> str:
     """Return the largest size of type in which a longtable fits a line of LaTeX's article."""
     texts = [[str(row.cells[at]) for row in table.rows] for at in range(len(table.columns))]
     widths = [
-        max(len(column.header), *map(len, own), 0) for column, own in zip(table.columns, texts, strict=True)
+        max(len(column.header), *map(len, column_texts), 0)
+        for column, column_texts in zip(table.columns, texts, strict=True)
     ]
     room = _LINE - 2 * _GAP * len(widths)
     return next((size for size, point in _SIZES.items() if point * sum(widths) <= room), r"\tiny")
@@ -569,7 +570,7 @@ def csv_of(flat: "Records | pd.DataFrame") -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, frame[0].keys() if frame else [], lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: as_data(value) for name, value in own.items()} for own in frame)
+    writer.writerows({name: as_data(value) for name, value in record.items()} for record in frame)
     return text.getvalue()
 
 

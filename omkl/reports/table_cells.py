@@ -149,8 +149,8 @@ def least_width(column: Column, texts: Sequence[str]) -> int:
 def widths_of(columns: Sequence[Column], texts: Sequence[Sequence[str]], width: int) -> list[int]:
     """Return the columns' widths: of those whose text may wrap, the widest gives way."""
     pairs = list(zip(columns, texts, strict=True))
-    widths = [max(len(column.header), *map(width_of, own), 0) for column, own in pairs]
-    least = {at: least_width(*own) for at, own in enumerate(pairs) if own[0].wraps}
+    widths = [max(len(column.header), *map(width_of, pair), 0) for column, pair in pairs]
+    least = {at: least_width(*pair) for at, pair in enumerate(pairs) if pair[0].wraps}
     while sum(widths) + GAP * (len(widths) - 1) > width:
         able = [at for at in least if widths[at] > least[at]]
         if not able:
@@ -174,7 +174,7 @@ def line_of(cells: Iterable[str], columns: Sequence[Column], widths: Sequence[in
     lines = []
     for number in range(max(map(len, parts), default=0)):
         texts = [part[number] if number < len(part) else "" for part in parts]
-        filled_up = (padded(*own) for own in zip(texts, columns, widths, strict=True))
+        filled_up = (padded(*aligned) for aligned in zip(texts, columns, widths, strict=True))
         lines.append((" " * GAP).join(filled_up).rstrip())
     return "\n".join(lines)
 
@@ -256,6 +256,6 @@ def mean_widths(table: Any) -> list[tuple[int, int]]:
     contents = [[row.cells[at] for row in table.rows] for at in range(len(table.columns))]
     spreads = [[cell for cell in cells if isinstance(cell, Spread) and cell.varies] for cells in contents]
     return [
-        (max((len(s.mean) for s in own), default=0), max((len(s.std) for s in own), default=0))
-        for own in spreads
+        (max((len(s.mean) for s in column), default=0), max((len(s.std) for s in column), default=0))
+        for column in spreads
     ]

@@ -48,7 +48,7 @@ class _Columns:
     def row(self, x: Mapping[Hashable, Any], learn: bool) -> tuple[list[int], list[float], int]:
         """Return columns and values of a row, ascending and without zeros, and how many columns there are."""
         of, x = self.of, x if type(x) is dict else _mapping(x)
-        numbers = x if _are_finite(x.values()) else {name: _number(name, own) for name, own in x.items()}
+        numbers = x if _are_finite(x.values()) else {name: _number(name, entry) for name, entry in x.items()}
         if not of.keys() >= x.keys():
             of = of if learn else dict(of)
             for name in sorted(x.keys() - of.keys(), key=_by_number):
@@ -239,7 +239,7 @@ class Regressor(Model, base.Regressor):
             check_std(learner_spec(self.learner))
             mean, std = [0.0], [math.inf]
             if "_model" in self.__dict__:
-                mean, std = (own.tolist() for own in score_and_std(self._model, *self._row(x)))
+                mean, std = (value.tolist() for value in score_and_std(self._model, *self._row(x)))
             return Gaussian._from_state(n=1, m=mean[0], var=std[0] ** 2, ddof=0)
 
 

@@ -33,7 +33,7 @@ def data_names(cells: Iterable[Cell]) -> dict[str, str]:
     """Return what the cells' data sets are called, by content hash: with its start where two share a name."""
     names = {cell.data.content_hash: cell.data.name for cell in cells}
     count = Counter(names.values())
-    return {own: f"{name} ({own[:6]})" if count[name] > 1 else name for own, name in names.items()}
+    return {digest: f"{name} ({digest[:6]})" if count[name] > 1 else name for digest, name in names.items()}
 
 
 class SizeUnknown(UserError):

@@ -176,7 +176,9 @@ class Dask:
         stack.enter_context(safe_children())  # also those that replace dead ones
         # Each death costs the start of a worker. One is started again however often it dies.
         settings = {"scheduler.allowed-failures": 0, "deploy.lost-worker-timeout": "1 day"}
-        stack.enter_context(dask.config.set({f"distributed.{name}": own for name, own in settings.items()}))
+        stack.enter_context(
+            dask.config.set({f"distributed.{name}": value for name, value in settings.items()})
+        )
         how = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "memory_limit": 0}
         try:
             with ctrl_c_blocked():

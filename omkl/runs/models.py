@@ -316,7 +316,7 @@ def require_std(model: SavedModel) -> None:
     """Raise UserError for a model that does not say how uncertain its predictions are."""
     spec, task = model.learner.spec, model.about["task"]
     if task != "regression" or not has_std(spec):
-        able = ", ".join(own.name for own in learner_specs().values() if has_std(own))
+        able = ", ".join(other.name for other in learner_specs().values() if has_std(other))
         raise UserError(f"{spec.label} has no standard deviations for {task}; for regression {able} have")
 
 

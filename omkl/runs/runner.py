@@ -192,7 +192,9 @@ def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
 
 def _has_own_code(cell: Cell) -> bool:
     """Whether a cell runs a user's learner or kernel."""
-    return bool(cell.source) or any(SOURCE in own for own in (cell.kernel_pool or {"kernels": []})["kernels"])
+    return bool(cell.source) or any(
+        SOURCE in kernel for kernel in (cell.kernel_pool or {"kernels": []})["kernels"]
+    )
 
 
 def idle_cores(missing: list[Cell], executor: Executor) -> str:
@@ -221,7 +223,7 @@ def by_key(cells: list[Cell]) -> dict[str, Cell]:
 def stale_cells(store: Store, cells: Mapping[str, Cell]) -> dict[tuple[str, int | str], int]:
     """Count stored cells like these of older revisions, and of other sources of a folder's learners."""
     keys = [(cell.spec.name, cell.older_keys()) for cell in cells.values()]
-    older = {key: (name, old) for name, own in keys for key, old in own.items()}
+    older = {key: (name, old) for name, old_keys in keys for key, old in old_keys.items()}
     return dict(Counter(older[key] for key in store.done(older)) + _other_sources(store, cells))
 
 
@@ -336,7 +338,9 @@ def stored_plans(plans: list[Plan], columns: Sequence[str] | None = None) -> tup
         try:
             cells += expand(plan)
         except UserError as error:
-            settings = tuple(own for own in plan.settings if not any(map(to_match, own.params.values())))
+            settings = tuple(
+                setting for setting in plan.settings if not any(map(to_match, setting.params.values()))
+            )
             if len(settings) == len(plan.settings):
                 raise
             warnings.append(str(error))

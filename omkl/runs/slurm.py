@@ -131,17 +131,17 @@ def _described(plan: Plan, cells: list[Cell]) -> list[dict[str, Any]]:
     """Return a chunk's cells as plain data: plans, each on one data set, that expand to these and more."""
     parts = []
     for _, group in groupby(cells, key=lambda cell: cell.data.content_hash):
-        own = list(group)
+        alike = list(group)
         settings = [
             {"algo": cell.spec.name, "params": cell.params, "pool": cell.pool, "scaling": cell.scaling}
-            for cell in own
+            for cell in alike
         ]
         parts.append(
             {
-                **own[0].data.to_json(),
+                **alike[0].data.to_json(),
                 "settings": list({dumps(setting): setting for setting in settings}.values()),
-                "reps": 1 + max(cell.rep for cell in own),
-                **{name: getattr(own[0], name) for name in SAME},
+                "reps": 1 + max(cell.rep for cell in alike),
+                **{name: getattr(alike[0], name) for name in SAME},
                 "rounds": plan.rounds,
                 "test": absolute(plan.test),
             }

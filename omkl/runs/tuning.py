@@ -204,16 +204,16 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             trials = draw(space, rule, plan.seed)
             spec = given.spec
             alike = plan.order == "file" and plan.reps_of(spec, data) == 1 and not spec.stochastic
-            own = replace(plan, data=(data,), yardsticks=(), swept=())
+            plan_of_data = replace(plan, data=(data,), yardsticks=(), swept=())
             base = replace(
-                own,
+                plan_of_data,
                 settings=trials,
                 reps=1 if alike else rule.passes_on(stop - start),
                 seed=seeds.tuning_seed(plan.seed),
                 order="file" if plan.order == "file" else "permuted",
             )
             rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
-            reported = replace(own, settings=trials[:1], rounds=held)
+            reported = replace(plan_of_data, settings=trials[:1], rounds=held)
             every.append(Race(trials, rungs, lengths, reported, rule, space))
     return every
 
@@ -286,7 +286,7 @@ class _State:
         count = max(1, len(race.trials) // race.rule.eta**rung)
         best = sorted(able, key=lambda place: (scores[place].error, place))[:count]
         if best and rung + 1 == len(race.rungs):
-            seen = max(at for at, own in enumerate(self.scores) if 0 in own)
+            seen = max(at for at, of_trial in enumerate(self.scores) if 0 in of_trial)
             best += [0] if self._able(0, seen, rung) else []
         return sorted(set(best))
 
@@ -300,8 +300,8 @@ class _State:
         """Return the best trial of the last rung."""
         reps = self.race.rungs[0].reps
         place, best = min(self.scores[-1].items(), key=lambda item: (item[1].error, item[0]))
-        failed = {at for scores in self.scores for at, own in scores.items() if own.error == _WORST}
-        seconds = sum(own.seconds * reps for scores in self.scores for own in scores.values())
+        failed = {at for scores in self.scores for at, score in scores.items() if score.error == _WORST}
+        seconds = sum(score.seconds * reps for scores in self.scores for score in scores.values())
         found = place if best.error < _WORST else None
         return Tuned(self.race, found, best.error, self.rung, best.seconds, len(failed), seconds)
 
@@ -374,7 +374,9 @@ def searched_scaling(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) ->
     """
     matters = {"scale": spec.sees_scale, "target": task == "regression" and not spec.equivariant}
     given = {*fixed, *spec.hyperparameters}
-    return [name for name, own in matters.items() if own and not {name, f"{spec.name}.{name}"} & given]
+    return [
+        name for name, decides in matters.items() if decides and not {name, f"{spec.name}.{name}"} & given
+    ]
 
 
 def scalings_to_try(first: Setting, task: str, fixed: Iterable[str] = ()) -> list[dict[str, Any]]:
@@ -382,7 +384,7 @@ def scalings_to_try(first: Setting, task: str, fixed: Iterable[str] = ()) -> lis
     made = [first.scaling]
     for name in searched_scaling(first.spec, task, fixed):
         if name != "scale" or not needs_stored_rows(first.kernels):
-            made += [_toggled(own, name) for own in made]
+            made += [_toggled(scaling, name) for scaling in made]
     return made
 
 

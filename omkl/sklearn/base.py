@@ -148,8 +148,8 @@ class OnlineLearner(Copied, BaseEstimator):
         stream = self._stream(rows, target)
         weights = self._row_weights(stream, weights, is_whole)
         given = self.get_params(deep=False)
-        own = (given, self.n_features_in_, int(seed), stream, self._n_classes, not sp.issparse(X))
-        model = make.make_learner(self._spec, self.task, *own)
+        shape = (given, self.n_features_in_, int(seed), stream, self._n_classes, not sp.issparse(X))
+        model = make.make_learner(self._spec, self.task, *shape)
         overflow.check_rows(model.growth, stream.indptr, stream.values, stream.T)
         self._warn_of_offsets(stream, model.pool)
         self._calibration = make.new_calibration(given, self._n_classes)
@@ -204,8 +204,8 @@ class OnlineLearner(Copied, BaseEstimator):
 
     def _validated(self, X: Any, y: Any, classes: Any, reset: bool) -> tuple[Rows, np.ndarray]:
         """Return CSR arrays of the rows, and the targets as the learner takes them."""
-        for name, own in (("X", X), ("y", y)):
-            if np.ma.is_masked(own):
+        for name, array in (("X", X), ("y", y)):
+            if np.ma.is_masked(array):
                 raise ValueError(f"{name} has masked values; fill them in, or leave the rows out")
         if not reset and self._is_plain(X):
             rows = dense_rows(X)
@@ -328,21 +328,21 @@ class OnlineLearner(Copied, BaseEstimator):
         from omkl.passes import model_file
 
         check_is_fitted(self, "_model")
-        own = {"task": self.task, "features": list(getattr(self, "feature_names_in_", [])) or None}
+        about = {"task": self.task, "features": list(getattr(self, "feature_names_in_", [])) or None}
         if self.task == "classification":
-            own["classes"] = [
+            about["classes"] = [
                 label.item() if isinstance(label, np.generic) else label for label in self.classes_
             ]
             if (weights := getattr(self, CLASS_WEIGHT, None)) is not None:
-                own[CLASS_WEIGHT] = (
+                about[CLASS_WEIGHT] = (
                     weights
                     if isinstance(weights, str)
                     else [float(weights.get(label, 1.0)) for label in self.classes_.tolist()]
                 )
             if own_calibration := self.__dict__.get("_calibration"):
-                own["platt"] = own_calibration.to_json()
+                about["platt"] = own_calibration.to_json()
         with self._current().lock:
-            model_file.write_model(path, self._model, {**own, "progress": self._progress.to_json()})
+            model_file.write_model(path, self._model, {**about, "progress": self._progress.to_json()})
 
     @classmethod
     def from_file(cls, path: Any) -> OnlineLearner:

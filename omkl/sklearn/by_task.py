@@ -124,15 +124,15 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
             place = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
         other = self.classes_[place] != labels
         if other.any():  # such as '1' where the classes are numbers
-            names, own, _ = distinct(labels)
+            names, codes, _ = distinct(labels)
             found = list(map(finder(self.classes_.tolist()), names))
             if None in found:
-                label = labels[np.argmax(own == found.index(None))]
+                label = labels[np.argmax(codes == found.index(None))]
                 label = label.item() if isinstance(label, np.generic) else label
                 raise ValueError(
                     f"y holds the label {label!r}, which is not in classes_: {self.classes_.tolist()}"
                 )
-            place = np.array(found)[own]
+            place = np.array(found)[codes]
         return place.astype(float) if len(self.classes_) > 2 else np.where(place == 1, 1.0, -1.0)
 
 

@@ -90,8 +90,8 @@ class Expanding(Stores):
         m, R = setup.m * (setup.length(self.copies) if self.copies else 1), _rows(setup)
         outputs = 3 * 8 * m * (setup.many or 1) * R + 2 * m * R
         tables = 0 if setup.many else 2 * 8 * (LIMIT + 1) * (m + LANES)
-        own = _open_bytes(setup, m) + outputs + tables
-        return own + 3 * 8 * max(LANES * R, 2048) + 16 * m * (setup.many or 0)
+        opened = _open_bytes(setup, m) + outputs + tables
+        return opened + 3 * 8 * max(LANES * R, 2048) + 16 * m * (setup.many or 0)
 
     def make(self, setup: Setup) -> Any:
         from omkl.engine.expansion import make_expansion

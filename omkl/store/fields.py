@@ -83,11 +83,11 @@ def is_curve(value: Any) -> bool:
     if type(value) is not dict or not isinstance(value.get("t"), list):
         return False
     times, weights = value.get("weights_t") or [], value.get("weights") or []
-    lists = [own for name, own in value.items() if name not in ("weights_t", "weights")]
-    if not (all(isinstance(own, list) for own in (times, weights, *lists)) and _only(weights, list)):
+    lists = [series for name, series in value.items() if name not in ("weights_t", "weights")]
+    if not (all(isinstance(series, list) for series in (times, weights, *lists)) and _only(weights, list)):
         return False
     return (
-        all(len(own) == len(value["t"]) > 0 and _numbers(own) for own in lists)
+        all(len(series) == len(value["t"]) > 0 and _numbers(series) for series in lists)
         and _numbers(times)
         and (not weights or len(weights) == len(times))
         and all(len(row) == len(weights[0]) > 0 and _numbers(row) for row in weights)
@@ -292,8 +292,8 @@ class CellMeasures:
     def _of_counts(self) -> dict[str, np.ndarray]:
         made = {name: np.full(len(self._cells), np.nan) for name in ("balanced_pct", "kappa", "macro_f1")}
         for places, counts in _counts(self._cells["hits"].to_numpy()):
-            for name, own in of_counts(counts).items():
-                made[name][places] = own
+            for name, rates in of_counts(counts).items():
+                made[name][places] = rates
         return made
 
 
@@ -309,7 +309,7 @@ def of_counts(counts: np.ndarray) -> dict[str, np.ndarray]:
             "kappa": (right.sum(axis=1) / T - chance) / (1.0 - chance),
             "macro_f1": mean_there(2.0 * right / (whole + taken)),
         }
-    return {name: np.where(np.isfinite(own), own, np.nan) for name, own in made.items()}
+    return {name: np.where(np.isfinite(rates), rates, np.nan) for name, rates in made.items()}
 
 
 def mean_there(values: np.ndarray) -> np.ndarray:

@@ -50,8 +50,8 @@ class Finding(NamedTuple):
 
 def learners(folder: Path) -> dict[str, LearnerSpec]:
     """Return the learners of a folder of OMKL_PATH by name. Raises UserError for a faulty file."""
-    own = folder / "conf" / "algo"
-    return learner_specs([name for name in learner_names() if conf.file("algo", name).parent == own])
+    conf_folder = folder / "conf" / "algo"
+    return learner_specs([name for name in learner_names() if conf.file("algo", name).parent == conf_folder])
 
 
 def twins_in(folder: Path) -> tuple[dict[str, twins.Twin], list[ModuleType]]:
@@ -102,8 +102,8 @@ def _of_kernels(
     names = kernel_check.kernels_of(folder)
     if not names:
         return
-    own = folder / "conf" / "data"
-    words = [*data, *(name for name in registry.names() if conf.file("data", name).parent == own)]
+    conf_folder = folder / "conf" / "data"
+    words = [*data, *(name for name in registry.names() if conf.file("data", name).parent == conf_folder)]
     sets = {word: compact(find(word).load()) for word in words}
     if (root := kernel_check.reference()) is not None:
         twins_by_name = {**twins_in(root)[0], **twins_by_name}
@@ -125,8 +125,10 @@ def _fault(does: Check, folder: Path) -> str:
         return str(error)
     except Exception as error:  # whatever the user's code raises is the answer
         frames = traceback.extract_tb(error.__traceback__)
-        own = [f"{at.filename}:{at.lineno}: " for at in frames if at.filename.startswith(f"{folder}{os.sep}")]
-        return f"{own[-1] if own else ''}{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        places = [
+            f"{at.filename}:{at.lineno}: " for at in frames if at.filename.startswith(f"{folder}{os.sep}")
+        ]
+        return f"{places[-1] if places else ''}{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     return ""
 
 
@@ -154,7 +156,7 @@ def _of_learner(name: str, twins_by_name: Mapping[str, twins.Twin], package: str
 def _no_twin(name: str, package: str) -> None:
     """Raise AssertionError for a function of a twin's name that has another form."""
     form = f"{name}(X, y, kernels, *, <hyperparameters>, normalise, rng) -> Result"
-    for module in [own for place, own in sys.modules.items() if place.startswith(f"{package}.")]:
+    for module in [loaded for place, loaded in sys.modules.items() if place.startswith(f"{package}.")]:
         if inspect.isfunction(found := vars(module).get(name)):
             taken = f"{found.__name__}{inspect.signature(found)}"
             raise AssertionError(f"{module.__file__}: it takes {taken}, but must have the form {form}")

@@ -60,9 +60,9 @@ def same_seed_same_result(name: str) -> None:
 
 def another_seed(name: str) -> None:
     """Another seed changes the scores of a stochastic learner, and of no other."""
-    data, own = clouds(), DRAWS.get(name, {})
-    _, trace = one_pass(name, data, seed=5, **own)
-    _, other = one_pass(name, data, seed=6, **own)
+    data, options = clouds(), DRAWS.get(name, {})
+    _, trace = one_pass(name, data, seed=5, **options)
+    _, other = one_pass(name, data, seed=6, **options)
     if not learner_spec(name).stochastic:
         assert_same(traced(trace), traced(other), "with another seed, but about.stochastic is not true")
     else:
@@ -114,10 +114,10 @@ def block_size_changes_no_bit(
         if kernels != "mixed" and not takes_any:
             continue
         data = STREAMS[at]()
-        for own in ({}, kernel_of(name)) if kernel_of(name) else ({},):
-            learner, trace = one_pass(name, data, POOLS[kernels], block=256, **{**own, **over})
+        for options in ({}, kernel_of(name)) if kernel_of(name) else ({},):
+            learner, trace = one_pass(name, data, POOLS[kernels], block=256, **{**options, **over})
             for block in (1, 3, 64):
-                other, trace_other = one_pass(name, data, POOLS[kernels], block=block, **{**own, **over})
+                other, trace_other = one_pass(name, data, POOLS[kernels], block=block, **{**options, **over})
                 what = f"(blocks of 256, of {block}; {at}, {kernels})"
                 assert_same(traced(trace), traced(trace_other), what)
                 assert_same(state(learner), state(other), what)
@@ -131,10 +131,10 @@ def block_size_where_a_kernel_is_narrow(name: str) -> None:
     data = dataset(x[:, None], np.ones(T))
     kernel = {"kind": "gaussian", "gamma": 1.0}
     pool = {"normalise": "none", "kernels": [kernel]}
-    own: dict[str, Any] = {"kernel": kernel} if kernel_of(name) else {}
-    learner, trace = one_pass(name, data, pool, block=256, **own)
+    options: dict[str, Any] = {"kernel": kernel} if kernel_of(name) else {}
+    learner, trace = one_pass(name, data, pool, block=256, **options)
     for block in (1, 3, 16, 64):
-        other, trace_other = one_pass(name, data, pool, block=block, **own)
+        other, trace_other = one_pass(name, data, pool, block=block, **options)
         assert_same(state(learner), state(other), f"block {block}")
         assert_same({"mistake": trace.mistake}, {"mistake": trace_other.mistake}, f"block {block}")
         np.testing.assert_allclose(trace.score, trace_other.score, rtol=1e-15)

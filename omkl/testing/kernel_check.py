@@ -173,8 +173,8 @@ Check = Callable[[], Any]
 
 def kernels_of(folder: Path) -> list[str]:
     """Return the kinds of kernels of a folder of OMKL_PATH."""
-    own = folder / "conf" / "kernel"
-    return [name for name in conf.options("kernel") if conf.file("kernel", name).parent == own]
+    conf_folder = folder / "conf" / "kernel"
+    return [name for name in conf.options("kernel") if conf.file("kernel", name).parent == conf_folder]
 
 
 def checks_of(
@@ -187,7 +187,7 @@ def checks_of(
     kind = kernel_kind(name)
     yield "compiles", partial(prepare_kernels, [_usual(kind, 1)], "none")
     sets = {f"random vectors, {what}": X for what, X in streams(negative=kind.negative).items()}
-    sets |= {f"data={word}": matrix_of(own)[:MOST_ROWS] for word, own in data.items()}
+    sets |= {f"data={word}": matrix_of(ref)[:MOST_ROWS] for word, ref in data.items()}
     yield "indices within bounds", partial(_within_bounds, kind, list(sets.values()))
     yield "compiled as written", partial(_as_written, kind)
     for what, X in sets.items():

@@ -142,7 +142,7 @@ def _check_arguments(twin: Twin, given: set[str]) -> None:
 def solves(name: str) -> bool:
     """Whether a learner's coefficients solve linear systems, as exact as these are well conditioned."""
     spec = learner_spec(name)
-    sides: list[tuple] = [getattr(own, "shape", ())[-2:] for own in spec.state.values()]
+    sides: list[tuple] = [getattr(resource, "shape", ())[-2:] for resource in spec.state.values()]
     slots = [side for side in sides if len(side) == 2 and side[0] == side[1]]
     return name in SOLVED or any(side[0] in (spec.budget, *spec.state) for side in slots)
 
@@ -151,7 +151,7 @@ def small(name: str) -> dict[str, Any]:
     """Return hyperparameters with which a learner that is slow in plain steps has less to compute."""
     spec = learner_spec(name)
     budget = {spec.budget: 20} if solves(name) and spec.budget else {}
-    squares = any(getattr(own, "shape", ())[-2:] == ("2D", "2D") for own in spec.state.values())
+    squares = any(getattr(resource, "shape", ())[-2:] == ("2D", "2D") for resource in spec.state.values())
     many = "D" in spec.hyperparameters and spec.hyperparameters["D"].value > 200
     return budget | ({"D": 6} if squares or many or name == "omkl_gf" else {})
 
@@ -251,8 +251,10 @@ def _same_measures(name: str, figures: dict[str, Any], trace: Trace, result: Res
     for at, measure in enumerate(learner_spec(name).measures if "mse" in figures else ()):
         said = f"trace.further[t, {at}] and Result.further[t, {at}] must have the {measure} of each round"
         assert reported.shape == trace.further.shape, said
-        own, twins = trace.further[:, at], reported[:, at]
-        _same_rounds(measure, own, twins, ~np.isclose(own, twins, rtol=near, atol=near, equal_nan=True))
+        compiled, twins = trace.further[:, at], reported[:, at]
+        _same_rounds(
+            measure, compiled, twins, ~np.isclose(compiled, twins, rtol=near, atol=near, equal_nan=True)
+        )
         assert measure not in figures or np.isclose(figures[measure], twins.mean(), rtol=near, atol=near)
 
 

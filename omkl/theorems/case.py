@@ -76,7 +76,7 @@ class Case:
 
     def least_mistakes(self, otherwise: float) -> float:
         """The mistakes of the best perceptron, the most over the repetitions: each stores a vector."""
-        fewest = [min(own) for own in self.n_sv if len(own) == self.m]
+        fewest = [min(counts) for counts in self.n_sv if len(counts) == self.m]
         return float(max(fewest)) if fewest else otherwise
 
     def square(self, i: int) -> float:

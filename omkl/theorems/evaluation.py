@@ -93,15 +93,15 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
             same = repr((pool["normalise"], pool["kernels"]))
             if same not in batches:
                 batches[same] = Batch(dataset, pool, rows)
-            own = {cell.key: cell for cell in expand(replace(plan, data=(ref,), settings=(setting,)))}
-            finished = cells[cells["key"].isin(own)].drop_duplicates("key")
-            runs = tuple(Repetition(own[key]) for key in finished["key"])
+            planned = {cell.key: cell for cell in expand(replace(plan, data=(ref,), settings=(setting,)))}
+            finished = cells[cells["key"].isin(planned)].drop_duplicates("key")
+            runs = tuple(Repetition(planned[key]) for key in finished["key"])
             case = Case(batches[same], n_sv=tuple(finished["n_sv_per_kernel"]), runs=runs)
             names = [key for key in inspect.signature(bound_of).parameters if key != "case"]
-            params = next(iter(own.values())).params  # with numbers for what a data set decides
+            params = next(iter(planned.values())).params  # with numbers for what a data set decides
             for bound in bound_of(case, **{key: params[key] for key in names}):
                 row = _row(spec, setting, ref.task, bound, _observed(bound, finished), case)
-                evaluated.append({"data": dataset.name} | row | {"asked": len(own)})
+                evaluated.append({"data": dataset.name} | row | {"asked": len(planned)})
     return evaluated
 
 
@@ -109,8 +109,8 @@ def _observed(bound: Bound, finished: "pd.DataFrame") -> np.ndarray:
     """Return the bounded count of each finished repetition, empty where it is not known."""
     if bound.observed is not None or bound.counts not in _COUNTS:
         return np.array(bound.observed or ())
-    own = finished[_COUNTS[bound.counts]].to_numpy(dtype=float)
-    return own[~np.isnan(own)]
+    counts = finished[_COUNTS[bound.counts]].to_numpy(dtype=float)
+    return counts[~np.isnan(counts)]
 
 
 def _row(

@@ -244,8 +244,8 @@ def bomkc_spa(
     case: Case, alpha: float, beta: float, eta: float, gamma: float, delta: float, discount: str, predict: str
 ) -> list[Bound]:
     """Lemma 1 for one kernel, Theorem 1 (a mistake costs a loss of at least 1), Theorem 2 over kernels."""
-    own = (case.batch.own_values(i) for i in range(case.m))
-    unit = [bool(np.all((np.abs(values - 1.0) < 1e-9) | (values == 0.0))) for values in own]
+    self_kernels = (case.batch.own_values(i) for i in range(case.m))
+    unit = [bool(np.all((np.abs(values - 1.0) < 1e-9) | (values == 0.0))) for values in self_kernels]
     spa, root = _Spa(case, alpha, beta, eta), math.sqrt(beta * eta)
     both = {f"it needs {_KAPPA}": all(unit), "it needs predict=current": predict == "current"}
     one = {f"it is about the classifier of one kernel, and the pool has {case.m}": case.m == 1}

@@ -297,7 +297,7 @@ def targets_of(case: Case) -> list[Target]:
     from omkl.data.orders import known_centres
 
     known = [known_centres(run.cell.data, run.cell.order, run.cell.rep) for run in case.runs]
-    return [_target(case, run, *own) for run, own in zip(case.runs, known, strict=True) if own]
+    return [_target(case, run, *steps) for run, steps in zip(case.runs, known, strict=True) if steps]
 
 
 def _target(case: Case, run: Repetition, every: int, centres: np.ndarray) -> Target:

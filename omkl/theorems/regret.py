@@ -63,7 +63,9 @@ def all_refused(theorems: Sequence[str], wrong: list[str], case: Case, loss: str
     bounds = [refused(theorem, *wrong, counts=REGRET) for theorem in theorems]
     if loss == "squared" and all(same_in_time(run.cell.scaling) for run in case.runs):
         rounds = [run.rounds for run in case.runs]
-        regret = tuple(float(own.losses.sum() - own.seen.best().losses.sum()) for own in rounds)
+        regret = tuple(
+            float(run_rounds.losses.sum() - run_rounds.seen.best().losses.sum()) for run_rounds in rounds
+        )
         bounds[0] = replace(bounds[0], observed=regret)
     return bounds
 
@@ -101,7 +103,7 @@ def _features(theorem: str, case: Case, eta: float, lam: float) -> Bound:
         best = rounds.seen.best()
         hedge = math.log(case.m) / eta + eta * T
         theta = best.norm2 / (2.0 * eta)
-        L2, moved2 = (_largest2(own[:, 0, best.kernel]) for own in (rounds.slope, rounds.step))
+        L2, moved2 = (_largest2(array[:, 0, best.kernel]) for array in (rounds.slope, rounds.step))
         values.append(hedge + theta + lam * T / 2.0 * best.norm2 + eta * moved2 * T / 2.0)
         printed.append(hedge + theta + eta * L2 * T / 2.0)
         observed.append(float(rounds.losses.sum() - best.losses.sum()))
@@ -129,7 +131,7 @@ def _spaces(theorem: str, case: Case, eta: float, lam: float, D: int) -> Bound:
         i, f = _best_function(run, case)
         rounds, T = run.rounds, case.T
         hedge = math.log(case.m) / eta + eta * T
-        L2, moved2 = (_largest2(own[:, 0, i]) for own in (rounds.slope, rounds.step))
+        L2, moved2 = (_largest2(array[:, 0, i]) for array in (rounds.slope, rounds.step))
         L = max(math.sqrt(L2), f.slope)
         theta2 = (1.0 + f.error) * f.norm1**2
         away = f.error * L * T * f.norm1
@@ -249,8 +251,8 @@ def equal_parts(T: int, count: int) -> list[tuple[int, int]]:
 def _interval(theorem: str, limits: list[Limits], share: int) -> Bound:
     """Lemma 3 for the part of T / share rounds whose regret comes nearest to its limit."""
     found = []
-    for own in limits:
-        all_parts = [own.regret(*part) for part in equal_parts(len(own.rounds.score), share)]
+    for limit in limits:
+        all_parts = [limit.regret(*part) for part in equal_parts(len(limit.rounds.score), share)]
         found.append(min(all_parts, key=lambda one: one[0] - one[1]))
     values, observed, kernels, objective = (list(column) for column in zip(*found, strict=True))
     notes = (_NOTE, *(("of the parts the one with the least difference",) if share > 1 else ()))
@@ -269,13 +271,13 @@ def _path(theorem: str, case: Case, limits: list[Limits]) -> Bound:
         reason = "the path of the target is not known; the streams drift_numbers and switch_numbers have it"
         return refused(theorem, reason, counts=REGRET)
     values, observed = [], []
-    for own, path in zip(limits, paths, strict=True):
-        rounds = own.rounds
+    for kernel_limit, path in zip(limits, paths, strict=True):
+        rounds = kernel_limit.rounds
         ahead = np.square(rounds.seen.y - path)
         total = float(rounds.losses.sum() - ahead.sum())
         T, found = len(ahead), []
         for count in (1 << k for k in range(T.bit_length()) if SHORTEST << k <= max(T, SHORTEST)):
-            each = [own.regret(*part) for part in equal_parts(T, count)]
+            each = [kernel_limit.regret(*part) for part in equal_parts(T, count)]
             found.append(total + sum(limit - regret for limit, regret, *_ in each))
         values.append(min(found))
         observed.append(total)

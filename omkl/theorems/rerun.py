@@ -74,7 +74,7 @@ def mixture(K: np.ndarray, y: np.ndarray, c: float, lam: float, start: np.ndarra
         Ku = np.tensordot(u, K, 1) / lam
         a = machine(Ku, y, c)
         signed = a * y
-        q = np.array([signed @ (own @ signed) for own in K]) / lam
+        q = np.array([signed @ (gram @ signed) for gram in K]) / lam
         primal = float(u @ q) + 2.0 * c * float(np.maximum(0.0, 1.0 - y * (Ku @ signed)).sum())
         cuts.append(np.append(2.0 * a.sum(), q))
         if primal < least:
@@ -285,7 +285,7 @@ class Replay:
     def largest_loss(self) -> float:
         """Of any prediction: the learner's, of an instance or a kernel."""
         every = (self.score, self.f, self.out)
-        return float(max(np.nanmax(np.abs(self.seen.y - own.T)) for own in every) ** 2)
+        return float(max(np.nanmax(np.abs(self.seen.y - run.T)) for run in every) ** 2)
 
 
 @dataclass(frozen=True)
@@ -397,7 +397,7 @@ def regret_curve(cell: "Cell", curve: Mapping[str, Any]) -> dict[str, Any]:
     from omkl.state.vectors import Lifting
 
     state = cell.spec.state
-    features = isinstance(own := state.get("F"), Lifting) and own.unit is None
+    features = isinstance(lifting := state.get("F"), Lifting) and lifting.unit is None
     if (
         not features
         or "P" in state

@@ -91,7 +91,7 @@ class Column:
         if self.kind == WORDS:
             different, place = distinct_texts(table.text(self.name))
             fold = self.folding
-            known, words = (np.array(list(map(fold, own)), object) for own in (self.parts, different))
+            known, words = (np.array(list(map(fold, column)), object) for column in (self.parts, different))
             return (words[:, None] == known).astype(float)[place]
         there = ~table.missing(self.name)
         texts = date_texts(self.name, table)
@@ -112,7 +112,7 @@ class Column:
         if self.kind == DATE:
             read = [date_of(text) for text in texts]
             days = np.array(
-                [np.nan if own is None or own[1] not in ("", self.offset) else own[0] for own in read]
+                [np.nan if date is None or date[1] not in ("", self.offset) else date[0] for date in read]
             )
             return np.column_stack([_part(part, days, self.first) for part in self.parts])
         codes = np.zeros((len(texts), len(self.parts)))
@@ -166,7 +166,7 @@ def decide(name: str, table: Table) -> Decision:
         return Decision(left_out=EMPTY, said=f"left out, since {EMPTY}")
     if names_rows(name, table):
         return Decision(left_out=ROW_NAMES, said=f"left out, since {ROW_NAMES}")
-    if name in {table.names[table.place(own, "categorical")] for own in form.named_words}:
+    if name in {table.names[table.place(word, "categorical")] for word in form.named_words}:
         return _words(name, table, named=True)
     numbers = table.numbers(name)
     if numbers is not None and not table.is_truth(name):
@@ -210,7 +210,7 @@ def _dates(name: str, table: Table, texts: Iterable[str], form: str) -> Decision
     """Return what becomes of a column of dates. Offsets of their times must be one, which is local time."""
     if table.form.dates == "drop":
         return Decision(left_out="dates=drop")
-    read = [own for own in map(date_of, texts) if own is not None]
+    read = [date for date in map(date_of, texts) if date is not None]
     offsets = sorted({offset for _, offset in read})
     if len(offsets) > 1:
         shown = " and ".join(offset or "none" for offset in offsets[:3])

@@ -163,8 +163,8 @@ def class_numbers(
     names, place, numbers = distinct(labels)
     if mapping is None:
         _check_classes(names, numbers, len(labels), where)
-        own = [-1.0, 1.0] if len(names) == 2 else np.arange(float(len(names)))
-        return np.array(own)[place], names
+        numbers_of_classes = [-1.0, 1.0] if len(names) == 2 else np.arange(float(len(names)))
+        return np.array(numbers_of_classes)[place], names
     find, known = finder(mapping), [float(number) for number in mapping.values()]
     found = [find(name) for name in names]
     if None in found:
@@ -264,17 +264,17 @@ def against_rest(
     Raises UserError if no row has it.
     """
     names, place, _ = distinct(labels)
-    own = finder(names)(positive)
-    if own is None:
+    chosen = finder(names)(positive)
+    if chosen is None:
         has = shortlist(list(map(show, names)))
         raise UserError(
             f"positive={positive}: {where} has no such class{suggest(positive, names)}; it has {has}"
         )
-    others = [name for name in names if name != names[own]]
-    number = _read(names[own]).number
+    others = [name for name in names if name != names[chosen]]
+    number = _read(names[chosen]).number
     alike = [name for name in others if number is not None and _read(name).number == number]
-    y = np.where(place == own, 1.0, -1.0)
-    return y, (others[0] if len(others) == 1 else OTHERS, names[own]), alike
+    y = np.where(place == chosen, 1.0, -1.0)
+    return y, (others[0] if len(others) == 1 else OTHERS, names[chosen]), alike
 
 
 def targets(labels: np.ndarray, where: str) -> np.ndarray:

@@ -170,8 +170,8 @@ def rows_like(
                 name = recipe.label if recipe else ""
                 raise UserError(f"{path}: no column '{name}' with the labels to learn from")
             y = labels_of_model(examples.labels, about, path, labelled, doubts) if there else None
-            own = examples.indptr, examples.indices, examples.values
-            yield Rows(*own, y, start + kept + 1, start + 1, start + rows + 1, ids)
+            arrays = examples.indptr, examples.indices, examples.values
+            yield Rows(*arrays, y, start + kept + 1, start + 1, start + rows + 1, ids)
 
     return parts()
 

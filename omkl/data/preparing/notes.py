@@ -128,8 +128,8 @@ def _one_each(X: Any, columns: Sequence[Described]) -> Any:
     which = sp.csr_array((factors, (rows, places)), shape=(X.shape[1], len(columns)))
     C = X @ which
     if gaps and isinstance(C, np.ndarray):
-        own = C[:, gaps]
-        C[:, gaps] = np.where(own == -1.0, np.nan, own)
+        at_gaps = C[:, gaps]
+        C[:, gaps] = np.where(at_gaps == -1.0, np.nan, at_gaps)
     elif gaps:
         C = sp.csr_array(C)
         C.data[np.isin(C.indices, gaps) & (C.data == -1.0)] = np.nan
@@ -257,9 +257,9 @@ def _equal_to(C: Any, y: np.ndarray) -> list[int]:
         first = np.isclose(C[:_FIRST], y[:_FIRST, None], rtol=1e-12, atol=0.0).all(axis=0)
         return [at for at in np.flatnonzero(first).tolist() if np.allclose(C[:, at], y, rtol=1e-12, atol=0)]
     T, d = C.shape
-    own = np.repeat(y, np.diff(C.indptr))
-    same = np.bincount(C.indices[np.isclose(C.data, own, rtol=1e-12, atol=0.0)], minlength=d)
-    zeros = np.count_nonzero(y == 0) - np.bincount(C.indices[own == 0], minlength=d)
+    y_of_entry = np.repeat(y, np.diff(C.indptr))
+    same = np.bincount(C.indices[np.isclose(C.data, y_of_entry, rtol=1e-12, atol=0.0)], minlength=d)
+    zeros = np.count_nonzero(y == 0) - np.bincount(C.indices[y_of_entry == 0], minlength=d)
     return np.flatnonzero(same + zeros == T).tolist()
 
 
@@ -274,7 +274,7 @@ def _of_classes(C: Any, place: np.ndarray, n: int, numeric: np.ndarray) -> dict[
     at, order = np.arange(d), np.argsort(place, kind="stable")
     rows = np.split(order, np.cumsum(sizes)[:-1])
     if isinstance(C, np.ndarray) and 2 * n * _FIRST < T:  # most columns are none after a look at few rows
-        at, _ = _like_classes(C, at, [own[:_FIRST] for own in rows], numeric)
+        at, _ = _like_classes(C, at, [of_class[:_FIRST] for of_class in rows], numeric)
     at, said = _like_classes(C, at, rows, numeric)
     found = {}
     for column, kind in zip(at.tolist(), said, strict=True):
@@ -291,10 +291,10 @@ def _like_classes(
     n, C = len(rows), _taken(C, at)
     may_have_gaps = _gaps(C) > 0
     lows, highs, gaps = [np.zeros((0, len(at))) for _ in range(3)]
-    for own in rows:
-        part = C[own]
+    for of_class in rows:
+        part = C[of_class]
         lows, highs = np.vstack([lows, [_lowest(part)]]), np.vstack([highs, [_highest(part)]])
-        gaps = np.vstack([gaps, [_gaps(part) / len(own)]])
+        gaps = np.vstack([gaps, [_gaps(part) / len(of_class)]])
         kept = _constant(lows, highs, gaps) | (((gaps == 0) | (gaps == 1)).all(axis=0) & may_have_gaps)
         if n == 2:
             kept |= _divided(lows, highs, gaps) & numeric[at]
@@ -523,7 +523,7 @@ def note_on_alike(words: Iterable[str], what: str = "labels") -> tuple[str, ...]
     groups: dict[float | str, list[str]] = {}
     for word in words:
         groups.setdefault(_folded(word), []).append(word)
-    alike = [" and ".join(map(_told_apart, own)) for own in groups.values() if len(own) > 1]
+    alike = [" and ".join(map(_told_apart, spellings)) for spellings in groups.values() if len(spellings) > 1]
     if not alike:
         return ()
     shown = ", ".join(alike[:_MOST_NAMED]) + (", ..." if alike[_MOST_NAMED:] else "")

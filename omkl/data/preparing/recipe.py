@@ -141,7 +141,7 @@ class Recipe:
 
     def _na_helps(self, table: Table, word: str) -> str:
         """Return which setting reads a word, which is a gap now, as a word: the other gaps of the table."""
-        others = sorted(own for own in table.gap_words(table.names) if own.lower() != word.lower())
+        others = sorted(gap for gap in table.gap_words(table.names) if gap.lower() != word.lower())
         return f"{in_shell(na_text(others))} reads {show(word)} as a word"
 
     def to_json(self) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class Recipe:
         if not recipe.columns:
             raise ValueError(f"{broken}: it has no columns")
         for column in recipe.columns:
-            lengths = {len(own) for own in (column.means, column.scaling) if own}
+            lengths = {len(numbers) for numbers in (column.means, column.scaling) if numbers}
             if column.kind not in KINDS or lengths - {len(column.features)}:
                 raise ValueError(f"{broken}: its column {show(column.name)}")
         return recipe
@@ -184,8 +184,8 @@ def recipe_of(table: Table) -> tuple[Recipe, list[str]]:
     recipe = Recipe(saved, chosen.label, columns)
     said, notes = list(chosen.said), list[str]()
     wanted = () if preparation.label is None else (preparation.label,)
-    for key, own in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
-        notes += [note for name in own for note in table.note_on(name, key)]
+    for key, names in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
+        notes += [note for name in names for note in table.note_on(name, key)]
     if words := [column for column in columns if column.kind == WORDS]:
         count = sum(len(column.parts) for column in words)
         of_columns = ", ".join(quoted(column.name for column in words))
@@ -244,8 +244,8 @@ def choice_of(table: Table) -> TableChoice:
     names, preparation, label = table.names, table.form, table.label
     ids = [names[table.place(name, "id")] for name in preparation.id]
     left_out = {names[table.place(name, "drop")]: "drop=" for name in preparation.drop}
-    for key, own in (("drop", left_out), ("id", ids)):
-        if label in own:
+    for key, unused in (("drop", left_out), ("id", ids)):
+        if label in unused:
             raise UserError(f"{column_word(key, label)}: this is the label; label=COLUMN names another")
     chosen, said = TableChoice(label, ids, {}, left_out, [], []), dict[str, list[str]]()
     if stop := stop_of_label(label, table):
@@ -260,7 +260,7 @@ def choice_of(table: Table) -> TableChoice:
             chosen.left_out[name] = made.left_out
         if made.said:
             said.setdefault(made.said, []).append(f"'{name}'")
-    chosen.said.extend(f"{', '.join(own)}: {what}" for what, own in said.items())
+    chosen.said.extend(f"{', '.join(columns_said)}: {what}" for what, columns_said in said.items())
     return chosen
 
 
@@ -380,8 +380,14 @@ def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
 def described(recipe: Recipe) -> list[Described]:
     """Return the columns of a recipe as notes need them."""
     return [
-        Described(own.name, own.kind, len(own.features), own.parts if own.kind == WORDS else (), own.first)
-        for own in recipe.columns
+        Described(
+            column.name,
+            column.kind,
+            len(column.features),
+            column.parts if column.kind == WORDS else (),
+            column.first,
+        )
+        for column in recipe.columns
     ]
 
 
@@ -428,12 +434,18 @@ def note_on_filled(recipe: Recipe, gaps: Mapping[str, int], new: bool = False) -
     """
     if recipe.preparation.missing != ONLINE:
         return ""
-    kinds = [[column for column in recipe.columns if (column.kind == WORDS) == own] for own in (False, True)]
-    texts = [[f"'{own.name}' ({gaps[own.name]})" for own in kind if gaps.get(own.name)] for kind in kinds]
+    kinds = [
+        [column for column in recipe.columns if (column.kind == WORDS) == is_words]
+        for is_words in (False, True)
+    ]
+    texts = [
+        [f"'{column.name}' ({gaps[column.name]})" for column in columns if gaps.get(column.name)]
+        for columns in kinds
+    ]
     said = [
-        f"those of {shortlist(own)} are {what}"
-        for own, what in zip(texts, (FILLED, "a word of their own"), strict=True)
-        if own
+        f"those of {shortlist(of_kind)} are {what}"
+        for of_kind, what in zip(texts, (FILLED, "a word of their own"), strict=True)
+        if of_kind
     ]
     return (
         f"gaps are filled: {', '.join(said)}{'' if new else '; missing=error refuses them'}" if said else ""

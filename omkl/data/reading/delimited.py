@@ -142,8 +142,8 @@ def _blocks(
             continue
         whole = data.decode().split("\n")
         for at in range(0, len(lines), count or len(lines)):
-            own = slice(at, at + (count or len(lines)))
-            yield _Rows(lines[own], [_fields(line, delimiter) for line in whole[: len(lines)][own]])
+            span = slice(at, at + (count or len(lines)))
+            yield _Rows(lines[span], [_fields(line, delimiter) for line in whole[: len(lines)][span]])
 
 
 def _plain_lines(text: str, start: int, delimiter: str) -> tuple[np.ndarray, bytes, int]:
@@ -242,7 +242,7 @@ def read_delimited(
         for _, columns, _, _ in found:
             for name, values in columns.items():
                 kinds.setdefault(name, set()).add(values.dtype)
-        if not (mixed := {name for name, own in kinds.items() if len(own) > 1}):
+        if not (mixed := {name for name, of_name in kinds.items() if len(of_name) > 1}):
             yield _whole(path, found, form)
             return
         as_text |= mixed  # read again: what seemed to be numbers turned out to be words
@@ -264,8 +264,8 @@ def _parts(
     rows = list[list[str]]()
     for block in blocks:  # enough of them to see what the first line is
         first.append(block)
-        own = block.fields or list(itertools.islice(_split(block, delimiter), FIRST_ROWS))
-        rows += own[: FIRST_ROWS + 1 - len(rows)]
+        fields = block.fields or list(itertools.islice(_split(block, delimiter), FIRST_ROWS))
+        rows += fields[: FIRST_ROWS + 1 - len(rows)]
         if len(rows) > FIRST_ROWS or not block.fields:
             break
     if not rows:
@@ -290,8 +290,8 @@ def _whole(path: Path, parts: list[_Part], form: Preparation) -> Table:
     if not len(index):
         raise UserError(f"{path}: no examples in it")
     layout, begin, gaps = parts[0][0], 0, dict[str, GapWords]()
-    for _, _, lines, own in parts:
-        for name, found in own.items():
+    for _, _, lines, gaps_of_part in parts:
+        for name, found in gaps_of_part.items():
             for word, row in found.items():
                 gaps.setdefault(name, {}).setdefault(word, row + begin)
         begin += len(lines)
@@ -441,12 +441,12 @@ def _columns(
             if any("\n" in cell for cell in row):
                 layout.over_lines.append(line)
         cells = zip(*(row[first:end] for row in fields), strict=True) if fields else ((),) * len(layout.names)
-        columns = {name: np.array(own, object) for name, own in zip(layout.names, cells, strict=True)}
+        columns = {name: np.array(texts, object) for name, texts in zip(layout.names, cells, strict=True)}
     gaps: dict[str, GapWords] = {}
     for name, values in columns.items():
         if values.dtype == object and name not in layout.texts and (made := number_column(values, form)):
-            columns[name], own = made
-            gaps |= {name: own} if own else {}
+            columns[name], gap_words = made
+            gaps |= {name: gap_words} if gap_words else {}
     return columns, block.lines.astype(np.int64), gaps
 
 

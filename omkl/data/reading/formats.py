@@ -369,8 +369,8 @@ def read_table(
 
 
 def _table_format(path: Path) -> Format:
-    own = format_of(path)
-    return own if own.is_table else CSV
+    form = format_of(path)
+    return form if form.is_table else CSV
 
 
 def parts_of(
@@ -380,15 +380,15 @@ def parts_of(
 
     texts: of what is known to be a table, delimited text if nothing else is said; None for other data
     """
-    own = format_of(path) if texts is None else _table_format(path)
-    yield from own.read(path, form, limit, count, texts or ())
+    file_format = format_of(path) if texts is None else _table_format(path)
+    yield from file_format.read(path, form, limit, count, texts or ())
 
 
 def check_settings(spec: str, path: Path, preparation: Preparation) -> None:
     """Raise UserError for settings that have no effect on a file of this format."""
-    own = format_of(path)
+    file_format = format_of(path)
     for key in (*_OF_TEXT, *OF_TABLES, *OF_LIBSVM):
-        if key in own.settings or not preparation.words_of([key]):
+        if key in file_format.settings or not preparation.words_of([key]):
             continue
         able = _taking(key)
         words = preparation.words_of(other for other in (*OF_TABLES, *OF_LIBSVM) if _taking(other) == able)

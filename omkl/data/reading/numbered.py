@@ -245,15 +245,17 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
                 "labels y, or data and target"
             )
         arrays, size = [], 0
-        for own in pair:
-            member = archive.getinfo(f"{own}.npy")
+        for member_name in pair:
+            member = archive.getinfo(f"{member_name}.npy")
             with archive.open(member) as stream:
                 shape, dtype = array_header(stream)
             if dtype.kind == "O":
-                fault = f"the array {own} holds Python objects, which are not read; save numbers or texts"
+                fault = (
+                    f"the array {member_name} holds Python objects, which are not read; save numbers or texts"
+                )
                 raise UserError(f"{path}: {fault} (labels.astype(str))")
-            if dtype.kind not in ("biuf" if own == pair[0] else "biufU"):
-                raise ValueError(f"the array {own} holds numbers of kind {dtype}")
+            if dtype.kind not in ("biuf" if member_name == pair[0] else "biufU"):
+                raise ValueError(f"the array {member_name} holds numbers of kind {dtype}")
             is_text = dtype.kind == "U"
             size += max(member.file_size, (dtype.itemsize if is_text else 8) * math.prod(shape))
             if size > limit:  # known before memory is reserved
@@ -261,7 +263,7 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
                 raise UserError(f"{path}: {fault}")
             with archive.open(member) as stream:
                 array = np.lib.format.read_array(stream, allow_pickle=False)
-            arrays.append(array if own == pair[1] and dtype.kind != "f" else array.astype(np.float64))
+            arrays.append(array if member_name == pair[1] and dtype.kind != "f" else array.astype(np.float64))
         X, y = arrays
     y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
     if X.ndim != 2 or y.shape != X.shape[:1]:

@@ -296,8 +296,8 @@ def text_blocks(path: Path, limit: int | None = None, encoding: str = "auto") ->
                     raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} characters")
                 if encoding_fault(text):
                     helps, encoding = "encoding={} reads it", likely_encoding(text)
-                    for number, own in enumerate(text.split("\n"), line):
-                        if fault := encoding_fault(own, helps.format(encoding)):
+                    for number, text_line in enumerate(text.split("\n"), line):
+                        if fault := encoding_fault(text_line, helps.format(encoding)):
                             raise Stop(
                                 f"{path}:{number}: {fault}", {"encoding": encoding} if encoding else {}
                             )

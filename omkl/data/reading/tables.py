@@ -205,9 +205,9 @@ def kept_as_text(names: Sequence[str], last: bool, wanted: Preparation, path: Pa
     kept = set[str]()
     with suppress(UserError):  # where a table lacks them, `recipe_of` says so
         kept.add(names[label_place(names, last, wanted, path)])
-    for key, own in (("id", wanted.id), ("categorical", wanted.named_words)):
+    for key, given in (("id", wanted.id), ("categorical", wanted.named_words)):
         with suppress(UserError):
-            kept |= {names[place_of(names, name, key, path)] for name in own}
+            kept |= {names[place_of(names, name, key, path)] for name in given}
     return kept
 
 
@@ -325,19 +325,19 @@ def table_of(
 
     place, made, words, gaps = pd.Index(index), dict[str, Any](), dict(words or {}), numeric_gaps(form)
     for name, values in columns.items():
-        own: GapWords = {}
+        gap_words: GapWords = {}
         if isinstance(values, np.ndarray) and values.dtype == object:
             found = None if name in texts else number_column(values, form)
-            values, own = found or text_column(values, form)
+            values, gap_words = found or text_column(values, form)
         elif gaps and not about.get("sparse"):
             numbers = pd.Series(values).to_numpy(np.float64, na_value=np.nan)
             if (odd := np.isin(numbers, gaps)).any():
                 values = np.where(odd, np.nan, numbers)
-                own = {
+                gap_words = {
                     repr(float(numbers[row])).removesuffix(".0"): row
                     for row in np.flatnonzero(odd)[::-1].tolist()
                 }
-        words |= {name: {**words.get(name, {}), **own}} if own else {}
+        words |= {name: {**words.get(name, {}), **gap_words}} if gap_words else {}
         if isinstance(values, np.ndarray) and values.dtype == object:
             values = pd.Series(values, place, object, copy=False)  # else pandas looks for a kind of its own
         made[name] = values

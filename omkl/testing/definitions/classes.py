@@ -116,7 +116,7 @@ class Classes(Notes):
             for c, terms in lists.items():
                 for j, a in terms:
                     coefficients[i, c, stored.index(j)] += a
-        n_sv = np.array([len(own) for own in self.vectors])
+        n_sv = np.array([len(indices) for indices in self.vectors])
         return noted(self.notes, n_sv, stored, coefficients, weights)
 
 

@@ -160,7 +160,7 @@ def self_values(k, n, X):
         _SELF["X"] = X
     if repr(k) not in _SELF:
         pairs = zip(n[:, None], X[:, None], strict=True)
-        _SELF[repr(k)] = np.array([kernel(k, own, own, own[0], x, x[0])[0] for own, x in pairs])
+        _SELF[repr(k)] = np.array([kernel(k, norm, norm, norm[0], x, x[0])[0] for norm, x in pairs])
     return _SELF[repr(k)]
 
 
@@ -169,8 +169,8 @@ def cosine(k, xz, nx, nz, X=None, z=None):
     if of_products(k):
         product = kernel(k, nx, nx, nx) * kernel(k, nz, nz, nz)
     else:
-        own = np.array([nz])
-        product = self_values(k, nx, X) * kernel(k, own, own, nz, z[None], z)[0]
+        norm = np.array([nz])
+        product = self_values(k, nx, X) * kernel(k, norm, norm, nz, z[None], z)[0]
     value = kernel(k, xz, nx, nz, X, z)
     return np.where(product > 0, value / np.sqrt(np.where(product > 0, product, 1.0)), 0.0)
 
