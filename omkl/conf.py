@@ -135,8 +135,8 @@ def _check_size(content: Any, path: Path) -> None:
     while waiting:
         value, depth = waiting.pop()
         count += 1
-        parts = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-        count += len(parts) * isinstance(value, dict)  # the keys
+        items = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        count += len(items) * isinstance(value, dict)  # the keys
         if depth > DEEPEST or count > MOST:
             what = (
                 f"nested more than {DEEPEST} levels deep"
@@ -144,7 +144,7 @@ def _check_size(content: Any, path: Path) -> None:
                 else f"more than {MOST:,} keys, values and items, counting what aliases (*) stand for"
             )
             raise UserError(f"{path}: {what}")
-        waiting += [(part, depth + 1) for part in parts]
+        waiting += [(part, depth + 1) for part in items]
 
 
 def _mapping(path: Path) -> dict[str, Any]:
@@ -172,14 +172,14 @@ def options(group: str) -> list[str]:
     Raises UserError for a file whose name is not a plain word.
     """
     homes = [listed(home, "*.yaml") for home in folders(group)]
-    known = _names.get(group)
-    if known is None or list(map(id, known[0])) != list(map(id, homes)):
+    cached = _names.get(group)
+    if cached is None or list(map(id, cached[0])) != list(map(id, homes)):
         paths = [path for home in homes for path in home if path.name[0] not in "._"]
         for path in paths:
             if not is_plain(path.stem):
                 raise UserError(f"{path}: the name must be letters, digits and '_', and start with a letter")
-        known = _names[group] = homes, sorted(path.stem for path in paths)
-    return list(known[1])
+        cached = _names[group] = homes, sorted(path.stem for path in paths)
+    return list(cached[1])
 
 
 def is_plain(name: str) -> bool:
@@ -200,15 +200,15 @@ def of_omkl(group: str, name: str) -> bool:
 
 def known_option(group: str, name: str, what: str) -> str:
     """Return the name if the group has it, else raise UserError with the nearest one."""
-    known = options(group)
-    if name in known:
+    all_names = options(group)
+    if name in all_names:
         return name
     remedy = (
         "; one of your own needs its folder: --with DIR" if group in EXTENDED and not extensions() else ""
     )
-    few = len(known) <= MOST_LISTED or group not in _LISTS
-    names = f"known: {', '.join(known) or 'none'}" if few else f"`omkl list {_LISTS[group]}` lists them"
-    hint = suggest(name, known, most=3 if group == "algo" else 1) or f"; {names}{remedy}"
+    few = len(all_names) <= MOST_LISTED or group not in _LISTS
+    names = f"known: {', '.join(all_names) or 'none'}" if few else f"`omkl list {_LISTS[group]}` lists them"
+    hint = suggest(name, all_names, most=3 if group == "algo" else 1) or f"; {names}{remedy}"
     raise UserError(f"{shown(f'{group}={name}')}: unknown {what}{hint}")
 
 
@@ -225,14 +225,14 @@ def read(group: str, name: str) -> dict[str, Any]:
     Contents are the same objects until a file changes. Raises UserError, naming the file, for a faulty one.
     """
     path = file(group, name)
-    known = _read.get(path)
-    if known is None or any(_state(part) != state for part, state in known[0].items()):
+    cached = _read.get(path)
+    if cached is None or any(_state(part) != state for part, state in cached[0].items()):
         states = {path: _state(path)}
         content = _mapping(path)
         if group and _has_references(content):
             (content,), states = _composed([(group, name)])
-        _read[path] = known = states, content
-    return known[1]
+        _read[path] = cached = states, content
+    return cached[1]
 
 
 def read_all(group: str) -> dict[str, dict[str, Any]]:
@@ -242,10 +242,10 @@ def read_all(group: str) -> dict[str, dict[str, Any]]:
 
 def made_of(group: str, name: str, make: Callable[[str, dict[str, Any]], Any]) -> Any:
     """Return what ``make`` makes of an option's name and content, once until a file or OMKL_PATH changes."""
-    content, around, known = read(group, name), extensions(), _made.get((group, name))
-    if known is None or known[0] is not content or known[1] != around:
-        _made[group, name] = known = content, list(around), make(name, content)
-    return known[2]
+    content, around, cached = read(group, name), extensions(), _made.get((group, name))
+    if cached is None or cached[0] is not content or cached[1] != around:
+        _made[group, name] = cached = content, list(around), make(name, content)
+    return cached[2]
 
 
 def usual() -> dict[str, str]:
@@ -331,7 +331,7 @@ def _composed(chosen: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], dict
                 warnings.filterwarnings("ignore", "The version_base parameter")
                 init = hydra.initialize_config_dir(str(conf_folder()), version_base="1.3")
             with init:
-                made = OmegaConf.to_container(
+                composed = OmegaConf.to_container(
                     hydra.compose("config", words), resolve=True, throw_on_missing=True
                 )
         except (HydraException, OmegaConfBaseException, OSError, ValueError) as error:
@@ -339,8 +339,8 @@ def _composed(chosen: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], dict
             raise UserError(f"{', '.join(map(str, paths))}: cannot be composed: {text}") from error
         finally:
             GlobalHydra.instance().hydra = outer
-        assert isinstance(made, dict)
-        contents = [made.get(group, {}).get(name) for group, name in chosen]
+        assert isinstance(composed, dict)
+        contents = [composed.get(group, {}).get(name) for group, name in chosen]
         for path, content in zip(paths, contents, strict=True):
             if not isinstance(content, dict):
                 raise UserError(f"{path}: must be a mapping of keys to values")

@@ -38,12 +38,12 @@ def path_error(what: str, error: OSError, advice: str = "") -> OmklError:
     return kind(f"cannot {what}: {reason}{advice}")
 
 
-def suggest(word: str, known: Iterable[str], most: int = 1) -> str:
+def suggest(word: str, candidates: Iterable[str], most: int = 1) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known words, at most so many, else the empty string.
 
     Where none is close, up to three that contain the word: ``" (did you mean 'x', 'y' or 'z'?)"``.
     """
-    names, lowered = list(known), str(word).lower()
+    names, lowered = list(candidates), str(word).lower()
     of_lowered = {name.lower(): name for name in names}
     close = difflib.get_close_matches(str(word), names, n=most, cutoff=0.6)
     close = close or [

@@ -43,8 +43,8 @@ def extensions() -> list[Path]:
 
 @cache
 def _extensions(text: str, here: str) -> list[Path]:
-    parts = [part for part in text.split(os.pathsep) if part.strip()]
-    folders = [extension(part, f"{EXTENSIONS}: ") for part in parts]
+    given_folders = [part for part in text.split(os.pathsep) if part.strip()]
+    folders = [extension(part, f"{EXTENSIONS}: ") for part in given_folders]
     package = Path(__file__).resolve().parent
     for part in LAYOUT[:-1]:
         ours = package / part if "/" not in part else conf_folder() / part.partition("/")[2]
@@ -127,12 +127,12 @@ def listed(folder: Path, pattern: str) -> tuple[Path, ...]:
         changed = folder.stat().st_mtime_ns
     except OSError:
         return ()
-    known = _listed.get((folder, pattern))
-    if known is None or known[0] != changed:
-        known = changed, tuple(sorted(path for path in folder.glob(pattern) if path.is_file()))
+    cached = _listed.get((folder, pattern))
+    if cached is None or cached[0] != changed:
+        cached = changed, tuple(sorted(path for path in folder.glob(pattern) if path.is_file()))
         if time.time_ns() - changed > 10**9:  # one that comes in the same tick of the clock would be missed
-            _listed[folder, pattern] = known
-    return known[1]
+            _listed[folder, pattern] = cached
+    return cached[1]
 
 
 def _shipped(what: str, installed: str, in_checkout: str, holds: str) -> Path:
@@ -196,9 +196,9 @@ def data_folders() -> list[Path]:
 
     After them come the folders ``data`` of those that extend omkl.
     """
-    parts = os.environ.get("OMKL_DATA", "").split(os.pathsep)
+    given_folders = os.environ.get("OMKL_DATA", "").split(os.pathsep)
     of_extensions = [folder / "data" for folder in extensions()]
-    return [given(part, "OMKL_DATA: ") for part in parts if part.strip()] + [
+    return [given(part, "OMKL_DATA: ") for part in given_folders if part.strip()] + [
         f for f in of_extensions if f.is_dir()
     ]
 

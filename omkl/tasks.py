@@ -364,23 +364,23 @@ def judging_on(name: str, tasks: Iterable[str]) -> Measure:
 
 def measure_column(name: str) -> str:
     """Return the name of a table's column of a measure, or of one by class. Raises UserError for another."""
-    known = {measure.word: measure for measure in _ALL if measure.tasks}
-    if name not in known and name not in OF_CLASSES:
-        raise _no_measure(name, known, [*known, *OF_CLASSES])
+    measures = {measure.word: measure for measure in _ALL if measure.tasks}
+    if name not in measures and name not in OF_CLASSES:
+        raise _no_measure(name, measures, [*measures, *OF_CLASSES])
     return name
 
 
 def judging(name: str) -> Measure:
     """Return a measure by which learners can be compared, by its name or word. Raises UserError."""
-    known = {named.word: named for named in _ALL if named.tasks and named.better}
-    measure = known.get(name) or MEASURES.get(name)
-    if measure is None or measure.word not in known:
-        raise _no_measure(name, known, known)
+    measures = {named.word: named for named in _ALL if named.tasks and named.better}
+    measure = measures.get(name) or MEASURES.get(name)
+    if measure is None or measure.word not in measures:
+        raise _no_measure(name, measures, measures)
     return measure
 
 
-def _no_measure(name: str, known: Mapping[str, Measure], words: Iterable[str]) -> UserError:
-    of_passes = [word for word in words if word not in known or not known[word].held_out]
+def _no_measure(name: str, measures: Mapping[str, Measure], words: Iterable[str]) -> UserError:
+    of_passes = [word for word in words if word not in measures or not measures[word].held_out]
     more = "with test= also test, averaged, and test_ or averaged_ before another name"
-    near = suggest(name, [*known, *words])
+    near = suggest(name, [*measures, *words])
     return UserError(f"no measure '{name}'{near}: choose among {', '.join(of_passes)}; {more}")

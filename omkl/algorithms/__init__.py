@@ -24,18 +24,18 @@ def functions() -> dict[str, Any]:
 
     Raises UserError where two modules define the same name.
     """
-    known: dict[str, Any] = {}
+    found_functions: dict[str, Any] = {}
     homes: dict[str, ModuleType] = {}
     for module in _modules():
         for name, value in vars(module).items():
             here = getattr(getattr(value, "py_func", value), "__module__", None) == module.__name__
             if name.startswith("_") or not callable(value) or not here:
                 continue
-            if name in known:
+            if name in found_functions:
                 both = f"{homes[name].__file__} and {module.__file__}"
                 raise UserError(f"learner function '{name}' is defined twice in omkl.algorithms: {both}")
-            known[name], homes[name] = value, module
-    return known
+            found_functions[name], homes[name] = value, module
+    return found_functions
 
 
 def _modules() -> list[ModuleType]:
@@ -82,11 +82,11 @@ def function(name: str, compiled: bool = True) -> Any:
 
     Raises UserError when no module defines it, or a learner's is not compiled.
     """
-    known = functions()
-    if name not in known:
+    all_functions = functions()
+    if name not in all_functions:
         folders = f" or in {', '.join(_added)}" if _added else ""
-        raise UserError(f"no function '{name}' in omkl.algorithms{folders}{suggest(name, known)}")
-    if compiled and not hasattr(known[name], "py_func"):
-        path = sys.modules[known[name].__module__].__file__
+        raise UserError(f"no function '{name}' in omkl.algorithms{folders}{suggest(name, all_functions)}")
+    if compiled and not hasattr(all_functions[name], "py_func"):
+        path = sys.modules[all_functions[name].__module__].__file__
         raise UserError(f"{path}: {name} is not compiled; write @njit(cache=True) above it")
-    return known[name]
+    return all_functions[name]

@@ -361,9 +361,9 @@ def bomkc_nogd(stream: Stream, B: Budget, w, M, N, r, trace: Trace, learn, gamma
             B.add(stream, t, i, B.used(i), eta * y)
             if not B.has_room(i):
                 K, a = B.gram(i), B.columns(i).copy()
-                made = nystroem(K, max(1, math.floor(rank * slots + 0.5)))
-                r[i] = len(made)
-                M[i, : r[i]], N[i, :, : r[i]] = made, made.T
+                projection = nystroem(K, max(1, math.floor(rank * slots + 0.5)))
+                r[i] = len(projection)
+                M[i, : r[i]], N[i, :, : r[i]] = projection, projection.T
                 B.forget(i)
                 for c in range(a.shape[1]):  # v = D^1/2 V^T a = M K a
                     B.move_column(i, c, 1.0, _mapped(M[i], N[i], r[i], times(K, a[:, c].copy())))

@@ -59,11 +59,11 @@ def krls_t_pool(stream: Stream, B: Budget, Q, V, left, w, trace: Trace, learn, n
     for t in range(stream.T):
         y = stream.y[t]
         f = B.outputs(stream, t)
-        s2, known = np.empty(m), [_known(B, Q[0], V[0], left[0], t, 0, noise, learn)]
-        s2[0] = known[0][3]
+        s2, state_of_kernels = np.empty(m), [_known(B, Q[0], V[0], left[0], t, 0, noise, learn)]
+        s2[0] = state_of_kernels[0][3]
         for i in range(1, m):
-            known.append(_known(B, Q[i], V[i], left[i], t, i, noise, learn))
-            s2[i] = known[i][3]
+            state_of_kernels.append(_known(B, Q[i], V[i], left[i], t, i, noise, learn))
+            s2[i] = state_of_kernels[i][3]
         mean = B.weighted_output(w, f)
         trace.record(t, mean, y, B)
         trace.further[t, 0] = _mixed_surprise(B, w, y, f, mean, s2)
@@ -77,7 +77,7 @@ def krls_t_pool(stream: Stream, B: Budget, Q, V, left, w, trace: Trace, learn, n
         for i in range(m):
             w[i] = (1.0 - share) * w[i] + share / m
             if s2[i] < math.inf:
-                q, v, gamma2, _ = known[i]
+                q, v, gamma2, _ = state_of_kernels[i]
                 _learn(B, Q[i], V[i], left[i], stream, t, i, q, v, gamma2, s2[i], lam)
 
 

@@ -439,10 +439,10 @@ def report(
     else:
         values = {"data": data, "algo": algo, "reps": reps, **settings}
         given += [word_text(key, value) for key, value in values.items() if value is not None]
-    page, store = page_of(given, line, selection=chosen)
+    page, store_path = page_of(given, line, selection=chosen)
     for warning in page.warnings:
         warnings.warn(warning, stacklevel=2)
-    return write_page(page, store, None if out is None else str(out))[0]
+    return write_page(page, store_path, None if out is None else str(out))[0]
 
 
 @in_python

@@ -114,9 +114,13 @@ def remember(function: FunctionType) -> None:
 def check_current() -> None:
     """Raise UserError for a function that was edited after it was made a kernel, as %autoreload does."""
     for name, (function, numbers, effect) in _kernels.items():
-        now = vars(sys.modules.get(function.__module__, ast)).get(name, function)
-        now = now if isinstance(now, FunctionType) and now.__qualname__ == function.__qualname__ else function
-        if _effect(now, numbers) != effect:
+        current = vars(sys.modules.get(function.__module__, ast)).get(name, function)
+        current = (
+            current
+            if isinstance(current, FunctionType) and current.__qualname__ == function.__qualname__
+            else function
+        )
+        if _effect(current, numbers) != effect:
             raise UserError(
                 f"{name} was edited after omkl.kernel({name}), which keeps the text that it had; call "
                 f"omkl.kernel({name}, ...) again"

@@ -30,12 +30,12 @@ def first_sentence(spec: LearnerSpec) -> str:
 
 def memory_of(spec: LearnerSpec) -> str:
     """Return "bounded", "grows", or "grows without tau", of another hyperparameter."""
-    parts = spec.state.values()
+    resources = spec.state.values()
     if spec.estimator:
         return ""
     if is_bounded(spec):
         return "bounded"
-    unless = next(filter(None, (getattr(resource, "unless", None) for resource in parts)), "")
+    unless = next(filter(None, (getattr(resource, "unless", None) for resource in resources)), "")
     return f"grows without {unless}" if unless else "grows"
 
 
@@ -69,8 +69,8 @@ def rank_of(spec: LearnerSpec, long: bool = False) -> str:
     """
     texts = []
     for task, name in RANKED.items():
-        if task in spec.tasks and spec.name in (known := published_ranks(name)):
-            rank, rows, sets = known[spec.name]
+        if task in spec.tasks and spec.name in (ranks := published_ranks(name)):
+            rank, rows, sets = ranks[spec.name]
             texts.append(f"{name} {rank:.1f} of {rows}" + f" on {sets} data sets" * long)
     return ", ".join(texts)
 

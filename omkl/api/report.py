@@ -49,7 +49,7 @@ def page_of(
     return run_page(plan, settings, command, by=by), plan.store
 
 
-def write_page(page: "Page", store: Path, out: str | None) -> tuple[Path, int]:
+def write_page(page: "Page", store_path: Path, out: str | None) -> tuple[Path, int]:
     """Write a page as one file; return its path and its size in bytes.
 
     out: the file, or a folder; else a folder of the store
@@ -57,7 +57,7 @@ def write_page(page: "Page", store: Path, out: str | None) -> tuple[Path, int]:
     from omkl.pages.documents import write_html
 
     if out is None:
-        path = store / "figures" / "local" / f"{page.name}.html"
+        path = store_path / "figures" / "local" / f"{page.name}.html"
     elif out.endswith("/") or Path(out).is_dir():
         path = Path(out) / f"{page.name}.html"
     else:

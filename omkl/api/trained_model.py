@@ -48,12 +48,12 @@ class Model(Shown):
         learner that does not know them.
         """
         if return_std:
-            parts, at = self._predicted(data, lambda rows: models.predictions_and_std(self.trained, rows))
+            of_parts, at = self._predicted(data, lambda rows: models.predictions_and_std(self.trained, rows))
             return tuple(
-                _of_rows(np.concatenate(pieces), *at, math.nan) for pieces in zip(*parts, strict=True)
+                _of_rows(np.concatenate(pieces), *at, math.nan) for pieces in zip(*of_parts, strict=True)
             )
-        parts, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).labels)
-        labels = self._as_given([label for pieces in parts for label in pieces])
+        of_parts, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).labels)
+        labels = self._as_given([label for pieces in of_parts for label in pieces])
         return _of_rows(labels, *at, math.nan if self.trained.about["task"] == "regression" else None)
 
     def _as_given(self, labels: list[Any]) -> np.ndarray:
@@ -70,8 +70,8 @@ class Model(Shown):
 
     def decision_function(self, data: Any) -> np.ndarray:
         """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
-        parts, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).scores)
-        return _of_rows(np.concatenate(parts), *at, math.nan)
+        scores, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).scores)
+        return _of_rows(np.concatenate(scores), *at, math.nan)
 
     def predict_proba(self, data: Any) -> np.ndarray:
         """Return the probabilities (n, C) of the classes. Raises UserError for a learner that has none."""
@@ -79,8 +79,8 @@ class Model(Shown):
         def of(rows: models.Rows) -> np.ndarray:
             return np.column_stack(list(models.probabilities_of_classes(self.trained, rows).values()))
 
-        parts, at = self._predicted(data, of)
-        return _of_rows(np.concatenate(parts), *at, math.nan)
+        shares, at = self._predicted(data, of)
+        return _of_rows(np.concatenate(shares), *at, math.nan)
 
     def score(self, data: Any, y: Any = None, label: str | None = None) -> float:
         """Return the share of right predictions for rows with labels; of a regression R².
@@ -149,9 +149,9 @@ class Model(Shown):
         if measure == "loss":  # the sum of the squared errors, of which nobody knows the unit
             error = f"RMSE {math.sqrt(facts['loss'] / max(facts['rounds'], 1)):.6g}"
         stored = facts.get("support_vectors", {}).get("distinct")
-        parts = [counted(facts["rounds"], "row"), error]
-        parts += [counted(stored, "support vector")] if stored is not None else []
-        return f"{facts['learner']}: {', '.join(parts)}"
+        facts_told = [counted(facts["rounds"], "row"), error]
+        facts_told += [counted(stored, "support vector")] if stored is not None else []
+        return f"{facts['learner']}: {', '.join(facts_told)}"
 
     def report_table(self) -> Table:
         rows = [
@@ -170,23 +170,23 @@ class Model(Shown):
         return self.trained.about["task"] != "novelty"
 
     def _predicted(
-        self, data: Any, of: Callable[[models.Rows], Any]
+        self, data: Any, predict: Callable[[models.Rows], Any]
     ) -> tuple[list[Any], tuple[np.ndarray, int]]:
         """Return what ``of`` gives for each part of the rows that are kept, and their places among n."""
-        parts, places, n = [], [], 0
+        predictions, places, n = [], [], 0
         for rows in self._rows(data, None, False):
-            parts.append(of(rows))
+            predictions.append(predict(rows))
             places.append(rows.numbers - 1)
             n = rows.stop - 1
-        return parts, (np.concatenate(places), n)
+        return predictions, (np.concatenate(places), n)
 
     def _rows(self, data: Any, y: Any, labelled: bool) -> Iterator[models.Rows]:
         if isinstance(data, str | Path):
-            parts, doubts = models.rows_of_file(self.trained, Path(data), labelled)
+            row_parts, tally = models.rows_of_file(self.trained, Path(data), labelled)
         else:
-            parts, doubts = models.rows_in_memory(self.trained, data, y, labelled)
-        yield from parts
-        for note in doubts.notes:
+            row_parts, tally = models.rows_in_memory(self.trained, data, y, labelled)
+        yield from row_parts
+        for note in tally.notes:
             warnings.warn(note, stacklevel=3)
 
 

@@ -78,30 +78,30 @@ class Study:
     def run(self, **how: Any) -> "Tuning":
         """Run the races and what is reported, data set by data set; how: jobs, fresh, progress."""
         ends: list[Tuned] = []
-        parts: list[tuple[Results, Results]] = []
+        results: list[tuple[Results, Results]] = []
         broken: list[dict[str, Any]] = []
         interrupted = False
         for races_of_set in self._by_data():
             try:
-                made, lines = run_races(races_of_set, **how)
+                race_ends, lines = run_races(races_of_set, **how)
             except KeyboardInterrupt:
                 interrupted = True
                 break
             name = races_of_set[0].held.data[0].name
-            best = [self._best(end, name) for end in made]
+            best = [self._best(end, name) for end in race_ends]
             plans = [self._held(races_of_set, best)]
             plans += [
                 replace(plans[0], settings=tuple(race.trials[0] for race in races_of_set), yardsticks=())
             ]
             outcome = run_plans(plans, **how)
             broken += [*lines, *outcome.failed]
-            ends += made
+            ends += race_ends
             by = self.rule.by or ""
             tuned, first = (Results.stored(plan, self.call.line("tune")).by(by) for plan in plans)
-            parts.append((tuned, first))
+            results.append((tuned, first))
             if interrupted := outcome.interrupted:
                 break
-        return Tuning(self, tuple(ends), tuple(parts), tuple(broken), interrupted)
+        return Tuning(self, tuple(ends), tuple(results), tuple(broken), interrupted)
 
     def _best(self, end: Tuned, data: str) -> Setting:
         names = [axis.name for axis in axes(learner_spec(end.setting.learner), end.task, self.fixed)]
@@ -182,15 +182,15 @@ class Tuning(Shown):
         by_rounds: dict[str | None, list[Tuned]] = {}
         for end in self.ends:
             by_rounds.setdefault(self._rounds(end), []).append(end)
-        made = []
+        race_ends = []
         for rounds, ends in by_rounds.items():
             data = list({end.data.word: end.data for end in ends}.values())
             chosen = [self._choice(end) for end in ends if end.place is not None]
             values = {**self._words(("store", "exec")), "rounds": rounds, **changes}
             how = {key: values.pop(key) for key in ("jobs", "fresh", "progress") if key in values}
             call = Call.of("", data, algo=chosen, **values)
-            made.append(run_call(call, **how))
-        return _sum(made)
+            race_ends.append(run_call(call, **how))
+        return _sum(race_ends)
 
     def save(self, path: str | Path) -> Path:
         """Write the settings as a file that ``settings=FILE`` takes, and return its path."""

@@ -302,8 +302,8 @@ def report(args: Namespace, words: list[str]) -> int:
     if by and papers:
         raise UserError("by= is for a report of KEY=VALUE words")
     selection = selection_from(args, settings) if papers else None
-    page, store = page_of([*papers, *settings], args.line, selection=selection, by=by)
-    path, size = write_page(page, store, args.out)
+    page, store_path = page_of([*papers, *settings], args.line, selection=selection, by=by)
+    path, size = write_page(page, store_path, args.out)
     for warning in page.warnings:
         print_status(f"warning: {warning}")
     print_status(f"wrote {path}: {size / 1e6:.1f} MB")

@@ -174,9 +174,9 @@ def _settings(command: str, prefix: str, given: Words) -> dict[str, Any]:
 
 def _chosen(group: str, given: Words) -> list[str]:
     """Return the names that the line or config.yaml gives to a group; of a group of learners, all."""
-    known = conf.options(group)
-    names = [name for name in re.findall(r"\w+", given.get(group, conf.usual()[group])) if name in known]
-    return names or (known if group == "algo" else [])
+    all_names = conf.options(group)
+    names = [name for name in re.findall(r"\w+", given.get(group, conf.usual()[group])) if name in all_names]
+    return names or (all_names if group == "algo" else [])
 
 
 def _values(key: str, text: str, settings: dict[str, Any], given: Words) -> Words:

@@ -357,9 +357,9 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
         from omkl.api.learner_help import learner_help
         from omkl.config.learners import learner_names, learner_of
 
-        name, known = learner_of(args.topic), learner_names()
-        if name not in known:
-            near = suggest(args.topic, [*commands, "settings"]) or suggest(args.topic, known)
+        name, learners = learner_of(args.topic), learner_names()
+        if name not in learners:
+            near = suggest(args.topic, [*commands, "settings"]) or suggest(args.topic, learners)
             raise UserError(f"unknown command or learner '{args.topic}'{near}; see `omkl --help`")
         print_result(learner_help(name))
     return OK
@@ -404,11 +404,11 @@ class Parser(argparse.ArgumentParser):
             if match[1] == "COMMAND":
                 message = f"unknown command '{match[2]}'{near}"
         elif match := re.match(r"the following arguments are required: (\w+)$", message):
-            known = [
+            choices_of_option = [
                 action.choices for action in self._actions if action.metavar == match[1] and action.choices
             ]
             message = f"{self.prog}: {match[1]} is missing"
-            message += f": choose one of {', '.join(known[0])}" if known else ""
+            message += f": choose one of {', '.join(choices_of_option[0])}" if choices_of_option else ""
         raise UserError(f"{message}; see `{self.prog.removesuffix(' help')} --help`")
 
 

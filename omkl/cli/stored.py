@@ -252,9 +252,9 @@ def update(args: Namespace, words: list[str]) -> int:
     model = load_model(args.model)
     target = writable(args.out or args.model)
     for name in args.files:
-        parts, doubts = models.rows_of_file(model.trained, name, model.learns_labels)
-        rows = list(parts)  # before any of them is learnt, as one of them may not fit
-        for note in doubts.notes:
+        row_parts, tally = models.rows_of_file(model.trained, name, model.learns_labels)
+        rows = list(row_parts)  # before any of them is learnt, as one of them may not fit
+        for note in tally.notes:
             print_status(note)
         for part in rows:
             models.update_model(model.trained, part)
@@ -292,10 +292,10 @@ def predict(args: Namespace, words: list[str]) -> int:
     if args.interval is not None:
         models.require_std(model)
     errors = models.Errors(task)
-    parts, doubts = models.rows_of_file(model, args.file, False)
+    row_parts, tally = models.rows_of_file(model, args.file, False)
 
     def predicted() -> Iterator[list[dict[str, Any]]]:
-        for rows in parts:
+        for rows in row_parts:
             errors.add(prediction := models.predict_rows(model, rows))
             scores = models.scores_of_classes(model, rows) if args.scores else {}
             shares = models.probabilities_of_classes(model, rows) if args.proba else {}
@@ -312,15 +312,15 @@ def predict(args: Namespace, words: list[str]) -> int:
         with replacing(Path(args.out)) as file:
             for text in texts:
                 file.write(without_controls(text).encode())
-    for note in [*doubts.notes, *filter(None, [str(errors)])]:
+    for note in [*tally.notes, *filter(None, [str(errors)])]:
         print_status(note)
     return OK
 
 
-def _written(parts: Iterable[list[dict[str, Any]]], fmt: str, columns: list[str]) -> Iterator[str]:
+def _written(record_parts: Iterable[list[dict[str, Any]]], fmt: str, columns: list[str]) -> Iterator[str]:
     """Yield the records of all parts as text in this format; columns: of CSV without any record."""
     before, at = "[", -1  # of JSON's next record
-    for at, records in enumerate(parts):
+    for at, records in enumerate(record_parts):
         if fmt == "csv":
             text = io.StringIO()
             table = csv.writer(text, lineterminator="\n")
@@ -345,13 +345,13 @@ def _written(parts: Iterable[list[dict[str, Any]]], fmt: str, columns: list[str]
         yield "[\n]\n" if at < 0 else "\n]\n"
 
 
-def _chosen_words(words: list[str], command: str, known: tuple[str, ...]) -> dict[str, list[str]]:
+def _chosen_words(words: list[str], command: str, keys: tuple[str, ...]) -> dict[str, list[str]]:
     """Return the values of the words store=, algo= and data=. Raises UserError for any other word."""
     chosen: dict[str, list[str]] = {key: [] for key in FILTERS}
     for word in words:
         key, equals, value = word.partition("=")
-        if not equals or key not in known:
-            raise UserError(f"{word}: {command} takes {', '.join(known)}{suggest(key, known)}")
+        if not equals or key not in keys:
+            raise UserError(f"{word}: {command} takes {', '.join(keys)}{suggest(key, keys)}")
         if not value or chosen[key]:
             raise UserError(f"{word}: " + ("given twice" if chosen[key] else "the value is missing"))
         chosen[key] = [value] if key == "store" else [part for part in value.split(",") if part]

@@ -82,8 +82,8 @@ def _native() -> dict[str, KernelKind]:
         and node.targets[0].id in ("KINDS", "EITHER")
     }
     native = {}
-    for kind, parts in written["KINDS"].items():
-        checks = {name: (domain_check(form), default) for name, (form, default) in parts.items()}
+    for kind, given in written["KINDS"].items():
+        checks = {name: (domain_check(form), default) for name, (form, default) in given.items()}
         formula, semidefinite = _FORMULAS[kind]
         either = written["EITHER"].get(kind, [])
         native[kind] = KernelKind(kind, checks, formula, semidefinite=semidefinite, either=either)
@@ -248,11 +248,11 @@ def with_median(pool: Mapping[str, Any], distance: float) -> dict[str, Any]:
     return {**pool, "kernels": list(map(of, pool["kernels"]))}
 
 
-def _check_names(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
-    for name in [name for name in given if name not in known]:
+def _check_names(kind: str, given: Iterable[str], parameters: Iterable[str]) -> None:
+    for name in [name for name in given if name not in parameters]:
         raise ValueError(
-            f"{with_article(kind)} kernel has no {show(name)}{suggest(str(name), known)}; "
-            f"it has {' and '.join(known) or 'no parameters'}"
+            f"{with_article(kind)} kernel has no {show(name)}{suggest(str(name), parameters)}; "
+            f"it has {' and '.join(parameters) or 'no parameters'}"
         )
 
 

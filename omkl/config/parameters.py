@@ -307,8 +307,8 @@ def as_typed(value: Any) -> str:
     if isinstance(value, Mapping):
         kind = value.get("kind")
         sign = ":" if kind is None else "="
-        parts = [f"{name}{sign}{as_typed(part)}" for name, part in value.items() if name not in _UNSHOWN]
-        inner = ("," if kind is None else ", ").join(parts)
+        items = [f"{name}{sign}{as_typed(part)}" for name, part in value.items() if name not in _UNSHOWN]
+        inner = ("," if kind is None else ", ").join(items)
         return f"{{{inner}}}" if kind is None else f"{kind}({inner})" if inner else str(kind)
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(as_typed, value))}]"
@@ -335,7 +335,7 @@ def word_text(key: str, value: Any) -> str:
 
 def kernels_text(kernels: list[dict[str, Any]]) -> str:
     """Return kernels in short: ``13 gaussian (sigma 0.015625 to 64), linear``."""
-    parts = []
+    texts = []
     for kind in dict.fromkeys(kernel["kind"] for kernel in kernels):
         same = [kernel for kernel in kernels if kernel["kind"] == kind]
         ranges = []
@@ -349,5 +349,5 @@ def kernels_text(kernels: list[dict[str, Any]]) -> str:
             if (name, ends) not in (("scale", "1"), ("coef0", "0")):
                 ranges.append(f"{name} {ends}")
         count = f"{len(same)} " if len(same) > 1 else ""
-        parts.append(f"{count}{kind}" + (f" ({', '.join(ranges)})" if ranges else ""))
-    return ", ".join(parts)
+        texts.append(f"{count}{kind}" + (f" ({', '.join(ranges)})" if ranges else ""))
+    return ", ".join(texts)

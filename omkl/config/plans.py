@@ -54,8 +54,8 @@ def settings(
     }.items():
         found = _axis(name, word, [by_name[learner]] if learner else specs)
         swept += [word.key] if max(map(len, found.values())) > 1 else []
-        for known, values in found.items():
-            axes[known][name] = values
+        for key, values in found.items():
+            axes[key][name] = values
     named = {ref.name: ref.word for ref in data}
     entries = [
         Entry(by_name[one.learner], one, sets)
@@ -65,14 +65,14 @@ def settings(
     ]
     _check_effect(request, plain, entries, named)
     tasks = list(dict.fromkeys(ref.task for ref in data))
-    made: dict[tuple, Setting] = {}
+    distinct: dict[tuple, Setting] = {}
     for setting in _grid(entries, axes, for_learners, pools, tasks):
-        known_one = made.setdefault((setting.identity, setting.task, setting.label), setting)
+        known_one = distinct.setdefault((setting.identity, setting.task, setting.label), setting)
         if known_one is not setting:  # the same settings, of another data set
             sets = (*known_one.data, *setting.data) if known_one.data and setting.data else ()
             more = replace(known_one, data=tuple(dict.fromkeys(sets)))
-            made[setting.identity, setting.task, setting.label] = more
-    return tuple(made.values()), swept
+            distinct[setting.identity, setting.task, setting.label] = more
+    return tuple(distinct.values()), swept
 
 
 class Entry(NamedTuple):
@@ -125,8 +125,8 @@ def _check_effect(
 ) -> None:
     """Raise UserError for a plain key that no learner takes, and for a data set that has no learner."""
     if bare := [word for name, word in named.items() if not any(name in entry.data for entry in entries)]:
-        of = f"settings={request.file.path}" if request.file else request.given["algo"].text
-        raise UserError(f"{of}: no settings for data={','.join(bare)}; add learners with algo=NAME,...")
+        source = f"settings={request.file.path}" if request.file else request.given["algo"].text
+        raise UserError(f"{source}: no settings for data={','.join(bare)}; add learners with algo=NAME,...")
     for name, word in plain.items():
         able = [entry for entry in entries if name in entry.spec.hyperparameters]
         if able and all(name in entry.own.params for entry in able):
@@ -148,7 +148,7 @@ def yardsticks(request: Request, settings: tuple[Setting, ...], tasks: list[str]
         specs = {name: spec for name, spec in specs.items() if not spec.in_order}
     for name in names:
         if name not in learners or not learner_spec(name).yardstick:
-            fit = [known for known, other in learner_specs().items() if other.yardstick]
+            fit = [yardstick_name for yardstick_name, other in learner_specs().items() if other.yardstick]
             near = suggest(name, fit) or f"; yardsticks are {', '.join(fit)}"
             given = shown(f"yardsticks={name}")
             raise UserError(f"{given} is not a yardstick{near}; yardsticks=[] means none")
@@ -167,13 +167,13 @@ def _axis(name: str, override: Override, specs: list[LearnerSpec]) -> dict[str, 
             axis[spec.name] = override.checked(spec.check_of(name), f" ({spec.name}: {parameter.help})")
     if not axis:
         ours = [spec for spec in specs if not spec.is_object]
-        chosen, known = ",".join(spec.name for spec in ours), hyperparameters(ours)
+        chosen, names = ",".join(spec.name for spec in ours), hyperparameters(ours)
         if len(ours) < len(specs):
             absent = f"algo={chosen} has no hyperparameter '{name}', and " if ours else ""
             raise UserError(f"{override.text}: {absent}{IN_OBJECT}")
         others = [other.name for other in learner_specs().values() if name in other.defaults]
-        hint = f"; {', '.join(others)} can take it" if others else suggest(f"algo.{name}", known)
-        hint = hint or f"; it has {', '.join(known) or 'none'}"
+        hint = f"; {', '.join(others)} can take it" if others else suggest(f"algo.{name}", names)
+        hint = hint or f"; it has {', '.join(names) or 'none'}"
         raise UserError(f"{override.text}: algo={chosen} has no hyperparameter '{name}'{hint}")
     return axis
 
@@ -183,16 +183,16 @@ def _pools(request: Request, specs: list[LearnerSpec]) -> tuple[dict[str, list[d
 
     These are the pools of the request; where it names none, a learner's usual one, else that of config.yaml.
     """
-    given, parts = request.given.get("pool"), request.parts("pool")
+    given, of_pool = request.given.get("pool"), request.parts("pool")
     users = [spec for spec in specs if spec.kernels == "pool"]
     if not users:
-        for override in [*([given] if given else []), *parts.values()]:
+        for override in [*([given] if given else []), *of_pool.values()]:
             names = ",".join(spec.name for spec in specs)
             hint = "; its kernel is algo.kernel" if any(spec.kernels == "own" for spec in specs) else ""
             raise UserError(f"{override.text}: algo={names} uses no kernel pool{hint}")
         return {}, []
     requested = request.names("pool", kernel_kinds.pool_names())
-    changes = {part: override.checked(kernel_kinds.PARTS[part]) for part, override in parts.items()}
+    changes = {part: override.checked(kernel_kinds.PARTS[part]) for part, override in of_pool.items()}
     choices = [dict(zip(changes, values, strict=True)) for values in itertools.product(*changes.values())]
     named = kernel_kinds.kernel_pools(kernel_kinds.pool_names()) if changes else []
     chosen = {}
@@ -245,7 +245,7 @@ class Scaled:
 
     def of(self, settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
         """Return the settings with their scaling; one that differs between tasks or data is one for each."""
-        made: dict[str, Setting] = {}
+        resolved: dict[str, Setting] = {}
         for setting in settings:
             fitting = [ref for ref in self.refs if setting.fits(ref.task, ref.name)] or [self.refs[0]]
             words = {ref.name: self._words(setting, ref) for ref in fitting}
@@ -258,8 +258,8 @@ class Scaled:
                         resolved_setting = replace(resolved_setting, task=task)
                     if len(names) < len(sets):
                         resolved_setting = replace(resolved_setting, data=names)
-                    made.setdefault(repr(resolved_setting), resolved_setting)
-        return tuple(made.values())
+                    resolved.setdefault(repr(resolved_setting), resolved_setting)
+        return tuple(resolved.values())
 
     def _words(self, setting: Setting, ref: "DataRef") -> dict[str, Any]:
         """Return the scaling of a setting on a data set: its own words go before those of the request."""
@@ -458,7 +458,7 @@ def plan(
     scaled_by_default = tuple(scaling.by_default)  # not those that are scaled for yardsticks alone
     beside = scaling.of(yardsticks(request, given, tasks))
     order = request.value("order")
-    made = Plan(
+    new_plan = Plan(
         settings=chosen,
         data=distinct_data(refs),
         reps=request.value("reps") or REPS[order],
@@ -473,13 +473,13 @@ def plan(
         test=request.value("test"),
         scaled_by_default=scaled_by_default,
     )
-    for ref in made.data if made.test is not None else ():
-        made.stream_of(ref)  # which reads a test set, and says what is wrong with it
-    each = sum(setting.fits(ref.task, ref.name) for setting in chosen for ref in made.data)
-    total = (each + len(made.yardsticks) * len(made.data)) * made.reps
+    for ref in new_plan.data if new_plan.test is not None else ():
+        new_plan.stream_of(ref)  # which reads a test set, and says what is wrong with it
+    per_repetition = sum(setting.fits(ref.task, ref.name) for setting in chosen for ref in new_plan.data)
+    total = (per_repetition + len(new_plan.yardsticks) * len(new_plan.data)) * new_plan.reps
     if total > MOST_CELLS:
-        raise UserError(f"reps={made.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
-    return made
+        raise UserError(f"reps={new_plan.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
+    return new_plan
 
 
 def _composed(request: Request, data: "Sequence[DataRef]") -> list[LearnerSpec]:
@@ -564,11 +564,11 @@ def _suitable(
             size = counted(least.T, "example")
             few = f"{least.name} has {size}, fewer than the usual budget (set algo.budget=N)"
             reasons.setdefault(few, []).append(spec)
-    left_out = [spec for some in reasons.values() for spec in some]
+    left_out = [spec for left in reasons.values() for spec in left]
     if len(left_out) == len(specs):
         return specs  # the first one's own message says why
-    for reason, some in reasons.items():
-        names = ", ".join(spec.name for spec in some)
+    for reason, left in reasons.items():
+        names = ", ".join(spec.name for spec in left)
         warnings.warn(f"left out, as {reason}: {names}", stacklevel=2)
     return [spec for spec in specs if spec not in left_out]
 

@@ -67,7 +67,7 @@ class SettingsFile:
         return list(dict.fromkeys(name for setting in self.settings for name in setting.data))
 
 
-def read_settings(path: str, known: Mapping[str, Parameter]) -> SettingsFile:
+def read_settings(path: str, parameters: Mapping[str, Parameter]) -> SettingsFile:
     """Return a settings file; known: the keys of conf/config.yaml.
 
     Raises UserError that names file and key.
@@ -84,7 +84,7 @@ def read_settings(path: str, known: Mapping[str, Parameter]) -> SettingsFile:
         settings = [_setting(word, number) for number, word in enumerate(content["settings"], 1)]
         if not settings:
             raise UserError("settings: at least one learner is needed")
-        return SettingsFile(path, _words(where, content.get("words") or {}, known), tuple(settings))
+        return SettingsFile(path, _words(where, content.get("words") or {}, parameters), tuple(settings))
     except UserError as error:
         raise UserError(f"{where}: {error}") from None
 
@@ -99,14 +99,14 @@ def _setting(word: Any, number: int) -> Setting:
         raise UserError(f"settings[{number}]: {error}") from None
 
 
-def _words(path: Path, content: Any, known: Mapping[str, Parameter]) -> dict[str, Override]:
+def _words(path: Path, content: Any, parameters: Mapping[str, Parameter]) -> dict[str, Override]:
     """Return the further words: what is not in quotes is read as a word of the command is."""
     import yaml
 
     if not isinstance(content, dict):
         raise UserError(f"words: must be keys and values, got {show(content)}")
     checks: dict[str, Check] = {
-        key: parameter.check for key, parameter in known.items() if key not in _OTHERWISE
+        key: parameter.check for key, parameter in parameters.items() if key not in _OTHERWISE
     }
     checks |= {f"pool.{part}": check for part, check in PARTS.items()}
     root: Any = yaml.compose(path.read_bytes(), Loader=conf.loader())
@@ -248,27 +248,31 @@ class Request:
         """
         algo = self.given.get("algo")
         values = algo.values if algo else tuple(self.known["algo"].value)
-        made: list[Setting] = []
+        chosen: list[Setting] = []
         for value in values:
             if isinstance(value, Setting):
-                made.append(value)
+                chosen.append(value)
                 continue
             override = Override("algo", (value,), algo.text if algo else f"algo={value}")
             for learner in map(learner_of, override.names(learner_names())):
-                known = [one for one in self.file.settings if one.learner == learner] if self.file else []
-                made += known
+                of_learner = (
+                    [one for one in self.file.settings if one.learner == learner] if self.file else []
+                )
+                chosen += of_learner
                 left = [
-                    name for name, word in data.items() if not any(one.is_for(name, word) for one in known)
+                    name
+                    for name, word in data.items()
+                    if not any(one.is_for(name, word) for one in of_learner)
                 ]
                 if left:
-                    made.append(Setting(learner, data=tuple(left) if known else ()))
+                    chosen.append(Setting(learner, data=tuple(left) if of_learner else ()))
                 if left and self.file:
                     warnings.warn(
                         f"settings={self.file.path} has no settings of {learner} on {', '.join(left)}: "
                         "it runs there without settings of its own",
                         stacklevel=2,
                     )
-        return made
+        return chosen
 
     def task(self) -> str:
         """Return the task of the user's own data: that of ``task=``, or of all learners; else auto."""
@@ -304,11 +308,11 @@ class Request:
             runs = ref.task in spec.tasks or "novelty" in spec.tasks  # which takes any rows
             other = None if runs else kin_of(spec.name, ref.task)
             learners.setdefault(other or spec.name, []).append(ref.name)
-        made: list[Any] = []
+        settings: list[Any] = []
         for learner, sets in learners.items():
             named_sets = () if len(learners) == 1 else tuple(sets)
             if not isinstance(value, Setting):
-                made.append(
+                settings.append(
                     Setting(learner, data=named_sets)
                     if named_sets
                     else value
@@ -316,12 +320,12 @@ class Request:
                     else learner
                 )
             elif learner != spec.name:
-                made.append(
+                settings.append(
                     setting_of_words(learner, value.params, label=value.label, data=value.data or named_sets)
                 )
             else:
-                made.append(replace(value, data=value.data or named_sets))
-        return made
+                settings.append(replace(value, data=value.data or named_sets))
+        return settings
 
     def value(self, key: str) -> Any:
         """Return the checked value of a key of config.yaml that takes one, or a list as a whole."""
@@ -345,9 +349,9 @@ class Request:
         plain = tuple(value for value in algo.values if not algo.is_pattern(value))
         return [learner_of(name) for name in Override("algo", plain, algo.text).names([])]
 
-    def names(self, key: str, known: list[str]) -> list[str]:
+    def names(self, key: str, all_names: list[str]) -> list[str]:
         """Return the names that a key has, each once; known: those that a pattern can match."""
-        names = self.given[key].names(known) if key in self.given else list(self.known[key].value)
+        names = self.given[key].names(all_names) if key in self.given else list(self.known[key].value)
         if key == "algo":
             names = list(dict.fromkeys(learner_of(name) for name in names))
             for name in set(names).difference(learner_names(), given_learners):

@@ -60,13 +60,13 @@ class Setting:
 
     def __str__(self) -> str:
         """Return the word of the command line."""
-        parts: dict[str, Any] = dict(self.params)
+        arguments: dict[str, Any] = dict(self.params)
         if self.pool:
-            parts["pool"] = self.pool["kernels"] if is_unnamed(self.pool) else self.pool["name"]
-        parts |= {name: self.scaling[name] for name in SCALES if name in self.scaling}
-        parts |= {"label": self.label} if self.label else {}
-        parts |= {"data": self.data[0] if len(self.data) == 1 else list(self.data)} if self.data else {}
-        inner = ", ".join(f"{name}={as_typed(value)}" for name, value in parts.items())
+            arguments["pool"] = self.pool["kernels"] if is_unnamed(self.pool) else self.pool["name"]
+        arguments |= {name: self.scaling[name] for name in SCALES if name in self.scaling}
+        arguments |= {"label": self.label} if self.label else {}
+        arguments |= {"data": self.data[0] if len(self.data) == 1 else list(self.data)} if self.data else {}
+        inner = ", ".join(f"{name}={as_typed(value)}" for name, value in arguments.items())
         return f"{self.learner}({inner})" if inner else self.learner
 
     @property
@@ -190,9 +190,9 @@ class Pattern:
 
     glob: Any  # hydra's Glob
 
-    def names(self, known: list[str]) -> list[str]:
+    def names(self, all_names: list[str]) -> list[str]:
         """Return the matching ones of the known names."""
-        return self.glob.filter(known)
+        return self.glob.filter(all_names)
 
 
 @dataclass(frozen=True)
@@ -227,17 +227,17 @@ class Override:
     def _group(self, value: Any) -> list[str]:
         return members(value) if self.key == "algo" and isinstance(value, str) else []
 
-    def names(self, known: list[str]) -> list[str]:
+    def names(self, all_names: list[str]) -> list[str]:
         """Return the names that the word gives, each once: ``a,b``, ``[a,b]``, ``a*``, a group."""
         names: dict[str, None] = {}
         for value in self.values:
             if self.is_pattern(value):
                 if isinstance(value, Pattern):
-                    more = value.names(known)
+                    more = value.names(all_names)
                 else:
-                    more = self._group(value) or fnmatch.filter(known, value)
+                    more = self._group(value) or fnmatch.filter(all_names, value)
                 if not more:
-                    raise UserError(f"{self.text}: no name matches; known names are {', '.join(known)}")
+                    raise UserError(f"{self.text}: no name matches; known names are {', '.join(all_names)}")
             elif isinstance(value, Setting):
                 more = [value.learner]
             else:
@@ -386,12 +386,14 @@ def _range(start: Any, stop: Any, step: Any, word: str) -> tuple[float | int, ..
 
 def _log_grid(found: re.Match[str], word: str) -> tuple[float, ...]:
     """Return the values of ``log(1e-4, 1e-1, 4)``: both ends, and equal factors between them."""
-    parts = [part.strip() for part in found[2].split(",")]
+    arguments = [part.strip() for part in found[2].split(",")]
     try:
-        low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
-        if found[1] == "logspace" and len(parts) == 3:
+        low, high, count = float(arguments[0]), float(arguments[1]), int(arguments[2])
+        if found[1] == "logspace" and len(arguments) == 3:
             low, high = 10.0**low, 10.0**high
-        if len(parts) != 3 or not (0 < low < math.inf and 0 < high < math.inf and 2 <= count <= MOST_VALUES):
+        if len(arguments) != 3 or not (
+            0 < low < math.inf and 0 < high < math.inf and 2 <= count <= MOST_VALUES
+        ):
             raise ValueError
     except (ValueError, IndexError, OverflowError):
         form = f"write log(START,STOP,COUNT), both ends above 0 and 2 to {MOST_VALUES} values"
@@ -406,8 +408,8 @@ def _log_grid(found: re.Match[str], word: str) -> tuple[float, ...]:
 
 def _texts(text: str) -> tuple[str, ...]:
     """Return the texts between commas as they are written; in quotes a text may have commas."""
-    parts = re.findall(rf"({_QUOTED})(?=,|$)|([^,]+)", text)
-    return tuple(_unquoted(quoted) if quoted else plain for quoted, plain in parts)
+    texts = re.findall(rf"({_QUOTED})(?=,|$)|([^,]+)", text)
+    return tuple(_unquoted(quoted) if quoted else plain for quoted, plain in texts)
 
 
 def _unquoted(text: str) -> str:
@@ -454,9 +456,9 @@ def _parser() -> Any:
     """Return the parser of Hydra's override grammar; functions that it does not know become a `_Call`."""
     from hydra.core.override_parser.overrides_parser import OverridesParser, create_functions
 
-    known = create_functions()
+    functions = create_functions()
 
-    class Calls(type(known)):  # type: ignore[misc]
+    class Calls(type(functions)):  # type: ignore[misc]
         def eval(self, func: Any) -> Any:
             return (
                 super().eval(func)
@@ -464,7 +466,7 @@ def _parser() -> Any:
                 else _Call(func.name, func.args, func.kwargs)
             )
 
-    return OverridesParser(Calls(known.definitions, known.functions))
+    return OverridesParser(Calls(functions.definitions, functions.functions))
 
 
 def _learner(call: _Call, word: str) -> Any:

@@ -73,16 +73,16 @@ def write_parsed(dataset: Dataset, path: Path) -> Path | None:
                 shutil.rmtree(old, ignore_errors=True)
         with tempfile.TemporaryDirectory(
             dir=path.parent, prefix=f"{source}-", ignore_cleanup_errors=True
-        ) as made:
+        ) as folder:
             for key, dtype in ARRAYS.items():
                 np.save(
-                    Path(made, f"{key}.npy"), np.asarray(getattr(dataset, key), dtype), allow_pickle=False
+                    Path(folder, f"{key}.npy"), np.asarray(getattr(dataset, key), dtype), allow_pickle=False
                 )
             text = json.dumps({key: getattr(dataset, key) for key in keys})
-            Path(made, "meta.json").write_text(text, encoding="utf-8")
-            os.chmod(made, 0o755)  # as other folders of the cache
+            Path(folder, "meta.json").write_text(text, encoding="utf-8")
+            os.chmod(folder, 0o755)  # as other folders of the cache
             with contextlib.suppress(FileExistsError):
-                os.rename(made, path)
+                os.rename(folder, path)
     except OSError as error:
         return path if path.is_dir() and error.errno == errno.ENOTEMPTY else None
     return path
@@ -108,8 +108,8 @@ def read_parsed(path: Path) -> Dataset:
                 raise ValueError(f"{key} is {array.dtype} {array.shape}")
         _check_bounds(indptr, indices, values, y, meta["d"])
         if tuple(states) not in _verified:
-            known = meta["content_hash"]  # of a registered set without d
-            if all(known != content_hash(indptr, indices, values, y, d) for d in (0, meta["d"])):
+            digest = meta["content_hash"]  # of a registered set without d
+            if all(digest != content_hash(indptr, indices, values, y, d) for d in (0, meta["d"])):
                 raise ValueError("its numbers were changed: they have another content hash")
             _verified.add(tuple(states))
         meta["notes"] = tuple(meta["notes"])

@@ -45,6 +45,6 @@ def matrices(stored: Sequence[Stored]) -> np.ndarray:
 
 
 def _spread(stored: Mapping[str, Any]) -> np.ndarray:
-    made = np.zeros((stored["classes"], stored["classes"] + 1), np.int64)
-    made[stored["true"], stored["predicted"]] = stored["counts"]  # CUT is the last column
-    return made
+    matrix = np.zeros((stored["classes"], stored["classes"] + 1), np.int64)
+    matrix[stored["true"], stored["predicted"]] = stored["counts"]  # CUT is the last column
+    return matrix

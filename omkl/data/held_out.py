@@ -12,7 +12,7 @@ import numpy as np
 from omkl.data import DataRef, find, of_dataset, registry
 from omkl.data.dataset import MANY, Dataset, content_hash
 from omkl.data.orders import order, rounds_of
-from omkl.data.preparing.new_rows import Doubts, described_data, rows_like
+from omkl.data.preparing.new_rows import Tally, described_data, rows_like
 from omkl.errors import UserError, counted
 
 Test = float | str | None  # of a plan
@@ -94,20 +94,20 @@ def _other(test: str, data: DataRef) -> DataRef:
                 f"test={test}: {', '.join(kinds)}; choose a set with the same features and classes"
             )
         return ref
-    path, doubts = Path(test).expanduser(), Doubts(Path(test))
-    parts = list(rows_like(described_data(data), data.d, path, True, doubts))
-    if not sum(len(part.numbers) for part in parts):
+    path, tally = Path(test).expanduser(), Tally(Path(test))
+    row_parts = list(rows_like(described_data(data), data.d, path, True, tally))
+    if not sum(len(part.numbers) for part in row_parts):
         raise UserError(f"test={test}: the file has no rows")
-    lengths = np.concatenate([np.diff(part.indptr) for part in parts])
+    lengths = np.concatenate([np.diff(part.indptr) for part in row_parts])
     arrays = (
         np.append(0, np.cumsum(lengths)),
-        np.concatenate([part.indices for part in parts]),
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.y for part in parts if part.y is not None]),
+        np.concatenate([part.indices for part in row_parts]),
+        np.concatenate([part.values for part in row_parts]),
+        np.concatenate([part.y for part in row_parts if part.y is not None]),
     )
-    hashed, notes = content_hash(*arrays), tuple(doubts.notes)
-    made = Dataset(path.name, *arrays, data.d, data.task, hashed, notes=notes, classes=data.classes)
-    return of_dataset(made)
+    hashed, notes = content_hash(*arrays), tuple(tally.notes)
+    dataset = Dataset(path.name, *arrays, data.d, data.task, hashed, notes=notes, classes=data.classes)
+    return of_dataset(dataset)
 
 
 def notes_on(test: Test, data: DataRef, rounds: str | None, kind: str, seed: int) -> list[str]:

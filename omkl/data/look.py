@@ -172,8 +172,8 @@ def _use(column: Column, table: Table) -> str:
         different = [word for word in column.with_words(table).parts if word]
         return f"{counted(len(different), 'feature')}, one for each word"
     if column.parts:
-        parts = f": {', '.join(column.parts)}" if column.kind != LETTERS else ", the codes of letters"
-        return f"{counted(len(column.parts), 'feature')}{parts}"
+        features = f": {', '.join(column.parts)}" if column.kind != LETTERS else ", the codes of letters"
+        return f"{counted(len(column.parts), 'feature')}{features}"
     return "a feature"
 
 

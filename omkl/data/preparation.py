@@ -96,14 +96,16 @@ class Preparation:
 
         Raises UserError for values that cannot be.
         """
-        made: Preparation = schema.as_dataclass(cls, plain_values(values), "the preparation of a table")
-        return made
+        preparation: Preparation = schema.as_dataclass(
+            cls, plain_values(values), "the preparation of a table"
+        )
+        return preparation
 
     def __post_init__(self) -> None:
         """Raise UserError for settings that contradict each other or cannot be."""
-        for key, known in _CHOICES.items():
-            if (value := getattr(self, key)) not in known:
-                *others, last = map(str, known)
+        for key, choices in _CHOICES.items():
+            if (value := getattr(self, key)) not in choices:
+                *others, last = map(str, choices)
                 raise UserError(f"{key}={show(value)}: must be {', '.join(others)} or {last}")
         if not self.categorical or not all(isinstance(name, str) for name in self.categorical):
             raise UserError(

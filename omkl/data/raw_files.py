@@ -123,8 +123,8 @@ def ones(paths: list[Path], limit: int | None) -> Parts:
     if not counts:
         raise UserError(f"{paths[0]}: no examples in it")
     rows, indices = np.repeat(np.arange(len(counts)), counts), np.frombuffer(columns, np.int64)
-    made = csr(rows, indices - 1, np.ones(len(rows)), np.empty(len(counts)), int(indices.max()))
-    yield from _labelled(iter([made]), paths, limit)
+    examples = csr(rows, indices - 1, np.ones(len(rows)), np.empty(len(counts)), int(indices.max()))
+    yield from _labelled(iter([examples]), paths, limit)
 
 
 # ------------------------------------------------------------------ regression, scaled as in AdaRaker's files
@@ -254,11 +254,11 @@ def _number_lines(path: Path, limit: int | None) -> Iterator[np.ndarray]:
         raise UserError(f"{path}: no examples in it")
 
 
-def _labelled(parts: Parts, paths: list[Path], limit: int | None) -> Parts:
+def _labelled(blocks: Parts, paths: list[Path], limit: int | None) -> Parts:
     """Yield the parts with the labels that the second file has, one in each line."""
     labels = np.array([to_number(*label) for label in _label_lines(paths[1], limit)])
     begin = 0
-    for part in parts:
+    for part in blocks:
         end = begin + len(part.labels)
         if end <= len(labels):
             yield part._replace(labels=labels[begin:end])

@@ -102,8 +102,8 @@ class DataRef(ABC):
     @cached_property
     def nnz(self) -> int:
         """Number of values other than 0."""
-        known = self.known.nnz
-        return self.load().nnz if known is None else known
+        registered = self.known.nnz
+        return self.load().nnz if registered is None else registered
 
     @cached_property
     def classes(self) -> tuple[str, ...] | None:
@@ -213,9 +213,9 @@ class UserFile(DataRef):
         """Return the file with the task that follows from its labels, where it is still open."""
         if self.task != "auto":
             return self
-        made = replace(self, task=self._dataset.task)
-        made.__dict__["_dataset"] = self._dataset
-        return made
+        decided_ref = replace(self, task=self._dataset.task)
+        decided_ref.__dict__["_dataset"] = self._dataset
+        return decided_ref
 
     @property
     def is_table(self) -> bool:
@@ -304,9 +304,9 @@ class Frame(DataRef):
         """Return the frame with the task that follows from its labels, where it is still open."""
         if self.task != "auto":
             return self
-        made = replace(self, task=self.load().task)
-        made.__dict__["_read"] = self._read
-        return made
+        decided_ref = replace(self, task=self.load().task)
+        decided_ref.__dict__["_read"] = self._read
+        return decided_ref
 
     @property
     def is_table(self) -> bool:
@@ -440,10 +440,10 @@ class Registered(DataRef):
             paths = [opening.find_in(path, file.name) for file in form.files] if path.is_dir() else [path]
             present = [file for file in paths if file and file.is_file()]
             if len(present) == len(form.files):
-                made = replace(self, source=(form, present))
+                read_ref = replace(self, source=(form, present))
                 try:
-                    made.load()
-                    return made
+                    read_ref.load()
+                    return read_ref
                 except UserError as error:
                     faults.append(str(error))
         raise UserError(faults[:2][-1])
@@ -575,9 +575,11 @@ class Registered(DataRef):
     @property
     def ways_out(self) -> str:
         """How to obtain the set that is missing here, as one sentence without its full stop."""
-        known = any(file.urls for form in self.entry.forms for file in form.files)
+        has_address = any(file.urls for form in self.entry.forms for file in form.files)
         forbidden = " (OMKL_OFFLINE forbids that now)" if opening.offline() else ""
-        network = f"with a network, `omkl data get {self.name}` downloads it{forbidden}; or " if known else ""
+        network = (
+            f"with a network, `omkl data get {self.name}` downloads it{forbidden}; or " if has_address else ""
+        )
         return (
             f"{network}set OMKL_DATA to a folder that holds {self._file_names()}, "
             "or OMKL_MIRROR to a URL or folder to fetch it from"

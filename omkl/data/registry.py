@@ -163,12 +163,12 @@ def entry_of(name: str, content_hash: str) -> DataEntry | None:
 @cache
 def _aliases(paths: tuple[Path, ...]) -> dict[str, str]:
     """Return the name that each alias stands for. Raises UserError for one that stands for two."""
-    known: dict[str, Path] = {path.stem: path for path in paths}
+    path_of: dict[str, Path] = {path.stem: path for path in paths}
     aliases: dict[str, str] = {}
     for path in paths:
         for alias in _entry(path).aliases:
-            if known.setdefault(alias, path) != path:
-                raise UserError(f"{path}: the alias {show(alias)} is taken by {known[alias]}; rename one")
+            if path_of.setdefault(alias, path) != path:
+                raise UserError(f"{path}: the alias {show(alias)} is taken by {path_of[alias]}; rename one")
             aliases[alias] = path.stem
     return aliases
 
@@ -183,12 +183,16 @@ def _entry(path: Path) -> DataEntry:
 
 def _faults(item: DataEntry) -> Iterator[str]:
     """Yield the faults of an entry whose values are right one by one."""
-    classes, known = item.task == "classification", item.content_hash is not None
+    classes, is_registered = item.task == "classification", item.content_hash is not None
     if item.classes is not None and not (classes and 2 < len(set(item.classes)) == len(item.classes)):
         yield "classes: should name three or more different classes of a classification"
-    if classes and (item.positive_share is None) == (item.classes is None) and (known or item.classes):
+    if (
+        classes
+        and (item.positive_share is None) == (item.classes is None)
+        and (is_registered or item.classes)
+    ):
         yield "missing positive_share (of two classes) or classes (the names of more)"
-    if known != (item.nnz is not None):
+    if is_registered != (item.nnz is not None):
         yield "nnz and content_hash: give both, or neither where no copy of the data is available"
     if not item.forms:
         yield "forms: at least one is needed"

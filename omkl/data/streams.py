@@ -43,11 +43,11 @@ def realised(name: str, seed: int) -> tuple[Examples, np.ndarray]:
     That is, of classes (-1 and 1), the means (change, class, component, feature) of every EVERY[name] trials;
     of numbers, the targets without noise (ROUNDS,).
     """
-    X, y, known = (_numbers if name in NUMBERS else _classes)(name, np.random.default_rng(seed))
+    X, y, centres = (_numbers if name in NUMBERS else _classes)(name, np.random.default_rng(seed))
     examples = dense(X, y)
-    for array in (examples.indptr, examples.indices, examples.values, examples.labels, known):
+    for array in (examples.indptr, examples.indices, examples.values, examples.labels, centres):
         array.flags.writeable = False
-    return examples, known
+    return examples, centres
 
 
 def _classes(name: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -93,9 +93,9 @@ def _numbers(name: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
             bumps = moved if name == "drift_numbers" else rng.random(bumps.shape)
         X.append(np.round(UNIT * rng.random((EVERY[name], 2)), DECIMALS))
         path.append(_target(bumps, X[-1]))
-    known = np.concatenate(path)
+    true_values = np.concatenate(path)
     noise = np.clip(NOISE * rng.standard_normal(ROUNDS), -MOST_NOISE, MOST_NOISE)
-    return np.concatenate(X), np.round(known + noise, DECIMALS), known
+    return np.concatenate(X), np.round(true_values + noise, DECIMALS), true_values
 
 
 def _target(bumps: np.ndarray, X: np.ndarray) -> np.ndarray:

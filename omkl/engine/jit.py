@@ -109,10 +109,10 @@ LINES = "lines.json"  # beside the text of a kernel that is made of a function: 
 
 def _as_written(path: str, line: str) -> tuple[str, str]:
     """Return file and line where the user wrote a line of a module, which may be one that omkl has made."""
-    known = Path(path).parent.parent / LINES
-    if not known.is_file():
+    path_of_lines = Path(path).parent.parent / LINES
+    if not path_of_lines.is_file():
         return path, line
-    content = json.loads(known.read_text(encoding="utf-8"))
+    content = json.loads(path_of_lines.read_text(encoding="utf-8"))
     return content["file"], str(content["lines"].get(line or "", ""))
 
 

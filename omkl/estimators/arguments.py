@@ -115,39 +115,39 @@ def argument_name(hyperparameter: str) -> str:
 
 def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[str, Argument]:
     """Return the arguments of a learner's estimator by name."""
-    made: dict[str, Argument] = {}
+    parameters: dict[str, Argument] = {}
     if spec.kernels == "pool":
         usual = spec.usual_pool or USUAL_POOL
         text = f"kernel pool: a name ({usual}: {pool(usual)['label']}), a list of kernels, or a mapping"
-        made["pool"] = Argument(usual, f"{text} of normalise and kernels")
+        parameters["pool"] = Argument(usual, f"{text} of normalise and kernels")
     for name, parameter in spec.hyperparameters.items():
         value = spec.usual(task)[name]
         default = value_text(value) if isinstance(value, dict) else value
         default = tuple(default) if isinstance(default, list) else default  # no caller can change it
-        made[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
-    if "scale" not in made and not spec.scales:
+        parameters[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
+    if "scale" not in parameters and not spec.scales:
         text = "'online': features are scaled with the mean and deviation of the rows seen so far"
-        made["scale"] = Argument(None, f"{text}; None: as they are")
-    if "target" not in made and task == "regression":
+        parameters["scale"] = Argument(None, f"{text}; None: as they are")
+    if "target" not in parameters and task == "regression":
         text = "'online': targets are scaled with those seen so far; predictions stay in their units"
-        made["target"] = Argument(None, f"{text}; None: as they are")
+        parameters["target"] = Argument(None, f"{text}; None: as they are")
     if task == "classification" and not spec.probabilities:
         text = "'platt' turns the scores into probabilities by online Platt scaling; None: there are none"
-        made[CALIBRATION] = Argument(None, text)
+        parameters[CALIBRATION] = Argument(None, text)
     if task == "classification" and spec.weight and seed == "random_state":
         text = (
             "a mapping of classes to weights, which multiply those of rows, 1 for others; 'balanced' in fit"
         )
-        made[CLASS_WEIGHT] = Argument(None, f"{text}: n_samples / (n_classes * count of the class)")
+        parameters[CLASS_WEIGHT] = Argument(None, f"{text}: n_samples / (n_classes * count of the class)")
     if any(resource.counts_rounds for resource in spec.state.values()):
         first = "the rows of fit, or of the first partial_fit" if seed == "random_state" else "one"
         text = f"rounds of the whole stream; None: {first}"
-        made["rounds"] = Argument(None, text)
+        parameters["rounds"] = Argument(None, text)
     text = (
         "seed of the learner's own random numbers, as numpy.random.default_rng takes it; None for fresh ones"
     )
-    made[seed] = Argument(None, text if spec.stochastic else "not used: the learner draws no numbers")
-    return made
+    parameters[seed] = Argument(None, text if spec.stochastic else "not used: the learner draws no numbers")
+    return parameters
 
 
 def _domain(domain: Any) -> str:

@@ -251,16 +251,16 @@ def _pool(spec: LearnerSpec, given: Any) -> dict[str, Any] | None:
             raise UserError(f"pool={given!r}: unknown kernel pool{near}")
         chosen = pool(given)
     else:
-        parts = (
+        given_parts = (
             {"normalise": "none", **given}
             if isinstance(given, dict)
             else {"normalise": "none", "kernels": given}
         )
-        for key in parts.keys() - PARTS.keys() - {"name", "label"}:
+        for key in given_parts.keys() - PARTS.keys() - {"name", "label"}:
             raise ValueError(f"pool: unknown key '{key}'; a pool has normalise and kernels")
         try:
-            kernels = check_kernels(parts.get("kernels"))
-            normalise = PARTS["normalise"](parts["normalise"])
+            kernels = check_kernels(given_parts.get("kernels"))
+            normalise = PARTS["normalise"](given_parts["normalise"])
         except ValueError as error:
             raise ValueError(f"pool: {error}") from None
         chosen = {"name": "given", "normalise": normalise, "kernels": kernels}

@@ -44,20 +44,20 @@ def times_figure(table: "pd.DataFrame", *, name: str = "times", **more: Any) -> 
     lines = list(dict.fromkeys(table["line"]))
     styles = line_styles(learners, [line for line in lines if line not in learners])
     sets, left_out = style.first_panels(list(dict.fromkeys(table["data"])))
-    parts = [table[table["data"] == data] for data in sets]
+    tables = [table[table["data"] == data] for data in sets]
     varies = bool((table["seconds_std"].astype(float) > 0).any())
     basis = captions.basis(int(table["reps"].max()), table["order"])
     text = join_notes(basis, "bars: ±1 standard deviation" if varies else "", left_out)
 
     def make() -> "MplFigure":
         label = 0.06 * max(map(len, styles))
-        columns = 4 if len(parts) > 3 else 3
-        drawn, stacks = style.panels(len(parts), 3.4, columns=columns, narrowest=1.1 + label / columns)
-        rows = -(-len(parts) // style.panels_per_row(drawn))
+        columns = 4 if len(tables) > 3 else 3
+        drawn, stacks = style.panels(len(tables), 3.4, columns=columns, narrowest=1.1 + label / columns)
+        rows = -(-len(tables) // style.panels_per_row(drawn))
         drawn.set_figheight(rows * (0.6 + 0.155 * len(styles)))
-        for (axes,), data, part in zip(stacks, sets, parts, strict=True):
+        for (axes,), data, part in zip(stacks, sets, tables, strict=True):
             _time_panel(axes, part, styles)
-            style.panel_title(axes, str(data), len(parts) == 1)
+            style.panel_title(axes, str(data), len(tables) == 1)
             axes.set_xlabel("seconds of one pass")
             if style.is_leftmost(axes):
                 axes.set_yticks(range(len(styles)), map(style.in_symbols, styles))
@@ -65,7 +65,7 @@ def times_figure(table: "pd.DataFrame", *, name: str = "times", **more: Any) -> 
                 axes.set_yticks(range(len(styles)), [])
         return drawn
 
-    return Figure(name, make, len(parts), note=text, **more)
+    return Figure(name, make, len(tables), note=text, **more)
 
 
 def _time_panel(axes: "Axes", part: "pd.DataFrame", styles: Mapping[str, LineStyle]) -> None:
@@ -132,21 +132,21 @@ def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
     if table.empty:
         raise UserError("no learner has both an error and a cost")
     sets, left_out = style.first_panels(list(dict.fromkeys(table["data"])))
-    parts = [table[table["data"] == data] for data in sets]
+    tables = [table[table["data"] == data] for data in sets]
     styles = line_styles(dict.fromkeys(table["line"]))
     few = len(styles) <= style.MOST_LINES
     joined = "line: no other learner is better at no more cost"
     text = join_notes(joined, "" if few else "numbers: the learners on it, named below each panel", left_out)
 
     def make() -> "MplFigure":
-        drawn, stacks = style.panels(len(parts), 2.1, columns=3, narrowest=2.0)
+        drawn, stacks = style.panels(len(tables), 2.1, columns=3, narrowest=2.0)
         texts = [
-            _cost_panel(axes, part, cost, styles, few) for (axes,), part in zip(stacks, parts, strict=True)
+            _cost_panel(axes, part, cost, styles, few) for (axes,), part in zip(stacks, tables, strict=True)
         ]
         across = style.panels_per_row(drawn)
         width = int(17 * (drawn.get_figwidth() / across - 0.45))
         for (axes,), data, names in zip(stacks, sets, texts, strict=True):
-            style.panel_title(axes, str(data), len(parts) == 1)
+            style.panel_title(axes, str(data), len(tables) == 1)
             below = textwrap.fill("  ".join(names), width, break_on_hyphens=False).replace("\u00a0", " ")
             axes.set_xlabel("\n".join(filter(None, (COSTS[cost][1], below))), linespacing=1.25)
             if below:
@@ -158,7 +158,7 @@ def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
             style.draw_legend(drawn, styles, dots=True)
         return drawn
 
-    return Figure(name, make, len(parts), note=text, **more)
+    return Figure(name, make, len(tables), note=text, **more)
 
 
 def _cost_panel(

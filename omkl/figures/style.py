@@ -484,8 +484,8 @@ def limit_y(
 def beyond(axes: "Axes", values: Mapping[str, float], across: bool = False) -> None:
     """Name in a corner of a panel what is beyond the end of its y axis (x axis: across), with the values."""
     arrow = "→" if across else "↑"
-    parts = [f"{in_symbols(name)} {short_number(value)} {arrow}" for name, value in values.items()]
-    if parts:
+    texts = [f"{in_symbols(name)} {short_number(value)} {arrow}" for name, value in values.items()]
+    if texts:
         corner: dict[str, Any] = {
             "ha": "right",
             "va": "top",
@@ -494,7 +494,7 @@ def beyond(axes: "Axes", values: Mapping[str, float], across: bool = False) -> N
             "zorder": 6,
         }
         corner["bbox"] = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 0.8}
-        axes.text(0.995, 0.995, "\n".join(parts), transform=axes.transAxes, **corner)
+        axes.text(0.995, 0.995, "\n".join(texts), transform=axes.transAxes, **corner)
 
 
 # -------------------------------------------------------------------- numbers and names
@@ -555,15 +555,15 @@ def file_stem(kind: str, learners: Iterable[str], data: Iterable[str], also: Ite
 
     also: what tells it from a figure of the same names: the content of the user's files, settings
     """
-    parts = [kind]
+    stem = [kind]
     for names, word in ((learners, "learners"), (data, "sets")):
         names = list(dict.fromkeys(map(str, names)))
         few = "_".join(safe_name(name) for name in names)
         many = f"{len(names)}-{word}-{sha256(chr(0).join(names).encode()).hexdigest()[:6]}"
-        parts.append(few if len(names) <= 3 else many)
+        stem.append(few if len(names) <= 3 else many)
     if also := sorted(set(also)):
-        parts.append(sha256(chr(0).join(also).encode()).hexdigest()[:6])
-    return "-".join(parts)
+        stem.append(sha256(chr(0).join(also).encode()).hexdigest()[:6])
+    return "-".join(stem)
 
 
 def first_panels(names: Sequence[str], word: str = "data sets") -> tuple[list[str], str]:

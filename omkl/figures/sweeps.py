@@ -261,9 +261,9 @@ def _dots(table: "pd.DataFrame", about: dict[str, Any]) -> Figure:
     table = table.assign(line=table["label"].where(~table["is_yardstick"], table["line"]))
     several = table["pool"].dropna().nunique() > 1
     sets, left_out = style.first_panels(list(dict.fromkeys(table["data"])))
-    parts = [table[table["data"] == data] for data in sets]
+    tables = [table[table["data"] == data] for data in sets]
     styles = line_styles(*_names(table))
-    stds = {f"{measure_in(part).name}_std" for part in parts}
+    stds = {f"{measure_in(part).name}_std" for part in tables}
     text = join_notes(
         _basis(table),
         "bars: ±1 standard deviation" if any((table[std].astype(float) > 0).any() for std in stds) else "",
@@ -272,18 +272,18 @@ def _dots(table: "pd.DataFrame", about: dict[str, Any]) -> Figure:
     )
 
     def make() -> "MplFigure":
-        most = min(max(len(learners_of(part)) for part in parts), MOST_DOTS)
-        drawn, stacks = style.panels(len(parts), 0.5 + 0.15 * most, columns=2, narrowest=2.6)
-        drawn.set_figheight((0.65 + 0.15 * most) * -(-len(parts) // style.panels_per_row(drawn)))
-        for (axes,), data, part in zip(stacks, sets, parts, strict=True):
-            _dot_panel(axes, str(data), part, styles, several, len(parts) == 1)
+        most = min(max(len(learners_of(part)) for part in tables), MOST_DOTS)
+        drawn, stacks = style.panels(len(tables), 0.5 + 0.15 * most, columns=2, narrowest=2.6)
+        drawn.set_figheight((0.65 + 0.15 * most) * -(-len(tables) // style.panels_per_row(drawn)))
+        for (axes,), data, part in zip(stacks, sets, tables, strict=True):
+            _dot_panel(axes, str(data), part, styles, several, len(tables) == 1)
         seen = {text for axes in drawn.axes for text in axes.get_legend_handles_labels()[1]}
         shown = {line: line_style for line, line_style in styles.items() if line in seen}
         few = len(shown) <= style.MOST_LINES  # of more, the ticks name the learners
         style.draw_legend(drawn, {k: v for k, v in shown.items() if few or v.is_yardstick}, dots=True)
         return drawn
 
-    return Figure(make=make, panels=len(parts), note=text, **about)
+    return Figure(make=make, panels=len(tables), note=text, **about)
 
 
 def _dot_panel(
@@ -367,27 +367,27 @@ def _maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[st
             else:
                 every.append(_Map(str(data), line, part, one))
     _, left_out = style.first_panels([f"{part.data} · {part.line}" for part in every], "panels")
-    parts = every[: style.MOST_PANELS]
-    sets = list(dict.fromkeys(part.data for part in parts))
+    maps = every[: style.MOST_PANELS]
+    sets = list(dict.fromkeys(part.data for part in maps))
     others = [text for data in sets if (text := _levels(table[table["data"] == data], chosen, len(sets) > 1))]
-    framed = "frame: the best" if any(part.grid.size for part in parts) else ""
-    rings = f"ring: {best_of(learners)}" if any(not part.grid.size for part in parts) else ""
+    framed = "frame: the best" if any(part.grid.size for part in maps) else ""
+    rings = f"ring: {best_of(learners)}" if any(not part.grid.size for part in maps) else ""
     text = join_notes(_basis(learners), framed, rings, *others, left_out)
-    make = lambda: _draw_maps(parts, line_styles(chosen), best_of(learners))  # noqa: E731
-    return Figure(make=make, panels=len(parts), note=text, **about)
+    make = lambda: _draw_maps(maps, line_styles(chosen), best_of(learners))  # noqa: E731
+    return Figure(make=make, panels=len(maps), note=text, **about)
 
 
-def _draw_maps(parts: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str) -> "MplFigure":
-    tall = max((len(part.ticks[0]) for part in parts), default=0)
-    wide = max((len(part.ticks[1]) for part in parts), default=0)
+def _draw_maps(maps: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str) -> "MplFigure":
+    tall = max((len(part.ticks[0]) for part in maps), default=0)
+    wide = max((len(part.ticks[1]) for part in maps), default=0)
     drawn, stacks = style.panels(
-        len(parts), float(np.clip(0.65 + 0.19 * tall, 1.35, 3.2)), narrowest=2.0 if wide > 4 else 1.55
+        len(maps), float(np.clip(0.65 + 0.19 * tall, 1.35, 3.2)), narrowest=2.0 if wide > 4 else 1.55
     )
     images: dict[str, tuple[Any, list[Axes], Measure]] = {}
-    several = len({part.data for part in parts}) > 1, len({part.line for part in parts}) > 1
-    for (axes,), part in zip(stacks, parts, strict=True):
+    several = len({part.data for part in maps}) > 1, len({part.line for part in maps}) > 1
+    for (axes,), part in zip(stacks, maps, strict=True):
         if part.grid.size:
-            same = [other.grid.ravel() for other in parts if other.data == part.data and other.grid.size]
+            same = [other.grid.ravel() for other in maps if other.data == part.data and other.grid.size]
             ends = robust_range(np.concatenate(same), part.measure.sign)
             image = _heat_map(axes, part, ends)
             images.setdefault(part.data, (image, [], part.measure))[1].append(axes)

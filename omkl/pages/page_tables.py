@@ -29,19 +29,19 @@ def with_details(
     name: of the table's file    names: paths of the user's files by data set. Why rows have no mark is said
     below the table, and which rows have no cell yet; the other terms open; its warnings are the page's.
     """
-    made, missing = [], []
+    detailed, missing = [], []
     for row, table_row in zip(rows, table.rows, strict=True):
         named = dict(zip((column.name for column in table.columns), map(str, table_row.cells), strict=True))
         if not row.cells:
             missing.append(f"{named.get('learner', row.learner)} on {row.data}")
             continue
         note = table.notes[table_row.refs[0] - 1] if table_row.refs else ""
-        made.append(replace(table_row, about=about(row, cells, names, note)))
+        detailed.append(replace(table_row, about=about(row, cells, names, note)))
     terms = [(term, text) for term, text in table.terms if term != NO_TEST]
     findings = [f"{term.capitalize()}: {text}." for term, text in table.terms if term == NO_TEST]
     if missing:
         findings.append(f"{counted(len(missing), 'row')} without a finished cell: {some(missing)}.")
-    return replace(table, name=name, rows=made, terms=terms, findings=[*findings, *table.findings])
+    return replace(table, name=name, rows=detailed, terms=terms, findings=[*findings, *table.findings])
 
 
 def plain_table(name: str, records: Records, abouts: Sequence[About] = (), **more: Any) -> Table:
@@ -88,8 +88,8 @@ def about(row: Row, cells: "pd.DataFrame", names: Mapping[str, str], note: str =
     when = captions.span(captions.times_of(of_row["provenance"]))
     origin = captions.origin_columns(of_row["provenance"])
     load = f"load at most {origin['load_max']:g}" if origin["load_max"] is not None else ""
-    parts = filter(None, (origin["versions"], origin["commit"], origin["machines"], load))
-    return [*facts, ("made with", " · ".join(parts)), ("made at", f"{when} UTC" if when else "unknown")]
+    origins = filter(None, (origin["versions"], origin["commit"], origin["machines"], load))
+    return [*facts, ("made with", " · ".join(origins)), ("made at", f"{when} UTC" if when else "unknown")]
 
 
 def row_command(row: Row, first: Mapping[str, Any], data: str) -> str:

@@ -72,17 +72,17 @@ def paper_page(
         first = next(item for item in items.values() if item.kind not in NOT_OF_CELLS)
         some = f"`{selection.command(verb, first.name)}` computes some of them"
         raise UserError(f"the store {work.plans[0].store} holds none of the cells of {paper.name}; {some}")
-    parts = _Parts(paper, selection, outcome, Store(work.plans[0].store), draw)
-    sections = parts.tables("digest")
+    page = _Parts(paper, selection, outcome, Store(work.plans[0].store), draw)
+    sections = page.tables("digest")
     rule, exceptions = tuning_text(paper) if tuned_runs(paper) else ([], [])
     sections += [Section("The rule", texts=rule, numbered=True)] * bool(rule)
-    sections += parts.tables(*(kind for kind in TABLES if kind not in ("digest", "best")))
-    sections += [parts.figure(item) for item in paper.figures.values()]
+    sections += page.tables(*(kind for kind in TABLES if kind not in ("digest", "best")))
+    sections += [page.figure(item) for item in paper.figures.values()]
     if paper.claims:
-        sections.append(parts.claims(lenient))
+        sections.append(page.claims(lenient))
     if paper.deviations and not rule:
         sections.append(Section("Deviations from the paper", texts=paper.deviations, numbered=True))
-    sections += [replace(section, rest=True) for section in parts.tables("best")]
+    sections += [replace(section, rest=True) for section in page.tables("best")]
     if exceptions:
         sections.append(Section("Exceptions from the rule", texts=exceptions, numbered=True, origin=True))
     sections += origin_sections(outcome.cells, work.plans)
@@ -92,8 +92,8 @@ def paper_page(
         sections,
         [paper.cite],
         command,
-        [*warnings, *parts.warnings],
-        answer_of(paper, parts.verdicts, parts.claimed),
+        [*warnings, *page.warnings],
+        answer_of(paper, page.verdicts, page.claimed),
         list(dict.fromkeys(part.run.command for part in work.parts)),
     )
 
@@ -274,10 +274,10 @@ def answer_of(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping[st
 
     verdicts: of the published values (compare)    claims: as their table holds them
     """
-    parts: list[str] = []
+    counts: list[str] = []
     if verdicts:
         near, agreeing = len(verdicts) - verdicts.count(DIFFERS), verdicts.count(AGREES)
-        parts.append(
+        counts.append(
             f"{near} of {len(verdicts)} published values (mistakes and #SV) lie within two published "
             f"standard deviations ({agreeing} agree by Welch's t-test, 5 %, not corrected)"
         )
@@ -286,8 +286,8 @@ def answer_of(paper: Paper, verdicts: Sequence[str], claims: Sequence[Mapping[st
     for name in ("claims hold", *APART_FROM):
         answers = [claim["verdict"] for claim, group in zip(claims, groups, strict=True) if group == name]
         doubtful = f" ({answers.count(UNKNOWN)} undecided)" if UNKNOWN in answers else ""
-        parts += [f"{answers.count(YES)} of {len(answers)} {name}{doubtful}"] if answers else []
-    lines = [f"{', '.join(parts)}."] if parts else []
+        counts += [f"{answers.count(YES)} of {len(answers)} {name}{doubtful}"] if answers else []
+    lines = [f"{', '.join(counts)}."] if counts else []
     lines += [paper.instead] if paper.instead else []
     if verdicts and paper.answer:
         lines.append(f"The values further away have {_COUNTS[len(paper.answer)]}:")
@@ -351,7 +351,7 @@ def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, 
     for run in runs:
         if (key := value(run)) is None:
             continue
-        same = next((members for known, members in groups if known == key), None)
+        same = next((members for other, members in groups if other == key), None)
         if same is None:
             groups.append((key, [run]))
         else:

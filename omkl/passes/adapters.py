@@ -165,9 +165,9 @@ class OfScikitLearn(Adapter):
             return (np.ravel(values) if places == [0, 1] else -np.ravel(values)) if values.size == n else None
         if values.shape != (n, len(places)):
             return None
-        made = np.zeros((n, len(self.labels)))
-        made[:, places] = values
-        return made
+        of_all_classes = np.zeros((n, len(self.labels)))
+        of_all_classes[:, places] = values
+        return of_all_classes
 
     def _places(self) -> list[int]:
         """Return the classes that the columns of the model's numbers are of."""
@@ -523,7 +523,7 @@ def _check_step(where: str, step: Any) -> None:
     """Raise UserError for a step of a pipeline, or a part of one, that has to see all rows."""
     if step in NO_STEP or hasattr(step, "partial_fit"):
         return
-    parts = (
+    steps = (
         step.steps
         if _is_a(step, "Pipeline")
         else step.transformer_list
@@ -532,7 +532,7 @@ def _check_step(where: str, step: Any) -> None:
         if _is_a(step, "ColumnTransformer")
         else None
     )
-    for name, part in parts or []:
+    for name, part in steps or []:
         _check_step(f"{where}: its part '{name}' ({type(part).__name__})", part)
-    if parts is None and _requires_fit(step) and looks_at_values(step):
+    if steps is None and _requires_fit(step) and looks_at_values(step):
         raise UserError(f"{where} {_LOOKS}")

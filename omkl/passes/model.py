@@ -254,8 +254,8 @@ class Progress:
         if not isinstance(record, dict):
             raise ValueError("it has no record of its rounds")
         progress = cls(str(record.get("task")))
-        parts: list[Any] = [record.get(name) for name in ("rounds", "stride", "total", "points")]
-        rounds, stride, total, points = parts
+        values: list[Any] = [record.get(name) for name in ("rounds", "stride", "total", "points")]
+        rounds, stride, total, points = values
         if not (_is_count(rounds, MOST_ROUNDS) and _is_count(stride, MOST_ROUNDS) and stride > 0):
             raise ValueError("the rounds of the record are not whole numbers")
         if not progress._is_total(total, rounds) or not isinstance(points, list) or len(points) > POINTS:

@@ -287,14 +287,14 @@ def write_model(path: Path | str, learner: Learner, about: dict[str, Any]) -> No
     }
     table = [[name, _little(array), list(array.shape)] for name, array in arrays.items()]
     text = json.dumps({"model": header, "about": about, "arrays": table}, allow_nan=True).encode()
-    parts = [len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays.values())]
+    pieces = [len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays.values())]
     digest = hashlib.sha256()
-    for part in parts:
+    for part in pieces:
         digest.update(part)
     with replacing(Path(path)) as file:
         magic = SCALED if learner.scaling else MANY_CLASSES if learner.classes > 2 else MAGIC
         file.write(magic + digest.hexdigest().encode() + b"\n")
-        for part in parts:
+        for part in pieces:
             file.write(part)
 
 
@@ -313,8 +313,8 @@ def read_model(path: Path | str) -> tuple[Learner, dict[str, Any]]:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     if not content.startswith((MAGIC, MANY_CLASSES, SCALED)):
-        known = content.startswith(b"omkl model ")
-        what = "a model of another version of omkl" if known else "not a model of omkl"
+        is_model = content.startswith(b"omkl model ")
+        what = "a model of another version of omkl" if is_model else "not a model of omkl"
         raise UserError(f"{path} is {what}; name a file that `omkl fit` saved")
     start = len(MAGIC) + 65
     if hashlib.sha256(content[start:]).hexdigest().encode() + b"\n" != content[len(MAGIC) : start]:

@@ -216,17 +216,17 @@ class Identity:
 
     def params(self, model: Any) -> dict[str, Any]:
         """Return the parameters of an object that are not its class's defaults; those of steps by step."""
-        made: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         if hasattr(model, "steps"):
             for name, step in _steps_of(model):
-                made |= {f"{name}__{key}": param for key, param in self.params(step).items()}
-            return made
+                values |= {f"{name}__{key}": param for key, param in self.params(step).items()}
+            return values
         usual = _usual(type(model))  # type: ignore[arg-type]
         for key, value in (_params_of(model) or {}).items():
             param = self.value(value, key)
             if key not in usual or self.value(usual[key], key) != param:
-                made[key] = param
-        return made
+                values[key] = param
+        return values
 
 
 def _functions_of(item: Any) -> list[Any]:
@@ -406,12 +406,12 @@ def fresh(model: Any, seed: int) -> Any:
         return _fresh_of_river(model, seed)
     from sklearn.base import clone
 
-    made = clone(model)
-    unset = {name for name, value in made.get_params().items() if value is None}
+    copy = clone(model)
+    unset = {name for name, value in copy.get_params().items() if value is None}
     seeds = sorted(name for name in unset if name.rpartition("__")[2] in SEEDS)
     if seeds:
-        made.set_params(**{name: (seed + at) % 2**32 for at, name in enumerate(seeds)})
-    return made
+        copy.set_params(**{name: (seed + at) % 2**32 for at, name in enumerate(seeds)})
+    return copy
 
 
 def _fresh_of_river(value: Any, seed: int) -> Any:
@@ -434,5 +434,7 @@ def _fresh_of_river(value: Any, seed: int) -> Any:
         for parameter in signature.values()
     ):
         return value.clone()
-    made = {name: _fresh_of_river(value, seed + at) for at, (name, value) in enumerate(params.items())}
-    return type(value)(**made | {name: seed % 2**32 for name in SEEDS if name in made and made[name] is None})
+    arguments = {name: _fresh_of_river(value, seed + at) for at, (name, value) in enumerate(params.items())}
+    return type(value)(
+        **arguments | {name: seed % 2**32 for name in SEEDS if name in arguments and arguments[name] is None}
+    )

@@ -46,12 +46,12 @@ class Platt:
 
         scores, label: as of `learn`    delay: labels come in batches of so many rounds
         """
-        parts = []
+        probabilities = []
         for start in range(0, len(scores), delay):
             batch = slice(start, start + delay)
-            parts.append(self.probabilities(scores[batch]))
+            probabilities.append(self.probabilities(scores[batch]))
             self.learn(scores[batch], label[batch])
-        return np.concatenate(parts)
+        return np.concatenate(probabilities)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return probabilities (n, C) of all classes; scores: as of `learn`."""
@@ -83,7 +83,10 @@ class Platt:
             rounds, squares, each = state["rounds"], float(state["squares"]), state["each"]
             good = type(rounds) is int and rounds >= 0 and len(each) == len(platt.each)
             platt.each = [[float(value) for value in coefficients] for coefficients in each]
-            good &= all(len(coefficients) == len(_STATE) and all(map(math.isfinite, coefficients)) for coefficients in platt.each)
+            good &= all(
+                len(coefficients) == len(_STATE) and all(map(math.isfinite, coefficients))
+                for coefficients in platt.each
+            )
         except (TypeError, KeyError, ValueError, OverflowError):
             good = False
         if not good or not 0 <= squares < math.inf:

@@ -139,8 +139,8 @@ def _target() -> str:
     from llvmlite import binding
 
     cpu = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
-    parts = (platform.python_implementation(), platform.python_version(), numba.__version__, *cpu)
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+    versions = (platform.python_implementation(), platform.python_version(), numba.__version__, *cpu)
+    return hashlib.sha256(repr(versions).encode()).hexdigest()[:12]
 
 
 def _compile(name: str, one: Setting) -> None:

@@ -141,8 +141,8 @@ class Scaling:
         """Count the rows of a stream, which have been learnt, as seen."""
         rows = stream.order, stream.indptr, stream.indices, stream.values
         if self.scale:
-            made = self._filled(stream, True)
-            arrays = made.order, made.indptr, made.indices, made.values
+            filled = self._filled(stream, True)
+            arrays = filled.order, filled.indptr, filled.indices, filled.values
             see_rows(*arrays, self.centred, self.rows, self.begun, int(self.seen[0]))
         if self.gaps is not None:
             see_values(*rows, self.means)
@@ -242,8 +242,8 @@ def _room(stream: Stream, values: int) -> _New:
 
 def _renewed(stream: Stream, new: _New, used: int) -> Stream:
     """Return a stream of new rows, in the order of arrival, in place of its own."""
-    made = make_stream(new[0], new[1][:used], new[2][:used], np.zeros(stream.T), np.arange(stream.T))
-    return made._replace(y=stream.y, label=stream.label)
+    scaled = make_stream(new[0], new[1][:used], new[2][:used], np.zeros(stream.T), np.arange(stream.T))
+    return scaled._replace(y=stream.y, label=stream.label)
 
 
 def _wider(stats: np.ndarray, d: int) -> np.ndarray:

@@ -91,8 +91,8 @@ def auc(label: np.ndarray, scores: np.ndarray) -> float | None:
     if scores.shape[1] == 1:
         return _area(label == 1, scores[:, 0])
     areas = [_area(label == c, scores[:, c]) for c in range(scores.shape[1])]
-    known = [area for area in areas if area is not None]
-    return float(np.mean(known)) if known else None
+    defined = [area for area in areas if area is not None]
+    return float(np.mean(defined)) if defined else None
 
 
 def _area(positive: np.ndarray, score: np.ndarray) -> float | None:
@@ -139,8 +139,8 @@ def before_variation(target: np.ndarray, delay: int = 1) -> np.ndarray:
     delay: labels come in batches of so many rounds
     """
     varied = target != target[0]
-    known = np.arange(len(target)) // delay * delay
-    left_out = known <= int(np.argmax(varied))
+    last_labelled = np.arange(len(target)) // delay * delay
+    left_out = last_labelled <= int(np.argmax(varied))
     return left_out if varied.any() and not left_out.all() else np.zeros(len(target), bool)
 
 
@@ -296,7 +296,7 @@ def _measured(learner: Any, test: Stream, task: str, classes: int, platt: Platt 
         values, rounds = of_numbers(test.y, trace.score, told.pop("variance", None))
         rounds |= told
         values["rmse"] = float(np.sqrt(squares.mean()))
-    for name, each in rounds.items():
-        if (sums := sums_of(each)) is not None:
+    for name, of_measure in rounds.items():
+        if (sums := sums_of(of_measure)) is not None:
             values[name] = float(sums[-1]) / test.T
     return {name: value for name, value in values.items() if np.isfinite(value)}

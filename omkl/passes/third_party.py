@@ -120,9 +120,9 @@ class Estimator:
             self.scaling.see(given)
         seconds += time.thread_time() - began
         if not self.classes:
-            known = trace.further[:, 1] >= 0.0
-            error = (stream.y - trace.score)[known]
-            trace.further[known, 0] = surprise(error, trace.further[known, 1], None)
+            has_variance = trace.further[:, 1] >= 0.0
+            error = (stream.y - trace.score)[has_variance]
+            trace.further[has_variance, 0] = surprise(error, trace.further[has_variance, 1], None)
         if units is not None:
             in_units(trace, units, given.y, self.spec)
         return trace, seconds
@@ -269,8 +269,8 @@ def _loaded(estimator: str, where: Path) -> Any:
     module = _imported(name, where)
     target = getattr(module, attribute, None)
     if not inspect.isclass(target) and not (file and inspect.isfunction(target)):
-        known = [key for key, value in vars(module).items() if inspect.isclass(value)]
-        raise UserError(f"{where}: {name} has no class '{attribute}'{suggest(attribute, known)}")
+        classes = [key for key, value in vars(module).items() if inspect.isclass(value)]
+        raise UserError(f"{where}: {name} has no class '{attribute}'{suggest(attribute, classes)}")
     return target
 
 

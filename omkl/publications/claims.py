@@ -359,7 +359,7 @@ def step(rows: ClaimRows, options: Options) -> Answer:
     return _answer(_within(b / a, options)), numbers
 
 
-def across(each: Sequence[ClaimRows], options: Options) -> Answer:
+def across(rows_of_sets: Sequence[ClaimRows], options: Options) -> Answer:
     """The ratio of ``left``'s measure to that of ``right`` goes ``direction`` with the data's size.
 
     That is: over all data sets but those whose times are too short, its rank correlation (Spearman) with the
@@ -368,7 +368,7 @@ def across(each: Sequence[ClaimRows], options: Options) -> Answer:
     """
     measure, sides, sizes = options["measure"], (options["left"], options["right"]), []
     ratios: dict[str, list[float]] = {"the ratio": [], "that of values": []}
-    for rows in each:
+    for rows in rows_of_sets:
         a, b = (rows.mean(side, measure) for side in sides)
         sizes.append(rows.records[sides[0]][0]["T"] if sides[0] in rows.records else np.nan)
         ratios["the ratio"].append(np.nan if _is_short(measure, a, b) else _ratio(a, b))
@@ -535,13 +535,13 @@ class _Check:
         }
 
 
-def _answers(compared: Compared, each: Sequence[ClaimRows]) -> dict[str, Answer]:
+def _answers(compared: Compared, rows_of_sets: Sequence[ClaimRows]) -> dict[str, Answer]:
     """Return a claim's answers by data set, UNKNOWN where cells are missing. Raises UserError as its kind."""
     item = compared.item
     if item.kind in ACROSS:
-        answers = {"": ACROSS[item.kind](each, item.options)}
+        answers = {"": ACROSS[item.kind](rows_of_sets, item.options)}
     else:
-        answers = {one.data: KINDS[item.kind](one, item.options) for one in each}
+        answers = {one.data: KINDS[item.kind](one, item.options) for one in rows_of_sets}
     return answers | {data: (UNKNOWN, answers[data][1]) for data in unfinished(compared) & answers.keys()}
 
 

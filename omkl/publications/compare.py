@@ -175,8 +175,8 @@ def _rows(work: PaperPlans, cells: "pd.DataFrame", expected: ReportPlan) -> list
         rounds = ":".join(map(str, part)) if part else ""
         for setting in plan.yardsticks if is_yardstick else plan.settings:
             key = (ref.name, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
-            known, asked = table.get(key), plan.reps_of(expected.specs[setting.learner], ref)
-            if known and (is_yardstick or known[0].planned >= asked):
+            stored, asked = table.get(key), plan.reps_of(expected.specs[setting.learner], ref)
+            if stored and (is_yardstick or stored[0].planned >= asked):
                 continue
             alien = is_yardstick and task not in expected.tasks(setting.learner)
             if alien or not setting.fits(ref.task, ref.name):
@@ -207,8 +207,8 @@ def _add_missing(table: dict[tuple, tuple[Row, Run]], work: PaperPlans, expected
 def _places(cells: "pd.DataFrame") -> dict[tuple, dict[int, int]]:
     """Return the places of cells by data set, order, rounds and setting, and by repetition."""
     places: dict[tuple, dict[int, int]] = {}
-    parts = map(rounds_text, cells["rounds"], cells["test"])
-    where = zip(cells["data"], cells["order"], parts, identities(cells), cells["rep"], strict=True)
+    rounds = map(rounds_text, cells["rounds"], cells["test"])
+    where = zip(cells["data"], cells["order"], rounds, identities(cells), cells["rep"], strict=True)
     for at, (*place, rep) in enumerate(where):
         places.setdefault(tuple(place), {}).setdefault(rep, at)
     return places
@@ -283,12 +283,12 @@ def _columns(
     ours: Mapping[str, Any], name: str, value: Value | None, reps: int
 ) -> Iterator[tuple[str, float | None]]:
     """Yield the columns of a published value, and how ours differs from it."""
-    parts: tuple[float | None, ...] = (None,) * 5
+    cells: tuple[float | None, ...] = (None,) * 5
     if value:
         mean = float(ours[f"{name}_mean"])
         p = value.welch_p(mean, float(ours[f"{name}_std"]), ours["reps"], reps)
-        parts = (value.mean, value.std, mean - value.mean, value.difference(mean), p)
-    for column, part in zip(COLUMNS, parts, strict=True):
+        cells = (value.mean, value.std, mean - value.mean, value.difference(mean), p)
+    for column, part in zip(COLUMNS, cells, strict=True):
         yield f"{name}_{column}", nan if part is None else part
 
 

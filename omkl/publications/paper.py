@@ -28,8 +28,8 @@ def _all(kind: type, test: Callable[[Any], bool]) -> Callable[[Any], bool]:
     """Return a test of lists or dicts (``kind``) whose items or values all pass the given test."""
 
     def fits(value: Any) -> bool:
-        parts = value.values() if isinstance(value, dict) else value
-        return isinstance(value, kind) and all(map(test, parts))
+        items = value.values() if isinstance(value, dict) else value
+        return isinstance(value, kind) and all(map(test, items))
 
     return fits
 
@@ -171,11 +171,11 @@ def read_paper(name: str) -> Paper:
     content, where = conf.read("paper", name), str(conf.file("paper", name))
     groups = {group: content.get(group) or {} for group in ("runs", *KINDS)}
     checked(groups, dict.fromkeys(groups, _named_mappings), where)
-    runs = {key: _run_of(key, parts, name, where) for key, parts in groups["runs"].items()}
+    runs = {key: _run_of(key, entry, name, where) for key, entry in groups["runs"].items()}
     items: dict[str, Any] = {
         group: {
-            str(number): _item_of(name, group, str(number), parts, runs, where)
-            for number, parts in groups[group].items()
+            str(number): _item_of(name, group, str(number), entry, runs, where)
+            for number, entry in groups[group].items()
         }
         for group in KINDS
     }
@@ -183,9 +183,9 @@ def read_paper(name: str) -> Paper:
     return as_dataclass(Paper, _given(rest, Paper), where, name=name, **items)
 
 
-def _run_of(key: str, parts: Mapping[str, Any], paper: str, where: str) -> Run:
+def _run_of(key: str, content: Mapping[str, Any], paper: str, where: str) -> Run:
     place = f"{where}: runs.{key}"
-    run: Run = as_dataclass(Run, _given(parts, Run), place, name=key, paper=paper)
+    run: Run = as_dataclass(Run, _given(content, Run), place, name=key, paper=paper)
     as_dataclass(RunWords, _words(run.words), f"{place}.words")
     for data, words in run.per_data.items():
         as_dataclass(RunWords, {"algo": "any"} | _words(words), f"{place}.per_data.{data}")
@@ -193,10 +193,10 @@ def _run_of(key: str, parts: Mapping[str, Any], paper: str, where: str) -> Run:
 
 
 def _item_of(
-    paper: str, group: str, number: str, parts: Mapping[str, Any], runs: Mapping[str, Run], where: str
+    paper: str, group: str, number: str, content: Mapping[str, Any], runs: Mapping[str, Run], where: str
 ) -> Item:
     place = f"{where}: {group}.{number}"
-    given = _given(parts, ItemKeys)
+    given = _given(content, ItemKeys)
     keys: ItemKeys = as_dataclass(ItemKeys, given, place)
     _check_kind(keys, group, given, place)
     names = keys.runs or tuple(dict.fromkeys(run for line in keys.lines for run in line.runs))
@@ -212,10 +212,10 @@ def _known(run: Run) -> bool:
     return set(as_list(run.words["algo"])) <= set(conf.options("algo"))
 
 
-def _given(parts: Mapping[str, Any], kind: Any) -> dict[str, Any]:
+def _given(content: Mapping[str, Any], kind: Any) -> dict[str, Any]:
     """Return the keys that have a value: an empty one (``claims:``) counts as left out, if it is known."""
     names = [field.name for field in fields(kind)]
-    return {key: value for key, value in parts.items() if value is not None or key not in names}
+    return {key: value for key, value in content.items() if value is not None or key not in names}
 
 
 def find_item(group: str, word: str) -> tuple[Paper, Item]:

@@ -54,9 +54,9 @@ def draw_item(
 
     out: file or folder (Figure.write); else a folder in the store    how: of ``Work.run``
     """
-    drawn, outcome, store = figure_of(paper, item, selection, **how)
+    drawn, outcome, store_path = figure_of(paper, item, selection, **how)
     stem = item.name.replace("/", "-")
-    target = store / "figures" / "local" / stem if out is None else Path(out)
+    target = store_path / "figures" / "local" / stem if out is None else Path(out)
     folder = out is not None and (out.endswith("/") or target.is_dir())
     files = drawn.write(target / stem if folder else target)
     return FigureResult(files, outcome, drawn.title, drawn)

@@ -121,9 +121,9 @@ def _with_refs(summary: "pd.DataFrame", rows: Sequence[TableRow]) -> list[TableR
     return [replace(row, refs=row_refs) for row, row_refs in zip(rows, refs, strict=True)]
 
 
-def _joined(parts: Sequence[Part], rows: Sequence[TableRow]) -> Table:
+def _joined(columns_and_cells: Sequence[Part], rows: Sequence[TableRow]) -> Table:
     """Return a table of these columns, with the marks and rules of the rows."""
-    columns, contents = zip(*parts, strict=True)
+    columns, contents = zip(*columns_and_cells, strict=True)
     cells = zip(*contents, strict=True)
     joined = [replace(row, cells=row_cells) for row, row_cells in zip(rows, cells, strict=True)]
     return Table(columns, joined, least=LEAST, records={})
@@ -141,20 +141,20 @@ def _results(compared: Compared) -> Table:
     terms = terms_of(plain, summary, compared.cells)
     published = any(summary[f"{name}_published"].notna().any() for name, _ in METRICS)
     verdicts = [SIGNS.get(record["verdict"], "≠") for record in records]
-    parts: list[Part] = []
+    shown: list[Part] = []
     for at, column in enumerate(plain.columns):
         if not published or column.name != "settings":
-            parts.append((column, [row.cells[at] for row in plain.rows]))
+            shown.append((column, [row.cells[at] for row in plain.rows]))
         if column.name == "learner" and (published or any(row.refs for row in rows)):
-            parts.append((Column("verdict", "" if published else "note", "left"), verdicts))
+            shown.append((Column("verdict", "" if published else "note", "left"), verdicts))
         if published and column.name in _PLACES:
-            parts += _published(records, column.name)
+            shown += _published(records, column.name)
     if published:
-        without = any(str(cell).endswith(_WITHOUT) for _, cells in parts for cell in cells)
+        without = any(str(cell).endswith(_WITHOUT) for _, cells in shown for cell in cells)
         terms += _PUBLISHED + [_WITHOUT_TERM] * without
     return _table(
         compared,
-        _joined(parts, rows),
+        _joined(shown, rows),
         "summary",
         _flat(compared),
         terms=terms,

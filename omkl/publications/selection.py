@@ -130,13 +130,13 @@ def plans_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Paper
     """
     given, groups = _given(paper, selection), _groups(paper, list(items), selection)
     how = _unavailable(paper, groups, given, selection)
-    parts, pending = _parts(groups, given, how, selection)
+    runs, pending = _parts(groups, given, how, selection)
     missing = [(group.run, name) for group in groups for name in group.data if name in how]
-    if not parts and not missing and not pending:
+    if not runs and not missing and not pending:
         raise UserError(f"data={','.join(selection.data)}: {paper.name} has no such data")
     _warn_of_orders(name for group in groups for name in group.reordered if name not in how)
     stands_in = {path: name for name, path in given.items() if isinstance(path, str)}
-    return PaperPlans(tuple(parts), tuple(missing), how, stands_in, tuple(pending))
+    return PaperPlans(tuple(runs), tuple(missing), how, stands_in, tuple(pending))
 
 
 class _Group(NamedTuple):
@@ -166,15 +166,15 @@ def _parts(
     groups: list[_Group], given: Mapping[str, DataRef | str], how: Mapping[str, str], selection: Selection
 ) -> tuple[list[PlannedRun], list[tuple[Run, str, str]]]:
     """Return the plans of the groups on the data that are there, and what is not tuned yet."""
-    parts: list[PlannedRun] = []
+    planned_runs: list[PlannedRun] = []
     pending: list[tuple[Run, str, str]] = []
     for run, values, names, _ in groups:
         if data := [given.get(name, name) for name in names if name not in how]:
             plan = _plan(values, data, selection)
             plans, lacking = ([plan], []) if run.tune is None else split_tuned(run, plan)
-            parts += [PlannedRun(run, planned) for planned in plans]
+            planned_runs += [PlannedRun(run, planned) for planned in plans]
             pending += [(run, name, learner) for name, learner in lacking]
-    return parts, pending
+    return planned_runs, pending
 
 
 def _groups(paper: Paper, items: list[Item], selection: Selection) -> list[_Group]:
@@ -185,9 +185,11 @@ def _groups(paper: Paper, items: list[Item], selection: Selection) -> list[_Grou
     others = [name for name in selection.names if name not in listed]  # any set can take the place of a run's
     groups: list[_Group] = []
     for run in [*chosen, *_yours(chosen, selection)]:
-        some = wanted.get(run.name) or set().union(*wanted.values())  # those of your learners are all runs'
+        chosen_sets = wanted.get(run.name) or set().union(
+            *wanted.values()
+        )  # those of your learners are all runs'
         alike: dict[str, _Group] = {}
-        for name in [name for name in run.data if not some or name in some] + others:
+        for name in [name for name in run.data if not chosen_sets or name in chosen_sets] + others:
             values = {**run.words, **run.per_data.get(name, {})}
             reorders = values.get("order") == "authors" and not has_authors(name)
             if reorders:

@@ -187,9 +187,9 @@ def tuning_steps(paper: Paper, plans: "Mapping[str, Plan]", again: bool = False)
 
     runs = {run.name: run for run in tuned_runs(paper)}
     work = [(bool(runs[name].folder), data.T, data.name, name) for name in plans for data in plans[name].data]
-    for _, _, known, name in sorted(work):
+    for _, _, data_name, name in sorted(work):
         run, plan = runs[name], plans[name]
-        data = next(ref for ref in plan.data if ref.name == known)
+        data = next(ref for ref in plan.data if ref.name == data_name)
         rule, cuts = tuning_rule(run)
         lacking = split_tuned(run, replace(plan, data=(data,)))[1]
         todo = tuple(s for s in plan.settings if again or (data.name, s.learner) in lacking)

@@ -62,11 +62,13 @@ def shortfall(lines: Iterable[tuple[str, str, str, int, int]]) -> list[str]:
     """
     lines = list(dict.fromkeys(lines))
     most = max((done for *_, done, _ in lines), default=0)
-    missing = [f"{name} on {data} {done} of {of}" for name, data, _, done, of in lines if done < of]
+    missing = [
+        f"{name} on {data} {done} of {planned}" for name, data, _, done, planned in lines if done < planned
+    ]
     fewer = [
         f"{name} on {data} {done}"
-        for name, data, order, done, of in lines
-        if of <= done < most and (order, of) != ("file", 1)
+        for name, data, order, done, planned in lines
+        if planned <= done < most and (order, planned) != ("file", 1)
     ]
     warnings = [f"INCOMPLETE, repetitions done: {some(missing, '; ')}"] if missing else []
     return warnings + ([f"unequal repetitions: {some(fewer, '; ')}, the most {most}"] if fewer else [])
@@ -81,27 +83,27 @@ def one_round(cells: "pd.DataFrame", expected: "ReportPlan") -> list[str]:
     """Return a warning about regressions of which one round makes more than half of the squared error."""
     if "worst_round" not in cells:
         return []
-    parts = []
+    texts = []
     for (algo, data), rows in cells[cells["worst_round"].notna()].groupby(["algo", "data"], sort=False):
         rounds = sorted({int(number) for number in rows["worst_round"]})
         which = f"round {rounds[0]}" if len(rounds) == 1 else f"one round ({some(list(map(str, rounds)))})"
         first = ", before anything was learnt" if rounds == [1] else ""
-        parts.append(
+        texts.append(
             f"{expected.label(str(algo))} on {data}: {which}{first}, in {counted(len(rows), 'repetition')}"
         )
-    return [f"one round makes more than half of the squared error: {some(parts, '; ')}"] if parts else []
+    return [f"one round makes more than half of the squared error: {some(texts, '; ')}"] if texts else []
 
 
 def few_rounds(cells: "pd.DataFrame", expected: "ReportPlan") -> list[str]:
     """Return a note about regressions of which few rounds make more than half of the squared error."""
     if "few_rounds" not in cells:
         return []
-    parts = []
+    texts = []
     for (algo, data), rows in cells[cells["few_rounds"].notna()].groupby(["algo", "data"], sort=False):
         few, T = int(rows["few_rounds"].max()), counted(int(rows["T"].max()), "row")
-        parts.append(f"{expected.label(str(algo))} on {data}: {few} of {T}")
+        texts.append(f"{expected.label(str(algo))} on {data}: {few} of {T}")
     most = "few rows make more than half of the squared error"
-    return [f"{most}, so MAE tells more of the others: {some(parts, '; ')}"] if parts else []
+    return [f"{most}, so MAE tells more of the others: {some(texts, '; ')}"] if texts else []
 
 
 # ------------------------------------------------------------------ where the cells of a table come from
@@ -124,30 +126,32 @@ class Origins:
         cells = with_extra(cells)
         self.entries: list[Entry] = []
         memo: dict[str, int] = {}
-        firsts, of = alike(cells[["origin"]])
+        firsts, group = alike(cells[["origin"]])
         numbers = np.full(len(firsts), -1)
         for at, entry in enumerate(cells["origin"].to_numpy()[firsts].tolist()):  # in the order of the cells
             if isinstance(entry, dict):
                 numbers[at] = memo.setdefault(_key(entry), len(memo))
                 if numbers[at] == len(self.entries):
                     self.entries.append(entry)
-        self.of = numbers[of]
+        self.of = numbers[group]
         self.load = pd.to_numeric(cells["load"], errors="coerce").to_numpy(float)
 
-    def columns(self, parts: Parts, count: int) -> dict[str, list[Any]]:
+    def columns(self, row_groups: Parts, count: int) -> dict[str, list[Any]]:
         """Return the provenance of the cells of ``count`` rows, in columns of CSV or JSON: COLUMNS."""
         which: list[tuple[int, ...]] = [()] * count
         loads: list[float | None] = [None] * count
-        for rows, places in parts:
+        for rows, places in row_groups:
             numbers, most = self.of[places], np.fmax.reduce(self.load[places], axis=1)
             if (numbers == numbers[:, :1]).all():
                 numbers = numbers[:, :1]
             for at, entries, load in zip(rows.tolist(), numbers.tolist(), most.tolist(), strict=True):
                 which[at] = tuple(dict.fromkeys(entries))
                 loads[at] = None if math.isnan(load) else load
-        texts = {known: [*_texts([self.entries[at] for at in known if at >= 0])] for known in set(which)}
-        made = {name: [texts[known][at] for known in which] for at, name in enumerate(COLUMNS[:-1])}
-        return made | {COLUMNS[-1]: loads}
+        texts = {group: [*_texts([self.entries[at] for at in group if at >= 0])] for group in set(which)}
+        texts_by_column = {
+            name: [texts[group][at] for group in which] for at, name in enumerate(COLUMNS[:-1])
+        }
+        return texts_by_column | {COLUMNS[-1]: loads}
 
 
 def origin_columns(entries: Iterable[Any]) -> dict[str, Any]:
@@ -170,14 +174,14 @@ def made_with(cells: "pd.DataFrame") -> str:
     """Return one line: versions and commits, machines, workers, load; empty where no cell has them."""
     origins = Origins(cells)
     commits, versions, machines = _texts(origins.entries)
-    parts = [", ".join(filter(None, (versions, commits))), machines]
+    texts = [", ".join(filter(None, (versions, commits))), machines]
     for word, values in (
         ("workers", _numbers(origins.entries, "jobs")),
         ("load", origins.load[~np.isnan(origins.load)]),
     ):
         if len(values):
-            parts.append(f"{word} {span(sorted(values), 'g')}")
-    return " · ".join(filter(None, parts))
+            texts.append(f"{word} {span(sorted(values), 'g')}")
+    return " · ".join(filter(None, texts))
 
 
 def origin_warnings(cells: "pd.DataFrame", timed: bool = True) -> list[str]:
@@ -208,13 +212,13 @@ def _busy(entry: Entry) -> float:
 
 
 def _crowded(
-    known: Origins, busy: np.ndarray, cores: np.ndarray, limit: float, text: str, noun: str = ""
+    origins: Origins, busy: np.ndarray, cores: np.ndarray, limit: float, text: str, noun: str = ""
 ) -> list[str]:
     over = np.flatnonzero((busy > limit * cores) & (cores != 0))
     if not len(over):
         return []
     worst = over[np.argmax(busy[over] / cores[over])]
-    count, total = len(over), int((known.of >= 0).sum())
+    count, total = len(over), int((origins.of >= 0).sum())
     load = counted(int(busy[worst]), noun) if noun else f"{busy[worst]:g}"
     ran = text.format(load, counted(int(cores[worst]), "core"))
     return [f"seconds may be too long: {count} of {total} cells ran {ran}"]

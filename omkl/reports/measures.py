@@ -178,7 +178,7 @@ def mean_curves(
     expected = expected or ReportPlan()
     rows = rows_of(cells, expected) if rows is None else rows
     keys = cells["key"].tolist() if len(cells) else []
-    parts = []
+    tables = []
     for row, line in zip(rows, line_names(rows, expected), strict=True):
         error = deciding_measure(row, cells, expected)
         error = error if error.label else deciding_measure(row, cells, replace(expected, by=""))
@@ -195,14 +195,14 @@ def mean_curves(
                 "is_yardstick": row.is_yardstick,
             }
             about |= {"reps": len(complete), "asked": row.planned}
-            parts.append(pd.DataFrame({"t": points, **dict(zip(shown, values, strict=True)), **about}))
-    if not parts and any(key in curves for key in keys):
+            tables.append(pd.DataFrame({"t": points, **dict(zip(shown, values, strict=True)), **about}))
+    if not tables and any(key in curves for key in keys):
         raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
-    if not parts:
+    if not tables:
         raise UserError(
             "the store has no learning curve of these cells; run them, with --fresh if they are in the store"
         )
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(tables, ignore_index=True)
 
 
 # ------------------------------------------------------------------ each class of a data set
@@ -225,7 +225,9 @@ def class_names(data: str, content: str, count: int, expected: ReportPlan) -> li
     return ["-1", "+1"] if count == 2 else list(map(str, range(count)))
 
 
-def class_columns(parts: Parts, count: int, cells: "pd.DataFrame", expected: ReportPlan) -> dict[str, list]:
+def class_columns(
+    row_groups: Parts, count: int, cells: "pd.DataFrame", expected: ReportPlan
+) -> dict[str, list]:
     """Return columns of each of ``count`` rows: the names of its ``classes``, and what each has on average.
 
     class_errors: the share of its examples taken for another one in percent    class_f1: its F1
@@ -233,7 +235,7 @@ def class_columns(parts: Parts, count: int, cells: "pd.DataFrame", expected: Rep
     """
     columns: dict[str, list] = {name: [None] * count for name in ("classes", "class_errors", "class_f1")}
     stored, data, content = (cells[name].to_numpy() for name in ("hits", "data", "data_hash"))
-    for rows, places in parts:
+    for rows, places in row_groups:
         for at, row in zip(rows.tolist(), places.tolist(), strict=True):
             hits = [np.frombuffer(one, "<i8").reshape(3, -1) for one in stored[row] if isinstance(one, bytes)]
             if not hits:

@@ -102,9 +102,9 @@ def p_text(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def _group(names: tuple[str, ...], of: int) -> str:
+def _group(names: tuple[str, ...], count: int) -> str:
     """Return learners that follow one another in rank, in few words."""
-    if len(names) == of:
+    if len(names) == count:
         return "all of them"
     return " = ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]} ({len(names)})"
 
@@ -160,12 +160,12 @@ def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[st
             f"{'has' if k == 1 else 'have'} finished {counted(n, 'data set')}{why}"
         )
     numbers = values.to_numpy(dtype=float)
-    each = pd.DataFrame(rankdata(numbers, axis=1), index=values.index, columns=values.columns)
-    average = each.mean().sort_values(kind="stable").to_dict()
+    ranks = pd.DataFrame(rankdata(numbers, axis=1), index=values.index, columns=values.columns)
+    average = ranks.mean().sort_values(kind="stable").to_dict()
     cd = critical_difference(k, n, alpha)
     groups = tuple(tuple(average)[first:stop] for first, stop in maximal_groups([*average.values()], cd))
     equal = pd.Series(0.0, index=values.index)
-    return Ranks(average, each, left_out, friedman(numbers), cd, groups, alpha, values, equal)
+    return Ranks(average, ranks, left_out, friedman(numbers), cd, groups, alpha, values, equal)
 
 
 # ------------------------------------------------------------------ one learner against each of the others

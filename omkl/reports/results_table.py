@@ -430,40 +430,43 @@ def terms_of(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> li
     errors = [number for number, column in enumerate(table.columns) if column.meaning]
     values = [line.cells[number] for line in table.rows for number in errors]
     varies = any(isinstance(cell, Spread) and cell.varies for cell in values)
-    each = repetitions_of(set(cells["order"]) if len(cells) else ())
-    spread = f", mean ± standard deviation over the {each}" if varies else ""
+    repetitions = repetitions_of(set(cells["order"]) if len(cells) else ())
+    spread = f", mean ± standard deviation over the {repetitions}" if varies else ""
     terms = [(table.columns[n].header, f"{table.columns[n].meaning}{spread}") for n in errors]
     if errors:
         is_near = any(isinstance(cell, Spread) and cell.mark == "near" for cell in values)
-        terms += _terms_of_marks(summary, each, any(row.marked for row in table.rows), is_near)
+        terms += _terms_of_marks(summary, repetitions, any(row.marked for row in table.rows), is_near)
     headers = {column.name: column.header for column in table.columns}
-    meanings = _meanings(each if varies else "")
+    meanings = _meanings(repetitions if varies else "")
     terms += [(headers[name], meaning) for name, meaning in meanings.items() if name in headers]
     machine = made_with(cells)
     return [*terms, (MADE_WITH, machine)] if machine else terms
 
 
 def _terms_of_marks(
-    summary: "pd.DataFrame", each: str, is_best: bool, is_near: bool
+    summary: "pd.DataFrame", repetitions: str, is_best: bool, is_near: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield what the marks mean that a table has, and why rows have none; each: what repetitions are."""
     if is_best:
         yield "best", f"{best_of(summary)} on the data set"
     if is_near:
         odd = "; its mean may be above that of a row that varies less" if _is_odd(summary) else ""
-        yield "near", f"not significantly worse (paired t-test over the same {each}, two-sided, 5 %){odd}"
+        yield (
+            "near",
+            f"not significantly worse (paired t-test over the same {repetitions}, two-sided, 5 %){odd}",
+        )
     if _lacks_test(summary):
         done = summary[summary["reps"] > 0]
         if all(map(is_one_order, done["order"], done["data"])):
             yield NO_TEST, "all repetitions have one order, so that nothing is tested or marked"
         else:
-            few = f"fewer than {LEAST_COMMON} {each} with the best row of the data set"
+            few = f"fewer than {LEAST_COMMON} {repetitions} with the best row of the data set"
             yield NO_TEST, f"rows that share {few} have no mark"
 
 
-def _meanings(each: str) -> dict[str, str]:
+def _meanings(repetitions: str) -> dict[str, str]:
     """Return what the other columns mean, by name; each: what repetitions are, where values differ."""
-    won = f"; 15/20: in 15 of 20 {each}, otherwise in all" if each else ""
+    won = f"; 15/20: in 15 of 20 {repetitions}, otherwise in all" if repetitions else ""
     few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
     return {
         "n_sv_sum": "support vectors, summed over the kernels",

@@ -160,17 +160,17 @@ def alike(cells: "pd.DataFrame") -> tuple[np.ndarray, np.ndarray]:
     """
     import pandas as pd
 
-    of = np.zeros(len(cells), np.int64)
+    group = np.zeros(len(cells), np.int64)
     for name in cells:
         values = cells[name].to_numpy()
         if values.dtype == object:  # what it holds are addresses, as `id` gives them
             values = np.frombuffer(np.ascontiguousarray(values), np.intp) if len(values) else values
         if (values != values[:1]).any():
             codes, distinct = pd.factorize(values, use_na_sentinel=False)
-            of = pd.factorize(of * len(distinct) + codes)[0]
-    first = np.full(of.max(initial=-1) + 1, len(of))
-    first[of[::-1]] = np.arange(len(of))[::-1]  # of equal places the last one written counts
-    return first, of
+            group = pd.factorize(group * len(distinct) + codes)[0]
+    first = np.full(group.max(initial=-1) + 1, len(group))
+    first[group[::-1]] = np.arange(len(group))[::-1]  # of equal places the last one written counts
+    return first, group
 
 
 def divided(numbers: np.ndarray, count: int) -> list[np.ndarray]:
@@ -184,11 +184,11 @@ def by_count(rows: Sequence[Row]) -> Parts:
 
     So what is made of each row's cells is made of many rows at once.
     """
-    counts, of = np.unique([len(row.cells) for row in rows], return_inverse=True)
-    parts = zip(counts.tolist(), divided(of, len(counts)), strict=True)
+    counts, group = np.unique([len(row.cells) for row in rows], return_inverse=True)
+    groups = zip(counts.tolist(), divided(group, len(counts)), strict=True)
     return [
         (places, np.array([rows[at].cells for at in places.tolist()], int))
-        for count, places in parts
+        for count, places in groups
         if count
     ]
 
@@ -203,13 +203,13 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     return rows_of_parts([(cells, expected)], cells)
 
 
-def rows_of_parts(parts: Sequence[tuple["pd.DataFrame", ReportPlan]], cells: "pd.DataFrame") -> list[Row]:
+def rows_of_parts(frames: Sequence[tuple["pd.DataFrame", ReportPlan]], cells: "pd.DataFrame") -> list[Row]:
     """Return the rows of several reports as those of one: each row once, with all of its repetitions.
 
     parts: the cells of each report, and what is expected of it    cells: those of all, each once
     """
-    found = [_found(frame, expected) for frame, expected in parts]
-    table, groups = found[0] if len(found) == 1 else _joined(found, parts, cells)
+    found = [_found(frame, expected) for frame, expected in frames]
+    table, groups = found[0] if len(found) == 1 else _joined(found, frames, cells)
     _distinguish(table, groups, cells)
     return list(table.values())
 
@@ -219,7 +219,7 @@ Table = dict[tuple[Group, str], Row]  # by group and identity of the setting, in
 
 def _joined(
     found: Sequence[tuple[Table, list[Group]]],
-    parts: Sequence[tuple["pd.DataFrame", ReportPlan]],
+    frames: Sequence[tuple["pd.DataFrame", ReportPlan]],
     cells: "pd.DataFrame",
 ) -> tuple[Table, list[Group]]:
     """Return the rows of several reports and their groups; the cells of other seeds are more repetitions."""
@@ -227,7 +227,7 @@ def _joined(
     present = [group for _, groups in found for group in groups if group[1] is not None]
     table: Table = {}
     asked: dict[tuple[Group, str], dict[int | None, tuple[int, set[int]]]] = {}  # of each seed, and there
-    for (rows, _), (frame, expected) in zip(found, parts, strict=True):
+    for (rows, _), (frame, expected) in zip(found, frames, strict=True):
         keys = frame["key"].to_numpy()
         for (group, same), row in rows.items():
             if group[1] is None:  # nothing has finished on the data set here
@@ -304,7 +304,7 @@ def _rows_of_cells(cells: "pd.DataFrame", settings: _Settings) -> Table:
     places = good.nonzero()[0]
     finished = cells.reindex(columns=_READ)
     finished = finished if len(places) == len(cells) else finished.iloc[places]
-    firsts, of = alike(finished)
+    firsts, group = alike(finished)
     kinds = finished.iloc[firsts]
     number: dict[tuple, int] = {}
     numbers = np.empty(len(firsts), int)  # of the row of each kind
@@ -326,7 +326,7 @@ def _rows_of_cells(cells: "pd.DataFrame", settings: _Settings) -> Table:
             else:
                 pool = pool if isinstance(pool, str) else None
                 table[which] = Row(data, order, algo, params, pool, False, task)
-    for row, where in zip(table.values(), divided(numbers[of], len(number)), strict=True):
+    for row, where in zip(table.values(), divided(numbers[group], len(number)), strict=True):
         row.cells = places[where].tolist()
     return table
 
@@ -399,11 +399,11 @@ def _differences(
     """Return what tells a group from others of its data set's name; of_content: for names of two contents."""
     name, content, order, rounds, test = group
     same = [other for other in groups if other[0] == name]
-    contents, orders, parts = ({other[at] for other in same} for at in (1, 2, 3))
+    contents, orders, rounds_texts = ({other[at] for other in same} for at in (1, 2, 3))
     tests = {other[4] for other in same if other[3] == rounds}
     marks = [of_content.get((name, content), str(content)[:6])] if len(contents) > 1 else []
     marks += [f"order={order}"] if len(orders) > 1 else []
-    if rounds and (len(parts) > 1 or len(tests) > 1):
+    if rounds and (len(rounds_texts) > 1 or len(tests) > 1):
         file = f" {test[:6]}" if len(tests) > 1 else ""  # files of one name
         marks.append(f"{rounds if rounds.startswith('test=') else f'rounds={rounds}'}{file}")
     return [*filter(None, marks)]
@@ -485,6 +485,6 @@ def line_names(rows: list[Row], expected: ReportPlan) -> list[str]:
     )
     for row, shown, label, name in described:
         shown = {name: value for name, value in shown.items() if name not in row.per_data}
-        parts = (name, params_text(shown), row.pool if several else "")
-        names.append(label or ", ".join(filter(None, parts)))
+        texts = (name, params_text(shown), row.pool if several else "")
+        names.append(label or ", ".join(filter(None, texts)))
     return names

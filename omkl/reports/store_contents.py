@@ -38,7 +38,7 @@ def contents(
     specs = learner_specs()
     finished = chosen_cells(store, learners, data, _LISTED)
     failed = failed_lines(store, learners, data)
-    firsts, of = alike(finished[_GROUPED])
+    firsts, group = alike(finished[_GROUPED])
     kinds = [*finished.iloc[firsts].to_dict("records"), *failed]
     groups: dict[tuple, int] = {}
     columns = {name: [kind[name] for kind in kinds] for name in ("algo", "params", "pool_spec")}
@@ -46,7 +46,7 @@ def contents(
     for at, (kind, setting) in enumerate(zip(kinds, identities(columns), strict=True)):
         place = tuple(str(kind[name]) for name in _PLACED)
         numbers[at] = groups.setdefault((*place, setting), len(groups))
-    places = divided(numbers[of], len(groups))
+    places = divided(numbers[group], len(groups))
     seconds, dates = finished["seconds"].to_numpy(), finished["date"].to_numpy()
     origins = Origins(finished)
     first = dict(reversed([*zip(numbers.tolist(), kinds, strict=True)]))
@@ -63,8 +63,8 @@ def contents(
         now = "" if revision == kind["revision"] else f" (now {revision})"
         entries = [origins.entries[at] for at in set(origins.of[lines].tolist()) - {-1}]
         entries += [line["provenance"] for line in broken]
-        known = {*dates[lines].tolist(), *(str(line["provenance"].get("time", ""))[:10] for line in broken)}
-        days = sorted(known - {"", None})
+        dated = {*dates[lines].tolist(), *(str(line["provenance"].get("time", ""))[:10] for line in broken)}
+        days = sorted(dated - {"", None})
         rows.append(
             {
                 "algo": kind["algo"],
@@ -105,10 +105,10 @@ def _apart(
     """Return what tells data sets of one name apart, in brackets, by name and hash."""
     entries: dict[tuple[str, str], Any] = {}
     for (_, data, content, *_), number in groups.items():
-        known = [origins.entries[at] for at in origins.of[places[number][:1]].tolist() if at >= 0]
-        known += [line["provenance"] for line in failures.get(number, [])]
-        if known or (data, content) not in entries:
-            entries[data, content] = known[0] if known else None
+        provenances = [origins.entries[at] for at in origins.of[places[number][:1]].tolist() if at >= 0]
+        provenances += [line["provenance"] for line in failures.get(number, [])]
+        if provenances or (data, content) not in entries:
+            entries[data, content] = provenances[0] if provenances else None
     names = [name for name, _ in entries]
     several = {which: entry for which, entry in entries.items() if names.count(which[0]) > 1}
     return {which: f"({mark})" for which, mark in contents_apart(several).items() if mark}
@@ -118,10 +118,10 @@ def _source(text: str | None) -> str:
     """Return in short what a learner of the user's own was made of, empty for one of ours."""
     if not text:
         return ""
-    parts = text.split("; ")  # of an estimator: the adapter, its name, a hash or nothing, packages
-    parts = parts[2:] if text.startswith("estimator ") else parts
+    pieces = text.split("; ")  # of an estimator: the adapter, its name, a hash or nothing, packages
+    pieces = pieces[2:] if text.startswith("estimator ") else pieces
     digits = set("0123456789abcdef")
-    return f" ({', '.join(part[:8] if set(part) <= digits else part for part in parts)})"
+    return f" ({', '.join(part[:8] if set(part) <= digits else part for part in pieces)})"
 
 
 def chosen_cells(
@@ -137,11 +137,11 @@ def chosen_cells(
         return cells
     stored = store.cells(columns=("algo", "data"))
     for column, names in wanted.items():
-        known = set(stored[column])
+        stored_values = set(stored[column])
         for name in names:
-            if name not in known:
-                has = f"it has {', '.join(sorted(known))}" if known else "it is empty"
-                raise UserError(f"{column}={name}: the store holds none{suggest(name, known)}; {has}")
+            if name not in stored_values:
+                has = f"it has {', '.join(sorted(stored_values))}" if stored_values else "it is empty"
+                raise UserError(f"{column}={name}: the store holds none{suggest(name, stored_values)}; {has}")
         stored = stored[stored[column].isin(names)]
     return cells
 

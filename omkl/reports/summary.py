@@ -96,7 +96,7 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     """As ``summary_of``, of rows that are chosen already."""
     import pandas as pd
 
-    cells, parts = with_extra(cells), by_count(rows)
+    cells, row_groups = with_extra(cells), by_count(rows)
     measures = [deciding_measure(row, cells, expected) for row in rows]
     reps, asked = ([len(row.cells) for row in rows], [row.planned for row in rows])
     columns: dict[str, Any] = {
@@ -106,13 +106,13 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     columns |= {"algo": [row.learner for row in rows], "reps": reps, "asked": asked}
     columns |= {"measure": [measure.name for measure in measures]}
     columns |= {"complete": [done >= planned for done, planned in zip(reps, asked, strict=True)]}
-    columns |= _names(rows, expected) | {"kernel": top_kernels(parts, len(rows), cells)}
-    columns |= class_columns(parts, len(rows), cells, expected)
+    columns |= _names(rows, expected) | {"kernel": top_kernels(row_groups, len(rows), cells)}
+    columns |= class_columns(row_groups, len(rows), cells, expected)
     of_cells = CellMeasures(cells)
-    columns |= _sizes(parts, len(rows), cells) | _means(parts, len(rows), cells, of_cells)
+    columns |= _sizes(row_groups, len(rows), cells) | _means(row_groups, len(rows), cells, of_cells)
     tested = Tested(cells, of_cells)
     columns |= _marks(columns, rows, tested) | {"ranked": _ranked(columns, rows, measures, tested)}
-    columns |= Origins(cells).columns(parts, len(rows))
+    columns |= Origins(cells).columns(row_groups, len(rows))
     columns |= {name: pd.Series(columns[name], dtype=object) for name in _OBJECTS}  # None is to stay None
     table = pd.DataFrame(columns, columns=list(COLUMNS))
     return table.astype(dict.fromkeys(_FLAGS, bool)).copy()  # in few blocks
@@ -133,17 +133,19 @@ def _names(rows: list[Row], expected: ReportPlan) -> dict[str, Any]:
     }
 
 
-def _sizes(parts: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndarray]:
+def _sizes(row_groups: Parts, count: int, cells: "pd.DataFrame") -> dict[str, np.ndarray]:
     """Return the examples and kernels of each row, None without cells."""
     T, m = (cells[name].to_numpy() for name in ("T", "m"))
     sizes = {name: np.full(count, None) for name in ("T", "m")}
-    for rows_at, places in parts:
+    for rows_at, places in row_groups:
         sizes["T"][rows_at] = T[places[:, 0]].astype(int)
         sizes["m"][rows_at] = m[places].max(axis=1).astype(int)
     return sizes
 
 
-def _means(parts: Parts, count: int, cells: "pd.DataFrame", of_cells: CellMeasures) -> dict[str, np.ndarray]:
+def _means(
+    row_groups: Parts, count: int, cells: "pd.DataFrame", of_cells: CellMeasures
+) -> dict[str, np.ndarray]:
     """Return the means and standard deviations of the rows, by the names of their columns.
 
     The mean of a rate is that of the counts, whose sums are exact: rows with as many mistakes are equal.
@@ -158,13 +160,13 @@ def _means(parts: Parts, count: int, cells: "pd.DataFrame", of_cells: CellMeasur
         if column and not cells[column].notna().any():
             continue
         values = cells[column].to_numpy().astype(float) * factor if column else of_cells.of(name)
-        for rows_at, places in parts:
-            each = values[places]
-            mean[rows_at] = each.mean(axis=1)
+        for rows_at, places in row_groups:
+            of_rows = values[places]
+            mean[rows_at] = of_rows.mean(axis=1)
             if name == "mistake_pct":
                 mean[rows_at] = factor * means["mistakes_mean"][rows_at] / T[places[:, 0]]
             if places.shape[1] > 1:
-                std[rows_at] = each.std(axis=1, ddof=1)
+                std[rows_at] = of_rows.std(axis=1, ddof=1)
     return means
 
 
@@ -172,8 +174,8 @@ def _marks(columns: Mapping[str, Any], rows: list[Row], tested: "Tested") -> dic
     """Return which rows are the best of their data set, and which are not worse, with the tests."""
     flags = {"best": np.zeros(len(rows), bool), "marked": np.zeros(len(rows), bool)}
     flags |= {"p_value": np.full(len(rows), np.nan), "common": np.zeros(len(rows), int)}
-    for lowest, parts in against_best(rows, columns, tested):
-        for rows_at, differences in parts:
+    for lowest, groups in against_best(rows, columns, tested):
+        for rows_at, differences in groups:
             p = paired_t(differences)
             flags["p_value"][rows_at], flags["common"][rows_at] = p, differences.shape[1]
             flags["marked"][rows_at] = not_worse(differences, p)
@@ -208,7 +210,7 @@ def against_best(
     The best have the best mean; of several, the differences are from the one with most repetitions. summary:
     of these rows, or its columns
     """
-    parts = by_count(rows)
+    row_groups = by_count(rows)
     by_data: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
         if row.cells:
@@ -222,9 +224,9 @@ def against_best(
         lowest = competing[errors == np.nanmin(errors)]
         best = max((rows[at] for at in lowest.tolist()), key=lambda row: len(row.cells))
         own_parts = [
-            (row_numbers[some], places[some])
-            for row_numbers, places in parts
-            if (some := np.isin(row_numbers, competing)).any()
+            (row_numbers[is_competing], places[is_competing])
+            for row_numbers, places in row_groups
+            if (is_competing := np.isin(row_numbers, competing)).any()
         ]
         yield lowest, tested.differences(own_parts, best, measure)
 
@@ -242,11 +244,11 @@ class Tested:
             pairs = list(zip(cells["data"][in_file], cells["data_hash"][in_file], strict=True))
             one = {pair: is_one_order("file", *pair) for pair in set(pairs)}
             in_file[in_file] = [one[pair] for pair in pairs]
-        known, texts = pd.factorize(seeds.mask(in_file, "").to_numpy())
+        place, texts = pd.factorize(seeds.mask(in_file, "").to_numpy())
         names = [str(text) for text in texts]
         # by name; a cell without a seed has that of number -1, the last
         ranks = np.array([*np.argsort(np.argsort(np.array(names, str))), len(names)], int)
-        self._count, self._seeds = len(ranks), ranks[known]
+        self._count, self._seeds = len(ranks), ranks[place]
         self._errors: dict[str, np.ndarray] = {}
 
     def shared_means(self, rows: Sequence[Row], measure: Measure) -> np.ndarray:
@@ -278,7 +280,7 @@ class Tested:
         return np.take_along_axis(seeds, order, 1), np.take_along_axis(errors, order, 1)
 
     def differences(
-        self, parts: Parts, other: Row, measure: Measure
+        self, row_groups: Parts, other: Row, measure: Measure
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield numbers (R,) of rows, and their errors minus those of another row (R, n).
 
@@ -288,19 +290,22 @@ class Tested:
         distinct, first = np.unique(seeds, return_index=True)
         at = np.full(self._count, -1)
         at[distinct] = first
-        for rows_at, places in parts:
+        for rows_at, places in row_groups:
             seeds, errors = self._of(places, measure)
             common = (at[seeds] >= 0) & (np.diff(seeds, axis=1, prepend=-1) > 0)
             less, counts = errors - theirs[at[seeds]], common.sum(axis=1)
             for count in np.unique(counts).tolist():
-                some = counts == count
-                yield rows_at[some], less[some][common[some]].reshape(int(some.sum()), count)
+                with_count = counts == count
+                yield (
+                    rows_at[with_count],
+                    less[with_count][common[with_count]].reshape(int(with_count.sum()), count),
+                )
 
 
 # -------------------------------------------------------------------- the top kernel
 
 
-def top_kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> list[str]:
+def top_kernels(row_groups: Parts, count: int, cells: "pd.DataFrame") -> list[str]:
     """Return of each of ``count`` rows the kernel that wins most of its cells, and how many where not all.
 
     parts: as of `by_count`. Of kernels with equal counts it is the one of the first cell. A learner with one
@@ -311,7 +316,7 @@ def top_kernels(parts: Parts, count: int, cells: "pd.DataFrame") -> list[str]:
     n_weights, heaviest = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
     params, pools = cells["params"].to_numpy(), cells["pool_spec"].to_numpy()
     texts: dict[tuple[int, int], list[str]] = {}  # cells share these objects
-    for rows_at, places in parts:
+    for rows_at, places in row_groups:
         for at, row in zip(rows_at.tolist(), places.tolist(), strict=True):
             settings, spec = params[row[0]], pools[row[0]]
             which = id(settings), id(spec)

@@ -432,12 +432,12 @@ def _label(table: Table, place: int) -> str:
 def _note(table: Table, warnings: Sequence[str]) -> str:
     """Return what a reader must know of the marks, and of what is missing."""
     names = MARK_NAMES["latex"]
-    parts = [
+    sentences = [
         f"{names.get(term, escape(term))}: {escape(meaning)}."
         for term, meaning in table.terms
         if term in NOTED
     ]
-    return " ".join([*parts, *(f"{escape(warning)}." for warning in warnings)])
+    return " ".join([*sentences, *(f"{escape(warning)}." for warning in warnings)])
 
 
 def _environment(table: Table, caption: str, label: str, note: str) -> list[str]:
@@ -528,16 +528,16 @@ def _json(table: Table) -> str:
     """Return strict JSON: a list, or parts by name and the warnings in "notes"; NaN becomes null."""
     if not isinstance(table.records, Mapping):
         return json.dumps(list(table.records), ensure_ascii=False, indent=1) + "\n"
-    parts = []
+    entries = []
     for name, frame in table.records.items():
         if isinstance(frame, Mapping):
-            parts.append(f"{json.dumps(name)}: {json.dumps(_strict(frame), allow_nan=False)}")
+            entries.append(f"{json.dumps(name)}: {json.dumps(_strict(frame), allow_nan=False)}")
             continue
         records = [_strict(record) for record in frame.to_dict("records")]
         lines = [json.dumps(record, allow_nan=False, ensure_ascii=False) for record in records]
-        parts.append(f"{json.dumps(name)}: [" + "".join(f"\n  {line}," for line in lines)[:-1] + "\n]")
-    parts.append(f'"notes": {json.dumps([*table.about, *table.warnings], ensure_ascii=False)}')
-    return "{" + ",\n".join(parts) + "}\n"
+        entries.append(f"{json.dumps(name)}: [" + "".join(f"\n  {line}," for line in lines)[:-1] + "\n]")
+    entries.append(f'"notes": {json.dumps([*table.about, *table.warnings], ensure_ascii=False)}')
+    return "{" + ",\n".join(entries) + "}\n"
 
 
 def _strict(value: Any) -> Any:

@@ -161,7 +161,7 @@ def widths_of(columns: Sequence[Column], texts: Sequence[Sequence[str]], width: 
 
 def line_of(cells: Iterable[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
     """Return the cells of a row side by side, on several lines where text wraps."""
-    parts = [
+    wrapped = [
         [
             line
             for text in cell.split("\n")
@@ -172,8 +172,8 @@ def line_of(cells: Iterable[str], columns: Sequence[Column], widths: Sequence[in
         for cell, width in zip(cells, widths, strict=True)
     ]
     lines = []
-    for number in range(max(map(len, parts), default=0)):
-        texts = [part[number] if number < len(part) else "" for part in parts]
+    for number in range(max(map(len, wrapped), default=0)):
+        texts = [part[number] if number < len(part) else "" for part in wrapped]
         filled_up = (padded(*aligned) for aligned in zip(texts, columns, widths, strict=True))
         lines.append((" " * GAP).join(filled_up).rstrip())
     return "\n".join(lines)

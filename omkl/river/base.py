@@ -47,15 +47,15 @@ class _Columns:
 
     def row(self, x: Mapping[Hashable, Any], learn: bool) -> tuple[list[int], list[float], int]:
         """Return columns and values of a row, ascending and without zeros, and how many columns there are."""
-        of, x = self.of, x if type(x) is dict else _mapping(x)
+        column_of, x = self.of, x if type(x) is dict else _mapping(x)
         numbers = x if _are_finite(x.values()) else {name: _number(name, entry) for name, entry in x.items()}
-        if not of.keys() >= x.keys():
-            of = of if learn else dict(of)
-            for name in sorted(x.keys() - of.keys(), key=_by_number):
-                of[name] = len(of)
-        kept = [(of[name], value) for name, value in numbers.items() if value != 0]
+        if not column_of.keys() >= x.keys():
+            column_of = column_of if learn else dict(column_of)
+            for name in sorted(x.keys() - column_of.keys(), key=_by_number):
+                column_of[name] = len(column_of)
+        kept = [(column_of[name], value) for name, value in numbers.items() if value != 0]
         kept.sort()
-        return [column for column, _ in kept], [value for _, value in kept], len(of)
+        return [column for column, _ in kept], [value for _, value in kept], len(column_of)
 
 
 def _are_finite(values: Collection[Any]) -> bool:
@@ -65,8 +65,8 @@ def _are_finite(values: Collection[Any]) -> bool:
 
 def _by_number(name: Hashable) -> list[tuple[int, str]]:
     """Sort x2 before x10, as arrays have them; a row's own order may not matter, as river's checks ask."""
-    parts = re.split(r"(\d+)", str(name))
-    return [(int(part) if part.isdecimal() else -1, part) for part in parts]
+    pieces = re.split(r"(\d+)", str(name))
+    return [(int(part) if part.isdecimal() else -1, part) for part in pieces]
 
 
 def _mapping(x: Any) -> dict[Hashable, Any]:
@@ -347,8 +347,8 @@ class Classifier(Model, base.Classifier):
             P = class_probabilities(self._model, self.__dict__.get("_calibration"), rows)[0].tolist()
             if self._many is not None:
                 return dict(zip(self._many, P, strict=True))
-            known = {label: P[int(sign > 0)] for sign, label in sorted(self._labels.items())}
-            return known if len(known) == 2 else dict.fromkeys(known, 1.0)
+            shares = {label: P[int(sign > 0)] for sign, label in sorted(self._labels.items())}
+            return shares if len(shares) == 2 else dict.fromkeys(shares, 1.0)
 
     def _begin_labels(self) -> None:
         given = list(getattr(self, "classes", None) or [])
@@ -367,8 +367,8 @@ class Classifier(Model, base.Classifier):
             way_out = "river.multiclass.OneVsOneClassifier uses this model for each pair of labels"
             if self._multiclass:
                 way_out = f"after {MOST_KEPT} rows no label can be added; name all labels with classes="
-            known = sorted(map(repr, self._labels.values()))
-            raise ValueError(f"the label {y!r} is a third one besides {known}; {way_out}")
+            labels = sorted(map(repr, self._labels.values()))
+            raise ValueError(f"the label {y!r} is a third one besides {labels}; {way_out}")
         self._many = [self._labels[-1.0], self._labels[1.0], y]
         rows = [(columns, values, float(sign > 0), w) for columns, values, sign, w in self._kept]
         stream, weights = stream_of(rows, 3)

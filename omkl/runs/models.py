@@ -15,8 +15,8 @@ from omkl.config.learners import check_classes, learner_specs
 from omkl.data.dataset import MANY, from_arrays, in_rows_of, warn_of_offsets
 from omkl.data.orders import rounds_of
 from omkl.data.preparing.new_rows import (
-    Doubts,
     Rows,
+    Tally,
     described_data,
     labels_of_model,
     prepared_rows,
@@ -145,36 +145,36 @@ def load_model(path: Path) -> SavedModel:
     return SavedModel(learner, progress, {"data": "", **about})
 
 
-def rows_of_file(model: SavedModel, path: Path, labelled: bool) -> tuple[Iterator[Rows], Doubts]:
+def rows_of_file(model: SavedModel, path: Path, labelled: bool) -> tuple[Iterator[Rows], Tally]:
     """Return the rows of a file in parts, as the model's data were prepared, and what is to be said of them.
 
     What is to be said is complete when all parts have been taken. labelled: whether they must have labels
     Raises UserError, also while the parts are taken, for a file that does not fit the model.
     """
-    doubts = Doubts(path)
+    tally = Tally(path)
 
     def check(examples: Examples, kept: int) -> None:
         rounds = model.progress.rounds + kept if labelled else 1
-        _check(model.learner, examples.indptr, examples.values, rounds, str(doubts.path))
+        _check(model.learner, examples.indptr, examples.values, rounds, str(tally.path))
 
-    return rows_like(model.about, model.learner.d, path, labelled, doubts, check), doubts
+    return rows_like(model.about, model.learner.d, path, labelled, tally, check), tally
 
 
 def rows_in_memory(
     model: SavedModel, X: Any, y: Any = None, labelled: bool = False
-) -> tuple[Iterator[Rows], Doubts]:
+) -> tuple[Iterator[Rows], Tally]:
     """Return rows of a frame, an array (n, d) or a sparse matrix as one part, and what is to be said of them.
 
     y: labels (n,), None where they are unknown or a column    labelled: whether each row must have a label.
     Raises UserError for what does not fit the model.
     """
     learner, about, where = model.learner, model.about, Path("data")
-    doubts = Doubts(where)
+    tally = Tally(where)
     if recipe := about.get("recipe") and Recipe.from_json(about["recipe"]):
         table = of_frame(
             _frame_of(X, [column.name for column in recipe.columns]), where, recipe.preparation, recipe.texts
         )
-        examples, there, kept = prepared_rows(recipe, table, labelled and y is None, doubts)
+        examples, there, kept = prepared_rows(recipe, table, labelled and y is None, tally)
         labels = in_rows_of(X, y)[kept] if y is not None else examples.labels if there else None
         count = len(table)
     else:
@@ -190,12 +190,12 @@ def rows_in_memory(
     _check(learner, examples.indptr, examples.values, model.progress.rounds + count, "data")
     if labelled and labels is None:
         raise UserError("data: no labels to learn from; give them with y=..., or label=... of a frame")
-    doubts.rows, doubts.kept, numbers = count, len(kept), None
+    tally.rows, tally.kept, numbers = count, len(kept), None
     if labels is not None:
         labels = labels if labels.dtype.kind in "iuf" else labels.astype(str)
-        numbers = labels_of_model(labels, about, where, labelled, doubts)
+        numbers = labels_of_model(labels, about, where, labelled, tally)
     arrays = examples.indptr, examples.indices, examples.values
-    return iter([Rows(*arrays, numbers, kept + 1, 1, count + 1, {})]), doubts
+    return iter([Rows(*arrays, numbers, kept + 1, 1, count + 1, {})]), tally
 
 
 def _frame_of(X: Any, columns: list[str]) -> Any:

@@ -238,8 +238,8 @@ def _other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str
     stored = store.cells(columns=(*names, "source", "revision"), where={"algo": learners})
     for row in stored.to_dict("records"):
         row["pool_spec"] = row["pool_spec"] if isinstance(row["pool_spec"], dict) else None
-        now = sources.get(dumps([row[each] for each in names], sort_keys=True))
-        if row["source"] and now and row["source"] != now:
+        current = sources.get(dumps([row[column] for column in names], sort_keys=True))
+        if row["source"] and current and row["source"] != current:
             counts[row["algo"], f"{row['revision']} with another source"] += 1
     return counts
 
@@ -369,8 +369,8 @@ class Others:
     own: the name of this run's own file    since: when it began, as of time.time()
     """
 
-    def __init__(self, store: Path, own: str, since: float) -> None:
-        self._folder, self._own, self._since = store / "cells", own, since
+    def __init__(self, store_path: Path, own: str, since: float) -> None:
+        self._folder, self._own, self._since = store_path / "cells", own, since
         self._finished: set[str] = set()
         self._read: dict[str, int] = {}  # how many bytes of each file
         self._due = 0.0
@@ -405,9 +405,9 @@ class Others:
             self._finished.update(line.key for line in lines if line and line.status == "ok")
 
 
-def in_own_order(cells: list[Item], store: Path, own_file: str) -> list[Item]:
+def in_own_order(cells: list[Item], store_path: Path, own_file: str) -> list[Item]:
     """Return the cells in the order given, or in one of this writer's own where it is not alone."""
-    if any(name != own_file for name in writers(store)):
+    if any(name != own_file for name in writers(store_path)):
         return random.Random(own_file).sample(cells, len(cells))
     return cells
 
@@ -415,12 +415,14 @@ def in_own_order(cells: list[Item], store: Path, own_file: str) -> list[Item]:
 _others: Callable[..., Others] = cache(Others)  # of this process
 
 
-def unless_finished(store: Path, own_file: str, since: float, run: Callable[[Cell], Any], cell: Cell) -> Any:
+def unless_finished(
+    store_path: Path, own_file: str, since: float, run: Callable[[Cell], Any], cell: Cell
+) -> Any:
     """Run a cell, or return TAKEN where another writer of the store has finished it; see `Others`.
 
     It is looked for again when the cell can begin at once: reading the data may take longer than many cells.
     """
-    others = _others(store, own_file, since)
+    others = _others(store_path, own_file, since)
     if others.finished(cell.key):
         return TAKEN
     cell.data.load()

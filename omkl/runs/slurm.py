@@ -129,14 +129,14 @@ def _chunks(plan: Plan, missing: Iterable[str], suspects: set[str]) -> list[list
 
 def _described(plan: Plan, cells: list[Cell]) -> list[dict[str, Any]]:
     """Return a chunk's cells as plain data: plans, each on one data set, that expand to these and more."""
-    parts = []
+    sets = []
     for _, group in groupby(cells, key=lambda cell: cell.data.content_hash):
         alike = list(group)
         settings = [
             {"algo": cell.spec.name, "params": cell.params, "pool": cell.pool, "scaling": cell.scaling}
             for cell in alike
         ]
-        parts.append(
+        sets.append(
             {
                 **alike[0].data.to_json(),
                 "settings": list({dumps(setting): setting for setting in settings}.values()),
@@ -146,7 +146,7 @@ def _described(plan: Plan, cells: list[Cell]) -> list[dict[str, Any]]:
                 "test": absolute(plan.test),
             }
         )
-    return parts
+    return sets
 
 
 def _plan(part: dict[str, Any]) -> Plan:
@@ -286,7 +286,7 @@ def start(folder: str) -> None:
 # ------------------------------------------------------------------ the jobs of a store
 
 
-def states_of_jobs(store: Path) -> tuple[dict[str, str], str]:
+def states_of_jobs(store_path: Path) -> tuple[dict[str, str], str]:
     """Return the state of submitted cells by key, and why squeue does not answer (empty where it does).
 
     A cell is "queued" or "running" (then its job has begun). Where squeue does not answer, as on another
@@ -295,7 +295,7 @@ def states_of_jobs(store: Path) -> tuple[dict[str, str], str]:
     cells: dict[str, str] = {}
     queue: dict[str, str] | None = None
     silence = ""
-    for folder, cluster, jobs in _submissions(store):
+    for folder, cluster, jobs in _submissions(store_path):
         if cluster == "local":
             live = _processes(folder, jobs)
         else:
@@ -308,13 +308,13 @@ def states_of_jobs(store: Path) -> tuple[dict[str, str], str]:
     return cells, silence
 
 
-def died_at(store: Path, ended: set[str]) -> dict[str, Path]:
+def died_at(store_path: Path, ended: set[str]) -> dict[str, Path]:
     """Return the cells at which begun jobs are or died, with the job's log.
 
     It is the first of a job's cells that has not ended, finished or failed.
     """
     cells: dict[str, Path] = {}
-    for folder, _, jobs in _submissions(store):
+    for folder, _, jobs in _submissions(store_path):
         for number, job in enumerate(jobs):
             chunk = folder / f"{number}.json"
             if begun(chunk).exists():
@@ -329,9 +329,9 @@ def write_content(path: Path, content: dict[str, Any]) -> None:
         file.write(dumps(content).encode())
 
 
-def _submissions(store: Path) -> Iterator[tuple[Path, str, list[str]]]:
+def _submissions(store_path: Path) -> Iterator[tuple[Path, str, list[str]]]:
     """Yield folder, cluster and job ids (of chunk 0, 1, ...) of each submission, oldest first."""
-    for path in sorted((store / FOLDER).glob("*/jobs.json")):
+    for path in sorted((store_path / FOLDER).glob("*/jobs.json")):
         if content := _read(path):
             yield path.parent, content["cluster"], content["jobs"]
 

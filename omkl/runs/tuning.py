@@ -193,7 +193,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             )
         if rule.by:
             judging_on(rule.by, [data.task])
-        (start, stop), held = parts(plan, data)
+        (start, stop), validation = parts(plan, data)
         lengths = tuple(rule.lengths(stop - start))
         for setting in plan.settings:
             if not setting.fits(data.task, data.name):
@@ -213,7 +213,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
                 order="file" if plan.order == "file" else "permuted",
             )
             rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
-            reported = replace(plan_of_data, settings=trials[:1], rounds=held)
+            reported = replace(plan_of_data, settings=trials[:1], rounds=validation)
             every.append(Race(trials, rungs, lengths, reported, rule, space))
     return every
 
@@ -358,12 +358,12 @@ def pools_to_try(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> lis
     """
     if setting.pool is None or {"pool", f"{setting.learner}.pool"} & set(fixed):
         return []
-    spec, made = learner_spec(setting.learner), [setting.pool]
+    spec, pools = learner_spec(setting.learner), [setting.pool]
     for pool in kernel_pools(rule.pools):
         with contextlib.suppress(UserError):  # a pool that is not for the learner
             spec.check_pool(pool)
-            made.append(pool)
-    distinct = list({pool["name"]: pool for pool in made}.values())
+            pools.append(pool)
+    distinct = list({pool["name"]: pool for pool in pools}.values())
     return distinct if len(distinct) > 1 else []
 
 
@@ -381,11 +381,11 @@ def searched_scaling(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) ->
 
 def scalings_to_try(first: Setting, task: str, fixed: Iterable[str] = ()) -> list[dict[str, Any]]:
     """Return the ways to scale the streams of a learner among which it chooses, that of its setting first."""
-    made = [first.scaling]
+    scalings = [first.scaling]
     for name in searched_scaling(first.spec, task, fixed):
         if name != "scale" or not needs_stored_rows(first.kernels):
-            made += [_toggled(scaling, name) for scaling in made]
-    return made
+            scalings += [_toggled(scaling, name) for scaling in scalings]
+    return scalings
 
 
 def _toggled(scaling: dict[str, Any], name: str) -> dict[str, Any]:
@@ -421,8 +421,8 @@ class Space:
         params, rest = dict(self.first.params), list(point[len(self.axes) :])
         scaling = _share(self.scalings, rest.pop() if len(self.scalings) > 1 else 0.0)
         for axis, share in zip(self.axes, point, strict=False):
-            value, known = axis.form.at(share), params[axis.name]
-            params[axis.name] = check_kernel(with_part(known, axis.part, value)) if axis.part else value
+            value, param = axis.form.at(share), params[axis.name]
+            params[axis.name] = check_kernel(with_part(param, axis.part, value)) if axis.part else value
         try:
             learner_spec(self.first.learner).check_together(params)
         except UserError:

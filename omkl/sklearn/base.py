@@ -103,8 +103,13 @@ class OnlineLearner(Copied, BaseEstimator):
 
     def _is_one_row(self, X: Any) -> bool:
         """Whether a row may be learnt without what many rows need."""
-        known = self.__dict__
-        return "_model" in known and known.get(CLASS_WEIGHT) is None and self._is_plain(X) and len(X) == 1
+        attributes = self.__dict__
+        return (
+            "_model" in attributes
+            and attributes.get(CLASS_WEIGHT) is None
+            and self._is_plain(X)
+            and len(X) == 1
+        )
 
     def _learn_row(self, x: np.ndarray, y: Any, classes: Any) -> OnlineLearner:
         columns = np.flatnonzero(x)
@@ -277,8 +282,8 @@ class OnlineLearner(Copied, BaseEstimator):
         Of a learner whose prediction is linear: AROW, and those with one linear kernel. Not with
         ``scale="online"``, which scales a row with itself.
         """
-        made = self._at(sp.eye_array(self.n_features_in_, format="csr")) - self._at(self._origin)
-        return made.ravel() if self.task == "regression" else made.T
+        coefficients = self._at(sp.eye_array(self.n_features_in_, format="csr")) - self._at(self._origin)
+        return coefficients.ravel() if self.task == "regression" else coefficients.T
 
     @property
     def intercept_(self) -> np.ndarray:

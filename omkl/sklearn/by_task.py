@@ -92,11 +92,11 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
 
     def _one_label(self, y: Any) -> np.ndarray | None:
         """Return the label (1,) of one row as the learner takes it, None where it needs a closer look."""
-        known = self.classes_.tolist()
-        if type(y) is not np.ndarray or y.shape != (1,) or (label := y.item()) not in known:
+        labels = self.classes_.tolist()
+        if type(y) is not np.ndarray or y.shape != (1,) or (label := y.item()) not in labels:
             return None
-        number = float(known.index(label))
-        return np.array([number if len(known) > 2 else 2.0 * number - 1.0])
+        number = float(labels.index(label))
+        return np.array([number if len(labels) > 2 else 2.0 * number - 1.0])
 
     def _target(self, y: Any, T: int, classes: Any, reset: bool) -> np.ndarray:
         if not reset and classes is None and T == 1 and (one := self._one_label(y)) is not None:
@@ -104,17 +104,17 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         labels = _column(self, y, T, "label")
         if reset:
             check_classification_targets(labels)
-            known = np.unique(labels if classes is None else classes)
-            if not self._spec.takes(len(known)):
+            classes_seen = np.unique(labels if classes is None else classes)
+            if not self._spec.takes(len(classes_seen)):
                 raise ValueError(
                     "Only binary classification is supported. The type of the target is "
-                    f"{type_of_target(known)}: y has {len(known)} classes; "
+                    f"{type_of_target(classes_seen)}: y has {len(classes_seen)} classes; "
                     "sklearn.multiclass.OneVsRestClassifier uses this estimator for each of them"
                 )
-            if len(known) < 2:
+            if len(classes_seen) < 2:
                 remedy = "for data in parts, partial_fit takes both as classes="
-                raise ValueError(f"y has one class, {known.tolist()[0]!r}; two are needed ({remedy})")
-            self.classes_ = known
+                raise ValueError(f"y has one class, {classes_seen.tolist()[0]!r}; two are needed ({remedy})")
+            self.classes_ = classes_seen
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes={list(classes)} are not those of the first call, {self.classes_.tolist()}"
@@ -269,10 +269,12 @@ class WeightedClassifier(Classifier):
         if self.class_weight is None:
             return super()._row_weights(stream, weights, is_whole)
         place = stream.label if stream.label is not None else (stream.y > 0).astype(int)
-        each = _class_weights(self.class_weight, self.classes_, place, is_whole, type(self).__name__)
-        made = each[place] if weights is None else each[place] * weights
-        self._check_weights(stream, made, f"class_weight={self.class_weight}: weight", is_whole)
-        return made
+        weights_of_classes = _class_weights(
+            self.class_weight, self.classes_, place, is_whole, type(self).__name__
+        )
+        row_weights = weights_of_classes[place] if weights is None else weights_of_classes[place] * weights
+        self._check_weights(stream, row_weights, f"class_weight={self.class_weight}: weight", is_whole)
+        return row_weights
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **others: Any) -> Any:
         self._refuse(others)
@@ -298,7 +300,7 @@ def _class_weights(
     given: the argument class_weight    place (n,): the classes of the rows by number    is_whole: whether
     these are all rows, which "balanced" needs    name: of the estimator
     """
-    known = classes.tolist()
+    labels = classes.tolist()
     if isinstance(given, str) and given == "balanced":
         if not is_whole:
             raise ValueError(
@@ -308,22 +310,22 @@ def _class_weights(
                 "frequency distributions. Pass the resulting weights as the class_weight parameter, "
                 "dict(zip(classes, weights))."
             )
-        return len(place) / (len(known) * np.bincount(place, minlength=len(known)))
+        return len(place) / (len(labels) * np.bincount(place, minlength=len(labels)))
     if not isinstance(given, Mapping):
         raise ValueError(
             f"{name}: class_weight must be None, 'balanced' or a mapping of classes to weights, "
             f"got {show(given)}"
         )
-    other = [label for label in given if label not in known]
-    if other and not given.keys() >= {*known}:  # as scikit-learn: a class more does no harm
-        raise ValueError(f"{name}: class_weight has the class {other[0]!r}, but the classes are {known}")
+    other = [label for label in given if label not in labels]
+    if other and not given.keys() >= {*labels}:  # as scikit-learn: a class more does no harm
+        raise ValueError(f"{name}: class_weight has the class {other[0]!r}, but the classes are {labels}")
     try:
-        made = np.array([given.get(label, 1.0) for label in known], np.float64)
+        class_weights = np.array([given.get(label, 1.0) for label in labels], np.float64)
     except (TypeError, ValueError):
-        made = np.zeros(1)
-    if not (np.isfinite(made).all() and (made > 0).all()):
+        class_weights = np.zeros(1)
+    if not (np.isfinite(class_weights).all() and (class_weights > 0).all()):
         raise ValueError(f"{name}: each weight of class_weight must be a number > 0, got {given}")
-    return made
+    return class_weights
 
 
 class WeightedRegressor(Regressor):

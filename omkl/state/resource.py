@@ -76,8 +76,8 @@ class Setup:
 
     def _value(self, name: str) -> Any:
         few = self.d if self.d <= FEW else 0
-        known = {"m": self.m, "d": self.d, "few": few, **self.slots, **self.params, "members": self.members}
-        return known[name]
+        sizes = {"m": self.m, "d": self.d, "few": few, **self.slots, **self.params, "members": self.members}
+        return sizes[name]
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,9 @@ class Declared:
 
     def check(self, name: Any, *more: str) -> None:
         """Raise ValueError for a name that is neither a hyperparameter nor one of ``more``."""
-        known = [*self.hyperparameters, *more]
-        if name not in known:
-            raise ValueError(f"{name!r} is not a hyperparameter{suggest(str(name), known)}")
+        names = [*self.hyperparameters, *more]
+        if name not in names:
+            raise ValueError(f"{name!r} is not a hyperparameter{suggest(str(name), names)}")
 
 
 def products(side: str) -> list[tuple[int, list[str]]]:

@@ -126,13 +126,13 @@ def bytes_needed(state: State, setup: Setup) -> dict[str, int]:
 
 def bytes_stored(state: State, setup: Setup, T: int, nnz: int) -> tuple[int, int]:
     """Return the bytes of a state whatever the stream, and those of what T rounds can store at most."""
-    each = 8 * setup.m + 32 + 12 * nnz // max(T, 1) + (4 * setup.m + 4 if setup.many else 0)
+    bytes_of_vector = 8 * setup.m + 32 + 12 * nnz // max(T, 1) + (4 * setup.m + 4 if setup.many else 0)
     bounds, slots = set(limits(state)), 0
     for resource in state.values():
         sizes = bounds & set(resource.sizes())
         if sizes and all(isinstance(setup.params[name], int) for name in sizes):
             slots += 8 * resource.numbers(setup)
-    return sum(bytes_needed(state, setup).values()), _most_stored(state, setup, T) * each + slots
+    return sum(bytes_needed(state, setup).values()), _most_stored(state, setup, T) * bytes_of_vector + slots
 
 
 def held_bytes(*parts: Any) -> int:
@@ -204,21 +204,24 @@ def load(state: State, arrays: Arrays, setup: Setup) -> dict[str, Any]:
     The plain arrays come first, since they have as many numbers as there are kernels, features and slots.
     Raises ValueError for arrays that `save` would not have made.
     """
-    parts = split(state, arrays, setup.params)
+    arrays_by_resource = split(state, arrays, setup.params)
     setup = replace(
-        setup, slots={name: _rows(arrays_of) for name, arrays_of in parts.items() if state[name].elastic}
+        setup,
+        slots={
+            name: _rows(arrays_of) for name, arrays_of in arrays_by_resource.items() if state[name].elastic
+        },
     )
-    with_stores = [name for name in parts if state[name].record or state[name].frequencies]
+    with_stores = [name for name in arrays_by_resource if state[name].record or state[name].frequencies]
     values: dict[str, Any] = {}
-    for name in sorted(parts, key=with_stores.__contains__):
+    for name in sorted(arrays_by_resource, key=with_stores.__contains__):
         if name == next(iter(with_stores), None) and sum(bytes_needed(state, setup).values()) > memory():
             raise ValueError("the learner's state is larger than this machine's memory")
         with _naming(name):
-            values[name] = state[name].load(parts[name], setup)
+            values[name] = state[name].load(arrays_by_resource[name], setup)
     for name, value in values.items():
         with _naming(name):
             state[name].check(value, values, state)
-    return {name: values[name] for name in parts}
+    return {name: values[name] for name in arrays_by_resource}
 
 
 def _rows(arrays: Arrays) -> int:
@@ -236,13 +239,13 @@ def _naming(resource: str) -> Iterator[None]:
 def split(state: State, arrays: Arrays, params: Mapping[str, Any]) -> dict[str, Arrays]:
     """Return the arrays of each resource. Raises ValueError for one of a resource that is not there."""
     left_out = absent(state, params)
-    parts: dict[str, Arrays] = {name: {} for name in state if name not in left_out}
+    arrays_by_resource: dict[str, Arrays] = {name: {} for name in state if name not in left_out}
     for name, array in arrays.items():
         resource, _, part = name.partition(".")
-        if resource not in parts:
+        if resource not in arrays_by_resource:
             raise ValueError(f"there is no array '{name}'")
-        parts[resource][part] = array
-    return parts
+        arrays_by_resource[resource][part] = array
+    return arrays_by_resource
 
 
 def add_classes(state: State, arrays: Arrays, setup: Setup) -> Arrays:

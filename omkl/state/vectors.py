@@ -116,19 +116,19 @@ class Expanding(Stores):
     def vectors(self, value: Any, d: int) -> tuple[np.ndarray, sp.csr_array]:
         n = value.n_sv_union[0]
         indptr, stop = value.indptr[: n + 1], value.indptr[n]
-        parts = (value.values[:stop].copy(), value.indices[:stop].copy(), indptr.copy())
-        return value.origin[:n].copy(), sp.csr_array(parts, shape=(n, d))
+        csr = (value.values[:stop].copy(), value.indices[:stop].copy(), indptr.copy())
+        return value.origin[:n].copy(), sp.csr_array(csr, shape=(n, d))
 
     def coefficients(self, value: Any) -> np.ndarray:
         n = value.n_sv_union[0]
         A = value.A[:, :n].copy()
         if value.class_of is None:
             return A
-        sides, made = value.class_of[:, :n], np.zeros((*A.shape, value.n_sv_per_class.shape[1]))
+        sides, per_class = value.class_of[:, :n], np.zeros((*A.shape, value.n_sv_per_class.shape[1]))
         kernel, vector = np.nonzero(A)
-        made[kernel, vector, sides[-1, vector]] = A[kernel, vector]
-        made[kernel, vector, sides[kernel, vector]] = -A[kernel, vector]
-        return made
+        per_class[kernel, vector, sides[-1, vector]] = A[kernel, vector]
+        per_class[kernel, vector, sides[kernel, vector]] = -A[kernel, vector]
+        return per_class
 
     def save(self, value: Any) -> Arrays:
         n = int(value.n_sv_union[0])

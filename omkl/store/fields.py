@@ -64,10 +64,10 @@ def _is_counts(value: list | dict) -> bool:
             isinstance(row, list) and len(row) == len(value) and _only(row, int) for row in value
         )
     C, lists = value.get("classes"), [value.get(name) for name in ("true", "predicted", "counts")]
-    parts = [part for part in lists if isinstance(part, list) and _only(part, int)]
-    if type(C) is not int or len(parts) < len(lists) or len(set(map(len, parts))) > 1:
+    counts = [part for part in lists if isinstance(part, list) and _only(part, int)]
+    if type(C) is not int or len(counts) < len(lists) or len(set(map(len, counts))) > 1:
         return False
-    true, predicted, _ = parts
+    true, predicted, _ = counts
     return all(0 <= place < C for place in true) and all(-1 <= place < C for place in predicted)  # -1: cut
 
 
@@ -239,14 +239,14 @@ def cell_key(setting: Mapping[str, Any]) -> str:
     prints them. A float and an int of the same value differ (1.0, 1): the configuration has already given
     every value its declared type. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
     """
-    parts = {field.key: setting.get(field.name) for field in KEYED}
-    if parts["own"] is None:  # of registered data, and of other tasks
-        del parts["own"]
-    if "scale" in (parts["params"] or {}):
-        parts["scaling"] = SCALING
-    if pool := parts["pool"]:
-        parts["pool"] = {"normalise": pool["normalise"], "kernels": pool["kernels"]}
-    return hashlib.sha256(dumps(parts, sort_keys=True).encode()).hexdigest()
+    identity = {field.key: setting.get(field.name) for field in KEYED}
+    if identity["own"] is None:  # of registered data, and of other tasks
+        del identity["own"]
+    if "scale" in (identity["params"] or {}):
+        identity["scaling"] = SCALING
+    if pool := identity["pool"]:
+        identity["pool"] = {"normalise": pool["normalise"], "kernels": pool["kernels"]}
+    return hashlib.sha256(dumps(identity, sort_keys=True).encode()).hexdigest()
 
 
 def dumps(value: Any, sort_keys: bool = False) -> str:
@@ -286,15 +286,15 @@ class CellMeasures:
 
     def column(self, name: str) -> np.ndarray:
         """Return a field of each cell as a number, NaN where it has none."""
-        known = name in self._cells and self._cells[name].notna().any()
-        return self._cells[name].to_numpy().astype(float) if known else np.full(len(self._cells), np.nan)
+        has_values = name in self._cells and self._cells[name].notna().any()
+        return self._cells[name].to_numpy().astype(float) if has_values else np.full(len(self._cells), np.nan)
 
     def _of_counts(self) -> dict[str, np.ndarray]:
-        made = {name: np.full(len(self._cells), np.nan) for name in ("balanced_pct", "kappa", "macro_f1")}
+        measures = {name: np.full(len(self._cells), np.nan) for name in ("balanced_pct", "kappa", "macro_f1")}
         for places, counts in _counts(self._cells["hits"].to_numpy()):
             for name, rates in of_counts(counts).items():
-                made[name][places] = rates
-        return made
+                measures[name][places] = rates
+        return measures
 
 
 def of_counts(counts: np.ndarray) -> dict[str, np.ndarray]:
@@ -304,12 +304,12 @@ def of_counts(counts: np.ndarray) -> dict[str, np.ndarray]:
     with np.errstate(invalid="ignore", divide="ignore"):
         taken = np.where(taken[:, :1] < 0, np.nan, taken)  # a matrix that was cut
         chance = (whole * taken).sum(axis=1) / T**2
-        made = {
+        measures = {
             "balanced_pct": 1.0 - mean_there(right / whole),
             "kappa": (right.sum(axis=1) / T - chance) / (1.0 - chance),
             "macro_f1": mean_there(2.0 * right / (whole + taken)),
         }
-    return {name: np.where(np.isfinite(rates), rates, np.nan) for name, rates in made.items()}
+    return {name: np.where(np.isfinite(rates), rates, np.nan) for name, rates in measures.items()}
 
 
 def mean_there(values: np.ndarray) -> np.ndarray:
@@ -323,8 +323,8 @@ def _counts(hits: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     sizes = np.array([len(one) if isinstance(one, bytes) else 0 for one in hits.tolist()])
     for size in np.unique(sizes[sizes > 0]).tolist():
         places = np.flatnonzero(sizes == size)
-        for some in np.array_split(places, len(places) * size // (8 * _TOGETHER) + 1):
-            yield some, np.frombuffer(b"".join(hits[some]), "<i8").reshape(len(some), 3, -1)
+        for chunk in np.array_split(places, len(places) * size // (8 * _TOGETHER) + 1):
+            yield chunk, np.frombuffer(b"".join(hits[chunk]), "<i8").reshape(len(chunk), 3, -1)
 
 
 # -------------------------------------------------------------------- of lists and provenance
@@ -377,11 +377,11 @@ def with_extra(cells: "pd.DataFrame") -> "pd.DataFrame":
     if not set(EXTRA).isdisjoint(cells):
         return cells
     none = [None] * len(cells)
-    made = {
+    columns = {
         name: np.fromiter(map(make, cells.get(field, none)), object, len(cells))
         for name, (field, make) in EXTRA.items()
     }
-    return cells.assign(**made)
+    return cells.assign(**columns)
 
 
 @contextlib.contextmanager

@@ -62,8 +62,8 @@ def deciding_versions() -> dict[str, str]:
     """
     digest = hashlib.sha256()
     for folder in extensions():
-        parts = [*folder.glob("*.py"), *folder.glob("algorithms/*.py"), *folder.glob("conf/algo/*.yaml")]
-        for path in sorted(filter(Path.is_file, parts)):
+        paths = [*folder.glob("*.py"), *folder.glob("algorithms/*.py"), *folder.glob("conf/algo/*.yaml")]
+        for path in sorted(filter(Path.is_file, paths)):
             digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return _of_omkl() | ({EXTENSIONS: digest.hexdigest()[:12]} if extensions() else {})
 

@@ -207,7 +207,7 @@ class Store:
         change them in place.
         """
         names = list(dict.fromkeys(NAMES if columns is None else columns))
-        made: dict[str, list[Any]] = {name: [] for name in names}
+        values_of: dict[str, list[Any]] = {name: [] for name in names}
         latest: dict[str, tuple[tuple, int]] = {}  # rank and row of each key
         lines: Iterator[Line] = self.lines("cells", keys, "ok")
         if where:
@@ -220,13 +220,13 @@ class Store:
                     rank, earlier = line.rank, latest.get(line.key)
                     if earlier is None or rank >= earlier[0]:
                         latest[line.key] = rank, row
-                for name, values in made.items():
+                for name, values in values_of.items():
                     values += _GETTERS[name](batch)
                 count += len(batch)
             if len(latest) < count:
                 rows = [row for _, row in latest.values()]
-                made = {name: [values[row] for row in rows] for name, values in made.items()}
-            return _table(made)
+                values_of = {name: [values[row] for row in rows] for name, values in values_of.items()}
+            return _table(values_of)
 
     def curves(self, keys: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the newest curve of each key that has one."""
@@ -301,14 +301,14 @@ _BATCH = 2**10  # lines held at a time, beside the values of their columns
 def _table(columns: dict[str, list[Any]]) -> "pd.DataFrame":
     import pandas as pd
 
-    made: dict[str, Any] = {}
+    series: dict[str, Any] = {}
     for name, values in columns.items():
         if name in _OBJECTS:  # pandas need not look for types where there are only objects
-            made[name] = pd.Series(values, dtype=object)
+            series[name] = pd.Series(values, dtype=object)
         else:
             array = np.array(values)
-            made[name] = values if array.dtype == object else array
-    return pd.DataFrame(made, columns=list(columns), copy=False)
+            series[name] = values if array.dtype == object else array
+    return pd.DataFrame(series, columns=list(columns), copy=False)
 
 
 def newest_lines(lines: Iterable[Line]) -> dict[str, Line]:
@@ -320,22 +320,22 @@ def newest_lines(lines: Iterable[Line]) -> dict[str, Line]:
     return latest
 
 
-def writer_lock(store: Path, name: str) -> Path:
+def writer_lock(store_path: Path, name: str) -> Path:
     """Return the lock file that the writer of ``cells/NAME`` and ``curves/NAME`` holds."""
-    return store / "locks" / f"{name}.lock"
+    return store_path / "locks" / f"{name}.lock"
 
 
-def writers(store: Path) -> list[str]:
+def writers(store_path: Path) -> list[str]:
     """Return the names of the files that runs write to, or did when they were killed."""
-    return [path.name.removesuffix(".lock") for path in (store / "locks").glob("*.jsonl.lock")]
+    return [path.name.removesuffix(".lock") for path in (store_path / "locks").glob("*.jsonl.lock")]
 
 
-def remove_ownerless(store: Path) -> None:
+def remove_ownerless(store_path: Path) -> None:
     """Remove what killed processes left in a store: lock files and half-written files that nobody holds."""
-    for path in (store / "locks").glob("*.jsonl.lock"):
+    for path in (store_path / "locks").glob("*.jsonl.lock"):
         if stat.S_ISREG(path.lstat().st_mode) and (lock := hold_lock(path)):
             lock.release()
             path.unlink(missing_ok=True)
     for folder in FOLDERS:
-        for path in (store / folder).glob(PARTS):
+        for path in (store_path / folder).glob(PARTS):
             remove_unused(path)

@@ -133,13 +133,13 @@ def prune(
     counts: Counter[tuple[str, str]] = Counter()
     busy = []
     removed_keys: dict[str, str] = {}
-    now = _now(sources or {}) if old else {}
+    current = _now(sources or {}) if old else {}
     for folder in FOLDERS:
         counts[folder, UNFINISHED] += len([*(store.path / folder).glob(PARTS)])
     with alone(store) if really else contextlib.nullcontext():
         for folder in FOLDERS:
             seen = {path: _state(path) for path in store.files(folder)}
-            for path, lines in _spent(seen, folder, now, torn, removed_keys).items():
+            for path, lines in _spent(seen, folder, current, torn, removed_keys).items():
                 if lines and really and not rewrite_file(store, path, seen[path], lines):
                     busy.append(path)
                     continue
@@ -157,7 +157,7 @@ def _now(sources: Mapping[str, str]) -> Now:
     return {spec.name: (spec, sources.get(spec.name) or None) for spec in learner_specs().values()}
 
 
-def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: dict[str, str]) -> Places:
+def _spent(paths: Iterable[Path], folder: str, current: Now, torn: bool, removed: dict[str, str]) -> Places:
     """Return by file the numbers of the lines to remove, and why; adds old cells to ``removed``, by key."""
     spent: Places = {path: {} for path in paths}
     best: dict[str, tuple[tuple, Path, int]] = {}
@@ -166,7 +166,7 @@ def _spent(paths: Iterable[Path], folder: str, now: Now, torn: bool, removed: di
         with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
             for _, line in scan(path, folder, None, None, broken):
                 if folder == "cells" and (
-                    why := _old(line.shared, *now.get(line.shared["algo"], (None, None)))
+                    why := _old(line.shared, *current.get(line.shared["algo"], (None, None)))
                 ):
                     removed[line.key] = why
                 if line.key in removed:

@@ -95,14 +95,14 @@ def inputs_are_untouched(name: str) -> None:
     learner, trace = one_pass(name, data, "paper16", order)
     assert_same(before, {f: getattr(data, f) for f in fields}, "after the pass")
     with tempfile.TemporaryDirectory() as folder:
-        parts: dict[str, Any] = {}
+        mapped_arrays: dict[str, Any] = {}
         for f in fields:
             np.save(Path(folder, f), getattr(data, f))
-            parts[f] = np.load(Path(folder, f"{f}.npy"), mmap_mode="r")
-        mapped, trace_mapped = one_pass(name, dataclasses.replace(data, **parts), "paper16", order)
+            mapped_arrays[f] = np.load(Path(folder, f"{f}.npy"), mmap_mode="r")
+        mapped, trace_mapped = one_pass(name, dataclasses.replace(data, **mapped_arrays), "paper16", order)
         assert_same(traced(trace), traced(trace_mapped), "of mapped data")
         assert_same(state(learner), state(mapped), "of mapped data")
-        del parts, mapped, trace_mapped
+        del mapped_arrays, mapped, trace_mapped
 
 
 def block_size_changes_no_bit(
@@ -151,17 +151,17 @@ def a_cut_pass_equals_one_pass(
     """A pass cut anywhere, learnt in parts, equals one pass; scored: each part is scored before."""
     data, over = STREAMS[stream](), {**kernel_of(name), **over}
     learner, trace = one_pass(name, data, **over)
-    parts = new_learner(name, MIXED, data.d, block=block, rounds=data.T, **over)
+    cut_learner = new_learner(name, MIXED, data.d, block=block, rounds=data.T, **over)
     ends = [0, *sorted(cuts), data.T]
     traces = []
     for start, stop in itertools.pairwise(ends):
         fresh = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(start, stop))
         if scored:
-            parts.run(fresh, learn=False)
-        traces.append(traced(parts.run(fresh)[0]))
+            cut_learner.run(fresh, learn=False)
+        traces.append(traced(cut_learner.run(fresh)[0]))
     joined = {k: np.concatenate([t[k] for t in traces]) for k in traces[0]}
     assert_same(traced(trace), joined, f"cut at {ends}")
-    assert_same(state(learner), state(parts), f"cut at {ends}")
+    assert_same(state(learner), state(cut_learner), f"cut at {ends}")
 
 
 def scoring_changes_nothing(name: str) -> None:

@@ -137,8 +137,8 @@ def _row(
     if bound.kernel not in (None, MEAN):
         kernel = name_of(kernels[bound.kernel])
     if bound.mixture:
-        parts = sorted(zip(bound.mixture, map(name_of, kernels), strict=True), key=lambda part: -part[0])
-        kernel = " + ".join(f"{share:.2g} {name}" for share, name in parts if share >= 0.005)
+        shares = sorted(zip(bound.mixture, map(name_of, kernels), strict=True), key=lambda part: -part[0])
+        kernel = " + ".join(f"{share:.2g} {name}" for share, name in shares if share >= 0.005)
     notes = list(bound.notes)
     if bound.values is None:  # of each repetition as it was
         notes += ["in expectation"] if spec.stochastic and bound.value is not None else []

@@ -299,18 +299,18 @@ class _Spa(NamedTuple):
         return self.case.within(i, self.eta * root, 0.0) / 2.0, self.eta * root * root
 
 
-def _one_kernel(theorem: str, spa: _Spa, parts: Callable[..., tuple[float, float]]) -> Bound:
+def _one_kernel(theorem: str, spa: _Spa, bound_terms: Callable[..., tuple[float, float]]) -> Bound:
     """Lemma 1: E sum_t (loss(f_t) - loss(f)), f with the least of the right-hand side and sum loss.
 
     The one kernel has the largest weight, so that it is looked at in every round.
     """
-    loss, rest = parts(0)
+    loss, rest = bound_terms(0)
     observed = tuple(run.hinge_loss - loss for run in spa.case.runs)
     return Bound(theorem, rest, REGRET, kernel=0, objective=loss, observed=observed)
 
 
 def _loss(
-    theorem: str, spa: _Spa, parts: Callable[..., tuple[float, float]], gamma: float, delta: float
+    theorem: str, spa: _Spa, bound_terms: Callable[..., tuple[float, float]], gamma: float, delta: float
 ) -> Bound:
     """Theorem 1: E sum_t loss(f_t) <= mu (ln(1/gamma) E sum_t loss_i + ln m) / (1 - gamma), p_t >= delta.
 
@@ -327,20 +327,22 @@ def _loss(
     def total(loss: float) -> float:
         return mu * (math.log(1.0 / gamma) * loss + math.log(case.m)) / (1.0 - gamma)
 
-    regret, i = case.least(lambda i: sum(parts(i)) / delta)
-    printed, _ = case.least(lambda i: parts(i, delta)[0] + parts(i, delta)[1] / delta)
+    regret, i = case.least(lambda i: sum(bound_terms(i)) / delta)
+    printed, _ = case.least(lambda i: bound_terms(i, delta)[0] + bound_terms(i, delta)[1] / delta)
     note = (
         "with the comparator's loss divided by delta, as its proof needs; a mistake costs a loss of 1 or more"
     )
     return Bound(
-        theorem, total(regret), kernel=i, printed=total(printed), notes=(note,), objective=parts(i)[0]
+        theorem, total(regret), kernel=i, printed=total(printed), notes=(note,), objective=bound_terms(i)[0]
     )
 
 
-def _vectors(theorem: str, spa: _Spa, parts: Callable[..., tuple[float, float]], unit: list[bool]) -> Bound:
+def _vectors(
+    theorem: str, spa: _Spa, bound_terms: Callable[..., tuple[float, float]], unit: list[bool]
+) -> Bound:
     """Theorem 2: E sum_t Z_i <= min(alpha T / beta, the bound of sum_t p_t loss(f_t) / beta)."""
     most = spa.alpha * spa.case.T / spa.beta
-    value = sum(min(most, sum(parts(i)) / spa.beta) for i in range(spa.case.m) if unit[i])
+    value = sum(min(most, sum(bound_terms(i)) / spa.beta) for i in range(spa.case.m) if unit[i])
     value += most * unit.count(False)
     notes = ["summed over the kernels"]
     notes += [] if all(unit) else [f"only alpha T / beta for kernels without {_KAPPA}"]

@@ -296,8 +296,8 @@ def targets_of(case: Case) -> list[Target]:
     """Return the moving target of each repetition, none where the stream's means are not known."""
     from omkl.data.orders import known_centres
 
-    known = [known_centres(run.cell.data, run.cell.order, run.cell.rep) for run in case.runs]
-    return [_target(case, run, *steps) for run, steps in zip(case.runs, known, strict=True) if steps]
+    centres = [known_centres(run.cell.data, run.cell.order, run.cell.rep) for run in case.runs]
+    return [_target(case, run, *steps) for run, steps in zip(case.runs, centres, strict=True) if steps]
 
 
 def _target(case: Case, run: Repetition, every: int, centres: np.ndarray) -> Target:

@@ -157,8 +157,8 @@ def _best_function(run: "Repetition", case: Case) -> tuple[int, Functions]:
     batch = case.batch
     if dataset.content_hash != batch.content:  # another realisation of a stream
         batch = Batch(dataset, batch.spec, len(batch.picked))
-    made = ((i, of_kernel(run.rounds.seen, batch, order, i)) for i in range(batch.m))
-    return min(made, key=lambda one: one[1].objective)
+    functions = ((i, of_kernel(run.rounds.seen, batch, order, i)) for i in range(batch.m))
+    return min(functions, key=lambda one: one[1].objective)
 
 
 def _sigma2(kernel: dict) -> float:
@@ -232,14 +232,14 @@ class Limits:
 
 def covering(first: int, last: int) -> list[tuple[int, int]]:
     """Return the algorithm's intervals, as first round and level, whose union is rounds first .. last."""
-    made = []
+    intervals = []
     while first <= last:
         level = (first & -first).bit_length() - 1
         while first + (1 << level) - 1 > last:
             level -= 1
-        made.append((first, level))
+        intervals.append((first, level))
         first += 1 << level
-    return made
+    return intervals
 
 
 def equal_parts(T: int, count: int) -> list[tuple[int, int]]:
@@ -277,8 +277,8 @@ def _path(theorem: str, case: Case, limits: list[Limits]) -> Bound:
         total = float(rounds.losses.sum() - ahead.sum())
         T, found = len(ahead), []
         for count in (1 << k for k in range(T.bit_length()) if SHORTEST << k <= max(T, SHORTEST)):
-            each = [kernel_limit.regret(*part) for part in equal_parts(T, count)]
-            found.append(total + sum(limit - regret for limit, regret, *_ in each))
+            regrets = [kernel_limit.regret(*part) for part in equal_parts(T, count)]
+            found.append(total + sum(limit - regret for limit, regret, *_ in regrets))
         values.append(min(found))
         observed.append(total)
     notes = ("V of (30) is infinite; in its place the path's distance from fixed functions of parts",)

@@ -91,21 +91,23 @@ class Column:
         if self.kind == WORDS:
             different, place = distinct_texts(table.text(self.name))
             fold = self.folding
-            known, words = (np.array(list(map(fold, column)), object) for column in (self.parts, different))
-            return (words[:, None] == known).astype(float)[place]
+            categories, words = (
+                np.array(list(map(fold, column)), object) for column in (self.parts, different)
+            )
+            return (words[:, None] == categories).astype(float)[place]
         there = ~table.missing(self.name)
         texts = date_texts(self.name, table)
         different, place = distinct_texts(texts[there])
-        made = np.full((len(table), len(self.features)), np.nan)
-        made[there] = self._numbers(different)[place]
-        bad = there & ~np.isfinite(made[:, :1]).all(axis=1)
+        features = np.full((len(table), len(self.features)), np.nan)
+        features[there] = self._numbers(different)[place]
+        bad = there & ~np.isfinite(features[:, :1]).all(axis=1)
         if bad.any():
             row = int(np.argmax(bad))
             raise UserError(
                 f"{table.where(row)}: column '{self.name}' holds {show(texts[row])}, which is not "
                 f"{self.kind} as the others are; correct the cell, or remove the row"
             )
-        return made
+        return features
 
     def _numbers(self, texts: np.ndarray) -> np.ndarray:
         """Return the features of different texts, nan where one is no date."""
@@ -184,9 +186,9 @@ def decide(name: str, table: Table) -> Decision:
     if stop := _near_numbers(name, table, dates.count(None) < 0.5 * len(dates)):
         return Decision(stop=stop)
     if form.of_words == LETTERS:
-        parts = tuple(f"letter {place}" for place in range(1, max(map(len, different)) + 1))
-        said = f"the codes of {len(parts)} letters, for kernels of texts such as spectrum"
-        return Decision(Column(name, LETTERS, parts), said=said)
+        letters = tuple(f"letter {place}" for place in range(1, max(map(len, different)) + 1))
+        said = f"the codes of {len(letters)} letters, for kernels of texts such as spectrum"
+        return Decision(Column(name, LETTERS, letters), said=said)
     return _words(name, table)
 
 
@@ -217,11 +219,11 @@ def _dates(name: str, table: Table, texts: Iterable[str], form: str) -> Decision
         return Decision(stop=_offsets_differ(name, table, shown))
     days = np.array([day for day, _ in read])
     clock = bool((days != np.floor(days)).any())
-    parts = ("days",) if table.form.dates == "ordinal" else (*_DAYS, *(("hour",) if clock else ()))
-    said = "dates as " + (", ".join(parts) if len(parts) > 1 else "days since the first")
+    features = ("days",) if table.form.dates == "ordinal" else (*_DAYS, *(("hour",) if clock else ()))
+    said = "dates as " + (", ".join(features) if len(features) > 1 else "days since the first")
     said = f"{form} that are {said}" if form else said
     said += f", in local time (offset {offsets[0]})" if offsets[0] else ""
-    return Decision(Column(name, DATE, parts, float(np.floor(days.min())), offsets[0]), said=said)
+    return Decision(Column(name, DATE, features, float(np.floor(days.min())), offsets[0]), said=said)
 
 
 def _offsets_differ(name: str, table: Table, shown: str) -> Stop:

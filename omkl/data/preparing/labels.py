@@ -165,12 +165,12 @@ def class_numbers(
         _check_classes(names, numbers, len(labels), where)
         numbers_of_classes = [-1.0, 1.0] if len(names) == 2 else np.arange(float(len(names)))
         return np.array(numbers_of_classes)[place], names
-    find, known = finder(mapping), [float(number) for number in mapping.values()]
+    find, given_numbers = finder(mapping), [float(number) for number in mapping.values()]
     found = [find(name) for name in names]
     if None in found:
         unknown = names[found.index(None)]
         raise UserError(f"{where}: label {show(unknown)}; expected one of {', '.join(mapping)}")
-    return np.array([known[number] for number in found if number is not None])[place], None
+    return np.array([given_numbers[number] for number in found if number is not None])[place], None
 
 
 def y_of(labels: np.ndarray, task: str, where: str) -> tuple[np.ndarray, Classes]:

@@ -41,7 +41,7 @@ class Rows(NamedTuple):
 
 
 @dataclass
-class Doubts:
+class Tally:
     """What is to be said of the rows of a file, counted over its parts: what the model does not know or take.
 
     kept: rows that were not left out    unseen: words by column    unknown: labels
@@ -80,18 +80,18 @@ class Doubts:
                 f"{self.path}: {shortlist(list(map(str, sorted(new)))).join(columns)} beyond those of the "
                 f"training data and left out: {counted(new.total(), 'value')} in {counted(self.kept, 'row')}"
             )
-        doubts = []
+        faults = []
         if self.kept < self.rows:
-            doubts.append(left_out_rows(self.recipe, self.rows - self.kept, self.rows))
+            faults.append(left_out_rows(self.recipe, self.rows - self.kept, self.rows))
         if self.unknown:
             texts = [f"{shown(text)} ({count})" for text, count in self.unknown.most_common()]
             total = self.unknown.total()
             are = "is" if total == 1 else "are"
-            doubts.append(f"{total} of {self.labels} labels {are} unknown to the model: {shortlist(texts)}")
+            faults.append(f"{total} of {self.labels} labels {are} unknown to the model: {shortlist(texts)}")
         if 0 < self.unlabelled < self.labels:
             have = "has" if self.unlabelled == 1 else "have"
-            doubts.append(f"{self.unlabelled} of {self.labels} rows {have} no label")
-        return [*notes, f"{self.path}: {'; '.join(doubts)}"] if doubts else notes
+            faults.append(f"{self.unlabelled} of {self.labels} rows {have} no label")
+        return [*notes, f"{self.path}: {'; '.join(faults)}"] if faults else notes
 
 
 def described_data(data: DataRef) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def rows_like(
     d: int,
     path: Path,
     labelled: bool,
-    doubts: Doubts,
+    tally: Tally,
     check: Callable[[Examples, int], None] = lambda examples, kept: None,
 ) -> Iterator[Rows]:
     """Return the rows of a file in parts, as the data were prepared that `described_data` describes.
@@ -142,9 +142,9 @@ def rows_like(
         raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}{hint}")
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     if not recipe and format_of(path).is_table:
-        known = about.get("data") or "other data"
-        raise UserError(f"{path} is a table; the model was trained on {known}, not on one")
-    doubts.path = path
+        training_data = about.get("data") or "other data"
+        raise UserError(f"{path} is a table; the model was trained on {training_data}, not on one")
+    tally.path = path
     preparation = Preparation(index_base=about.get("index_base", 1), qid="drop")
     texts = None
     if recipe:
@@ -152,58 +152,60 @@ def rows_like(
 
     def parts() -> Iterator[Rows]:
         for part in parts_of(path, preparation, None, PART, texts):
-            start, ids, there = doubts.rows, {}, True
+            start, ids, there = tally.rows, {}, True
             if isinstance(part, Examples):
                 examples, kept, rows = part, np.arange(len(part.labels)), len(part.labels)
             else:
                 assert recipe is not None
-                examples, there, kept = prepared_rows(recipe, part, labelled, doubts)
+                examples, there, kept = prepared_rows(recipe, part, labelled, tally)
                 ids, rows = recipe.ids(part), len(part)
-            doubts.rows, doubts.kept = start + rows, doubts.kept + len(kept)
+            tally.rows, tally.kept = start + rows, tally.kept + len(kept)
             largest = int(examples.indices.max(initial=-1)) + 1
             if largest > d and format_of(path) is not LIBSVM:
                 raise UserError(f"{path}: column {largest}; the model has {counted(d, 'feature')}")
             if largest > d:
-                examples = _known_columns(examples, d, preparation, doubts)
-            check(examples, doubts.kept)
+                examples = _known_columns(examples, d, preparation, tally)
+            check(examples, tally.kept)
             if labelled and not there:
                 name = recipe.label if recipe else ""
                 raise UserError(f"{path}: no column '{name}' with the labels to learn from")
-            y = labels_of_model(examples.labels, about, path, labelled, doubts) if there else None
+            y = labels_of_model(examples.labels, about, path, labelled, tally) if there else None
             arrays = examples.indptr, examples.indices, examples.values
             yield Rows(*arrays, y, start + kept + 1, start + 1, start + rows + 1, ids)
 
     return parts()
 
 
-def _known_columns(examples: Examples, d: int, preparation: Preparation, doubts: Doubts) -> Examples:
+def _known_columns(examples: Examples, d: int, preparation: Preparation, tally: Tally) -> Examples:
     """Return LIBSVM rows without the columns beyond the first d, which were 0 in all rows of training."""
-    known = examples.indices < d
-    new = examples.indices[~known] + int(preparation.index_base)
-    doubts.new_columns.update(new.tolist())
-    indptr = np.append(0, np.cumsum(known))[examples.indptr]
-    return examples._replace(indptr=indptr, indices=examples.indices[known], values=examples.values[known])
+    has_column = examples.indices < d
+    new = examples.indices[~has_column] + int(preparation.index_base)
+    tally.new_columns.update(new.tolist())
+    indptr = np.append(0, np.cumsum(has_column))[examples.indptr]
+    return examples._replace(
+        indptr=indptr, indices=examples.indices[has_column], values=examples.values[has_column]
+    )
 
 
 def prepared_rows(
-    recipe: Recipe, table: Table, labelled: bool, doubts: Doubts
+    recipe: Recipe, table: Table, labelled: bool, tally: Tally
 ) -> tuple[Examples, bool, np.ndarray]:
     """Return the rows of a table that are kept, whether they have labels, and which they are.
 
     What is to be said of the table's words is added to ``doubts``.
     """
     X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
-    doubts.said |= dict.fromkeys(table.notes)
-    doubts.recipe = recipe
+    tally.said |= dict.fromkeys(table.notes)
+    tally.recipe = recipe
     for column in recipe.columns:
-        doubts.gaps[column.name] += int(table.missing(column.name)[kept].sum())
+        tally.gaps[column.name] += int(table.missing(column.name)[kept].sum())
     for name, words in recipe.unseen(table, kept).items():
-        doubts.unseen.setdefault(name, Counter()).update(words)
+        tally.unseen.setdefault(name, Counter()).update(words)
     return dense(X, np.empty(len(kept)) if labels is None else labels), labels is not None, kept
 
 
 def labels_of_model(
-    labels: np.ndarray, about: dict[str, Any], path: Path, strict: bool, doubts: Doubts
+    labels: np.ndarray, about: dict[str, Any], path: Path, strict: bool, tally: Tally
 ) -> np.ndarray:
     """Return the labels as the learner takes them, nan where one is not known.
 
@@ -215,22 +217,22 @@ def labels_of_model(
     if task != "classification":
         y[there] = targets(labels[there], str(path))
     else:
-        known = about["classes"]
+        classes = about["classes"]
         names, place, _ = distinct(labels[there])
         if recipe.get("preparation", {}).get("positive") is not None:
-            find = finder([known[1], known[0], *recipe.get("alike", [])])
+            find = finder([classes[1], classes[0], *recipe.get("alike", [])])
             numbers = [1.0 if find(name) == 0 else -1.0 for name in names]
         else:
-            find, values = finder(known), (-1.0, 1.0) if len(known) == 2 else range(len(known))
+            find, values = finder(classes), (-1.0, 1.0) if len(classes) == 2 else range(len(classes))
             found = [find(name) for name in names]
             if strict and None in found:
-                label, near = names[found.index(None)], suggest(names[found.index(None)], map(str, known))
-                raise UserError(f"{path}: label {show(label)}{near}; the model knows {_and(known)}")
+                label, near = names[found.index(None)], suggest(names[found.index(None)], map(str, classes))
+                raise UserError(f"{path}: label {show(label)}{near}; the model knows {_and(classes)}")
             numbers = [math.nan if number is None else values[number] for number in found]
         y[there] = np.array(numbers, float)[place]
-        doubts.unknown.update(names[number] for number in place[np.isnan(y[there])])
-    doubts.labels += len(labels)
-    doubts.unlabelled += int(np.count_nonzero(~there)) if task != "novelty" else 0
+        tally.unknown.update(names[number] for number in place[np.isnan(y[there])])
+    tally.labels += len(labels)
+    tally.unlabelled += int(np.count_nonzero(~there)) if task != "novelty" else 0
     return y
 
 

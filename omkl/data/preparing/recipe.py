@@ -80,8 +80,8 @@ class Recipe:
                 helps = "" if new or not gaps.all() else "; missing=mean fills them in"
                 raise UserError(f"{table.path}: every row has a missing value{helps}")
         rows = slice(None) if kept.all() else kept
-        parts = (self._features(column, table, new)[rows] for column in self.columns)
-        X = _sparse(parts, table) if table.sparse else np.column_stack(list(parts))
+        blocks = (self._features(column, table, new)[rows] for column in self.columns)
+        X = _sparse(blocks, table) if table.sparse else np.column_stack(list(blocks))
         return X, None if labels is None else labels[kept], np.flatnonzero(kept)
 
     def _check_labels(self, labels: np.ndarray, missing: np.ndarray, table: Table, new: bool) -> None:
@@ -112,8 +112,8 @@ class Recipe:
         for column in self.columns:
             if column.kind == WORDS:
                 fold, texts = column.folding, table.text(column.name)[kept]
-                known = set(map(fold, column.parts))
-                found[column.name] = Counter(text for text in texts if text and fold(text) not in known)
+                seen = set(map(fold, column.parts))
+                found[column.name] = Counter(text for text in texts if text and fold(text) not in seen)
         return found
 
     def _features(self, column: Column, table: Table, new: bool) -> np.ndarray:
@@ -251,15 +251,15 @@ def choice_of(table: Table) -> TableChoice:
     if stop := stop_of_label(label, table):
         chosen.stops.append(stop)
     for name in (name for name in names if name not in {label, *ids, *left_out}):
-        made = decide(name, table)
-        if made.stop:
-            chosen.stops.append(made.stop)
-        elif made.column:
-            chosen.columns[name] = made.column
+        decision = decide(name, table)
+        if decision.stop:
+            chosen.stops.append(decision.stop)
+        elif decision.column:
+            chosen.columns[name] = decision.column
         else:
-            chosen.left_out[name] = made.left_out
-        if made.said:
-            said.setdefault(made.said, []).append(f"'{name}'")
+            chosen.left_out[name] = decision.left_out
+        if decision.said:
+            said.setdefault(decision.said, []).append(f"'{name}'")
     chosen.said.extend(f"{', '.join(columns_said)}: {what}" for what, columns_said in said.items())
     return chosen
 
@@ -373,8 +373,8 @@ def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
         notes += note_on_codes(recipe.label, y, "whose rows are left out")
     examples = dense(X, labels)
     raw = table.raw.get(recipe.label)
-    made = dataset_of(table.path.name, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
-    return made, recipe
+    dataset = dataset_of(table.path.name, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
+    return dataset, recipe
 
 
 def described(recipe: Recipe) -> list[Described]:
@@ -399,7 +399,7 @@ def _unfilled(recipe: Recipe, table: Table, X: Any) -> Any:
     return replace(recipe, columns=columns).apply(table)[0]
 
 
-def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
+def _sparse(blocks: Iterable[np.ndarray], table: Table) -> Any:
     """Return the features, (T, 1 or more) each, side by side as a scipy.sparse.csr_array.
 
     Raises UserError where that takes more memory than a file may.
@@ -407,7 +407,7 @@ def _sparse(parts: Iterable[np.ndarray], table: Table) -> Any:
     import scipy.sparse as sp  # 0.15 s
 
     entries, d, T, stored = [], 0, 0, 0
-    for part in parts:
+    for part in blocks:
         rows, columns = np.nonzero(part)
         entries.append((rows, columns + d, part[rows, columns]))
         T, d, stored = len(part), d + part.shape[1], stored + len(rows)

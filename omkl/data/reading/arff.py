@@ -58,14 +58,14 @@ def read_arff(
             continue
         usual = kind[0] if isinstance(kind, list) else "0" if lines.kinds[place] == "number" else ""
         listed = np.array([usual, *cells[place]], object)  # the first is what rows do not list
-        if name in texts or (made := number_column(listed, form)) is None:
+        if name in texts or (parsed := number_column(listed, form)) is None:
             columns[name] = np.full(len(index), usual, object)
             columns[name][rows[place]] = cells[place]
         else:
-            column = np.full(len(index), made[0][0])
-            column[rows[place]] = made[0][1:]
-            columns[name] = pd.arrays.SparseArray(column, fill_value=made[0][0])
-            words[name] = {word: rows[place][at - 1] for word, at in made[1].items()}
+            column = np.full(len(index), parsed[0][0])
+            column[rows[place]] = parsed[0][1:]
+            columns[name] = pd.arrays.SparseArray(column, fill_value=parsed[0][0])
+            words[name] = {word: rows[place][at - 1] for word, at in parsed[1].items()}
     yield table_of(path, columns, index, form, texts, words, sparse=sparse, last=True)
 
 

@@ -231,13 +231,13 @@ def read_delimited(
     as_text = set(texts)
     while True:
         rows = _blocks(path, delimiter, limit, skipped, form, count)
-        parts = _parts(rows, path, form, as_text, delimiter)
+        table_parts = _parts(rows, path, form, as_text, delimiter)
         if count is not None:
-            for layout, columns, lines, gaps in parts:
+            for layout, columns, lines, gaps in table_parts:
                 if len(lines):
                     yield table_of(path, columns, lines, form, layout.texts, gaps, named=layout.named)
             return
-        found = list(parts)
+        found = list(table_parts)
         kinds: dict[str, set[np.dtype]] = {}
         for _, columns, _, _ in found:
             for name, values in columns.items():
@@ -284,18 +284,18 @@ def _split(block: _Rows, delimiter: str) -> Iterator[list[str]]:
         yield _fields(line.decode(), delimiter)
 
 
-def _whole(path: Path, parts: list[_Part], form: Preparation) -> Table:
+def _whole(path: Path, table_parts: list[_Part], form: Preparation) -> Table:
     """Return the table of these parts, without columns at the end that have neither a name nor a value."""
-    index = np.concatenate([np.empty(0, np.int64), *(lines for _, _, lines, _ in parts)])
+    index = np.concatenate([np.empty(0, np.int64), *(lines for _, _, lines, _ in table_parts)])
     if not len(index):
         raise UserError(f"{path}: no examples in it")
-    layout, begin, gaps = parts[0][0], 0, dict[str, GapWords]()
-    for _, _, lines, gaps_of_part in parts:
+    layout, begin, gaps = table_parts[0][0], 0, dict[str, GapWords]()
+    for _, _, lines, gaps_of_part in table_parts:
         for name, found in gaps_of_part.items():
             for word, row in found.items():
                 gaps.setdefault(name, {}).setdefault(word, row + begin)
         begin += len(lines)
-    columns = {name: np.concatenate([part[1].pop(name) for part in parts]) for name in layout.names}
+    columns = {name: np.concatenate([part[1].pop(name) for part in table_parts]) for name in layout.names}
     ends = 0
     for name in layout.names[len(layout.names) - layout.blank :][::-1]:
         values = columns[name]
@@ -444,8 +444,8 @@ def _columns(
         columns = {name: np.array(texts, object) for name, texts in zip(layout.names, cells, strict=True)}
     gaps: dict[str, GapWords] = {}
     for name, values in columns.items():
-        if values.dtype == object and name not in layout.texts and (made := number_column(values, form)):
-            columns[name], gap_words = made
+        if values.dtype == object and name not in layout.texts and (parsed := number_column(values, form)):
+            columns[name], gap_words = parsed
             gaps |= {name: gap_words} if gap_words else {}
     return columns, block.lines.astype(np.int64), gaps
 

@@ -184,8 +184,8 @@ def read_json(
         if not isinstance(row, dict):
             raise UserError(f'{where}: not a JSON object such as {{"x": 1, "y": "no"}}')
         if odd := next((name for name, value in row.items() if isinstance(value, dict | list)), None):
-            held = "an object" if isinstance(row[odd], dict) else "a list"
-            raise UserError(f"{where}: {show(odd)} holds {held}; write a number or a text for each key")
+            content = "an object" if isinstance(row[odd], dict) else "a list"
+            raise UserError(f"{where}: {show(odd)} holds {content}; write a number or a text for each key")
         if row.keys() - names.keys():
             names |= dict.fromkeys(row)
             check_width(len(names), where)
@@ -392,10 +392,10 @@ def check_settings(spec: str, path: Path, preparation: Preparation) -> None:
             continue
         able = _taking(key)
         words = preparation.words_of(other for other in (*OF_TABLES, *OF_LIBSVM) if _taking(other) == able)
-        titles = " or ".join(dict.fromkeys(known.title for known in able)) if len(able) < 5 else "tables"
-        endings = ", ".join(ending for known in able for ending in known.endings)
+        titles = " or ".join(dict.fromkeys(taking.title for taking in able)) if len(able) < 5 else "tables"
+        endings = ", ".join(ending for taking in able for ending in taking.endings)
         raise UserError(f"data={spec}: {words} is for {titles} ({endings})")
 
 
 def _taking(key: str) -> list[Format]:
-    return [known for known in FORMATS if key in known.settings]
+    return [file_format for file_format in FORMATS if key in file_format.settings]

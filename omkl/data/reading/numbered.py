@@ -60,7 +60,7 @@ def read_libsvm(
     blocks = list(
         itertools.chain.from_iterable(_libsvm_blocks(path, limit, base, drop_qid) for path in paths)
     )
-    labels, counts, indices, values = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    labels, counts, indices, values = (np.concatenate(arrays) for arrays in zip(*blocks, strict=True))
     return _of_block(labels, counts, indices, values, base)
 
 
@@ -102,17 +102,17 @@ def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, labels: np.nd
     return Examples(indptr, columns.astype(np.int32), values, labels, d)
 
 
-def joined(parts: Sequence[Examples]) -> Examples:
+def joined(blocks: Sequence[Examples]) -> Examples:
     """Return the rows of these parts, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    ends = np.cumsum([0] + [len(part.indices) for part in parts])
-    indptr = np.concatenate([[0], *(part.indptr[1:] + end for part, end in zip(parts, ends, strict=False))])
+    if len(blocks) == 1:
+        return blocks[0]
+    ends = np.cumsum([0] + [len(part.indices) for part in blocks])
+    indptr = np.concatenate([[0], *(part.indptr[1:] + end for part, end in zip(blocks, ends, strict=False))])
     indices, values, labels = (
-        np.concatenate([getattr(part, key) for part in parts]) for key in ("indices", "values", "labels")
+        np.concatenate([getattr(part, key) for part in blocks]) for key in ("indices", "values", "labels")
     )
-    d = max(part.d for part in parts)
-    return Examples(indptr.astype(np.int64), indices, values, labels, d, parts[0].base)
+    d = max(part.d for part in blocks)
+    return Examples(indptr.astype(np.int64), indices, values, labels, d, blocks[0].base)
 
 
 def dense(X: Any, labels: np.ndarray) -> Examples:

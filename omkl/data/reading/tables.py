@@ -159,19 +159,19 @@ def place_of(names: Sequence[str], wanted: str, key: str, path: Path) -> int:
     """
     if wanted in names:
         return names.index(wanted)
-    known = ", ".join(quoted(names[:8])) + (", ..." if len(names) > 8 else "")
+    columns = ", ".join(quoted(names[:8])) + (", ..." if len(names) > 8 else "")
     if wanted.isdecimal() and 1 <= int(wanted[:9]) <= len(names):
         if not any(name.isdecimal() and int(name[:9]) <= len(names) for name in names):
             return int(wanted) - 1
         raise UserError(
             f"{key}={wanted}: {path} has no column named {wanted}, and others have numbers as "
-            f"names; write a name: {known}"
+            f"names; write a name: {columns}"
         )
     near = suggest(wanted, names)
     meant = [name for name in names if f"'{name}'" in near and '"' in typed_setting(key, name)]
     near += f"; type {column_word(key, meant[0])}" if meant else ""
     raise UserError(
-        f"{key}={wanted}: {path} has no such column{near}; it has {counted(len(names), 'column')}: {known}"
+        f"{key}={wanted}: {path} has no such column{near}; it has {counted(len(names), 'column')}: {columns}"
     )
 
 
@@ -189,13 +189,13 @@ def label_place(names: Sequence[str], last: bool, wanted: Preparation, path: Pat
         return found[-1]
     if last:
         return len(names) - 1
-    known = ", ".join(quoted(names[:MOST_NAMED])) + (", ..." if len(names) > MOST_NAMED else "")
+    columns = ", ".join(quoted(names[:MOST_NAMED])) + (", ..." if len(names) > MOST_NAMED else "")
     if found:
         fault = f"the label may be column {' or '.join(show(names[i]) for i in found)}"
     else:
         fault = f"no column is called {', '.join(LABELS[:-1])} or {LABELS[-1]}"
     raise Stop(
-        f"{path}: {fault}; name the label's column with label=COLUMN; the columns are {known}",
+        f"{path}: {fault}; name the label's column with label=COLUMN; the columns are {columns}",
         {"label": names[(found or [len(names) - 1])[-1]]},
     )
 
@@ -290,8 +290,10 @@ def text_column(texts: np.ndarray, form: Preparation) -> tuple[np.ndarray, GapWo
     there = [word for word, is_gap in zip(words, missing, strict=True) if not is_gap]
     if there and all(len(word) > 2 and word[0] == word[-1] in "'`" for word in there):
         words = [word[1:-1].strip() if word[:1] in tuple("'`") else word for word in words]
-    made = np.array([None if is_gap else word for word, is_gap in zip(words, missing, strict=True)], object)
-    return made[place], _gap_words(texts, missing[place])
+    texts_or_none = np.array(
+        [None if is_gap else word for word, is_gap in zip(words, missing, strict=True)], object
+    )
+    return texts_or_none[place], _gap_words(texts, missing[place])
 
 
 def clean(text: str) -> str:
@@ -323,7 +325,7 @@ def table_of(
     """
     import pandas as pd
 
-    place, made, words, gaps = pd.Index(index), dict[str, Any](), dict(words or {}), numeric_gaps(form)
+    place, parsed, words, gaps = pd.Index(index), dict[str, Any](), dict(words or {}), numeric_gaps(form)
     for name, values in columns.items():
         gap_words: GapWords = {}
         if isinstance(values, np.ndarray) and values.dtype == object:
@@ -340,8 +342,8 @@ def table_of(
         words |= {name: {**words.get(name, {}), **gap_words}} if gap_words else {}
         if isinstance(values, np.ndarray) and values.dtype == object:
             values = pd.Series(values, place, object, copy=False)  # else pandas looks for a kind of its own
-        made[name] = values
-    return Table(path, pd.DataFrame(made, place, copy=False), form, words=words, **about)
+        parsed[name] = values
+    return Table(path, pd.DataFrame(parsed, place, copy=False), form, words=words, **about)
 
 
 def check_width(count: int, where: str) -> None:
@@ -429,10 +431,10 @@ def of_frame(
         else:
             columns[name] = values.array
     rows = np.arange(before + 1, before + len(frame) + 1)
-    made = table_of(path, columns, rows, form, texts, unit=": row ", raw=raw, notes=tuple(notes))
+    table = table_of(path, columns, rows, form, texts, unit=": row ", raw=raw, notes=tuple(notes))
     if not before and not (frame.index.dtype.kind == "i" and (frame.index == np.arange(len(frame))).all()):
-        made.index = frame.index
-    return made
+        table.index = frame.index
+    return table
 
 
 def _check_cells(values: Any, name: str, names: Sequence[str], path: Path, form: Preparation) -> None:
