@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl.errors import UserError, show, shown, suggest
-from omkl.paths import conf_folder, extensions, listed
+from omkl.paths import conf_folder, extensions, files_in
 
 GROUPS = ("algo", "data", "pool", "exec")  # of what a command names
 EXTENDED = ("algo", "data", "kernel", "pool", "paper")  # what a folder of OMKL_PATH may add to
@@ -171,7 +171,7 @@ def options(group: str) -> list[str]:
 
     Raises UserError for a file whose name is not a plain word.
     """
-    homes = [listed(home, "*.yaml") for home in folders(group)]
+    homes = [files_in(home, "*.yaml") for home in folders(group)]
     cached = _names.get(group)
     if cached is None or list(map(id, cached[0])) != list(map(id, homes)):
         paths = [path for home in homes for path in home if path.name[0] not in "._"]
@@ -394,7 +394,7 @@ def _register() -> None:
                 if results_filter is ObjectType.CONFIG
                 else [p.name for p in folder.iterdir() if p.is_dir()]
             )
-            files = [] if results_filter is ObjectType.GROUP else [p.stem for p in listed(folder, "*.yaml")]
+            files = [] if results_filter is ObjectType.GROUP else [p.stem for p in files_in(folder, "*.yaml")]
             return sorted(groups + files)
 
         def _file(self, config_path: str) -> Path:

@@ -75,7 +75,7 @@ def with_article(noun: str) -> str:
 CALLED: dict[str, str] = {}  # paths that messages call by another name, such as that of standard input
 
 
-def called(text: str) -> str:
+def with_user_paths(text: str) -> str:
     """Return a message with the paths in CALLED as their users call them."""
     for path, name in CALLED.items():
         text = text.replace(path, name)

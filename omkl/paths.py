@@ -121,7 +121,7 @@ def safe_children() -> Iterator[None]:
 _listed: dict[tuple[Path, str], tuple[int, tuple[Path, ...]]] = {}
 
 
-def listed(folder: Path, pattern: str) -> tuple[Path, ...]:
+def files_in(folder: Path, pattern: str) -> tuple[Path, ...]:
     """Return the files of a folder that fit a pattern, sorted: the same object until a file comes or goes."""
     try:
         changed = folder.stat().st_mtime_ns

@@ -335,7 +335,7 @@ TASK_ERROR = {  # the error of each task
 OF_PAPERS = {"regression": MEASURES["mse_e3"]}  # what a paper's own data sets are reported in
 
 
-def listed() -> list[Measure]:
+def listed_measures() -> list[Measure]:
     """Return the measures that lists show: of passes, and the errors on held-out rows, as all others have."""
     errors = ("", *(measure.name for measure in TASK_ERROR.values()))
     return [measure for measure in _ALL if measure.tasks and measure.held_out in errors]

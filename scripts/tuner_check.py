@@ -19,7 +19,7 @@ import numpy as np
 
 from omkl.config import Plan, Setting, learner_spec
 from omkl.config.kernel_kinds import check_kernel
-from omkl.config.parameters import WIDTH, Widths, params_text, with_part
+from omkl.config.parameters import WIDTH, WidthRange, params_text, with_part
 from omkl.errors import OmklError, UserError, counted
 from omkl.publications import Selection, read_paper
 from omkl.publications.paper import Paper, Run
@@ -104,7 +104,7 @@ def _with_others(
 
 def _width_axis(setting: Setting, task: str, fixed: list[str]) -> Any:
     searched = axes(learner_spec(setting.learner), task, fixed)
-    return next((axis for axis in searched if isinstance(axis.form, Widths)), None)
+    return next((axis for axis in searched if isinstance(axis.form, WidthRange)), None)
 
 
 def _width(setting: Setting, task: str, fixed: list[str]) -> float | None:

@@ -10,7 +10,7 @@ from hooks import coverage, learners, notebook, references
 from hooks.tables import ROOT, markdown
 from omkl.data import registry
 from omkl.store.fields import FIELDS, NOTHING
-from omkl.tasks import TASK_ERROR, listed
+from omkl.tasks import TASK_ERROR, listed_measures
 
 _RESULTS = ROOT / "results"
 _RELATIVE = re.compile(r"!?\[[^]]*\]\((?P<target>(?!https?:|#|/)[^)\s]+)\)(?: · )?")
@@ -54,7 +54,7 @@ def _of_results(link: re.Match[str]) -> str:
 
 def _datasets() -> str:
     text = ["# Data sets", ""]
-    entries = [registry.entry(name) for name in registry.names()]
+    entries = [registry.entry(name) for name in registry.registered_names()]
     text += [
         f"{len(entries)} registered data sets, from `conf/data`. [Data](data.md) says how to use them.",
         "",
@@ -144,7 +144,7 @@ def _measures() -> str:
                 "yes" if own.label else "",
                 f"`{own.name}_mean`",
             ]
-            for own in listed()
+            for own in listed_measures()
             if task in own.tasks
         ]
         head = ["name", "what it is", "formula", "unit", "better", "made from", "curve", "column"]

@@ -406,7 +406,7 @@ def load_model(path: str | Path) -> Model:
     """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for another file."""
     from omkl.runs import models
 
-    return Model(models.load_model(Path(path)))
+    return Model(models.load_saved(Path(path)))
 
 
 @in_python

@@ -86,7 +86,7 @@ def data_rows(sets: "Iterable[Registered] | None" = None) -> Rows:
     from omkl.data import registered, registry
 
     rows = []
-    for ref in sets or map(registered, registry.names()):
+    for ref in sets or map(registered, registry.registered_names()):
         where = {"embedded": "scikit-learn", "missing": "download" if ref.is_downloadable else "missing"}
         place = str(ref.files[0].parent) if ref.files else where.get(ref.state, ref.state)
         task = f"{ref.n_classes} classes" if ref.task == "classification" else ref.task
@@ -148,7 +148,7 @@ def paper_rows() -> Rows:
 
 def measure_rows() -> Rows:
     """Return what `omkl list measures` prints."""
-    from omkl.tasks import listed
+    from omkl.tasks import listed_measures
 
     return [
         {
@@ -157,7 +157,7 @@ def measure_rows() -> Rows:
             "better": measure.better,
             "meaning": measure.meaning,
         }
-        for measure in listed()
+        for measure in listed_measures()
     ]
 
 

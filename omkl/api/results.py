@@ -16,9 +16,9 @@ import numpy as np
 
 from omkl.api.call import Call
 from omkl.config import Plan
-from omkl.data.held_out import notes_on
+from omkl.data.held_out import held_out_notes
 from omkl.errors import UserError, counted, quoted, suggest
-from omkl.passes.cell import Cell, run_whole, stream_of
+from omkl.passes.cell import Cell, data_and_order, run_whole
 from omkl.reports.results_table import (
     USUAL,
     TableOptions,
@@ -103,7 +103,9 @@ class PlanResults:
         """Return the cells of a plan that has run."""
         expected = ReportPlan.of(plan, outcome.failed, command, outcome.stale)
         more = [
-            note for ref in plan.data for note in notes_on(plan.test, ref, plan.rounds, plan.order, plan.seed)
+            note
+            for ref in plan.data
+            for note in held_out_notes(plan.test, ref, plan.rounds, plan.order, plan.seed)
         ]
         return cls(plan, outcome, replace(expected, about_data=(*expected.about_data, *more)))
 
@@ -534,7 +536,7 @@ def rounds_frame(cell: Cell) -> "pd.DataFrame":
     import pandas as pd
 
     trace = run_whole(cell).trace
-    dataset, order = stream_of(cell)
+    dataset, order = data_and_order(cell)
     y = dataset.y[order]
     columns: dict[str, Any] = {"row": order, "score": trace.score}
     if dataset.task == "regression":

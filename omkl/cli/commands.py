@@ -365,7 +365,7 @@ def _read(folder: Path) -> None:
     from omkl.publications import read_paper
 
     def own(group: str) -> list[str]:
-        names = registry.names() if group == "data" else conf.options(group)
+        names = registry.registered_names() if group == "data" else conf.options(group)
         return [name for name in names if conf.file(group, name).is_relative_to(folder)]
 
     functions()

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from omkl.errors import OmklError, UserError, called, counted, without_controls
+from omkl.errors import OmklError, UserError, counted, with_user_paths, without_controls
 
 if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
@@ -27,7 +27,7 @@ class OutputLost(Exception):
 
 def print_status(text: str) -> None:
     """Print a message to stderr, which may contain a user's or a file's text."""
-    print(f"omkl: {printable_line(called(text))}", file=sys.stderr, flush=True)
+    print(f"omkl: {printable_line(with_user_paths(text))}", file=sys.stderr, flush=True)
 
 
 def complain(error: OmklError) -> int:

@@ -85,7 +85,7 @@ def data(args: Namespace, words: list[str]) -> int:
 
     if args.action == "look":
         return _look(args, words)
-    names = dict.fromkeys(words or (registry.names() if args.action in ("list", "verify") else ()))
+    names = dict.fromkeys(words or (registry.registered_names() if args.action in ("list", "verify") else ()))
     sets = list({ref.name: ref for ref in map(_registered, names)}.values())
     if args.action == "list":
         print_result(Table.of(data_rows(sets)).render(args.format))
@@ -285,7 +285,7 @@ def predict(args: Namespace, words: list[str]) -> int:
             check_writable(Path(args.out))
         except OSError as error:
             raise path_error(f"write {args.out}", error) from None
-    model = models.load_model(args.model)
+    model = models.load_saved(args.model)
     task = model.about["task"]
     if args.scores and task != "classification":
         raise UserError(f"--scores prints the scores of classes, but {args.model} is for {task}")

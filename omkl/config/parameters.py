@@ -74,7 +74,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Widths:
+class WidthRange:
     """Widths of a kernel between two multiples of the median distance, their logarithm uniform.
 
     part: of the kernel that they take the place of, sigma or gamma
@@ -93,7 +93,7 @@ class Widths:
         return f"{value_text(self.multiples.at(share))} median"
 
 
-Form = Range | Choices | Widths
+Form = Range | Choices | WidthRange
 Parsed = dict[str, dict[str, Form]]  # by task, and by part of a kernel
 
 
@@ -176,7 +176,7 @@ def _form(written: Any, domain: Any, check: Check, name: str) -> Form:
     if match[1] == "median":
         if name not in ("sigma", "gamma"):
             raise ValueError(f"{written!r} is for the width of a kernel, sigma or gamma")
-        widths = Widths(Range(low, high, True, False), name)
+        widths = WidthRange(Range(low, high, True, False), name)
         for share in (0.0, 1.0):
             check(widths.at(share))
         return widths

@@ -24,7 +24,7 @@ from omkl.config.request import ONLINE, Request, chosen_data, distinct_data
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
-from omkl.data.held_out import Stream, stream_of
+from omkl.data.held_out import Stream, held_out_stream
 from omkl.data.preparing.notes import IN_ORDER, WRITE_ALIKE
 from omkl.errors import UserError, counted, outside, shown, suggest
 from omkl.paths import store_folder
@@ -327,7 +327,7 @@ class Plan:
 
     def stream_of(self, data: "DataRef") -> Stream:
         """Return which rounds of a data set are learnt, and what is held out."""
-        return stream_of(data, self.rounds, self.test)
+        return held_out_stream(data, self.rounds, self.test)
 
     @property
     def has_choice(self) -> bool:

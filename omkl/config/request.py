@@ -388,7 +388,7 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]", decide: bool 
 
     task = request.task()
     prepare = _Preparing(request, task)
-    refs = [prepare.of(one) for one in data or request.names("data", registry.names())]
+    refs = [prepare.of(one) for one in data or request.names("data", registry.registered_names())]
     if decide:
         refs = [one.decided() if isinstance(one, UserFile | Frame) else one for one in refs]
     _check_settings(request, refs, task)

@@ -18,7 +18,7 @@ CUT = -1
 Stored = Sequence[Sequence[int]] | Mapping[str, Any]
 
 
-def counted(true: np.ndarray, predicted: np.ndarray, C: int) -> list[list[int]] | dict[str, Any]:
+def confusion_counts(true: np.ndarray, predicted: np.ndarray, C: int) -> list[list[int]] | dict[str, Any]:
     """Return the counts of T rounds as a cell holds them; true, predicted (T,) classes from 0."""
     places, counts = np.unique(true.astype(np.int64) * C + predicted, return_counts=True)
     if C <= DENSE:

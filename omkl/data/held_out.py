@@ -40,7 +40,7 @@ class HeldOut:
         return self.data if self.data is None or isinstance(self.data, Dataset) else self.data.load()
 
 
-def absolute(test: Test) -> Test:
+def absolute_test(test: Test) -> Test:
     """Return the value of ``test=`` as a process finds it that runs in another folder."""
     is_file = isinstance(test, str) and not registry.is_name(test)
     return str(Path(str(test)).expanduser().absolute()) if is_file else test
@@ -58,7 +58,7 @@ class Stream(NamedTuple):
     test: HeldOut | None
 
 
-def stream_of(data: DataRef, rounds: str | None, test: Test) -> Stream:
+def held_out_stream(data: DataRef, rounds: str | None, test: Test) -> Stream:
     """Return the stream of a data set; rounds, test: as of a plan.
 
     Raises UserError for what does not fit the data, and for a file that cannot be read.
@@ -110,7 +110,7 @@ def _other(test: str, data: DataRef) -> DataRef:
     return of_dataset(dataset)
 
 
-def notes_on(test: Test, data: DataRef, rounds: str | None, kind: str, seed: int) -> list[str]:
+def held_out_notes(test: Test, data: DataRef, rounds: str | None, kind: str, seed: int) -> list[str]:
     """Return notes on what is held out: what of it is new, and how many of its rows are learnt as well.
 
     rounds, kind, seed: those of a plan, and its order; a share is counted in the first repetition
@@ -125,7 +125,7 @@ def notes_on(test: Test, data: DataRef, rounds: str | None, kind: str, seed: int
     else:
         with warnings.catch_warnings(action="ignore"):  # the run warns of the order itself
             places, _ = order(data, kind, seed, 0)
-        at, of_which = stream_of(data, rounds, test), " of the first repetition"
+        at, of_which = held_out_stream(data, rounds, test), " of the first repetition"
         assert at.rounds
         assert at.test
         assert at.test.rows

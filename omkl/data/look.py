@@ -10,14 +10,14 @@ import numpy as np
 
 from omkl.data.dataset import Dataset
 from omkl.data.preparation import Preparation, Stop, column_word, in_shell
-from omkl.data.preparing.columns import DATE, LETTERS, WORDS, Column, date_texts
+from omkl.data.preparing.columns import DATE, LETTERS, WORDS, PreparedColumn, date_texts
 from omkl.data.preparing.notes import WRITE_ALIKE
 from omkl.data.preparing.recipe import TableChoice, choice_of, mended
 from omkl.data.reading import opening
 from omkl.data.reading.formats import check_settings, format_of, read_table
-from omkl.data.reading.tables import Table, of_frame
+from omkl.data.reading.tables import DataTable, of_frame
 from omkl.data.ref import DataRef, Frame, UserFile
-from omkl.errors import UserError, called, counted, quoted, shortlist
+from omkl.errors import UserError, counted, quoted, shortlist, with_user_paths
 
 Row = dict[str, Any]
 
@@ -41,7 +41,7 @@ def look_at(ref: DataRef) -> Look:
     if (read := _reader(ref)) is not None and isinstance(ref, UserFile | Frame):
         table, preparation, stops = mended(read, ref.preparation)
         ref = replace(ref, preparation=preparation)
-    findings, rows = [f"A run stops: {called(str(stop))}" for stop in stops], list[Row]()
+    findings, rows = [f"A run stops: {with_user_paths(str(stop))}" for stop in stops], list[Row]()
     if table is None and stops:  # the last one is what no setting mends
         raise UserError("\n".join(map(str, stops)))
     dataset, notes = _outcome(ref) if table is not None else (ref.load(), [])
@@ -65,7 +65,7 @@ def look_at(ref: DataRef) -> Look:
     return Look(rows, title, findings)
 
 
-def _reader(ref: DataRef) -> Callable[[Preparation], Table] | None:
+def _reader(ref: DataRef) -> Callable[[Preparation], DataTable] | None:
     """Return what reads the columns of a user's table with a preparation; None for other data."""
     if isinstance(ref, Frame):
         frame, name = ref.frame, Path(ref.name)
@@ -73,7 +73,7 @@ def _reader(ref: DataRef) -> Callable[[Preparation], Table] | None:
     if isinstance(ref, UserFile) and format_of(ref.path).is_table:
         path, word = ref.path, ref.word
 
-        def read(preparation: Preparation) -> Table:
+        def read(preparation: Preparation) -> DataTable:
             check_settings(word, path, preparation)
             return read_table(path, preparation, opening.size_limit())
 
@@ -97,7 +97,7 @@ def _outcome(ref: DataRef) -> tuple[Dataset | None, list[str]]:
     try:
         dataset = ref.load()
     except UserError as error:
-        return None, [f"A run stops: {called(str(error))}"]
+        return None, [f"A run stops: {with_user_paths(str(error))}"]
     kind = {True: "Warning", False: "Note"}
     return dataset, [f"{kind[note.endswith(WRITE_ALIKE)]}: {note}" for note in dataset.notes]
 
@@ -131,7 +131,7 @@ def _line(column: str, kind: str, values: str, gaps: int, use: str, words: str) 
     return {"column": column, "kind": kind, "values": values, "gaps": gaps, "use": use, "to change": words}
 
 
-def _row(name: str, table: Table, chosen: TableChoice, stop: Stop | None, task: str) -> Row:
+def _row(name: str, table: DataTable, chosen: TableChoice, stop: Stop | None, task: str) -> Row:
     """Return the row of a column; stop: what stops a run at it, which settings have mended."""
     column, gaps = chosen.columns.get(name), int(table.missing(name).sum())
     is_class = name == chosen.label and task != "regression"
@@ -167,7 +167,7 @@ def _words_of(stop: Stop) -> str:
     return Preparation().mended(stop.mend).words
 
 
-def _use(column: Column, table: Table) -> str:
+def _use(column: PreparedColumn, table: DataTable) -> str:
     if column.kind == WORDS:
         different = [word for word in column.with_words(table).parts if word]
         return f"{counted(len(different), 'feature')}, one for each word"
@@ -177,7 +177,7 @@ def _use(column: Column, table: Table) -> str:
     return "a feature"
 
 
-def _content(name: str, column: Column | None, table: Table, is_class: bool) -> tuple[str, str]:
+def _content(name: str, column: PreparedColumn | None, table: DataTable, is_class: bool) -> tuple[str, str]:
     """Return the kind of a column, and what it holds, in short."""
     missing, numbers = table.missing(name), table.numbers(name)
     if missing.all():

@@ -121,7 +121,7 @@ def _blocks(data: "Dataset | DataRef") -> str:
 def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
     item = registry.entry_of(dataset.name, dataset.content_hash)
     if item is None or item.permutations is None:
-        names = ", ".join(name for name in registry.names() if registry.entry(name).permutations)
+        names = ", ".join(name for name in registry.registered_names() if registry.entry(name).permutations)
         raise UserError(f"order=authors: {dataset.name} has no authors' permutations; these have: {names}")
     path = _find(item.permutations)
     with open_binary(path, 2**28) as file:

@@ -32,7 +32,7 @@ from omkl.data.reading.numbered import (
     undense,
 )
 from omkl.data.reading.opening import line_blocks
-from omkl.data.reading.tables import Table, check_width
+from omkl.data.reading.tables import DataTable, check_width
 from omkl.errors import UserError, counted, show
 
 Parts = Iterator[Examples]
@@ -200,7 +200,7 @@ TWO_FILES = ("labels_apart", "ones")
 # ------------------------------------------------------------------ what they share
 
 
-def _table(path: Path, limit: int | None, **settings: Any) -> Table:
+def _table(path: Path, limit: int | None, **settings: Any) -> DataTable:
     """Return a table, or a workbook's first sheet, without gaps and of numbers alone."""
     form = Preparation(**{"categorical": ("error",), "missing": "error", **settings})
     (found,) = (read_workbook if is_workbook(path) else read_delimited)(path, form, limit)
@@ -208,7 +208,7 @@ def _table(path: Path, limit: int | None, **settings: Any) -> Table:
     return found
 
 
-def _prepared(found: Table) -> tuple[np.ndarray, np.ndarray]:
+def _prepared(found: DataTable) -> tuple[np.ndarray, np.ndarray]:
     """Return the features (T, d) and the labels (T,), as texts, of a table."""
     X, labels, _ = recipe_of(found)[0].apply(found, new=True)
     assert labels is not None

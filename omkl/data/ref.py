@@ -22,7 +22,7 @@ from omkl.data.preparing.recipe import Recipe, prepared_table
 from omkl.data.reading import opening
 from omkl.data.reading.formats import check_settings, data_name, format_of, read_table
 from omkl.data.reading.numbered import note_on_npz
-from omkl.data.reading.tables import Table, of_frame
+from omkl.data.reading.tables import DataTable, of_frame
 from omkl.data.registry import DataEntry, Form, Link, read_registered
 from omkl.errors import OmklError, UserError, shown, suggest
 from omkl.files import locked
@@ -130,7 +130,7 @@ class DataRef(ABC):
         """How the table was prepared that the data come from, None where they come from none."""
         return None
 
-    def table(self) -> Table | None:
+    def table(self) -> DataTable | None:
         """Return the named columns of a user's table before they are prepared, None for other data."""
         return None
 
@@ -152,7 +152,7 @@ def find(spec: str, *, task: str = "classification", preparation: Preparation = 
         return UserFile("stdin", task, spec, opening.standard_input(), preparation)
     path = Path(os.path.expanduser(spec))
     if not os.path.isfile(path):
-        near = suggest(spec, registry.names()) or "; `omkl list data` shows them"
+        near = suggest(spec, registry.registered_names()) or "; `omkl list data` shows them"
         raise UserError(f"{shown(f'data={spec}')}: neither a registered data set nor a file{near}")
     return UserFile(data_name(path), task, spec, path, preparation)
 
@@ -179,7 +179,7 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
     Raises UserError that names file, line, column and what helps.
     """
     (found,) = format_of(path).read(path, preparation, None, None, ())
-    if isinstance(found, Table):
+    if isinstance(found, DataTable):
         dataset, recipe = prepared_table(found, task)
         return replace(dataset, name=data_name(path)), recipe
     if found.d == 0:
@@ -238,7 +238,7 @@ class UserFile(DataRef):
         check_settings(self.word, self.path, self.preparation)
         return read_file(self.path, self.task, self.preparation)[1]
 
-    def table(self) -> Table | None:
+    def table(self) -> DataTable | None:
         if not format_of(self.path).is_table:
             return None
         return read_table(self.path, self.preparation)
@@ -328,7 +328,7 @@ class Frame(DataRef):
     def recipe(self) -> Recipe | None:
         return self._read[1]
 
-    def table(self) -> Table:
+    def table(self) -> DataTable:
         return of_frame(self.frame, Path(self.name), self.preparation)
 
 

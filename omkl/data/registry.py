@@ -20,7 +20,7 @@ from omkl.data.raw_files import READERS, TWO_FILES
 from omkl.data.reading.numbered import Examples, dense, joined, libsvm_parts, read_mat, read_npz
 from omkl.data.reading.opening import LIMIT, size_limit
 from omkl.errors import UserError, show, suggest
-from omkl.paths import listed
+from omkl.paths import files_in
 from omkl.schema import one_of, such
 from omkl.tasks import TASKS
 
@@ -128,20 +128,20 @@ class DataEntry:
         return min(2**20 + 64 * numbers, LIMIT)
 
 
-def names() -> list[str]:
+def registered_names() -> list[str]:
     """Return the names of all registered data sets, sorted."""
     return conf.options("data")
 
 
 def _files() -> tuple[Path, ...]:
     """Return the entries' files, ours and those of the folders that extend omkl."""
-    files = (path for folder in conf.folders("data") for path in listed(folder, "*.yaml"))
+    files = (path for folder in conf.folders("data") for path in files_in(folder, "*.yaml"))
     return tuple(path for path in files if path.name[0] not in "._")
 
 
 def is_name(spec: str) -> bool:
     """Whether ``spec`` is a registered name or alias; no file is needed for the answer."""
-    return spec in names() or spec in _aliases(_files())
+    return spec in registered_names() or spec in _aliases(_files())
 
 
 def entry(name: str) -> DataEntry:

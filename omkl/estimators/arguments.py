@@ -64,7 +64,7 @@ def _known(folders: tuple[Path, ...]) -> dict[str, tuple[LearnerSpec, str]]:
     return table
 
 
-def listed() -> dict[str, LearnerSpec]:
+def listed_learners() -> dict[str, LearnerSpec]:
     """Return the learners of the estimators that a list holds, by name: no paper's variant, no Dummy."""
     return {name: spec for name, (spec, _) in estimator_specs().items() if spec.listed}
 

@@ -209,7 +209,7 @@ def learn(
         calibrate(calibration, rows, trace)
 
 
-def learn_row(
+def learn_one_row(
     model: Learner,
     indices: Any,
     values: Any,

@@ -33,7 +33,7 @@ class Filed:
     shown: Table | Figure
 
 
-Part = Filed | Table | Figure  # one without files: Markdown shows the table, and leaves out the figure
+Block = Filed | Table | Figure  # one without files: Markdown shows the table, and leaves out the figure
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Section:
     """
 
     title: str
-    parts: Sequence[Part] = ()
+    parts: Sequence[Block] = ()
     texts: Sequence[str] = ()
     numbered: bool = False
     origin: bool = False
@@ -115,7 +115,7 @@ def document(page: Page) -> str:
     )
 
 
-def _shown(part: Part) -> Table | Figure:
+def _shown(part: Block) -> Table | Figure:
     return part.shown if isinstance(part, Filed) else part
 
 

@@ -167,7 +167,7 @@ def _whole_stream(cell: Cell) -> "tuple[Dataset, np.ndarray]":
     return dataset, order
 
 
-def stream_of(cell: Cell) -> "tuple[Dataset, np.ndarray]":
+def data_and_order(cell: Cell) -> "tuple[Dataset, np.ndarray]":
     """Return the data of a cell, and the rows in order of arrival. Raises OmklError where they changed."""
     dataset, order = _whole_stream(cell)
     return dataset, order[slice(*cell.rounds)] if cell.rounds else order

@@ -27,7 +27,7 @@ from omkl.passes.scaling import Scaling, Units, in_units
 from omkl.passes.widths import Widths
 from omkl.paths import EXTENSIONS
 from omkl.state.resource import Arrays, Resource, Setup
-from omkl.state.state import absent, add_features, grow_part, load, make, make_room
+from omkl.state.state import absent, add_features, grow_part, load_state, make, make_room
 
 CURVE_POINTS = 100
 MOST_ROWS = 64  # lengths of rows that are kept to be written anew
@@ -102,7 +102,7 @@ class Learner:
         if self.widths is not None and saved is not None:
             saved = self.widths.load(saved, d)
         setup = self.setup(rng, frequencies)
-        state = make(spec.state, setup) if saved is None else load(spec.state, saved, setup)
+        state = make(spec.state, setup) if saved is None else load_state(spec.state, saved, setup)
         self.state: dict[str, Any] = {"rng": rng, **state}
         self.arguments = self._compiled_values(params)
         by_part = {"stream", "trace", "learn"} | ({"margins"} if self.members else set())
@@ -149,7 +149,7 @@ class Learner:
 
     def _may_change(self, name: str) -> bool:
         """Whether a hyperparameter is a number that the function takes and no part of the state holds."""
-        if name not in self.names or not is_number(self.spec.hyperparameters[name].domain):
+        if name not in self.names or not is_number_domain(self.spec.hyperparameters[name].domain):
             return False
         return all(name not in resource.deciding(self.params) for resource in self.resources.values())
 
@@ -442,12 +442,12 @@ def compiled_value(value: Any, domain: Any) -> float | int | bool | Choice:
         return Choice(value)
     if value is None:
         return math.nan
-    if not is_number(domain):
+    if not is_number_domain(domain):
         return value
     return int(value) if domain.startswith("int") and not domain.endswith("null") else float(value)
 
 
-def is_number(domain: Any) -> bool:
+def is_number_domain(domain: Any) -> bool:
     """Whether the values of a domain are numbers of an interval (or null)."""
     return isinstance(domain, str) and domain.startswith(("(", "[", "int "))
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.stream import MOST_SCORES, Stream, Trace, make_stream, part
 from omkl.passes.learner import Learner
-from omkl.passes.overflow import check_scores, check_sums
+from omkl.passes.overflow import check_error_sums, check_scores
 
 POINTS = 200
 MOST_ROUNDS = 2**40  # more than anyone will stream
@@ -205,7 +205,7 @@ class Progress:
             with np.errstate(over="ignore", invalid="ignore"):
                 steps = np.square(trace.score - y)
                 totals = np.cumsum(np.concatenate([[self.total], steps]))[1:]
-            check_sums(totals, self.rounds)
+            check_error_sums(totals, self.rounds)
         else:
             check_scores(trace.score, self.rounds)
             totals = self.total + np.cumsum(trace.mistake)
@@ -225,7 +225,7 @@ class Progress:
             with np.errstate(over="ignore", invalid="ignore"):
                 total = self.total + float(np.square(score - y))
             if not math.isfinite(total):
-                check_sums(np.array([total]), self.rounds)
+                check_error_sums(np.array([total]), self.rounds)
         else:
             if math.isnan(score):
                 check_scores(np.array([score]), self.rounds)

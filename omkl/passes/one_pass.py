@@ -19,7 +19,7 @@ from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
 from omkl.passes import scores
 from omkl.passes.learner import CURVE_POINTS, Threads
-from omkl.passes.overflow import asks_ranges, check_scores, check_sums, fitted
+from omkl.passes.overflow import asks_ranges, check_error_sums, check_scores, fitted
 from omkl.passes.platt import Platt
 from omkl.passes.scaling import Scaling, centred
 from omkl.passes.stacked import new_learner
@@ -121,7 +121,9 @@ def whole_pass(
             P = platt.in_turn(*scores.of_all_classes(stream, trace), delay)
     figures = _figures(learner, stream, trace, seconds, weights, task, left_out, P)
     if task == "classification":
-        figures["confusion"] = confusion.counted(*scores.classes_of(stream, trace), plan.dataset.n_classes)
+        figures["confusion"] = confusion.confusion_counts(
+            *scores.true_and_predicted(stream, trace), plan.dataset.n_classes
+        )
     if not spec.estimator:  # another package does not say what it holds
         figures["memory"] = held_bytes(learner.held, stream, trace._replace(class_scores=None))
     if plan.held_out is not None:
@@ -229,7 +231,7 @@ def _figures(
         measured |= values
     for name, each in rounds.items():
         if (sums := scores.sums_of(each)) is not None:
-            check_sums(sums)
+            check_error_sums(sums)
             measured[name] = float(sums[-1]) / T
             curve[name] = [float(sums[t - 1]) for t in points]
     counts, n_sv = _stored(learner.classifiers, trace)
@@ -272,7 +274,7 @@ def _of_regression(
         errors = np.where(left_out, 0.0, errors)
     loss = scores.sums_of(rounds.pop("loss"))
     assert loss is not None  # some rounds always count
-    check_sums(loss)
+    check_error_sums(loss)
     worst, total = int(np.argmax(errors)), np.cumsum(errors)[-1]
     measured = {"mistakes": None, "mistake_rate": None, "mse": float(loss[-1]) / T}
     measured["worst_round"] = worst + 1 if T > 2 and 2 * errors[worst] > total else None

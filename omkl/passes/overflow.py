@@ -76,7 +76,7 @@ def check_scores(score: np.ndarray, first: int = 0, what: str = "round") -> None
     _check(np.isnan(score), first, what)
 
 
-def check_sums(sums: np.ndarray, first: int = 0) -> None:
+def check_error_sums(sums: np.ndarray, first: int = 0) -> None:
     """Raise Overflow with the first round after which a sum (T,) of errors is no finite number."""
     _check(~np.isfinite(sums), first)
 

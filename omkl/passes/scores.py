@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.confusion import counted
+from omkl.data.confusion import confusion_counts
 from omkl.engine.stream import UNRECORDED, Stream, Trace, unrecorded
 from omkl.passes.learner import Learner
 from omkl.passes.model import scored
 from omkl.passes.model_file import pack, unpack
-from omkl.passes.overflow import check_scores, check_sums
+from omkl.passes.overflow import check_error_sums, check_scores
 from omkl.passes.platt import Platt
 from omkl.passes.scaling import Scaling
 from omkl.store.fields import hits_of, of_counts
@@ -54,7 +54,7 @@ def are_noted(stream: Stream, trace: Trace) -> bool:
     return len(scores) == len(label) and not unrecorded(scores[:, -1]).any()
 
 
-def classes_of(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
+def true_and_predicted(stream: Stream, trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     """Return the true and the predicted class (T,) of each round; of two classes -1 is 0 and +1 is 1."""
     if stream.label is not None:
         return stream.label, trace.predicted
@@ -285,13 +285,13 @@ def _measured(learner: Any, test: Stream, task: str, classes: int, platt: Platt 
         values, rounds = of_classes(test, trace, P)
         del values["kappa_temporal"]
         values["rate"] = float(np.count_nonzero(trace.mistake) / test.T)
-        hits = hits_of(counted(*classes_of(test, trace), classes))
+        hits = hits_of(confusion_counts(*true_and_predicted(test, trace), classes))
         counts = np.frombuffer(hits or b"", "<i8").reshape(1, 3, -1)
         values |= {name.removesuffix("_pct"): float(rates[0]) for name, rates in of_counts(counts).items()}
     else:
         with np.errstate(over="ignore"):
             squares = np.square(trace.score - test.y)
-        check_sums(np.cumsum(squares))
+        check_error_sums(np.cumsum(squares))
         told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
         values, rounds = of_numbers(test.y, trace.score, told.pop("variance", None))
         rounds |= told

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from omkl.reports.ranks import Ranks
     from omkl.runs.runner import Outcome
 
-Part = tuple[Column, Sequence[str | Spread]]
+ColumnCells = tuple[Column, Sequence[str | Spread]]
 _PLACES = {"mistake_pct": 2, "n_sv_sum": 1, "seconds": 2}
 _PUBLISHED = [
     ("published", "the paper's value"),
@@ -121,7 +121,7 @@ def _with_refs(summary: "pd.DataFrame", rows: Sequence[TableRow]) -> list[TableR
     return [replace(row, refs=row_refs) for row, row_refs in zip(rows, refs, strict=True)]
 
 
-def _joined(columns_and_cells: Sequence[Part], rows: Sequence[TableRow]) -> Table:
+def _joined(columns_and_cells: Sequence[ColumnCells], rows: Sequence[TableRow]) -> Table:
     """Return a table of these columns, with the marks and rules of the rows."""
     columns, contents = zip(*columns_and_cells, strict=True)
     cells = zip(*contents, strict=True)
@@ -141,7 +141,7 @@ def _results(compared: Compared) -> Table:
     terms = terms_of(plain, summary, compared.cells)
     published = any(summary[f"{name}_published"].notna().any() for name, _ in METRICS)
     verdicts = [SIGNS.get(record["verdict"], "≠") for record in records]
-    shown: list[Part] = []
+    shown: list[ColumnCells] = []
     for at, column in enumerate(plain.columns):
         if not published or column.name != "settings":
             shown.append((column, [row.cells[at] for row in plain.rows]))
@@ -183,7 +183,7 @@ def keep_best(compared: Compared) -> None:
     compared.summary = best
 
 
-def _published(records: list[dict[str, Any]], name: str) -> list[Part]:
+def _published(records: list[dict[str, Any]], name: str) -> list[ColumnCells]:
     """Return the columns of a metric's published values, and of the differences."""
     means, stds = ([row[f"{name}_{part}"] for row in records] for part in ("published", "published_std"))
     places = _PLACES[name]
@@ -276,7 +276,7 @@ def _best(compared: Compared) -> Table:
     summary = with_costs(compared.summary)
     plain, more = full_table(compared.summary), compared.item.options.get("columns", ())
     columns = [(column, [row.cells[at] for row in plain.rows]) for at, column in enumerate(plain.columns)]
-    shown: list[Part] = [(column, cells) for column, cells in columns if _is_of_best(column, more)]
+    shown: list[ColumnCells] = [(column, cells) for column, cells in columns if _is_of_best(column, more)]
     records = summary.to_dict("records")
     if summary["features"].notna().any():
         shown.append((Column("features", "features"), [number(row["features"], 0) for row in records]))

@@ -247,7 +247,7 @@ def _given(paper: Paper, selection: Selection) -> dict[str, DataRef | str]:
             raise UserError(
                 f"data={name}={path}: a file can be given for a registered data set"
                 f"{''.join(f', or for {other}' for other in paper.unavailable)}"
-                f"{suggest(name, [*paper.unavailable, *registry.names()])}"
+                f"{suggest(name, [*paper.unavailable, *registry.registered_names()])}"
             ) from None
         given[name] = ref.read_from(path)
     return given

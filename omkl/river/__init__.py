@@ -11,7 +11,7 @@ from typing import Any
 if importlib.util.find_spec("river") is None:
     raise ImportError("omkl.river needs the package river: pip install 'omkl[river]'")
 
-from omkl.estimators.arguments import estimator_specs, listed, make_class, no_such_estimator
+from omkl.estimators.arguments import estimator_specs, listed_learners, make_class, no_such_estimator
 from omkl.river.base import CLASSES, Classifier, NoveltyDetector, Regressor
 
 _BASES: dict[str, type] = {"classification": Classifier, "regression": Regressor, "novelty": NoveltyDetector}
@@ -22,7 +22,7 @@ def names() -> list[str]:
 
     A learner that chooses its kernel by the first rows is no model.
     """
-    return [name for name, spec in listed().items() if not spec.setup]
+    return [name for name, spec in listed_learners().items() if not spec.setup]
 
 
 @cache

@@ -25,7 +25,7 @@ from omkl.estimators.make import (
     class_probabilities,
     follow,
     learn,
-    learn_row,
+    learn_one_row,
     make_learner,
     new_calibration,
     planned_rounds,
@@ -145,9 +145,9 @@ class Model(Copied):
             done = self._progress.rounds
             check_row(model.growth, values, done + 1)
             warn_of_rounds(self, self.__dict__.get("_planned"), done, 1)
-            learn_row(model, columns, values, y, self.__dict__.get("_calibration"), self._progress)
+            learn_one_row(model, columns, values, y, self.__dict__.get("_calibration"), self._progress)
             return row
-        stream, weights = stream_of([row], classes)
+        stream, weights = stream_of_rows([row], classes)
         if "_model" not in self.__dict__:
             self._begin(d, stream, classes)
         model = self._current()
@@ -189,7 +189,7 @@ class Model(Copied):
         return rows
 
 
-def stream_of(rows: Sequence[Row], classes: int) -> tuple[Stream, np.ndarray | None]:
+def stream_of_rows(rows: Sequence[Row], classes: int) -> tuple[Stream, np.ndarray | None]:
     """Return rows as a stream, and their weights, None where all are 1."""
     indptr = np.cumsum([0, *(len(columns) for columns, *_ in rows)])
     indices = np.array([column for columns, *_ in rows for column in columns], np.int32)
@@ -371,7 +371,7 @@ class Classifier(Model, base.Classifier):
             raise ValueError(f"the label {y!r} is a third one besides {labels}; {way_out}")
         self._many = [self._labels[-1.0], self._labels[1.0], y]
         rows = [(columns, values, float(sign > 0), w) for columns, values, sign, w in self._kept]
-        stream, weights = stream_of(rows, 3)
+        stream, weights = stream_of_rows(rows, 3)
         self._begin(self._model.d, stream, 3)
         learn(self._model, stream, weights, self._calibration)
         self._kept = None

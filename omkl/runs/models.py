@@ -120,7 +120,7 @@ def save_model(model: SavedModel, path: Path) -> None:
     model_file.write_model(path, model.learner, {**model.about, "progress": model.progress.to_json()})
 
 
-def load_model(path: Path) -> SavedModel:
+def load_saved(path: Path) -> SavedModel:
     """Return a saved model. Raises UserError for a file that is none."""
     learner, about = model_file.read_model(path)
     try:

@@ -37,7 +37,7 @@ from typing import Any
 from omkl.config import Plan, Setting
 from omkl.config.parameters import params_text
 from omkl.data import from_json
-from omkl.data.held_out import absolute
+from omkl.data.held_out import absolute_test
 from omkl.errors import OmklError, UserError
 from omkl.files import locked, replacing
 from omkl.passes.cell import Cell
@@ -143,7 +143,7 @@ def _described(plan: Plan, cells: list[Cell]) -> list[dict[str, Any]]:
                 "reps": 1 + max(cell.rep for cell in alike),
                 **{name: getattr(alike[0], name) for name in SAME},
                 "rounds": plan.rounds,
-                "test": absolute(plan.test),
+                "test": absolute_test(plan.test),
             }
         )
     return sets

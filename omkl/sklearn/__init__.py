@@ -9,7 +9,7 @@ paper and plain yardsticks are imported in the same way, and are not listed.
 from functools import cache
 from typing import Any
 
-from omkl.estimators.arguments import estimator_specs, listed, make_class, no_such_estimator
+from omkl.estimators.arguments import estimator_specs, listed_learners, make_class, no_such_estimator
 from omkl.sklearn.by_task import (
     Classifier,
     NoveltyDetector,
@@ -29,7 +29,7 @@ _BASES: dict[str, type] = {
 
 def names() -> list[str]:
     """Return the names of the estimators, without those of a paper's variants and of plain yardsticks."""
-    return list(listed())
+    return list(listed_learners())
 
 
 @cache

@@ -120,7 +120,9 @@ class OnlineLearner(Copied, BaseEstimator):
             overflow.check_row(model.growth, values.tolist(), 1 if y is None else done + 1)
             target = 1.0 if y is None else float(self._target(y, 1, classes, False)[0])
             make.warn_of_rounds(self, self.__dict__.get("_planned"), done, 1)
-            make.learn_row(model, columns, values, target, self.__dict__.get("_calibration"), self._progress)
+            make.learn_one_row(
+                model, columns, values, target, self.__dict__.get("_calibration"), self._progress
+            )
         return self
 
     def _row_weights(self, stream: Stream, weights: np.ndarray | None, is_whole: bool) -> np.ndarray | None:

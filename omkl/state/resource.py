@@ -62,7 +62,7 @@ class Setup:
         if isinstance(side, int):
             return side
         return sum(
-            c * math.prod(int(self._value(name) or 0) for name in names) for c, names in products(side)
+            c * math.prod(int(self._value(name) or 0) for name in names) for c, names in side_products(side)
         )
 
     def number(self, value: float | str) -> float:
@@ -98,7 +98,7 @@ class Declared:
             raise ValueError(f"{name!r} is not a hyperparameter{suggest(str(name), names)}")
 
 
-def products(side: str) -> list[tuple[int, list[str]]]:
+def side_products(side: str) -> list[tuple[int, list[str]]]:
     """Return the products that a side is the sum of, each its number and its names.
 
     ``levels m`` is [(1, ["levels", "m"])], ``2D m + 1`` is [(2, ["D", "m"]), (1, [])]. Raises ValueError
@@ -117,7 +117,7 @@ def products(side: str) -> list[tuple[int, list[str]]]:
 
 def names_in(side: int | str) -> list[str]:
     """Return the names that a side is made of."""
-    return [] if isinstance(side, int) else [name for _, names in products(side) for name in names]
+    return [] if isinstance(side, int) else [name for _, names in side_products(side) for name in names]
 
 
 @dataclass(frozen=True)

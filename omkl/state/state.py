@@ -198,7 +198,7 @@ def save(state: State, values: Mapping[str, Any]) -> Arrays:
     }
 
 
-def load(state: State, arrays: Arrays, setup: Setup) -> dict[str, Any]:
+def load_state(state: State, arrays: Arrays, setup: Setup) -> dict[str, Any]:
     """Return the values of saved arrays. Nothing is made that is larger than the arrays are.
 
     The plain arrays come first, since they have as many numbers as there are kernels, features and slots.

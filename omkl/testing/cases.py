@@ -10,7 +10,7 @@ from omkl.config import LearnerSpec, learner_spec, pool
 from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.passes.learner import Learner
-from omkl.passes.stacked import new_learner as new_learner_of
+from omkl.passes.stacked import new_learner
 
 Arrays = dict[str, np.ndarray]
 
@@ -134,7 +134,7 @@ def kernel_of(name: str) -> dict[str, Any]:
     return {"kernel": {"kind": "gaussian", "sigma": 0.5}} if learner_spec(name).kernels == "own" else {}
 
 
-def new_learner(
+def fresh_learner(
     name: str,
     given: Any,
     d: int,
@@ -149,7 +149,7 @@ def new_learner(
     spec = learner_spec(name)
     params = {**spec.usual("classification"), **over}
     how: Any = {"block": block, "rounds": rounds, "classes": classes}
-    return new_learner_of(spec, params, pool_for(spec, params, given), d, seed, **how)
+    return new_learner(spec, params, pool_for(spec, params, given), d, seed, **how)
 
 
 def one_pass(
@@ -157,7 +157,7 @@ def one_pass(
 ) -> tuple[Learner, Trace]:
     """A fresh learner after one pass over the data, and the trace of its rounds."""
     how = {"classes": data.n_classes, **how}
-    learner = new_learner(name, MIXED if given is None else given, data.d, **how)
+    learner = fresh_learner(name, MIXED if given is None else given, data.d, **how)
     trace, _ = learner.run(case_stream(data, order))
     return learner, trace
 
@@ -236,7 +236,7 @@ def traced(trace: Trace) -> Arrays:
     return {name: array for name, array in trace._asdict().items() if array is not None}
 
 
-def digest(arrays: Arrays) -> str:
+def hash_of_arrays(arrays: Arrays) -> str:
     """Hash of the bits of arrays by name."""
     h = hashlib.sha256()
     for name in sorted(arrays):

@@ -48,7 +48,7 @@ class Finding(NamedTuple):
         return "failed" if self.fault else "no twin: not compared" if self.check == TWIN else "ok"
 
 
-def learners(folder: Path) -> dict[str, LearnerSpec]:
+def learners_in(folder: Path) -> dict[str, LearnerSpec]:
     """Return the learners of a folder of OMKL_PATH by name. Raises UserError for a faulty file."""
     conf_folder = folder / "conf" / "algo"
     return learner_specs([name for name in learner_names() if conf.file("algo", name).parent == conf_folder])
@@ -81,7 +81,7 @@ def check(folder: Path, data: Iterable[str] = ()) -> Iterator[Finding]:
     data: words of data sets on which kernels are checked, beside those of the folder. Raises UserError for a
     folder that is wrong: a YAML or module that cannot be read.
     """
-    specs = learners(folder)
+    specs = learners_in(folder)
     twins_by_name, modules = twins_in(folder)
     yield from _of_kernels(folder, twins_by_name, data)
     for name, spec in specs.items():
@@ -103,7 +103,10 @@ def _of_kernels(
     if not names:
         return
     conf_folder = folder / "conf" / "data"
-    words = [*data, *(name for name in registry.names() if conf.file("data", name).parent == conf_folder)]
+    words = [
+        *data,
+        *(name for name in registry.registered_names() if conf.file("data", name).parent == conf_folder),
+    ]
     sets = {word: compact(find(word).load()) for word in words}
     if (root := kernel_check.reference()) is not None:
         twins_by_name = {**twins_in(root)[0], **twins_by_name}

@@ -29,8 +29,8 @@ from omkl.testing.cases import (
     clouds,
     dataset,
     fitting,
+    fresh_learner,
     kernel_of,
-    new_learner,
     one_pass,
     state,
     ties,
@@ -151,7 +151,7 @@ def a_cut_pass_equals_one_pass(
     """A pass cut anywhere, learnt in parts, equals one pass; scored: each part is scored before."""
     data, over = STREAMS[stream](), {**kernel_of(name), **over}
     learner, trace = one_pass(name, data, **over)
-    cut_learner = new_learner(name, MIXED, data.d, block=block, rounds=data.T, **over)
+    cut_learner = fresh_learner(name, MIXED, data.d, block=block, rounds=data.T, **over)
     ends = [0, *sorted(cuts), data.T]
     traces = []
     for start, stop in itertools.pairwise(ends):
@@ -187,7 +187,7 @@ def learning_after_scoring(name: str) -> None:
         return
     data = clouds()
     learner, trace = one_pass(name, data, **kernel_of(name))
-    other = new_learner(name, MIXED, data.d, rounds=data.T, **kernel_of(name))
+    other = fresh_learner(name, MIXED, data.d, rounds=data.T, **kernel_of(name))
     first, _ = other.run(case_stream(data, np.arange(130)))
     other.run(case_stream(clouds(T=77, seed=3)), learn=False)
     second, _ = other.run(case_stream(data, np.arange(130, data.T)))

@@ -45,7 +45,7 @@ class Counts(NamedTuple):
     zero: int
 
 
-def settings(usual: Mapping[str, Any], check: Any) -> Iterator[dict[str, Any]]:
+def extreme_settings(usual: Mapping[str, Any], check: Any) -> Iterator[dict[str, Any]]:
     """Yield a kernel with each of its numbers far smaller and larger, as its domain allows.
 
     usual: the kernel; check: returns it in canonical form, or raises ValueError
@@ -292,7 +292,7 @@ def _semidefinite(kind: KernelKind, X: np.ndarray) -> None:
 
 
 def _sums(kind: KernelKind, normalise: str) -> None:
-    check_sums(lambda d: list(settings(_usual(kind, d), check_kernel)), normalise, kind.negative)
+    check_sums(lambda d: list(extreme_settings(_usual(kind, d), check_kernel)), normalise, kind.negative)
 
 
 def _twin(kind: KernelKind, learner: str, twin: twins.Twin) -> None:

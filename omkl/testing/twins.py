@@ -60,7 +60,7 @@ class Passes(NamedTuple):
     near: float = 1e-9
 
 
-class Rows:
+class PoolRows:
     """pool_rows of the twins, computed once for a stream and pool instead of once for each learner."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Rows:
         return self.values.__getitem__
 
 
-ROWS_ONCE = Rows()
+ROWS_ONCE = PoolRows()
 
 
 @contextmanager

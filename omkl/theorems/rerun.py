@@ -298,9 +298,9 @@ class Repetition:
     def stream(self) -> "tuple[Dataset, np.ndarray]":
         """Its data, and the rows in order of arrival."""
         from omkl.data import compact
-        from omkl.passes.cell import stream_of
+        from omkl.passes.cell import data_and_order
 
-        dataset, order = stream_of(self.cell)
+        dataset, order = data_and_order(self.cell)
         return compact(dataset), order
 
     @cached_property

@@ -61,7 +61,7 @@ def test_sums_from_left_to_right_decide_what_cancels_on_a9a(name, mistakes, a9a_
 
 @pytest.mark.skipif(not os.environ.get("OMKL_SLOW"), reason="takes minutes: set OMKL_SLOW=1")
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("data_name", registry.names())
+@pytest.mark.parametrize("data_name", registry.registered_names())
 def test_block_size_changes_nothing_on_any_registered_set(data_name, shared_data):
     if registry.entry(data_name).T > LARGEST:
         pytest.skip(f"more than {LARGEST} rows")

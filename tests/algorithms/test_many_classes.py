@@ -18,7 +18,7 @@ from omkl.engine.stream import make_stream, part
 from omkl.passes.model_file import pack, unpack
 from omkl.state.resource import Setup
 from omkl.testing import twins
-from omkl.testing.cases import case_stream, class_clouds, class_ties, csr_of, matrix_of, new_learner
+from omkl.testing.cases import case_stream, class_clouds, class_ties, csr_of, fresh_learner, matrix_of
 
 NAMES = [name for name in learner_names() if learner_spec(name).classes == "many"]
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.0}
@@ -77,7 +77,7 @@ def test_blocks_and_cuts_change_nothing(name):
     other, same = passed(name, data, given, block=1, **small(name))
     assert_same(traced(trace), traced(same), "block 1")
     assert_same(state(learner), state(other), "block 1")
-    cut = new_learner(name, given, data.d, block=16, rounds=data.T, classes=5, **small(name))
+    cut = fresh_learner(name, given, data.d, block=16, rounds=data.T, classes=5, **small(name))
     stream = case_stream(data)
     parts = [traced(cut.run(part(stream, *ends))[0]) for ends in ((0, 50), (50, data.T))]
     assert_same(traced(trace), {k: np.concatenate([one[k] for one in parts]) for k in parts[0]}, "cut at 50")
@@ -89,7 +89,7 @@ def test_a_learner_of_saved_arrays_goes_on(name):
     data, given = STREAMS["clouds of 5"]
     stream = case_stream(data)
     learner, trace = passed(name, data, given, **small(name))
-    half = new_learner(name, given, data.d, rounds=data.T, classes=5, **small(name))
+    half = fresh_learner(name, given, data.d, rounds=data.T, classes=5, **small(name))
     half.run(part(stream, 0, 60))
     other = unpack(*pack(half))
     rest, _ = other.run(part(stream, 60, data.T))
@@ -173,7 +173,7 @@ def test_two_classes_are_the_learner_itself(name, make, monkeypatch):
     data = dataset(X, 1.0 - 2.0 * label)
     learner, trace = one_pass(name, data, given, rounds=data.T, **over)
     monkeypatch.setattr(Setup, "many", property(lambda self: 2))
-    many = new_learner(name, given, data.d, rounds=data.T, **{**over, **adapted})
+    many = fresh_learner(name, given, data.d, rounds=data.T, **{**over, **adapted})
     same, _ = many.run(make_stream(*csr_of(X), label, np.arange(150), 3))
     np.testing.assert_array_equal(trace.mistake, same.mistake)
     np.testing.assert_array_equal(trace.n_sv_sum, same.n_sv_sum)
@@ -186,7 +186,7 @@ def test_usps_in_time_order(shared_data):
     data = omkl.data.load("usps_train")
     stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T), 10)
     over = {"kernel": {**GAUSSIAN, "sigma": 4.0}}
-    trace, _ = new_learner("perceptron", None, data.d, rounds=data.T, classes=10, **over).run(stream)
+    trace, _ = fresh_learner("perceptron", None, data.d, rounds=data.T, classes=10, **over).run(stream)
     assert 0.0685 <= trace.mistake.mean() < 0.0695
 
 

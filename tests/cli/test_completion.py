@@ -114,7 +114,7 @@ def test_all_names_are_offered(offered):
     assert set(offered("omkl list ")) >= {"algos", "groups", "papers"}
     names = {word.removeprefix("algo=") for word in offered("omkl run algo=")}
     assert names == {*learner_names(), *groups()}
-    assert {f"data={name}" for name in registry.names()} <= set(offered("omkl run data="))
+    assert {f"data={name}" for name in registry.registered_names()} <= set(offered("omkl run data="))
 
 
 def test_settings_of_files_are_offered_and_in_the_help(offered):

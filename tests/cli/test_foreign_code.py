@@ -13,7 +13,7 @@ from omkl.passes import model_file
 from omkl.paths import EXTENSIONS
 from omkl.store.fields import cell_key
 from omkl.store.lines import encode_cell
-from omkl.testing.cases import new_learner
+from omkl.testing.cases import fresh_learner
 
 MARK = "from pathlib import Path\n\nPath('loaded').touch()\n"
 
@@ -85,7 +85,7 @@ def test_a_learner_of_the_current_directory_is_unknown(words, name, capsys):
 
 @pytest.mark.parametrize("name", ["evil", "foreign", "evil:Evil", "../conf/algo/evil"])
 def test_a_model_file_loads_no_code(name, capsys, place):
-    model_file.write_model(place / "m.omkl", new_learner("majority", None, 2), {})
+    model_file.write_model(place / "m.omkl", fresh_learner("majority", None, 2), {})
     content = (place / "m.omkl").read_bytes()
     start = len(model_file.MAGIC) + 65
     length = int.from_bytes(content[start : start + 8], "little")

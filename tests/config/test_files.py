@@ -170,7 +170,7 @@ def test_a_data_set_may_build_on_a_shared_part(folder):
     assert registry.entry("again").title == "wdbc again"
     assert registry.entry("again").content_hash == registry.entry("wdbc").content_hash
     (folder / "data" / "_part.yaml").write_text("title: not a data set\n")
-    assert "_part" not in registry.names()
+    assert "_part" not in registry.registered_names()
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_authors_file_absent_or_wrong(tmp_path, monkeypatch):
 
 def test_every_authors_permutation_fits_its_set(shared_data, monkeypatch):
     monkeypatch.setenv("OMKL_DATA", str(shared_data))
-    having = [name for name in data.registry.names() if data.registry.entry(name).permutations]
+    having = [name for name in data.registry.registered_names() if data.registry.entry(name).permutations]
     assert {"wdbc", "ionosphere", "breast", "german", "w5a", "votes84"} <= set(having)
     for name in having:
         d = data.load(name)

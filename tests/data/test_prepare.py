@@ -149,7 +149,7 @@ def as_source(d, form):
 ELSEWHERE = ("spam_corpus", "susy_1m")  # too large: test_public_sets.py
 SOURCES = [
     (name, number)
-    for name in data.registry.names()
+    for name in data.registry.registered_names()
     if name not in ELSEWHERE
     for number, form in enumerate(data.registry.entry(name).forms)
     if form.format in READERS and form.labels and name != "codrna_unit"  # targets: test_regression_files.py

@@ -12,7 +12,7 @@ from omkl import data
 from omkl.data import registry
 from omkl.errors import UserError
 
-NAMES = registry.names()
+NAMES = registry.registered_names()
 UNVERIFIED = ("mushrooms", "susy_1m")  # no copy was at hand when their entries were written
 CLASSIFIED = [name for name in NAMES if registry.entry(name).task == "classification"]
 MANY = [name for name in CLASSIFIED if registry.entry(name).n_classes > 2]
@@ -280,6 +280,6 @@ def test_names_follow_the_folders_of_the_user(tmp_path, monkeypatch):
     assert not registry.is_name("mine")
     assert not registry.is_name("mine")
     (folder / "mine.yaml").write_text("title: x\n")
-    assert "mine" in registry.names()
+    assert "mine" in registry.registered_names()
     monkeypatch.delenv("OMKL_PATH")
-    assert "mine" not in registry.names()
+    assert "mine" not in registry.registered_names()

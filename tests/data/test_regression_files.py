@@ -15,7 +15,7 @@ from omkl.runs.cells import expand
 
 OTHERS = [  # sets of files; the generated ones are in no manifest
     name
-    for name in registry.names()
+    for name in registry.registered_names()
     if (own := registry.entry(name)).task != "classification" and any(form.files for form in own.forms)
 ]
 

@@ -5,7 +5,7 @@ import pytest
 
 from omkl.config.kernel_kinds import check_kernel
 from omkl.engine.kernels import EITHER, KINDS, all_vanish, constants, falls, of_distance, reach, vanishes
-from omkl.testing.kernel_check import check_sums, settings
+from omkl.testing.kernel_check import check_sums, extreme_settings
 
 USUAL = {"degree": 2, "coef0": 1.0}
 
@@ -17,7 +17,7 @@ def usual(kind):
 
 def extreme(kind):
     """Settings of a kind; of a polynomial the largest overflow, and the check of data refuses such rows."""
-    some = settings(usual(kind), check_kernel)
+    some = extreme_settings(usual(kind), check_kernel)
     return [one for one in some if max(one.get("degree", 1), one.get("scale", 1.0)) < 50]
 
 

@@ -320,7 +320,7 @@ def test_a_new_index_never_leads_to_another_key_s_code(files, tmp_path):
 
 def test_a_process_that_is_suspended_while_it_saves_is_waited_for_once(files, tmp_path, monkeypatch):
     waits = []
-    monkeypatch.setattr(numba_cache, "hold", lambda path, wait: waits.append(wait))
+    monkeypatch.setattr(numba_cache, "hold_lock", lambda path, wait: waits.append(wait))
     monkeypatch.setattr(numba_cache, "_wait", numba_cache._wait)
     files.save("one", [1])
     files.save("two", [2])

@@ -228,7 +228,7 @@ def test_a_matrix_has_shares_of_the_true_class_and_mean_counts(C):
             int((true != predicted).sum()),
             "three",
             600,
-            confusion=counted.counted(true, predicted, C),
+            confusion=counted.confusion_counts(true, predicted, C),
         )
         for own in (DD, SS)
         for rep in range(2)

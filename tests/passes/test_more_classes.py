@@ -6,7 +6,7 @@ import pytest
 from omkl.config import learner_specs, pool
 from omkl.engine.stream import make_stream
 from omkl.passes.model_file import pack, unpack, with_classes
-from omkl.testing.cases import new_learner
+from omkl.testing.cases import fresh_learner
 
 MANY = [name for name, spec in learner_specs().items() if spec.takes(3) and not spec.setup]
 ROWS = 40
@@ -23,8 +23,8 @@ def stream(classes):
 
 @pytest.mark.parametrize("name", MANY)
 def test_room_for_classes(name):
-    learner = new_learner(name, pool("gauss3"), 2, rounds=ROWS, classes=3)
-    early, fresh = with_classes(learner, 5), new_learner(name, pool("gauss3"), 2, rounds=ROWS, classes=5)
+    learner = fresh_learner(name, pool("gauss3"), 2, rounds=ROWS, classes=3)
+    early, fresh = with_classes(learner, 5), fresh_learner(name, pool("gauss3"), 2, rounds=ROWS, classes=5)
     for one, other in zip(early.run(stream(5))[0], fresh.run(stream(5))[0], strict=True):
         np.testing.assert_array_equal(one, other)
     learner.run(stream(3))
@@ -40,10 +40,10 @@ def test_room_for_classes(name):
 
 
 def test_a_number_of_classes_that_the_learner_does_not_take_is_refused():
-    header, arrays = pack(new_learner("perceptron", None, 2, rounds=ROWS, classes=3))
+    header, arrays = pack(fresh_learner("perceptron", None, 2, rounds=ROWS, classes=3))
     for wrong in (1, 3.0, "3", None, 10**6):
         with pytest.raises(ValueError, match="classes must be a number that perceptron takes"):
             unpack({**header, "classes": wrong}, arrays)
-    header, arrays = pack(new_learner("alma", None, 2, rounds=ROWS))
+    header, arrays = pack(fresh_learner("alma", None, 2, rounds=ROWS))
     with pytest.raises(ValueError, match="classes must be a number that alma takes"):
         unpack({**header, "classes": 3}, arrays)

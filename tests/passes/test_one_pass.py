@@ -9,9 +9,9 @@ import omkl.data
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.errors import OmklError, UserError
 from omkl.passes import Learner, run_pass
-from omkl.passes.stacked import new_learner as of_omkl
+from omkl.passes.stacked import fresh_learner as of_omkl
 from omkl.state.state import parse
-from omkl.testing.cases import case_stream, new_learner, pool_for
+from omkl.testing.cases import case_stream, fresh_learner, pool_for
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -137,7 +137,7 @@ def test_numbers_that_no_part_of_the_state_holds_may_change(name):
 
 
 def test_a_window_holds_powers_of_the_step_size():
-    taken, refused = changes(new_learner("norma", None, 3, tau=20))
+    taken, refused = changes(fresh_learner("norma", None, 3, tau=20))
     assert taken == {"rho"}
     assert {"eta", "lam", "tau", "step", "offset", "kernel"} == refused
 
@@ -160,14 +160,14 @@ def test_what_decides_the_size_of_a_state_never_changes():
 
 def test_a_change_takes_effect_from_the_next_round_on():
     """OMKC's classifiers do not depend on its discount: a kernel's weight is a power for each part."""
-    learner, first = (new_learner("omkc_dd", GAUSS3, 3, beta=0.9) for _ in range(2))
+    learner, first = (fresh_learner("omkc_dd", GAUSS3, 3, beta=0.9) for _ in range(2))
     half, stream = case_stream(TWO, np.arange(30)), case_stream(TWO, np.arange(30, 60))
     learner.run(half)
     first.run(half)
     learner.change({"beta": 0.3})
     learner.run(stream)
     first.run(stream)
-    before, whole = new_learner("omkc_dd", GAUSS3, 3, beta=0.9), first.weights
+    before, whole = fresh_learner("omkc_dd", GAUSS3, 3, beta=0.9), first.weights
     before.run(half)
     mistakes = np.log(whole / before.weights) / np.log(
         0.9

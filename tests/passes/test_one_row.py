@@ -8,7 +8,7 @@ from omkl.engine.stream import make_trace
 from omkl.errors import Overflow
 from omkl.passes.model import Progress
 from omkl.passes.scaling import Scaling
-from omkl.testing.cases import MIXED, assert_same, case_stream, clouds, new_learner, state, ties, traced
+from omkl.testing.cases import MIXED, assert_same, case_stream, clouds, fresh_learner, state, ties, traced
 
 NAMES = [name for name in learner_names() if not learner_spec(name).estimator]
 
@@ -24,7 +24,7 @@ def rows_of(stream):
 def test_every_learner_row_by_row(name, scale):
     data = (ties if scale else clouds)(60)
     stream, rounds = case_stream(data, np.arange(60)[::-1]), 60
-    one, many = (new_learner(name, MIXED, data.d, rounds=rounds) for _ in range(2))
+    one, many = (fresh_learner(name, MIXED, data.d, rounds=rounds) for _ in range(2))
     if scale:
         one.scaling, many.scaling = Scaling(data.d, scale), Scaling(data.d, scale)
     progress, records = Progress(one.spec.tasks[0]), Progress(one.spec.tasks[0])
@@ -52,7 +52,7 @@ def test_a_record_of_single_rows_is_that_of_parts(task):
 
 
 def test_rows_of_many_lengths_are_not_kept_for_ever():
-    learner = new_learner("arow", None, 200)
+    learner = fresh_learner("arow", None, 200)
     for n in range(200):
         learner.run_row(np.arange(n), np.ones(n), 1.0)
     assert len(learner._rows) <= 64

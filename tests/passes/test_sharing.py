@@ -163,11 +163,11 @@ def test_a_pool_of_children_forked_while_a_thread_learns_answers(monkeypatch):
 def test_a_child_has_threads_of_its_own_for_blocks(monkeypatch):
     """An idle parent's, too: a pool of threads is copied without its threads."""
     import omkl.data
-    from omkl.testing.cases import case_stream, new_learner
+    from omkl.testing.cases import case_stream, fresh_learner
 
     monkeypatch.setattr(learner, "WORTH", 1)
     data = omkl.data.from_arrays(X, y)
-    made = new_learner("omkc_dd", pool("gauss3"), 3)
+    made = fresh_learner("omkc_dd", pool("gauss3"), 3)
     shared = learner.Learner(made.spec, made.params, made.pool, 3, 1, threads=2)
     shared.run(case_stream(data))
     made.run(case_stream(data))

@@ -19,7 +19,7 @@ from omkl.passes.model_file import pack, snapshot, unpack, with_classes
 from omkl.passes.scaling import Scaling
 from omkl.passes.widths import STEPS
 from omkl.runs.cells import expand
-from omkl.testing.cases import assert_same, clouds, matrix_of, new_learner, traced
+from omkl.testing.cases import assert_same, clouds, fresh_learner, matrix_of, traced
 from omkl.theorems.evaluation import bounded
 
 HALF, ONE = check_kernel("gaussian(sigma=0.5 median)"), check_kernel("laplacian(sigma=1 median)")
@@ -37,7 +37,7 @@ LEARNERS = {
 
 
 def fresh(name, classes=2, d=5):
-    return new_learner(name, POOL, d, rounds=T, classes=classes, **LEARNERS[name])
+    return fresh_learner(name, POOL, d, rounds=T, classes=classes, **LEARNERS[name])
 
 
 def rows_of(classes=2):
@@ -116,7 +116,7 @@ def test_the_data_unit_does_not_matter():
 def test_rows_that_are_all_the_same_have_the_distance_1():
     X = np.ones((30, 2))
     stream = make_stream(np.arange(31) * 2, np.tile([0, 1], 30), X.ravel(), np.ones(30), np.arange(30))
-    learner = new_learner("krls_t", None, 2, kernel=HALF)
+    learner = fresh_learner("krls_t", None, 2, kernel=HALF)
     learner.run(stream)
     assert learner.widths.distance[0] == 1.0
 

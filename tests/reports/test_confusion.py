@@ -25,7 +25,7 @@ def cells(C, data="three", T=600):
     for which, errors in ((DD, 0.1), (SS, 0.3)):
         for rep in range(3):
             true, predicted = rounds(C, T, errors, rep)
-            counts = confusion.counted(true, predicted, C)
+            counts = confusion.confusion_counts(true, predicted, C)
             made.append(cell(which, rep, int((true != predicted).sum()), data, T, confusion=counts))
     return frame(*made)
 
@@ -38,7 +38,7 @@ def errors_of(stored):
 @pytest.mark.parametrize("C", [2, 3, 40])
 def test_counts_are_those_of_the_rounds(C):
     true, predicted = rounds(C)
-    stored = confusion.counted(true, predicted, C)
+    stored = confusion.confusion_counts(true, predicted, C)
     assert isinstance(stored, list) == (C <= confusion.DENSE)
     (counts,) = confusion.matrices([stored])
     plain = np.zeros((C, C + 1), int)
@@ -51,9 +51,9 @@ def test_counts_are_those_of_the_rounds(C):
 
 def test_of_many_confusions_the_largest_are_kept(monkeypatch):
     true, predicted = rounds(40, 3000)
-    whole = confusion.counted(true, predicted, 40)
+    whole = confusion.confusion_counts(true, predicted, 40)
     monkeypatch.setattr(confusion, "MOST", 100)
-    stored = confusion.counted(true, predicted, 40)
+    stored = confusion.confusion_counts(true, predicted, 40)
     (counts,) = confusion.matrices([stored])
     assert np.count_nonzero(counts[:, :-1] - np.diag(np.diagonal(counts))) == 100
     assert counts.sum() == 3000

@@ -10,7 +10,7 @@ from support.engine_cases import case_stream, clouds, dataset, matrix_of, new_le
 import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, plan
-from omkl.data.held_out import absolute
+from omkl.data.held_out import absolute_test
 from omkl.engine.stream import part
 from omkl.errors import UserError
 from omkl.passes import Learner
@@ -290,7 +290,7 @@ def test_it_reaches_workers(tmp_path, monkeypatch):
     assert bare.test.data.path is None
     assert bare.key == cell.key
     (described,) = _described(made, [cell])
-    assert described["test"] == str(tmp_path / "test.npz") == absolute("test.npz")
+    assert described["test"] == str(tmp_path / "test.npz") == absolute_test("test.npz")
     (again,) = expand(_plan(described))
     assert again.key == cell.key
 

@@ -241,7 +241,7 @@ def test_a_store_that_cannot_be_locked_can_be_written_but_not_pruned(tmp_path, m
     def no_locks(path, wait=False):
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr("omkl.store.store.hold", no_locks)
+    monkeypatch.setattr("omkl.store.store.hold_lock", no_locks)
     monkeypatch.setattr("omkl.files.hold_lock", no_locks)
     with Store(tmp_path) as store:
         store.append(line(1))

@@ -127,7 +127,7 @@ class Models:
         from omkl.runs import models
 
         self.path.write_bytes(data)
-        learner = models.load_model(Path(self.path)).learner
+        learner = models.load_saved(Path(self.path)).learner
         for rows in self.rows:
             if rows.indices.max() >= learner.d:
                 continue

@@ -24,7 +24,7 @@ from omkl.data.preparation import (
     na_text,
     typed,
 )
-from omkl.data.reading.tables import Table, distinct_texts
+from omkl.data.reading.tables import DataTable, distinct_texts
 from omkl.errors import UserError, show
 
 KINDS = NUMBERS, WORDS, LETTERS, DATE = "numbers", "words", "letters", "a date"
@@ -57,7 +57,7 @@ _TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]m)?", re.IGNO
 
 
 @dataclass
-class Column:
+class PreparedColumn:
     """A column, and what it took from its table; a gap of its features is NaN where ``means`` are empty.
 
     parts: of words the categories, of dates and letters what becomes a feature
@@ -80,7 +80,7 @@ class Column:
             return [f"{self.name}={part}" if part else f"{self.name} (no value)" for part in self.parts]
         return [f"{self.name} ({part})" for part in self.parts] or [self.name]
 
-    def values(self, table: Table) -> np.ndarray | None:
+    def values(self, table: DataTable) -> np.ndarray | None:
         """Return the features (T, 1 or more), nan in gaps of all but words; None where some are no numbers.
 
         Raises UserError with the row of a value that is no date.
@@ -127,7 +127,7 @@ class Column:
         """What is done to texts before they are compared with the words; True and true are one."""
         return str.lower if {word.lower() for word in self.parts if word} <= TRUTH.keys() else str
 
-    def with_words(self, table: Table) -> "Column":
+    def with_words(self, table: DataTable) -> "PreparedColumn":
         """Return a column of words with those of this table."""
         name = self.name
         values = tuple(sorted(set(table.text(name)[~table.missing(name)])))
@@ -138,7 +138,7 @@ class Column:
         return replace(self, parts=(*values, "") if gaps else values)
 
 
-def date_texts(name: str, table: Table) -> np.ndarray:
+def date_texts(name: str, table: DataTable) -> np.ndarray:
     """Return a column of dates or letters as texts (T,): whole numbers, as 20240305, without a point."""
     if not table.is_text(name) and (numbers := table.numbers(name)) is not None:
         return np.array(["" if np.isnan(number) else f"{number:.0f}" for number in numbers], object)
@@ -150,18 +150,18 @@ def date_texts(name: str, table: Table) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of a column: a `Column`, or why it is left out, or what stops a run.
+    """What becomes of a column: a `PreparedColumn`, or why it is left out, or what stops a run.
 
     said: what is to be said of it
     """
 
-    column: Column | None = None
+    column: PreparedColumn | None = None
     left_out: str = ""
     stop: Stop | None = None
     said: str = ""
 
 
-def decide(name: str, table: Table) -> Decision:
+def decide(name: str, table: DataTable) -> Decision:
     """Return what becomes of a column of features."""
     form, missing = table.form, table.missing(name)
     if form.missing != "error" and missing.all():
@@ -173,12 +173,12 @@ def decide(name: str, table: Table) -> Decision:
     numbers = table.numbers(name)
     if numbers is not None and not table.is_truth(name):
         if not _are_eight_digits(numbers[~missing]):
-            return Decision(Column(name))
+            return Decision(PreparedColumn(name))
         return _dates(
             name, table, [f"{number:.0f}" for number in np.unique(numbers[~missing])], "eight digits"
         )
     if numbers is not None:
-        return Decision(Column(name, WORDS if form.of_words == "onehot" else NUMBERS))
+        return Decision(PreparedColumn(name, WORDS if form.of_words == "onehot" else NUMBERS))
     different, _ = distinct_texts(table.text(name)[~missing])
     dates = [date_of(text) for text in different]
     if None not in dates:
@@ -188,11 +188,11 @@ def decide(name: str, table: Table) -> Decision:
     if form.of_words == LETTERS:
         letters = tuple(f"letter {place}" for place in range(1, max(map(len, different)) + 1))
         said = f"the codes of {len(letters)} letters, for kernels of texts such as spectrum"
-        return Decision(Column(name, LETTERS, letters), said=said)
+        return Decision(PreparedColumn(name, LETTERS, letters), said=said)
     return _words(name, table)
 
 
-def names_rows(name: str, table: Table) -> bool:
+def names_rows(name: str, table: DataTable) -> bool:
     """Whether a column is what R and pandas write before the rows: first, nameless, each cell different."""
     if not table.named or name not in NAMELESS or table.names.index(name) or table.missing(name).any():
         return False
@@ -208,7 +208,7 @@ def _are_eight_digits(numbers: np.ndarray) -> bool:
     return whole and all(date_of(f"{number:.0f}") for number in np.unique(numbers))
 
 
-def _dates(name: str, table: Table, texts: Iterable[str], form: str) -> Decision:
+def _dates(name: str, table: DataTable, texts: Iterable[str], form: str) -> Decision:
     """Return what becomes of a column of dates. Offsets of their times must be one, which is local time."""
     if table.form.dates == "drop":
         return Decision(left_out="dates=drop")
@@ -223,10 +223,10 @@ def _dates(name: str, table: Table, texts: Iterable[str], form: str) -> Decision
     said = "dates as " + (", ".join(features) if len(features) > 1 else "days since the first")
     said = f"{form} that are {said}" if form else said
     said += f", in local time (offset {offsets[0]})" if offsets[0] else ""
-    return Decision(Column(name, DATE, features, float(np.floor(days.min())), offsets[0]), said=said)
+    return Decision(PreparedColumn(name, DATE, features, float(np.floor(days.min())), offsets[0]), said=said)
 
 
-def _offsets_differ(name: str, table: Table, shown: str) -> Stop:
+def _offsets_differ(name: str, table: DataTable, shown: str) -> Stop:
     frame = f"frame[{name!r}]"
     local = f"pandas.to_datetime({frame}, utc=True).dt.tz_convert('Europe/Berlin').dt.tz_localize(None)"
     text = f"column '{name}' has times with different offsets from UTC ({shown}); write local times"
@@ -234,7 +234,7 @@ def _offsets_differ(name: str, table: Table, shown: str) -> Stop:
     return Stop(f"{table.path}: {text}, {helps}", {"drop": name}, name)
 
 
-def _words(name: str, table: Table, named: bool = False) -> Decision:
+def _words(name: str, table: DataTable, named: bool = False) -> Decision:
     """Return what becomes of a column of words; named: by ``categorical=``."""
     form = table.form
     texts = table.text(name)[~table.missing(name)]
@@ -252,18 +252,18 @@ def _words(name: str, table: Table, named: bool = False) -> Decision:
     if any(len(text) > LONGEST_TEXT for text in different):
         return _left_out(name, f"it holds texts of over {LONGEST_TEXT} characters", named, table)
     if few or ((named or form.of_words == "onehot") and len(different) <= MOST_CATEGORIES):
-        return Decision(Column(name, WORDS))
+        return Decision(PreparedColumn(name, WORDS))
     return _left_out(
         name, f"{len(different)} different words in {len(table)} rows are too many", named, table
     )
 
 
-def _are_few(different: Collection[str], table: Table) -> bool:
+def _are_few(different: Collection[str], table: DataTable) -> bool:
     """Whether that many different words become features without being asked for."""
     return len(different) <= FEW_WORDS and FEWEST_ROWS * len(different) <= len(table)
 
 
-def _left_out(name: str, why: str, named: bool, table: Table) -> Decision:
+def _left_out(name: str, why: str, named: bool, table: DataTable) -> Decision:
     if not named:
         return Decision(left_out=why, said=f"left out, since {why}")
     text = f"{table.path}: {column_word('categorical', name)}: {why}"
@@ -273,7 +273,7 @@ def _left_out(name: str, why: str, named: bool, table: Table) -> Decision:
 # ------------------------------------------------------------------ what stops a run
 
 
-def _near_numbers(name: str, table: Table, dates: bool) -> Stop | None:
+def _near_numbers(name: str, table: DataTable, dates: bool) -> Stop | None:
     """Return what stops a run where most cells of a column that is not all numbers begin or end with one.
 
     dates: whether most of the different cells are ISO dates
@@ -298,7 +298,7 @@ def _near_numbers(name: str, table: Table, dates: bool) -> Stop | None:
 
 
 def _fault(
-    name: str, odd: list[str], texts: list[str], first: str, dates: bool, table: Table
+    name: str, odd: list[str], texts: list[str], first: str, dates: bool, table: DataTable
 ) -> tuple[str, str, dict[str, Any]]:
     """Return what the cells of a column are that are no numbers, what to write, and settings that mend it.
 
@@ -388,7 +388,7 @@ def readings(
     return list(found.values())
 
 
-def stop_of_label(name: str, table: Table) -> Stop | None:
+def stop_of_label(name: str, table: DataTable) -> Stop | None:
     """Return what stops a run at the label: numbers in another notation, which would be classes, or times."""
     if getattr(table.raw.get(name), "dtype", np.dtype(float)).kind == "M":
         frame = f"frame[{name!r}]"
@@ -405,7 +405,7 @@ def stop_of_label(name: str, table: Table) -> Stop | None:
     return Stop(f"{holds}, a number in another notation; {ways}", found[0][2], name)
 
 
-def no_number(name: str, table: Table) -> str:
+def no_number(name: str, table: DataTable) -> str:
     """Return what is wrong with a column of new rows, or of targets, that is not all numbers."""
     row, word = table.first_word(name)
     holds = f"{table.where(row)}: column '{name}' holds {show(word)}"

@@ -17,7 +17,7 @@ from omkl.data.preparing.recipe import Recipe, left_out_rows, note_on_filled
 from omkl.data.reading.formats import LIBSVM, format_of, parts_of
 from omkl.data.reading.numbered import Examples, dense
 from omkl.data.reading.opening import standard_input
-from omkl.data.reading.tables import Table
+from omkl.data.reading.tables import DataTable
 from omkl.errors import MOST_LISTED, UserError, counted, quoted, shortlist, show, shown, suggest
 
 PART = 20_000  # rows of a file that are in memory at once
@@ -138,7 +138,7 @@ def rows_like(
     """
     path = standard_input() if str(path) == "-" else path
     if not path.is_file():
-        hint = "; name a file, not a data set" if str(path) in registry.names() else ""
+        hint = "; name a file, not a data set" if str(path) in registry.registered_names() else ""
         raise UserError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}{hint}")
     recipe = Recipe.from_json(about["recipe"]) if about.get("recipe") else None
     if not recipe and format_of(path).is_table:
@@ -188,7 +188,7 @@ def _known_columns(examples: Examples, d: int, preparation: Preparation, tally: 
 
 
 def prepared_rows(
-    recipe: Recipe, table: Table, labelled: bool, tally: Tally
+    recipe: Recipe, table: DataTable, labelled: bool, tally: Tally
 ) -> tuple[Examples, bool, np.ndarray]:
     """Return the rows of a table that are kept, whether they have labels, and which they are.
 

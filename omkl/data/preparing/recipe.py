@@ -20,7 +20,7 @@ from omkl.data.preparing.columns import (
     NUMBERS,
     ONLINE,
     WORDS,
-    Column,
+    PreparedColumn,
     decide,
     no_number,
     stop_of_label,
@@ -29,7 +29,7 @@ from omkl.data.preparing.labels import Classes, against_rest, task_of, y_of
 from omkl.data.preparing.notes import Described, note_on_alike, note_on_codes, notes_on
 from omkl.data.reading.numbered import dense
 from omkl.data.reading.opening import size_limit
-from omkl.data.reading.tables import MOST_COLUMNS, Table
+from omkl.data.reading.tables import MOST_COLUMNS, DataTable
 from omkl.errors import UserError, counted, quoted, shortlist, show, suggest
 
 
@@ -43,7 +43,7 @@ class Recipe:
 
     preparation: Preparation
     label: str
-    columns: tuple[Column, ...]
+    columns: tuple[PreparedColumn, ...]
     alike: tuple[str, ...] = ()
 
     @property
@@ -57,7 +57,7 @@ class Recipe:
         return {self.label, *(column.name for column in self.columns if column.kind != NUMBERS)}
 
     def apply(
-        self, table: Table, new: bool = False, labelled: bool = True
+        self, table: DataTable, new: bool = False, labelled: bool = True
     ) -> tuple[Any, np.ndarray | None, np.ndarray]:
         """Return the features (T, d), the labels (T,) or None without such a column, and the rows kept (T,).
 
@@ -84,7 +84,7 @@ class Recipe:
         X = _sparse(blocks, table) if table.sparse else np.column_stack(list(blocks))
         return X, None if labels is None else labels[kept], np.flatnonzero(kept)
 
-    def _check_labels(self, labels: np.ndarray, missing: np.ndarray, table: Table, new: bool) -> None:
+    def _check_labels(self, labels: np.ndarray, missing: np.ndarray, table: DataTable, new: bool) -> None:
         """Raise UserError for labels (T,) that are too long, or missing where that is refused."""
         if missing.all() and self.preparation.missing != "drop":
             fault = f"no row has a label (column '{self.label}')"
@@ -102,11 +102,11 @@ class Recipe:
             fault = f"the label has {long:,} characters; at most {LONGEST_TEXT} are read"
             raise UserError(f"{table.where(row)}: {fault}")
 
-    def ids(self, table: Table) -> dict[str, np.ndarray]:
+    def ids(self, table: DataTable) -> dict[str, np.ndarray]:
         """Return the columns that name the rows, as text (T,), those that a table has."""
         return {name: table.text(name) for name in table.names if name in self.preparation.id}
 
-    def unseen(self, table: Table, kept: np.ndarray) -> dict[str, Counter[str]]:
+    def unseen(self, table: DataTable, kept: np.ndarray) -> dict[str, Counter[str]]:
         """Return how often the rows kept hold words that the recipe's own table lacks, by column."""
         found = {}
         for column in self.columns:
@@ -116,7 +116,7 @@ class Recipe:
                 found[column.name] = Counter(text for text in texts if text and fold(text) not in seen)
         return found
 
-    def _features(self, column: Column, table: Table, new: bool) -> np.ndarray:
+    def _features(self, column: PreparedColumn, table: DataTable, new: bool) -> np.ndarray:
         """Return the features of one column (T, 1 or more)."""
         name, missing = column.name, table.missing(column.name)
         if self.preparation.missing == "error" and missing.any():
@@ -139,7 +139,7 @@ class Recipe:
             values = (values - shift) * factor
         return values
 
-    def _na_helps(self, table: Table, word: str) -> str:
+    def _na_helps(self, table: DataTable, word: str) -> str:
         """Return which setting reads a word, which is a gap now, as a word: the other gaps of the table."""
         others = sorted(gap for gap in table.gap_words(table.names) if gap.lower() != word.lower())
         return f"{in_shell(na_text(others))} reads {show(word)} as a word"
@@ -165,7 +165,7 @@ class Recipe:
         return recipe
 
 
-def recipe_of(table: Table) -> tuple[Recipe, list[str]]:
+def recipe_of(table: DataTable) -> tuple[Recipe, list[str]]:
     """Return the recipe that prepares this table, and notes on it.
 
     Raises Stop for what stops a run, see `choice_of`, and UserError, see `Recipe.apply`.
@@ -196,7 +196,7 @@ def recipe_of(table: Table) -> tuple[Recipe, list[str]]:
     return recipe, ["; ".join(together), *notes] if together else notes
 
 
-def _learnt(column: Column, table: Table, preparation: Preparation) -> Column:
+def _learnt(column: PreparedColumn, table: DataTable, preparation: Preparation) -> PreparedColumn:
     """Return a column with its words, or the means and the scaling of its features."""
     if column.kind == WORDS:
         return column.with_words(table)
@@ -233,13 +233,13 @@ class TableChoice(NamedTuple):
 
     label: str
     ids: list[str]
-    columns: dict[str, Column]
+    columns: dict[str, PreparedColumn]
     left_out: dict[str, str]
     stops: list[Stop]
     said: list[str]
 
 
-def choice_of(table: Table) -> TableChoice:
+def choice_of(table: DataTable) -> TableChoice:
     """Return what becomes of each column. Raises UserError for settings that the table does not allow."""
     names, preparation, label = table.names, table.form, table.label
     ids = [names[table.place(name, "id")] for name in preparation.id]
@@ -265,8 +265,8 @@ def choice_of(table: Table) -> TableChoice:
 
 
 def mended(
-    read: Callable[[Preparation], Table], preparation: Preparation
-) -> tuple[Table | None, Preparation, list[Stop]]:
+    read: Callable[[Preparation], DataTable], preparation: Preparation
+) -> tuple[DataTable | None, Preparation, list[Stop]]:
     """Return a table as if all that stops a run had been mended, the settings that do, and what stops it.
 
     read: gives the table with a preparation    The table is None where no setting mends the last stop.
@@ -290,7 +290,7 @@ def mended(
             preparation = preparation.mended(stop.mend)
 
 
-def _nothing_left(table: Table, chosen: TableChoice) -> str:
+def _nothing_left(table: DataTable, chosen: TableChoice) -> str:
     """Return why no column is a feature, and what helps."""
     others = {name: why for name, why in chosen.left_out.items() if why != "drop="}
     if others:
@@ -302,7 +302,7 @@ def _nothing_left(table: Table, chosen: TableChoice) -> str:
     return f"{count}, so no features; delimiter=CHARACTER says what separates the columns"
 
 
-def _check_finite(name: str, numbers: np.ndarray, table: Table) -> None:
+def _check_finite(name: str, numbers: np.ndarray, table: DataTable) -> None:
     """Raise UserError for a number of a column that is not finite."""
     if (odd := np.isinf(numbers)).any():
         row = int(np.argmax(odd.reshape(len(table), -1).any(axis=1)))
@@ -310,14 +310,14 @@ def _check_finite(name: str, numbers: np.ndarray, table: Table) -> None:
         raise UserError(f"{table.where(row)}: column '{name}' is not finite ({shown})")
 
 
-def _note_on_gaps(table: Table, recipe: Recipe) -> list[str]:
+def _note_on_gaps(table: DataTable, recipe: Recipe) -> list[str]:
     """Return a note on the words of the columns in use that are taken as gaps."""
     if not (shown := sorted(table.gap_words({recipe.label, *(column.name for column in recipe.columns)}))):
         return []
     return [f"taken as missing: {shortlist(quoted(shown))}; na= says which words are"]
 
 
-def _note_on_na(table: Table) -> list[str]:
+def _note_on_na(table: DataTable) -> list[str]:
     """Return a note on words of ``na=`` that no cell holds."""
     form = table.form
     if not form.na:
@@ -334,7 +334,7 @@ def _note_on_na(table: Table) -> list[str]:
     return [f"na={','.join(unknown)}: no cell holds {' or '.join(quoted(unknown))}"] if unknown else []
 
 
-def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
+def prepared_table(table: DataTable, task: str) -> tuple[Dataset, Recipe]:
     """Return the data set of a table, and the recipe that prepares others like it.
 
     Raises UserError that names row, column and what helps.
@@ -391,7 +391,7 @@ def described(recipe: Recipe) -> list[Described]:
     ]
 
 
-def _unfilled(recipe: Recipe, table: Table, X: Any) -> Any:
+def _unfilled(recipe: Recipe, table: DataTable, X: Any) -> Any:
     """Return the features before they are filled and scaled; X are those after it."""
     if not any(column.scaling or column.means for column in recipe.columns):
         return X
@@ -399,7 +399,7 @@ def _unfilled(recipe: Recipe, table: Table, X: Any) -> Any:
     return replace(recipe, columns=columns).apply(table)[0]
 
 
-def _sparse(blocks: Iterable[np.ndarray], table: Table) -> Any:
+def _sparse(blocks: Iterable[np.ndarray], table: DataTable) -> Any:
     """Return the features, (T, 1 or more) each, side by side as a scipy.sparse.csr_array.
 
     Raises UserError where that takes more memory than a file may.

@@ -1,4 +1,4 @@
-"""Reading: from any source to a `Table`, a data frame with the line of each row, or to numbered columns.
+"""Reading: from any source to a `DataTable`, a data frame with the line of each row, or to numbered columns.
 
 opening     opens files with care: compression, encoding, blocks of lines
 formats     which format a file has; Parquet, workbooks, JSON

@@ -10,7 +10,7 @@ import numpy as np
 
 from omkl.data.preparation import Preparation
 from omkl.data.reading.opening import text_lines
-from omkl.data.reading.tables import GapWords, Table, check_width, kept_as_text, number_column, table_of
+from omkl.data.reading.tables import DataTable, GapWords, check_width, kept_as_text, number_column, table_of
 from omkl.errors import UserError, counted, show
 
 _KEYWORD = re.compile(r"\s*(@\w+)\s+", re.ASCII)
@@ -24,7 +24,7 @@ _TYPE = re.compile(
 
 def read_arff(
     path: Path, form: Preparation, limit: int | None, count: int | None, texts: Collection[str]
-) -> Iterator[Table]:
+) -> Iterator[DataTable]:
     """Yield the table of ARFF text, dense or sparse. Raises UserError that names the line."""
     import arff  # liac-arff; scipy.io.arff reads neither sparse rows nor texts
     import pandas as pd

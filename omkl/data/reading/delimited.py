@@ -17,8 +17,8 @@ import numpy as np
 from omkl.data.preparation import AS_IT_IS, LABELS, TRUTH, Preparation, Stop, is_near_number
 from omkl.data.reading.opening import beginning, text_blocks
 from omkl.data.reading.tables import (
+    DataTable,
     GapWords,
-    Table,
     check_width,
     clean,
     kept_as_text,
@@ -222,7 +222,7 @@ def read_delimited(
     count: int | None = None,
     texts: Collection[str] = (),
     marks: str = MARKS,
-) -> Iterator[Table]:
+) -> Iterator[DataTable]:
     """Yield a table of at most ``limit`` bytes, see `Format` of formats.py; marks: see `delimiter_of`.
 
     In parts, ``header=`` is yes or no.
@@ -248,9 +248,9 @@ def read_delimited(
         as_text |= mixed  # read again: what seemed to be numbers turned out to be words
 
 
-def of_rows(
+def table_of_rows(
     path: Path, form: Preparation, rows: list[tuple[int, list[str]]], texts: Collection[str] = ()
-) -> Table:
+) -> DataTable:
     """Return the table of rows of texts, each with its number."""
     pieces = [_Rows(np.array([number for number, _ in rows]), [fields for _, fields in rows])] if rows else []
     return _whole(path, list(_parts(pieces, path, form, texts, "")), form)
@@ -284,7 +284,7 @@ def _split(block: _Rows, delimiter: str) -> Iterator[list[str]]:
         yield _fields(line.decode(), delimiter)
 
 
-def _whole(path: Path, table_parts: list[_Part], form: Preparation) -> Table:
+def _whole(path: Path, table_parts: list[_Part], form: Preparation) -> DataTable:
     """Return the table of these parts, without columns at the end that have neither a name nor a value."""
     index = np.concatenate([np.empty(0, np.int64), *(lines for _, _, lines, _ in table_parts)])
     if not len(index):

@@ -1,7 +1,7 @@
 """The formats of users' files: how each is known and read, and which settings of a preparation it takes.
 
-A further format is a function that yields the `Table` of a file, or `Examples` of numbered columns, and an
-entry of FORMATS.
+A further format is a function that yields the `DataTable` of a file, or `Examples` of numbered columns, and
+an entry of FORMATS.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ import numpy as np
 
 from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.reading.arff import read_arff
-from omkl.data.reading.delimited import TABS, guessed, of_rows, read_delimited
+from omkl.data.reading.delimited import TABS, guessed, read_delimited, table_of_rows
 from omkl.data.reading.numbered import Examples, decoding, dense, libsvm_parts, read_libsvm, read_npz
 from omkl.data.reading.opening import (
     COMPRESSION,
@@ -35,10 +35,10 @@ from omkl.data.reading.opening import (
     size_limit,
     text_lines,
 )
-from omkl.data.reading.tables import Table, check_width, kept_as_text, of_arrow, of_frame, table_of
+from omkl.data.reading.tables import DataTable, check_width, kept_as_text, of_arrow, of_frame, table_of
 from omkl.errors import UserError, printable, quoted, show
 
-Parts = Iterator[Table | Examples]
+Parts = Iterator[DataTable | Examples]
 Reader = Callable[[Path, Preparation, int | None, int | None, Collection[str]], Parts]
 
 
@@ -90,7 +90,7 @@ def _read_arrow(
     count: int | None,
     texts: Collection[str],
     title: str,
-) -> Iterator[Table]:
+) -> Iterator[DataTable]:
     module = _arrow(f"{path}: {title}", title.lower())
     with _arrow_errors(path, title):
         if count is None or is_compressed(path) or title == "Feather":
@@ -159,10 +159,10 @@ def read_workbook(
     limit: int | None = None,
     count: int | None = None,
     texts: Collection[str] = (),
-) -> Iterator[Table]:
+) -> Iterator[DataTable]:
     """Yield the table in the first sheet of a workbook."""
     rows, notes = sheet_rows(path, limit)
-    table = of_rows(path, form, rows, texts)
+    table = table_of_rows(path, form, rows, texts)
     yield replace(table, notes=(*table.notes, *notes))
 
 
@@ -171,7 +171,7 @@ def read_workbook(
 
 def read_json(
     path: Path, form: Preparation, limit: int | None, count: int | None, texts: Collection[str]
-) -> Iterator[Table]:
+) -> Iterator[DataTable]:
     """Yield the table of JSON lines, or of an array of objects; a key that one lacks is a gap."""
     rows = list[tuple[int, dict[str, Any]]]()
     names = dict[str, None]()
@@ -245,7 +245,7 @@ def _of_records(
     form: Preparation,
     texts: Collection[str],
     unit: str,
-) -> Table:
+) -> DataTable:
     texts = {*texts, *kept_as_text(names, False, form, path)}
     columns: dict[str, np.ndarray] = {}
     for name in names:
@@ -361,10 +361,10 @@ def _of_content(path: Path) -> Format:
 
 def read_table(
     path: Path, form: Preparation = AS_IT_IS, limit: int | None = None, texts: Collection[str] = ()
-) -> Table:
+) -> DataTable:
     """Return the table in a file that is known to be one, of delimited text if nothing else is said."""
     (table,) = _table_format(path).read(path, form, limit, None, texts)
-    assert isinstance(table, Table)
+    assert isinstance(table, DataTable)
     return table
 
 

@@ -26,7 +26,7 @@ Values = np.ndarray | Any  # numbers (T,), texts (T,) as objects, or an array of
 
 
 @dataclass
-class Table:
+class DataTable:
     """A table: its columns by name, and where each row stands.
 
     frame: a column is one of numbers, whose gaps are nan, or of texts, whose gaps are None; the index is the
@@ -317,11 +317,11 @@ def table_of(
     texts: Collection[str],
     words: dict[str, GapWords] | None = None,
     **about: Any,
-) -> Table:
+) -> DataTable:
     """Return the table of these columns; those of texts that are numbers become numbers.
 
-    index: see Table    texts: columns that stay texts, see `kept_as_text`
-    words: of columns that are numbers already    about: the other fields of Table
+    index: see DataTable    texts: columns that stay texts, see `kept_as_text`
+    words: of columns that are numbers already    about: the other fields of DataTable
     """
     import pandas as pd
 
@@ -343,7 +343,7 @@ def table_of(
         if isinstance(values, np.ndarray) and values.dtype == object:
             values = pd.Series(values, place, object, copy=False)  # else pandas looks for a kind of its own
         parsed[name] = values
-    return Table(path, pd.DataFrame(parsed, place, copy=False), form, words=words, **about)
+    return DataTable(path, pd.DataFrame(parsed, place, copy=False), form, words=words, **about)
 
 
 def check_width(count: int, where: str) -> None:
@@ -400,7 +400,7 @@ def of_frame(
     form: Preparation = AS_IT_IS,
     texts: Collection[str] = (),
     before: int = 0,
-) -> Table:
+) -> DataTable:
     """Return a data frame (pandas, polars) as a table. Raises UserError for one without rows.
 
     before: rows of the file before the first one, where this is a part of it
