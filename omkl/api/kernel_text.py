@@ -68,9 +68,9 @@ def _outside(function: FunctionType, in_defaults: bool = True) -> dict[str, Any]
     whole, names = symtable.symtable(text, "kernel", "exec"), set[str]()
     tables = [whole] if in_defaults else whole.get_children()
     while tables:
-        table = tables.pop()
-        names |= {one.get_name() for one in table.get_symbols() if one.is_referenced() and one.is_global()}
-        tables += table.get_children()
+        symbols = tables.pop()
+        names |= {one.get_name() for one in symbols.get_symbols() if one.is_referenced() and one.is_global()}
+        tables += symbols.get_children()
     values = _environment(function)
     return {name: values[name] for name in sorted(names) if name in values}
 

@@ -390,8 +390,8 @@ class Results(Shown):
         from omkl.publications.paper_tables import with_costs
         from omkl.reports.summary import grid_table
 
-        table = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
-        return pareto(costs_of(table, cost), cost).draw()
+        records = grid_table(with_costs(self.table).assign(per_data=[row.per_data for row in self.rows]))
+        return pareto(costs_of(records, cost), cost).draw()
 
     def _drawn(self, kind: str, measure: str | None = None) -> "MplFigure":
         return self.figure(kind, measure).draw()
@@ -443,8 +443,8 @@ def _joined(tables: "list[pd.DataFrame]") -> "pd.DataFrame":
         return tables[0]
     if any(set(one) != set(tables[0]) for one in tables):  # some with all that is stored, some without
         tables = [with_extra(one) for one in tables]
-    table = pd.concat(tables, ignore_index=True)
-    return table[~table["key"].duplicated()].reset_index(drop=True)
+    cells = pd.concat(tables, ignore_index=True)
+    return cells[~cells["key"].duplicated()].reset_index(drop=True)
 
 
 def _distinct(items: Iterable[Any]) -> list[Any]:

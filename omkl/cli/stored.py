@@ -187,13 +187,13 @@ def results(args: Namespace, words: list[str]) -> int:
         rows = store_contents.contents(store, chosen["algo"], chosen["data"])
         print_result(Table.of(rows, least=LEAST_OF_RESULTS).render(args.format))
     elif args.action == "export":
-        table = store_contents.flat_table(store, chosen["algo"], chosen["data"])
+        cells = store_contents.flat_table(store, chosen["algo"], chosen["data"])
         if args.out is None:
-            print_result(store_contents.as_csv(table))
+            print_result(store_contents.as_csv(cells))
         else:
-            path = store_contents.export(table, args.out)
+            path = store_contents.export(cells, args.out)
             print_status(
-                f"wrote {path}: {counted(len(table), 'cell')}, {counted(len(table.columns), 'column')}"
+                f"wrote {path}: {counted(len(cells), 'cell')}, {counted(len(cells.columns), 'column')}"
             )
     else:
         from omkl.passes.third_party import sources_of_others
@@ -323,9 +323,9 @@ def _written(record_parts: Iterable[list[dict[str, Any]]], fmt: str, columns: li
     for at, records in enumerate(record_parts):
         if fmt == "csv":
             text = io.StringIO()
-            table = csv.writer(text, lineterminator="\n")
-            table.writerows([map(as_data, records[0])] if not at else [])
-            table.writerows(
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerows([map(as_data, records[0])] if not at else [])
+            writer.writerows(
                 [repr(value) if isinstance(value, float) else as_data(value) for value in record.values()]
                 for record in records
             )

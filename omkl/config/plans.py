@@ -248,13 +248,13 @@ class Scaled:
         resolved: dict[str, Setting] = {}
         for setting in settings:
             fitting = [ref for ref in self.refs if setting.fits(ref.task, ref.name)] or [self.refs[0]]
-            words = {ref.name: self._words(setting, ref) for ref in fitting}
+            scaling_of = {ref.name: self._words(setting, ref) for ref in fitting}
             for task in dict.fromkeys(ref.task for ref in fitting):
                 sets = [ref for ref in fitting if ref.task == task]
-                for scaling in {repr(words[ref.name]): words[ref.name] for ref in sets}.values():
-                    names = tuple(ref.name for ref in sets if words[ref.name] == scaling)
+                for scaling in {repr(scaling_of[ref.name]): scaling_of[ref.name] for ref in sets}.values():
+                    names = tuple(ref.name for ref in sets if scaling_of[ref.name] == scaling)
                     resolved_setting = replace(setting, scaling=scaling)
-                    if any(words[ref.name] != scaling for ref in fitting if ref.task != task):
+                    if any(scaling_of[ref.name] != scaling for ref in fitting if ref.task != task):
                         resolved_setting = replace(resolved_setting, task=task)
                     if len(names) < len(sets):
                         resolved_setting = replace(resolved_setting, data=names)
@@ -277,20 +277,20 @@ class Scaled:
             scale = ONLINE if is_scaled else "none"
             if is_scaled and "scale" not in setting.scaling:
                 self.by_default[ref.name] = None
-        words = (
+        scaling = (
             {"scale": scale if scale == ONLINE else "none", "target": target} | setting.scaling | self.delay
         )
-        words = {key: words[key] for key in SCALING if words.get(key, "none") != "none"}
+        scaling = {key: scaling[key] for key in SCALING if scaling.get(key, "none") != "none"}
         if ref.task != "regression":
-            words.pop("target", None)
+            scaling.pop("target", None)
         if self.calibration != "none" and ref.task == "classification" and not spec.probabilities:
-            words["calibration"] = self.calibration
-        for word in words.keys() & spec.hyperparameters.keys():
+            scaling["calibration"] = self.calibration
+        for word in scaling.keys() & spec.hyperparameters.keys():
             raise UserError(
-                f"{word}={words[word]}: {spec.name} has a hyperparameter of this name; rename it in "
+                f"{word}={scaling[word]}: {spec.name} has a hyperparameter of this name; rename it in "
                 f"{conf.file('algo', spec.name)}"
             )
-        return words
+        return scaling
 
 
 LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that

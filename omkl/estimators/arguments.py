@@ -41,8 +41,8 @@ class Argument(NamedTuple):
 
 def class_name(learner: str, task: str) -> str:
     """Return the name of a learner's estimator: that of ``norma_novelty`` is ``NormaNoveltyDetector``."""
-    words = re.sub(rf"_{task}$", "", learner).split("_")
-    return "".join(word[:1].upper() + word[1:] for word in words) + SUFFIX[task]
+    name_parts = re.sub(rf"_{task}$", "", learner).split("_")
+    return "".join(word[:1].upper() + word[1:] for word in name_parts) + SUFFIX[task]
 
 
 def estimator_specs() -> dict[str, tuple[LearnerSpec, str]]:
@@ -52,16 +52,16 @@ def estimator_specs() -> dict[str, tuple[LearnerSpec, str]]:
 
 @cache
 def _known(folders: tuple[Path, ...]) -> dict[str, tuple[LearnerSpec, str]]:
-    table: dict[str, tuple[LearnerSpec, str]] = {}
+    estimators: dict[str, tuple[LearnerSpec, str]] = {}
     for spec in learner_specs().values():
         for task in [] if spec.estimator else spec.tasks:
             name = class_name(spec.name, task)
-            if name in table:
+            if name in estimators:
                 raise UserError(
-                    f"{spec.name} and {table[name][0].name} both give the estimator {name}; rename one"
+                    f"{spec.name} and {estimators[name][0].name} both give the estimator {name}; rename one"
                 )
-            table[name] = (spec, task)
-    return table
+            estimators[name] = (spec, task)
+    return estimators
 
 
 def listed_learners() -> dict[str, LearnerSpec]:

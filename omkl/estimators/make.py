@@ -68,15 +68,15 @@ def make_learner(
 
 
 def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling:
-    words = {}
+    scaling = {}
     for name, choices in SCALED.items():
         if (value := given.get(name)) is not None:
             if value not in choices:
                 raise ValueError(
                     f"{name} must be None or {' or '.join(map(repr, choices))}, got {show(value)}"
                 )
-            words[name] = value
-    return Scaling(d, words.get("scale"), centred, words.get("target"), gaps=False)
+            scaling[name] = value
+    return Scaling(d, scaling.get("scale"), centred, scaling.get("target"), gaps=False)
 
 
 def new_calibration(given: Mapping[str, Any], classes: int) -> Platt | None:

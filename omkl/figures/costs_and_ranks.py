@@ -32,21 +32,21 @@ _FEW = 6  # learners up to which all are in the panel
 _DECADES = 8.0  # between the least and the largest cost; then only powers of ten have numbers
 
 
-def times_figure(table: "pd.DataFrame", *, name: str = "times", **more: Any) -> Figure:
+def times_figure(summary: "pd.DataFrame", *, name: str = "times", **more: Any) -> Figure:
     """Return the seconds of each learner on a log axis, a panel per data set.
 
     table: as of ``grid_table``, one row for each data set and line. Raises UserError for an empty table or a
     pair given twice.
     """
-    if table.empty or table.duplicated(["data", "line"]).any():
+    if summary.empty or summary.duplicated(["data", "line"]).any():
         raise UserError("a figure of times needs one time for each data set and learner")
-    learners = list(dict.fromkeys(learners_of(table)["line"]))
-    lines = list(dict.fromkeys(table["line"]))
+    learners = list(dict.fromkeys(learners_of(summary)["line"]))
+    lines = list(dict.fromkeys(summary["line"]))
     styles = line_styles(learners, [line for line in lines if line not in learners])
-    sets, left_out = style.first_panels(list(dict.fromkeys(table["data"])))
-    tables = [table[table["data"] == data] for data in sets]
-    varies = bool((table["seconds_std"].astype(float) > 0).any())
-    basis = captions.basis(int(table["reps"].max()), table["order"])
+    sets, left_out = style.first_panels(list(dict.fromkeys(summary["data"])))
+    tables = [summary[summary["data"] == data] for data in sets]
+    varies = bool((summary["seconds_std"].astype(float) > 0).any())
+    basis = captions.basis(int(summary["reps"].max()), summary["order"])
     text = join_notes(basis, "bars: ±1 standard deviation" if varies else "", left_out)
 
     def make() -> "MplFigure":
@@ -109,31 +109,33 @@ def front(cost: Iterable[float], error: Iterable[float]) -> list[int]:
     return kept
 
 
-def costs_of(table: "pd.DataFrame", cost: str) -> "pd.DataFrame":
+def costs_of(summary: "pd.DataFrame", cost: str) -> "pd.DataFrame":
     """Return the rows that have a cost and an error, with columns ``cost``, ``error`` and ``error_std``.
 
     table: a summary with the columns of ``papers.paper_tables.with_costs``    cost: one of COSTS
     """
     if cost not in COSTS:
         raise UserError(f"cost: {cost!r} is unknown; known: {', '.join(COSTS)}")
-    vectors = table["n_sv_sum_mean"].astype(float)
-    table = table.assign(size=table["features"].where(table["features"].notna(), vectors.where(vectors > 0)))
-    errors, stds = (np.array(errors_of(table, part), dtype=float) for part in ("mean", "std"))
-    table = table.assign(cost=table[COSTS[cost][0]].astype(float), error=errors, error_std=stds)
-    return table[(table["cost"] > 0) & table["error"].notna()]
+    vectors = summary["n_sv_sum_mean"].astype(float)
+    summary = summary.assign(
+        size=summary["features"].where(summary["features"].notna(), vectors.where(vectors > 0))
+    )
+    errors, stds = (np.array(errors_of(summary, part), dtype=float) for part in ("mean", "std"))
+    summary = summary.assign(cost=summary[COSTS[cost][0]].astype(float), error=errors, error_std=stds)
+    return summary[(summary["cost"] > 0) & summary["error"].notna()]
 
 
-def pareto(table: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any) -> Figure:
+def pareto(costs: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any) -> Figure:
     """Return error against cost, a panel per data set: a point per learner, and the front that none beats.
 
     table: as of ``costs_of``, with ``line``, the learners' names. The learners of the front are numbered, and
     named below each panel; of few learners a legend names all.
     """
-    if table.empty:
+    if costs.empty:
         raise UserError("no learner has both an error and a cost")
-    sets, left_out = style.first_panels(list(dict.fromkeys(table["data"])))
-    tables = [table[table["data"] == data] for data in sets]
-    styles = line_styles(dict.fromkeys(table["line"]))
+    sets, left_out = style.first_panels(list(dict.fromkeys(costs["data"])))
+    tables = [costs[costs["data"] == data] for data in sets]
+    styles = line_styles(dict.fromkeys(costs["line"]))
     few = len(styles) <= style.MOST_LINES
     joined = "line: no other learner is better at no more cost"
     text = join_notes(joined, "" if few else "numbers: the learners on it, named below each panel", left_out)

@@ -78,7 +78,7 @@ def curves(
     """
     shown = _with_values(tables)
     first = next(iter(tables.values()))
-    names = [data for table in shown.values() for data in table["data"]]
+    names = [data for points in shown.values() for data in points["data"]]
     sets, left_out = style.first_panels(list(dict.fromkeys(names)))
     if len(shown) > 1 and len(sets) > MOST_PAIRS:
         left_out = join_notes(left_out, f"by={next(reversed(shown))} draws the other measure")
@@ -94,11 +94,11 @@ def curves(
         _Panel(
             str(data),
             measure,
-            table[(table["data"] == data) & table["line"].isin(lines)],
-            _is_wide(table, measure) if log is None else log,
+            points[(points["data"] == data) & points["line"].isin(lines)],
+            _is_wide(points, measure) if log is None else log,
         )
         for data in sets
-        for measure, table in shown.items()
+        for measure, points in shown.items()
     ]
     bands = max((panel.learners for panel in panels), default=0) <= FEW_BANDS
     varies = any((panel.table[f"{panel.measure}_std"] > 0).any() for panel in panels)
@@ -118,11 +118,11 @@ def curves(
 def _with_values(tables: Tables) -> dict[str, "pd.DataFrame"]:
     """Return the tables of curves that have something to draw, by measure. Raises UserError for none."""
     shown = {}
-    for measure, table in tables.items():
+    for measure, points in tables.items():
         if _kind(measure) == "size":  # a learner without support vectors has no line
-            table = table[table.groupby("line")[f"{measure}_mean"].transform("max") > 0]
-        if len(table):
-            shown[measure] = table
+            points = points[points.groupby("line")[f"{measure}_mean"].transform("max") > 0]
+        if len(points):
+            shown[measure] = points
     if not shown:
         raise UserError(f"no {MEASURES[next(iter(tables))].label} to draw: these learners store none")
     return shown
@@ -150,21 +150,21 @@ def _kind(name: str) -> str:
     return "rate" if name == ERROR else measure_named(name).kind
 
 
-def _chosen_lines(table: "pd.DataFrame", measure: str) -> tuple[list[str], str]:
+def _chosen_lines(points: "pd.DataFrame", measure: str) -> tuple[list[str], str]:
     """Return the lines that are drawn, at most MOST_LINES, and a sentence where there are more.
 
     They are the best of a rate, by the average rank of the last values; else the first. Learners go before
     yardsticks. Rates in windows go up and down, so fewer can be told apart, and their means are ranked.
     """
-    of_measure = measure_in(table) if measure == ERROR else measure_named(measure)
-    lines = list(dict.fromkeys(table["line"]))
-    learners = [line for line in lines if line in set(learners_of(table)["line"])]
+    of_measure = measure_in(points) if measure == ERROR else measure_named(measure)
+    lines = list(dict.fromkeys(points["line"]))
+    learners = [line for line in lines if line in set(learners_of(points)["line"])]
     most = MOST_JAGGED if of_measure.windowed else style.MOST_LINES
     if len(learners) <= most:
         return learners + [line for line in lines if line not in learners][: most - len(learners)], ""
     if _kind(measure) != "rate":
         return learners[:most], f"drawn: the first {most} of {len(learners)} learners"
-    values = table[table["line"].isin(learners)].groupby(["data", "line"], sort=False)[f"{measure}_mean"]
+    values = points[points["line"].isin(learners)].groupby(["data", "line"], sort=False)[f"{measure}_mean"]
     ranks = (
         (of_measure.sign * (values.mean() if of_measure.windowed else values.last()))
         .groupby(level="data")
@@ -176,9 +176,9 @@ def _chosen_lines(table: "pd.DataFrame", measure: str) -> tuple[list[str], str]:
     return [line for line in learners if line in kept], f"drawn: the {most} best of {len(learners)} learners"
 
 
-def _is_wide(table: "pd.DataFrame", name: str) -> bool:
+def _is_wide(points: "pd.DataFrame", name: str) -> bool:
     """Return whether the learners' largest sizes on some data set differ by a factor above WIDE."""
-    rows = learners_of(table)
+    rows = learners_of(points)
     rows = rows[rows[f"{name}_mean"] > 0]
     if _kind(name) != "size" or rows.empty:
         return False

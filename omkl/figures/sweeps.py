@@ -27,14 +27,14 @@ REACH = 3.0  # of a scale of colours, in distances of the median value from the 
 _POINTS = ("panel", "x", "line", "y_mean", "y_std", "is_yardstick", "reps", "order")  # columns
 
 
-def _names(table: "pd.DataFrame") -> tuple[list[str], list[str]]:
+def _names(grid: "pd.DataFrame") -> tuple[list[str], list[str]]:
     """Return the names of the learners and those of the yardsticks, in order; a learner is no yardstick."""
-    learners = list(dict.fromkeys(learners_of(table)["line"]))
-    return learners, [name for name in dict.fromkeys(table["line"]) if name not in learners]
+    learners = list(dict.fromkeys(learners_of(grid)["line"]))
+    return learners, [name for name in dict.fromkeys(grid["line"]) if name not in learners]
 
 
-def _basis(table: "pd.DataFrame") -> str:
-    return captions.basis(int(table["reps"].max()), table["order"])
+def _basis(grid: "pd.DataFrame") -> str:
+    return captions.basis(int(grid["reps"].max()), grid["order"])
 
 
 # -------------------------------------------------------------------- lines over one number
@@ -49,16 +49,16 @@ def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistak
     axes = axes_of(summary)
     if name not in axes:
         raise UserError(f"'{name}' was not swept; swept: {', '.join(axes) or 'nothing'}")
-    table = grid_table(summary[summary["reps"] > 0], axes)
+    grid = grid_table(summary[summary["reps"] > 0], axes)
     # One value of a learner is a level: it shows no effect of the hyperparameter.
-    several = table.groupby("line")[f"at.{name}"].transform("nunique") > 1
-    table = table.assign(panel=table["data"], x=table[f"at.{name}"].where(several))
-    table = table.assign(y_mean=table[f"{measure}_mean"], y_std=table[f"{measure}_std"])
-    return table[[*_POINTS]].reset_index(drop=True)
+    several = grid.groupby("line")[f"at.{name}"].transform("nunique") > 1
+    grid = grid.assign(panel=grid["data"], x=grid[f"at.{name}"].where(several))
+    grid = grid.assign(y_mean=grid[f"{measure}_mean"], y_std=grid[f"{measure}_std"])
+    return grid[[*_POINTS]].reset_index(drop=True)
 
 
 def sensitivity(
-    table: "pd.DataFrame",
+    grid: "pd.DataFrame",
     *,
     x_label: str = "",
     y_label: str = MEASURES["mistake_pct"].label,
@@ -80,18 +80,18 @@ def sensitivity(
     values are spaced evenly on it. values: its ticks; None takes those of the panel. more: of Figure. Raises
     UserError when a column is missing.
     """
-    table = _with_labels(table, {"x_label": x_label, "y_label": y_label})
-    learners, yardsticks = _names(table)
+    grid = _with_labels(grid, {"x_label": x_label, "y_label": y_label})
+    learners, yardsticks = _names(grid)
     kept = [*learners, *yardsticks][: style.MOST_LINES]
     fewer = f"drawn: the first {len(kept)} of {len(learners)} learners" if len(learners) > len(kept) else ""
     styles = line_styles(
         [line for line in learners if line in kept], [line for line in yardsticks if line in kept]
     )
-    titles, left_out = style.first_panels(list(dict.fromkeys(map(str, table["panel"]))), "panels")
-    panels = [table[(table["panel"] == title) & table["line"].isin(kept)] for title in titles]
-    bands = len(learners) <= FEW_BANDS and bool((learners_of(table)["y_std"].astype(float) > 0).any())
+    titles, left_out = style.first_panels(list(dict.fromkeys(map(str, grid["panel"]))), "panels")
+    panels = [grid[(grid["panel"] == title) & grid["line"].isin(kept)] for title in titles]
+    bands = len(learners) <= FEW_BANDS and bool((learners_of(grid)["y_std"].astype(float) > 0).any())
     text = join_notes(
-        _basis(table),
+        _basis(grid),
         "bands: ±1 standard deviation" if bands else "",
         f"ring: {ring}" if ring else "",
         note,
@@ -114,11 +114,11 @@ def sensitivity(
     return Figure(name, make, len(panels), note=text, **more)
 
 
-def _with_labels(table: "pd.DataFrame", labels: Mapping[str, str]) -> "pd.DataFrame":
+def _with_labels(grid: "pd.DataFrame", labels: Mapping[str, str]) -> "pd.DataFrame":
     """Return a table of points with the labels that it lacks. Raises UserError where it lacks a column."""
-    if missing := [column for column in _POINTS if column not in table]:
+    if missing := [column for column in _POINTS if column not in grid]:
         raise UserError(f"the table of a sensitivity figure lacks the column {', '.join(missing)}")
-    return table.assign(**{column: label for column, label in labels.items() if column not in table})
+    return grid.assign(**{column: label for column, label in labels.items() if column not in grid})
 
 
 def _line_panel(
@@ -231,43 +231,43 @@ def sweep_figure(
     more, give one dot per setting, the best first. None where no learner has finished.
     """
     axes = axes_of(summary)
-    table = grid_table(summary, axes)
-    names = table["line"].where(table["settings"] == "", table["label"] + ", " + table["settings"])
+    grid = grid_table(summary, axes)
+    names = grid["line"].where(grid["settings"] == "", grid["label"] + ", " + grid["settings"])
     about: dict[str, Any] = {"command": command, "name": name, "title": title}
-    about["warnings"] = captions.shortfall_of(table.assign(line=names))
-    table = table[table["reps"] > 0]
-    if learners_of(table).empty:
+    about["warnings"] = captions.shortfall_of(grid.assign(line=names))
+    grid = grid[grid["reps"] > 0]
+    if learners_of(grid).empty:
         return None
     if len(axes) == 1:
         ((axis, values),) = axes.items()
-        return sensitivity(_points(table, axis), ring=best_of(table), values=values, **about)
-    return _maps(table, axes, about) if len(axes) == 2 else _dots(table, about)
+        return sensitivity(_points(grid, axis), ring=best_of(grid), values=values, **about)
+    return _maps(grid, axes, about) if len(axes) == 2 else _dots(grid, about)
 
 
-def _points(table: "pd.DataFrame", axis: str) -> "pd.DataFrame":
+def _points(grid: "pd.DataFrame", axis: str) -> "pd.DataFrame":
     """Return a ``grid_table`` as points along one axis, for sensitivity: the errors of the tasks."""
-    errors: dict[str, Any] = {f"y_{part}": errors_of(table, part) for part in ("mean", "std")}
-    rows = [measure_of(row) for row in table.to_dict("records")]
+    errors: dict[str, Any] = {f"y_{part}": errors_of(grid, part) for part in ("mean", "std")}
+    rows = [measure_of(row) for row in grid.to_dict("records")]
     errors |= {"y_label": [measure.title for measure in rows], "sign": [measure.sign for measure in rows]}
-    return table.assign(panel=table["data"], x=table[f"at.{axis}"], x_label=symbol(axis), **errors)
+    return grid.assign(panel=grid["data"], x=grid[f"at.{axis}"], x_label=symbol(axis), **errors)
 
 
 # -------------------------------------------------------------------- dots
 
 
-def _dots(table: "pd.DataFrame", about: dict[str, Any]) -> Figure:
+def _dots(grid: "pd.DataFrame", about: dict[str, Any]) -> Figure:
     """Return a dot per setting, the best first, and the yardsticks as levels."""
     # Settings of a learner share its colour; a yardstick may have the name of a learner.
-    table = table.assign(line=table["label"].where(~table["is_yardstick"], table["line"]))
-    several = table["pool"].dropna().nunique() > 1
-    sets, left_out = style.first_panels(list(dict.fromkeys(table["data"])))
-    tables = [table[table["data"] == data] for data in sets]
-    styles = line_styles(*_names(table))
+    grid = grid.assign(line=grid["label"].where(~grid["is_yardstick"], grid["line"]))
+    several = grid["pool"].dropna().nunique() > 1
+    sets, left_out = style.first_panels(list(dict.fromkeys(grid["data"])))
+    tables = [grid[grid["data"] == data] for data in sets]
+    styles = line_styles(*_names(grid))
     stds = {f"{measure_in(part).name}_std" for part in tables}
     text = join_notes(
-        _basis(table),
-        "bars: ±1 standard deviation" if any((table[std].astype(float) > 0).any() for std in stds) else "",
-        "filled: not worse than the best" if table["marked"].any() else "",
+        _basis(grid),
+        "bars: ±1 standard deviation" if any((grid[std].astype(float) > 0).any() for std in stds) else "",
+        "filled: not worse than the best" if grid["marked"].any() else "",
         left_out,
     )
 
@@ -343,13 +343,13 @@ class _Map:
         return measure_in(self.table)
 
 
-def _maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[str, Any]) -> Figure:
+def _maps(summary: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[str, Any]) -> Figure:
     """Return a heat map per data set and learner, with one scale of colours per data set.
 
     A learner with several values of only one of the numbers has a line over these; one with a single
     setting is named in the note.
     """
-    learners = learners_of(table)
+    learners = learners_of(summary)
     varied = learners.groupby("line", sort=False)[[f"at.{name}" for name in axes]].nunique() > 1
     several = {line: [name for name in axes if row[f"at.{name}"]] for line, row in varied.iterrows()}
     chosen = sorted((line for line in several if several[line]), key=lambda line: -len(several[line]))
@@ -369,7 +369,9 @@ def _maps(table: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[st
     _, left_out = style.first_panels([f"{part.data} · {part.line}" for part in every], "panels")
     maps = every[: style.MOST_PANELS]
     sets = list(dict.fromkeys(part.data for part in maps))
-    others = [text for data in sets if (text := _levels(table[table["data"] == data], chosen, len(sets) > 1))]
+    others = [
+        text for data in sets if (text := _levels(summary[summary["data"] == data], chosen, len(sets) > 1))
+    ]
     framed = "frame: the best" if any(part.grid.size for part in maps) else ""
     rings = f"ring: {best_of(learners)}" if any(not part.grid.size for part in maps) else ""
     text = join_notes(_basis(learners), framed, rings, *others, left_out)

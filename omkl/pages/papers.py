@@ -198,10 +198,10 @@ class _Parts:
                 drawn = paper_figure(selected(self._compared(item, command)), name)
         except UserError as error:  # nothing has finished, or there are too few data sets for ranks
             return Section(item.titled(), texts=[f"Not drawn: {error}."])
-        table = [comparison(drawn.ranks)] if drawn.ranks else []
+        comparisons = [comparison(drawn.ranks)] if drawn.ranks else []
         if drawn.instead:
-            return Section(drawn.title, table, [drawn.instead])
-        return Section(drawn.title, [Filed(stem, drawn, drawn), *table])
+            return Section(drawn.title, comparisons, [drawn.instead])
+        return Section(drawn.title, [Filed(stem, drawn, drawn), *comparisons])
 
     def claims(self, lenient: bool) -> Section:
         checked = claims_of(self.paper, self.selection, self.outcome, lenient)

@@ -276,8 +276,8 @@ def read_progress(folder: Path) -> dict[int, tuple[int, int]]:
     """Return the rounds done and the rounds of each process's newest pass, by the job's number."""
     rounds = {}
     for path in folder.iterdir():
-        words = path.read_bytes().split()
-        if len(words) == 3 and all(map(bytes.isdigit, words)):  # one that is just begun is empty
-            number, t, T = map(int, words)
+        numbers = path.read_bytes().split()
+        if len(numbers) == 3 and all(map(bytes.isdigit, numbers)):  # one that is just begun is empty
+            number, t, T = map(int, numbers)
             rounds[number] = t, T
     return rounds

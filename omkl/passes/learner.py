@@ -408,8 +408,8 @@ def check_choices(compiled: Any, name: str, choices: list, learner: str) -> None
     compiled: the learner's function; name: of the hyperparameter; choices: its domain in conf/algo; learner:
     whose file that is. Code that compares with every word but one takes that one for what is left.
     """
-    words = [choice for choice in choices if isinstance(choice, str)]
-    unknown = [word for word in words if word not in _words(compiled.py_func)]
+    told_apart = [choice for choice in choices if isinstance(choice, str)]
+    unknown = [word for word in told_apart if word not in _words(compiled.py_func)]
     if len(unknown) > 1:
         raise UserError(
             f"conf/algo/{learner}.yaml: {name}.domain: the compiled code does not know "

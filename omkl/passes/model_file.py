@@ -285,8 +285,8 @@ def write_model(path: Path | str, learner: Learner, about: dict[str, Any]) -> No
     arrays = {
         name: np.ascontiguousarray(array).astype(_little(array), copy=False) for name, array in arrays.items()
     }
-    table = [[name, _little(array), list(array.shape)] for name, array in arrays.items()]
-    text = json.dumps({"model": header, "about": about, "arrays": table}, allow_nan=True).encode()
+    shapes = [[name, _little(array), list(array.shape)] for name, array in arrays.items()]
+    text = json.dumps({"model": header, "about": about, "arrays": shapes}, allow_nan=True).encode()
     pieces = [len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays.values())]
     digest = hashlib.sha256()
     for part in pieces:
@@ -361,11 +361,11 @@ def _parsed(content: memoryview) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     if len(content) < 8 or length > min(len(content) - 8, _LONGEST_HEADER):
         raise ValueError("the header is longer than the file")
     header = json.loads(bytes(content[8 : 8 + length]))
-    table = header.get("arrays") if isinstance(header, dict) else None
-    if not isinstance(table, list):
+    shapes = header.get("arrays") if isinstance(header, dict) else None
+    if not isinstance(shapes, list):
         raise ValueError("the header has no table of arrays")
     arrays, at = {}, 8 + length
-    for entry in table:
+    for entry in shapes:
         name, kind, shape = entry if isinstance(entry, list) and len(entry) == 3 else (None, None, None)
         sides = shape if isinstance(shape, list) and len(shape) <= 4 else [-1]
         if (

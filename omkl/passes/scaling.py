@@ -71,16 +71,16 @@ class Scaling:
 
     @classmethod
     def of(
-        cls, words: Mapping[str, str], dataset: Any, later: bool | None = None, also: Any = None
+        cls, scaling: Mapping[str, str], dataset: Any, later: bool | None = None, also: Any = None
     ) -> "Scaling | None":
         """Return the scaling of a data set that ``scale``, ``target`` and its gaps ask for, else None.
 
         later: False where rows with gaps may come after those of the data    also: other data of the learner
         """
         gaps = True if any_gaps(dataset) or (also is not None and any_gaps(also)) else later
-        if not words.keys() & {"scale", "target"} and gaps is None:
+        if not scaling.keys() & {"scale", "target"} and gaps is None:
             return None
-        return cls(dataset.d, words.get("scale"), centred(dataset), words.get("target"), dataset.y, gaps)
+        return cls(dataset.d, scaling.get("scale"), centred(dataset), scaling.get("target"), dataset.y, gaps)
 
     @property
     def renews(self) -> bool:

@@ -111,9 +111,7 @@ class ClaimRows:
     def values(self, measure: str) -> np.ndarray:
         """Return a measure, or such a field as seconds, of each cell (N,)."""
         if measure == "top_weight":
-            return np.array(
-                [max(weights) if isinstance(weights, list) else np.nan for weights in self.cells["weights"]]
-            )
+            return np.array([max(w) if isinstance(w, list) else np.nan for w in self.cells["weights"]])
         if measure in MEASURES and MEASURES[measure].tasks:
             return self.measures.of(measure)
         if measure not in self.cells:
@@ -201,7 +199,7 @@ def on_each(
     measures: of the cells    curves: those read before, by the cells' keys; where the claim counts kernel
     values, the others are added
     """
-    table: dict[str, ClaimRows] = {}
+    by_data: dict[str, ClaimRows] = {}
     pool, data = options.get("pool"), as_list(options.get("data", []))
     lacking: set[str] = set()
     for row, record in zip(compared.rows, compared.summary.to_dict("records"), strict=True):
@@ -209,13 +207,13 @@ def on_each(
             continue
         if record["reps"] and (pool is None or record["pool"] in (None, pool)):
             new = ClaimRows(record["data"], record["task"], {}, compared.cells, measures, curves)
-            records = table.setdefault(record["data"], new).records
+            records = by_data.setdefault(record["data"], new).records
             records.setdefault(record["label"], []).append(record | {"row": row})
             if record["label"] in options.get("counts", ()):
                 lacking |= set(compared.cells["key"].iloc[row.cells]) - curves.keys()
     if lacking:
         curves |= Store(compared.work.plans[0].store).curves(lacking)
-    return list(table.values())
+    return list(by_data.values())
 
 
 # -------------------------------------------------------------------- the kinds
@@ -375,19 +373,13 @@ def across(rows_of_sets: Sequence[ClaimRows], options: Options) -> Answer:
         if "counts" in options:
             a, b = (rows.kernel_values(side, options["counts"][side]) for side in sides)
             ratios["that of values"].append(_ratio(a, b))
-    correlations = {
-        name: rank_correlation(sizes, of_measure) for name, of_measure in ratios.items() if of_measure
-    }
+    ranks = {name: rank_correlation(sizes, values) for name, values in ratios.items() if values}
     text = "; ".join(
-        f"{name} and T: {counted(correlation.n, 'data set')}"
-        + (
-            f", rank correlation {correlation.rho:+.2f}, p = {correlation.p:.2g}"
-            if correlation.p == correlation.p
-            else ""
-        )
-        for name, correlation in correlations.items()
+        f"{name} and T: {counted(rank.n, 'data set')}"
+        + (f", rank correlation {rank.rho:+.2f}, p = {rank.p:.2g}" if rank.p == rank.p else "")
+        for name, rank in ranks.items()
     )
-    found = correlations["the ratio"]
+    found = ranks["the ratio"]
     if np.isnan(found.p):
         return UNKNOWN, text
     return SAME if found.p >= ALPHA else _answer((found.rho > 0) == (options["direction"] == "up")), text

@@ -90,13 +90,13 @@ def published_lines(stem: str) -> list[dict[str, str]]:
 @cache
 def published_values(stem: str) -> dict[tuple[str, ...], Value]:
     """Return the published values of a CSV by (table, data, algorithm, metric)."""
-    table: dict[tuple[str, ...], Value] = {}
+    published: dict[tuple[str, ...], Value] = {}
     for line in published_lines(stem):
         std = float(line["std"]) if line["std"] else None
         step = 10.0 ** -len(line["mean"].partition(".")[2])
         key = (line["table"], line["data"], line["algorithm"], line["metric"])
-        table[key] = Value(float(line["mean"]), std, step)
-    return table
+        published[key] = Value(float(line["mean"]), std, step)
+    return published
 
 
 @dataclass
@@ -166,8 +166,8 @@ def _rows(work: PaperPlans, cells: "pd.DataFrame", expected: ReportPlan) -> list
     have is one row, of the run with more repetitions; a setting that is a learner of one run is no yardstick.
     """
     places, tasks = _places(cells), dict(zip(cells["data"], cells["task"], strict=True))
-    table: dict[tuple, tuple[Row, Run]] = {}
-    _add_missing(table, work, expected)
+    row_and_run: dict[tuple, tuple[Row, Run]] = {}
+    _add_missing(row_and_run, work, expected)
     for is_yardstick, run, plan, ref in _parts(work):
         task = tasks.get(ref.name)
         task = task if isinstance(task, str) else "classification"
@@ -175,7 +175,7 @@ def _rows(work: PaperPlans, cells: "pd.DataFrame", expected: ReportPlan) -> list
         rounds = ":".join(map(str, part)) if part else ""
         for setting in plan.yardsticks if is_yardstick else plan.settings:
             key = (ref.name, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
-            stored, asked = table.get(key), plan.reps_of(expected.specs[setting.learner], ref)
+            stored, asked = row_and_run.get(key), plan.reps_of(expected.specs[setting.learner], ref)
             if stored and (is_yardstick or stored[0].planned >= asked):
                 continue
             alien = is_yardstick and task not in expected.tasks(setting.learner)
@@ -186,22 +186,22 @@ def _rows(work: PaperPlans, cells: "pd.DataFrame", expected: ReportPlan) -> list
             row.planned, row.equal = asked, asked < plan.reps
             if not is_yardstick:
                 _name(row, run, expected)
-            table[key] = (row, run)
+            row_and_run[key] = (row, run)
     runs = [*(run for run, _ in work.parts), *(run for run, _ in work.missing)]
     names = dict.fromkeys([*(name for run in runs for name in run.data), *work.data])
     order = {name: at for at, name in enumerate(names)}
     return sorted(
-        table.values(), key=lambda pair: (order.get(pair[0].data, len(order)), pair[0].is_yardstick)
+        row_and_run.values(), key=lambda pair: (order.get(pair[0].data, len(order)), pair[0].is_yardstick)
     )
 
 
-def _add_missing(table: dict[tuple, tuple[Row, Run]], work: PaperPlans, expected: ReportPlan) -> None:
+def _add_missing(row_and_run: dict[tuple, tuple[Row, Run]], work: PaperPlans, expected: ReportPlan) -> None:
     """Add rows of data sets that are not available."""
     for run, data in work.missing:
         for learner in () if run.extra else as_list(run.words["algo"]):
             row = Row(data, "", learner, {}, None, False, task=expected.tasks(learner)[0])
             row.label = run.labels.get(learner)
-            table[data, run.name, learner] = (row, run)
+            row_and_run[data, run.name, learner] = (row, run)
 
 
 def _places(cells: "pd.DataFrame") -> dict[tuple, dict[int, int]]:
@@ -240,8 +240,10 @@ def _published(paper: Paper, item: Item) -> dict[tuple[str, ...], Value]:
     """
     if not paper.published or "published" not in item.options:
         return {}
-    table, names = str(item.options["published"]), item.options.get("published_data", {})
-    of_table = {key[1:]: value for key, value in published_values(paper.published).items() if key[0] == table}
+    number, names = str(item.options["published"]), item.options.get("published_data", {})
+    of_table = {
+        key[1:]: value for key, value in published_values(paper.published).items() if key[0] == number
+    }
     renamed = {
         (row_name, *key[1:]): value
         for row_name, name in names.items()

@@ -122,8 +122,8 @@ def _sensitivity(compared: Compared) -> Figure:
     """Return ``measure`` against the swept hyperparameter ``key``, a panel per data set."""
     options = compared.item.options
     measure = options.get("measure", "mistake_pct")
-    table = sensitivity_table(compared.summary, options["key"], measure)
-    return sensitivity(table, x_label=symbol(options["key"]), **_labels(compared))
+    points = sensitivity_table(compared.summary, options["key"], measure)
+    return sensitivity(points, x_label=symbol(options["key"]), **_labels(compared))
 
 
 def _ranks(compared: Compared) -> Figure:

@@ -358,15 +358,15 @@ def _matrix(compared: Compared) -> Table:
     The best by their average rank over the data sets of ``ranked`` (all where left out), then the yardsticks,
     then the learners of a folder: rivals, which have not run on all.
     """
-    plain, table = full_table(compared.summary), grid_table(compared.summary)
+    plain, grid = full_table(compared.summary), grid_table(compared.summary)
     at = next(place for place, column in enumerate(plain.columns) if column.marks)
-    table["cell"] = [row.cells[at] for row in plain.rows]
-    records = table[table["reps"] > 0].to_dict("records")
+    grid["cell"] = [row.cells[at] for row in plain.rows]
+    records = grid[grid["reps"] > 0].to_dict("records")
     cells = {(row["line"], row["data"]): _with_scale(row) for row in records}
     sets = list(dict.fromkeys(row["data"] for row in records))
     ranked = as_list(compared.item.options.get("ranked", sets))
     try:
-        ranks = _ranked(table, ranked).average
+        ranks = _ranked(grid, ranked).average
     except UserError:  # too few have finished
         ranks = dict.fromkeys((row["line"] for row in records), nan)
     rows = [
@@ -431,14 +431,14 @@ def _with_scale(row: Mapping[str, Any]) -> Spread:
     return replace(cell, mean=cell.mean + " s" * (row["params"].get("scale") == ONLINE), std=MISSING)
 
 
-def _ranked(table: "pd.DataFrame", sets: Sequence[str]) -> "Ranks":
+def _ranked(grid: "pd.DataFrame", sets: Sequence[str]) -> "Ranks":
     """Return the ranks of the rows that have finished all of these data sets; rivals may lack some."""
     from omkl.reports.ranks import average_ranks
 
-    table = table[table["data"].isin(sets)]
-    finished = table[table["complete"].astype(bool)].groupby("line")["data"].nunique()
-    table = table[table["line"].isin(finished[finished == len(sets)].index)]
-    return average_ranks(table.drop(columns="line"))
+    grid = grid[grid["data"].isin(sets)]
+    finished = grid[grid["complete"].astype(bool)].groupby("line")["data"].nunique()
+    grid = grid[grid["line"].isin(finished[finished == len(sets)].index)]
+    return average_ranks(grid.drop(columns="line"))
 
 
 KINDS: dict[str, Callable[[Compared], Table]] = {
@@ -501,13 +501,13 @@ def _compared(
 
 def _answer(compared: Compared) -> dict[str, Any]:
     """Return the first of the ranks, how good it is and what it costs; why not where there are none."""
-    table = grid_table(learners_of(compared.summary))
-    sets = list(dict.fromkeys(table["data"]))
+    grid = grid_table(learners_of(compared.summary))
+    sets = list(dict.fromkeys(grid["data"]))
     try:
-        ranks = _ranked(table, sets)
+        ranks = _ranked(grid, sets)
     except UserError as error:
         return dict.fromkeys(("take", "rank", "best on", "MiB"), MISSING) | {"then": str(error)}
-    memory = table.groupby("line")["memory_mib_mean"].median()
+    memory = grid.groupby("line")["memory_mib_mean"].median()
     order = sorted(ranks.average, key=lambda line: (round(ranks.average[line], 1), memory[line]))
     named = [f"{line} {ranks.average[line]:.1f}" for line in order]
     first = order[0]
@@ -515,7 +515,7 @@ def _answer(compared: Compared) -> dict[str, Any]:
         return {"take": UNDECIDED, "rank": MISSING, "best on": MISSING, "MiB": MISSING} | {
             "then": ", ".join(named[: NEXT + 1])
         }
-    rows = table[table["line"] == first]
+    rows = grid[grid["line"] == first]
     good = int((rows["best"].astype(bool) | rows["marked"].astype(bool)).sum())
     return {
         "take": first,

@@ -85,13 +85,13 @@ _DRAWN = {name: own for name, own in MEASURES.items() if own.label}
 
 def measure_named(name: str) -> Measure:
     """Return a measure that is drawn over the examples. Raises UserError for another name."""
-    words = {measure.word: measure for measure in _DRAWN.values()} | _DRAWN
-    if name not in words:
+    measures = {measure.word: measure for measure in _DRAWN.values()} | _DRAWN
+    if name not in measures:
         choices = f"choose one of {', '.join(_DRAWN)}"
         if name in MEASURES:
             raise UserError(f"{name} is a measure of a whole pass and has no curve: {choices}")
-        raise UserError(f"no measure '{name}'{suggest(name, words)}: {choices}")
-    return words[name]
+        raise UserError(f"no measure '{name}'{suggest(name, measures)}: {choices}")
+    return measures[name]
 
 
 def points_of(measure: Measure) -> str:

@@ -119,12 +119,12 @@ def average_ranks(summary: "pd.DataFrame") -> Ranks:
 
     Raises UserError as ``ranks_of`` does, and for two rows of the same learner on one data set.
     """
-    table = grid_table(summary)
-    if (twice := table[table.duplicated(["data", "line"])]).size:
+    grid = grid_table(summary)
+    if (twice := grid[grid.duplicated(["data", "line"])]).size:
         first = twice.iloc[0]
         raise UserError(f"'{first['line']}' has two rows on {first['data']}: ranks need one")
-    values = table.pivot(index="data", columns="line", values="ranked")
-    values = values.reindex(index=table["data"].unique(), columns=table["line"].unique())
+    values = grid.pivot(index="data", columns="line", values="ranked")
+    values = values.reindex(index=grid["data"].unique(), columns=grid["line"].unique())
     absent = [line for line in values if values[line].isna().all()]
     have = "have" if len(absent) > 1 else "has"
     left_out = [f"{some(absent)}: {have} finished no data set"] if absent else []
@@ -134,12 +134,12 @@ def average_ranks(summary: "pd.DataFrame") -> Ranks:
         reasons.setdefault(some(list(row.index[row.isna()]), at_most=MOST_REASONS), []).append(str(name))
     left_out += [f"{some(sets)}: not finished by {names}" for names, sets in reasons.items()]
     ranks = ranks_of(values.dropna(), left_out=left_out)
-    yardsticks = tuple(line for line in ranks.each if line in set(yardsticks_of(table)["line"]))
+    yardsticks = tuple(line for line in ranks.each if line in set(yardsticks_of(grid)["line"]))
     equal = ranks.equal.copy()
     for data, row in ranks.values.iterrows():
-        measure = measure_of(table[table["data"] == data].iloc[0])
+        measure = measure_of(grid[grid["data"] == data].iloc[0])
         equal[data] = measure.practically_equal(row.abs().median())
-    return replace(ranks, yardsticks=yardsticks, least=best_of(table) or "lowest", equal=equal)
+    return replace(ranks, yardsticks=yardsticks, least=best_of(grid) or "lowest", equal=equal)
 
 
 def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[str] = ()) -> Ranks:

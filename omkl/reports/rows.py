@@ -209,23 +209,23 @@ def rows_of_parts(frames: Sequence[tuple["pd.DataFrame", ReportPlan]], cells: "p
     parts: the cells of each report, and what is expected of it    cells: those of all, each once
     """
     found = [_found(frame, expected) for frame, expected in frames]
-    table, groups = found[0] if len(found) == 1 else _joined(found, frames, cells)
-    _distinguish(table, groups, cells)
-    return list(table.values())
+    rows, groups = found[0] if len(found) == 1 else _joined(found, frames, cells)
+    _distinguish(rows, groups, cells)
+    return list(rows.values())
 
 
-Table = dict[tuple[Group, str], Row]  # by group and identity of the setting, in the order of the rows
+RowsByGroup = dict[tuple[Group, str], Row]  # by group and identity of the setting, in the order of the rows
 
 
 def _joined(
-    found: Sequence[tuple[Table, list[Group]]],
+    found: Sequence[tuple[RowsByGroup, list[Group]]],
     frames: Sequence[tuple["pd.DataFrame", ReportPlan]],
     cells: "pd.DataFrame",
-) -> tuple[Table, list[Group]]:
+) -> tuple[RowsByGroup, list[Group]]:
     """Return the rows of several reports and their groups; the cells of other seeds are more repetitions."""
     place = {key: at for at, key in enumerate(cells["key"])}
     present = [group for _, groups in found for group in groups if group[1] is not None]
-    table: Table = {}
+    all_rows: RowsByGroup = {}
     asked: dict[tuple[Group, str], dict[int | None, tuple[int, set[int]]]] = {}  # of each seed, and there
     for (rows, _), (frame, expected) in zip(found, frames, strict=True):
         keys = frame["key"].to_numpy()
@@ -233,7 +233,7 @@ def _joined(
             if group[1] is None:  # nothing has finished on the data set here
                 group = next((other for other in present if other[0] == group[0]), group)
             row.cells = [place[key] for key in keys[row.cells]]
-            joined = table.setdefault((group, same), row)
+            joined = all_rows.setdefault((group, same), row)
             of_seed = asked.setdefault((group, same), {})
             count, there = of_seed.get(expected.seed, (0, set()))
             of_seed[expected.seed] = max(count, row.planned), there | {*row.cells}
@@ -244,10 +244,10 @@ def _joined(
                 joined.planned = len(joined.cells) + sum(missing)
     sets: dict[tuple, int] = {}
     ranks: dict[Group, tuple[int, int]] = {}
-    for group, _ in table:
+    for group, _ in all_rows:
         ranks.setdefault(group, (sets.setdefault(group[:2], len(sets)), len(ranks)))
-    order = sorted(table, key=lambda which: (ranks[which[0]], table[which].is_yardstick))
-    return {which: table[which] for which in order}, sorted(ranks, key=lambda group: ranks[group])
+    order = sorted(all_rows, key=lambda which: (ranks[which[0]], all_rows[which].is_yardstick))
+    return {which: all_rows[which] for which in order}, sorted(ranks, key=lambda group: ranks[group])
 
 
 Planned = tuple[int, bool, Any]  # the rank of a setting in a plan, whether it is a yardstick, and the setting
@@ -272,15 +272,15 @@ class _Settings:
         return next(fitting, (self.count, False, None))
 
 
-def _found(cells: "pd.DataFrame", expected: ReportPlan) -> tuple[Table, list[Group]]:
+def _found(cells: "pd.DataFrame", expected: ReportPlan) -> tuple[RowsByGroup, list[Group]]:
     """Return the rows of one report in order, and their groups."""
     settings = _Settings(expected)
-    table = _rows_of_cells(cells, settings)
-    groups = _groups(table, expected)
-    _add_expected(table, groups, settings, expected)
-    most = max((len(row.cells) for row in table.values()), default=0)
+    rows = _rows_of_cells(cells, settings)
+    groups = _groups(rows, expected)
+    _add_expected(rows, groups, settings, expected)
+    most = max((len(row.cells) for row in rows.values()), default=0)
     asked = most if expected.reps is None else expected.reps
-    for (group, _), row in table.items():
+    for (group, _), row in rows.items():
         spec = expected.specs.get(row.learner)
         how = (spec is None or spec.draws, group[0], group[1])
         row.equal = distinct_reps(2, group[2] or expected.order, *how) == 1
@@ -292,12 +292,12 @@ def _found(cells: "pd.DataFrame", expected: ReportPlan) -> tuple[Table, list[Gro
         rank = settings.of(same, row.task, group[0])[0]
         return ranks[group], row.is_yardstick, rank, row.learner, row.pool or "", same
 
-    return dict(sorted(table.items(), key=place)), groups
+    return dict(sorted(rows.items(), key=place)), groups
 
 
-def _rows_of_cells(cells: "pd.DataFrame", settings: _Settings) -> Table:
+def _rows_of_cells(cells: "pd.DataFrame", settings: _Settings) -> RowsByGroup:
     """Return a row for the cells of each group and setting."""
-    table: Table = {}
+    rows: RowsByGroup = {}
     good = (cells["status"] == "ok").to_numpy() if "status" in cells else np.ones(len(cells), bool)
     if "key" in cells:
         good = good & ~cells["key"].duplicated().to_numpy()
@@ -317,24 +317,24 @@ def _rows_of_cells(cells: "pd.DataFrame", settings: _Settings) -> Table:
     for at, (data, content, order, algo, params, pool, task, same, *part) in enumerate(records):
         which = (data, content, order, *part), same
         numbers[at] = number.setdefault(which, len(number))
-        if which not in table:
+        if which not in rows:
             task = task if isinstance(task, str) else "classification"
             _, is_yardstick, setting = settings.of(same, task, data)
             if setting:
-                table[which] = Row.of(setting, data, order, is_yardstick, task)
-                table[which].params = params  # which rows of the same settings share
+                rows[which] = Row.of(setting, data, order, is_yardstick, task)
+                rows[which].params = params  # which rows of the same settings share
             else:
                 pool = pool if isinstance(pool, str) else None
-                table[which] = Row(data, order, algo, params, pool, False, task)
-    for row, where in zip(table.values(), divided(numbers[group], len(number)), strict=True):
+                rows[which] = Row(data, order, algo, params, pool, False, task)
+    for row, where in zip(rows.values(), divided(numbers[group], len(number)), strict=True):
         row.cells = places[where].tolist()
-    return table
+    return rows
 
 
-def _add_expected(table: Table, groups: list[Group], settings: _Settings, expected: ReportPlan) -> None:
+def _add_expected(rows: RowsByGroup, groups: list[Group], settings: _Settings, expected: ReportPlan) -> None:
     """Add the rows of settings of which no cell has finished."""
     usual = [task for setting in expected.settings for task in expected.tasks(setting.learner)]
-    tasks = {group: row.task for (group, _), row in reversed(table.items())}  # of the first row
+    tasks = {group: row.task for (group, _), row in reversed(rows.items())}  # of the first row
     for group in groups:
         # The task of a data set is that of its cells; where there are none, the learners' first.
         task = tasks.get(group, next(iter(usual), "classification"))
@@ -342,8 +342,8 @@ def _add_expected(table: Table, groups: list[Group], settings: _Settings, expect
             _, is_yardstick, setting = settings.of(same, task, group[0])
             if setting is None or (is_yardstick and task not in expected.tasks(setting.learner)):
                 continue
-            if (group, same) not in table:
-                table[group, same] = Row.of(setting, group[0], group[2], is_yardstick, task)
+            if (group, same) not in rows:
+                rows[group, same] = Row.of(setting, group[0], group[2], is_yardstick, task)
 
 
 def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, str], str]:
@@ -352,13 +352,13 @@ def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, st
     entries: the provenance of a cell of each. It is the words of the preparation that the others of the name
     do not have, else the hash.
     """
-    words = {
+    words_of = {
         which: shlex.split(str(entry.get("prepared", ""))) if isinstance(entry, dict) else []
         for which, entry in entries.items()
     }
     marks: dict[tuple[str, str], str] = {}
-    for which, of_content in words.items():
-        others = [words[other] for other in words if other[0] == which[0] and other != which]
+    for which, of_content in words_of.items():
+        others = [words_of[other] for other in words_of if other[0] == which[0] and other != which]
         shared = {word for word in of_content if all(word in other for other in others)}
         marks[which] = " ".join(in_shell(word) for word in of_content if word not in shared)
     texts = [(name, mark) for (name, _), mark in marks.items()]
@@ -368,27 +368,27 @@ def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, st
     }
 
 
-def _groups(table: Table, expected: ReportPlan) -> list[Group]:
+def _groups(rows: RowsByGroup, expected: ReportPlan) -> list[Group]:
     """Return the groups of the rows, the expected data sets first."""
-    present = sorted({group for group, _ in table}, key=lambda group: tuple(map(str, group)))
+    present = sorted({group for group, _ in rows}, key=lambda group: tuple(map(str, group)))
     groups: list[Group] = []
     for name in expected.data:
         groups += [group for group in present if group[0] == name] or [(name, None, "", "", "")]
     return list(dict.fromkeys([*groups, *present]))
 
 
-def _distinguish(table: Table, groups: Sequence[Group], cells: "pd.DataFrame") -> None:
+def _distinguish(rows: RowsByGroup, groups: Sequence[Group], cells: "pd.DataFrame") -> None:
     """Add to a data set's name what distinguishes it from another of the name.
 
     That is its preparation, else its hash; the order; the rounds, and what is held out.
     """
-    firsts = {group[:2]: row.cells[0] for (group, _), row in [*table.items()][::-1] if row.cells}
+    firsts = {group[:2]: row.cells[0] for (group, _), row in [*rows.items()][::-1] if row.cells}
     names = [name for name, _ in firsts]
     several = {which: at for which, at in firsts.items() if names.count(which[0]) > 1}
     entries = with_extra(cells.iloc[[*several.values()]])["origin"].tolist() if several else []
     of_content = contents_apart(dict(zip(several, entries, strict=True)))
     marks = {group: _differences(group, groups, of_content) for group in groups}
-    for (group, _), row in table.items():
+    for (group, _), row in rows.items():
         if marks.get(group):
             row.data = f"{group[0]} ({', '.join(marks[group])})"
 

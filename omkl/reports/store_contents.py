@@ -166,20 +166,20 @@ def flat_table(store: Store, learners: Collection[str] = (), data: Collection[st
     import pandas as pd
 
     cells = chosen_cells(store, learners, data)
-    table: dict[str, list] = {}
+    columns: dict[str, list] = {}
     for name in cells:
         values = cells[name].tolist()
         if name in ("params", "provenance"):
             rows = [dict(flat(value, "algo." if name == "params" else "provenance.")) for value in values]
             names = dict.fromkeys(key for row in rows for key in row)
-            table |= {name: [row.get(name) for row in rows] for name in names}
+            columns |= {name: [row.get(name) for row in rows] for name in names}
         elif name == "pool_spec":
             specs = [value if isinstance(value, dict) else {} for value in values]
-            table["pool.normalise"] = [spec.get("normalise") for spec in specs]
-            table["pool.kernels"] = [json.dumps(spec["kernels"]) if spec else None for spec in specs]
+            columns["pool.normalise"] = [spec.get("normalise") for spec in specs]
+            columns["pool.kernels"] = [json.dumps(spec["kernels"]) if spec else None for spec in specs]
         else:
-            table[name] = values
-    return pd.DataFrame({name: _one_kind(values) for name, values in table.items()})
+            columns[name] = values
+    return pd.DataFrame({name: _one_kind(values) for name, values in columns.items()})
 
 
 def _one_kind(values: list) -> list:
@@ -194,7 +194,7 @@ def _one_kind(values: list) -> list:
     return values
 
 
-def export(table: "pd.DataFrame", out: str | Path) -> Path:
+def export(cells: "pd.DataFrame", out: str | Path) -> Path:
     """Write a table as CSV or Parquet and return the path. Raises UserError for another kind of file."""
     path = Path(out)
     if path.suffix not in (".csv", ".parquet"):
@@ -203,24 +203,24 @@ def export(table: "pd.DataFrame", out: str | Path) -> Path:
         raise UserError(f"cannot write {path}: there is no folder {path.parent}")
     try:
         with replacing(path) as file:
-            file.write(as_csv(table).encode() if path.suffix == ".csv" else _parquet(table))
+            file.write(as_csv(cells).encode() if path.suffix == ".csv" else _parquet(cells))
     except OSError as error:
         raise path_error(f"write {path}", error) from error
     return path
 
 
-def as_csv(table: "pd.DataFrame") -> str:
+def as_csv(cells: "pd.DataFrame") -> str:
     """Return a table as CSV; lists are written as JSON."""
-    lists = [name for name in table if any(isinstance(value, list) for value in table[name])]
-    text = {name: [json.dumps(v) if isinstance(v, list) else None for v in table[name]] for name in lists}
-    return csv_of(table.assign(**text))
+    lists = [name for name in cells if any(isinstance(value, list) for value in cells[name])]
+    text = {name: [json.dumps(v) if isinstance(v, list) else None for v in cells[name]] for name in lists}
+    return csv_of(cells.assign(**text))
 
 
-def _parquet(table: "pd.DataFrame") -> bytes:
+def _parquet(cells: "pd.DataFrame") -> bytes:
     try:
         import pyarrow  # noqa: F401 (pandas would name fastparquet too, in three lines)
     except ImportError:
         raise UserError(
             "Parquet needs pyarrow: pip install pyarrow, or choose a name that ends in .csv"
         ) from None
-    return table.to_parquet(engine="pyarrow", index=False)
+    return cells.to_parquet(engine="pyarrow", index=False)

@@ -114,8 +114,8 @@ def summary_of_rows(rows: list[Row], cells: "pd.DataFrame", expected: ReportPlan
     columns |= _marks(columns, rows, tested) | {"ranked": _ranked(columns, rows, measures, tested)}
     columns |= Origins(cells).columns(row_groups, len(rows))
     columns |= {name: pd.Series(columns[name], dtype=object) for name in _OBJECTS}  # None is to stay None
-    table = pd.DataFrame(columns, columns=list(COLUMNS))
-    return table.astype(dict.fromkeys(_FLAGS, bool)).copy()  # in few blocks
+    summary = pd.DataFrame(columns, columns=list(COLUMNS))
+    return summary.astype(dict.fromkeys(_FLAGS, bool)).copy()  # in few blocks
 
 
 def _names(rows: list[Row], expected: ReportPlan) -> dict[str, Any]:
@@ -383,12 +383,12 @@ def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFra
         if measure.held_out
         for part in ("mean", "std")
     ]
-    table = summary.drop(columns=[*INNER, *(name for name in held_out if summary[name].isna().all())])
+    flat = summary.drop(columns=[*INNER, *(name for name in held_out if summary[name].isna().all())])
     for name in swept:
-        values = [params.get(name) for params in table["params"]]
-        table.insert(table.columns.get_loc("settings"), f"algo.{name}", values)
-    table["params"] = [json.dumps(params, sort_keys=True) for params in table["params"]]
-    return table
+        values = [params.get(name) for params in flat["params"]]
+        flat.insert(flat.columns.get_loc("settings"), f"algo.{name}", values)
+    flat["params"] = [json.dumps(params, sort_keys=True) for params in flat["params"]]
+    return flat
 
 
 def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFrame":

@@ -315,13 +315,13 @@ def in_order(stored: "pd.DataFrame", cells: list[Cell]) -> "pd.DataFrame":
 
     place = {key: number for number, key in enumerate(stored["key"])}
     finished = [cell for cell in cells if cell.key in place]
-    table = stored.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)
+    cells_in_order = stored.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)
     for name in ("data", "pool", "rep", "seed"):
-        if name in table:
+        if name in cells_in_order:
             kind = object if name in OBJECTS else None  # equal names stay one object
-            table[name] = pd.Series([cell.setting[name] for cell in finished], dtype=kind)
-    table["params"] = [cell.planned for cell in finished]
-    return table
+            cells_in_order[name] = pd.Series([cell.setting[name] for cell in finished], dtype=kind)
+    cells_in_order["params"] = [cell.planned for cell in finished]
+    return cells_in_order
 
 
 def stored_plans(plans: list[Plan], columns: Sequence[str] | None = None) -> tuple[Outcome, list[str]]:
@@ -346,9 +346,11 @@ def stored_plans(plans: list[Plan], columns: Sequence[str] | None = None) -> tup
             warnings.append(str(error))
             cells += expand(replace(plan, settings=settings))
     distinct, store = by_key(cells), Store(plans[0].store)
-    table, failed = frame_of_cells(store, cells, columns), store.failed(distinct)
+    cells_table, failed = frame_of_cells(store, cells, columns), store.failed(distinct)
     stale, seconds = stale_cells(store, distinct), time.perf_counter() - began
-    outcome = Outcome(table, failed, len(cells), 0, len(table), seconds, interrupted=False, stale=stale)
+    outcome = Outcome(
+        cells_table, failed, len(cells), 0, len(cells_table), seconds, interrupted=False, stale=stale
+    )
     return outcome, list(dict.fromkeys(warnings))
 
 

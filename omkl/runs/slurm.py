@@ -372,7 +372,11 @@ def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:
         return {}
     lines = [line.split(None, 2) for line in answer.splitlines()]
     here = str(folder.resolve())
-    return {job: "running" for job, state, words in lines if not state.startswith("Z") and here in words}
+    return {
+        job: "running"
+        for job, state, command_line in lines
+        if not state.startswith("Z") and here in command_line
+    }
 
 
 # ------------------------------------------------------------------ the progress of a plan

@@ -390,8 +390,8 @@ def scalings_to_try(first: Setting, task: str, fixed: Iterable[str] = ()) -> lis
 
 def _toggled(scaling: dict[str, Any], name: str) -> dict[str, Any]:
     """Return a scaling that is online where this one is not, and the other way round."""
-    words = {**scaling, name: "online"}
-    return {key: words[key] for key in SCALING if key in words and not (key == name and name in scaling)}
+    toggled = {**scaling, name: "online"}
+    return {key: toggled[key] for key in SCALING if key in toggled and not (key == name and name in scaling)}
 
 
 @dataclass(frozen=True)

@@ -91,10 +91,10 @@ class PreparedColumn:
         if self.kind == WORDS:
             different, place = distinct_texts(table.text(self.name))
             fold = self.folding
-            categories, words = (
+            categories, folded = (
                 np.array(list(map(fold, column)), object) for column in (self.parts, different)
             )
-            return (words[:, None] == categories).astype(float)[place]
+            return (folded[:, None] == categories).astype(float)[place]
         there = ~table.missing(self.name)
         texts = date_texts(self.name, table)
         different, place = distinct_texts(texts[there])
@@ -289,11 +289,11 @@ def _near_numbers(name: str, table: DataTable, dates: bool) -> Stop | None:
     row = next(i for i, text in enumerate(texts) if text and not missing[i] and text not in fine)
     count = sum(counts[text] for text in odd)
     what, helps, mend = _fault(name, odd, list(counts), texts[row], dates, table)
-    words = f"{column_word('drop', name)} leaves the column out"
+    remedy = f"{column_word('drop', name)} leaves the column out"
     if not mend and _are_few(counts, table):
-        words = f"{column_word('categorical', name)} makes a feature of each value, {words}"
+        remedy = f"{column_word('categorical', name)} makes a feature of each value, {remedy}"
     cells = f" ({count} such cells)" if count > 1 else ""
-    text = f"{table.where(row)}: column '{name}' holds {show(texts[row])}, {what}{cells}; {helps}; {words}"
+    text = f"{table.where(row)}: column '{name}' holds {show(texts[row])}, {what}{cells}; {helps}; {remedy}"
     return Stop(text, mend or {"drop": name}, name)
 
 

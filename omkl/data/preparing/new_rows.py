@@ -67,12 +67,12 @@ class Tally:
         notes = list(self.said)
         if self.recipe is not None and (filled := note_on_filled(self.recipe, self.gaps, new=True)):
             notes.append(f"{self.path}: {filled}")
-        for name, words in self.unseen.items():
-            if words:
-                texts = [f"{quoted([text])[0]} ({count})" for text, count in words.most_common()]
+        for name, counts in self.unseen.items():
+            if counts:
+                texts = [f"{quoted([text])[0]} ({count})" for text, count in counts.most_common()]
                 notes.append(
                     f"{self.path}: column '{name}' holds values that were not in the training data: "
-                    f"{shortlist(texts)}; in {words.total()} of {self.kept} rows all of its features are 0"
+                    f"{shortlist(texts)}; in {counts.total()} of {self.kept} rows all of its features are 0"
                 )
         if new := self.new_columns:
             columns = ("column ", " is") if len(new) == 1 else (f"{len(new)} columns (", ") are")
@@ -199,8 +199,8 @@ def prepared_rows(
     tally.recipe = recipe
     for column in recipe.columns:
         tally.gaps[column.name] += int(table.missing(column.name)[kept].sum())
-    for name, words in recipe.unseen(table, kept).items():
-        tally.unseen.setdefault(name, Counter()).update(words)
+    for name, counts in recipe.unseen(table, kept).items():
+        tally.unseen.setdefault(name, Counter()).update(counts)
     return dense(X, np.empty(len(kept)) if labels is None else labels), labels is not None, kept
 
 

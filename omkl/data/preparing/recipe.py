@@ -186,9 +186,9 @@ def recipe_of(table: DataTable) -> tuple[Recipe, list[str]]:
     wanted = () if preparation.label is None else (preparation.label,)
     for key, names in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
         notes += [note for name in names for note in table.note_on(name, key)]
-    if words := [column for column in columns if column.kind == WORDS]:
-        count = sum(len(column.parts) for column in words)
-        of_columns = ", ".join(quoted(column.name for column in words))
+    if word_columns := [column for column in columns if column.kind == WORDS]:
+        count = sum(len(column.parts) for column in word_columns)
+        of_columns = ", ".join(quoted(column.name for column in word_columns))
         said.append(f"{counted(count, 'feature')} of {of_columns}, one for each word")
     if preparation.scale != "none":
         notes.append(f"scale={preparation.scale} uses the whole file: every round knows what comes later")

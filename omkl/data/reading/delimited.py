@@ -86,9 +86,9 @@ def lines_before(path: Path, form: Preparation, marks: str = MARKS) -> int:
     """Return how many lines seem to come before a table: one mark divides all lines after them alike."""
     lines = beginning(path, form.encoding).split("\n")[form.skip :]
     for before in range(1, MOST_BEFORE + 1):
-        table = [line for line in lines[before:] if line.strip()][:SAMPLE]
-        for mark in marks if len(table) > 2 else "":
-            counts = {line.count(mark) for line in table}
+        sample = [line for line in lines[before:] if line.strip()][:SAMPLE]
+        for mark in marks if len(sample) > 2 else "":
+            counts = {line.count(mark) for line in sample}
             if len(counts) == 1 and min(counts) > 0 and lines[before - 1].count(mark) not in counts:
                 return before
     return 0

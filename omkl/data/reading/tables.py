@@ -129,8 +129,8 @@ class DataTable:
 
     def cell(self, name: str, row: int) -> str:
         """Return the text of a gap or of a number that is not finite, the first one of its kind."""
-        words = self.words.get(name, {})
-        return next((word for word, first in words.items() if first == row), str(self.text(name)[row]))
+        gap_words = self.words.get(name, {})
+        return next((word for word, first in gap_words.items() if first == row), str(self.text(name)[row]))
 
     def first_word(self, name: str) -> tuple[int, str]:
         """Return the row and the text of the first value that is no number."""
@@ -286,12 +286,12 @@ def text_column(texts: np.ndarray, form: Preparation) -> tuple[np.ndarray, GapWo
     missing = np.array([text.lower() in form.gaps for text in different], bool)
     if numeric_gaps(form) and (numbers := number_column(different, form)):
         missing = np.isnan(numbers[0])
-    words = [clean(text) for text in different]
-    there = [word for word, is_gap in zip(words, missing, strict=True) if not is_gap]
+    cleaned = [clean(text) for text in different]
+    there = [word for word, is_gap in zip(cleaned, missing, strict=True) if not is_gap]
     if there and all(len(word) > 2 and word[0] == word[-1] in "'`" for word in there):
-        words = [word[1:-1].strip() if word[:1] in tuple("'`") else word for word in words]
+        cleaned = [word[1:-1].strip() if word[:1] in tuple("'`") else word for word in cleaned]
     texts_or_none = np.array(
-        [None if is_gap else word for word, is_gap in zip(words, missing, strict=True)], object
+        [None if is_gap else word for word, is_gap in zip(cleaned, missing, strict=True)], object
     )
     return texts_or_none[place], _gap_words(texts, missing[place])
 
@@ -302,11 +302,11 @@ def clean(text: str) -> str:
 
 
 def _gap_words(texts: np.ndarray, odd: np.ndarray) -> GapWords:
-    words: GapWords = {}
+    first_rows: GapWords = {}
     for row in np.flatnonzero(odd).tolist():
         if texts[row]:
-            words.setdefault(texts[row], row)
-    return words
+            first_rows.setdefault(texts[row], row)
+    return first_rows
 
 
 def table_of(

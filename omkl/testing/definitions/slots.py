@@ -103,9 +103,9 @@ class Slots(Expansions):
     def finish(self):
         """The Result; stored: all examples in use, coefficients by kernel."""
         self.stored = sorted({j for in_kernel in self.held for j in in_kernel})
-        table = np.zeros((self.m, len(self.stored)))
+        coefficients = np.zeros((self.m, len(self.stored)))
         for i in range(self.m):
             for a, j in zip(self.a[i], self.held[i], strict=True):
-                table[i, self.stored.index(j)] += a
-        self.columns = list(table.T)
+                coefficients[i, self.stored.index(j)] += a
+        self.columns = list(coefficients.T)
         return self.result(self.weights.w)
