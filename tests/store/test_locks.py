@@ -123,8 +123,8 @@ def test_a_file_that_changed_since_the_scan_is_left_alone(tmp_path, monkeypatch)
 HOLDER = """
 import sys
 from pathlib import Path
-from omkl.files import hold
-lock = hold(Path(sys.argv[1]))
+from omkl.files import hold_lock
+lock = hold_lock(Path(sys.argv[1]))
 print(lock is not None, flush=True)
 sys.stdin.read()
 """
