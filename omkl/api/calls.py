@@ -404,9 +404,9 @@ def fit(
 @in_python
 def load_model(path: str | Path) -> Model:
     """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for another file."""
-    from omkl.runs import models
+    from omkl.api import saved_models
 
-    return Model(models.load_saved(Path(path)))
+    return Model(saved_models.load_saved(Path(path)))
 
 
 @in_python

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from omkl.api import saved_models
 from omkl.api.call import Call
 from omkl.api.results import Shown
 from omkl.config.parameters import params_text, value_text
@@ -17,7 +18,6 @@ from omkl.data.reading.tables import as_pandas
 from omkl.errors import UserError, counted, path_error
 from omkl.files import check_writable
 from omkl.reports.table import Table
-from omkl.runs import models
 
 OF_RUNS = {"reps", "yardsticks", "store", "exec", "delay"}  # keys that mean nothing where one pass is made
 
@@ -33,7 +33,7 @@ class Model(Shown):
 
     inner = frozenset({"learns_labels", "trained"})
 
-    def __init__(self, trained: models.SavedModel, notes: Sequence[str] = ()) -> None:
+    def __init__(self, trained: saved_models.SavedModel, notes: Sequence[str] = ()) -> None:
         self.trained, self._notes = trained, list(notes)
 
     @property
@@ -48,11 +48,15 @@ class Model(Shown):
         learner that does not know them.
         """
         if return_std:
-            of_parts, at = self._predicted(data, lambda rows: models.predictions_and_std(self.trained, rows))
+            of_parts, at = self._predicted(
+                data, lambda rows: saved_models.predictions_and_std(self.trained, rows)
+            )
             return tuple(
                 _of_rows(np.concatenate(pieces), *at, math.nan) for pieces in zip(*of_parts, strict=True)
             )
-        of_parts, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).labels)
+        of_parts, at = self._predicted(
+            data, lambda rows: saved_models.predict_rows(self.trained, rows).labels
+        )
         labels = self._as_given([label for pieces in of_parts for label in pieces])
         return _of_rows(labels, *at, math.nan if self.trained.about["task"] == "regression" else None)
 
@@ -70,14 +74,14 @@ class Model(Shown):
 
     def decision_function(self, data: Any) -> np.ndarray:
         """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
-        scores, at = self._predicted(data, lambda rows: models.predict_rows(self.trained, rows).scores)
+        scores, at = self._predicted(data, lambda rows: saved_models.predict_rows(self.trained, rows).scores)
         return _of_rows(np.concatenate(scores), *at, math.nan)
 
     def predict_proba(self, data: Any) -> np.ndarray:
         """Return the probabilities (n, C) of the classes. Raises UserError for a learner that has none."""
 
-        def of(rows: models.Rows) -> np.ndarray:
-            return np.column_stack(list(models.probabilities_of_classes(self.trained, rows).values()))
+        def of(rows: saved_models.Rows) -> np.ndarray:
+            return np.column_stack(list(saved_models.probabilities_of_classes(self.trained, rows).values()))
 
         shares, at = self._predicted(data, of)
         return _of_rows(np.concatenate(shares), *at, math.nan)
@@ -94,7 +98,7 @@ class Model(Shown):
         if task == "novelty":
             raise UserError(f"{self.trained.about['learner']}: no labels say what is novel; use predict")
         rows = list(self._rows(*_with_label(data, y, label), True))
-        predictions = [models.predict_rows(self.trained, part) for part in rows]
+        predictions = [saved_models.predict_rows(self.trained, part) for part in rows]
         count, loss = (
             sum(prediction.known for prediction in predictions),
             sum(prediction.loss for prediction in predictions),
@@ -124,21 +128,21 @@ class Model(Shown):
         data, y = _with_label(data, y, label)
         rows = list(self._rows(data, y, self.learns_labels))  # before any is learnt, as one may not fit
         for part in rows:
-            self.trained = models.update_model(self.trained, part)
+            self.trained = saved_models.update_model(self.trained, part)
         return self
 
     def save(self, path: str | Path) -> Path:
         """Write the model as a file, and return its path."""
         target = writable(path)
         try:
-            models.save_model(self.trained, target)
+            saved_models.save_model(self.trained, target)
         except OSError as error:
             raise path_error(f"write {target}", error, "; the model was not saved") from None
         return target
 
     def described(self) -> dict[str, Any]:
         """Return what the model holds, as plain data: what `omkl show` prints."""
-        return models.description_of(self.trained)
+        return saved_models.description_of(self.trained)
 
     @property
     def summary(self) -> str:
@@ -170,7 +174,7 @@ class Model(Shown):
         return self.trained.about["task"] != "novelty"
 
     def _predicted(
-        self, data: Any, predict: Callable[[models.Rows], Any]
+        self, data: Any, predict: Callable[[saved_models.Rows], Any]
     ) -> tuple[list[Any], tuple[np.ndarray, int]]:
         """Return what ``of`` gives for each part of the rows that are kept, and their places among n."""
         predictions, places, n = [], [], 0
@@ -180,11 +184,11 @@ class Model(Shown):
             n = rows.stop - 1
         return predictions, (np.concatenate(places), n)
 
-    def _rows(self, data: Any, y: Any, labelled: bool) -> Iterator[models.Rows]:
+    def _rows(self, data: Any, y: Any, labelled: bool) -> Iterator[saved_models.Rows]:
         if isinstance(data, str | Path):
-            row_parts, tally = models.rows_of_file(self.trained, Path(data), labelled)
+            row_parts, tally = saved_models.rows_of_file(self.trained, Path(data), labelled)
         else:
-            row_parts, tally = models.rows_in_memory(self.trained, data, y, labelled)
+            row_parts, tally = saved_models.rows_in_memory(self.trained, data, y, labelled)
         yield from row_parts
         for note in tally.notes:
             warnings.warn(note, stacklevel=3)
@@ -207,7 +211,7 @@ def trained(call: Call) -> Model:
         raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = replace(call, values={**call.values, "yardsticks": []}).plan()
     plan.warn_of_data()
-    model = models.fit_model(plan)
+    model = saved_models.fit_model(plan)
     notes = [note for ref in plan.data for note in plan.notes_on(ref)]
     return Model(model, [note for note in notes if note not in plan.doubts])
 

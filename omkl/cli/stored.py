@@ -245,19 +245,19 @@ def update(args: Namespace, words: list[str]) -> int:
     examples:
       omkl update model.omkl more.csv
     """
+    from omkl.api import saved_models
     from omkl.api.calls import load_model
     from omkl.api.trained_model import writable
-    from omkl.runs import models
 
     model = load_model(args.model)
     target = writable(args.out or args.model)
     for name in args.files:
-        row_parts, tally = models.rows_of_file(model.trained, name, model.learns_labels)
+        row_parts, tally = saved_models.rows_of_file(model.trained, name, model.learns_labels)
         rows = list(row_parts)  # before any of them is learnt, as one of them may not fit
         for note in tally.notes:
             print_status(note)
         for part in rows:
-            models.update_model(model.trained, part)
+            saved_models.update_model(model.trained, part)
     return _save_model(model, target)
 
 
@@ -277,34 +277,34 @@ def predict(args: Namespace, words: list[str]) -> int:
       omkl predict model.omkl new.csv --out predicted.csv
       omkl predict gp.omkl new.csv --interval 0.95      # columns low and high
     """
+    from omkl.api import saved_models
     from omkl.files import check_writable, replacing
-    from omkl.runs import models
 
     if args.out is not None:
         try:
             check_writable(Path(args.out))
         except OSError as error:
             raise path_error(f"write {args.out}", error) from None
-    model = models.load_saved(args.model)
+    model = saved_models.load_saved(args.model)
     task = model.about["task"]
     if args.scores and task != "classification":
         raise UserError(f"--scores prints the scores of classes, but {args.model} is for {task}")
     if args.interval is not None:
-        models.require_std(model)
-    errors = models.Errors(task)
-    row_parts, tally = models.rows_of_file(model, args.file, False)
+        saved_models.require_std(model)
+    errors = saved_models.Errors(task)
+    row_parts, tally = saved_models.rows_of_file(model, args.file, False)
 
     def predicted() -> Iterator[list[dict[str, Any]]]:
         for rows in row_parts:
-            errors.add(prediction := models.predict_rows(model, rows))
-            scores = models.scores_of_classes(model, rows) if args.scores else {}
-            shares = models.probabilities_of_classes(model, rows) if args.proba else {}
+            errors.add(prediction := saved_models.predict_rows(model, rows))
+            scores = saved_models.scores_of_classes(model, rows) if args.scores else {}
+            shares = saved_models.probabilities_of_classes(model, rows) if args.proba else {}
             more = {f"score {name}": values for name, values in scores.items()}
             more |= {f"P {name}": share for name, share in shares.items()}
-            more |= models.intervals(model, rows, args.interval) if args.interval is not None else {}
-            yield models.records(rows, prediction, more)
+            more |= saved_models.intervals(model, rows, args.interval) if args.interval is not None else {}
+            yield saved_models.records(rows, prediction, more)
 
-    texts = _written(predicted(), args.format, models.columns_of_model(model, args.scores, args.proba))
+    texts = _written(predicted(), args.format, saved_models.columns_of_model(model, args.scores, args.proba))
     if args.out is None:
         for text in texts:
             print_result(text)

@@ -124,10 +124,10 @@ class Models:
 
     def attempt(self, data: bytes) -> None:
         """Load a model; where it is accepted, it predicts and learns."""
-        from omkl.runs import models
+        from omkl.api import saved_models
 
         self.path.write_bytes(data)
-        learner = models.load_saved(Path(self.path)).learner
+        learner = saved_models.load_saved(Path(self.path)).learner
         for rows in self.rows:
             if rows.indices.max() >= learner.d:
                 continue

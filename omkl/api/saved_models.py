@@ -1,4 +1,4 @@
-"""Saved models on the command line: train one, ask it about new rows, let it learn more, show it."""
+"""Saved models: train one, ask it about new rows, let it learn more, describe it."""
 
 import math
 from collections.abc import Iterator, Mapping
