@@ -6,8 +6,10 @@ as ours are, and may use ours and each other.
 
 import importlib
 import pkgutil
+import re
 import sys
 import threading
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -42,6 +44,24 @@ def _modules() -> list[ModuleType]:
     with _one_at_a_time:
         _extend()
         return [_known(each) or _imported(each) for each in pkgutil.iter_modules(__path__) if not _gone(each)]
+
+
+def _of_one_module(name: str) -> dict[str, Any]:
+    """Return a function of ours by its name, without the others' modules, whose import takes .15 s.
+
+    Empty where there is none, and where a folder of the user's may have it.
+    """
+    if extensions() or _added or name not in _homes():
+        return {}
+    return {name: getattr(importlib.import_module(f"{__name__}.{_homes()[name]}"), name)}
+
+
+@cache
+def _homes() -> dict[str, str]:
+    """Return the module of each public function that is written in our own modules."""
+    written = re.compile(r"^def ([a-z]\w*)\(", re.M)
+    paths = sorted(Path(__path__[0]).glob("[a-z]*.py"))
+    return {name: path.stem for path in paths for name in written.findall(path.read_text(encoding="utf-8"))}
 
 
 def _extend() -> None:
@@ -82,7 +102,7 @@ def function(name: str, compiled: bool = True) -> Any:
 
     Raises UserError when no module defines it, or a learner's is not compiled.
     """
-    all_functions = functions()
+    all_functions = _of_one_module(name) or functions()
     if name not in all_functions:
         folders = f" or in {', '.join(_added)}" if _added else ""
         raise UserError(f"no function '{name}' in omkl.algorithms{folders}{suggest(name, all_functions)}")

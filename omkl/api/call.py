@@ -4,7 +4,7 @@ import functools
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -17,8 +17,7 @@ from omkl.config.parameters import word_text
 from omkl.config.request import Request
 from omkl.data import DataRef, find, registry
 from omkl.data.dataset import Dataset, from_arrays, in_rows_of
-from omkl.data.reading.tables import as_pandas
-from omkl.data.ref import Frame, Parsed, UserFile, of_dataset
+from omkl.data.ref import Parsed, of_dataset
 from omkl.errors import UserError, counted, show, with_article
 
 LABEL = "y=..."  # the column of labels that are given beside a frame
@@ -260,6 +259,8 @@ def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:
     if isinstance(data, str | Path):
         return find(str(data), task="auto")  # the plan has the task
     if _is_frame(data):
+        from omkl.data.own_data import Frame
+
         return Frame(name, "auto", name, data)
     if not hasattr(data, "shape"):
         fault = "must be a name, a path, a frame, an array with y=..., or a list or mapping of these"
@@ -279,15 +280,13 @@ def _named(ref: DataRef, name: str) -> DataRef:
         raise UserError(f"data={{{name!r}: ...}}: {name} is a registered data set; choose another name")
     if ref.name == name:
         return ref
-    if isinstance(ref, UserFile):
-        return replace(ref, name=name)
-    if isinstance(ref, Frame):
-        return replace(ref, name=name, word=name)
-    return of_dataset(replace(ref.load(), name=name), ref.is_table)
+    return ref.named(name)
 
 
 def _with_labels(frame: Any, y: Any) -> Any:
     """Return a frame with its labels as a further column."""
+    from omkl.data.reading.tables import as_pandas
+
     rows, labels = as_pandas(frame), in_rows_of(frame, y)
     if len(labels) != len(rows):
         raise UserError(

@@ -19,7 +19,7 @@ from omkl.config import Setting
 from omkl.config.parameters import word_text
 from omkl.config.request import files
 from omkl.data.look import look_at
-from omkl.data.ref import Frame
+from omkl.data.own_data import Frame
 from omkl.errors import UserError
 from omkl.figures.style import KINDS
 from omkl.publications import Selection, find_item

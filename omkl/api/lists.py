@@ -8,7 +8,7 @@ from omkl.errors import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.data.ref import Registered
+    from omkl.data.registered_data import Registered
 
 
 Rows = list[dict[str, Any]]

@@ -18,7 +18,7 @@ from omkl.reports.table_cells import as_data
 
 if TYPE_CHECKING:
     from omkl.api.trained_model import Model
-    from omkl.data.ref import Registered
+    from omkl.data.registered_data import Registered
 
 LEAST = ("source", "yardstick", "label", "title")  # columns that a narrow terminal leaves out first
 FILTERS = ("store", "algo", "data")

@@ -384,13 +384,12 @@ def chosen_data(request: Request, data: "Sequence[DataRef | str]", decide: bool 
     Raises UserError for settings that none can have, and for different data sets of one name in memory.
     """
     from omkl.data import registry
-    from omkl.data.ref import Frame, UserFile
 
     task = request.task()
     prepare = _Preparing(request, task)
     refs = [prepare.of(one) for one in data or request.names("data", registry.registered_names())]
     if decide:
-        refs = [one.decided() if isinstance(one, UserFile | Frame) else one for one in refs]
+        refs = [one.decided() for one in refs]
     _check_settings(request, refs, task)
     chosen: dict[tuple[str, str], DataRef] = {}
     for ref in refs:
@@ -419,17 +418,17 @@ class _Preparing:
     def of(self, one: "DataRef | str") -> "DataRef":
         """Return a data set with its preparation, what is registered as it is."""
         from omkl.data import find
-        from omkl.data.ref import Frame, UserFile
 
         if isinstance(one, str):
-            one = find(one, task=self.task, preparation=self.preparation)
-            return replace(one, said=self.said) if isinstance(one, UserFile) else one
-        if not isinstance(one, UserFile | Frame):
-            return one
-        preparation = replace(one.preparation, **self.given)
-        is_open = self.has_task or one.task == "auto"
-        task, said = (self.task, self.said) if is_open else (one.task, ())
-        return replace(one, task=task, preparation=preparation, said=said)
+            ref: Any = find(one, task=self.task, preparation=self.preparation)
+            return replace(ref, said=self.said) if ref.is_own else ref
+        own: Any = one
+        if not own.is_own:
+            return own
+        preparation = replace(own.preparation, **self.given)
+        is_open = self.has_task or own.task == "auto"
+        task, said = (self.task, self.said) if is_open else (own.task, ())
+        return replace(own, task=task, preparation=preparation, said=said)
 
 
 def _check_settings(request: Request, refs: "Sequence[DataRef]", task: str) -> None:

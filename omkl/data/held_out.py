@@ -12,7 +12,6 @@ import numpy as np
 from omkl.data import DataRef, find, of_dataset, registry
 from omkl.data.dataset import MANY, Dataset, content_hash
 from omkl.data.orders import order, rounds_of
-from omkl.data.preparing.new_rows import Tally, described_data, rows_like
 from omkl.errors import UserError, counted
 
 Test = float | str | None  # of a plan
@@ -94,6 +93,8 @@ def _other(test: str, data: DataRef) -> DataRef:
                 f"test={test}: {', '.join(kinds)}; choose a set with the same features and classes"
             )
         return ref
+    from omkl.data.preparing.new_rows import Tally, described_data, rows_like
+
     path, tally = Path(test).expanduser(), Tally(Path(test))
     row_parts = list(rows_like(described_data(data), data.d, path, True, tally))
     if not sum(len(part.numbers) for part in row_parts):

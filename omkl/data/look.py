@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl.data.dataset import Dataset
+from omkl.data.own_data import Frame, UserFile
 from omkl.data.preparation import Preparation, Stop, column_word, in_shell
 from omkl.data.preparing.columns import DATE, LETTERS, WORDS, PreparedColumn, date_texts
 from omkl.data.preparing.notes import WRITE_ALIKE
@@ -16,7 +17,7 @@ from omkl.data.preparing.recipe import TableChoice, choice_of, mended
 from omkl.data.reading import opening
 from omkl.data.reading.formats import check_settings, format_of, read_table
 from omkl.data.reading.tables import DataTable, of_frame
-from omkl.data.ref import DataRef, Frame, UserFile
+from omkl.data.ref import DataRef
 from omkl.errors import UserError, counted, quoted, shortlist, with_user_paths
 
 Row = dict[str, Any]

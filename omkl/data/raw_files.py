@@ -1,22 +1,20 @@
 """The registered files that are odd: one function each, which the ``format`` of a form names.
 
 A reader takes the files of a form and the most bytes that one may hold, and yields the examples in parts,
-with labels as the source writes them. It raises UserError with the line of what does not fit.
+with labels as the source writes them. It raises UserError with the line of what does not fit. What reads
+tables is imported by the readers that need it: a run on other data does without.
 """
 
 import itertools
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.data.preparation import Preparation
 from omkl.data.preparing.labels import targets
-from omkl.data.preparing.recipe import recipe_of
-from omkl.data.reading.delimited import read_delimited
-from omkl.data.reading.formats import is_workbook, read_workbook, sheet_rows
 from omkl.data.reading.numbered import (
     LARGEST_INDEX,
     LONGEST_INDEX,
@@ -32,8 +30,10 @@ from omkl.data.reading.numbered import (
     undense,
 )
 from omkl.data.reading.opening import line_blocks
-from omkl.data.reading.tables import DataTable, check_width
 from omkl.errors import UserError, counted, show
+
+if TYPE_CHECKING:
+    from omkl.data.reading.tables import DataTable
 
 Parts = Iterator[Examples]
 Reader = Callable[[list[Path], int | None], Parts]
@@ -62,6 +62,8 @@ def wdbc(paths: list[Path], limit: int | None) -> Parts:
 
 def votes84(paths: list[Path], limit: int | None) -> Parts:
     """The party, and votes that are y, n or ?."""
+    from omkl.data.reading.delimited import read_delimited
+
     (read,) = read_delimited(paths[0], Preparation(header="no", label="1", na=()), limit)
     texts = np.column_stack([read.text(name) for name in read.names])
     for row, column in np.argwhere(~np.isin(texts[:, 1:], list(_VOTES))):
@@ -93,6 +95,8 @@ def susy_1m(paths: list[Path], limit: int | None) -> Parts:
 
 def codrna_unit(paths: list[Path], limit: int | None) -> Parts:
     """LIBSVM text whose features are brought to [0, 1] by their own least and largest value."""
+    from omkl.data.reading.tables import check_width
+
     examples = joined(list(libsvm_parts(paths[0], limit, 1, False)))
     check_width(examples.d, str(paths[0]))
     X = undense(examples)
@@ -169,6 +173,8 @@ def energy(paths: list[Path], limit: int | None) -> Parts:
 
 def istanbul(paths: list[Path], limit: int | None) -> Parts:
     """A workbook with two lines of names, the date and the return in lira; or the arrays of .npz and .mat."""
+    from omkl.data.reading.formats import is_workbook, sheet_rows
+
     path = paths[0]
     if is_workbook(path):
         numbers = np.array([fields[2:] for _, fields in sheet_rows(path, limit)[0][2:]]).astype(np.float64)
@@ -200,16 +206,21 @@ TWO_FILES = ("labels_apart", "ones")
 # ------------------------------------------------------------------ what they share
 
 
-def _table(path: Path, limit: int | None, **settings: Any) -> DataTable:
+def _table(path: Path, limit: int | None, **settings: Any) -> "DataTable":
     """Return a table, or a workbook's first sheet, without gaps and of numbers alone."""
+    from omkl.data.reading.delimited import read_delimited
+    from omkl.data.reading.formats import is_workbook, read_workbook
+
     form = Preparation(**{"categorical": ("error",), "missing": "error", **settings})
     (found,) = (read_workbook if is_workbook(path) else read_delimited)(path, form, limit)
     found.last = True
     return found
 
 
-def _prepared(found: DataTable) -> tuple[np.ndarray, np.ndarray]:
+def _prepared(found: "DataTable") -> tuple[np.ndarray, np.ndarray]:
     """Return the features (T, d) and the labels (T,), as texts, of a table."""
+    from omkl.data.preparing.recipe import recipe_of
+
     X, labels, _ = recipe_of(found)[0].apply(found, new=True)
     assert labels is not None
     return X, labels

@@ -10,7 +10,7 @@ import pytest
 from omkl import data
 from omkl.cli import main
 from omkl.config.request import distinct_data
-from omkl.data import cache, from_arrays, of_dataset, ref
+from omkl.data import cache, from_arrays, of_dataset, own_data, ref
 from omkl.errors import OmklError
 
 TEXT = "1 1:0.5 4:2\n-1 2:1\n1\n"
@@ -50,7 +50,7 @@ def test_a_copy_is_mapped_and_never_changed(source, monkeypatch):
         assert isinstance(array.base, np.memmap)
     d.values[:] = 7
     assert cache.read_parsed(d.path).values.tolist() == [0.5, 2, 1]
-    monkeypatch.setattr(ref, "read_file", lambda *a: pytest.fail("parsed again"))
+    monkeypatch.setattr(own_data, "read_file", lambda *a: pytest.fail("parsed again"))
     assert same(data.load(str(source)), mapped)
 
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from omkl import data
+from omkl.data.own_data import Frame, read_file
 from omkl.data.preparation import Preparation
 from omkl.data.preparing.labels import class_numbers, distinct, finder
 from omkl.data.reading.formats import parts_of
 from omkl.data.reading.tables import of_frame
-from omkl.data.ref import Frame, read_file
 from omkl.errors import UserError
 
 

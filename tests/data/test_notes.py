@@ -9,8 +9,8 @@ import omkl
 from omkl.cli import main
 from omkl.config.request import files
 from omkl.data.dataset import from_arrays
+from omkl.data.own_data import Frame
 from omkl.data.preparing.notes import Described, note_on_alike, notes_on
-from omkl.data.ref import Frame
 
 T = 60
 rng = np.random.default_rng(0)

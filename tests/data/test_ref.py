@@ -10,8 +10,10 @@ import pytest
 from omkl import data
 from omkl.cli import main
 from omkl.config import plan
+from omkl.data.own_data import UserFile
 from omkl.data.preparation import Preparation
-from omkl.data.ref import Parsed, Registered, UserFile
+from omkl.data.ref import Parsed
+from omkl.data.registered_data import Registered
 from omkl.errors import OmklError, UserError
 from omkl.runs.runner import run_plan
 

@@ -9,11 +9,11 @@ import pytest
 
 from omkl.config import plan
 from omkl.data import load
+from omkl.data.own_data import read_file
 from omkl.data.preparation import Preparation, Stop, column_word
 from omkl.data.reading import delimited, opening, tables
 from omkl.data.reading.delimited import delimiter_of
 from omkl.data.reading.formats import format_of, read_table
-from omkl.data.ref import read_file
 from omkl.errors import UserError
 
 DRAWN = random.Random(7)

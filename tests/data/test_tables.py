@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 
 from omkl.data import load
+from omkl.data.own_data import Frame, read_file
 from omkl.data.preparation import Preparation, Stop
 from omkl.data.preparing import columns
 from omkl.data.preparing.recipe import Recipe, recipe_of
 from omkl.data.reading import tables
 from omkl.data.reading.formats import parts_of, read_table
-from omkl.data.ref import Frame, read_file
 from omkl.errors import UserError
 
 TEXT = "age,colour,income,class/31,red,1.5,yes/,blue,2.5,no/45,red,,yes/60,green,4,no/"

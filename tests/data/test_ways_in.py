@@ -12,9 +12,9 @@ from support.workbooks import xlsx
 
 import omkl
 from omkl.data import load
+from omkl.data.own_data import Frame
 from omkl.data.preparation import Preparation, Stop
 from omkl.data.reading import opening
-from omkl.data.ref import Frame
 from omkl.errors import UserError
 
 UNITS = (

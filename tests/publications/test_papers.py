@@ -208,7 +208,7 @@ def test_a_mistake_ends_with_one_line(words, message, capsys):
 )
 def test_words_are_checked_before_the_data_are_looked_for(verb, words, message, monkeypatch, capsys):
     looked_for = []
-    monkeypatch.setattr("omkl.data.ref.Registered.load", looked_for.append)
+    monkeypatch.setattr("omkl.data.registered_data.Registered.load", looked_for.append)
     assert main([*verb, *words]) == 2
     out, err = capsys.readouterr()
     assert (out, looked_for) == ("", [])

@@ -29,7 +29,7 @@ def test_quick_takes_small_sets_and_two_repetitions():
 )
 def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data):
     state = property(lambda ref: "missing" if ref.name in lacking else "file")
-    monkeypatch.setattr("omkl.data.ref.Registered.state", state)
+    monkeypatch.setattr("omkl.data.registered_data.Registered.state", state)
     monkeypatch.setattr(
         "omkl.publications.selection._reason", lambda name, _: "gone" if name in lacking else ""
     )
@@ -47,7 +47,7 @@ def test_quick_stays_on_the_sets_of_the_figure(monkeypatch, name, lacking, data)
 )
 def test_quick_checks_a_claim_on_the_sets_that_it_ran(name, monkeypatch):
     monkeypatch.setattr("omkl.publications.selection._reason", lambda *_: "")
-    monkeypatch.setattr("omkl.data.ref.Registered.state", "file")
+    monkeypatch.setattr("omkl.data.registered_data.Registered.state", "file")
     paper, quick = read_paper(name), Selection(quick=True)
 
     def cells(items):

@@ -8,8 +8,8 @@ import pytest
 
 import omkl
 from omkl.data import order as order_of
+from omkl.data.own_data import Frame
 from omkl.data.preparation import Preparation
-from omkl.data.ref import Frame
 from omkl.errors import UserError
 
 rng = np.random.default_rng(0)

@@ -1,0 +1,139 @@
+"""The user's own data: a file, or a data frame in memory, read and prepared when they are needed."""
+
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from omkl.data import cache
+from omkl.data.dataset import Dataset, dataset_of, note_on_gaps
+from omkl.data.preparation import AS_IT_IS, Preparation
+from omkl.data.preparing.labels import task_of, y_of
+from omkl.data.preparing.notes import notes_on
+from omkl.data.preparing.recipe import Recipe, prepared_table
+from omkl.data.reading.formats import check_settings, data_name, format_of, read_table
+from omkl.data.reading.numbered import note_on_npz
+from omkl.data.reading.tables import DataTable, of_frame
+from omkl.data.ref import DataRef, Parsed, kept, of_dataset
+from omkl.errors import UserError
+
+
+def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset, Recipe | None]:
+    """Return the data set of a user's file, and of a table the recipe that prepares others like it.
+
+    Raises UserError that names file, line, column and what helps.
+    """
+    (found,) = format_of(path).read(path, preparation, None, None, ())
+    if isinstance(found, DataTable):
+        dataset, recipe = prepared_table(found, task)
+        return replace(dataset, name=data_name(path)), recipe
+    if found.d == 0:
+        raise UserError(f"{path}: no features in any example")
+    notes: tuple[str, ...] = ()
+    if task == "auto":
+        task, said = task_of(found.labels, str(path.name))
+        notes = (said,) if said else ()
+    y, classes = y_of(found.labels, task, str(path))
+    counted = "an index is 0, so the columns count from 0 (index_base=0)"
+    notes += (counted,) if preparation.index_base == "auto" and found.base == 0 else ()
+    if task != "novelty":
+        import scipy.sparse as sp
+
+        rows = sp.csr_array((found.values, found.indices, found.indptr), (len(y), found.d))
+        notes += (*notes_on(rows, y, classes=classes is not None), *note_on_gaps(found.indices, found.values))
+    is_npz = format_of(path).endings == (".npz",)
+    raw, notes = (found.labels, (*notes, *note_on_npz(path))) if is_npz else (None, notes)
+    return dataset_of(data_name(path), found, y, found.d, task, notes, classes, raw=raw), None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UserFile(DataRef):
+    """A file of the user's: LIBSVM text, .npz with X and y, or a table, with how it is prepared."""
+
+    path: Path
+    preparation: Preparation = AS_IT_IS
+    said: tuple[str, ...] = ()
+    is_own = True
+
+    def decided(self) -> "UserFile":
+        if self.task != "auto":
+            return self
+        decided_ref = replace(self, task=self._dataset.task)
+        decided_ref.__dict__["_dataset"] = self._dataset
+        return decided_ref
+
+    def named(self, name: str) -> "UserFile":
+        return replace(self, name=name)
+
+    @property
+    def is_table(self) -> bool:
+        return format_of(self.path).is_table
+
+    def load(self, download: bool = True) -> Dataset:
+        return self._dataset
+
+    @cached_property
+    def _dataset(self) -> Dataset:
+        check_settings(self.word, self.path, self.preparation)
+        copy = cache.parsed_path(self.name, self.preparation, [self.path], self.task)
+        if (dataset := cache.read_or_none(copy)) is not None:
+            return dataset
+        dataset = read_file(self.path, self.task, self.preparation)[0]
+        return kept(replace(dataset, name=self.name), copy)
+
+    @property
+    def recipe(self) -> Recipe | None:
+        check_settings(self.word, self.path, self.preparation)
+        return read_file(self.path, self.task, self.preparation)[1]
+
+    def table(self) -> DataTable | None:
+        if not format_of(self.path).is_table:
+            return None
+        return read_table(self.path, self.preparation)
+
+    def to_json(self) -> dict[str, Any]:
+        preparation = asdict(self.preparation)
+        return {"data": str(self.path.absolute()), "task": self.task, "preparation": preparation}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frame(DataRef):
+    """A data frame in memory (pandas, polars), with how it is prepared: as the same table in a file."""
+
+    frame: Any
+    preparation: Preparation = AS_IT_IS
+    said: tuple[str, ...] = ()
+    is_own = True
+
+    def decided(self) -> "Frame":
+        if self.task != "auto":
+            return self
+        decided_ref = replace(self, task=self.load().task)
+        decided_ref.__dict__["_read"] = self._read
+        return decided_ref
+
+    def named(self, name: str) -> "Frame":
+        return replace(self, name=name, word=name)
+
+    @property
+    def is_table(self) -> bool:
+        return True
+
+    @cached_property
+    def _read(self) -> tuple[Parsed, Recipe]:
+        dataset, recipe = prepared_table(self.table(), self.task)
+        return of_dataset(replace(dataset, name=self.name)), recipe
+
+    def load(self, download: bool = True) -> Dataset:
+        return self._read[0].load()
+
+    @property
+    def copy(self) -> Path | None:
+        return self._read[0].copy
+
+    @property
+    def recipe(self) -> Recipe | None:
+        return self._read[1]
+
+    def table(self) -> DataTable:
+        return of_frame(self.frame, Path(self.name), self.preparation)
