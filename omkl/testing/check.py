@@ -48,7 +48,7 @@ class Finding(NamedTuple):
         return "failed" if self.fault else "no twin: not compared" if self.check == TWIN else "ok"
 
 
-def learners_in(folder: Path) -> dict[str, LearnerSpec]:
+def learners(folder: Path) -> dict[str, LearnerSpec]:
     """Return the learners of a folder of OMKL_PATH by name. Raises UserError for a faulty file."""
     conf_folder = folder / "conf" / "algo"
     return learner_specs([name for name in learner_names() if conf.file("algo", name).parent == conf_folder])
@@ -81,7 +81,7 @@ def check(folder: Path, data: Iterable[str] = ()) -> Iterator[Finding]:
     data: words of data sets on which kernels are checked, beside those of the folder. Raises UserError for a
     folder that is wrong: a YAML or module that cannot be read.
     """
-    specs = learners_in(folder)
+    specs = learners(folder)
     twins_by_name, modules = twins_in(folder)
     yield from _of_kernels(folder, twins_by_name, data)
     for name, spec in specs.items():
