@@ -19,7 +19,7 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from queue import SimpleQueue
 from typing import Any, Protocol
 
@@ -133,7 +133,7 @@ class Loky:
     def run(self, function: Function, jobs: Iterable[Any]) -> Outcomes:
         """Yield (job, result or Failure) as they finish.
 
-        Raises OmklError when a worker dies before it begins any job.
+        Raises OmklError when the workers of a job die twice before they begin it.
         """
         suspects: list[Any] = []
         for job, outcome in self._outcomes(function, jobs, self.workers):
@@ -150,6 +150,7 @@ class Loky:
         waiting = iter(jobs)
         busy: dict[Future[Any], tuple[_Worker, Any]] = {}
         arrived: SimpleQueue[Future[Any]] = SimpleQueue()
+        again: list[Any] = []  # jobs whose first worker died before it began
         try:
             while True:
                 for job in islice(waiting, workers - len(busy)):
@@ -163,9 +164,14 @@ class Loky:
                 worker, job = busy.pop(future)
                 error = future.exception()
                 if isinstance(error, BrokenProcessPool):
-                    if worker.began.exception() is not None:
-                        raise OmklError(f"a worker process died before it began any cell: {error}") from error
-                    yield job, error
+                    if worker.began.exception() is None:
+                        yield job, error
+                    elif any(job is each for each in again):
+                        text = f"worker processes die before they begin any cell: {error}"
+                        raise OmklError(text) from error
+                    else:
+                        again.append(job)
+                        waiting = chain([job], waiting)
                 else:
                     _idle.append(worker)
                     yield job, future.result() if error is None else Failure(error_line(error))

@@ -74,8 +74,23 @@ def test_a_job_that_cannot_be_sent_is_a_failure():
 def test_workers_that_never_begin_end_the_run(monkeypatch):
     monkeypatch.setattr(workers, "_settle", lambda parent: os._exit(3))
     monkeypatch.setattr(workers, "_idle", [])
-    with pytest.raises(OmklError, match="a worker process died before it began any cell"):
-        list(Loky(2).run(act, [("value", 1)]))
+    with pytest.raises(OmklError, match="worker processes die before they begin any cell"):
+        list(Loky(2).run(act, [("value", 1), ("value", 2), ("value", 3)]))
+
+
+def test_a_worker_that_is_killed_before_it_begins_is_begun_again(monkeypatch, tmp_path):
+    settle, flag = workers._settle, tmp_path / "begun"
+
+    def dies_once(parent):
+        if not flag.exists():
+            flag.touch()
+            os._exit(3)
+        settle(parent)
+
+    monkeypatch.setattr(workers, "_settle", dies_once)
+    monkeypatch.setattr(workers, "_idle", [])
+    jobs = [("value", 1), ("value", 2), ("value", 3)]
+    assert sorted(Loky(1).run(act, jobs)) == [(job, job[1]) for job in jobs]
 
 
 def test_workers_serve_the_next_run_until_the_environment_changes(monkeypatch):
