@@ -12,7 +12,8 @@ A check comes from a *domain*, which a conf file writes, or from the type of a d
 "class"                    the name of a class: a word, a number, true or false
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
 "numbers"                  a list of numbers
-"rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000
+"rounds"                   rounds of a stream: 5000 (the first ones), 5000: (those after them), 1000:5000,
+                           0.5: (those after a share of them)
 "test"                     what is held out: a share of the rows such as 0.2, a data set's name, or a file
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
 "int [1, inf) or null"     any of the above, or nothing; "separator or auto"
@@ -130,6 +131,7 @@ SEPARATORS = {  # by their names, which need no quotes in a shell
 }
 BUDGET = "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
 _ROUNDS = re.compile(r"(\d{0,18}):(\d{0,18})", re.ASCII)
+_SHARE = re.compile(r"(0?\.\d{1,6}):", re.ASCII)
 
 
 def domain_check(form: Any) -> Check:
@@ -169,10 +171,12 @@ def _separator(value: Any) -> str:
 
 def _rounds(value: Any) -> str:
     text = f"0:{value}" if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(text, str) and (share := _SHARE.fullmatch(text)) and float(share[1]) > 0:
+        return f"{float(share[1])}:"
     match = _ROUNDS.fullmatch(text) if isinstance(text, str) else None
     start, stop = (int(match[1] or 0), int(match[2] or LARGEST_INT)) if match else (0, 0)
     if not match or stop <= start:
-        raise wrong("a number of rounds such as 5000, or a part such as 1000:5000", value)
+        raise wrong("a number of rounds such as 5000, or a part such as 1000:5000 or 0.5:", value)
     return f"{start}:{match[2]}"
 
 

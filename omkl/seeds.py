@@ -19,6 +19,11 @@ def permutation_seed(base: int, content_hash: str, rep: int) -> int:
     return derive("permutation", base, content_hash, rep)
 
 
+def halves_seed(content_hash: str) -> int:
+    """Seed of the two halves of the data with this content hash, the same for all repetitions."""
+    return derive("halves", content_hash)
+
+
 def tuning_seed(base: int) -> int:
     """Base seed of the permutations on which settings are chosen: far from any that a user would give."""
     return derive("tuning", base) % 2**53

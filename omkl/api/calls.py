@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
 How = dict[str, Any]  # jobs, fresh, progress, stored
-Order = Literal["permuted", "file", "authors"]
+Order = Literal["permuted", "file", "halves", "authors"]
 Task = Literal["classification", "regression", "novelty"]
 MOST_COLUMNS = 200  # that `look` shows; JSON has all
 P = ParamSpec("P")
@@ -179,8 +179,8 @@ def run(call: Call, how: How) -> Results:
     reps
         Repetitions: 20, and 1 with ``order="file"``.
     order
-        Of the rows in each repetition: ``"permuted"`` at random, as in the ``"file"``, or as the
-        ``"authors"`` had them.
+        Of the rows in each repetition: ``"permuted"`` at random, as in the ``"file"``, one of two
+        fixed ``"halves"`` after the other, or as the ``"authors"`` had them.
     scale
         Of the features of your own data: ``"standard"``, ``"minmax"`` or ``"none"``; for all data
         ``"online"``, by the rows seen so far.

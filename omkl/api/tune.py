@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _APART = ("algo", "data", "settings", "rounds", "store", "exec")  # keys that a settings file has no words of
-RULE = "rule: {trials} of {passes}; one in {eta} goes on to a prefix {eta} times as long, {rungs} in all"
+RULE = "rule: {trials}; one in {eta} goes on to a prefix {eta} times as long, {rungs} in all; {passes} decide"
 
 
 @dataclass(frozen=True)
@@ -179,14 +179,14 @@ class Tuning(Shown):
         changes
             As in `omkl.run`, such as ``reps=20`` or ``jobs=2``; the rest is as it was tuned.
         """
-        by_rounds: dict[str | None, list[Tuned]] = {}
+        by_part: dict[tuple[tuple[str, str], ...], list[Tuned]] = {}
         for end in self.ends:
-            by_rounds.setdefault(self._rounds(end), []).append(end)
+            by_part.setdefault(tuple(self._part(end).items()), []).append(end)
         race_ends = []
-        for rounds, ends in by_rounds.items():
+        for part, ends in by_part.items():
             data = list({end.data.word: end.data for end in ends}.values())
             chosen = [self._choice(end) for end in ends if end.place is not None]
-            values = {**self._words(("store", "exec")), "rounds": rounds, **changes}
+            values = {**self._words(("store", "exec")), **dict(part), **changes}
             how = {key: values.pop(key) for key in ("jobs", "fresh", "progress") if key in values}
             call = Call.of("", data, algo=chosen, **values)
             race_ends.append(run_call(call, **how))
@@ -199,22 +199,29 @@ class Tuning(Shown):
             raise UserError(f"{target}: the name of a settings file must end in .yaml")
         if not self.settings:
             raise UserError(f"{target} is not written: {self._without_value() or 'nothing was tuned'}")
-        rounds = dict.fromkeys(map(self._rounds, self.ends))
-        if len(rounds) > 1:
+        parts = {end.data.word: self._part(end) for end in self.ends}
+        part, *others = {repr(part): part for part in parts.values()}.values()
+        if others and self.study.plan.order == "file":
             why = "with order=file the reported rounds differ between data sets"
             raise UserError(f"{target}: {why}; tune one data set at a time")
-        (part,) = rounds
-        words = self._words() | ({"rounds": part} if part else {})
+        if others:
+            few = ", ".join(word for word, own in parts.items() if own.get("order") == "halves")
+            why = f"order=halves rounds=0.5: is for {few} alone, whose other rows the trials knew"
+            warnings.warn(f"{target} says nothing of an order: {why}", stacklevel=2)
+            part = {}
+        words = self._words() | part
         chosen = [one for one in self.settings if not one.spec.is_object]
         if len(chosen) < len(self.settings):
             warnings.warn(f"{target} is without the estimators that were given as objects", stacklevel=2)
         write_text(target, settings_yaml(chosen, words, self.study.call.line("tune")))
         return target
 
-    def _rounds(self, end: Tuned) -> str | None:
-        """Return the rounds that are reported of a race, None for all."""
-        given = "rounds" in self.study.call.request().given
-        return end.race.held.rounds if given or end.race.held.order == "file" else None
+    def _part(self, end: Tuned) -> dict[str, str]:
+        """Return the words of what is reported of a race, where it is not the whole of the data."""
+        held, given = end.race.held, "rounds" in self.study.call.request().given
+        if held.order == "halves":
+            return {"order": "halves", "rounds": "0.5:"}
+        return {"rounds": str(held.rounds)} if given or held.order == "file" else {}
 
     def _words(self, also: Sequence[str] = ()) -> dict[str, Any]:
         """Return the further words of the call as plain values by key; also: keys of which they are, too."""
@@ -307,7 +314,8 @@ class Tuning(Shown):
         words += [word_text(name, word) for name, word in self._scaling(end).items()]
         if setting.pool and setting.pool != end.race.trials[0].pool:
             words.append(f"pool={setting.pool['name']}")
-        dropped = ("algo", "data", "rounds", "settings", *(() if setting.pool else ("pool",)))
+        part = self._part(end)
+        dropped = ("algo", "data", "rounds", "settings", *part, *(() if setting.pool else ("pool",)))
         given = {
             key: override
             for key, override in call.request().given.items()
@@ -315,7 +323,7 @@ class Tuning(Shown):
         }
         typed = {word.partition("=")[0]: word for word in call.words}
         words += [typed.get(key) or word_text(key, override.values) for key, override in given.items()]
-        words += [f"rounds={rounds}"] if (rounds := self._rounds(end)) else []
+        words += [word_text(key, value) for key, value in part.items()]
         words += [word for folder in extensions() for word in ("--with", str(folder))]
         return shlex.join(["omkl", "run", *words])
 
@@ -389,13 +397,13 @@ class Tuning(Shown):
         rows = self.rows
         lines = []
         if any(row["trials"] > 1 for row in rows):
-            in_order = self.study.plan.order == "file"
-            apart = (
-                "on rounds after those of the trials"
-                if in_order
-                else "on permutations that no trial has seen"
-            )
-            lines = [*self._rules(), f"The errors are those {apart}."]
+            orders = {end.race.held.order for end in self.ends}
+            apart = {
+                "file": "on rounds after those of the trials",
+                "halves": "on rows that no trial has seen",
+            }
+            places = [apart.get(order, "on permutations that no trial has seen") for order in sorted(orders)]
+            lines = [*self._rules(), f"The errors are those {' or '.join(dict.fromkeys(places))}."]
         alone = list(dict.fromkeys(row["label"] for row in rows if row["trials"] == 1))
         lines += [f"nothing to tune for {', '.join(quoted(alone))}"] if alone else []
         return lines + [text for text in [self._without_value()] if text]
@@ -415,13 +423,16 @@ class Tuning(Shown):
         """Return how the trials of these data sets raced."""
         rule, races = self.study.rule, [end.race for end in self.ends]
         cut = any(len(race.rungs) > 1 for race in races)
-        words = {"trials": counted(rule.trials, "trial"), "passes": counted(rule.passes, "pass")}
-        lines = [RULE.format(**{**asdict(rule), **words})] if cut else []
+        words = {"trials": counted(max(end.trials for end in self.ends), "trial")}
+        lines = (
+            [RULE.format(**{**asdict(rule), **words, "passes": counted(rule.passes, "pass")})] if cut else []
+        )
         if whole := [race for race in races if len(race.rungs) == 1]:
             names = "" if not cut else f" on {', '.join(dict.fromkeys(r.held.data[0].name for r in whole))}"
             passes = max(race.rungs[0].reps for race in whole)
-            trials = f"{counted(rule.trials, 'trial')} of {counted(passes, 'pass')}"
-            lines.append(f"rule{names}: {trials} of the whole stream")
+            trials = f"{words['trials']} of {counted(passes, 'pass')}"
+            halves = any(race.held.order == "halves" for race in whole)
+            lines.append(f"rule{names}: {trials} of {'one half of the rows' if halves else 'all rounds'}")
         return lines
 
     def _flat(self) -> list[dict[str, Any]]:

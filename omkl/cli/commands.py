@@ -78,15 +78,16 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
 def tune(args: Namespace, words: list[str]) -> int:
     """Find good hyperparameters for each learner on each data set, and compare them with the defaults.
 
-    Each learner gets the same number of trials: its default, then settings from the ranges that its file
-    gives. They are compared on growing prefixes of the stream, over permutations that are never reported.
-    With order=file they see the first third of the rounds, and the rest is reported. algo.KEY=VALUE keeps a
+    The trials of a learner are its default, then settings from the ranges that its file gives. They are
+    compared on growing prefixes of the stream, over permutations that are never reported. Of at most 2,000
+    rows they see one half, with order=file the first third, and the rest is reported. algo.KEY=VALUE keeps a
     hyperparameter at that value. --out FILE writes the best settings, which settings=FILE runs.
 
-      trials=30          settings of each learner on each data set
+      trials=N           settings of each learner on each data set (else 30; 60 of three numbers and more)
       eta=3 rungs=3      one in eta goes on to a prefix eta times as long; the last is the whole stream
-      passes=3           permutations that judge a trial       least=500     rounds of the shortest prefix
-      small=2000         streams of at most this many rounds are not cut; four permutations judge there
+      passes=3           permutations of the last prefix      least=2000    rounds of the shortest prefix
+      small=2000         of at most so many rows the trials see one half, on four permutations
+      cost=TIMES         a setting that takes more than so many times as long as auto does not go on
       pools=NAME,...     pools among which a learner with a pool chooses; pool=NAME keeps one
       longest=SECONDS    a setting whose next pass would take longer does not go on
       by=MEASURE         measure by which trials are judged, such as auc, log_loss or mae

@@ -48,7 +48,7 @@ settings (omkl show prints all of them, with their meaning and domain):
   rounds=N           of each repetition: 5000 (the first ones), 5000: (those after them), 1000:5000 (a part)
   delay=N            labels come in batches of N rounds, each predicted with what was learnt before it
   test=SHARE|NAME|FILE   rows that are not learnt, on which the last and the averaged hypothesis are measured
-  order=KIND         permuted, file (as stored), authors (the OMKC authors' permutations)
+  order=KIND         permuted, file (as stored), halves (fixed ones), authors (the OMKC authors')
   reps=N  seed=N     repetitions, and the base seed of their permutations
   yardsticks=[...]   learners to compare with; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)

@@ -13,6 +13,7 @@ The entry ``search`` of a block says where `omkl tune` looks:
 search: log 1e-3 1e2                    a number between these, its logarithm uniform
 search: linear 0.1 0.9                  a number between these, uniform
 search: [hinge, logistic]               one of these
+search: times 1 2.5 6                   one of these multiples of the default
 search: {sigma: median 0.0625 8}        a kernel's width, in median distances of the rows seen
 search: {regression: log 1e-5 0.1, classification: log 1e-6 0.01}     by task; one may be left out
 
@@ -139,7 +140,7 @@ def texts(searched: Parsed) -> list[str]:
 def _forms(written: Any, domain: Any, check: Check, default: Any, name: str) -> dict[str, Form]:
     """Return where to look for a hyperparameter, or for each of the parts of its kernel that are written."""
     if not (isinstance(written, Mapping) and domain == "kernel"):
-        return {"": _form(written, domain, check, name)}
+        return {"": _form(written, domain, check, name, default)}
     forms = {}
     for part, text in written.items():
         if part not in default:
@@ -158,17 +159,22 @@ def with_part(kernel: Mapping[str, Any], part: str, value: Any) -> dict[str, Any
     return {**rest, WIDTH: value} if isinstance(value, str) else {**kernel, part: value}
 
 
-def _form(written: Any, domain: Any, check: Check, name: str) -> Form:
+def _form(written: Any, domain: Any, check: Check, name: str, default: Any = None) -> Form:
     if isinstance(written, list) and written:
         values = domain_check("kernels")(written) if domain == "kernel" else map(check, written)
         return Choices(tuple(values))
+    whole = isinstance(domain, str) and (domain.startswith("int") or domain == "budget")
+    if times := re.fullmatch(r"times((?: +[0-9.]+)+)", str(written).strip()):
+        made = [default * float(number) for number in times[1].split()]
+        return Choices(tuple(check(round(value) if whole else canonical(value)) for value in made))
     match = re.fullmatch(r"(log|linear|median) +(\S+) +(\S+)", str(written).strip())
     try:
         low, high = (float(match[2]), float(match[3])) if match else (math.nan, math.nan)
     except ValueError:
         low = math.nan
     if not match or not math.isfinite(low) or not math.isfinite(high):
-        raise ValueError(f"{written!r} is not 'log LOW HIGH', 'linear LOW HIGH' or a list of values")
+        known = "'log LOW HIGH', 'linear LOW HIGH', 'times 1 2.5 6' or a list of values"
+        raise ValueError(f"{written!r} is not {known}")
     if not low < high or (match[1] != "linear" and low <= 0):
         raise ValueError(
             f"{written!r}: the ends must ascend{' and be above 0' if match[1] != 'linear' else ''}"
@@ -180,7 +186,6 @@ def _form(written: Any, domain: Any, check: Check, name: str) -> Form:
         for share in (0.0, 1.0):
             check(widths.at(share))
         return widths
-    whole = isinstance(domain, str) and domain.startswith("int")
     for end in (low, high):
         check(int(end) if whole and end.is_integer() else end)
     return Range(low, high, match[1] != "linear", whole)

@@ -296,14 +296,14 @@ class Scaled:
 LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that
 MOST_LATE = 50  # 1 / the share of rounds before the first label from which on a note says so
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
-REPS = {"permuted": 20, "authors": 20, "file": 1}  # where reps is null
+REPS = {"permuted": 20, "halves": 20, "authors": 20, "file": 1}  # where reps is null
 
 
 @dataclass(frozen=True)
 class Plan:
     """All that a run depends on: settings × data × repetitions 0..reps-1, and the yardsticks.
 
-    order: file, permuted or authors    seed: base of the permutation seeds    store: folder of the results
+    order: file, permuted, halves or authors    seed: base of the permutation seeds    store: of the results
     exec: ``{"name", ...options}``    swept: the keys given several values, such as ("algo.beta",)
     rounds: those of each repetition that are run, as ``START:STOP``, None for all
     block: examples that the engine computes at once, None for its own choice

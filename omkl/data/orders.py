@@ -10,12 +10,12 @@ from omkl.data import registry, streams
 from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.reading.opening import find_in, open_binary, search_folders
 from omkl.errors import UserError, counted, suggest
-from omkl.seeds import permutation_seed
+from omkl.seeds import halves_seed, permutation_seed
 
 if TYPE_CHECKING:
     from omkl.data.ref import DataRef
 
-KINDS = ("file", "permuted", "authors")
+KINDS = ("file", "permuted", "halves", "authors")
 FOLDER = "omkc_permutations"
 BLOCKS = 5  # with at most 5 changes of label, or one per class, a set is stored class by class
 
@@ -24,7 +24,8 @@ def order(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -> tup
     """Return the order (T,) int64 of row numbers from 0, and the permutation seed of this repetition.
 
     kind: ``file`` as stored (the same for every repetition; a generated stream has another realisation for
-    each: `omkl.data.realisation`), ``permuted`` drawn from the seed, ``authors`` the 20 of the OMKC authors.
+    each: `omkl.data.realisation`), ``permuted`` drawn from the seed, ``halves`` the same within each of two
+    halves, which have the same rows in every repetition, of any seed, ``authors`` the 20 of the OMKC authors.
     The seed depends on base seed, content and repetition only; the learner's own randomness is derived from
     it, in every kind. Raises UserError for an unknown kind, and where the authors' orders do not exist, are
     missing, or do not fit the data.
@@ -36,6 +37,8 @@ def order(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -> tup
     seed = permutation_seed(base_seed, data.content_hash, rep)
     if kind == "permuted":
         return np.random.default_rng(seed).permutation(data.T).astype(np.int64), seed
+    if kind == "halves":
+        return _halves(data, seed), seed
     if kind == "authors":
         return _authors(data, rep), seed
     if blocks := _blocks(data):
@@ -43,9 +46,15 @@ def order(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -> tup
     return np.arange(data.T, dtype=np.int64), seed
 
 
+def _halves(data: "Dataset | DataRef", seed: int) -> np.ndarray:
+    rows = np.random.default_rng(halves_seed(data.content_hash)).permutation(data.T).astype(np.int64)
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.permutation(half) for half in (rows[: data.T // 2], rows[data.T // 2 :])])
+
+
 def order_seed(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -> int:
     """Return the permutation seed of this repetition as ``order`` does, without drawing a permutation."""
-    if kind == "permuted":
+    if kind in ("permuted", "halves"):
         return permutation_seed(base_seed, data.content_hash, rep)
     return order(data, kind, base_seed, rep)[1]
 
@@ -152,7 +161,7 @@ def rounds_of(rounds: str | None, T: int, data: str) -> tuple[int, int] | None:
     if rounds is None:
         return None
     start, _, stop = rounds.partition(":")
-    chosen = int(start), min(int(stop or T), T)
+    chosen = int(float(start) * T if "." in start else start), min(int(stop or T), T)
     if chosen[0] >= T:
         raise UserError(
             f"rounds={rounds}: data={data} has {counted(T, 'example')}; choose rounds within these"

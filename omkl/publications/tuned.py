@@ -109,16 +109,11 @@ def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]
             scaling = setting.scaling | choice.scaling
             tuned = replace(tuned, scaling={key: word for key, word in scaling.items() if word != "none"})
             groups.setdefault((data, reps), []).append(tuned)
-    plans = [
-        replace(
-            plan,
-            data=(refs[data],),
-            reps=reps,
-            settings=tuple(settings),
-            rounds=parts(plan, refs[data])[1],
-        )
-        for (data, reps), settings in groups.items()
-    ]
+    plans, small = [], tuning_rule(run)[0].small
+    for (data, reps), settings in groups.items():
+        _, rounds, order = parts(plan, refs[data], small)
+        held: dict[str, Any] = {"rounds": rounds, "order": order, "reps": reps}
+        plans.append(replace(plan, data=(refs[data],), settings=tuple(settings), **held))
     return plans, lacking
 
 

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 
 AT_MOST = 5
-_PLURAL = {"permuted": "permutations", "authors": "of the authors' permutations"}
+_PLURAL = {
+    "permuted": "permutations",
+    "halves": "permutations within each half",
+    "authors": "of the authors' permutations",
+}
 _SINGLE = {"file": "one pass in file order", "authors": "one of the authors' permutations"}
 
 
@@ -38,7 +42,7 @@ def n_cells(count: int) -> str:
 
 def repetitions_of(orders: Iterable[str]) -> str:
     """Return the word for repetitions: permutations where the order is permuted, else repetitions."""
-    return "permutations" if set(filter(None, orders)) <= {"permuted", "authors"} else "repetitions"
+    return "permutations" if set(filter(None, orders)) <= {"permuted", "halves", "authors"} else "repetitions"
 
 
 def basis(reps: int, orders: Iterable[str]) -> str:

@@ -2,10 +2,14 @@
 
 The settings of a learner (its trials) race on growing prefixes of the stream, the rungs. All of them run on
 the first. The best one in ``eta`` of them goes on to the next, which is ``eta`` times as long. The last is
-the whole stream. The setting that was given, the first trial, runs on the last rung, too. Whether features
-and targets are scaled online is searched with the rest. Trials are judged by their mean error over
-permutations of another base seed, which no table reports. In file order there is one order only: trials see
-the first third of it, and what is reported is the rest.
+the whole stream. The given setting, scaled in all ways, runs on the last rung, too. Whether features and
+targets are scaled online is searched with the rest. Trials are judged by their mean error over permutations
+of another base seed, which no table reports: one on the prefixes, several on the last rung. Few rows would be
+known from the trials in any order, so these see one half of them, and what is reported is the other half. In
+file order there is one order only: trials see the first third of it, and what is reported is the rest.
+
+With a limit of cost, a setting that takes more than so many times the time of `auto` on the same rounds
+neither goes on nor wins.
 
 All trials are cells of the store, so a race that was interrupted continues where it was.
 """
@@ -19,7 +23,7 @@ from typing import Any, NamedTuple
 from omkl import conf, seeds
 from omkl.config import Plan, Setting, learner_spec
 from omkl.config.kernel_kinds import check_kernel, kernel_pools, needs_stored_rows
-from omkl.config.learners import LearnerSpec
+from omkl.config.learners import LearnerSpec, kin_of
 from omkl.config.parameters import SCALING, Form, Parameter, parameters, with_part, word_text
 from omkl.config.words import parse_words
 from omkl.data import DataRef
@@ -31,7 +35,9 @@ from omkl.store.fields import CellMeasures, with_extra
 from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_on
 
 SHARE = 3  # in file order, one in three rounds is for the trials
-SMALL_PASSES = 4  # at least, on a small stream
+SMALL_PASSES = 4  # at least, on few rows
+TRIALS, MORE_TRIALS, MANY = 30, 60, 3  # where trials is null: of two numbers that are searched, of MANY
+REFERENCE = "auto"  # the learner whose cost is the measure, and its kin for numbers
 _ATTEMPTS = 40  # points drawn for each setting: two may round to one, or break a rule of the learner
 _WORST = math.inf
 
@@ -40,18 +46,23 @@ _WORST = math.inf
 class Rule:
     """How settings race: the keys of conf/tune.yaml, which says what each means."""
 
-    trials: int
+    trials: int | None
     eta: int
     rungs: int
     passes: int
     least: int
     longest: float | None
+    cost: float | None
     small: int
     pools: tuple[str, ...]
     by: str | None
 
+    def trials_of(self, dimensions: int) -> int:
+        """Return how many trials there are where so many numbers are searched."""
+        return self.trials or (MORE_TRIALS if dimensions >= MANY else TRIALS)
+
     def passes_on(self, rounds: int) -> int:
-        """Return on how many permutations trials are judged on a stream of this many rounds."""
+        """Return on how many permutations the last rung judges, of a stream of this many rounds."""
         return self.passes if rounds > self.small else max(self.passes, SMALL_PASSES)
 
     def lengths(self, rounds: int) -> list[int]:
@@ -59,7 +70,7 @@ class Rule:
         if rounds <= self.small:
             return [rounds]
         shares = [-(-rounds // self.eta**left) for left in range(self.rungs - 1, -1, -1)]
-        return [max(share, min(self.least, rounds)) for share in shares]
+        return list(dict.fromkeys(max(share, min(self.least, rounds)) for share in shares))
 
 
 def rule_keys() -> dict[str, Parameter]:
@@ -98,9 +109,9 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
 class Race:
     """The trials of one learner on one data set.
 
-    trials: the settings, first the given one    rungs: plans of all trials, one per prefix
-    lengths: of the prefixes    held: the plan of the given setting on what is reported
-    space: where the trials are from
+    trials: the settings, first the given one, scaled in all ways    rungs: plans of all trials, one per
+    prefix    lengths: of the prefixes    held: the plan of the given setting on what is reported
+    space: where the trials are from    reference: the learner that costs are compared with, None without
     """
 
     trials: tuple[Setting, ...]
@@ -109,6 +120,7 @@ class Race:
     held: Plan
     rule: Rule
     space: "Space"
+    reference: Setting | None = None
 
     @property
     def measure(self) -> Measure:
@@ -119,6 +131,10 @@ class Race:
     def plan(self, rung: int, places: Collection[int]) -> Plan:
         """Return the plan of some trials, by place, on a rung."""
         return replace(self.rungs[rung], settings=tuple(self.trials[place] for place in sorted(places)))
+
+    def references(self, rung: int) -> list[Plan]:
+        """Return the plan of the reference on a rung, none without one."""
+        return [replace(self.rungs[rung], settings=(self.reference,))] if self.reference else []
 
 
 @dataclass(frozen=True)
@@ -163,15 +179,21 @@ class Tuned:
         return replace(self.race.held, settings=settings or (self.setting,), **changes)
 
 
-def parts(plan: Plan, data: DataRef) -> tuple[tuple[int, int], str]:
-    """Return the first round of the trials and the one after their last, and the rounds that are reported."""
+def parts(plan: Plan, data: DataRef, small: int) -> tuple[tuple[int, int], str, str]:
+    """Return the first round of the trials and the one after their last, the rounds that are reported, and
+    the order of both.
+
+    small: the largest number of rows of which trials see one half
+    """
     start, stop = rounds_of(plan.rounds, data.T, data.word) or (0, data.T)
+    if plan.order == "permuted" and (start, stop) == (0, data.T) and 2 <= data.T <= small:
+        return (0, data.T // 2), f"{data.T // 2}:{data.T}", "halves"
     if plan.order != "file":
-        return (start, stop), f"{start}:{stop}"
+        return (start, stop), f"{start}:{stop}", plan.order
     first = start + (stop - start) // SHARE
     if first == start:
         raise UserError(f"data={data}: {counted(stop - start, 'round')} are too few for tuning in file order")
-    return (start, first), f"{first}:{stop}"
+    return (start, first), f"{first}:{stop}", plan.order
 
 
 def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
@@ -193,29 +215,38 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             )
         if rule.by:
             judging_on(rule.by, [data.task])
-        (start, stop), validation = parts(plan, data)
+        (start, stop), validation, order = parts(plan, data, rule.small)
         lengths = tuple(rule.lengths(stop - start))
+        reference = reference_on(data.task) if rule.cost else None
         for setting in plan.settings:
             if not setting.fits(data.task, data.name):
                 continue
             learner_spec(setting.learner).check_data(setting.params, data.task, data.word)
             given = replace(setting, params=for_task(setting.params, data.task))
-            space = space_of(given, data.task, fixed, rule)
+            space = space_of(given, data.task, data.T, fixed, rule)
             trials = draw(space, rule, plan.seed)
             spec = given.spec
             alike = plan.order == "file" and plan.reps_of(spec, data) == 1 and not spec.stochastic
             plan_of_data = replace(plan, data=(data,), yardsticks=(), swept=())
-            base = replace(
-                plan_of_data,
-                settings=trials,
-                reps=1 if alike else rule.passes_on(stop - start),
-                seed=seeds.tuning_seed(plan.seed),
-                order="file" if plan.order == "file" else "permuted",
+            seed, order_of_trials = seeds.tuning_seed(plan.seed), "permuted" if order == "authors" else order
+            base = replace(plan_of_data, settings=trials, seed=seed, order=order_of_trials)
+            rungs = tuple(
+                replace(
+                    base,
+                    rounds=f"{start}:{start + n}",
+                    reps=1 if alike or at + 1 < len(lengths) else rule.passes_on(stop - start),
+                )
+                for at, n in enumerate(lengths)
             )
-            rungs = tuple(replace(base, rounds=f"{start}:{start + n}") for n in lengths)
-            reported = replace(plan_of_data, settings=trials[:1], rounds=validation)
-            every.append(Race(trials, rungs, lengths, reported, rule, space))
+            reported = replace(plan_of_data, settings=trials[:1], rounds=validation, order=order)
+            every.append(Race(trials, rungs, lengths, reported, rule, space, reference))
     return every
+
+
+def reference_on(task: str) -> Setting:
+    """Return the setting whose cost is the measure, on data of this task."""
+    spec = learner_spec(kin_of(REFERENCE, task) or REFERENCE)
+    return Setting(spec.name, for_task(spec.defaults, task), None)
 
 
 def run_races(chosen: list[Race], **how: Any) -> tuple[list[Tuned], list[dict[str, Any]]]:
@@ -227,14 +258,15 @@ def run_races(chosen: list[Race], **how: Any) -> tuple[list[Tuned], list[dict[st
     states = [_State(race) for race in chosen]
     broken: dict[str, dict[str, Any]] = {}
     while active := [state for state in states if state.places]:
-        outcome = run_plans([state.plan for state in active], trials=True, **how)
+        plans = [plan for state in active for plan in (state.plan, *state.race.references(state.rung))]
+        outcome = run_plans(plans, trials=True, **how)
         if outcome.interrupted:
             raise KeyboardInterrupt
         broken |= {
             line["key"]: line for line in outcome.failed if not line["error"].startswith(Overflow.__name__)
         }
-        for state, scores in zip(active, _scores(active, outcome), strict=True):
-            state.advance(scores)
+        for state, (scores, seconds) in zip(active, _scores(active, outcome), strict=True):
+            state.advance(scores, seconds)
     return [state.end() for state in states], list(broken.values())
 
 
@@ -243,7 +275,7 @@ def assumed(chosen: list[Race], reported: int = 1) -> list[Plan]:
     plans = [replace(race.held, settings=race.trials[:reported]) for race in chosen]
     for state in map(_State, chosen):
         while state.places:
-            plans.append(state.plan)
+            plans += [state.plan, *state.race.references(state.rung)]
             state.advance({place: Score(float(place), 0.0) for place in state.places})
     return plans
 
@@ -267,14 +299,17 @@ class _State:
         if len(race.trials) == 1:  # nothing to choose
             self.rung = len(race.rungs) - 1
         self.scores: list[dict[int, Score]] = []
+        self.most = _WORST  # seconds of a pass on the last rung that ran
 
     @property
     def plan(self) -> Plan:
         return self.race.plan(self.rung, self.places)
 
-    def advance(self, scores: dict[int, Score]) -> None:
-        """Choose the trials that run next; scores: of those that ran."""
+    def advance(self, scores: dict[int, Score], reference: float | None = None) -> None:
+        """Choose the trials that run next; scores: of those that ran; reference: its seconds of a pass."""
         self.scores.append(scores)
+        if reference is not None and self.race.rule.cost:
+            self.most = self.race.rule.cost * reference
         last = self.rung + 1 == len(self.race.rungs)
         self.places = [] if last else self._going_on()
         self.rung += bool(self.places)
@@ -282,13 +317,18 @@ class _State:
     def _going_on(self) -> list[int]:
         """Return the places of the trials that go on to the next rung."""
         race, rung, scores = self.race, len(self.scores), self.scores[-1]
-        able = [place for place in scores if self._able(place, rung - 1, rung)]
+        able = [place for place in self._affordable() if self._able(place, rung - 1, rung)]
         count = max(1, len(race.trials) // race.rule.eta**rung)
         best = sorted(able, key=lambda place: (scores[place].error, place))[:count]
-        if best and rung + 1 == len(race.rungs):
-            seen = max(at for at, of_trial in enumerate(self.scores) if 0 in of_trial)
-            best += [0] if self._able(0, seen, rung) else []
+        if rung + 1 == len(race.rungs):
+            for place in range(min(len(race.space.given), len(race.trials))):
+                seen = max(at for at, of_trial in enumerate(self.scores) if place in of_trial)
+                best += [place] if self._able(place, seen, rung) else []
         return sorted(set(best))
+
+    def _affordable(self) -> list[int]:
+        """Return the places of the trials of the last rung that ran that cost no more than is allowed."""
+        return [place for place, score in self.scores[-1].items() if score.seconds <= self.most]
 
     def _able(self, place: int, seen: int, rung: int) -> bool:
         """Whether a trial that did so on the rung ``seen`` may run on a later one."""
@@ -298,16 +338,26 @@ class _State:
 
     def end(self) -> Tuned:
         """Return the best trial of the last rung."""
-        reps = self.race.rungs[0].reps
-        place, best = min(self.scores[-1].items(), key=lambda item: (item[1].error, item[0]))
+        last = self.scores[-1]
+        able = [place for place in self._affordable() if last[place].error < _WORST]
+        place = min(able or last, key=lambda place: (last[place].error, place))
+        best = last[place]
         failed = {at for scores in self.scores for at, score in scores.items() if score.error == _WORST}
-        seconds = sum(score.seconds * reps for scores in self.scores for score in scores.values())
+        first = self.rung + 1 - len(self.scores)
+        seconds = sum(
+            score.seconds * self.race.rungs[first + at].reps
+            for at, scores in enumerate(self.scores)
+            for score in scores.values()
+        )
         found = place if best.error < _WORST else None
         return Tuned(self.race, found, best.error, self.rung, best.seconds, len(failed), seconds)
 
 
-def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]]:
-    """Yield the score of each trial of each state, by place; one that lacks a pass has failed."""
+def _scores(states: list[_State], outcome: Outcome) -> Iterator[tuple[dict[int, Score], float | None]]:
+    """Yield the score of each trial of each state, by place, and the reference's seconds of a pass.
+
+    A trial that lacks a pass has failed.
+    """
     cells = with_extra(outcome.cells)
     of_cells, places = CellMeasures(cells), {key: at for at, key in enumerate(cells["key"])}
     seconds_of = cells["seconds"].to_numpy()
@@ -323,7 +373,9 @@ def _scores(states: list[_State], outcome: Outcome) -> Iterator[dict[int, Score]
             error = float(costs[there].mean()) if len(there) == len(wanted) else _WORST
             seconds = float(seconds_of[there].mean()) if there else 0.0
             scores[place] = Score(error, seconds)
-        yield scores
+        passes = [cell.key for plan in state.race.references(state.rung) for cell in expand(plan)]
+        known = [places[key] for key in passes if key in places]
+        yield scores, float(seconds_of[known].mean()) if known else None
 
 
 # ------------------------------------------------------------------ the settings that race
@@ -398,10 +450,12 @@ def _toggled(scaling: dict[str, Any], name: str) -> dict[str, Any]:
 class Space:
     """Where the settings of a learner on a data set are looked for: a unit cube of axes, scalings and pools.
 
-    first: the setting that gives all else    scalings: of its streams, its own first
+    first: the setting that gives all else    scalings: of its streams, its own first    rows: of the data,
+    more of which no learner stores
     """
 
     first: Setting
+    rows: int
     axes: tuple[Axis, ...]
     pools: tuple[dict[str, Any], ...]
     scalings: tuple[dict[str, Any], ...]
@@ -423,8 +477,11 @@ class Space:
         for axis, share in zip(self.axes, point, strict=False):
             value, param = axis.form.at(share), params[axis.name]
             params[axis.name] = check_kernel(with_part(param, axis.part, value)) if axis.part else value
+        spec = self.first.spec
+        if spec.budget and type(params[spec.budget]) is int and params[spec.budget] > self.rows:
+            return None
         try:
-            learner_spec(self.first.learner).check_together(params)
+            spec.check_together(params)
         except UserError:
             return None
         pool = _share(self.pools, rest.pop()) if self.pools else self.first.pool
@@ -436,10 +493,10 @@ def _share(choices: Sequence[Any], share: float) -> Any:
     return choices[min(int(share * len(choices)), len(choices) - 1)]
 
 
-def space_of(first: Setting, task: str, fixed: Collection[str], rule: Rule) -> Space:
-    """Return where the settings of a learner are looked for, on data of this task."""
+def space_of(first: Setting, task: str, rows: int, fixed: Collection[str], rule: Rule) -> Space:
+    """Return where the settings of a learner are looked for, on so many rows of this task."""
     pools, scalings = pools_to_try(first, rule, fixed), scalings_to_try(first, task, fixed)
-    return Space(first, tuple(axes(first.spec, task, fixed)), tuple(pools), tuple(scalings))
+    return Space(first, rows, tuple(axes(first.spec, task, fixed)), tuple(pools), tuple(scalings))
 
 
 def draw(space: Space, rule: Rule, seed: int) -> tuple[Setting, ...]:
@@ -452,12 +509,13 @@ def draw(space: Space, rule: Rule, seed: int) -> tuple[Setting, ...]:
     from scipy.stats.qmc import Halton  # a second to import
 
     drawn = {setting.identity: setting for setting in space.given}
+    count = rule.trials_of(space.dimensions)
     if space.dimensions:
         rng = np.random.default_rng(seeds.derive("search", seed, space.first.learner))
         sequence = Halton(space.dimensions, scramble=True, seed=rng)
-        for _ in range(rule.trials * _ATTEMPTS):
-            if len(drawn) >= rule.trials:
+        for _ in range(count * _ATTEMPTS):
+            if len(drawn) >= count:
                 break
             if setting := space.at(sequence.random(1)[0].tolist()):
                 drawn.setdefault(setting.identity, setting)
-    return tuple(drawn.values())[: rule.trials]
+    return tuple(drawn.values())[:count]

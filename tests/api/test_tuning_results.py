@@ -62,7 +62,7 @@ def test_tuned_learners_are_compared_with_their_defaults_and_the_yardsticks(tune
         "data learner best setting default mistake % #SV seconds trials tuning s"
     )
     assert "Majority class" in text
-    assert "rule: 4 trials of 4 passes of the whole stream" in text
+    assert "rule: 4 trials of 4 passes of one half of the rows" in text
     assert r"\toprule" in best.to_latex()
     assert "<script" not in best._repr_html_()
     assert repr(best) == text

@@ -29,7 +29,7 @@ def rule(trials):
 
 
 def draw(first, task, fixed, given, seed):
-    return list(draw_of(space_of(first, task, fixed, given), given, seed))
+    return list(draw_of(space_of(first, task, 10**6, fixed, given), given, seed))
 
 
 def test_a_range_is_even_in_its_logarithm_and_ends_at_its_ends():

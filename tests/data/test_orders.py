@@ -45,6 +45,18 @@ def test_permutation_is_pinned():
 PINNED = [9, 3, 4, 1, 7, 0, 5, 2, 8, 6]
 
 
+def test_halves_hold_the_same_rows_in_every_repetition_of_any_seed():
+    d = made([1, -1, 1] * 7)
+    orders = [data.order(d, "halves", seed, rep)[0] for seed in (0, 5) for rep in range(3)]
+    assert all(np.array_equal(np.sort(order), np.arange(21)) for order in orders)
+    assert len({tuple(sorted(order[:10].tolist())) for order in orders}) == 1
+    assert len({tuple(order[:10].tolist()) for order in orders}) == 6
+    assert len({tuple(order[10:].tolist()) for order in orders}) == 6
+    assert data.order_seed(d, "halves", 5, 2) == data.order(d, "halves", 5, 2)[1]
+    other = data.order(made([1, -1, 1] * 7, digest="1" * 64), "halves", 0, 0)[0]
+    assert set(other[:10].tolist()) != set(orders[0][:10].tolist())
+
+
 def test_file_order_and_its_warning_for_sorted_labels():
     order, seed = data.order(made([1, -1] * 50), "file", 0, 3)
     assert order.tolist() == list(range(100))

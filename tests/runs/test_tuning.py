@@ -111,7 +111,7 @@ def test_a_trial_that_lost_a_permutation_is_not_judged(ran, words, monkeypatch):
     monkeypatch.setattr(runner, "run_cell", run_cell)
     (end,), _ = run_races([race], jobs=1, progress=False)
     others = [setting for setting in race.trials if setting != best]
-    assert end.setting == min(others, key=lambda setting: abs(math.log10(setting.params["r"] / 30)))
+    assert end.setting == race.trials[0]  # the default, which alone runs beside the best on the last rung
     assert end.failed == 1 + sum(setting.params["r"] > 100 for setting in others)
 
 
@@ -163,7 +163,7 @@ def test_a_race_continues_and_overflows_are_not_tried_again(ran, words):
     (more,), _ = started([word.replace("trials=9", "trials=12") for word in words])
     assert more.trials[:9] == race.trials
     run_races([more], jobs=1, progress=False)
-    assert sum(job.rounds == (0, 10) for job in ran) == 2 * 12
+    assert sum(job.rounds == (0, 10) for job in ran) == 12
     assert not list((race.held.store / "curves").glob("*"))  # of trials only the error counts
 
 
@@ -174,6 +174,49 @@ def test_slow_settings_do_not_go_on(ran, words):
     assert {job.rounds for job in ran} == {(0, 10)}
 
 
+def test_settings_that_cost_more_than_allowed_neither_go_on_nor_win(ran, words, monkeypatch):
+    """The better a setting, the longer its pass: at most 1.5 times the reference's is that of r = 10."""
+    honest = runner.run_cell
+
+    def run_cell(job):
+        line, r = honest(job), job.params.get("r", 1.0)
+        seconds = line["T"] * (2.0 if job.spec.name == "auto" else 0.3 * r)
+        return line | {"seconds": seconds}
+
+    monkeypatch.setattr(runner, "run_cell", run_cell)
+    (race,), _ = started([*words, "cost=1.5"])
+    (end,), _ = run_races([race], jobs=1, progress=False)
+    rungs = {rounds: {job.params["r"] for job in ran if job.spec.name == "arow" and job.rounds == rounds}
+             for rounds in ((0, 10), (0, 30), None)}  # fmt: skip
+    assert max(rungs[0, 10]) > 10 >= max(rungs[0, 30])
+    assert end.setting.params["r"] == max(r for r in rungs[None]) <= 10
+    assert {job.rounds for job in ran if job.spec.name == "auto"} == {(0, 10), (0, 30), None}
+    dry = Counter(plan.rounds for plan in assumed([race]) if plan.settings[0].learner == "auto")
+    assert dry == {"0:10": 1, "0:30": 1, "0:90": 1}
+
+
+def test_of_few_rows_trials_see_one_half_and_the_other_is_reported(ran, words, tmp_path, capsys):
+    best = tmp_path / "best.yaml"
+    few = [word for word in words if word != "small=0"]
+    assert main(["tune", *few, "--out", str(best), "-q"]) == 0
+    assert {(job.order, job.rounds) for job in ran} == {("halves", (0, 45)), ("halves", (45, 90))}
+    text = capsys.readouterr().out
+    assert "9 trials of 4 passes of one half of the rows" in text
+    assert "The errors are those on rows that no trial has seen." in text
+    assert "order=halves rounds=0.5:" in text
+    done = len(ran)
+    assert main(["run", f"settings={best}", f"data={few[1].partition('=')[2]}", "-q"]) == 0
+    assert {(job.order, job.rounds) for job in ran[done:]} <= {("halves", (45, 90))}
+    capsys.readouterr()
+    other = write_data(tmp_path / "other.libsvm", 70)
+    both = [few[0], f"{few[1]},{other}", *few[2:], "small=80"]
+    assert main(["tune", *both, "--out", str(tmp_path / "both.yaml"), "-q"]) == 0
+    assert (
+        f"says nothing of an order: order=halves rounds=0.5: is for {other} alone" in capsys.readouterr().err
+    )
+    assert "halves" not in (tmp_path / "both.yaml").read_text()
+
+
 def test_in_file_order_trials_see_the_first_third_only(ran, words):
     (race,), _ = started([*words[:2], "trials=9", "least=5", "small=0", "order=file"])
     (end,), _ = run_races([race], jobs=1, progress=False)
@@ -181,14 +224,14 @@ def test_in_file_order_trials_see_the_first_third_only(ran, words):
     assert {job.rep for job in ran} == {0}  # it is not stochastic: one pass says all
     assert end.held().rounds == "30:90"
     plan = make_plan([word for word in words if "=" in word and word[:4] in ("algo", "data")])
-    assert parts(replace(plan, order="file", rounds="60:"), plan.data[0]) == ((60, 70), "70:90")
+    assert parts(replace(plan, order="file", rounds="60:"), plan.data[0], 0) == ((60, 70), "70:90", "file")
 
 
 def test_the_plans_that_a_dry_run_counts_are_as_many_as_run(ran, words):
     (race,), _ = started(words)
     for reported in (1, 2):
         cells = sum(len(plan.settings) * plan.reps for plan in assumed([race], reported))
-        assert cells == 4 * reported + 2 * (9 + 3 + 1)  # the default and the best are one here
+        assert cells == 4 * reported + 9 + 3 + 2 * 1  # the default and the best are one here
 
 
 def test_the_command_prints_the_best_settings_and_how_to_run_them(ran, words, capsys):
@@ -217,7 +260,10 @@ def test_a_learner_whose_hyperparameters_are_all_given_is_compared_with_none(ran
     assert "nothing to tune for AROW\n" in text
     assert "rule:" not in text
     assert main(["tune", "algo=arow,omkc_dd", *words[1:], "algo.r=5", "-q"]) == 0
-    assert "rule: 9 trials of 2 passes" in capsys.readouterr().out
+    assert (
+        "rule: 9 trials; one in 3 goes on to a prefix 3 times as long, 3 in all; 2 passes decide"
+        in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize(
