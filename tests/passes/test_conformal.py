@@ -211,6 +211,23 @@ def test_a_run_measures_the_intervals_before_each_target(name, delay):
     assert plain["mse"] == figures["mse"]
 
 
+@pytest.mark.parametrize("name", ["ridge", "krls_t", "norma_regression"])
+def test_rows_changed_later_change_no_earlier_measure_of_a_run(name):
+    spec, curves = learner_spec(name), []
+    for changed in (False, True):
+        rows, targets = X[:100].copy(), Y[:100].copy()
+        if changed:
+            rows[60:], targets[60:] = 3.0 - rows[60:], -5.0 * targets[60:]
+        data = omkl.data.from_arrays(rows, targets, task="regression")
+        scaling = {"scale": "online", "target": "online", "interval": 0.8}
+        setting = spec.usual("regression"), None, data, np.arange(100), 7
+        curves.append(whole_pass(spec, *setting, scaling=scaling).figures["curve"])
+    assert curves[0]["t"][59] == 60
+    for measure in NAMES:
+        assert curves[0][measure][:60] == curves[1][measure][:60]
+        assert curves[0][measure][99] != curves[1][measure][99]
+
+
 class Late(RegressorMixin, BaseEstimator):
     """Predicts the mean, from the 40th row on."""
 
