@@ -49,7 +49,7 @@ class Measure:
     header, meaning: in tables    formula: for the page of measures    unit: of its values
     tasks: of the data on which it counts; none where it is only drawn over the examples
     of: what it is made from: "mistakes", "scores" (with the labels or targets), "counts" (the confusion
-    matrix), "probabilities", "variance" (of the predictions)
+    matrix), "probabilities", "variance" (of the predictions), "intervals" (around them)
     held_out: the measure of a pass that it is on the rows of ``test=``, "" for one of a pass
     field: of a cell, which holds it where it is stored    scale: of the field, in the measure
     better: whether less or more of it is better, "" where neither is
@@ -72,7 +72,7 @@ class Measure:
     formula: str = ""
     unit: str = ""
     tasks: tuple[str, ...] = ()
-    of: Literal["", "mistakes", "scores", "counts", "probabilities", "variance"] = ""
+    of: Literal["", "mistakes", "scores", "counts", "probabilities", "variance", "intervals"] = ""
     held_out: str = ""
     field: str = ""
     better: Literal["", "less", "more"] = "less"
@@ -274,6 +274,42 @@ _OF_PASSES = (
         better="",
         digits=2,
     ),
+    Measure(
+        *("interval_coverage_pct", "coverage of the intervals (%)", "interval_coverage", "rate", 100.0),
+        header="interval coverage %",
+        meaning="share of the targets inside the intervals of interval=, where there is one",
+        formula="100 · share of |ŷ − y| ≤ h, h half of the interval's width",
+        unit="%",
+        tasks=NUMBERS,
+        of="intervals",
+        field="interval_coverage",
+        better="",
+        digits=2,
+    ),
+    Measure(
+        *("interval_width", "width of the intervals", "interval_width"),
+        header="interval width",
+        meaning="mean width of the intervals of interval=, in the target's units",
+        formula="mean of 2h",
+        unit="of the target",
+        tasks=NUMBERS,
+        of="intervals",
+        field="interval_width",
+        better="",
+        digits=None,
+    ),
+    Measure(
+        *("interval_score", "interval score", "interval_score"),
+        header="interval score",
+        meaning="width of the intervals of interval= and a price of what lies outside, in the target's units",
+        formula="mean of 2h + (2 / α) · max(0, |ŷ − y| − h), 1 − α the share asked for "
+        "(Gneiting and Raftery, 2007)",
+        unit="of the target",
+        tasks=NUMBERS,
+        of="intervals",
+        field="interval_score",
+        digits=None,
+    ),
 )
 
 
@@ -293,7 +329,7 @@ def _on_held_out(measure: Measure) -> Iterator[Measure]:
             header=f"{kind} {header}",
             meaning=f"{told} of the {which} hypothesis on the rows that are held out (test=)",
             formula=", ".join(filter(None, (measure.formula, formula))),
-            field=f"{kind}_{field.removesuffix('_pct') if measure.of == 'counts' else field}",
+            field=f"{kind}_{field.removesuffix('_pct')}",
             held_out=measure.name,
             label="",
             needs="",

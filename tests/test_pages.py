@@ -51,7 +51,7 @@ def test_the_pages_show_every_command():
 
 
 FOLDERS = ("mylearners", "mykernels")  # of worked examples
-MADE = ("gram.npy", "sites.csv", "loans.csv")  # by their pages
+MADE = ("gram.npy", "sites.csv", "loans.csv", "visits.csv", "others.csv")  # by their pages
 
 
 @pytest.mark.parametrize("command", COMMANDS)

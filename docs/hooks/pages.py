@@ -119,6 +119,7 @@ def _measures() -> str:
         "scores": "scores",
         "probabilities": "probabilities, of learners that give them",
         "variance": "variances, of learners that report them",
+        "intervals": "intervals, where `interval=` asks for them",
         "test": "rows held out (test=)",
         "counts": "confusion matrix",
         "mistakes": "mistakes",

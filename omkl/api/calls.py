@@ -63,6 +63,7 @@ class Settings(TypedDict, total=False):
     qid: Any
     block: Any
     calibration: Any
+    interval: Any
     trials: Any
     eta: Any
     rungs: Any
@@ -325,8 +326,8 @@ def figure(
     Parameters
     ----------
     kind
-        ``curve``, ``confusion``, ``sweep``, ``times`` or ``ranks`` of stored cells; or a paper's figure such
-        as ``omkc/1``, whose missing cells run.
+        ``curve``, ``confusion``, ``calibration``, ``sweep``, ``times`` or ``ranks`` of stored cells; or a
+        paper's figure such as ``omkc/1``, whose missing cells run.
     words, data, y, label, settings
         As in `run`; for a paper's figure as in `table`.
     by

@@ -166,8 +166,9 @@ class Results(Shown):
         Raises UserError where a learner has not finished any cell; warns of other cells that are missing.
         """
         tasks = dict.fromkeys(ref.task for ref in plan.data)
-        if kind == "confusion" and "classification" not in tasks:
-            text = f"a confusion matrix needs a classification, but the task is {' and '.join(tasks)}"
+        of_classes = {"confusion": "a confusion matrix", "calibration": "a figure of probabilities"}
+        if kind in of_classes and "classification" not in tasks:
+            text = f"{of_classes[kind]} needs a classification, but the task is {' and '.join(tasks)}"
             raise UserError(f"data={','.join(map(str, plan.data))}: {text}")
         if measure and kind == "sweep":
             judging_on(measure, tasks)
@@ -293,7 +294,7 @@ class Results(Shown):
     # ------------------------------------------------------------------ as figures
 
     def figure(self, kind: str, measure: str | None = None) -> "Figure":
-        """Return a figure, to draw or write: curve, confusion, sweep, times or ranks.
+        """Return a figure, to draw or write: curve, confusion, calibration, sweep, times or ranks.
 
         measure: of a curve, such as ``n_sv_sum``, else one by which learners are compared; None is the error.
         Raises UserError where there is nothing to draw.
@@ -304,7 +305,7 @@ class Results(Shown):
         if measure is not None and kind != "curve":
             return self.by(measure).figure(kind)
         measure = measure and measure_named(measure).name
-        cells = self._whole() if kind == "confusion" else self._cells
+        cells = self._whole() if kind in ("confusion", "calibration") else self._cells
         stored: Mapping[str, Mapping[str, Any]] = self._curves() if kind == "curve" else {}
         stored = self._with_regret(stored) if measure == REGRET else stored
         measures = self._usual_curves if measure is None else (measure,)

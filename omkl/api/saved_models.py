@@ -26,13 +26,23 @@ from omkl.data.preparing.recipe import Recipe
 from omkl.data.reading.numbered import Examples
 from omkl.data.reading.tables import of_frame
 from omkl.engine.conventions import are_mistakes, are_novel, chosen_of_two
-from omkl.engine.stream import make_stream
+from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import UserError, counted, show
-from omkl.estimators.make import calibrate, class_probabilities
+from omkl.estimators.make import Calibration, calibrate, class_probabilities
 from omkl.passes import model_file
 from omkl.passes.cell import warm_up_once
+from omkl.passes.conformal import Conformal
 from omkl.passes.learner import Learner
-from omkl.passes.model import Progress, class_scores, classify, half_width, has_std, score, score_and_std
+from omkl.passes.model import (
+    Progress,
+    class_scores,
+    classify,
+    half_width,
+    has_std,
+    interval_ends,
+    score,
+    score_and_std,
+)
 from omkl.passes.one_pass import choose_kernels
 from omkl.passes.overflow import check_rows
 from omkl.passes.platt import Platt
@@ -101,10 +111,10 @@ def fit_model(plan: Plan) -> SavedModel:
     progress = Progress(dataset.task)
     trace, _ = learner.run(stream, progress=progress)
     about = {**described_data(data), "order": plan.order, "seed": plan.seed}
-    if "calibration" in setting.scaling:
-        calibration = Platt(classes)
-        calibrate(calibration, stream, trace)
-        about["platt"] = calibration.to_json()
+    calibration: Calibration | None = Platt(classes) if "calibration" in setting.scaling else None
+    if (level := setting.scaling.get("interval")) is not None:
+        calibration = Conformal(level)
+    _calibrate(about, calibration, learner, stream, trace)
     return SavedModel(learner, progress, about)
 
 
@@ -308,29 +318,69 @@ def predictions_and_std(model: SavedModel, rows: Rows) -> tuple[np.ndarray, np.n
 
     Raises UserError for a learner that has none.
     """
-    require_std(model)
+    _require_std(model)
     return score_and_std(model.learner, rows.indptr, rows.indices, rows.values)
 
 
-def require_std(model: SavedModel) -> None:
+def _require_std(model: SavedModel, otherwise: str = "") -> None:
     """Raise UserError for a model that does not say how uncertain its predictions are."""
     spec, task = model.learner.spec, model.about["task"]
     if task != "regression" or not has_std(spec):
         able = ", ".join(other.name for other in learner_specs().values() if has_std(other))
-        raise UserError(f"{spec.label} has no standard deviations for {task}; for regression {able} have")
+        also = otherwise if task == "regression" else ""
+        raise UserError(
+            f"{spec.label} has no standard deviations for {task}; for regression {able} have{also}"
+        )
 
 
-def intervals(model: SavedModel, rows: Rows, share: float) -> dict[str, np.ndarray]:
-    """Return the ends (n,) of the intervals that hold a target with this probability."""
+def interval_level(model: SavedModel, share: float | None) -> float:
+    """Return the share of the targets that a model's intervals are to hold: the one asked for, else its own.
+
+    Raises UserError for a model without intervals, and for another share than its own.
+    """
+    calibration = _calibration(model.learner, model.about)
+    if isinstance(calibration, Conformal):
+        if share not in (None, calibration.level):
+            raise UserError(
+                f"the intervals of this model hold {calibration.level:g} of the targets, and {share:g} is "
+                f"asked for; train it with interval={share:g}"
+            )
+        return calibration.level
+    _require_std(model, f"; or train it with interval={0.9 if share is None else share:g}")
+    if share is None:
+        raise UserError("name the share of the targets that the intervals are to hold, such as 0.9")
+    return share
+
+
+def intervals(model: SavedModel, rows: Rows, share: float | None) -> dict[str, np.ndarray]:
+    """Return the ends (n,) of the intervals that hold a target with this probability.
+
+    They are those of a model that was trained with ``interval``, else by its learner's densities. Raises
+    UserError as `interval_level` does.
+    """
+    level, calibration = interval_level(model, share), _calibration(model.learner, model.about)
+    if isinstance(calibration, Conformal):
+        low, high = interval_ends(model.learner, calibration, rows.indptr, rows.indices, rows.values)
+        return {"low": low, "high": high}
     scores, std = predictions_and_std(model, rows)
-    width = half_width(model.learner.spec, share) * std
+    width = half_width(model.learner.spec, level) * std
     return {"low": scores - width, "high": scores + width}
 
 
-def _calibration(learner: Learner, about: Mapping[str, Any]) -> Platt | None:
-    """Return what makes probabilities of the scores of a saved estimator. Raises ValueError for no such."""
-    state = about.get("platt")
-    return None if state is None else Platt.from_json(state, learner.classes)
+def _calibration(learner: Learner, about: Mapping[str, Any]) -> Calibration | None:
+    """Return what makes probabilities or intervals of a model's scores. Raises ValueError for no such."""
+    if (state := about.get("interval")) is not None and about.get("task") == "regression":
+        return Conformal.from_json(state)
+    return None if (state := about.get("platt")) is None else Platt.from_json(state, learner.classes)
+
+
+def _calibrate(
+    about: dict[str, Any], calibration: Calibration | None, learner: Learner, stream: Stream, trace: Trace
+) -> None:
+    """Let a model's calibration learn the rounds of a pass, and keep it."""
+    if calibration is not None:
+        calibrate(calibration, learner, stream, trace)
+        about["interval" if isinstance(calibration, Conformal) else "platt"] = calibration.to_json()
 
 
 def records(rows: Rows, prediction: Prediction, more: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
@@ -339,7 +389,8 @@ def records(rows: Rows, prediction: Prediction, more: Mapping[str, np.ndarray]) 
     It holds the row's number, its ids, label and score, and ``more`` columns.
     """
     columns = {"label": prediction.labels, "score": prediction.scores.tolist()}
-    columns |= {name: values.tolist() for name, values in more.items()}
+    for name, values in more.items():
+        columns[name] = [value if math.isfinite(value) else None for value in values.tolist()]
     place = dict(zip(rows.numbers.tolist(), range(len(prediction.labels)), strict=True))
     found = []
     for number in range(rows.start, rows.stop):
@@ -365,9 +416,7 @@ def update_model(model: SavedModel, rows: Rows) -> SavedModel:
     classes = model.learner.classes
     stream = make_stream(rows.indptr, rows.indices, rows.values, y, np.arange(len(y)), classes)
     trace, _ = model.learner.run(stream, progress=model.progress)
-    if calibration := _calibration(model.learner, model.about):
-        calibrate(calibration, stream, trace)
-        model.about["platt"] = calibration.to_json()
+    _calibrate(model.about, _calibration(model.learner, model.about), model.learner, stream, trace)
     return model
 
 

@@ -86,6 +86,29 @@ class Model(Shown):
         shares, at = self._predicted(data, of)
         return _of_rows(np.concatenate(shares), *at, math.nan)
 
+    def predict_interval(self, data: Any, share: float | None = None) -> np.ndarray:
+        """Return the lower and upper ends (n, 2) of the intervals around the predictions for rows.
+
+        Parameters
+        ----------
+        data
+            As in `predict`.
+        share
+            Of the targets that the intervals are to hold, such as 0.9; None for that of ``interval=``, with
+            which the model was trained. Without it the learner's densities say how wide they are.
+
+        Returns
+        -------
+        Ends (n, 2), infinite while too few rows have been learnt (9 for 0.9). Raises UserError for a model
+        without intervals.
+        """
+
+        def of(rows: saved_models.Rows) -> np.ndarray:
+            return np.column_stack(list(saved_models.intervals(self.trained, rows, share).values()))
+
+        parts, at = self._predicted(data, of)
+        return _of_rows(np.concatenate(parts), *at, math.nan)
+
     def score(self, data: Any, y: Any = None, label: str | None = None) -> float:
         """Return the share of right predictions for rows with labels; of a regression R².
 

@@ -152,6 +152,7 @@ def figure(args: Namespace, words: list[str]) -> int:
       omkl figure sweep algo=omkc_dd data=wdbc 'algo.beta=range(0.1,1,0.1)' --out beta.pdf
       omkl figure curve algo=omkc_dd data=wdbc --out a.pdf --width 3.3in --style paper --no-title
       omkl figure confusion algo=omkc_dd data=digits                     which classes are mistaken for which
+      omkl figure calibration algo=auto,arow data=wdbc calibration=platt   how far probabilities are right
       omkl figure ranks algo=omkc_dd,omkc_ss,alma data=wdbc,german,svmguide3
       omkl figure omkc/1 --quick            runs the missing cells, then draws the paper's figure
     """
@@ -176,7 +177,7 @@ def figure(args: Namespace, words: list[str]) -> int:
         return end_run(drawn.outcome)
     _refuse(args, "reps algo quick full dry-run", f"figure; figure {args.kind} takes KEY=VALUE words")
     measure = None
-    if args.kind != "confusion":
+    if args.kind not in ("confusion", "calibration"):
         words, by = _taken(words, "by")
         measure = by or None
     plan = Call(words, typed=args.line).plan(sweep=True)

@@ -290,7 +290,7 @@ def predict(args: Namespace, words: list[str]) -> int:
     if args.scores and task != "classification":
         raise UserError(f"--scores prints the scores of classes, but {args.model} is for {task}")
     if args.interval is not None:
-        saved_models.require_std(model)
+        saved_models.interval_level(model, args.interval)
     errors = saved_models.Errors(task)
     row_parts, tally = saved_models.rows_of_file(model, args.file, False)
 

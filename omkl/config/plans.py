@@ -232,16 +232,20 @@ class Scaled:
             raise UserError(f"{error}; the column of the targets is label=NAME") from None
         self.scale = request.value("scale")
         self.delay = {"delay": delay} if (delay := request.value("delay")) > 1 else {}
-        self.calibration = request.value("calibration")
+        self.calibration, self.interval = request.value("calibration"), request.value("interval")
         self.refs = refs
         self.own = not any(ref.is_registered for ref in refs if ref.task == "regression")
         self.by_default: dict[str, None] = {}  # the tables that are scaled without being asked for
         tasks = {ref.task for ref in refs}
-        if "regression" not in tasks and self.target not in ("auto", "none"):
-            names = ",".join(map(str, refs))
-            raise UserError(
-                f"{request.given['target'].text}: data={names} has no targets; target= is for them"
-            )
+        for word, is_asked in (
+            ("target", self.target not in ("auto", "none")),
+            ("interval", self.interval is not None),
+        ):
+            if "regression" not in tasks and is_asked:
+                names = ",".join(map(str, refs))
+                raise UserError(
+                    f"{request.given[word].text}: data={names} has no targets; {word}= is for them"
+                )
 
     def of(self, settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
         """Return the settings with their scaling; one that differs between tasks or data is one for each."""
@@ -285,6 +289,8 @@ class Scaled:
             scaling.pop("target", None)
         if self.calibration != "none" and ref.task == "classification" and not spec.probabilities:
             scaling["calibration"] = self.calibration
+        if self.interval is not None and ref.task == "regression":
+            scaling["interval"] = self.interval
         for word in scaling.keys() & spec.hyperparameters.keys():
             raise UserError(
                 f"{word}={scaling[word]}: {spec.name} has a hyperparameter of this name; rename it in "

@@ -16,6 +16,7 @@ from omkl.paths import extensions
 SUFFIX = {"classification": "Classifier", "regression": "Regressor", "novelty": "NoveltyDetector"}
 USUAL_POOL = "paper16"
 CALIBRATION = "calibration"  # argument of classifiers whose scores are no probabilities
+INTERVAL = "interval"  # argument of regressors
 CLASS_WEIGHT = "class_weight"  # argument of classifiers whose step has a size
 WEIGHTLESS = "its step has no size that a weight could multiply"
 METHODS = {
@@ -26,6 +27,7 @@ METHODS = {
     "decision_function",
     "predict_proba",
     "predict_log_proba",
+    "predict_interval",
 }  # hyperparameters cannot be called so
 
 
@@ -134,6 +136,9 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
     if task == "classification" and not spec.probabilities:
         text = "'platt' turns the scores into probabilities by online Platt scaling; None: there are none"
         parameters[CALIBRATION] = Argument(None, text)
+    if task == "regression":
+        text = "share of the targets that intervals are to hold, such as 0.9, by adaptive conformal inference"
+        parameters[INTERVAL] = Argument(None, f"{text}; None: there are none")
     if task == "classification" and spec.weight and seed == "random_state":
         text = (
             "a mapping of classes to weights, which multiply those of rows, 1 for others; 'balanced' in fit"
@@ -193,3 +198,8 @@ def has_probabilities(estimator: Any) -> bool:
     return estimator.task == "classification" and (
         by_itself or getattr(estimator, CALIBRATION, None) is not None
     )
+
+
+def has_intervals(estimator: Any) -> bool:
+    """Whether a regressor was asked for intervals."""
+    return getattr(estimator, INTERVAL, None) is not None

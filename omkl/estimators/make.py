@@ -12,15 +12,25 @@ from omkl.config.kernel_kinds import PARTS, check_kernels, kernel_pool, pool_nam
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import Stream, Trace, part
 from omkl.errors import UserError, outside, show, suggest
-from omkl.estimators.arguments import CALIBRATION, CLASS_WEIGHT, SCALED, argument_name, class_name
+from omkl.estimators.arguments import (
+    CALIBRATION,
+    CLASS_WEIGHT,
+    INTERVAL,
+    SCALED,
+    argument_name,
+    class_name,
+)
 from omkl.passes.cell import warm_up_once
+from omkl.passes.conformal import Conformal
 from omkl.passes.learner import Learner, cannot_change
-from omkl.passes.model import Progress, Rows, noted_scores, probabilities, score
+from omkl.passes.model import Progress, Rows, noted_scores, probabilities, score, variance_of
 from omkl.passes.one_pass import choose_kernels
 from omkl.passes.platt import Platt
 from omkl.passes.scaling import Scaling
 from omkl.passes.stacked import new_learner
+from omkl.schema import is_number
 
+Calibration = Platt | Conformal  # what makes probabilities of scores, or intervals around them
 FEW = 100  # rows by which a kernel should not be chosen
 
 
@@ -79,21 +89,27 @@ def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling:
     return Scaling(d, scaling.get("scale"), centred, scaling.get("target"), gaps=False)
 
 
-def new_calibration(given: Mapping[str, Any], classes: int) -> Platt | None:
-    """Return what makes probabilities of scores, None where the arguments ask for none.
+def new_calibration(given: Mapping[str, Any], classes: int) -> Calibration | None:
+    """Return what makes probabilities or intervals of scores, None where the arguments ask for none.
 
-    Raises ValueError for another value than None and 'platt'.
+    Raises ValueError for other values than None and 'platt', or a share.
     """
+    if (level := given.get(INTERVAL)) is not None:
+        if not (is_number(level, int | float | np.number) and 0 < level < 1):
+            raise ValueError(f"{INTERVAL} must be None or a number > 0 and < 1, got {show(level)}")
+        return Conformal(float(level))
     if (asked := given.get(CALIBRATION)) not in (None, "platt"):
         raise ValueError(f"{CALIBRATION} must be None or 'platt', got {asked!r}")
     return Platt(classes) if asked else None
 
 
-def calibrate(calibration: Platt | None, stream: Stream, trace: Trace) -> None:
-    """Let a calibration learn the rounds of a pass."""
+def calibrate(calibration: Calibration | None, model: Learner, stream: Stream, trace: Trace) -> None:
+    """Let a calibration learn the rounds of a pass of a learner."""
     if calibration is None:
         return
-    if stream.label is None:
+    if isinstance(calibration, Conformal):
+        calibration.learn(trace.score, stream.y, variance_of(model.spec, trace))
+    elif stream.label is None:
         calibration.learn(trace.score[:, None], (stream.y > 0).astype(int))
     elif len(trace.class_scores) < stream.T:
         raise ValueError(
@@ -104,9 +120,9 @@ def calibrate(calibration: Platt | None, stream: Stream, trace: Trace) -> None:
         calibration.learn(trace.class_scores, stream.label)
 
 
-def class_probabilities(model: Learner, calibration: Platt | None, rows: Rows) -> np.ndarray:
+def class_probabilities(model: Learner, calibration: Calibration | None, rows: Rows) -> np.ndarray:
     """Return the probabilities (n, C) of all classes, of the learner's own or by its calibration."""
-    if calibration is None:
+    if not isinstance(calibration, Platt):
         return probabilities(model, *rows)
     scores = score(model, *rows)[:, None] if model.classes == 2 else noted_scores(model, *rows)[0]
     return calibration.probabilities(scores)
@@ -193,7 +209,7 @@ def learn(
     model: Learner,
     stream: Stream,
     weights: np.ndarray | None,
-    calibration: Platt | None,
+    calibration: Calibration | None,
     progress: Progress | None = None,
 ) -> None:
     """Let a learner and its calibration learn a stream; weights (n,) of its rows, None where all are 1."""
@@ -206,7 +222,7 @@ def learn(
         finally:
             if weight is not None:
                 model.change(params)
-        calibrate(calibration, rows, trace)
+        calibrate(calibration, model, rows, trace)
 
 
 def learn_one_row(
@@ -214,12 +230,12 @@ def learn_one_row(
     indices: Any,
     values: Any,
     y: float,
-    calibration: Platt | None,
+    calibration: Calibration | None,
     progress: Progress,
 ) -> None:
     """Do what `learn` does with a stream of one row of weight 1, as of `Learner.run_row`."""
     stream, trace = model.run_row(indices, values, y, progress=progress)
-    calibrate(calibration, stream, trace)
+    calibrate(calibration, model, stream, trace)
 
 
 def _of_equal_weight(stream: Stream, weights: np.ndarray | None) -> Iterator[tuple[Stream, float | None]]:

@@ -11,6 +11,7 @@ from omkl.estimators.arguments import USUAL_POOL
 from omkl.figures.costs_and_ranks import rank_figure, times_figure
 from omkl.figures.curves import learning_curves
 from omkl.figures.matrices import confusion
+from omkl.figures.reliability import reliability
 from omkl.figures.style import Figure, file_stem
 from omkl.figures.sweeps import sweep_figure
 from omkl.reports.measures import PAIR
@@ -30,7 +31,7 @@ def figure_named(
     measures: Sequence[str] = PAIR,
     rows: list[Row] | None = None,
 ) -> Figure:
-    """Return a figure of a run's or a sweep's cells: curve, confusion, sweep, times or ranks.
+    """Return a figure of a run's or a sweep's cells: curve, confusion, calibration, sweep, times or ranks.
 
     curves: as of mean_curves; it and the measures are for learning curves. rows: as of rows_of, made here
     where None. Raises UserError where the cells have nothing to draw.
@@ -56,6 +57,8 @@ def _made(
         return learning_curves(cells, curves, expected, rows, measures)
     if kind == "confusion":
         return confusion(cells, expected, rows)
+    if kind == "calibration":
+        return reliability(cells, expected, rows)
     summary = summary_of_rows(rows, cells, expected).assign(per_data=[row.per_data for row in rows])
     if kind == "ranks":
         return rank_figure(average_ranks(summary), command=expected.command)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from omkl.reports.ranks import Ranks
 
-KINDS = ("curve", "confusion", "sweep", "times", "ranks")  # of figures of the user's own runs
+KINDS = ("curve", "confusion", "calibration", "sweep", "times", "ranks")  # of figures of the user's own runs
 Style = Literal["screen", "paper"]
 STYLES: tuple[str, ...] = get_args(Style)
 UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}  # in inches; the point is TeX's

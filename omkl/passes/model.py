@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.stream import MOST_SCORES, Stream, Trace, make_stream, part
+from omkl.passes.conformal import Conformal
 from omkl.passes.learner import Learner
 from omkl.passes.overflow import check_error_sums, check_scores
 
@@ -47,9 +48,31 @@ def score_and_std(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.n
     Raises ValueError for a learner that has none.
     """
     check_std(learner.spec)
+    prediction, variance = _score_and_variance(learner, rows)
+    assert variance is not None
+    return prediction, np.sqrt(np.maximum(variance, 0.0))
+
+
+def interval_ends(learner: Learner, intervals: Conformal, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and upper ends (n,) of the intervals around the predictions of rows.
+
+    They are infinite where there is no interval yet, see `omkl.passes.conformal`.
+    """
+    prediction, variance = _score_and_variance(learner, rows)
+    half = intervals.half_widths(len(prediction), variance)
+    return prediction - half, prediction + half
+
+
+def _score_and_variance(
+    learner: Learner, rows: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, np.ndarray | None]:
     trace = _trace_of(learner, rows, np.zeros(len(rows[0]) - 1))
-    variance = trace.further[:, learner.spec.measures.index("variance")]
-    return trace.score, np.sqrt(np.maximum(variance, 0.0))
+    return trace.score, variance_of(learner.spec, trace)
+
+
+def variance_of(spec: LearnerSpec, trace: Trace) -> np.ndarray | None:
+    """Return the variances (T,) of a trace's targets, None of a learner that does not tell them."""
+    return trace.further[:, spec.measures.index("variance")] if has_std(spec) else None
 
 
 def half_width(spec: LearnerSpec, share: float) -> float:

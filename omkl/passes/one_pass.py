@@ -18,7 +18,9 @@ from omkl.engine.kernels import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
 from omkl.passes import scores
+from omkl.passes.conformal import Conformal
 from omkl.passes.learner import CURVE_POINTS, Threads
+from omkl.passes.model import variance_of
 from omkl.passes.overflow import asks_ranges, check_error_sums, check_scores, fitted
 from omkl.passes.platt import Platt
 from omkl.passes.scaling import Scaling, centred
@@ -54,7 +56,8 @@ def run_pass(
     predictions before their updates, ``worst_round``, the round with over half of it, None without one, and
     of the user's own targets ``few_rounds``, how many have over half of it, where these are at most 1 in FEW;
     of a novelty detection the examples flagged as novel), confusion (of a
-    classification, see omkl.data.confusion), n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
+    classification, see omkl.data.confusion), reliability (of probabilities, see omkl.passes.scores),
+    n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
     pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.state.state; not of
     another package's estimator),
     the measures of omkl.passes.scores and those that the learner reports, those of
@@ -74,7 +77,7 @@ def whole_pass(
     order: np.ndarray,
     permutation_seed: int,
     *,
-    scaling: Mapping[str, str] | None = None,
+    scaling: Mapping[str, Any] | None = None,
     block: int | None = None,
     threads: int = 1,
     on_part: Callable[[int], None] | None = None,
@@ -86,7 +89,8 @@ def whole_pass(
     spec: LearnerSpec; params: hyperparameters; pool: for learners with ``kernels: pool``; dataset: Dataset;
     order (T,): rows in order of arrival; permutation_seed: of this order, for the learner's own draws.
     scaling: ``scale`` of the features and ``target`` of a regression, see `omkl.passes.scaling`, and
-    ``delay`` of the labels, see `run_delayed`, and ``calibration`` of scores that are no probabilities
+    ``delay`` of the labels, see `run_delayed`, ``calibration`` of scores that are no probabilities, and the
+    level of an ``interval`` around the predictions of numbers
     threads: that share a block's rows (see `omkl.passes.learner`); nothing but the time depends on it.
     on_part: called with the number of rounds done, at most 100 times. test: a Dataset, and rows of it that
     are held out. own: whether targets are the user's own, so that rounds before they have varied count in no
@@ -113,14 +117,22 @@ def whole_pass(
     if spec.estimator:
         learner.check_spoke()
     left_out = scores.before_variation(stream.y, delay) if own else None
-    P, platt = None, None
+    P, intervals = None, None
+    calibration: Platt | Conformal | None = None
     if task == "classification":
         P = scores.probabilities_of(learner, stream, trace)
         if P is None and (scaling or {}).get("calibration") and scores.are_noted(stream, trace):
-            platt = Platt(plan.dataset.n_classes)
-            P = platt.in_turn(*scores.of_all_classes(stream, trace), delay)
-    figures = _figures(learner, stream, trace, seconds, weights, task, left_out, P)
+            calibration = Platt(plan.dataset.n_classes)
+            P = calibration.in_turn(*scores.of_all_classes(stream, trace), delay)
+    elif task == "regression" and (level := (scaling or {}).get("interval")):
+        calibration, variance = Conformal(level), variance_of(learner.spec, trace)
+        missing = trace.mistake if spec.estimator else None
+        half = calibration.in_turn(trace.score, stream.y, variance, delay, missing)
+        intervals = scores.Intervals(half, level)
+    figures = _figures(learner, stream, trace, seconds, weights, task, left_out, P, intervals)
     if task == "classification":
+        if P is not None:
+            figures["reliability"] = scores.reliability(P.max(axis=1), ~trace.mistake)
         figures["confusion"] = confusion.confusion_counts(
             *scores.true_and_predicted(stream, trace), plan.dataset.n_classes
         )
@@ -128,7 +140,7 @@ def whole_pass(
         figures["memory"] = held_bytes(learner.held, stream, trace._replace(class_scores=None))
     if plan.held_out is not None:
         classes = plan.dataset.n_classes
-        figures |= scores.on_test_rows(learner, stream, plan.held_out, task, classes, delay, platt)
+        figures |= scores.on_test_rows(learner, stream, plan.held_out, task, classes, delay, calibration)
     return Ended(figures, learner, trace)
 
 
@@ -213,6 +225,7 @@ def _figures(
     task: str,
     left_out: np.ndarray | None = None,
     P: np.ndarray | None = None,
+    intervals: scores.Intervals | None = None,
 ) -> dict:
     """Return a cell's figures from the final state and the trace of its rounds.
 
@@ -223,7 +236,7 @@ def _figures(
     _check_recorded(trace.score)
     points = np.unique(np.linspace(1, T, min(T, CURVE_POINTS)).round().astype(int)).tolist()
     if task == "regression":
-        measured, curve, rounds = _of_regression(learner.spec, stream, trace, points, left_out)
+        measured, curve, rounds = _of_regression(learner.spec, stream, trace, points, left_out, intervals)
     else:
         measured, curve, rounds = _of_mistakes(trace, points)
     if task == "classification":
@@ -261,13 +274,19 @@ def _of_mistakes(trace: Trace, points: list[int]) -> _Measured:
 
 
 def _of_regression(
-    spec: LearnerSpec, stream: Stream, trace: Trace, points: list[int], left_out: np.ndarray | None
+    spec: LearnerSpec,
+    stream: Stream,
+    trace: Trace,
+    points: list[int],
+    left_out: np.ndarray | None,
+    intervals: scores.Intervals | None,
 ) -> _Measured:
     T = trace.score.size
     with np.errstate(over="ignore", invalid="ignore"):
         errors = np.square(trace.score - stream.y)
     reported = dict(zip(spec.measures, trace.further.T, strict=True))
-    values, rounds = scores.of_numbers(stream.y, trace.score, reported.pop("variance", None), left_out)
+    variance = reported.pop("variance", None)
+    values, rounds = scores.of_numbers(stream.y, trace.score, variance, left_out, intervals)
     rounds = {"loss": errors, **reported, **rounds}
     if left_out is not None:
         rounds = {name: scores.without(each, left_out) for name, each in rounds.items()}

@@ -3,12 +3,13 @@
 The values of a round that a mean is taken of are returned whole (T,), so that they have a curve too.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from omkl.data.confusion import confusion_counts
 from omkl.engine.stream import UNRECORDED, Stream, Trace, unrecorded
+from omkl.passes.conformal import Conformal, interval_score
 from omkl.passes.learner import Learner
 from omkl.passes.model import scored
 from omkl.passes.model_file import pack, unpack
@@ -115,9 +116,24 @@ def brier(label: np.ndarray, P: np.ndarray) -> np.ndarray:
 
 def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
     """Return the expected calibration error of BINS equal bins; confidence (T,): of the class predicted."""
-    bins = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+    bins = _bins_of(confidence)
     apart = np.bincount(bins, right - confidence, BINS)
     return float(np.abs(apart).sum() / len(bins))
+
+
+def reliability(confidence: np.ndarray, right: np.ndarray) -> list[list[float]]:
+    """Return number, rounds, mean probability and right predictions of each bin that is not empty."""
+    bins = _bins_of(confidence)
+    counts = np.bincount(bins, minlength=BINS)
+    sums, hits = (np.bincount(bins, values, BINS) for values in (confidence, right))
+    return [
+        [at, int(counts[at]), float(f"{sums[at] / counts[at]:.6g}"), int(hits[at])]
+        for at in np.flatnonzero(counts).tolist()
+    ]
+
+
+def _bins_of(confidence: np.ndarray) -> np.ndarray:
+    return np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
 
 
 def sums_of(values: np.ndarray) -> np.ndarray | None:
@@ -157,8 +173,29 @@ def rounds_of_half(values: np.ndarray) -> int:
     return int(np.searchsorted(sums, 0.5 * sums[-1], side="right")) + 1
 
 
+class Intervals(NamedTuple):
+    """Half of the widths (T,) of intervals around predictions, infinite without one, and their level."""
+
+    half: np.ndarray
+    level: float
+
+    def measures(self, error: np.ndarray) -> Rounds:
+        """Return coverage, width and score (T,) of each round that has an interval; error (T,): absolute."""
+        half = np.where(np.isfinite(self.half), self.half, 0.0)
+        rounds = {
+            "interval_coverage": (error <= half).astype(np.float64),
+            "interval_width": 2.0 * half,
+            "interval_score": interval_score(error, half, self.level),
+        }
+        return {name: without(each, ~np.isfinite(self.half)) for name, each in rounds.items()}
+
+
 def of_numbers(
-    target: np.ndarray, score: np.ndarray, variance: np.ndarray | None, left_out: np.ndarray | None = None
+    target: np.ndarray,
+    score: np.ndarray,
+    variance: np.ndarray | None,
+    left_out: np.ndarray | None = None,
+    intervals: Intervals | None = None,
 ) -> tuple[Values, Rounds]:
     """Return the measures of a regression; variance (T,): of the predictions, None where it is not told.
 
@@ -174,6 +211,8 @@ def of_numbers(
         if variance is not None:
             within = (error <= WITHIN_95 * np.sqrt(variance)).astype(np.float64)
             rounds["coverage"] = np.where(unrecorded(variance), UNRECORDED, within)
+        if intervals is not None:
+            rounds |= intervals.measures(error)
     if np.isfinite(share):
         values["r2"] = float(share)
     return values, rounds
@@ -196,13 +235,13 @@ def on_test_rows(
     task: str,
     classes: int,
     delay: int = 1,
-    platt: Platt | None = None,
+    calibration: Platt | Conformal | None = None,
 ) -> Values:
     """Return the measures of the last hypothesis on test rows, and of the averaged one, where it is known.
 
     learner: a Learner, or an Estimator of another package, after it has learnt a whole stream, whose labels
     came in batches of ``delay`` rounds
-    platt: what makes probabilities of the last hypothesis' scores, None for nothing
+    calibration: what makes probabilities or intervals of the last hypothesis' scores, None for nothing
     Keys: test_NAME and averaged_NAME for rate (the share of mistakes) or, of a regression, rmse, and for
     each measure of a pass that has a value there. Raises Overflow where predictions do.
     """
@@ -213,7 +252,7 @@ def on_test_rows(
         f"{kind}_{name}": value
         for kind, hypothesis in found.items()
         for name, value in _measured(
-            hypothesis, test, task, classes, platt if kind == "test" else None
+            hypothesis, test, task, classes, calibration if kind == "test" else None
         ).items()
     }
 
@@ -274,14 +313,16 @@ def _shrinkage(params: dict[str, Any], T: int) -> np.ndarray:
     return 1.0 - params["lam"] * eta / (np.sqrt(np.arange(1.0, T + 1.0)) if falls else np.ones(T))
 
 
-def _measured(learner: Any, test: Stream, task: str, classes: int, platt: Platt | None) -> Values:
+def _measured(
+    learner: Any, test: Stream, task: str, classes: int, calibration: Platt | Conformal | None
+) -> Values:
     """Return the measures on rows of which nothing is learnt, those of an order left out."""
     trace = scored(learner, test) if isinstance(learner, Learner) else learner.run(test, learn=False)[0]
     check_scores(trace.score, what="held-out row")
     if task == "classification":
         P = probabilities_of(learner, test, trace)
-        if platt is not None and are_noted(test, trace):
-            P = platt.probabilities(of_all_classes(test, trace)[0])
+        if isinstance(calibration, Platt) and are_noted(test, trace):
+            P = calibration.probabilities(of_all_classes(test, trace)[0])
         values, rounds = of_classes(test, trace, P)
         del values["kappa_temporal"]
         values["rate"] = float(np.count_nonzero(trace.mistake) / test.T)
@@ -293,7 +334,10 @@ def _measured(learner: Any, test: Stream, task: str, classes: int, platt: Platt 
             squares = np.square(trace.score - test.y)
         check_error_sums(np.cumsum(squares))
         told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
-        values, rounds = of_numbers(test.y, trace.score, told.pop("variance", None))
+        variance, intervals = told.pop("variance", None), None
+        if isinstance(calibration, Conformal):
+            intervals = Intervals(calibration.half_widths(test.T, variance), calibration.level)
+        values, rounds = of_numbers(test.y, trace.score, variance, None, intervals)
         rounds |= told
         values["rmse"] = float(np.sqrt(squares.mean()))
     for name, of_measure in rounds.items():

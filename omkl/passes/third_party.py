@@ -5,10 +5,10 @@ module:Class``, which makes an object. The module is a file of that folder, or o
 module of the folder may have a function in its place, which returns an object. How objects are asked is in
 adapters.
 
-A mistake is an answer that is not the class, and no answer. The score is what ``decision_function`` gives,
-else the probability of the second class less that of the first, else the class as +1 or -1, or the number
-predicted; of more than two classes it is the margin of the true one. Before the first row has been learnt,
-and where there is no answer, it is 0.
+A mistake is an answer that is not the class, and no answer; of a number it is no answer. The score is what
+``decision_function`` gives, else the probability of the second class less that of the first, else the class
+as +1 or -1, or the number predicted; of more than two classes it is the margin of the true one. Before the
+first row has been learnt, and where there is no answer, it is 0.
 """
 
 import hashlib
@@ -33,7 +33,6 @@ from omkl import conf
 from omkl.config import Setting, members_of
 from omkl.config.kernel_kinds import PARTS
 from omkl.config.learners import LearnerSpec, learner_specs
-from omkl.engine.conventions import are_mistakes
 from omkl.engine.stream import MOST_SCORES, UNRECORDED, Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, show, suggest
 from omkl.files import hash_of, sources
@@ -192,7 +191,7 @@ class Estimator:
             trace.score[t] = 0.0 if saying.answer is None else float(saying.answer)
         except (TypeError, ValueError):
             raise OmklError(f"{self.name} answers {show(saying.answer)}, which is no number") from None
-        trace.mistake[t] = are_mistakes(y, trace.score[t])
+        trace.mistake[t] = saying.answer is None
         if saying.variance is not None and math.isfinite(saying.variance):
             trace.further[t, 1] = saying.variance
 

@@ -161,7 +161,8 @@ def _shown_with(summary: "pd.DataFrame", task: str) -> tuple[str, ...]:
     usual = {measures[task].name for measures in (TASK_ERROR, OF_PAPERS) if task in measures}
     held_out = {*of_task["measure"], *usual}
     extra = ["mae"] if (of_task["measure"] == "rmse").any() else []
-    extra += ["nlpd", *(measure.name for measure in measures_of(task) if measure.held_out in held_out)]
+    extra += ["nlpd", *(one.name for one in measures_of(task) if one.of == "intervals" and not one.held_out)]
+    extra += [measure.name for measure in measures_of(task) if measure.held_out in held_out]
     told = tuple(name for name in extra if of_task[f"{name}_mean"].notna().any())
     by_usual = set(of_task["measure"]) <= usual
     return told if by_usual else (TASK_ERROR[task].name, *told)

@@ -375,15 +375,11 @@ def _is_number(value: Any) -> bool:
 def csv_table(summary: "pd.DataFrame", swept: Sequence[str] = ()) -> "pd.DataFrame":
     """Return a summary as its CSV holds it; swept: hyperparameters that get columns of their own.
 
-    Measures on held-out rows are there where some row has them.
+    Measures on held-out rows, and of intervals, are there where some row has them.
     """
-    held_out = [
-        f"{measure.name}_{part}"
-        for measure in MEASURES.values()
-        if measure.held_out
-        for part in ("mean", "std")
-    ]
-    flat = summary.drop(columns=[*INNER, *(name for name in held_out if summary[name].isna().all())])
+    asked = [measure.name for measure in MEASURES.values() if measure.held_out or measure.of == "intervals"]
+    names = [f"{name}_{part}" for name in asked for part in ("mean", "std")]
+    flat = summary.drop(columns=[*INNER, *(name for name in names if summary[name].isna().all())])
     for name in swept:
         values = [params.get(name) for params in flat["params"]]
         flat.insert(flat.columns.get_loc("settings"), f"algo.{name}", values)

@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from river import base
+from river.conf import Interval
 from river.proba import Gaussian
 
 from omkl.config import learner_spec
 from omkl.engine.stream import Stream, make_stream
 from omkl.errors import show
 from omkl.estimators import Copied
-from omkl.estimators.arguments import WEIGHTLESS, Argument, has_probabilities
+from omkl.estimators.arguments import WEIGHTLESS, Argument, has_intervals, has_probabilities
 from omkl.estimators.make import (
     check_weights,
     class_probabilities,
@@ -31,10 +32,20 @@ from omkl.estimators.make import (
     planned_rounds,
     warn_of_rounds,
 )
+from omkl.passes.conformal import Conformal
 from omkl.passes.learner import Learner
-from omkl.passes.model import Progress, Rows, check_std, predicted_classes, score, score_and_std
+from omkl.passes.model import (
+    Progress,
+    Rows,
+    check_std,
+    interval_ends,
+    predicted_classes,
+    score,
+    score_and_std,
+)
 from omkl.passes.model_file import with_classes
 from omkl.passes.overflow import check_row, check_rows, check_targets
+from omkl.passes.platt import Platt
 
 Row = tuple[list[int], list[float], float, float]  # columns, values, label, class or target, and weight
 
@@ -227,13 +238,19 @@ class Regressor(Model, base.Regressor):
             with self._lock:
                 self._learn(x, target, w=weight)
 
-    def predict_one(self, x: dict, with_dist: bool = False, **kwargs: Any) -> Any:
+    def predict_one(
+        self, x: dict, with_dist: bool = False, with_interval: bool = False, **kwargs: Any
+    ) -> Any:
         """Return the prediction, 0 before anything has been learnt.
 
         with_dist: return its Gaussian in place of it, of the targets around it; before anything has been
         learnt its sigma is infinite. Raises ValueError for a learner that does not know it.
+        with_interval: return its river.conf.Interval in place of it, which holds the share ``interval`` of
+        the targets; the whole line while too few rows have been learnt, 9 for 0.9.
         """
         with self._lock:
+            if with_interval:
+                return Interval(*self._interval(x))
             if not with_dist:
                 return self._score(x)
             check_std(learner_spec(self.learner))
@@ -241,6 +258,15 @@ class Regressor(Model, base.Regressor):
             if "_model" in self.__dict__:
                 mean, std = (value.tolist() for value in score_and_std(self._model, *self._row(x)))
             return Gaussian._from_state(n=1, m=mean[0], var=std[0] ** 2, ddof=0)
+
+    def _interval(self, x: dict) -> tuple[float, float]:
+        if not has_intervals(self):
+            raise ValueError(f"{type(self).__name__} gives no intervals; interval=0.9 makes some")
+        if "_model" not in self.__dict__:
+            return -math.inf, math.inf
+        assert isinstance(self._calibration, Conformal)
+        low, high = interval_ends(self._model, self._calibration, *self._row(x))
+        return float(low[0]), float(high[0])
 
 
 class NoveltyDetector(Model, base.AnomalyDetector):
@@ -310,7 +336,7 @@ class Classifier(Model, base.Classifier):
             if y not in self._many:
                 if "_model" in self.__dict__:
                     self._model = with_classes(self._model, len(self._many) + 1)
-                    if self._calibration is not None:
+                    if isinstance(self._calibration, Platt):
                         self._calibration.add_class()
                 self._many = [*self._many, y]
             self._learn(x, float(self._many.index(y)), len(self._many), weight)

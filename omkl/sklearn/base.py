@@ -20,7 +20,8 @@ from omkl.config.learners import LearnerSpec
 from omkl.data.dataset import MANY, far_feature, far_text
 from omkl.errors import UserError, outside
 from omkl.estimators import Copied, Later, dense_rows, sparse_rows
-from omkl.estimators.arguments import CLASS_WEIGHT, WEIGHTLESS, argument_name
+from omkl.estimators.arguments import CLASS_WEIGHT, INTERVAL, WEIGHTLESS, argument_name
+from omkl.passes.conformal import Conformal
 from omkl.passes.platt import Platt
 
 if TYPE_CHECKING:
@@ -346,8 +347,9 @@ class OnlineLearner(Copied, BaseEstimator):
                     if isinstance(weights, str)
                     else [float(weights.get(label, 1.0)) for label in self.classes_.tolist()]
                 )
-            if own_calibration := self.__dict__.get("_calibration"):
-                about["platt"] = own_calibration.to_json()
+        if calibration := self.__dict__.get("_calibration"):
+            kind = INTERVAL if self.task == "regression" else "platt"
+            about[kind] = calibration.to_json()
         with self._current().lock:
             model_file.write_model(path, self._model, {**about, "progress": self._progress.to_json()})
 
@@ -376,6 +378,9 @@ class OnlineLearner(Copied, BaseEstimator):
             if about.get("platt") is not None and not model.spec.probabilities:
                 estimator.calibration = "platt"
                 estimator._calibration = Platt.from_json(about["platt"], model.classes)
+            if cls.task == "regression" and about.get(INTERVAL) is not None:
+                estimator._calibration = Conformal.from_json(about[INTERVAL])
+                estimator.interval = estimator._calibration.level
             estimator._given = estimator.get_params(deep=False)
         except (ValueError, AttributeError) as error:
             raise UserError(f"{path} is not a valid model: {error}") from None

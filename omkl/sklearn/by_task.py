@@ -14,7 +14,8 @@ from sklearn.utils.validation import column_or_1d
 from omkl.data.preparing.labels import distinct, finder
 from omkl.errors import show
 from omkl.estimators import Later
-from omkl.estimators.arguments import has_probabilities
+from omkl.estimators.arguments import has_intervals, has_probabilities
+from omkl.passes.conformal import Conformal
 from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 
 if TYPE_CHECKING:
@@ -163,6 +164,19 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
             return self._scores(X)
         rows = self._rows(X)  # first: it says so where nothing was learnt
         return models.score_and_std(self._model, *rows)
+
+    @available_if(has_intervals)
+    def predict_interval(self, X: Any) -> np.ndarray:
+        """Return the lower and upper ends (n, 2) of the intervals around the predictions for the rows.
+
+        Only with ``interval``, the share of the targets that they are to hold, by adaptive conformal
+        inference (Gibbs, Candès, 2021) on the errors of the rows learnt, each before its update. Ends are
+        infinite while these are too few, 9 for 0.9.
+        """
+        rows = self._rows(X)
+        with self._model.lock:
+            assert isinstance(self._calibration, Conformal)
+            return np.column_stack(models.interval_ends(self._model, self._calibration, *rows))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R squared, the share of the variance of y (n,) that the predictions explain."""

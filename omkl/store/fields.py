@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.tasks import MEASURES, STORED, TASKS
+from omkl.tasks import BINS, MEASURES, STORED, TASKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +54,16 @@ def _pool(value: dict) -> bool:
         and isinstance(kernels, list)
         and bool(kernels)
         and all(isinstance(kernel, dict) and isinstance(kernel.get("kind"), str) for kernel in kernels)
+    )
+
+
+def _are_bins(value: list) -> bool:
+    """Whether these are bins as of omkl.passes.scores.reliability."""
+    if not all(isinstance(one, list) and len(one) == 4 and _only(one, int, float) for one in value):
+        return False
+    return all(
+        type(at) is type(n) is type(right) is int and 0 <= at < BINS and 0 <= right <= n and 0 <= p <= 1
+        for at, n, p, right in value
     )
 
 
@@ -219,6 +229,12 @@ FIELDS = (
         mean=("memory_mib", 2.0**-20),
     ),
     _figure("confusion", (list, dict, NOTHING), "rounds of each true and predicted class", valid=_is_counts),
+    _figure(
+        "reliability",
+        (list, NOTHING),
+        "bins of the ECE: number, rounds, mean probability of the class predicted, rounds without a mistake",
+        valid=_are_bins,
+    ),
     *(
         _figure(name, MAYBE_NUMBER, own.meaning, own.unit, mean=(own.name, own.scale))
         for name, own in STORED.items()

@@ -208,6 +208,11 @@ YEARS = np.repeat(np.arange(1990, 1990 + T // 4), 4)
         ("x", np.where(TWO == 1, np.nan, 7.0), "is the label in other words"),
         ("patient_id", np.random.default_rng(6).permutation(T) * 7 + 100, "another value in each row"),
         ("PatientID", np.repeat(np.arange(12)[::-1] * 3, T // 12), "one value in each block of rows"),
+        ("person", np.repeat(np.arange(12) * 3, T // 12), "new ones); exclude it with drop=person"),
+        ("person", np.random.default_rng(6).permutation(T) * 7 + 100, ""),  # perhaps a count
+        ("person", np.arange(T) % 12 * 3, ""),  # in no blocks
+        ("persons", np.repeat(np.arange(12) * 3, T // 12), ""),
+        ("person_code", np.repeat(np.arange(3) * 3, T // 3), ""),  # few values are groups
         ("zip_code", np.repeat(np.arange(12) * 3 + 1000, T // 12), ""),
         ("solid", np.repeat(np.arange(12) * 3, T // 12), ""),
         ("year", YEARS, "the rows are in the order of year; order=file keeps it"),

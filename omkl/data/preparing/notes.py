@@ -47,6 +47,7 @@ _NINES = re.compile(r"-?(9{2,}|8{2,}|7{2,})(\.[987]*)?")
 _TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _IDS = {"id", "ids", "identifier", "nr", "no", "code", "key", "index", "idx", "uid", "uuid", "guid", "serial"}
 _IDS |= {"record", "row", "case", "obs"}
+_PEOPLE = {"person", "patient", "participant", "subject", "respondent"}  # who has a block of rows
 _PLACES = {"zip", "post", "postal", "area", "country", "region", "state", "dialing"}  # codes that say where
 _GLUED = re.compile(
     r"(user|row|rec|record|case|item|player|team|cust|customer|order|product|patient|subject|person|emp|"
@@ -415,17 +416,24 @@ def _identifier(C: Any, at: int, named: _Names) -> str:
     """Return what is said of a column that is called an identifier and has a value for each row or block."""
     kind, tokens = named.kind(at), named.tokens(at)
     is_id = not _IDS.isdisjoint(tokens) or any(map(_GLUED.fullmatch, tokens))
-    if not is_id or not _PLACES.isdisjoint(tokens) or kind not in ("numbers", "words"):
+    if (
+        not (is_id or not _PEOPLE.isdisjoint(tokens))
+        or not _PLACES.isdisjoint(tokens)
+        or kind not in ("numbers", "words")
+    ):
         return ""
     numbers = _column(C, at)
     if not np.isfinite(numbers).all() or (numbers != np.round(numbers)).any():
         return ""
     different = len(np.unique(numbers))
-    if different == len(numbers):
+    if different == len(numbers) and is_id:
         return "is an identifier, with another value in each row"
     blocks = 1 + np.count_nonzero(np.diff(numbers))
     if different == blocks and FEWEST <= different <= len(numbers) / 2:
-        return "is an identifier, with one value in each block of rows"
+        return (
+            "is an identifier, with one value in each block of rows, of which some are learnt before others "
+            "are predicted (test=FILE with other blocks measures new ones)"
+        )
     return ""
 
 
