@@ -32,7 +32,15 @@ from omkl.estimators.make import calibrate, class_probabilities
 from omkl.passes import model_file
 from omkl.passes.cell import warm_up_once
 from omkl.passes.learner import Learner
-from omkl.passes.model import Progress, class_scores, classify, half_width, has_std, score, score_and_std
+from omkl.passes.model import (
+    Progress,
+    class_scores,
+    classify,
+    density_interval,
+    has_std,
+    score,
+    score_and_std,
+)
 from omkl.passes.one_pass import choose_kernels
 from omkl.passes.overflow import check_rows
 from omkl.passes.platt import Platt
@@ -322,9 +330,9 @@ def require_std(model: SavedModel) -> None:
 
 def intervals(model: SavedModel, rows: Rows, share: float) -> dict[str, np.ndarray]:
     """Return the ends (n,) of the intervals that hold a target with this probability."""
-    scores, std = predictions_and_std(model, rows)
-    width = half_width(model.learner.spec, share) * std
-    return {"low": scores - width, "high": scores + width}
+    require_std(model)
+    low, high = density_interval(model.learner, share, rows.indptr, rows.indices, rows.values)
+    return {"low": low, "high": high}
 
 
 def _calibration(learner: Learner, about: Mapping[str, Any]) -> Platt | None:

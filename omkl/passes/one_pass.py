@@ -267,6 +267,7 @@ def _of_regression(
     with np.errstate(over="ignore", invalid="ignore"):
         errors = np.square(trace.score - stream.y)
     reported = dict(zip(spec.measures, trace.further.T, strict=True))
+    reported.pop("degrees", None)
     values, rounds = scores.of_numbers(stream.y, trace.score, reported.pop("variance", None), left_out)
     rounds = {"loss": errors, **reported, **rounds}
     if left_out is not None:

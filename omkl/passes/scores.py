@@ -293,6 +293,7 @@ def _measured(learner: Any, test: Stream, task: str, classes: int, platt: Platt 
             squares = np.square(trace.score - test.y)
         check_error_sums(np.cumsum(squares))
         told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
+        told.pop("degrees", None)
         values, rounds = of_numbers(test.y, trace.score, told.pop("variance", None))
         rounds |= told
         values["rmse"] = float(np.sqrt(squares.mean()))
