@@ -355,7 +355,7 @@ _ALL = (
 )
 MEASURES = {measure.name: measure for measure in _ALL}
 STORED = {measure.field: measure for measure in _ALL if measure.field}  # by the field of a cell
-REPORTED = ("nlpd", "variance")  # what a learner may tell of each round of a regression
+REPORTED = ("nlpd", "variance", "degrees")  # what a learner may tell of each round of a regression
 TASK_ERROR = {  # the error of each task
     "classification": MEASURES["mistake_pct"],
     "regression": MEASURES["rmse"],

@@ -25,6 +25,7 @@ import math
 
 import numpy as np
 
+from omkl.algorithms.error_scale import TAILS, distance_from_rows, learn_scale, scale_of_error, surprise
 from omkl.engine.api import compiled, discount_by, gains, leave, linear_outputs, weighted_output
 from omkl.engine.members import lift_row, linear_gains, linear_leave, scale_row
 from omkl.engine.probit import move
@@ -41,13 +42,16 @@ BEGINNINGS = (10, 30, 100, 300)
 SHARES = (0.01, 0.001)  # share of each mean's weights that is given back to all members alike in every round
 RATES = (1.0 / 50.0, 1.0 / 200.0)  # of the weights after many rounds
 PRECISIONS = (30.0, 1000.0)  # of the corrections' coefficients, where the errors have variance 1
+OUTLIER = 10.0  # ranges of the targets beyond these: a target further away counts as one there
+SETTLED = 50  # rounds after which that is so
 MEMORY = 20.0  # rounds over which squared errors fade
 
 
 @compiled
 def auto_regression(
     stream, F, mean, m2, seen, known, target, errors, theta, P, last, beta, R, late, sigma,
-    Q, V, A, X, kept, ages, width, columns, W, eta, S, left, faded, trace, learn,
+    Q, V, A, X, kept, ages, width, columns, W, eta, S, left, faded,
+    levels, rho, G, behind, quantiles, trace, learn,
 ):  # fmt: skip
     """Predict a mean of the members' two means and two corrections, and learn each by itself.
 
@@ -67,21 +71,22 @@ def auto_regression(
     of y - g_1 with a prior precision of PRECISIONS, in units of the root of q~. S and left are covariance and
     what it is still to lose, of features divided by the root of the precision
     The four are weighted by exp(-L_j / (2 q)), faded (4,): L_j <- (1 - 1/20) L_j + (y - g_j)^2.
-    Reports -log of the density of Student's t with 4 degrees of freedom, of mean f and variance q, and this
-    variance; 1 where q is 0.
+    Reports -log p(y_t), the squared standard deviation, and the degrees of freedom of the density of
+    error_scale.py, where levels, rho, G, behind, quantiles are; 1 and 4 while all targets are the same.
     Deviations: none.
     """
     rows_seen, regressions = (mean, m2, seen, known), (theta, P, last, beta, R, late, sigma)
     trackers, means = (Q, V, A, X, kept, ages, width, columns), (target, errors, W, faded)
     keep = np.ones(W.shape[1], np.bool_)
+    corrections, scale = (eta, S, left), (levels, rho, G, behind, quantiles)
     rounds_of_numbers(
-        stream, F, rows_seen, regressions, trackers, means, (eta, S, left), trace, learn, keep, True
+        stream, F, rows_seen, regressions, trackers, means, corrections, scale, trace, learn, keep, True
     )
 
 
 @compiled
 def rounds_of_numbers(
-    stream, F, rows_seen, regressions, trackers, means, corrections, trace, learn, keep, corrected
+    stream, F, rows_seen, regressions, trackers, means, corrections, scale, trace, learn, keep, corrected
 ):
     """All rounds. keep (40,): the others predict the mean of the targets; corrected: whether g_1 is."""
     mean, m2, seen, known = rows_seen
@@ -110,15 +115,20 @@ def rounds_of_numbers(
         if not corrected:
             g[2:] = g[0]
         f = _held(_mean_of(g, faded, errors[0]), target)
+        U = distance_from_rows(v, tracked, NOISES)
+        told, std, tail = scale_of_error(scale, U, own[2], x[1], target, learn)
         trace.record(t, f, y)
-        trace.further[t, 0] = _surprise(y - f, errors[0])
-        trace.further[t, 1] = errors[0] if errors[0] > 0.0 else 1.0
+        trace.further[t, 0] = surprise(y - f, std, tail)
+        trace.further[t, 1], trace.further[t, 2] = std * std, TAILS[tail, 0]
         if not learn:
             continue
+        error, y = abs(y - f), _learnt(y, center, target, seen[0])
         _learn_means(seen[0], errors, W, faded, p, g, y, f)
         _learn_corrections(eta, left, lines, k, (y - g[0]) / unit if unit > 0.0 else 0.0)
         target[1], target[2] = (min(target[1], y), max(target[2], y)) if seen[0] > 0 else (y, y)
         target[0] += y
+        if target[1] < target[2]:
+            learn_scale(scale, U, target, error, told)
         for i in range(v.size):
             mu[i] = (y - center - mu[i]) / v[i]
         move(theta, mu[: len(theta)], a)
@@ -237,6 +247,14 @@ def _combine(W, eta, S, left, target, unit, p, g, learn):
 
 
 @compiled
+def _learnt(y, center, target, seen):
+    """y, held within OUTLIER ranges of the targets around these; their mean is the range of equal ones."""
+    extent = target[2] - target[1]
+    most = OUTLIER * (extent if extent > 0.0 else abs(center))
+    return min(max(y, target[1] - most), target[2] + most) if seen >= SETTLED and most > 0.0 else y
+
+
+@compiled
 def _held(f, target):
     """f between the least and the largest target."""
     return min(max(f, target[1]), target[2])
@@ -282,11 +300,3 @@ def _learn_corrections(eta, left, lines, k, e):
         step[j] = (e - step[j]) / v[j]
     move(eta, step, k)
     leave(left, k, v)
-
-
-@compiled
-def _surprise(error, variance):
-    """-log of the density of Student's t: 4 degrees of freedom, mean 0, this variance; 1 in place of 0."""
-    scale = math.sqrt(0.5 * variance) if variance > 0.0 else math.sqrt(0.5)
-    u = error / scale
-    return math.log(scale) + 2.5 * math.log1p(0.25 * u * u) - math.log(0.375)

@@ -37,7 +37,7 @@ from omkl.passes.model import (
     Progress,
     class_scores,
     classify,
-    half_width,
+    density_interval,
     has_std,
     interval_ends,
     score,
@@ -361,10 +361,9 @@ def intervals(model: SavedModel, rows: Rows, share: float | None) -> dict[str, n
     level, calibration = interval_level(model, share), _calibration(model.learner, model.about)
     if isinstance(calibration, Conformal):
         low, high = interval_ends(model.learner, calibration, rows.indptr, rows.indices, rows.values)
-        return {"low": low, "high": high}
-    scores, std = predictions_and_std(model, rows)
-    width = half_width(model.learner.spec, level) * std
-    return {"low": scores - width, "high": scores + width}
+    else:
+        low, high = density_interval(model.learner, level, rows.indptr, rows.indices, rows.values)
+    return {"low": low, "high": high}
 
 
 def _calibration(learner: Learner, about: Mapping[str, Any]) -> Calibration | None:

@@ -63,7 +63,6 @@ class LearnerSpec:
     setup: Text | None = None  # function that chooses its kernels from the pool
     state: dict[str, Resource] = field(default_factory=dict)
     measures: Annotated[list[str], _all_of(REPORTED)] = field(default_factory=list)  # of each round
-    degrees_of_freedom: Annotated[int, "[3, inf)"] | None = None  # of Student's t, whose NLPD it reports
     scales: bool = False  # the features by itself, so that `omkl tune` does not search scale=online
     probabilities: bool = False  # its scores are: of two classes that of +1 less 1/2, of more that of each
     # What must hold between hyperparameters: ``alpha <= beta``, ``eta * lam < 1``

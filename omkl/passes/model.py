@@ -12,6 +12,7 @@ from omkl.engine.stream import MOST_SCORES, Stream, Trace, make_stream, part
 from omkl.passes.conformal import Conformal
 from omkl.passes.learner import Learner
 from omkl.passes.overflow import check_error_sums, check_scores
+from omkl.tasks import WITHIN_95
 
 POINTS = 200
 MOST_ROUNDS = 2**40  # more than anyone will stream
@@ -75,16 +76,22 @@ def variance_of(spec: LearnerSpec, trace: Trace) -> np.ndarray | None:
     return trace.further[:, spec.measures.index("variance")] if has_std(spec) else None
 
 
-def half_width(spec: LearnerSpec, share: float) -> float:
-    """Return how many standard deviations on each side of a prediction hold this share of the density.
+def density_interval(learner: Learner, share: float, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends (n,) of the intervals around rows' predictions that hold this share of the density.
 
-    The density is normal, or Student's t where the learner says so.
+    Raises ValueError for a learner that knows no density.
     """
-    from scipy import stats
+    from scipy import special
 
-    if (degrees := spec.degrees_of_freedom) is None:
-        return float(stats.norm.ppf(0.5 + share / 2.0))
-    return float(stats.t.ppf(0.5 + share / 2.0, degrees) * np.sqrt((degrees - 2.0) / degrees))
+    check_std(learner.spec)
+    trace = _trace_of(learner, rows, np.zeros(len(rows[0]) - 1))
+    told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
+    upper, half = 0.5 + share / 2.0, np.sqrt(np.maximum(told["variance"], 0.0))
+    if (degrees := told.get("degrees")) is None:
+        half = half * special.ndtri(upper)
+    else:  # of the same 95 % interval as the normal density
+        half = half * WITHIN_95 * special.stdtrit(degrees, upper) / special.stdtrit(degrees, 0.975)
+    return trace.score - half, trace.score + half
 
 
 def classify(learner: Learner, *rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -285,6 +285,7 @@ def _of_regression(
     with np.errstate(over="ignore", invalid="ignore"):
         errors = np.square(trace.score - stream.y)
     reported = dict(zip(spec.measures, trace.further.T, strict=True))
+    reported.pop("degrees", None)
     variance = reported.pop("variance", None)
     values, rounds = scores.of_numbers(stream.y, trace.score, variance, left_out, intervals)
     rounds = {"loss": errors, **reported, **rounds}

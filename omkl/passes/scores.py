@@ -334,6 +334,7 @@ def _measured(
             squares = np.square(trace.score - test.y)
         check_error_sums(np.cumsum(squares))
         told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
+        told.pop("degrees", None)
         variance, intervals = told.pop("variance", None), None
         if isinstance(calibration, Conformal):
             intervals = Intervals(calibration.half_widths(test.T, variance), calibration.level)

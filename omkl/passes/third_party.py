@@ -121,7 +121,7 @@ class Estimator:
         if not self.classes:
             has_variance = trace.further[:, 1] >= 0.0
             error = (stream.y - trace.score)[has_variance]
-            trace.further[has_variance, 0] = surprise(error, trace.further[has_variance, 1], None)
+            trace.further[has_variance, 0] = surprise(error, trace.further[has_variance, 1])
         if units is not None:
             in_units(trace, units, given.y, self.spec)
         return trace, seconds

@@ -268,8 +268,10 @@ def test_nlpd_is_that_of_the_targets_in_their_own_units(name, words):
     assert np.flatnonzero(~known).tolist() == ([0, 1] if "online" in words.values() else [])
     error, deviation = (data.y - trace.score)[known], np.sqrt(variance[known])
     logs = stats.norm.logpdf(error, scale=deviation)
-    if degrees := spec.degrees_of_freedom:
-        logs = stats.t.logpdf(error, degrees, scale=deviation * np.sqrt((degrees - 2) / degrees))
+    if "degrees" in spec.measures:
+        degrees = trace.further[known, spec.measures.index("degrees")]
+        scale = deviation * stats.norm.ppf(0.975) / stats.t.ppf(0.975, degrees)
+        logs = stats.t.logpdf(error, degrees, scale=scale)
     assert figures["nlpd"] == pytest.approx(-logs.mean(), rel=1e-9)
     curve = dict(zip(figures["curve"]["t"], figures["curve"]["nlpd"], strict=True))
     assert curve[T] == pytest.approx(T * figures["nlpd"])

@@ -14,7 +14,7 @@ from omkl.cli import main
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.errors import UserError
 from omkl.estimators.arguments import class_name
-from omkl.passes.model import half_width, has_std
+from omkl.passes.model import has_std
 from omkl.passes.one_pass import whole_pass
 from omkl.seeds import learner_seed
 
@@ -44,11 +44,6 @@ def test_the_deviation_of_a_row_is_that_of_the_next_round(name, target):
         model.partial_fit(X[t : t + 1], Y[t : t + 1])
     together = model.predict(X, return_std=True)[1]  # of many rows as of one
     assert together == pytest.approx([model.predict(x[None], return_std=True)[1][0] for x in X])
-
-
-def test_an_interval_holds_its_share_of_the_density():
-    assert half_width(learner_spec("krls_t"), 0.95) == pytest.approx(1.959964, abs=1e-6)
-    assert half_width(learner_spec("auto_regression"), 0.95) == pytest.approx(2.776445 / np.sqrt(2), abs=1e-6)
 
 
 def test_intervals_of_the_command_are_those_of_the_model(tmp_path, capsys):

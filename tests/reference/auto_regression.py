@@ -4,10 +4,10 @@ stored rows, and the means and corrections that combine them."""
 import math
 
 import numpy as np
-from scipy import stats
 
+from .error_scale import ErrorScale, density
 from .expansion import Expansions
-from .krls_t import Tracker
+from .krls_t import JITTER, Tracker
 from .scaled_rows import Members
 from .weights import TINY
 
@@ -51,6 +51,11 @@ class Trackers:
         for known, row in zip(self.rows, rows, strict=True):
             known.append(row)
         return np.array([own.predict(t)[0][0] for own in self.own] or np.zeros(4))
+
+    def variances(self):
+        """Of their outputs, in units of the noise: of a tracker that knows no row, the prior's."""
+        noises = [noise for *_, noise in self.forms]
+        return [own.s2 / own.noise - 1 for own in self.own] or [(1 + JITTER) / noise for noise in noises]
 
     def learn(self, t, y, center, med):
         for own in self.own:
@@ -108,6 +113,8 @@ def auto_regression(X, y, kernels=(), *, size, normalise="none", rng):
     means = [Mean(k, 1e-2, 1 / 50), Mean(k, 1e-3, 1 / 200)]
     corrections = [Correction(k, 30), Correction(k, 1000)]
     q, q_all, L = 0.0, 0.0, np.zeros(4)
+    few = X.shape[1] <= 500
+    scale, y = ErrorScale(), np.array(y, float)  # y: as they are learnt
     for t in range(len(y)):
         gaussians, lines = M.features(t)
         z = [*(len(M.pairs) * gaussians), *(len(M.pairs) * lines)]
@@ -124,8 +131,14 @@ def auto_regression(X, y, kernels=(), *, size, normalise="none", rng):
         g = np.array([first, np.clip(means[1].w @ held, low, high), *moved])
         weights = np.exp(-(L - L.min()) / (2 * q)) if q > 0 else np.ones(4)
         f = np.clip(weights @ g / weights.sum(), low, high)
-        scale = np.sqrt(q / 2) if q > 0 else np.sqrt(0.5)
-        E.record(f, y[t], [], [-stats.t.logpdf(y[t] - f, 4, scale=scale), 2 * scale**2])
+        k_i = [z_i @ own @ z_i for z_i, own in zip(z, S, strict=True)] + trackers.variances()
+        far = np.mean(np.log1p(k_i) / 2)
+        std, degrees = scale.predict(far, gaussians[2], M.rows[1] if few else [], low, high)
+        E.record(f, y[t], [], [density(y[t] - f, std, degrees), std**2, degrees])
+        error = abs(y[t] - f)
+        if t >= 50:
+            most = 10 * (high - low if high > low else abs(center))
+            y[t] = np.clip(y[t], low - most, high + most) if most > 0 else y[t]
         if t:
             q += max(1 / 20, 1 / t) * ((y[t] - f) ** 2 - q)
             q_all += ((y[t] - f) ** 2 - q_all) / t
@@ -141,6 +154,7 @@ def auto_regression(X, y, kernels=(), *, size, normalise="none", rng):
             S[i] = S[i] - np.outer(gain, S[i] @ z[i])
             theta[i] = theta[i] + gain * (y[t] - p[i])
         trackers.learn(t, y, center, M.med)
+        scale.learn(error, y[: t + 1].min(), y[: t + 1].max())
     return E.result()
 
 

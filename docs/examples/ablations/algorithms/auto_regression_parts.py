@@ -9,7 +9,8 @@ from omkl.engine.api import compiled
 @compiled
 def auto_regression_parts(
     stream, F, mean, m2, seen, known, target, errors, theta, P, last, beta, R, late, sigma,
-    Q, V, A, X, kept, ages, width, columns, W, eta, S, left, faded, trace, learn,
+    Q, V, A, X, kept, ages, width, columns, W, eta, S, left, faded,
+    levels, rho, G, behind, quantiles, trace, learn,
     gaussians, linear, drifts, trackers, scaled, corrected,
 ):  # fmt: skip
     """As `auto_regression` (omkl/algorithms); the members left out predict the mean of the targets."""
@@ -22,6 +23,7 @@ def auto_regression_parts(
         keep[i] = not (left_out or (drift > 0 and not drifts) or (on_scaled and not scaled))
     rows_seen, regressions = (mean, m2, seen, known), (theta, P, last, beta, R, late, sigma)
     stored, means = (Q, V, A, X, kept, ages, width, columns), (target, errors, W, faded)
+    corrections, scale = (eta, S, left), (levels, rho, G, behind, quantiles)
     rounds_of_numbers(
-        stream, F, rows_seen, regressions, stored, means, (eta, S, left), trace, learn, keep, corrected
+        stream, F, rows_seen, regressions, stored, means, corrections, scale, trace, learn, keep, corrected
     )
