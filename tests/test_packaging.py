@@ -204,7 +204,7 @@ def test_tables_are_made_of_real_cells(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["tables.py", *words])
     assert tables.main() == 0
     text = (tmp_path / "omkl.md").read_text(encoding="utf-8")
-    assert "`omkl table omkl --reps 2 data=wdbc`" in text
+    assert "`omkl table omkl reps=2 data=wdbc`" in text
     assert f"omkl {omkl.__version__}" in text
     made = Store(tmp_path).cells()
     assert re.search(rf"^{len(made)} cells; learner time of all together \d+ s\.$", text, re.M)

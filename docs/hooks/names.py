@@ -1,7 +1,7 @@
-"""Links that the pages do not spell out: a learner's name in code links to its page.
+"""Links of the site to the pages that a build makes, which the checkout does not have.
 
-A page of docs/ links to a file of results/ as ../results/NAME.md, which is right where the pages are read as
-files. On the site the same link leads to the page that is made from it.
+A learner's name in code links to its page, a command such as `omkl list data` to the page of what it lists. A
+link to a file from which a page is made, such as ../results/NAME.md, leads to that page.
 """
 
 import re
@@ -18,11 +18,24 @@ _CONTENTS = re.compile(r"^```\{toctree\}.*?^```$", re.M | re.S)
 _ENTRY = re.compile(r"[a-z]+")  # a page of docs/ itself
 _ROW = re.compile(r"^\|.*\|$", re.M)
 _ROOT = re.compile(r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING)\.md\)")
+_MADE_FROM = {
+    "notebook.ipynb": "notebook",
+    "references.yaml": "references",
+    "../omkl/store/fields.py": "fields",
+}
+_LISTED = {
+    "omkl list algos": "learners/index",
+    "omkl list data": "datasets",
+    "omkl list measures": "measures",
+    "omkl list papers": "coverage",
+}
 
 
 def _to_site(app: Sphinx, docname: str, source: list[str]) -> None:
     text = _RESULTS.sub(r"](/papers/\1.md\2)", source[0])
     text = _ROOT.sub(lambda match: f"](/{match[1].lower()}.md)", text)
+    for file, page in _MADE_FROM.items():
+        text = text.replace(f"]({file})", f"](/{page}.md)")
     # a mean and its standard deviation stay on one line
     text = _ROW.sub(lambda row: row[0].replace(" ± ", "\u00a0±\u00a0"), text)
     source[0] = _CONTENTS.sub(lambda match: _with_a_page(match[0], Path(app.srcdir)), text)
@@ -38,8 +51,8 @@ def _with_a_page(contents: str, folder: Path) -> str:
     return "\n".join(kept)
 
 
-def _link_learners(app: Sphinx, doctree: nodes.document) -> None:
-    names = {name: f"learners/{name}" for name in learner_names()}
+def _link_names(app: Sphinx, doctree: nodes.document) -> None:
+    names = {name: f"learners/{name}" for name in learner_names()} | _LISTED
     for node in list(doctree.findall(nodes.literal)):
         page = names.get(node.astext())
         inside = node.parent
@@ -58,5 +71,5 @@ def _link_learners(app: Sphinx, doctree: nodes.document) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", _to_site)
-    app.connect("doctree-read", _link_learners)
+    app.connect("doctree-read", _link_names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -60,7 +60,7 @@ def _run_and_report(args: Namespace, words: list[str], sweep: bool) -> int:
     words, by = _taken(words, "by")
     plan = Call(words, typed=args.line).plan(sweep)
     if sweep and not plan.has_choice:
-        print_status(f"nothing is swept, so this is a run: {_SEVERAL}")
+        print_status(f"no setting has several values, so this is a plain run; {_SEVERAL}")
     options = TableOptions(args.sort, args.columns)
     Results.check_options(plan, args.format, options, sweep, by)
     if args.dry_run:
@@ -175,14 +175,14 @@ def figure(args: Namespace, words: list[str]) -> int:
         say_written(drawn.files)
         _say_about(drawn.figure)
         return end_run(drawn.outcome)
-    _refuse(args, "reps algo quick full dry-run", f"figure; figure {args.kind} takes KEY=VALUE words")
+    _refuse(args, "quick full dry-run", f"figure; figure {args.kind} takes KEY=VALUE words")
     measure = None
     if args.kind not in ("confusion", "calibration"):
         words, by = _taken(words, "by")
         measure = by or None
     plan = Call(words, typed=args.line).plan(sweep=True)
     if args.kind == "sweep" and not plan.has_choice:
-        print_status(f"nothing is swept: {_SEVERAL}")
+        print_status(f"no setting has several values; {_SEVERAL}")
     results = Results.to_draw(plan, args.kind, args.line, words, measure)
     _save(results.figure(args.kind, measure), args, plan)
     return OK
@@ -193,12 +193,12 @@ def table(args: Namespace, words: list[str]) -> int:
 
     NAME is PAPER/NUMBER (or PAPER where it has only one); `omkl list papers` shows all names. Cells are
     kept in the store and shared between tables; only missing cells are run. Run an interrupted command
-    again to continue. KEY=VALUE words set store, seed, exec and block; the paper sets everything else.
+    again to continue. Further words set store, seed, exec and block; the paper sets everything else.
 
     examples:
       omkl table bomkl/1 --quick
-      omkl table omkc/3 data=wdbc,sonar_scale --reps 5 --format markdown
-      omkl table bomkl/2 data=german --algo omkc_dd         one more learner, on the same streams
+      omkl table omkc/3 data=wdbc,sonar_scale reps=5 --format markdown
+      omkl table bomkl/2 data=german algo=omkc_dd          one more learner, on the same streams
       omkl table bomkl/1 data=german=my/german.libsvm       the set's own file, checked by its content hash
     """
     from omkl.publications import find_item
@@ -215,7 +215,7 @@ def claims(args: Namespace, words: list[str]) -> int:
     """Check the claims of a paper by numbers.
 
     Cells are kept in the store and shared with the paper's tables; only missing cells are run.
-    KEY=VALUE words set store, seed, exec and block; the paper sets everything else.
+    Further words set store, seed, exec and block; the paper sets everything else.
 
     examples:
       omkl claims omkc --quick
@@ -299,7 +299,7 @@ def report(args: Namespace, words: list[str]) -> int:
 
     papers, settings = [word for word in words if "=" not in word], [word for word in words if "=" in word]
     if not papers:
-        _refuse(args, "reps algo quick full", "report; others take KEY=VALUE words")
+        _refuse(args, "quick full", "report; others take KEY=VALUE words")
     settings, by = _taken(settings, "by")
     if by and papers:
         raise UserError("by= is for a report of KEY=VALUE words")
@@ -439,8 +439,12 @@ def selection_from(args: Namespace, words: list[str]) -> "Selection":
     from omkl.api.paper_results import selection_of
 
     words, data = _taken(words, "data")
-    options = {name: getattr(args, name) for name in ("reps", "algo", "quick", "full")}
-    return selection_of(words, data=data, dry=getattr(args, "dry_run", False), **options)
+    words, algo = _taken(words, "algo")
+    words, reps = _taken(words, "reps")
+    if reps and not (reps.isascii() and reps.isdecimal() and 0 < len(reps) < 7 and int(reps)):
+        raise UserError(f"reps={reps}: must be a whole number from 1 to 999999")
+    options = {"quick": args.quick, "full": args.full, "dry": getattr(args, "dry_run", False)}
+    return selection_of(words, data=data, algo=algo, reps=int(reps) if reps else None, **options)
 
 
 def _taken(words: list[str], key: str) -> tuple[list[str], str]:

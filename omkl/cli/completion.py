@@ -84,12 +84,9 @@ class Completer(BaseCompleter):
         self, *, prefix: str, action: argparse.Action, parser: argparse.ArgumentParser, parsed_args: Any
     ) -> Words:
         """Return the words of an option or a positional argument."""
-        before = prefix[: prefix.rfind(",") + 1]
         match action.dest:
             case "words":
                 return _words(prefix, parsed_args)
-            case "algo":
-                return {f"{before}{name}": "" for name in conf.options("algo")}
             case "topic":
                 return dict.fromkeys([*parsed_args.main.commands, "settings", *conf.options("algo")], "")
             case "name" | "kind" | "paper":
@@ -158,7 +155,7 @@ def _settings(command: str, prefix: str, given: Words) -> dict[str, Any]:
     if command in ("run", "sweep", "report", "figure"):
         settings["by"] = {"help": "measure by which rows are compared, or that a figure shows"}
     if command in ("table", "claims"):
-        settings["data"] = conf.keys("run")["data"]
+        settings |= {key: conf.keys("run")[key] for key in ("data", "reps", "algo")}
     group = next((group for group in conf.GROUPS if prefix.startswith(group)), "")
     if group == "pool":
         kinds = sorted({pool["normalise"] for pool in conf.read_all("pool").values()})

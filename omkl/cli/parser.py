@@ -31,7 +31,7 @@ ENDS = """\
 Options: --version prints the version; --debug shows the traceback of an error.
 Exit codes: 0 ok, 1 something failed, 2 a mistake in the command, 130 Ctrl-C."""
 KEYS = """\
-settings (omkl show prints all of them, with their meaning and domain):
+settings (omkl show KEY=VALUE ... prints what a run with them uses):
   algo=NAME,...      learners (omkl list algos)    algo.KEY=VALUE   their hyperparameters
                      algo=all, 'algo=omkc_*' or algo=budget (omkl list groups): those that fit the data
   algo.NAME.KEY=VALUE, 'algo=NAME(KEY=VALUE,label=TEXT),...'    hyperparameters of one learner
@@ -138,8 +138,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
         default=(),
     ),
     # which part of a paper
-    "reps": _value("N", f"{_PART}at most N repetitions", _count),
-    "algo": _value("A,B", f"{_PART}learners in addition to its own", _names, default=()),
     "quick": _flag(f"{_PART}two repetitions of its small data sets, or of its smallest one if none is small"),
     "full": _flag(
         f"{_PART}all repetitions, also of data sets that otherwise get fewer because they take long"
@@ -183,6 +181,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 AS_WORDS = {  # words that a command takes itself
     "by": "by=MEASURE: the measure by which rows are compared and marked, such as auc or mae; else the error",
     "data": "data=A,B with a paper or a page: these data sets only; data=NAME=FILE gives a set's own file",
+    "reps": "reps=N with a paper: at most N repetitions",
+    "algo": "algo=A,B with a paper: learners in addition to its own",
 }
 SHORT = {"jobs": ["-j"], "quiet": ["-q"]}
 TABLE = "format wide"
@@ -234,7 +234,9 @@ def build_parser() -> "MainParser":
                 sub.add_argument(**{"dest": option.lower(), "metavar": option} | given)
             else:
                 sub.add_argument(*SHORT.get(option, []), f"--{option}", **given)
-        sub.set_defaults(does=does, takes_words="..." in usage, parser=sub, main=parser)
+        sub.set_defaults(
+            does=does, takes_words="..." in usage, parser=sub, main=parser, settings=settings_help
+        )
         parser.groups.setdefault(group, []).append(name)
 
     keys = SEE
@@ -341,8 +343,7 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
     if args.topic in (None, *commands):
         print_result((commands[args.topic] if args.topic else args.main).format_help())
     elif args.topic == "settings":
-        executors = ", ".join(sorted(_executors()))
-        print_result(KEYS.replace("{executors}", executors))  # KEYS has other braces
+        print_result(settings_help())
     elif args.topic in _executors():
         from omkl import conf
         from omkl.config.parameters import parameters, word_text
@@ -363,6 +364,11 @@ def help_(args: argparse.Namespace, words: list[str]) -> int:
             raise UserError(f"unknown command or learner '{args.topic}'{near}; see `omkl --help`")
         print_result(learner_help(name))
     return OK
+
+
+def settings_help() -> str:
+    """Return the help of the settings: what one may change."""
+    return KEYS.replace("{executors}", ", ".join(sorted(_executors())))  # KEYS has other braces
 
 
 def _list_kind(word: str) -> str:

@@ -27,7 +27,7 @@ Below: hyperparameters and kernels as tables and messages print them, and as the
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -278,21 +278,38 @@ def identity(learner: str, params: Mapping[str, Any], pool: Mapping[str, Any] | 
     return json.dumps([learner, params, kernels], sort_keys=True)
 
 
-def value_text(value: Any) -> str:
-    """Return a hyperparameter's value as one would type it, a kernel as ``gaussian(sigma=1)``."""
+def value_text(value: Any, number: Callable[[float], str] | None = None) -> str:
+    """Return a hyperparameter's value as one would type it, a kernel as ``gaussian(sigma=1)``.
+
+    number: the text of a float; None gives all its digits
+    """
     if value is None:
         return "null"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        short = f"{value:.6g}"
-        return short if float(short) == value else repr(value)
+        return (number or _exact)(value)
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{k}={value_text(v)}" for k, v in value.items() if k not in _UNSHOWN)
+        inner = ", ".join(f"{k}={value_text(v, number)}" for k, v in value.items() if k not in _UNSHOWN)
         return f"{value['kind']}({inner})" if "kind" in value and inner else str(value.get("kind", inner))
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(value_text, value))}]"
+        return f"[{', '.join(value_text(one, number) for one in value)}]"
     return str(value)
+
+
+def shown_text(value: Any) -> str:
+    """Return a hyperparameter's value as tables and figures show it: a computed number in three digits."""
+    return value_text(value, _short)
+
+
+def _exact(value: float) -> str:
+    text = f"{value:.6g}"
+    return text if float(text) == value else repr(value)
+
+
+def _short(value: float) -> str:
+    text = f"{value:.6g}"  # what was typed, such as 0.9995, but for its rounding
+    return text if math.isclose(float(text), value, rel_tol=1e-9) else f"{value:.3g}"
 
 
 _PLAIN = re.compile(
@@ -327,8 +344,8 @@ def as_typed(value: Any) -> str:
 
 
 def params_text(params: Mapping[str, Any]) -> str:
-    """Return hyperparameters as ``beta=0.9 delta=0.1``."""
-    return " ".join(f"{name}={value_text(value)}" for name, value in params.items())
+    """Return hyperparameters as tables show them, ``beta=0.9 delta=0.1``."""
+    return " ".join(f"{name}={shown_text(value)}" for name, value in params.items())
 
 
 def word_text(key: str, value: Any) -> str:

@@ -575,7 +575,7 @@ def _suitable(
         return specs  # the first one's own message says why
     for reason, left in reasons.items():
         names = ", ".join(spec.name for spec in left)
-        warnings.warn(f"left out, as {reason}: {names}", stacklevel=2)
+        warnings.warn(f"skipped ({reason}): {names}", stacklevel=2)
     return [spec for spec in specs if spec not in left_out]
 
 

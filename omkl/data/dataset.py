@@ -183,7 +183,7 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     return dataset_of(name, examples, numbers, values.shape[1], task, notes, classes, raw=y)
 
 
-FILLED = "the mean of the rows learnt before"
+FILLED = "the mean of earlier rows"
 
 
 def note_on_gaps(indices: np.ndarray, values: np.ndarray, names: Sequence[str] = ()) -> list[str]:
@@ -193,7 +193,7 @@ def note_on_gaps(indices: np.ndarray, values: np.ndarray, names: Sequence[str] =
         return []
     called = [names[at] if names else f"column {at + 1}" for at in columns.tolist()]
     texts = [f"{name} ({count})" for name, count in zip(called, counts.tolist(), strict=True)]
-    return [f"gaps are filled: those of {shortlist(texts)} are {FILLED}"]
+    return [f"missing values were filled: {shortlist(texts)} with {FILLED}"]
 
 
 def in_rows_of(X: Any, y: Any) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 Methods are compiled functions that stores.py, expansion.py, budgeted.py, gram_matrix.py, features.py and
 stream.py add to the records at import, where no tool finds them. tests/engine/test_methods.py compares them
-with these protocols, of which the table in docs/tutorials/own-learner.md is made.
+with these protocols.
 """
 
 from typing import Any, Protocol

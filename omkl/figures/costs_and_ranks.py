@@ -3,7 +3,6 @@
 And average ranks over data sets: the critical-difference diagram of Demsar (2006), where it says something.
 """
 
-import textwrap
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -128,57 +127,54 @@ def costs_of(summary: "pd.DataFrame", cost: str) -> "pd.DataFrame":
 def pareto(costs: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any) -> Figure:
     """Return error against cost, a panel per data set: a point per learner, and the front that none beats.
 
-    table: as of ``costs_of``, with ``line``, the learners' names. The learners of the front are numbered, and
-    named below each panel; of few learners a legend names all.
+    costs: as of ``costs_of``, with ``line``, the learners' names. The legend names the learners of the
+    fronts, or all where they are few.
     """
     if costs.empty:
         raise UserError("no learner has both an error and a cost")
     sets, left_out = style.first_panels(list(dict.fromkeys(costs["data"])))
     tables = [costs[costs["data"] == data] for data in sets]
-    styles = line_styles(dict.fromkeys(costs["line"]))
-    few = len(styles) <= style.MOST_LINES
+    names = list(dict.fromkeys(costs["line"]))
+    few = len(names) <= style.MOST_LINES
+    if not few:
+        on_fronts = {part["line"].iloc[place] for part in tables for place in _front_of(part)}
+        names = [name for name in names if name in on_fronts]
+    styles = line_styles(names)
     joined = "line: no other learner is better at no more cost"
-    text = join_notes(joined, "" if few else "numbers: the learners on it, named below each panel", left_out)
+    text = join_notes(joined, "" if few else "grey: learners on none of the lines", left_out)
 
     def make() -> "MplFigure":
-        drawn, stacks = style.panels(len(tables), 2.1, columns=3, narrowest=2.0)
-        texts = [
-            _cost_panel(axes, part, cost, styles, few) for (axes,), part in zip(stacks, tables, strict=True)
-        ]
-        across = style.panels_per_row(drawn)
-        width = int(17 * (drawn.get_figwidth() / across - 0.45))
-        for (axes,), data, names in zip(stacks, sets, texts, strict=True):
+        drawn, stacks = style.panels(len(tables), 2.1, columns=2 if len(tables) <= 4 else 3, narrowest=2.0)
+        for (axes,), data, part in zip(stacks, sets, tables, strict=True):
+            _cost_panel(axes, part, cost, styles)
             style.panel_title(axes, str(data), len(tables) == 1)
-            below = textwrap.fill("  ".join(names), width, break_on_hyphens=False).replace("\u00a0", " ")
-            axes.set_xlabel("\n".join(filter(None, (COSTS[cost][1], below))), linespacing=1.25)
-            if below:
-                axes.xaxis.label.set_fontsize(6.5)
-        lines = [axes.get_xlabel().count("\n") for (axes,) in stacks]
-        more_lines = sum(max(lines[row : row + across]) for row in range(0, len(lines), across))
-        drawn.set_figheight(drawn.get_figheight() + 0.12 * more_lines)
-        if few:
-            style.draw_legend(drawn, styles, dots=True)
+            axes.set_xlabel(COSTS[cost][1])
+        style.draw_legend(drawn, styles, dots=True)
         return drawn
 
     return Figure(name, make, len(tables), note=text, **more)
 
 
-def _cost_panel(
-    axes: "Axes", part: "pd.DataFrame", cost: str, styles: Mapping[str, LineStyle], few: bool
-) -> list[str]:
-    """Draw the points of a panel and their front; return the names of the front's numbers."""
+def _front_of(part: "pd.DataFrame") -> list[int]:
+    return front(part["cost"].to_numpy(dtype=float), signed_measures(part))
+
+
+def _cost_panel(axes: "Axes", part: "pd.DataFrame", cost: str, styles: Mapping[str, LineStyle]) -> None:
+    """Draw the points of a panel and their front; those without a style are grey."""
     measure = measure_in(part)
     names = part["line"].tolist()
     x, error = part["cost"].to_numpy(dtype=float), part["error"].to_numpy(dtype=float)
     sign = measure.sign
-    best = front(x, signed_measures(part))
+    best = _front_of(part)
     top = (sign * error).min()
     away = sign * error - top
     reach = max(float(away.max() if len(away) <= _FEW else _FAR * np.median(away)), 0.02 * abs(top))
     # The front is seen but where a cheap learner of it is far worse than all others.
     reach = max(reach, min(float(away[best].max()), 2.5 * reach))
     near = away <= reach
-    (low, high), _ = style.axis_limits(error[near])
+    (_, high), _ = style.axis_limits(error[near])
+    low = float(error[near].min())  # the axis begins near it, not at 0
+    low = low - 0.06 * (high - low) if low < 0 else max(0.0, low - 0.06 * (high - low))
     axes.set_ylim(*(style.current().ylim or (low, high)))
     if sign < 0:  # the better is below, whatever the measure
         axes.invert_yaxis()
@@ -191,33 +187,18 @@ def _cost_panel(
         axes.xaxis.set_minor_formatter("")
     axes.set_ylabel(measure.title)
     axes.plot(x[best], error[best], drawstyle="steps-post", color="#777777", linewidth=0.9, zorder=2.5)
-    dot: dict[str, Any] = {"linestyle": "none", "markeredgewidth": 0}
-    if few:
-        for line, cost_, error_ in zip(names, x, error, strict=True):
-            marker, colour = styles[line].marker or "o", styles[line].colour
-            axes.plot(cost_, error_, label=line, marker=marker, markersize=4.5, color=colour, **dot)
-    else:
-        rest = [place for place in range(len(names)) if place not in best and near[place]]
-        axes.plot(x[rest], error[rest], marker="o", markersize=2.6, color="#b5b5b5", **dot)
-        axes.plot(x[best], error[best], marker="o", markersize=4.0, color=style.COLOURS[0], zorder=4, **dot)
-        for number, place in enumerate(best, 1):
-            if near[place]:
-                at: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7, "zorder": 5}
-                at |= {"annotation_clip": False, "weight": "bold", "color": style.COLOURS[0]}
-                axes.annotate(str(number), (x[place], error[place]), (2.5, 2.5), **at)
+    for place, line in enumerate(names):
+        dot: dict[str, Any] = {"marker": "o", "markersize": 2.6, "color": "#b5b5b5"}
+        if line in styles:
+            dot = {"marker": styles[line].marker or "o", "color": styles[line].colour, "zorder": 4}
+            dot |= {"label": line, "markersize": 4.5}
+        axes.plot(x[place], error[place], linestyle="none", markeredgewidth=0, **dot)
     far = int((~near).sum())
     if far:
         corner: dict[str, Any] = {"ha": "right", "va": "top", "color": style.GREY, "fontsize": 6.5}
         axes.text(
             0.995, 0.995, f"{far} {'above' if sign > 0 else 'below'}", transform=axes.transAxes, **corner
         )
-    if few:
-        return []
-    texts = []
-    for number, place in enumerate(best, 1):
-        value = "" if near[place] else f" ({style.short_number(error[place])}{' ↑' if sign > 0 else ' ↓'})"
-        texts.append(f"{number} {style.in_symbols(names[place])}{value}".replace(" ", "\u00a0"))
-    return texts
 
 
 # ------------------------------------------------------------------ average ranks

@@ -215,6 +215,7 @@ def _draw_pictures(panels: Mapping[str, Pictures]) -> "MplFigure":
     from matplotlib.figure import Figure as MplFigure
 
     filled = [panel.values for panel in panels.values() if panel.values.size]
+    side = max(round(np.sqrt(values.shape[1])) for values in filled)
     limits = {"vmin": min(v.min() for v in filled), "vmax": max(v.max() for v in filled)}
     width = style.current().width or style.PAGE
     columns = min(len(panels), max(1, int(width / 1.8)))
@@ -222,7 +223,8 @@ def _draw_pictures(panels: Mapping[str, Pictures]) -> "MplFigure":
     high = max(-(-len(panel.values) // across) for panel in panels.values())
     rows = -(-len(panels) // columns)
     size = width / columns / across
-    drawn = MplFigure(figsize=(width, rows * (0.25 + 1.25 * size * high)), layout="constrained")
+    shape = (side + _GAP + _TEXT) / (side + 2 * _GAP)  # height over width of a picture with its score
+    drawn = MplFigure(figsize=(width, rows * (0.45 + shape * size * high)), layout="constrained")
     grid = drawn.subplots(rows, columns, squeeze=False)
     every = list(grid.flat)
     for unused in every[len(panels) :]:
@@ -234,7 +236,8 @@ def _draw_pictures(panels: Mapping[str, Pictures]) -> "MplFigure":
         for number, (values, score) in enumerate(zip(panel.values, panel.scores, strict=True)):
             top, left = number // across * tall + _GAP, number % across * wide + _GAP
             sheet[top : top + side, left : left + side] = values.reshape(side, side)
-            text = f"{score:.{panel.digits}f}".replace("-", "−")
+            text = "–" if score != score else f"{round(score, panel.digits) + 0.0:.{panel.digits}f}"
+            text = text.replace("-", "−")
             axes.text(left + side / 2, top + side, text, ha="center", va="top", fontsize=6)
         axes.imshow(sheet, cmap="gray_r", interpolation="nearest", **limits)
         axes.set_axis_off()

@@ -234,7 +234,8 @@ class Figure:
 
         The title and the note are said by the page.
         """
-        with in_style(replace(current(), title=False)):
+        width = current().width or (PAGE if self.panels == 1 else None)  # as wide as the page shows it
+        with in_style(replace(current(), title=False, width=width)):
             drawn = self.draw()
         file = io.StringIO()
         with drawing_settings(**{"svg.hashsalt": which}):
@@ -507,6 +508,8 @@ def short_number(value: float) -> str:
 
 def plain_number(value: float) -> str:
     """Return a number of an axis without an exponent: ``0.6``, ``10,000``."""
+    if 0 < abs(value) < 1e-6:
+        return f"{value:.3g}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6f}".rstrip("0").rstrip(".")
 
 

@@ -1,12 +1,13 @@
 """A measure over hyperparameters: lines over one number, heat maps over two, else a dot for each setting."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.parameters import value_text
+from omkl.config.parameters import shown_text
 from omkl.errors import UserError
 from omkl.figures import style
 from omkl.figures.style import Figure, LineStyle, join_notes, line_styles, symbol
@@ -24,6 +25,7 @@ WIDE = 30.0  # ratio of values from which on an axis is logarithmic
 FEW_BANDS = 4  # learners of a panel up to which each has a band
 MOST_DOTS = 30
 REACH = 3.0  # of a scale of colours, in distances of the median value from the best
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _POINTS = ("panel", "x", "line", "y_mean", "y_std", "is_yardstick", "reps", "order")  # columns
 
 
@@ -208,14 +210,15 @@ def _number_axis(axes: "Axes", values: list[float], log: bool) -> None:
     places = np.log(values) if log else np.asarray(values, dtype=float)
     width = style.panel_width(axes) - 0.5
     letter = 0.062 / max(width, 0.6) * (places[-1] - places[0])
+    texts = dict(zip(values, tick_texts(values), strict=True))
     shown: list[float] = []
     last = -np.inf
     for value, place in zip(values, places, strict=True):
-        if place - last >= letter * (1.5 + len(value_text(value))):
+        if place - last >= letter * (1.5 + len(texts[value])):
             shown.append(value)
             last = place
     axes.xaxis.set_major_locator(FixedLocator(shown))
-    axes.xaxis.set_major_formatter(FixedFormatter([value_text(float(value)) for value in shown]))
+    axes.xaxis.set_major_formatter(FixedFormatter([texts[value] for value in shown]))
     axes.xaxis.set_minor_locator(NullLocator())
 
 
@@ -424,11 +427,12 @@ def _heat_map(axes: "Axes", part: _Map, ends: tuple[float, float]) -> Any:
     axes.grid(False)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    step = -(-len(columns) // 8), -(-len(rows) // 10)
+    room = max(style.panel_width(axes) - 0.7, 0.6)
+    letters = 1.5 + max(map(len, columns), default=0)
+    step = max(1, math.ceil(0.062 * letters * len(columns) / room)), -(-len(rows) // 10)
     axes.set_xticks(np.arange(0, len(columns), step[0]) + 0.5, columns[:: step[0]])
     axes.set_yticks(np.arange(0, len(rows), step[1]) + 0.5, rows[:: step[1]])
     row, column = np.unravel_index(np.nanargmin(part.measure.sign * mean), mean.shape)
-    room = style.panel_width(axes) - 0.7
     digits = max(1, 2 - int(np.floor(np.log10(max(np.nanmedian(np.abs(mean)), 1e-9)))) - 1)
     if room / len(columns) >= 0.062 * (digits + 2.5) and len(rows) <= 12:
         for (i, j), value in np.ndenumerate(mean):
@@ -457,10 +461,16 @@ def matrix(part: "pd.DataFrame", axes: Iterable[str], column: str) -> tuple[np.n
     grid = np.full((len(rows), len(columns)), np.nan)
     for x, y, value in zip(across, down, part[column], strict=True):
         grid[0 if np.isnan(y) else rows.index(y), 0 if np.isnan(x) else columns.index(x)] = value
-    to_text: Callable[[list[float]], list[str]] = lambda values: [  # noqa: E731
-        "" if np.isnan(value) else value_text(float(value)) for value in values
-    ]
-    return grid, to_text(rows), to_text(columns)
+    return grid, tick_texts(rows), tick_texts(columns)
+
+
+def tick_texts(values: Sequence[float]) -> list[str]:
+    """Return the texts of swept numbers on an axis, powers of ten where all are and reach far; "" for NaN."""
+    powers = [math.log10(value) if value > 0 else math.nan for value in values]
+    decades = len(powers) > 1 and all(power.is_integer() for power in powers)
+    if decades and max(map(abs, powers)) > 2:
+        return [f"10{str(round(power)).translate(_RAISED)}" for power in powers]
+    return ["" if np.isnan(value) else shown_text(float(value)) for value in values]
 
 
 def robust_range(values: np.ndarray, sign: float = 1.0) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from omkl.reports.captions import some
 from omkl.reports.results_table import NO_TEST
 from omkl.reports.rows import Row
 from omkl.reports.table import COMMAND, Records, Table
+from omkl.reports.table_cells import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,22 +27,31 @@ def with_details(
 ) -> Table:
     """Return a table of results with what opens below each row; rows: those of its summary.
 
-    name: of the table's file    names: paths of the user's files by data set. Why rows have no mark is said
-    below the table, and which rows have no cell yet; the other terms open; its warnings are the page's.
+    name: of the table's file    names: paths of the user's files by data set. Beside a learner's label is the
+    name that one types. Why rows have no mark is said below the table, and which rows have no cell yet; the
+    other terms open; its warnings are the page's.
     """
+    at = next((at + 1 for at, column in enumerate(table.columns) if column.name == "learner"), None)
     detailed, missing = [], []
     for row, table_row in zip(rows, table.rows, strict=True):
         named = dict(zip((column.name for column in table.columns), map(str, table_row.cells), strict=True))
         if not row.cells:
             missing.append(f"{named.get('learner', row.learner)} on {row.data}")
             continue
+        if at is not None:
+            table_row = replace(table_row, cells=[*table_row.cells[:at], row.learner, *table_row.cells[at:]])
         note = table.notes[table_row.refs[0] - 1] if table_row.refs else ""
         detailed.append(replace(table_row, about=about(row, cells, names, note)))
     terms = [(term, text) for term, text in table.terms if term != NO_TEST]
     findings = [f"{term.capitalize()}: {text}." for term, text in table.terms if term == NO_TEST]
     if missing:
         findings.append(f"{counted(len(missing), 'row')} without a finished cell: {some(missing)}.")
-    return replace(table, name=name, rows=detailed, terms=terms, findings=[*findings, *table.findings])
+    columns = table.columns
+    if at is not None:
+        columns = [*columns[:at], Column("typed", "name", "left"), *columns[at:]]
+        terms = [*terms, ("name", "of the learner, as algo= takes it")]
+    findings = [*findings, *table.findings]
+    return replace(table, name=name, columns=columns, rows=detailed, terms=terms, findings=findings)
 
 
 def plain_table(name: str, records: Records, abouts: Sequence[About] = (), **more: Any) -> Table:

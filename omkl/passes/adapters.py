@@ -446,7 +446,7 @@ def _is_fitted(model: Any) -> bool:
 
 
 _LOOKS = (
-    "has no partial_fit, and what it makes of a row depends on the values of the rows that it is fitted on; "
+    "has no partial_fit, and fitting it on all rows would leak later rows; "
     "omkl.refit(...) fits the whole pipeline again as rows come"
 )
 

@@ -1,10 +1,9 @@
 """A paper's claims, each checked: holds on k of n data sets, with the numbers.
 
 A check, one function per kind, is found by its name. It takes the rows of one data set and the claim's
-options in conf/paper, and returns what it finds there (YES, NO, SAME or UNKNOWN) and the numbers that show
-it. Two rows are compared over the permutations that both have run, by a paired t-test at 5 %, not corrected
-for the number of tests. With fewer than five of them, or passes in file order, the means decide where they
-differ by more than what is practically equal.
+options in conf/paper, and returns YES, NO, SAME or UNKNOWN, and the numbers that show it. Two rows are
+compared over the permutations that both have run, by a paired t-test at 5 %, not corrected for the number of
+tests. With fewer than five, or in file order, the means decide, beyond what is practically equal.
 """
 
 import itertools
@@ -16,7 +15,7 @@ import numpy as np
 
 from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
-from omkl.publications.compare import Compared, compare_rows
+from omkl.publications.compare import Compared, are_few, compare_rows
 from omkl.publications.paper import Item, Paper, as_list, needed_share
 from omkl.publications.paper_tables import TableResult, not_tuned, unfinished
 from omkl.publications.selection import Selection, plans_of
@@ -35,9 +34,9 @@ if TYPE_CHECKING:
     from omkl.runs.runner import Outcome
 
 OTHERS = "others"  # in place of labels: all other rows of the runs
-SHORT = 0.01  # seconds: shorter times are mostly what a call costs, and decide nothing
-DIGITS = 12  # the most that tell two numbers apart
+SHORT, DIGITS = 0.01, 12  # seconds below which a time decides nothing; the most that tell two numbers apart
 YES, NO, SAME, UNKNOWN = "holds", "does not hold", "no difference", "undecided"
+TOO_FEW = "too few to say"  # the verdict of a selection with fewer permutations than a test needs
 _ON_EXCEPTIONS = {YES: NO, NO: YES, SAME: YES}  # where a claim says that it does not hold
 _MARKS = {YES: "", NO: " (no)", SAME: " (=)", UNKNOWN: " (?)"}
 _FORMS = {"mistake_pct": (".{}f", 2, " %"), "seconds": ("#.{}g", 3, " s"), "top_weight": (".{}f", 3, "")} | {
@@ -51,8 +50,8 @@ Answer = tuple[str, str]
 class Pair(NamedTuple):
     """Two rows compared.
 
-    sign: -1 where the left is better, 1 where it is worse, 0 where they do not differ, None where nothing can
-    be said    left, right: labels    a, b: means    p: of the paired t-test, NaN without one
+    sign: -1 left is better, 1 worse, 0 no difference, None unknown    left, right: labels    a, b: means
+    p: of the paired t-test, NaN without one
     """
 
     sign: int | None
@@ -482,7 +481,7 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
             lacks = str(error)
         warnings = _warnings(compared, command, f"`omkl tune {paper.name}`", bool(answers))
         lacks = lacks or _why_none(compared)
-        checks.append(_Check(item, answers, lacks, warnings))
+        checks.append(_Check(item, answers, lacks, warnings, are_few(compared, selection)))
     terms = [text for text, needed in _TERMS.items() if any(map(needed, paper.claims.values()))]
     warnings = list(dict.fromkeys(warning for check in checks for warning in check.warnings))
     return TableResult(_table([check.row() for check in checks], terms, warnings, command), outcome)
@@ -492,13 +491,14 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
 class _Check:
     """A claim with its answers by data set.
 
-    lacks: why there are none    warnings: on the cells of its rows
+    lacks: why there are none    warnings: on the cells of its rows    few: as of `are_few`
     """
 
     item: Item
     answers: Mapping[str, Answer]
     lacks: str
     warnings: list[str]
+    few: bool = False
 
     def row(self) -> dict[str, Any]:
         """Return the claim's row as plain values."""
@@ -521,7 +521,7 @@ class _Check:
             "said of": sets,
             "holds on": decided.count(YES),
             "of": len(decided),
-            "verdict": verdict(sets, on_others, on_exceptions),
+            "verdict": TOO_FEW if self.few and decided else verdict(sets, on_others, on_exceptions),
             "numbers": "; ".join(texts) or self.lacks,
             "incomplete": "; ".join(self.warnings),
         }

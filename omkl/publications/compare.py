@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import learner_specs
 from omkl.config.plan_notes import notes_on_learners
-from omkl.data.orders import rounds_of
+from omkl.data.orders import is_one_order, rounds_of
 from omkl.errors import UserError, show, suggest
 from omkl.paths import extensions, published_folder
 from omkl.publications.paper import Item, Paper, Run, as_list
-from omkl.publications.selection import PaperPlans
+from omkl.publications.selection import PaperPlans, Selection
 from omkl.reports.rows import ReportPlan, Row, identities, identity, rounds_text
-from omkl.reports.statistics import ALPHA, welch
+from omkl.reports.statistics import ALPHA, LEAST_COMMON, welch
 from omkl.reports.summary import summary_of_rows
 
 if TYPE_CHECKING:
@@ -124,6 +124,13 @@ class Compared:
     whole: "pd.DataFrame"
     notes: list[str] = field(default_factory=list)
     verdicts: list[str] = field(default_factory=list)
+
+
+def are_few(compared: Compared, selection: Selection) -> bool:
+    """Return whether the selection leaves fewer permutations than a test needs where there are more."""
+    cut = selection.quick or (selection.reps or LEAST_COMMON) < LEAST_COMMON
+    rows = zip(*(compared.summary[name] for name in ("order", "data", "asked")), strict=True)
+    return cut and any(asked < LEAST_COMMON and not is_one_order(order, data) for order, data, asked in rows)
 
 
 def compare_rows(

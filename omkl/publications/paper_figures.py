@@ -15,7 +15,7 @@ from omkl.figures.matrices import Pictures, pictures
 from omkl.figures.style import Figure, current, symbol
 from omkl.figures.sweeps import sensitivity, sensitivity_table
 from omkl.publications.compare import Compared, compare_rows
-from omkl.publications.paper import Item, Paper
+from omkl.publications.paper import Item, Paper, as_list
 from omkl.publications.selection import Selection, plans_of
 from omkl.reports import captions
 from omkl.reports.measures import learners_of
@@ -88,8 +88,12 @@ def selected(compared: Compared) -> Compared:
     """Return the rows that a figure shows, with its title. Raises UserError where none has finished."""
     item = compared.item
     pool, yardsticks = item.options.get("pool"), item.options.get("yardsticks", True)
+    sets = as_list(item.options.get("data", ()))
     keep = [
-        not missing and (pool is None or row.pool in (None, pool)) and (yardsticks or not row.is_yardstick)
+        not missing
+        and (not sets or row.data in sets)
+        and (pool is None or row.pool in (None, pool))
+        and (yardsticks or not row.is_yardstick)
         for row, missing in zip(compared.rows, compared.summary["missing"], strict=True)
     ]
     rows, summary = list(itertools.compress(compared.rows, keep)), compared.summary[keep]
@@ -204,8 +208,10 @@ def digits(item: Item) -> Figure:
     found = novelties()
     shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}
     panels = {name: Pictures(p.images, (1000 * p.scores).tolist(), digits=1) for name, p in shown.items()}
+    if found.first.rows[:1].tolist() == [0]:  # f is 0 before anything is stored: not a score of the digit
+        panels["first margin errors"].scores[0] = float("nan")
     share = 100 * found.fraction
-    note = f"below each: 1000 (f(x) − ρ) · {share:.2f} % of the pass novel · {found.seconds:.2g} s"
+    note = f"below each: 1000 (f(x) − ρ), – before anything was stored · {share:.2f} % of the pass novel"
     return pictures(panels, title=item.titled(), note=note)
 
 

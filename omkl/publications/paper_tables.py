@@ -34,8 +34,8 @@ _PUBLISHED = [
     ("diff", "ours minus published, in published standard deviations; of seconds the ratio published / ours"),
     (
         VERDICTS,
-        "= mistakes and #SV lie within two published standard deviations, and Welch's t-test (5 %) does not "
-        "reject them, ≈ it does, ≠ they lie further away",
+        "=: mistakes and #SV lie within two published standard deviations, and Welch's t-test (5 %) does not "
+        "reject them; ≈: it does; ≠: they lie further away",
     ),
 ]
 _WITHOUT = "no sd"
@@ -80,7 +80,10 @@ def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> Ta
     work = plans_of(paper, [item], selection)
     outcome = work.run(**how)
     compared = compare_rows(paper, item, work, outcome, selection.command("table", item.name))
-    return TableResult(KINDS[item.kind](compared), outcome, compared.title)
+    table = KINDS[item.kind](compared)
+    if paper.instead and not compared.verdicts:
+        table = replace(table, findings=[paper.instead, *table.findings])
+    return TableResult(table, outcome, compared.title)
 
 
 def _table(compared: Compared, table: Table, name: str, flat: "pd.DataFrame", **more: Any) -> Table:

@@ -45,10 +45,10 @@ class Selection:
         for word in self.words:
             key = word.partition("=")[0]
             if key.partition(".")[0] not in _WORDS:
-                near = suggest(key, ["data=", "--reps", "--algo"])
+                near = suggest(key, ["data", "reps", "algo"])
                 raise UserError(
                     f"{word}: the paper's conf sets this; you can set {', '.join(_WORDS)}"
-                    + (near or ", choose data=, and give the options --reps, --algo")
+                    + (near or ", and choose data=, reps= and algo=")
                 )
 
     @property
@@ -65,9 +65,9 @@ class Selection:
         """Return the command that makes this part of a table, figure or claims (``verb``) again."""
         words = ["omkl", verb, name]
         words += [f"--{option}" for option in ("quick", "full") if getattr(self, option)]
-        words += ["--reps", str(self.reps)] if self.reps else []
+        words += [f"reps={self.reps}"] if self.reps else []
         words += [f"data={','.join(self.data)}"] if self.data else []
-        words += ["--algo", ",".join(self.learners)] if self.learners else []
+        words += [f"algo={','.join(self.learners)}"] if self.learners else []
         return shlex.join(words + [word for word in self.words if word.startswith("seed=")])
 
 

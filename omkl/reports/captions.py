@@ -12,6 +12,7 @@ import numpy as np
 
 from omkl.errors import counted, quoted
 from omkl.reports.rows import Parts, alike
+from omkl.reports.table_cells import INFLATED
 from omkl.store.fields import with_extra
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def origin_warnings(cells: "pd.DataFrame", timed: bool = True) -> list[str]:
         *_mixed(cpus, counts, "seconds were measured on different CPUs"),
         *mixed,
         *_crowded(origins, jobs[origins.of], cores[origins.of], 1.0, "with {} on {}", "worker"),
-        *_crowded(origins, origins.load, cores[origins.of], CROWDED, "under a load of {} on {}"),
+        *_crowded(origins, origins.load, cores[origins.of], CROWDED, "while the load was {} on {}"),
     ]
 
 
@@ -225,7 +226,7 @@ def _crowded(
     count, total = len(over), int((origins.of >= 0).sum())
     load = counted(int(busy[worst]), noun) if noun else f"{busy[worst]:g}"
     ran = text.format(load, counted(int(cores[worst]), "core"))
-    return [f"seconds may be too long: {count} of {total} cells ran {ran}"]
+    return [f"{INFLATED}: {count} of {total} cells ran {ran}"]
 
 
 def _mixed(values: list[Any], counts: list[int], text: str) -> list[str]:

@@ -80,8 +80,8 @@ class Ranks:
         n, k = self.each.shape
         if not self.tells:
             return (
-                f"Average ranks over {n} data sets: {averages}. These are too few sets to tell {k} "
-                f"learners apart by their ranks (Nemenyi CD {self.cd:.2f})."
+                f"Average ranks over {n} data sets: {averages}. There are too few data sets to distinguish "
+                f"{k} learners by rank (Nemenyi CD {self.cd:.2f})."
             )
         groups = "; ".join(_group(group, k) for group in self.groups) or "none"
         return f"Ranks: {averages} ({self.caption()}). Not significantly different: {groups}."
@@ -170,11 +170,12 @@ def ranks_of(values: "pd.DataFrame", alpha: float = ALPHA, left_out: Iterable[st
 
 # ------------------------------------------------------------------ one learner against each of the others
 
+_HOLM = "p (Holm)"  # shown where there are enough data sets for a value below ALPHA
 _TERMS = [
     ("rank", "average over the data sets, 1 for the best of each"),
     ("sets", "data sets where the first learner is better, practically equal, worse"),
     (
-        "p (Holm)",
+        _HOLM,
         "of Wilcoxon's signed-rank test over the data sets, two-sided, corrected for all rows",
     ),
     (
@@ -196,6 +197,7 @@ def comparison(ranks: Ranks, first: str = "") -> Table:
     # in units of what is practically equal
     scaled = (ranks.values[others].sub(ranks.values[first], axis=0)).div(ranks.equal, axis=0)
     p_values = holm(signed_rank(scaled.to_numpy(float).T))
+    can_differ = 2.0 ** (1 - len(scaled)) * len(others) < ALPHA  # the least p-value, corrected
     records: list[dict[str, object]] = []
     shown = []
     for name, p in zip(others, p_values.tolist(), strict=True):
@@ -211,12 +213,15 @@ def comparison(ranks: Ranks, first: str = "") -> Table:
                 "learner": name,
                 "rank": f"{ranks.average[name]:.2f}",
                 "sets": ":".join(map(str, sets)),
-                "p (Holm)": f"{p:.3f}",
+                _HOLM: f"{p:.3f}",
                 "P(better)": f"{better:.2f}",
                 "P(equal)": f"{equal:.2f}",
                 "P(worse)": f"{worse:.2f}",
             }
         )
+    terms = [term for term in _TERMS if term[0] != _HOLM or can_differ]
+    if not can_differ:
+        shown = [{name: text for name, text in row.items() if name != _HOLM} for row in shown]
     subject = f"{first} (rank {ranks.average[first]:.2f})"
     title = f"{subject} against each of the others, over {len(scaled)} data sets"
-    return Table.of(records, shown, title=title, terms=_TERMS)
+    return Table.of(records, shown, title=title, terms=terms)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl import conf
-from omkl.config.parameters import SCALING, params_text, value_text
+from omkl.config.parameters import SCALING, params_text, shown_text
 from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
@@ -94,7 +94,7 @@ def _add_settings(columns: Columns, rows: list[dict[str, Any]], names: list[str]
     columns.add("learner", "learner", [row["label"] for row in rows], "left")
     columns.add("algo", "algo", [row["algo"] for row in rows], "left", usual=False)
     for name in names:
-        values = [value_text(row["params"][name]) if name in row["params"] else MISSING for row in rows]
+        values = [shown_text(row["params"][name]) if name in row["params"] else MISSING for row in rows]
         columns.add(f"algo.{name}", name, values)
     settings = [_settings(row, names) for row in rows]
     columns.add("settings", "settings", settings, "left", usual=any(settings))
@@ -355,7 +355,10 @@ def measures_table(summary: "pd.DataFrame", cells: "pd.DataFrame") -> Table:
     """Return the table of all measures that the rows of a summary have."""
     shown = [name for name in _OF_TASKS if summary[f"{name}_mean"].notna().any()]
     words = [*map(word_of, shown), *(("f1",) if summary["class_f1"].notna().any() else ())]
-    chosen = TableOptions(columns=("data", "pool", "learner", "settings", *words)).chosen(full_table(summary))
+    table = full_table(summary)
+    usual = {word_of(column.name) for column in table.columns if column.usual}
+    names = [name for name in ("data", "pool", "learner", "settings") if name in usual]
+    chosen = TableOptions(columns=(*names, *words)).chosen(table)
     return replace(chosen, terms=terms_of(chosen, summary, cells), records={})
 
 
@@ -461,8 +464,7 @@ def _terms_of_marks(
         if all(map(is_one_order, done["order"], done["data"])):
             yield NO_TEST, "all repetitions have one order, so that nothing is tested or marked"
         else:
-            few = f"fewer than {LEAST_COMMON} {repetitions} with the best row of the data set"
-            yield NO_TEST, f"rows that share {few} have no mark"
+            yield NO_TEST, f"fewer than {LEAST_COMMON} {repetitions} are too few to say which row is better"
 
 
 def _meanings(repetitions: str) -> dict[str, str]:

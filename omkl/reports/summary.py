@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.config.kernel_kinds import kernel_pool
-from omkl.config.parameters import params_text, value_text
+from omkl.config.parameters import params_text, shown_text, value_text
 from omkl.data.orders import is_one_order
 from omkl.reports import captions
 from omkl.reports.captions import Origins
@@ -334,7 +334,7 @@ def top_kernels(row_groups: Parts, count: int, cells: "pd.DataFrame") -> list[st
 
 def _kernel_text(kernel: Mapping[str, Any]) -> str:
     usual = (("scale", 1.0), ("coef0", 0.0))
-    return value_text({name: value for name, value in kernel.items() if (name, value) not in usual})
+    return shown_text({name: value for name, value in kernel.items() if (name, value) not in usual})
 
 
 # -------------------------------------------------------------------- the grid of a sweep
@@ -442,7 +442,7 @@ def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: Repor
             if min(inside) > signed_measure(row) and _continues(expected, row["algo"], axis, value, larger):
                 end, others = ("largest", "larger") if larger else ("smallest", "smaller")
                 remarks.append(
-                    f"{row['label']} on {row['data']}: the best {axis}, {value_text(value)}, is the {end} of "
+                    f"{row['label']} on {row['data']}: the best {axis}, {shown_text(value)}, is the {end} of "
                     f"its grid; try {others} values too"
                 )
     return remarks

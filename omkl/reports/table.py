@@ -14,6 +14,7 @@ from warnings import warn
 from omkl.errors import UserError, suggest
 from omkl.reports.table_cells import (
     GAP,
+    INFLATED,
     MARK_NAMES,
     MARKS,
     MISSING,
@@ -44,6 +45,8 @@ TOGETHER = 20  # lines up to which a data set stays on one page
 FEW = 4  # data sets that a caption names
 VERDICTS = "verdict"  # the term of a paper's verdicts
 NOTED = ("best", "near", VERDICTS, "diff")  # terms that readers of a paper need
+_COMMENTED = {"best": "bold", "near": "italics"}  # how the comment calls the marks
+_SELDOM = ("reps", "seconds", "seconds_published", "seconds_ratio")  # columns that LaTeX leaves out
 _IN_NOTEBOOK = 6  # columns of a table that a notebook shows
 _ABSENT = ("INCOMPLETE", "FAILED")  # warnings of what the numbers lack, which readers of a paper must see
 _GAP = 4.0  # points at either side of a column
@@ -193,7 +196,7 @@ def check_format(fmt: str) -> None:
 def _terminal(table: Table) -> str:
     width = WIDTH.get()
     tables = [_fitted(one, width) for one in (table, *table.also)]
-    terms = _named(_explained(tables, "no room; --wide shows all columns"), "text")
+    terms = _named(_explained(tables, "hidden to fit the terminal; --wide shows them"), "text")
     blocks = [filled(table.shared)] if table.shared else []
     blocks += ["\n".join(filter(None, (filled(one.title), _body(one, width)))) for one in tables]
     wide = max((len(term) for term in (*dict(terms), *["note"] * bool(table.about))), default=0)
@@ -368,8 +371,8 @@ def _latex(table: Table) -> str:
     """Return table environments, a longtable for more than LONG lines; needs UTF-8 input for accents.
 
     It is for submission: what the marks mean is a note below the table, and what its readers must know of
-    missing numbers. All else is a comment: the command, what made the cells, what the columns mean.
-    Repetitions are a column only where the reader asked for it. A list is a bare tabular.
+    missing numbers. The comment above has the command, what made the cells, what columns and marks mean.
+    Repetitions and seconds are columns only where the reader asked for them. A list is a bare tabular.
     """
     table = replace(table, also=[_printed(one) for one in table.also])
     table = _printed(table)
@@ -379,7 +382,7 @@ def _latex(table: Table) -> str:
         return about + "\n".join(_tabular(table)) + "\n" + below
     tables = (table, *table.also)
     long = any(len(one.rows) > LONG for one in tables)
-    remarks = [f"{term}: {text}" for term, text in table.terms if term not in NOTED]
+    remarks = [f"{_COMMENTED.get(term, term)}: {text}" for term, text in table.terms]
     seen = [warning for warning in table.warnings if warning.startswith(_ABSENT)]
     unseen = [f"! {warning}" for warning in table.warnings if warning not in seen]
     texts = [
@@ -395,10 +398,15 @@ def _latex(table: Table) -> str:
 
 
 def _printed(table: Table) -> Table:
-    """Return a table as a paper prints it: without repetitions, unless the reader asked for them."""
-    return table.only(
-        [at for at, column in enumerate(table.columns) if column.name != "reps" or "reps" in table.chosen]
-    )
+    """Return a table as a paper prints it: without repetitions and seconds, unless they were asked for."""
+    dropped = {name for name in _SELDOM if name.partition("_")[0] not in table.chosen}
+    kept = [at for at, column in enumerate(table.columns) if column.name not in dropped]
+    printed = table.only(kept)
+    if len(kept) == len(table.columns) or "seconds" not in dropped:
+        return printed
+    terms = [(term, text) for term, text in table.terms if term != "seconds"]
+    warnings = [text for text in table.warnings if not text.startswith(INFLATED)]
+    return replace(printed, terms=terms, warnings=warnings)
 
 
 def _comments(texts: Sequence[str]) -> str:
@@ -517,7 +525,8 @@ def _latex_cell(cell: str | Spread, column: Column, pair: bool, row: TableRow) -
         return r"\multicolumn{2}{c}{--}"
     texts = [cell.mean] + [cell.std] * cell.varies if isinstance(cell, Spread) else [cell]
     mark = cell.mark if isinstance(cell, Spread) else ""
-    texts = [MARKS["latex"][mark].format(escape(text)) for text in texts]
+    texts = [escape(text) for text in texts]
+    texts[0] = MARKS["latex"][mark].format(texts[0])
     return rf"\multicolumn{{2}}{{r}}{{{texts[0]}}}" if pair and len(texts) == 1 else " & ".join(texts)
 
 

@@ -24,6 +24,7 @@ NARROW = 26  # characters to which the text of a column may be wrapped, whatever
 WRAPPED = ("learner", "pool", "settings", "kernel", "verdict")  # columns whose text may take several lines
 Rule = Literal["data", "yardsticks"]
 Mark = Literal["", "best", "near"]  # near: not significantly worse than the best
+INFLATED = "times may be inflated"  # how a warning of a busy machine begins
 # What a marked cell looks like, in text, Markdown and LaTeX.
 MARKS: dict[str, dict[Mark, str]] = {
     "text": {"": "  {}", "best": "* {}", "near": "~ {}"},

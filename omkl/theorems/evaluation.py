@@ -121,7 +121,7 @@ def _row(
     observed: np.ndarray,
     case: Case,
 ) -> dict[str, Any]:
-    from omkl.config.parameters import params_text, value_text
+    from omkl.config.parameters import params_text, shown_text
 
     kernels = case.batch.kernels
     mean = float(observed.mean()) if len(observed) else None
@@ -131,7 +131,7 @@ def _row(
         ratio = min((b / o for b, o in zip(bound.values, observed, strict=True) if o > 0.0), default=None)
 
     def name_of(kernel: dict[str, Any]) -> str:
-        return value_text({k: v for k, v in kernel.items() if (k, v) not in (("scale", 1.0), ("coef0", 0.0))})
+        return shown_text({k: v for k, v in kernel.items() if (k, v) not in (("scale", 1.0), ("coef0", 0.0))})
 
     kernel = None if bound.kernel is None else "mean of all"
     if bound.kernel not in (None, MEAN):

@@ -154,10 +154,21 @@ document.addEventListener("click", (event) => {
     document.documentElement.dataset.theme = dark ? "light" : "dark";
   }
 });
+// What is wider than its place scrolls, and says so while there is more at the right.
+function setUpHint(part) {
+  const hint = element("p", { class: "wider" }, "more at the right: scroll →");
+  const look = () => (hint.hidden = part.scrollLeft + part.clientWidth >= part.scrollWidth - 1);
+  part.before(hint);
+  part.addEventListener("scroll", look);
+  new ResizeObserver(look).observe(part);
+  look();
+}
+
 addEventListener("beforeprint", () => $$("details").forEach((one) => (one.open = true)));
 
 document.documentElement.classList.add("js");
 $("nav details").open = matchMedia("(min-width: 60rem)").matches; // it would fill a phone's screen
+$$(".scroll, .plot").forEach(setUpHint);
 unpack("data").then((tables) => {
   for (const [id, entry] of Object.entries(tables)) setUpTable($(`#${id}`), entry);
   document.documentElement.dataset.ready = "1";

@@ -319,13 +319,21 @@ def test_the_examples_of_help_are_valid(capsys):
 
 
 def test_without_words_commands_say_what_they_show(place, capsys):
-    for command, said in (("show", "these are the defaults"), ("status", "`omkl run` without words")):
-        assert main([command]) == 0
-        assert said in capsys.readouterr().err
-        assert main([command, "algo=arow"]) == 0
-        assert capsys.readouterr().err == ""
+    assert main(["status"]) == 0
+    assert "`omkl run` without words" in capsys.readouterr().err
+    assert main(["status", "algo=arow"]) == 0
+    assert capsys.readouterr().err == ""
     assert main(["status", "store=elsewhere"]) == 0
     assert "`omkl run` without words other than store=" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("topic", ["settings", "auto"])
+def test_show_prints_the_help_of_settings_and_of_a_learner(topic, capsys):
+    assert main(["help", topic]) == 0
+    said = capsys.readouterr()
+    assert main(["show", *([] if topic == "settings" else [topic])]) == 0
+    assert capsys.readouterr() == said
+    assert 10 < said.out.count("\n") < 40
 
 
 def test_list_without_a_kind_lists_the_kinds(capsys):

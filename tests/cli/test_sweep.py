@@ -16,7 +16,7 @@ def test_sweep_prints_grid_and_best_and_draws(place, capsys):
     assert (place / "r.png").read_bytes().startswith(b"\x89PNG")
     assert main(["figure", "sweep", *words, "--out", "again.pdf"]) == 0
     assert (place / "again.pdf").read_bytes().startswith(b"%PDF")
-    assert "nothing is swept" not in capsys.readouterr().err
+    assert "no setting has several values" not in capsys.readouterr().err
 
 
 def test_a_sweep_of_no_values_is_a_run(capsys):
@@ -25,11 +25,11 @@ def test_a_sweep_of_no_values_is_a_run(capsys):
     table = capsys.readouterr().out
     assert main(["sweep", *words]) == 0
     out, err = capsys.readouterr()
-    assert "nothing is swept, so this is a run" in err
+    assert "no setting has several values, so this is a plain run" in err
     assert "wrote" not in err
     assert out == table
     assert main(["figure", "sweep", *words, "--out", "one.png"]) == 0
-    assert "nothing is swept: give a key several values" in capsys.readouterr().err
+    assert "no setting has several values; give a key several values" in capsys.readouterr().err
 
 
 def test_a_sweep_of_pools_has_a_best_one(capsys):
@@ -37,5 +37,5 @@ def test_a_sweep_of_pools_has_a_best_one(capsys):
     assert main(["sweep", *words, "--out", "pools.png"]) == 0
     out, err = capsys.readouterr()
     assert "best setting" in out
-    assert "nothing is swept" not in err
+    assert "no setting has several values" not in err
     assert "wrote pools.png" in err

@@ -11,7 +11,7 @@ from omkl.errors import UserError
 from omkl.publications import Selection, find_item
 from omkl.publications.selection import plans_of
 
-TABLE = ["table", "bomkl/1", "--reps", "1"]
+TABLE = ["table", "bomkl/1", "reps=1"]
 WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR", "data=mine=PATH", "content hash")
 
 

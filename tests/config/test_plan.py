@@ -241,7 +241,7 @@ def test_learners_for_two_classes_are_left_out_of_groups_and_named_where_named(t
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     (tmp_path / "three.csv").write_text("1.5,a\n2,b\n3,c\n")
     for data in ("iris", str(tmp_path / "three.csv")):
-        with pytest.warns(UserWarning, match=r"left out, as not for the 3 classes of .*: .*alma,"):
+        with pytest.warns(UserWarning, match=r"skipped \(not for the 3 classes of .*\): .*alma,"):
             made = plan(["algo=all", f"data={data}"])
         assert all(learner_spec(setting.learner).takes(3) for setting in made.settings)
         with pytest.raises(
@@ -272,7 +272,7 @@ def test_learners_whose_usual_budget_is_more_than_the_examples_are_left_out_of_g
     (tmp_path / "two.libsvm").write_text("1 1:1\n-1 1:2\n")
     data = f"data={tmp_path / 'two.libsvm'}"
     said = (
-        r"left out, as two has 2 examples, fewer than the usual budget \(set algo.budget=N\): bomkc_ahpatron,"
+        r"skipped \(two has 2 examples, fewer than the usual budget \(set algo.budget=N\)\): bomkc_ahpatron,"
     )
     with pytest.warns(UserWarning, match=said):
         made = plan(["algo=budget", data])

@@ -152,5 +152,5 @@ def test_gaps_are_left_to_the_learner(X):
     assert made.indices.tolist() == [0, 1, 0, 1]
     assert np.array_equal(made.values, [1, 2, 3, np.nan], equal_nan=True)
     name = "'1'" if hasattr(X, "columns") else "column 2"
-    assert f"gaps are filled: those of {name} (1) are the mean of the rows learnt before" in made.notes
+    assert f"missing values were filled: {name} (1) with the mean of earlier rows" in made.notes
     assert made.content_hash == from_arrays(np.array([[1.0, 2.0], [3.0, np.nan]]), [0, 1]).content_hash

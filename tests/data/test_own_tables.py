@@ -64,8 +64,8 @@ FILES = {  # name: text, rows, features, what is said
     "two_floats.csv": (csv(FRAME.assign(y=np.where(A > 0, 1.5, 2.5))), T, 2, TARGETS),
     "codes.csv": (csv(FRAME.assign(y=[f"{i % 30:03}" for i in range(T)])), T, 2, "30 different numbers"),
     "holes.csv": (csv(HOLES), T, 2, "those of 'a' (12) are the mean of the rows learnt before"),
-    "holes_na.csv": (csv(HOLES, na_rep="NA"), T, 2, "missing=error refuses them"),
-    "holes.json": (HOLES.to_json(orient="records"), T, 2, "gaps are filled: those of 'a' (12)"),
+    "holes_na.csv": (csv(HOLES, na_rep="NA"), T, 2, "missing=error rejects them"),
+    "holes.json": (HOLES.to_json(orient="records"), T, 2, "missing values were filled: 'a' (12)"),
     "python.jsonl": ("".join(json.dumps(row) + "\n" for row in HOLES.to_dict("records")), T, 2, "(12)"),
     "colours.csv": (csv(COLOURS), T, 4, "those of 'b' (9) are a word of their own"),
     "unlabelled.csv": (csv(UNLABELLED), T - 8, 2, "8 of 80 rows have no label and are left out"),
@@ -150,7 +150,7 @@ def test_a_model_fills_gaps_with_the_means_of_its_training():
     model = omkl.fit("auto", HOLES)
     plain = FRAME.assign(a=np.where(np.isnan(HOLES.a), HOLES.a.mean(), A))
     with pytest.warns(
-        UserWarning, match=r"gaps are filled: those of 'a' \(12\) are the mean of the rows learnt before"
+        UserWarning, match=r"missing values were filled: 'a' \(12\) with the mean of earlier rows"
     ):
         made = model.predict(HOLES)
     assert made.tolist() == model.predict(plain).tolist()

@@ -66,7 +66,7 @@ def test_whether_the_first_line_names_the_columns(path, first):
     write(path, first)
     if named is None:
         with pytest.raises(
-            Stop, match=r"my\.csv:1: the first line .* may hold names or be a row; header=yes takes it"
+            Stop, match=r"my\.csv:1: the first line .* may hold names or be a row; set header=yes to use it"
         ):
             read_table(path)
     else:

@@ -119,23 +119,21 @@ def many(count: int = 30):
     return costs_of(pd.DataFrame(rows | about | {"n_sv_sum_mean": 1.0, "features": np.nan}), "time")
 
 
-def test_of_many_learners_the_front_is_numbered_and_named_below():
+def test_of_many_learners_those_of_the_front_are_in_colour_and_in_the_legend():
     own = many()
     assert len(own) > MOST_LINES
-    (axes,) = pareto(own, "time").draw().axes
-    line, rest, best = axes.get_lines()
-    on_front = set(zip(best.get_xdata(), best.get_ydata(), strict=True))
-    assert set(zip(line.get_xdata(), line.get_ydata(), strict=True)) == on_front
-    drawn = on_front | set(zip(rest.get_xdata(), rest.get_ydata(), strict=True))
-    assert drawn == set(zip(own["cost"], own["error"], strict=True))
-    numbers = [text.get_text() for text in axes.texts]
-    assert "1" not in numbers  # the constant answer is far above
-    assert "2" in numbers
-    below = " ".join(axes.get_xlabel().split())
-    assert "1 constant (40.0 ↑)" in below
-    assert "2 learner number 29" in below
+    drawn = pareto(own, "time").draw()
+    (axes,) = drawn.axes
+    line, *points = axes.get_lines()
+    places = {(dot.get_xdata()[0], dot.get_ydata()[0]): dot.get_label() for dot in points}
+    assert set(places) == set(zip(own["cost"], own["error"], strict=True))
+    named = {place for place, label in places.items() if not label.startswith("_")}
+    assert named == set(zip(line.get_xdata(), line.get_ydata(), strict=True))
+    names = [text.get_text() for text in drawn.legends[0].get_texts()]
+    assert sorted(names) == sorted(places[place] for place in named)
+    assert [text.get_text() for text in axes.texts] == ["1 above"]  # the constant answer is far away
     low, high = axes.get_ylim()
-    assert 0 <= low < 10.0 < 12.0 < high < 20.0
+    assert 9.0 < low < 10.0 < 12.0 < high < 20.0  # no room is lost down to 0
     with in_style(FigureStyle(ylim=(5.0, 50.0))):
         assert pareto(own, "time").draw().axes[0].get_ylim() == (5.0, 50.0)
 
@@ -203,7 +201,7 @@ def test_where_no_difference_can_be_significant_a_sentence_takes_the_diagrams_pl
     assert figure.instead.startswith("Average ranks over 2 data sets: a 1.00, b 2.00, c 3.00.")
     assert figure.write(tmp_path / "x.png") == []
     assert not list(tmp_path.iterdir())
-    assert "too few sets" in " ".join(figure.draw().texts[0].get_text().split())
+    assert "too few data sets" in " ".join(figure.draw().texts[0].get_text().split())
 
 
 # -------------------------------------------------------------------- confusion matrices, pictures

@@ -28,6 +28,7 @@ from omkl.figures.sweeps import (
     sensitivity,
     sensitivity_table,
     sweep_figure,
+    tick_texts,
 )
 from omkl.reports.summary import axes_of, grid_table, summary_of
 
@@ -139,7 +140,7 @@ def test_decades_get_a_log_axis_and_the_legend_names_what_is_in_view():
     drawn = sweep_figure(summary_of(cells, expected(own, ("wdbc",), 2))).draw()
     for axes in drawn.axes:
         assert axes.get_xscale() == "log"
-        assert [label.get_text() for label in axes.get_xticklabels()] == ["0.001", "0.01", "0.1"]
+        assert [label.get_text() for label in axes.get_xticklabels()] == ["10⁻³", "10⁻²", "10⁻¹"]
         assert "majority 95.0 ↑" in axes.texts[0].get_text()
     assert "majority" not in legend(drawn)
 
@@ -302,3 +303,10 @@ def test_a_sweep_has_a_figure_where_something_is_finished_and_says_what_is_not()
     cells = frame(*repetitions(own[0], [10]), *repetitions(own[1], [12, 13]))
     figure = sweep_figure(summary_of(cells, expected(own, reps=2, yardsticks=())))
     assert figure.warnings == ["INCOMPLETE, repetitions done: OMKC(D,D), beta=0.3 on wdbc 1 of 2"]
+
+
+def test_swept_numbers_have_three_digits_and_grids_of_decades_powers_of_ten():
+    assert tick_texts([1e-4, 1e-3, 0.01]) == ["10⁻⁴", "10⁻³", "10⁻²"]
+    assert tick_texts([1e-4, 10**-3.5, 1e-3]) == ["0.0001", "0.000316", "0.001"]
+    assert tick_texts([0.01, 0.1, 1.0]) == ["0.01", "0.1", "1"]
+    assert tick_texts([0.9995, 0.1 + 0.2, 1 / 3, float("nan")]) == ["0.9995", "0.3", "0.333", ""]

@@ -108,6 +108,18 @@ def test_the_measure_is_seen_on_every_screen_and_figures_follow_the_theme(page):
     assert page.locator(".plot svg text", has_text="mistake rate (%)").count() == 1
 
 
+def test_what_hides_at_the_right_says_so_and_a_curve_is_as_wide_as_the_page(page):
+    hidden = "part => part.scrollWidth > part.clientWidth + 1"
+    for part in page.locator(".scroll, .plot").all():
+        hint = part.locator("xpath=preceding-sibling::*[1]")
+        assert hint.is_visible() == part.evaluate(hidden)
+        part.evaluate("part => part.scrollTo(part.scrollWidth, 0)")
+        hint.wait_for(state="hidden")
+    plot, drawn = page.locator(".plot").first, page.locator(".plot svg").first
+    assert drawn.bounding_box()["width"] >= 0.98 * plot.bounding_box()["width"]
+    assert "omkc_dd" in shown(page, "text")
+
+
 def test_a_print_is_light_and_without_tools(page):
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -157,7 +157,7 @@ def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_
             fill_plan(plan)
         return paper_page(paper, selection, "omkl report omkc")
 
-    with pytest.raises(UserError, match="holds none of the cells of omkc; `omkl table omkc/3 --reps 1"):
+    with pytest.raises(UserError, match="holds none of the cells of omkc; `omkl table omkc/3 reps=1"):
         page_of([])
     without = [plan for plan in plans if "omkc_dd" not in {setting.learner for setting in plan.settings}]
     little = document(page_of(without[:1]))
@@ -192,7 +192,7 @@ def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_
     top, closed = markdown.split("<details><summary>where the numbers come from")
     assert re.match(rf"# {paper.title}\n\n{re.escape(paper.cite)}\n\n\d+ of 31 claims hold", top)
     assert page.answer[0] in html.unescape(text)
-    for command in ("`omkl table omkc/3 --reps 1 data=wdbc", "`omkl run ", "commit abc"):
+    for command in ("`omkl table omkc/3 reps=1 data=wdbc", "`omkl run ", "commit abc"):
         assert command in closed
         assert command not in top
     rows = csv.DictReader((tmp_path / "omkc" / "table-3.csv").read_text("utf-8").splitlines())
@@ -243,5 +243,5 @@ def test_a_table_without_a_test_has_no_mark_and_says_so_below(reps):
     text = document(Page("p", "a page", [Section("Results", [table])]))
     assert [row.marked for row in table.rows] == [reps == 5, False]
     assert text.count("<b>* 10.08</b>") == (reps == 5)
-    assert text.count("No test: rows that share fewer than 5 permutations") == (reps < 5)
+    assert text.count("No test: fewer than 5 permutations are too few to say") == (reps < 5)
     assert "±" not in text.partition("<tbody>")[2] or reps > 1

@@ -290,7 +290,7 @@ def test_gaps_of_a_sorted_file_say_nothing_of_the_class(table, capsys):
     found, said = mistakes(capsys, "data=sorted.csv", "reps=5")
     assert 46 < found < 54
     gaps = sum(line.startswith(",") for line in table)
-    assert f"gaps are filled: those of 'v' ({gaps}) are the mean of the rows learnt before" in said
+    assert f"missing values were filled: 'v' ({gaps}) with the mean of earlier rows" in said
 
 
 def test_a_model_fills_gaps_in_any_cut_of_its_rows(table, capsys):

@@ -251,7 +251,7 @@ def test_the_seed_is_part_of_the_command(conf, store, tmp_path):
     chosen = Selection(reps=1, data=("wdbc",), words=(f"store={store}", "exec=serial", "seed=7"))
     drawn = draw_item(*find_item("figures", "mine/1"), chosen, str(tmp_path / "one.png"), progress=False)
     with Image.open(drawn.files[0]) as picture:
-        assert picture.text["Description"] == "omkl figure mine/1 --reps 1 data=wdbc seed=7"
+        assert picture.text["Description"] == "omkl figure mine/1 reps=1 data=wdbc seed=7"
 
 
 @pytest.mark.parametrize("name", paper_names())

@@ -180,10 +180,10 @@ def test_unavailable_data_are_reported_and_a_file_can_stand_in(tmp_path):
         (["table", "bomkl"], "no such table; known: bomkl/1"),
         (["figure", "omkc/9"], "no such figure"),
         (["claims", "omck"], "unknown paper"),
-        (["table", "bomkl/1", "algo=omkc_dd"], "the paper's conf sets this"),
+        (["table", "bomkl/1", "pool=paper16"], "the paper's conf sets this"),
         (["table", "bomkl/1", "data=wdcb"], "neither a registered data set nor a file"),
-        (["table", "bomkl/1", "--algo", "omkc_dx"], "unknown learner"),
-        (["table", "bomkl/1", "--reps", "0"], "whole number from 1 to 999999"),
+        (["table", "bomkl/1", "algo=omkc_dx"], "unknown learner"),
+        (["table", "bomkl/1", "reps=0"], "whole number from 1 to 999999"),
         (["table", "bomkl/1", "data=kdd08"], "are not available"),
         (["figure", "curve", "--quick"], "for a paper's figure"),
     ],
@@ -200,8 +200,8 @@ def test_a_mistake_ends_with_one_line(words, message, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--algo", "omkc_dx"], "unknown learner"),
-        (["data=kdd08", "--algo", "omkc_dx"], "unknown learner"),
+        (["algo=omkc_dx"], "unknown learner"),
+        (["data=kdd08", "algo=omkc_dx"], "unknown learner"),
         (["exec=lokky"], "did you mean 'loky'"),
         (["seed=-1"], "seed=-1"),
     ],
@@ -221,7 +221,7 @@ def test_words_are_checked_before_the_data_are_looked_for(verb, words, message, 
 
 @GERMAN
 def test_a_table_shows_ours_next_to_the_published(tmp_path, capsys):
-    words = ["data=german,kdd08", "--reps", "2", "--format", "json", f"store={tmp_path}", "-j", "1"]
+    words = ["data=german,kdd08", "reps=2", "--format", "json", f"store={tmp_path}", "-j", "1"]
     assert main(["table", "bomkl/1", *words]) == 0
     rows = {(row["data"], row["label"]): row for row in json.loads(capsys.readouterr().out)["summary"]}
     u = rows["german", "OMKC(U)"]

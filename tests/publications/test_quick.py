@@ -3,6 +3,7 @@
 import pytest
 
 from omkl.publications import Selection, find_item, paper_names, read_paper
+from omkl.publications.claims import check_claims
 from omkl.publications.selection import plans_of
 from omkl.publications.tuned import tuned_runs
 
@@ -56,3 +57,14 @@ def test_quick_checks_a_claim_on_the_sets_that_it_ran(name, monkeypatch):
 
     ran = cells(paper.claims.values())
     assert ran == set().union(*(cells([claim]) for claim in paper.claims.values()))
+
+
+def test_quick_says_that_two_repetitions_are_too_few(tmp_path):
+    """With as many repetitions as a test needs a claim has a verdict again."""
+    paper = read_paper("norma")
+    words = (f"store={tmp_path}", "exec=serial")
+    for reps, few in ((2, True), (5, False)):
+        made = check_claims(paper, Selection(reps=reps, data=("switch",), words=words), progress=False)
+        decided = [row["verdict"] for row in made.table.records if row["of"]]
+        assert decided
+        assert (set(decided) == {"too few to say"}) is few

@@ -1,12 +1,14 @@
 """Average ranks over data sets: against the examples of Demsar's paper, and what the diagram shows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, setting
 
 from omkl.errors import UserError
-from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
+from omkl.reports.ranks import DRAWN, average_ranks, comparison, ranks_of
 from omkl.reports.summary import summary_of
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
@@ -81,7 +83,7 @@ def test_a_diagram_that_can_only_say_nothing_is_a_sentence(sets, tells):
     values = pd.DataFrame([[1.0, 2.0, 3.0, 4.0]] * sets, columns=list("abcd"))
     ranks = ranks_of(values)
     assert ranks.tells is tells
-    assert ("too few sets to tell 4 learners apart" in ranks.sentence()) is not tells
+    assert ("too few data sets to distinguish 4 learners by rank" in ranks.sentence()) is not tells
     assert ("Not significantly different" in ranks.sentence()) is tells
     assert "a 1.00, b 2.00" in ranks.sentence()
 
@@ -152,3 +154,13 @@ def test_the_ranks_of_a_regression_are_those_of_its_error():
     ]
     summary = summary_of(frame(*cells), expected((DD, SS, U), ("a", "b"), 1, yardsticks=()))
     assert "(1: least RMSE)" in average_ranks(summary).caption()
+
+
+@pytest.mark.parametrize(("sets", "shown"), [(6, False), (8, True)])
+def test_corrected_p_values_are_shown_where_one_can_be_below_5_percent(sets, shown):
+    """The least p-value of Wilcoxon's test over n sets is 2 / 2^n; Holm multiplies it by 3 rows."""
+    values = pd.DataFrame([[1.0 + i, 20.0 + 2 * i, 40.0, 60.0] for i in range(sets)], columns=list("abcd"))
+    ranks = replace(ranks_of(values), equal=pd.Series(0.5, index=values.index))
+    text = comparison(ranks).render()
+    assert ("p (Holm)" in text) is shown
+    assert "P(better)" in text

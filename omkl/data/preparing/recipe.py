@@ -191,7 +191,9 @@ def recipe_of(table: DataTable) -> tuple[Recipe, list[str]]:
         of_columns = ", ".join(quoted(column.name for column in word_columns))
         said.append(f"{counted(count, 'feature')} of {of_columns}, one for each word")
     if preparation.scale != "none":
-        notes.append(f"scale={preparation.scale} uses the whole file: every round knows what comes later")
+        notes.append(
+            f"scale={preparation.scale} is fitted on all rows, which leaks later rows into every round"
+        )
     together = [*said, *table.notes]
     return recipe, ["; ".join(together), *notes] if together else notes
 
@@ -443,13 +445,12 @@ def note_on_filled(recipe: Recipe, gaps: Mapping[str, int], new: bool = False) -
         for columns in kinds
     ]
     said = [
-        f"those of {shortlist(of_kind)} are {what}"
-        for of_kind, what in zip(texts, (FILLED, "a word of their own"), strict=True)
+        f"{shortlist(of_kind)} {what}"
+        for of_kind, what in zip(texts, (f"with {FILLED}", "as a word of their own"), strict=True)
         if of_kind
     ]
-    return (
-        f"gaps are filled: {', '.join(said)}{'' if new else '; missing=error refuses them'}" if said else ""
-    )
+    rejects = "" if new else "; missing=error rejects them"
+    return f"missing values were filled: {', '.join(said)}{rejects}" if said else ""
 
 
 def _scaling(values: np.ndarray, kind: str) -> tuple[float, float]:

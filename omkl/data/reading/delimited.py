@@ -404,7 +404,7 @@ def _below_words(
 
 def _names_or_row(first: list[str], where: str) -> Stop:
     cells = shortlist(quoted([text or "no name" for text in first]))
-    ways = "header=yes takes it as the columns' names, header=no as a row"
+    ways = "set header=yes to use it as column names, header=no to read it as data"
     return Stop(f"{where}: the first line ({cells}) may hold names or be a row; {ways}", {"header": "yes"})
 
 
