@@ -24,7 +24,7 @@ from omkl.config.request import ONLINE, Request, chosen_data, distinct_data
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
-from omkl.data.held_out import Stream, held_out_stream
+from omkl.data.held_out import RepetitionStream, held_out_stream
 from omkl.data.preparing.notes import IN_ORDER, WRITE_ALIKE
 from omkl.errors import UserError, counted, outside, shown, suggest
 from omkl.paths import store_folder
@@ -331,7 +331,7 @@ class Plan:
     test: float | str | None = None
     scaled_by_default: tuple[str, ...] = ()
 
-    def stream_of(self, data: "DataRef") -> Stream:
+    def stream_of(self, data: "DataRef") -> RepetitionStream:
         """Return which rounds of a data set are learnt, and what is held out."""
         return held_out_stream(data, self.rounds, self.test)
 

@@ -45,7 +45,7 @@ def absolute_test(test: Test) -> Test:
     return str(Path(str(test)).expanduser().absolute()) if is_file else test
 
 
-class Stream(NamedTuple):
+class RepetitionStream(NamedTuple):
     """What a repetition learns of a data set and on what it is measured then.
 
     rounds: the first and the one after the last, None for all of them    T: their number
@@ -57,7 +57,7 @@ class Stream(NamedTuple):
     test: HeldOut | None
 
 
-def held_out_stream(data: DataRef, rounds: str | None, test: Test) -> Stream:
+def held_out_stream(data: DataRef, rounds: str | None, test: Test) -> RepetitionStream:
     """Return the stream of a data set; rounds, test: as of a plan.
 
     Raises UserError for what does not fit the data, and for a file that cannot be read.
@@ -65,18 +65,18 @@ def held_out_stream(data: DataRef, rounds: str | None, test: Test) -> Stream:
     chosen = rounds_of(rounds, data.T, data.word)
     start, stop = chosen or (0, data.T)
     if test is None:
-        return Stream(chosen, stop - start, None)
+        return RepetitionStream(chosen, stop - start, None)
     if data.task == "novelty":
         raise UserError(f"test={test}: data={data} has no labels; test= is for data with labels")
     if isinstance(test, str):
         name = test if registry.is_name(test) else Path(test).name
-        return Stream(chosen, stop - start, HeldOut(name, data=_other(test, data)))
+        return RepetitionStream(chosen, stop - start, HeldOut(name, data=_other(test, data)))
     first = stop - round(test * (stop - start))
     if not start < first < stop:
         raise UserError(
             f"test={test}: data={data} has {counted(stop - start, 'round')}; choose another share"
         )
-    return Stream((start, first), first - start, HeldOut(str(test), rows=(first, stop)))
+    return RepetitionStream((start, first), first - start, HeldOut(str(test), rows=(first, stop)))
 
 
 @lru_cache(maxsize=8)

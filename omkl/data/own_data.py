@@ -14,7 +14,7 @@ from omkl.data.preparing.recipe import Recipe, prepared_table
 from omkl.data.reading.formats import check_settings, data_name, format_of, read_table
 from omkl.data.reading.numbered import note_on_npz
 from omkl.data.reading.tables import DataTable, of_frame
-from omkl.data.ref import DataRef, Parsed, kept, of_dataset
+from omkl.data.ref import DataRef, Parsed, from_copy, of_dataset
 from omkl.errors import UserError
 
 
@@ -79,7 +79,7 @@ class UserFile(DataRef):
         if (dataset := cache.read_or_none(copy)) is not None:
             return dataset
         dataset = read_file(self.path, self.task, self.preparation)[0]
-        return kept(replace(dataset, name=self.name), copy)
+        return from_copy(replace(dataset, name=self.name), copy)
 
     @property
     def recipe(self) -> Recipe | None:

@@ -201,7 +201,7 @@ def keep(dataset: Dataset) -> None:
         _open.popitem(last=False)
 
 
-def kept(dataset: Dataset, copy: Path) -> Dataset:
+def from_copy(dataset: Dataset, copy: Path) -> Dataset:
     """Return the data from the parsed copy that is made here, or as they are where it cannot be written."""
     if cache.write_parsed(dataset, copy) is None:
         return replace(dataset, notes=(*dataset.notes, f"not cached: {copy.parent} cannot be written"))

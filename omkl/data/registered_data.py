@@ -15,7 +15,7 @@ from omkl.data import cache, registry
 from omkl.data.dataset import Dataset
 from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.reading import opening
-from omkl.data.ref import DataRef, kept
+from omkl.data.ref import DataRef, from_copy
 from omkl.data.registry import DataEntry, Form, Link, read_registered
 from omkl.errors import OmklError, UserError, shown, suggest
 from omkl.files import locked
@@ -105,7 +105,7 @@ class Registered(DataRef):
         copy = cache.parsed_path(self.name, *source, self.task)
         dataset = cache.read_or_none(copy)
         if dataset is None or self.entry.content_hash not in (None, dataset.content_hash):
-            dataset = kept(read_registered(self.entry, *source), copy)
+            dataset = from_copy(read_registered(self.entry, *source), copy)
         return self._checked(dataset)
 
     def _checked(self, dataset: Dataset) -> Dataset:

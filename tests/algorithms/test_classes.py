@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from support.engine_cases import case_stream, clouds, dataset, matrix_of, new_learner, one_pass
+from support.engine_cases import case_stream, clouds, dataset, fresh_learner, matrix_of, one_pass
 
 import omkl.data
 from omkl.cli import main
@@ -183,7 +183,7 @@ def test_the_error_of_the_authors_first_round_is_that_of_its_prediction():
     params = spec.usual("regression")
     figures = run_pass(spec, params, GAUSS3, data, np.arange(50), 1)
     assert figures["curve"]["loss"][0] == 0.25**2
-    learner = new_learner("adaraker_authors", GAUSS3, data.d, rounds=50, **params)
+    learner = fresh_learner("adaraker_authors", GAUSS3, data.d, rounds=50, **params)
     assert learner.run(case_stream(data))[0].score[0] == 0.0
 
 
@@ -270,7 +270,7 @@ def test_the_step_falls_over_all_rounds_learnt(name):
     """Two passes of one learner equal one: the step size does not start again, and scoring does not count."""
     data, how = clouds(T=64), {"eta": 0.8, "step": "sqrt"}
     _, whole = one_pass(name, data, GAUSS3, **how)
-    parts = new_learner(name, GAUSS3, data.d, rounds=64, **how)
+    parts = fresh_learner(name, GAUSS3, data.d, rounds=64, **how)
     first = parts.run(case_stream(data, np.arange(40)))[0]
     parts.run(case_stream(data, np.arange(10)), learn=False)
     second = parts.run(case_stream(data, np.arange(40, 64)))[0]

@@ -17,7 +17,7 @@ FIGURES = """
 import sys
 sys.path[:0] = {path!r}
 import numpy as np
-from support.engine_cases import digest, fitting, state, traced, wdbc
+from support.engine_cases import hash_of_arrays, fitting, state, traced, wdbc
 import omkl.passes.one_pass
 from omkl.config import learner_names, learner_spec, pool
 
@@ -31,7 +31,7 @@ for name in learner_names():
     small = {{"budget": 12}} if "budget" in spec.defaults else {{}}
     omkl.passes.one_pass.run_pass(spec, {{**spec.defaults, **small}}, given, data, order, 20)
     learner, trace = seen.pop()
-    print(name, digest(traced(trace) | state(learner)))
+    print(name, hash_of_arrays(traced(trace) | state(learner)))
 """
 
 

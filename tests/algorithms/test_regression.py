@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.engine_cases import assert_same, case_stream, clouds, new_learner, one_pass, state, traced
+from support.engine_cases import assert_same, case_stream, clouds, fresh_learner, one_pass, state, traced
 
 import omkl.data
 from omkl.config import learner_spec, plan, pool
@@ -79,7 +79,7 @@ def test_adaraker_raises_the_vote_of_the_better_instance():
     """Constant targets: the instance of the longest interval does best, and ends with the largest vote."""
     data = clouds(T=255)
     data.y[:] = 1.0
-    learner = new_learner("adaraker", WIDE, data.d, eta0=10.0, lam=0.0)
+    learner = fresh_learner("adaraker", WIDE, data.d, eta0=10.0, lam=0.0)
     learner.run(case_stream(data))
     h, rate = learner.state["h"][:8], np.minimum(0.5, 10 / np.sqrt(2.0 ** np.arange(8)))
     assert (h[7] - math.log(rate[7])) == max(h - np.log(rate))

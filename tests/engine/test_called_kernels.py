@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 from reference.kernels import pool_rows
-from support.engine_cases import assert_same, clouds, dataset, matrix_of, new_learner, one_pass, wdbc
+from support.engine_cases import assert_same, clouds, dataset, fresh_learner, matrix_of, one_pass, wdbc
 
 from omkl.algorithms import function
 from omkl.config import learner_spec, learner_specs
@@ -139,7 +139,7 @@ def test_and_with_more_than_two_classes(name, folder):
             "normalise": "none",
             "kernels": [check_kernel({"kind": kind, "sigma": s}) for s in (0.5, 1.0)],
         }
-        learner = new_learner(name, given, data.d, classes=3)
+        learner = fresh_learner(name, given, data.d, classes=3)
         from support.engine_cases import make_stream
 
         stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T), 3)
@@ -269,9 +269,11 @@ def test_scales_are_set_from_the_ranges_of_the_data():
     ]
     assert found[0]["curve"] == found[1]["curve"]
     with pytest.raises(UserError, match="scales=auto of an ard kernel is set from a whole data set"):
-        new_learner("omkc_dd", {"normalise": "none", "kernels": [check_kernel("ard")]}, data.d)
+        fresh_learner("omkc_dd", {"normalise": "none", "kernels": [check_kernel("ard")]}, data.d)
     with pytest.raises(UserError, match="an ard kernel has 2 numbers in scales, but the data have 30"):
-        new_learner("omkc_dd", {"normalise": "none", "kernels": [check_kernel("ard(scales=[1, 2])")]}, data.d)
+        fresh_learner(
+            "omkc_dd", {"normalise": "none", "kernels": [check_kernel("ard(scales=[1, 2])")]}, data.d
+        )
 
 
 def test_the_signature_of_every_kernel_fits_its_conf():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 from reference.kernels import kernel
-from support.engine_cases import case_stream, clouds, new_learner
+from support.engine_cases import case_stream, clouds, fresh_learner
 
 from omkl.config import learner_spec, pool
 from omkl.engine.features import further_frequencies, lift, make_features
@@ -90,8 +90,8 @@ def test_frequencies_may_be_given_and_must_fit():
 
 def test_a_pass_of_known_length_may_come_in_parts():
     data = clouds(T=60)
-    whole = new_learner("rff", "gauss3", data.d).run(case_stream(data))[0].score
-    parts = new_learner("rff", "gauss3", data.d, rounds=data.T)
+    whole = fresh_learner("rff", "gauss3", data.d).run(case_stream(data))[0].score
+    parts = fresh_learner("rff", "gauss3", data.d, rounds=data.T)
     scores = [parts.run(case_stream(data, np.arange(a, b)))[0].score for a, b in ((0, 25), (25, 60))]
     np.testing.assert_array_equal(whole, np.concatenate(scores))
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.engine_cases import COSINE, MIXED, assert_same, dataset, new_learner, sparse, state, traced
+from support.engine_cases import COSINE, MIXED, assert_same, dataset, fresh_learner, sparse, state, traced
 
 from omkl.data import Dataset
 from omkl.engine.expansion import make_expansion, reserve
@@ -29,7 +29,7 @@ def wide(values: str, T: int = 400, classes: int = 2) -> Dataset:
 
 def one_pass(name, data, block, classes=2, pool=MIXED):
     """A learner after one pass, with its trace, and whether its last block was laid out in lists."""
-    learner = new_learner(name, pool, data.d, block=block, rounds=data.T, classes=classes)
+    learner = fresh_learner(name, pool, data.d, block=block, rounds=data.T, classes=classes)
     stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T), classes)
     trace, _ = learner.run(stream)
     return traced(trace), state(learner), bool(in_lists(learner.classifiers.open))
@@ -92,8 +92,8 @@ def test_rows_that_share_their_columns_are_laid_side_by_side():
 
 def test_room_for_lists_grows_with_the_rows():
     """First short rows in many columns, then long ones, and columns beyond the first ones' number."""
-    learner = new_learner("omkc_dd", MIXED, 2_000, block=128)
-    whole = new_learner("omkc_dd", MIXED, 2_000, block=1)
+    learner = fresh_learner("omkc_dd", MIXED, 2_000, block=128)
+    whole = fresh_learner("omkc_dd", MIXED, 2_000, block=1)
     for seed, per_row in ((0, 3), (1, 40), (2, 5)):
         data = sparse(150, 2_000, per_row, seed)
         stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T))

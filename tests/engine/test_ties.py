@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.engine_cases import case_stream, dataset, new_learner
+from support.engine_cases import case_stream, dataset, fresh_learner
 from support.whole_numbers import KERNELS, NEVER, engine_outputs
 
 
@@ -109,7 +109,7 @@ def test_far_terms_that_underflow_still_decide(block):
 def test_duplicates_with_opposite_labels_give_exactly_zero():
     X = np.repeat([[1, 2, 0], [3, 0, 1], [0, 0, 7]], 2, axis=0)
     y = np.tile([1.0, -1.0], 3)
-    learner = new_learner("omkc_u", {"normalise": "none", "kernels": KERNELS}, 3)
+    learner = fresh_learner("omkc_u", {"normalise": "none", "kernels": KERNELS}, 3)
     data = dataset(np.vstack([X, X]), np.concatenate([y, y]))
     learner.run(case_stream(data))
     E = learner.state["E"]
@@ -125,7 +125,7 @@ def test_a_block_may_have_more_doubtful_rows_than_a_tile():
     """All outputs of a second half orthogonal to the first are 0, and so is the tile's number of vectors."""
     X, block = np.repeat(np.eye(2) * 1.5, 600, axis=0), 600
     pool = {"normalise": "cosine", "kernels": [{"kind": "linear"}, {"kind": "polynomial", "degree": 2}]}
-    learner = new_learner("omkc_dd", pool, 2, block=block)
+    learner = fresh_learner("omkc_dd", pool, 2, block=block)
     learner.run(case_stream(dataset(X, np.ones(2 * block))))
     assert learner.state["E"].n_sv.tolist() == [2, 2]  # the first row of each half alone
 

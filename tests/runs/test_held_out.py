@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pandas as pd
 import pytest
-from support.engine_cases import case_stream, clouds, dataset, matrix_of, new_learner, one_pass, wdbc
+from support.engine_cases import case_stream, clouds, dataset, fresh_learner, matrix_of, one_pass, wdbc
 
 import omkl.data
 from omkl.cli import main
@@ -43,7 +43,7 @@ def ran(tmp_path):
 
 def mean_scores(name, data, test, delay=1, **over):
     """(1/T) sum_t f_t of test rows, batch by batch."""
-    learner, stream = new_learner(name, None, data.d, rounds=data.T, **over), case_stream(data)
+    learner, stream = fresh_learner(name, None, data.d, rounds=data.T, **over), case_stream(data)
     total = np.zeros(test.T)
     for t in range(0, stream.T, delay):
         batch = part(stream, t, min(t + delay, stream.T))
@@ -154,7 +154,7 @@ def test_averaged_probabilities_are_those_of_the_averaged_output():
     learner, _ = one_pass("norma_logistic", data, kernel=GAUSSIAN, lam=0.1)
     other = averaged_hypothesis(learner, case_stream(data))
     means = np.zeros(data.T)
-    one, stream = new_learner("norma_logistic", None, data.d, kernel=GAUSSIAN, lam=0.1), case_stream(data)
+    one, stream = fresh_learner("norma_logistic", None, data.d, kernel=GAUSSIAN, lam=0.1), case_stream(data)
     for t in range(stream.T):
         means += 2 * np.arctanh(2 * one.run(stream, learn=False)[0].score)
         one.run(part(stream, t, t + 1))
