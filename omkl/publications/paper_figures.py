@@ -207,9 +207,10 @@ def digits(item: Item) -> Figure:
     """
     found = novelties()
     shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}
-    panels = {name: Pictures(p.images, (1000 * p.scores).tolist(), digits=1) for name, p in shown.items()}
+    scores = {name: 1000 * part.scores for name, part in shown.items()}
     if found.first.rows[:1].tolist() == [0]:  # f is 0 before anything is stored: not a score of the digit
-        panels["first margin errors"].scores[0] = float("nan")
+        scores["first margin errors"][0] = np.nan
+    panels = {name: Pictures(part.images, scores[name].tolist(), digits=1) for name, part in shown.items()}
     share = 100 * found.fraction
     note = f"below each: 1000 (f(x) − ρ), – before anything was stored · {share:.2f} % of the pass novel"
     return pictures(panels, title=item.titled(), note=note)
