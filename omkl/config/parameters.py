@@ -165,21 +165,10 @@ def _form(written: Any, domain: Any, check: Check, name: str, default: Any = Non
         return Choices(tuple(values))
     whole = isinstance(domain, str) and (domain.startswith("int") or domain == "budget")
     if times := re.fullmatch(r"times((?: +[0-9.]+)+)", str(written).strip()):
-        made = [default * float(number) for number in times[1].split()]
-        return Choices(tuple(check(round(value) if whole else canonical(value)) for value in made))
-    match = re.fullmatch(r"(log|linear|median) +(\S+) +(\S+)", str(written).strip())
-    try:
-        low, high = (float(match[2]), float(match[3])) if match else (math.nan, math.nan)
-    except ValueError:
-        low = math.nan
-    if not match or not math.isfinite(low) or not math.isfinite(high):
-        known = "'log LOW HIGH', 'linear LOW HIGH', 'times 1 2.5 6' or a list of values"
-        raise ValueError(f"{written!r} is not {known}")
-    if not low < high or (match[1] != "linear" and low <= 0):
-        raise ValueError(
-            f"{written!r}: the ends must ascend{' and be above 0' if match[1] != 'linear' else ''}"
-        )
-    if match[1] == "median":
+        multiples = [default * float(number) for number in times[1].split()]
+        return Choices(tuple(check(round(value) if whole else canonical(value)) for value in multiples))
+    kind, low, high = _ends(written)
+    if kind == "median":
         if name not in ("sigma", "gamma"):
             raise ValueError(f"{written!r} is for the width of a kernel, sigma or gamma")
         widths = WidthRange(Range(low, high, True, False), name)
@@ -188,7 +177,24 @@ def _form(written: Any, domain: Any, check: Check, name: str, default: Any = Non
         return widths
     for end in (low, high):
         check(int(end) if whole and end.is_integer() else end)
-    return Range(low, high, match[1] != "linear", whole)
+    return Range(low, high, kind != "linear", whole)
+
+
+def _ends(written: Any) -> tuple[str, float, float]:
+    """Return the kind of a range, and its ends. Raises ValueError for anything else."""
+    match = re.fullmatch(r"(log|linear|median) +(\S+) +(\S+)", str(written).strip())
+    try:
+        low, high = (float(match[2]), float(match[3])) if match else (math.nan, math.nan)
+    except ValueError:
+        low = math.nan
+    if not match or not math.isfinite(low) or not math.isfinite(high):
+        forms = "'log LOW HIGH', 'linear LOW HIGH', 'times 1 2.5 6' or a list of values"
+        raise ValueError(f"{written!r} is not {forms}")
+    if not low < high or (match[1] != "linear" and low <= 0):
+        raise ValueError(
+            f"{written!r}: the ends must ascend{' and be above 0' if match[1] != 'linear' else ''}"
+        )
+    return match[1], low, high
 
 
 # ------------------------------------------------------------------ a block

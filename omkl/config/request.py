@@ -422,13 +422,13 @@ class _Preparing:
         if isinstance(one, str):
             ref: Any = find(one, task=self.task, preparation=self.preparation)
             return replace(ref, said=self.said) if ref.is_own else ref
-        own: Any = one
-        if not own.is_own:
-            return own
-        preparation = replace(own.preparation, **self.given)
-        is_open = self.has_task or own.task == "auto"
-        task, said = (self.task, self.said) if is_open else (own.task, ())
-        return replace(own, task=task, preparation=preparation, said=said)
+        given: Any = one
+        if not given.is_own:
+            return given
+        preparation = replace(given.preparation, **self.given)
+        is_open = self.has_task or given.task == "auto"
+        task, said = (self.task, self.said) if is_open else (given.task, ())
+        return replace(given, task=task, preparation=preparation, said=said)
 
 
 def _check_settings(request: Request, refs: "Sequence[DataRef]", task: str) -> None:

@@ -371,8 +371,8 @@ class Others:
     own: the name of this run's own file    since: when it began, as of time.time()
     """
 
-    def __init__(self, store_path: Path, own: str, since: float) -> None:
-        self._folder, self._own, self._since = store_path / "cells", own, since
+    def __init__(self, store_path: Path, own_file: str, since: float) -> None:
+        self._folder, self._own, self._since = store_path / "cells", own_file, since
         self._finished: set[str] = set()
         self._read: dict[str, int] = {}  # how many bytes of each file
         self._due = 0.0

@@ -374,8 +374,8 @@ def _scores(states: list[_State], outcome: Outcome) -> Iterator[tuple[dict[int, 
             seconds = float(seconds_of[there].mean()) if there else 0.0
             scores[place] = Score(error, seconds)
         passes = [cell.key for plan in state.race.references(state.rung) for cell in expand(plan)]
-        known = [places[key] for key in passes if key in places]
-        yield scores, float(seconds_of[known].mean()) if known else None
+        finished = [places[key] for key in passes if key in places]
+        yield scores, float(seconds_of[finished].mean()) if finished else None
 
 
 # ------------------------------------------------------------------ the settings that race
