@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -207,9 +208,11 @@ def digits(item: Item) -> Figure:
     """
     found = novelties()
     shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}
-    panels = {name: Pictures(p.images, (1000 * p.scores).tolist(), digits=1) for name, p in shown.items()}
-    if found.first.rows[:1].tolist() == [0]:  # f is 0 before anything is stored: not a score of the digit
-        panels["first margin errors"].scores[0] = float("nan")
+    # f is 0 before anything is stored: that is no score of the digit
+    scores = {
+        name: 1000 * np.where((p.rows == 0) & (p is found.first), nan, p.scores) for name, p in shown.items()
+    }
+    panels = {name: Pictures(p.images, scores[name].tolist(), digits=1) for name, p in shown.items()}
     share = 100 * found.fraction
     note = f"below each: 1000 (f(x) − ρ), – before anything was stored · {share:.2f} % of the pass novel"
     return pictures(panels, title=item.titled(), note=note)
