@@ -70,6 +70,7 @@ class Settings(TypedDict, total=False):
     passes: Any
     least: Any
     longest: Any
+    cost: Any
     small: Any
     pools: Any
     by: Any

@@ -406,7 +406,7 @@ class Results(Shown):
         target = page_path(path)
         plans = [part.plan for part in self.parts]
         if len({plan.store for plan in plans}) > 1:
-            raise UserError("a page shows one store; bring the cells together with `omkl results merge`")
+            raise UserError("a page shows one store; merge the stores with `omkl results merge`")
         page = results_page(self._whole(), self.expected, plans, self.expected.command, self.rows)
         write_html(page, target)
         return target

@@ -121,7 +121,8 @@ class Item:
 
         data: those that the table or figure shows; None takes all that conf/paper lists.
         """
-        data = [name for run in self.runs for name in run.data] if data is None else data
+        listed = as_list(self.options.get("data", ())) or [name for run in self.runs for name in run.data]
+        data = listed if data is None else data
         names = list(dict.fromkeys(data))
         text = f"{len(names)} data sets" if len(names) > FEW else enumerated(names) or "no data"
         return self.title.replace("{data}", text)

@@ -138,7 +138,7 @@ def test_the_command_reads_standard_input(path, capsys, monkeypatch):
     opening.standard_input.cache_clear()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
     assert main(["data", "look", "-"]) == 2
-    assert "standard input holds nothing" in capsys.readouterr().err
+    assert "standard input is empty" in capsys.readouterr().err
     opening.standard_input.cache_clear()
 
 

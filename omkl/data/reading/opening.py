@@ -107,7 +107,7 @@ def standard_input() -> Path:
                 digest.update(block)
                 file.write(block)
             if not size:
-                raise UserError("standard input holds nothing; write COMMAND | omkl ..., or < FILE")
+                raise UserError("standard input is empty; write COMMAND | omkl ..., or < FILE")
         except BaseException:
             os.unlink(file.name)
             raise
