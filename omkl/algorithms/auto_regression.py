@@ -1,6 +1,9 @@
 """Nothing to tune, for numbers: Bayesian regressions and trackers on rows as they come and scaled online.
 
-x, x~, med and s as of classes (auto.py)
+x the row, x~ the row scaled online: less the mean of what has been seen, this row included, divided by its
+standard deviation, held in [-10, 10]; 0 where a feature has not varied. med is the root mean squared distance
+of two rows, sqrt(2 sum_j var_j), and s the largest |x_j| (1 for x~), of the first 300 rows: of those so far
+until they have come, fixed then.
 
 | members, of x and of x~ alike | prior variance | drift in a round |
 |---|---|---|
@@ -55,12 +58,15 @@ def auto_regression(
 ):  # fmt: skip
     """Predict a mean of the members' two means and two corrections, and learn each by itself.
 
-    mean, m2, seen, known, F as of ``auto``   target (3,) sum of the targets, the least and the largest
+    mean, m2 (d,) means of the features, and sums of squared deviations from them, of seen (1,) rows
+    known (3,) width of x, width of x~, s   F the directions, of x and of x~
+    target (3,) sum of the targets, the least and the largest
     errors (2,) mean squared error of the prediction: fading, q, and of all rounds, q~
     Members (l, k, r, w): drift l, ratio k, features r as they come or scaled, width w, in this order; then
-    the linear ones (l, k, r), and the trackers. theta (24, 2 size), P, last as of ``auto``, of features
-    times the root of the ratio: the noise's variance is 1. beta (12, d + 1), R, late, sigma the same of the
-    linear ones. Q, V, A, X, kept, ages (4, ...), width (4,), columns (1,) as of omkl/engine/tracker.py
+    the linear ones (l, k, r), and the trackers. theta (24, 2 size), P, last means, covariances, and what
+    these are still to lose, of features times the root of the ratio: the noise's variance is 1.
+    beta (12, d + 1), R, late, sigma the same of the linear ones. Q, V, A, X, kept, ages (4, ...),
+    width (4,), columns (1,) as of omkl/engine/tracker.py
     A member's p_i is the mean of the targets before plus mu_i, held between the least and the largest target;
     0 in the first round, from which it learns the mean alone.
 

@@ -1,9 +1,10 @@
-"""Notes on plans (`omkl.config.Plan`): a rare class, equal repetitions, matrices kept as diagonals."""
+"""Notes on plans (`omkl.config.Plan`): a rare class, equal repetitions, members and matrices left out."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.learners import learner_spec
+from omkl.config.stacks import MOST_BYTES, members_of
 from omkl.state.resource import FEW
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def note_on_rare(ref: "DataRef") -> str:
 
 def notes_on_learners(plans: Sequence[Any]) -> list[str]:
     """Return notes on the learners of plans: repetitions that would be equal, matrices that are too large."""
-    return [*_equal_repetitions(plans), *_diagonals(plans)]
+    return [*_equal_repetitions(plans), *_diagonals(plans), *_left_out(plans)]
 
 
 def _diagonals(plans: Iterable[Any]) -> list[str]:
@@ -50,6 +51,22 @@ def _diagonals(plans: Iterable[Any]) -> list[str]:
         f"keep{'s' * (len(labels) == 1)} the diagonal of the matrix alone"
         for (data, d), labels in names.items()
     ]
+
+
+def _left_out(plans: Iterable[Any]) -> list[str]:
+    """Return notes on stacks that leave out members whose arrays would be too large on a data set."""
+    notes: dict[str, None] = {}
+    for plan in plans:
+        for setting in (setting for setting in plan.settings if setting.spec.is_stack):
+            for ref in (ref for ref in plan.data if ref.task in setting.spec.tasks):
+                members = members_of(setting.spec, setting.params)
+                left = len(members) - len(members_of(setting.spec, setting.params, ref.d, ref.n_classes))
+                if left:
+                    notes[
+                        f"{ref.name} has {ref.d} features: {setting.spec.label} leaves out {left} of its "
+                        f"{len(members)} members, which may take more than {MOST_BYTES >> 20} MB each"
+                    ] = None
+    return list(notes)
 
 
 def _equal_repetitions(plans: Iterable[Any]) -> list[str]:

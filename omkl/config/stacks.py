@@ -16,8 +16,11 @@ from omkl.config.parameters import as_typed
 from omkl.config.words import Setting, learner_setting
 from omkl.errors import UserError
 from omkl.schema import DOMAINS, wrong
+from omkl.state.resource import Setup
+from omkl.state.state import bytes_needed
 
 TASK = "classification"
+MOST_BYTES = 2**24  # of a member that a file names, of dense rows
 _NAME = re.compile(r"\w+", re.ASCII)
 
 
@@ -42,15 +45,35 @@ def _checked(member: Any) -> Any:
 DOMAINS["members"] = check_members
 
 
-def members_of(spec: LearnerSpec, params: Mapping[str, Any]) -> list[Setting]:
+def members_of(
+    spec: LearnerSpec, params: Mapping[str, Any], d: int | None = None, classes: int = 2
+) -> list[Setting]:
     """Return the members of a stack with all their hyperparameters and kernels; none of another learner.
 
-    Raises UserError for a learner that cannot be a member.
+    d, classes: of the data, where they are known: of the members that a file names, those are left out that
+    may take more than MOST_BYTES, unless all may. Raises UserError for a learner that cannot be a member.
     """
-    return list(_members(spec, params, ())) if spec.is_stack else []
+    if not spec.is_stack:
+        return []
+    members = list(_members(spec, params, (), False))
+    if d is None:
+        return [setting for setting, _ in members]
+    fitting = [setting for setting, is_named in members if not is_named or _fits(setting, d, classes)]
+    return fitting or [setting for setting, _ in members]
 
 
-def _members(spec: LearnerSpec, params: Mapping[str, Any], around: tuple[str, ...]) -> Iterator[Setting]:
+def _fits(setting: Setting, d: int, classes: int) -> bool:
+    """Whether a member's arrays, and the rows that it may store, take at most MOST_BYTES."""
+    spec, setup = setting.spec, Setup(setting.params, setting.kernel_pool, d, classes=classes)
+    stored = 8 * d * setup.m * setting.params[spec.budget] if spec.budget else 0
+    return sum(bytes_needed(spec.state, setup).values()) + stored <= MOST_BYTES
+
+
+def _members(
+    spec: LearnerSpec, params: Mapping[str, Any], around: tuple[str, ...], is_named: bool
+) -> Iterator[tuple[Setting, bool]]:
+    """Yield the members, and whether a file names each."""
+    is_named = is_named or spec.stack is not None
     where = f"algo={spec.name}" if spec.stack is None else str(conf.file("algo", spec.name))
     if spec.name in around and spec.stack is not None:
         raise UserError(f"{where}: {spec.name} is a member of itself")
@@ -59,9 +82,9 @@ def _members(spec: LearnerSpec, params: Mapping[str, Any], around: tuple[str, ..
             setting = _setting(word)
             if setting.spec.is_stack:
                 params_of_stack = setting.spec.usual(TASK) | setting.params
-                yield from _members(setting.spec, params_of_stack, (*around, spec.name))
+                yield from _members(setting.spec, params_of_stack, (*around, spec.name), is_named)
             else:
-                yield _completed(setting)
+                yield _completed(setting), is_named
         except (UserError, ValueError) as error:
             raise UserError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
 

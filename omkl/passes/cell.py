@@ -136,7 +136,7 @@ def check_memory(cell: Cell) -> None:
     setup = Setup(cell.params, cell.kernel_pool, d, block=cell.block or 0, classes=cell.data.n_classes)
     needed, there = bytes_needed(state, setup), memory()
     total = sum(needed.values())
-    for member in members_of(cell.spec, cell.params):
+    for member in members_of(cell.spec, cell.params, d, cell.data.n_classes):
         of_member = Setup(member.params, member.kernel_pool, d, classes=cell.data.n_classes)
         total += sum(bytes_needed(member.spec.state, of_member).values())
     if "scale" in cell.scaling or any_gaps(dataset):  # the rows as they are learnt

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from omkl import conf
-from omkl.config import members_of
+from omkl.config import Setting, members_of
 from omkl.config.kernel_kinds import PARTS, is_one
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec
 from omkl.data.dataset import MANY
@@ -88,25 +88,33 @@ def _stack(
     header: dict[str, Any], spec: LearnerSpec, params: dict, d: int, arrays: Arrays, classes: int, **how: Any
 ) -> Stack:
     """Return the stack of a header and arrays, as `unpack`."""
-    headers, settings = header.get("members"), members_of(spec, params)
-    if not isinstance(headers, list) or len(headers) != len(settings):
+    headers, known = header.get("members"), iter(members_of(spec, params))
+    if not isinstance(headers, list) or not headers:
         raise ValueError("its members are not those of its hyperparameters")
-    members = []
-    for number, (head, setting) in enumerate(zip(headers, settings, strict=True)):
+    members, settings = [], []
+    for number, head in enumerate(headers):
         if not isinstance(head, dict) or "members" in head:
             raise ValueError("a member of a stack is no learner")
         member = unpack(head, _parts(arrays, f"{number}{MEMBER}"))
-        kernels = setting.kernel_pool and {part: setting.kernel_pool[part] for part in PARTS}
-        same = setting.learner, setting.params, kernels, d, classes
-        if (member.spec.name, member.params, member.pool, member.d, member.classes) != same:
+        if (member.d, member.classes) != (d, classes):
+            raise ValueError(f"its member {number + 1} is of other columns or classes")
+        setting = next((setting for setting in known if _is_of(member, setting)), None)
+        if setting is None:
             raise ValueError(f"its member {number + 1} is not the one of its hyperparameters")
         members.append(member)
+        settings.append(setting)
     are_scaled = [bool(setting.scaling) for setting in settings]
     shared = Scaling.load(header.get("shared"), _parts(arrays, SHARED), d) if any(are_scaled) else None
     rest = {
         name: array for name, array in arrays.items() if MEMBER not in name and not name.startswith(SHARED)
     }
     return Stack(spec, params, d, 0, members, are_scaled, shared, classes=classes, saved=rest, **how)
+
+
+def _is_of(member: Learner, setting: Setting) -> bool:
+    """Whether a learner is the member of a stack that a setting says; large ones may have been left out."""
+    kernels = setting.kernel_pool and {part: setting.kernel_pool[part] for part in PARTS}
+    return (member.spec.name, member.params, member.pool) == (setting.learner, setting.params, kernels)
 
 
 def unpack(header: dict[str, Any], arrays: Arrays) -> Learner:

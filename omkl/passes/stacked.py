@@ -175,7 +175,7 @@ def new_learner(
     if not spec.is_stack:
         how: Any = {"classes": classes, "threads": threads, "scaling": scaling}
         return Learner(spec, params, pool, d, seed, block, rounds, **how)
-    settings = members_of(spec, spec.checked(params))
+    settings = members_of(spec, spec.checked(params), d, classes)
     seeds = np.random.default_rng(seed).integers(2**63, size=len(settings)).tolist()
     members: list[Any] = []
     for setting, own_seed in zip(settings, seeds, strict=True):

@@ -138,6 +138,7 @@ def median_distance(rows: Stream) -> float:
     dots = (X @ X.T).toarray()
     norm2 = dots.diagonal()
     pairs = np.triu_indices(rows.T, 1)
-    square = (norm2[:, None] + norm2 - 2.0 * dots)[pairs]
+    with np.errstate(over="ignore", invalid="ignore"):  # of rows whose squares overflow
+        square = (norm2[:, None] + norm2 - 2.0 * dots)[pairs]
     middle = float(np.median(np.sqrt(np.maximum(square, 0.0)))) if square.size else 0.0
     return middle if 0.0 < middle < np.inf else 1.0

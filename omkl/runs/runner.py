@@ -12,12 +12,13 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from omkl.config import Plan
+from omkl.config import Plan, members_of
 from omkl.config.kernel_kinds import SOURCE
 from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError, counted
 from omkl.passes.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
 from omkl.passes.guards import ctrl_c_kept
+from omkl.passes.third_party import source
 from omkl.runs.cells import check_data, expand
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Executor, Failure, make_executor
@@ -191,10 +192,12 @@ def executor_for(plan: Plan, missing: list[Cell], jobs: int | None) -> Executor:
 
 
 def _has_own_code(cell: Cell) -> bool:
-    """Whether a cell runs a user's learner or kernel."""
-    return bool(cell.source) or any(
-        SOURCE in kernel for kernel in (cell.kernel_pool or {"kernels": []})["kernels"]
-    )
+    """Whether a cell runs a user's learner or kernel, or a stack of them."""
+    members = members_of(cell.spec, cell.params)
+    pools = [member.kernel_pool for member in members] or [cell.kernel_pool]
+    kernels = [kernel for pool in pools if pool for kernel in pool["kernels"]]
+    sources = [source(member.spec) for member in members] or [cell.source]
+    return any(sources) or any(SOURCE in kernel for kernel in kernels)
 
 
 def idle_cores(missing: list[Cell], executor: Executor) -> str:

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
-from support.engine_cases import case_stream, dataset
+from support.engine_cases import dataset
 
 from omkl.config import learner_spec
 from omkl.engine.stack import DRIFTS, VARIANCES, answers, note_margins, over_rivals, scaled_margins, teach
 from omkl.engine.stream import make_stream
-from omkl.passes import Learner
+from omkl.passes.stacked import new_learner
 
 S = len(DRIFTS) * len(VARIANCES)
 
@@ -87,32 +87,9 @@ def test_probabilities_of_auto_are_calibrated(classes):
     y = labels.astype(float) if classes > 2 else 2.0 * labels - 1.0
     rows = dataset(X, y)
     stream = make_stream(rows.indptr, rows.indices, rows.values, y, np.arange(1500), classes)
-    params = {"size": 15}
-    trace, _ = Learner(learner_spec("auto"), params, None, 3, 1, classes=classes).run(stream)
+    trace, _ = new_learner(learner_spec("auto"), {}, None, 3, 1, classes=classes).run(stream)
     two = classes == 2
     at_label = 0.5 + trace.score * y if two else trace.class_scores[np.arange(1500), labels]
     loss = -np.log(at_label[500:]).mean()
     entropy = -(known * np.log(known)).sum(1)[500:].mean()
     assert entropy - 0.05 < loss < entropy + 0.1
-
-
-@pytest.mark.parametrize(("d", "mib"), [(22, 8), (250, 20)])
-def test_auto_stays_within_its_memory(d, mib):
-    spec = learner_spec("auto")
-    learner = Learner(spec, spec.defaults, None, d, 1)
-    arrays = [own for own in learner.state.values() if isinstance(own, np.ndarray)]
-    assert sum(own.nbytes for own in arrays) < mib * 2**20
-
-
-def test_the_row_worth_least_goes():
-    """Coefficients of 1 and less: of a full store the smallest, and of equal ones the oldest."""
-    rng = np.random.default_rng(3)
-    data = dataset(rng.normal(size=(200, 4)), rng.choice([-1.0, 1.0], 200))
-    learner = Learner(learner_spec("auto"), {"size": 1}, None, 4, 1)
-    for t in range(200):
-        worth, born = (learner.state[name].copy() for name in ("worth", "born"))
-        learner.run(case_stream(data, np.array([t])))
-        (changed,) = np.nonzero(born != learner.state["born"])
-        if changed.size and born.min() > 0:
-            assert changed[0] == min(range(20), key=lambda s: (worth[s], born[s]))
-    assert (learner.state["born"] > 0).all()

@@ -2,9 +2,11 @@
 
 import itertools
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.naive_bayes import GaussianNB
 from support.extension import write
 
@@ -19,7 +21,8 @@ from omkl.passes.stacked import new_learner
 from omkl.passes.third_party import source
 from omkl.paths import EXTENSIONS
 from omkl.runs.cells import expand
-from omkl.testing.cases import assert_same, clouds, matrix_of, state
+from omkl.state.state import held_bytes
+from omkl.testing.cases import assert_same, clouds, matrix_of, sparse, state
 
 MEMBERS = [
     "arow",
@@ -27,6 +30,9 @@ MEMBERS = [
     "krls_t(budget=20,scale=online)",
     "egpc(D=5,pool=gauss3,scale=online)",
 ]
+
+
+SMALL = {"reps": 1, "yardsticks": [], "progress": False, "exec": "serial"}
 
 
 def rows_of(classes, T=300):
@@ -78,7 +84,8 @@ def test_a_saved_stack_goes_on_as_if_it_had_not_been(tmp_path, classes):
 def test_a_model_whose_members_are_others_is_refused():
     header, arrays = snapshot(fresh(2))
     for forged, what in (
-        ({"members": header["members"][:-1]}, "its members are not those"),
+        ({"members": header["members"][:-1]}, "squares: the array"),
+        ({"members": []}, "its members are not those"),
         ({"members": [*header["members"][:-1], 3]}, "no learner"),
         ({"members": header["members"][::-1]}, "there is no array|is not the one|is missing"),
         ({"params": {"members": ["arow(r=2)", *MEMBERS[1:]]}}, "another source"),
@@ -222,3 +229,45 @@ def test_row_by_row_is_a_pass(classes):
         _, one = rows.run_row(*row, y, first=t)
         assert one.score[0] == trace.score[t]
     assert_equal(whole, rows)
+
+
+def test_a_file_leaves_out_large_members_and_words_do_not():
+    spec, whole = learner_spec("auto"), members_of(learner_spec("auto"), {})
+    assert members_of(spec, {}, 200, 2) == whole
+    fewer = members_of(spec, {}, 50_000, 2)
+    assert [own.learner for own in fewer] == ["arow"] * 3
+    words = [own.word for own in whole]
+    assert len(members_of(learner_spec("stack"), {"members": words}, 50_000, 2)) == len(whole)
+    data = sparse(300, 50_000, 20)
+    stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T))
+    learner = new_learner(spec, {}, None, 50_000, 1, centred=False)
+    assert held_bytes(learner.held) < 2**24
+    learner.run(part(stream, 0, 200))
+    again = unpack(*snapshot(learner))
+    traces = [own.run(part(stream, 200, 300))[0].score for own in (learner, again)]
+    np.testing.assert_array_equal(*traces)
+
+
+def test_a_note_says_how_many_members_are_left_out():
+    """As many as `omkl help auto` lists less those that a model of these rows has; none where all fit."""
+    X = csr_array(([1.0, 2.0, 3.0], ([0, 1, 2], [0, 39_999, 5])), shape=(3, 40_000))
+    found = [
+        note
+        for rows in (X, X[:, :100])
+        for note in omkl.run(rows, y=[0, 1, 1], algo="auto", **SMALL).notes
+        if "leaves out" in note
+    ]
+    total, left = len(members_of(learner_spec("auto"), {})), len(members_of(learner_spec("auto"), {}, 40_000))
+    assert found == [
+        f"data has 40000 features: Auto leaves out {total - left} of its {total} members, which may take "
+        "more than 16 MB each"
+    ]
+
+
+@pytest.mark.parametrize("name", ["unscaled", "no_gaussians", "not_linear", "no_trackers", "no_drifts"])
+def test_ablations_are_auto_with_fewer_members(name, monkeypatch):
+    monkeypatch.setenv(EXTENSIONS, str(Path(__file__).parents[2] / "docs/examples/ablations"))
+    words = learner_spec("auto").stack
+    fewer = learner_spec(f"auto_{name}").stack
+    assert fewer == [word for word in words if word in fewer]
+    assert 0 < len(fewer) < len(words)

@@ -56,7 +56,7 @@ def more_classes(X, label, kernels, diagonal, r, c, D, features, linear, linear_
         q = best(s.tolist(), without=y)
         q = next(k for k in range(C) if k != y and s[q] - s[k] <= 1e-12)
         margin = s[y] - s[q] if abs(s[y] - s[q]) > 1e-12 else 0.0
-        E.notes.append((margin <= 0, y if margin > 0 else q if margin < 0 else min(y, q), margin))
+        E.notes.append((margin <= 0, y if margin > 0 else q if margin < 0 else min(y, q), margin, s.tolist()))
         loss = 1 - margin
         if loss > 1e-9:
             beta = 1 / (2 * z @ S @ z + r)

@@ -131,5 +131,10 @@ def stack(X, y, kernels=(), *, members, normalise="none", rng):
     return stacked(members_of(learner_spec("stack"), {"members": members}), X, y, rng)
 
 
+def auto(X, y, kernels=(), *, normalise="none", rng):
+    return stacked(members_of(learner_spec("auto"), {}, X.shape[1], classes_of(y) or 2), X, y, rng)
+
+
 stack.apart = "each class against all others, and probabilities that need not add up to 1"
 stack.near = 1e-5  # as near as its members: KRLS-T solves systems
+auto.apart, auto.near = stack.apart, stack.near

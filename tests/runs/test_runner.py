@@ -14,12 +14,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from support import runner_fakes
+from support.extension import write
 from support.runner_plans import POOL, make_plan, without_time
 
 from omkl import config
 from omkl.config import Plan, Setting, learner_spec
 from omkl.data import find, ref
 from omkl.passes.cell import noting, read_progress
+from omkl.paths import EXTENSIONS
 from omkl.runs import cells, runner
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Loky, Serial, attempt
@@ -231,5 +233,18 @@ def test_few_long_cells_on_many_cores_are_told_of_threads(monkeypatch):
     [("", {"kind": "linear"}, False), ("hash", {"kind": "linear"}, True), ("", {"source": "hash"}, True)],
 )
 def test_what_a_user_compiled_runs_in_a_process_of_its_own(plan, source, kernel, own):
-    cell = SimpleNamespace(source=source, cost=0.0, kernel_pool={"kernels": [kernel]})
+    pool, spec = {"kernels": [kernel]}, learner_spec("omkc_dd")
+    cell = SimpleNamespace(source=source, cost=0.0, kernel_pool=pool, spec=spec, params={})
     assert (runner.executor_for(plan, [cell, cell], 2).name == "loky") is own
+
+
+def test_a_stack_does_where_a_member_is_of_a_user(plan, tmp_path, monkeypatch):
+    estimator = "estimator: 'sklearn.naive_bayes:GaussianNB'"
+    about = f"about: {{label: x, cite: x, task: classification, revision: 1, {estimator}}}"
+    monkeypatch.setenv(EXTENSIONS, str(write(tmp_path / "mine", {"conf/algo/other.yaml": about})))
+    for words, own in ((["auto"], False), (["auto", "other"], True)):
+        params = {"members": words}
+        stack = SimpleNamespace(
+            source="hash", cost=0.0, kernel_pool=None, spec=learner_spec("stack"), params=params
+        )
+        assert (runner.executor_for(plan, [stack, stack], 2).name == "loky") is own
