@@ -272,12 +272,7 @@ class Scaled:
             as_given = spec.estimator or spec.equivariant or not self.own
             target = "none" if as_given else "online"
         if scale == "auto":
-            is_scaled = (
-                ref.is_table
-                and spec.sees_scale
-                and not spec.estimator
-                and not kernel_kinds.needs_stored_rows(setting.kernels)
-            )
+            is_scaled = ref.is_table and _is_to_be_scaled(setting)
             scale = ONLINE if is_scaled else "none"
             if is_scaled and "scale" not in setting.scaling:
                 self.by_default[ref.name] = None
@@ -297,6 +292,13 @@ class Scaled:
                 f"{conf.file('algo', spec.name)}"
             )
         return scaling
+
+
+def _is_to_be_scaled(setting: Setting) -> bool:
+    """Whether a learner sees the scale of features, and computes with rows that may change their scale."""
+    spec = setting.spec
+    of_numbers = spec.sees_scale and not spec.estimator
+    return of_numbers and not kernel_kinds.needs_stored_rows(setting.kernels)
 
 
 LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that

@@ -117,18 +117,7 @@ def whole_pass(
     if spec.estimator:
         learner.check_spoke()
     left_out = scores.before_variation(stream.y, delay) if own else None
-    P, intervals = None, None
-    calibration: Platt | Conformal | None = None
-    if task == "classification":
-        P = scores.probabilities_of(learner, stream, trace)
-        if P is None and (scaling or {}).get("calibration") and scores.are_noted(stream, trace):
-            calibration = Platt(plan.dataset.n_classes)
-            P = calibration.in_turn(*scores.of_all_classes(stream, trace), delay)
-    elif task == "regression" and (level := (scaling or {}).get("interval")):
-        calibration, variance = Conformal(level), variance_of(learner.spec, trace)
-        missing = trace.mistake if spec.estimator else None
-        half = calibration.in_turn(trace.score, stream.y, variance, delay, missing)
-        intervals = scores.Intervals(half, level)
+    P, intervals, calibration = _calibrated(learner, plan, trace, scaling or {}, delay)
     figures = _figures(learner, stream, trace, seconds, weights, task, left_out, P, intervals)
     if task == "classification":
         if P is not None:
@@ -142,6 +131,25 @@ def whole_pass(
         classes = plan.dataset.n_classes
         figures |= scores.on_test_rows(learner, stream, plan.held_out, task, classes, delay, calibration)
     return Ended(figures, learner, trace)
+
+
+def _calibrated(
+    learner: Any, plan: "_Planned", trace: Trace, scaling: Mapping[str, Any], delay: int
+) -> tuple[np.ndarray | None, "scores.Intervals | None", "Platt | Conformal | None"]:
+    """Return the probabilities of classes, the intervals of numbers, and what calibrated either of them."""
+    stream, task = plan.stream, plan.dataset.task
+    if task == "classification":
+        P = scores.probabilities_of(learner, stream, trace)
+        if P is not None or not scaling.get("calibration") or not scores.are_noted(stream, trace):
+            return P, None, None
+        platt = Platt(plan.dataset.n_classes)
+        return platt.in_turn(*scores.of_all_classes(stream, trace), delay), None, platt
+    if task != "regression" or not (level := scaling.get("interval")):
+        return None, None, None
+    conformal, variance = Conformal(level), variance_of(learner.spec, trace)
+    missing = trace.mistake if learner.spec.estimator else None
+    half = conformal.in_turn(trace.score, stream.y, variance, delay, missing)
+    return None, scores.Intervals(half, level), conformal
 
 
 @dataclass(frozen=True)
