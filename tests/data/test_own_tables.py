@@ -63,11 +63,11 @@ FILES = {  # name: text, rows, features, what is said
     "nine.csv": (csv(FRAME.assign(y=np.arange(T) % 9)), T, 2, f"9 different numbers, {TARGETS}"),
     "two_floats.csv": (csv(FRAME.assign(y=np.where(A > 0, 1.5, 2.5))), T, 2, TARGETS),
     "codes.csv": (csv(FRAME.assign(y=[f"{i % 30:03}" for i in range(T)])), T, 2, "30 different numbers"),
-    "holes.csv": (csv(HOLES), T, 2, "those of 'a' (12) are the mean of the rows learnt before"),
+    "holes.csv": (csv(HOLES), T, 2, "'a' (12) with the mean of earlier rows"),
     "holes_na.csv": (csv(HOLES, na_rep="NA"), T, 2, "missing=error rejects them"),
     "holes.json": (HOLES.to_json(orient="records"), T, 2, "missing values were filled: 'a' (12)"),
     "python.jsonl": ("".join(json.dumps(row) + "\n" for row in HOLES.to_dict("records")), T, 2, "(12)"),
-    "colours.csv": (csv(COLOURS), T, 4, "those of 'b' (9) are a word of their own"),
+    "colours.csv": (csv(COLOURS), T, 4, "'b' (9) as a word of their own"),
     "unlabelled.csv": (csv(UNLABELLED), T - 8, 2, "8 of 80 rows have no label and are left out"),
     "empty.csv": (csv(EMPTY), T, 2, "'e': left out, since it has no value in any row"),
     "r.txt": (of_r(PRICES, sep=" "), T, 2, "their first column names them, and is left out"),
@@ -76,7 +76,7 @@ FILES = {  # name: text, rows, features, what is said
     "truth.csv": (csv(FRAME.assign(b=B > 0, y=A > 0)), T, 2, "labels: "),
     "all.csv": (
         csv(pd.concat([UNLABELLED.a, EMPTY.e, COLOURS.b, HOLES.a.rename("c"), UNLABELLED.y], axis=1)),
-        *(T - 8, 5, "those of 'b' (8) are a word of their own"),
+        *(T - 8, 5, "'b' (8) as a word of their own"),
     ),
 }
 
