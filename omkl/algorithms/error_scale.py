@@ -43,6 +43,7 @@ LARGEST = 1e300  # of a variance
 PRIORS = (1.0, 0.3, 0.3, 0.05)  # variances: of 1/2, of the levels, of U, and of the features as they are
 MEAN_SIZE = 0.8  # of a scaled feature, about
 LEAST, MOST = 1e-12, 1.0
+TINY = 2.0**-1022  # a standard deviation is above 0, also of targets that hardly differ
 SHARES = (0.05, 0.5)  # of the errors above the two quantiles
 AT_FIRST = (1.96 * 1.1, 0.6745)  # the quantiles, in standard deviations of a normal distribution
 TAILS = np.array(  # degrees of freedom, quantile of 97.5 %, quantile of 75 % of Student's t
@@ -101,7 +102,7 @@ def scale_of_error(scale, U, random, x, target, learn):
     extent = target[2] - target[1]
     log_std = levels[1] + delta + a[0] - math.log(WITHIN_95)
     std = extent * math.exp(min(max(log_std - math.log(extent), math.log(LEAST)), math.log(MOST)))
-    return (phi, g, delta, held, a), std, _tail(a[0] - a[1])
+    return (phi, g, delta, held, a), max(std, TINY), _tail(a[0] - a[1])
 
 
 @compiled
@@ -134,7 +135,7 @@ def learn_scale(scale, U, target, e, told):
     """Learn an error e >= 0; target: the round's is among them; told: of `scale_of_error`."""
     levels, rho, _, behind, quantiles = scale
     u = math.log(max(e, LEAST * (target[2] - target[1])))
-    levels[4] += 1.0
+    levels[4] = max(levels[4], 0.0) + 1.0  # of a forged model, too
     n = levels[4]
     if n == 1.0:
         levels[:3], levels[3] = u, U

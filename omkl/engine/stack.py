@@ -52,7 +52,8 @@ def scaled_margins(M, squares, count):
     """z (C, k): margins over the root mean square of the member's `count` earlier ones, in [-5, 5]."""
     z = np.zeros(M.shape)
     for i in range(squares.size):
-        scale = math.sqrt(squares[i] / count) if squares[i] > 0.0 and count > 0 else 1.0
+        square = squares[i] / count if count > 0 else 0.0  # 0 of margins near 1e-162, too
+        scale = math.sqrt(square) if square > 0.0 else 1.0
         for c in range(len(M)):
             if abs(M[c, i]) > ROUNDING:
                 z[c, i] = min(max(M[c, i] / scale, -FARTHEST), FARTHEST)

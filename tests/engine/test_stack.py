@@ -47,6 +47,8 @@ def test_margins_are_over_the_root_mean_square_of_the_earlier_ones_and_rounding_
     squares = np.array([0.0, 8.0, 8.0, 8.0])
     z = scaled_margins(np.array([[0.5, 1.0, 100.0, -1e-13]]), squares, 2)
     np.testing.assert_array_equal(z, [[0.5, 0.5, 5.0, 0.0]])
+    denormal = np.array([1e-323, 0.0, 0.0, 0.0])  # whose mean is 0
+    assert scaled_margins(np.array([[0.5, 0.0, 0.0, 0.0]]), denormal, 6)[0, 0] == 0.5
 
 
 def test_members_that_know_nothing_leave_it_exactly_undecided():

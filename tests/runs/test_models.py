@@ -46,7 +46,7 @@ def test_from_a_raw_table_to_predictions(table, capsys, algo):
     assert omkl_("fit", f"algo={algo}", f"data={table / 'my.csv'}", *PREPARED, "--out", model) == 0
     said = capsys.readouterr().err
     assert f"{algo}: 80 rows, mistakes" in said
-    assert "my: scale=minmax uses the whole file" in said
+    assert "my: scale=minmax is fitted on all rows, which leaks later rows" in said
     assert omkl_("predict", model, table / "new.csv", "--out", out) == 0
     said = capsys.readouterr().err
     rows = list(csv.DictReader(out.open()))
