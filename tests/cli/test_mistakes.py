@@ -43,7 +43,10 @@ from omkl.errors import counted
             ["is for two classes, data=iris has 3", "auto (`omkl list groups`: mult"],
         ),
         ("figure curvee", ["curvee: no such figure (did you mean 'curve'?)"]),
-        ("figure zzz", ["zzz: no such figure; known: curve, confusion, calibration, sweep, times, ranks, and the"]),
+        (
+            "figure zzz",
+            ["zzz: no such figure; known: curve, confusion, calibration, sweep, times, ranks, and the"],
+        ),
         ("table zzz", ["zzz: no such table; `omkl list papers` lists them"]),
         ("help rum", ["unknown command or learner 'rum' (did you mean 'run'?)"]),
         ("help zzz", ["unknown command or learner 'zzz'; see `omkl --help`"]),
