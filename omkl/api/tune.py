@@ -199,17 +199,16 @@ class Tuning(Shown):
             raise UserError(f"{target}: the name of a settings file must end in .yaml")
         if not self.settings:
             raise UserError(f"{target} is not written: {self._without_value() or 'nothing was tuned'}")
-        parts = {end.data.word: self._part(end) for end in self.ends}
-        part, *others = {repr(part): part for part in parts.values()}.values()
-        if others and self.study.plan.order == "file":
-            why = "with order=file the reported rounds differ between data sets"
+        halved = [end.data.word for end in self.ends if end.race.held.order == "halves"]
+        if halved:
+            few = ", ".join(dict.fromkeys(halved))
+            why = f"the trials knew half of the rows of {few}; order=halves rounds=0.5: takes the other half"
+            warnings.warn(f"{target} is for all rows: {why}", stacklevel=2)
+        parts = [{} if end.race.held.order == "halves" else self._part(end) for end in self.ends]
+        if any(part != parts[0] for part in parts):
+            why = "the reported rounds differ between data sets"
             raise UserError(f"{target}: {why}; tune one data set at a time")
-        if others:
-            few = ", ".join(word for word, own in parts.items() if own.get("order") == "halves")
-            why = f"order=halves rounds=0.5: is for {few} alone, whose other rows the trials knew"
-            warnings.warn(f"{target} says nothing of an order: {why}", stacklevel=2)
-            part = {}
-        words = self._words() | part
+        words = self._words() | parts[0]
         chosen = [one for one in self.settings if not one.spec.is_object]
         if len(chosen) < len(self.settings):
             warnings.warn(f"{target} is without the estimators that were given as objects", stacklevel=2)

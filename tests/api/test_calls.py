@@ -141,7 +141,7 @@ def test_a_paper_s_table_is_the_command_s(tmp_path, capsys):
     assert made.cells["key"].nunique() == made.table["reps"].sum()
     assert "OMKC(D,D)" in made._repr_html_()
     held = omkl.claims("omkc", reps=2, data="wdbc", store=tmp_path, **SERIAL)
-    assert set(held.table["verdict"]) == {"too few to say", "undecided"}
+    assert "too few to say" in set(held.table["verdict"])  # of two permutations
 
 
 def test_bounds_figures_and_pages_are_those_of_the_commands(tmp_path, capsys):

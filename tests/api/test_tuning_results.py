@@ -76,8 +76,10 @@ def test_tuned_learners_run_again_from_the_object_and_from_the_file(tuned, tmp_p
     assert learners["mistake_pct_mean"].tolist() == best.table["tuned_mean"].tolist()
     assert names_in(again.figure("curve"))[:2] == ["AROW", "ALMA"]
     assert best.run(reps=6, progress=False).table["reps"].tolist()[:2] == [6, 6]
-    file = best.save(tmp_path / "best.yaml")
-    read = omkl.run(settings=str(file), data=frame(), label="y", store=str(store), **HOW)
+    how = {**HOW, "order": "halves", "rounds": "0.5:"}
+    with pytest.warns(UserWarning, match="is for all rows: the trials knew half of the rows"):
+        file = best.save(tmp_path / "best.yaml")
+    read = omkl.run(settings=str(file), data=frame(), label="y", store=str(store), **how)
     assert read.outcome.ran == 0
     assert read.cells["key"].tolist() == again.cells["key"].tolist()
     with pytest.raises(UserError, match=r"must end in \.yaml"):
@@ -100,7 +102,8 @@ def test_the_command_writes_a_file_that_the_commands_take(tmp_path, capsys, monk
     assert main(["tune", *words, "trials=3", "passes=1", "-q", "--format", "json", "--out", str(file)]) == 0
     tuned = json.loads(capsys.readouterr().out)
     assert {"rule", "tuned", "summary"} <= tuned.keys()
-    own = ["exec=serial", f"settings={file}"]
+    on_all = ["exec=serial", f"settings={file}"]
+    own = [*on_all, "order=halves", "rounds=0.5:"]
     assert main(["run", *own, "-q", "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["summary"]
     found = {(row["data"], row["algo"]): row["mistake_pct_mean"] for row in rows if not row["is_yardstick"]}
@@ -108,7 +111,7 @@ def test_the_command_writes_a_file_that_the_commands_take(tmp_path, capsys, monk
     picture, page, model = (tmp_path / name for name in ("c.png", "r.html", "m.omkl"))
     assert main(["figure", "curve", *own, "--out", str(picture)]) == 0
     assert main(["report", *own, "--out", str(page)]) == 0
-    assert main(["bounds", *own, "algo=omkc_dd", "data=wdbc", "-q", "--rows", "50"]) == 0
+    assert main(["bounds", *on_all, "algo=omkc_dd", "data=wdbc", "-q", "--rows", "50"]) == 0
     assert main(["fit", f"settings={file}", "reps=null", "algo=arow", "data=wdbc", "--out", str(model)]) == 2
     assert "leave out reps=" in capsys.readouterr().err
     assert main(["fit", f"settings={file}", "algo=arow", "data=wdbc", "--out", str(model)]) == 0
@@ -132,7 +135,7 @@ def test_a_study_in_the_shell_and_in_python_has_the_same_cells(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     script = """
         omkl tune algo=arow,alma data=wdbc trials=3 passes=1 reps=2 exec=serial -q --out best.yaml
-        omkl run settings=best.yaml reps=3 exec=serial -q
+        omkl run settings=best.yaml order=halves rounds=0.5: reps=3 exec=serial -q
         omkl fit algo=alma settings=best.yaml data=wdbc --out shell.omkl
     """
     for line in filter(str.strip, script.splitlines()):

@@ -205,15 +205,16 @@ def test_of_few_rows_trials_see_one_half_and_the_other_is_reported(ran, words, t
     assert "The errors are those on rows that no trial has seen." in text
     assert "order=halves rounds=0.5:" in text
     done = len(ran)
-    assert main(["run", f"settings={best}", f"data={few[1].partition('=')[2]}", "-q"]) == 0
-    assert {(job.order, job.rounds) for job in ran[done:]} <= {("halves", (45, 90))}
+    other_half = ["order=halves", "rounds=0.5:"]
+    for more, orders in ((other_half, {("halves", (45, 90))}), ([], {("permuted", None)})):
+        assert main(["run", f"settings={best}", *more, "--fresh", "-q"]) == 0
+        assert {(job.order, job.rounds) for job in ran[done:]} == orders
+        done = len(ran)
     capsys.readouterr()
     other = write_data(tmp_path / "other.libsvm", 70)
     both = [few[0], f"{few[1]},{other}", *few[2:], "small=80"]
     assert main(["tune", *both, "--out", str(tmp_path / "both.yaml"), "-q"]) == 0
-    assert (
-        f"says nothing of an order: order=halves rounds=0.5: is for {other} alone" in capsys.readouterr().err
-    )
+    assert f"is for all rows: the trials knew half of the rows of {other}" in capsys.readouterr().err
     assert "halves" not in (tmp_path / "both.yaml").read_text()
 
 
