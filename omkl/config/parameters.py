@@ -266,13 +266,8 @@ def _parameter(name: str, block: Any, where: Path, tasks: list[str], searched: b
 # ------------------------------------------------------------------ values as they are written
 
 _UNSHOWN = ("kind", "source")  # of a kernel
-SCALING = (
-    "scale",
-    "target",
-    "delay",
-    "calibration",
-    "interval",
-)  # the store has them among the hyperparameters
+# the store has them among the hyperparameters
+SCALING = ("scale", "target", "delay", "calibration", "interval")
 
 
 def identity(learner: str, params: Mapping[str, Any], pool: Mapping[str, Any] | None) -> str:

@@ -249,7 +249,7 @@ def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[s
             keep(replace(dataset, **arrays))
         outcome = attempt(function, job)
     of_worker = provenance.collect("dask", 1) | provenance.stamp()
-    described = {name: of_worker[name] for name in of_worker.keys() - {"backend", "jobs", "time"}}
+    described = {name: part for name, part in of_worker.items() if name not in ("backend", "jobs", "time")}
     if isinstance(outcome, Failure):
         return replace(outcome, provenance=described)
     return outcome | {"provenance": described} if isinstance(outcome, dict) else outcome
