@@ -100,10 +100,11 @@ def last_label(stream: Stream, last, trace: Trace, learn):
 
 
 @compiled
-def arow(stream: Stream, mu, sigma, P, trace: Trace, learn, r, bias):
+def arow(stream: Stream, mu, sigma, P, trace: Trace, learn, r, bias, squares):
     """AROW: adaptive regularisation of weights (Crammer, Kulesza, Dredze 2009, Figure 1) on [1; x].
 
     mu (C, 1 + d) mean weights, that of the 1 first    r > 0 regularisation    bias: whether there is a 1
+    squares: whether each x_i is followed by its square, of 1 + 2 d columns then
     P (C, 1 + d, 1 + d) their covariance Sigma    sigma (C, 1 + d) its diagonal    C = 1 for two classes
     v confidence x' Sigma x    alpha, b step sizes (beta in the paper)
     With more than two classes the margin is over the strongest rival alone, v is of both classes, and both
@@ -113,7 +114,7 @@ def arow(stream: Stream, mu, sigma, P, trace: Trace, learn, r, bias):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        x, columns = _extended(stream, t, bias)
+        x, columns = _extended(stream, t, bias, squares)
         margin, rival = _margin(trace, stream, t, mu, x, columns)
         trace.record(t, margin, y, predicted=_winner(stream, t, margin, rival))
         if not learn or y * margin >= 1.0:
@@ -142,7 +143,7 @@ def ridge(stream: Stream, theta, sigma, P, trace: Trace, learn):
     """
     for t in range(stream.T):
         y = stream.y[t]
-        x, columns = _extended(stream, t, True)
+        x, columns = _extended(stream, t, True, False)
         f = _product(theta, x, columns)
         trace.record(t, f, y)
         if learn:
@@ -152,13 +153,20 @@ def ridge(stream: Stream, theta, sigma, P, trace: Trace, learn):
 
 
 @compiled
-def _extended(stream, t, bias):
-    """The values and columns of [1; x_t], whose 1 is in column 0; a 0 without bias."""
+def _extended(stream, t, bias, squares):
+    """The values and columns of [1; x_t], whose 1 is in column 0; a 0 without bias.
+
+    With squares each feature has two columns, one for x and one for x^2.
+    """
     start, stop = stream.row(t)
-    x, columns = np.empty(stop - start + 1), np.empty(stop - start + 1, np.int64)
+    each = 2 if squares else 1
+    x, columns = np.empty(each * (stop - start) + 1), np.empty(each * (stop - start) + 1, np.int64)
     x[0], columns[0] = (1.0 if bias else 0.0), 0
     for k in range(start, stop):
-        x[k - start + 1], columns[k - start + 1] = stream.values[k], stream.indices[k] + 1
+        at = each * (k - start) + 1
+        x[at], columns[at] = stream.values[k], each * stream.indices[k] + 1
+        if squares:
+            x[at + 1], columns[at + 1] = stream.values[k] ** 2, columns[at] + 1
     return x, columns
 
 

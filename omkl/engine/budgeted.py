@@ -168,7 +168,8 @@ def reserve_slots(B: Budget, vectors: int, longest: int) -> Budget:
         free[B.n_free[0] : B.n_free[0] + more.size] = more
         B.n_free[0] += more.size
         B = B._replace(norm2=norm2, origin=origin, users=users, free=free, dots=np.empty((examples, R)))
-    B = B._replace(open=with_room(B.open, longest))
+    if (opened := with_room(B.open, longest)) is not B.open:
+        B = B._replace(open=opened)
     return B if B.pointers != NO_POINTERS else B._replace(pointers=budget_pointers(B))
 
 

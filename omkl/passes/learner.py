@@ -104,6 +104,7 @@ class Learner:
         setup = self.setup(rng, frequencies)
         state = make(spec.state, setup) if saved is None else load_state(spec.state, saved, setup)
         self.state: dict[str, Any] = {"rng": rng, **state}
+        self._storing = [name for name, each in spec.state.items() if each.record and name in state]
         self.arguments = self._compiled_values(params)
         by_part = {"stream", "trace", "learn"} | ({"margins"} if self.members else set())
         missing = set(self.names) - by_part - set(self.state) - set(self.arguments)
@@ -113,6 +114,7 @@ class Learner:
                 f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
             )
         self._rows: dict[int, OneRow] = {}
+        self._row_trace: Trace | None = None
         self._growing = {
             name: resource
             for name, resource in spec.state.items()
@@ -193,7 +195,10 @@ class Learner:
                 start, stop = stop, min((stop // step + 1) * step, stream.T)
                 with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
                     stop, used = self._run_part(stream, trace, start, stop, learn, first, rng)
-                    used += self._rescaled(given, trace, start, stop, learn, units)
+                    if self.scaling is not None:
+                        began = time.thread_time()
+                        self._rescaled(given, trace, start, stop, learn, units)
+                        used += time.thread_time() - began
                     if progress is not None:
                         progress.add(trace_part(trace, start, stop), given.y[start:stop])
                 seconds += used
@@ -231,15 +236,51 @@ class Learner:
             if first is None:
                 first = seen if progress is None else progress.rounds
             renews = self.scaling is not None and self.scaling.renews
-            self.needs.check(stream, progress is not None or (renews and bool(self.needs.grams)))
-            make_room(self._growing, self.state, self._setup, stream, learn)
+            continues = progress is not None or (renews and bool(self.needs.grams))
             with ctrl_c_later(), kernel_faults(stream.order, progress.rounds if progress else 0):
-                self._run_part(stream, trace, 0, 1, learn, first, None)
+                self.pass_row(stream, trace, learn, first, continues)
                 if self.scaling is not None:
                     self._rescaled(buffer.stream, trace, 0, 1, learn, units)
                 if progress is not None:
                     progress.add_row(float(trace.score[0]), bool(trace.mistake[0]), y)
             return buffer.stream, trace
+
+    def row_of_a_stack(self, stream: Stream, learn: bool, first: int) -> Trace:
+        """Run the one round of a stream, of scaled rows; the next call writes the trace anew."""
+        if self._row_trace is None:
+            many = self.classes if self.classes > 2 else 0
+            self._row_trace = make_trace(1, len(self.spec.measures), many)
+        self._row_trace.score[0] = UNRECORDED
+        self.pass_row(stream, self._row_trace, learn, first)
+        return self._row_trace
+
+    def pass_row(
+        self, stream: Stream, trace: Trace, learn: bool, first: int, continues: bool = False
+    ) -> None:
+        """Run the one round of a stream, of scaled rows, for who holds the lock and delays Ctrl-C."""
+        self.needs.check(stream, continues)
+        make_room(self._growing, self.state, self._setup, stream, learn)
+        if self.widths is not None and learn and self.widths.left:
+            self._run_part(stream, trace, 0, 1, learn, first, None)
+            return
+        margins = self._margins(stream, learn, first)[0] if self.members else None
+        arguments = self._arguments_of(stream, trace, learn, margins)
+        self._renumber(-first)
+        try:
+            self.run_compiled(*arguments)
+        finally:
+            self._renumber(first)
+
+    def _arguments_of(
+        self, rounds: Stream, trace: Trace, learn: bool, margins: Any, rng: Any = None
+    ) -> list[Any]:
+        """Return what the compiled function takes for these rounds, for which there is room then."""
+        for name in self._storing:
+            self.resources[name].close(self.state[name])
+        grow_part(self.resources, self.state, rounds, learn)
+        now = {"stream": rounds, "trace": trace, "learn": learn, "margins": margins}
+        values = {**self.state, **self.arguments, **now, **({} if rng is None else {"rng": rng})}
+        return [values[name] for name in self.names]
 
     def _run_part(
         self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
@@ -267,7 +308,7 @@ class Learner:
         stop = 0
         while stop < rows.T:
             stop, _ = self._run_rounds(rows, trace, stop, rows.T, True, 0, None)
-        for name in self._storing():
+        for name in self._storing:
             origin = self.state[name].origin
             origin[:] = widths.origin[np.minimum(origin, rows.T - 1)]
         widths.forget_if_last()
@@ -279,16 +320,12 @@ class Learner:
         shared, seconds = self._shared(), 0.0
         if shared:
             stop = min(stop, start + self.block)
-        for name in self._storing():
-            self.resources[name].close(self.state[name])
-        whole = stop - start == stream.T
+        whole, margins = stop - start == stream.T, None
         rounds = stream if whole else part(stream, start, stop)
-        now = {"stream": rounds, "trace": trace if whole else trace_part(trace, start, stop), "learn": learn}
         if self.members:
-            now["margins"], seconds = self._margins(rounds, learn, first)
-        grow_part(self.resources, self.state, rounds, learn)
-        values = {**self.state, **self.arguments, **now, **({} if rng is None else {"rng": rng})}
-        arguments = [values[name] for name in self.names]
+            margins, seconds = self._margins(rounds, learn, first)
+        trace = trace if whole else trace_part(trace, start, stop)
+        arguments = self._arguments_of(rounds, trace, learn, margins, rng)
         self._renumber(-first)
         try:
             for E in shared:
@@ -308,16 +345,13 @@ class Learner:
 
     def _rescaled(
         self, given: Stream, trace: Trace, start: int, stop: int, learn: bool, units: Units | None
-    ) -> float:
-        """Give the predictions of rounds in the targets' units, and count their rows; return the seconds."""
-        if self.scaling is None:
-            return 0.0
-        began = time.thread_time()
+    ) -> None:
+        """Give the predictions of rounds in the targets' units, and count their rows."""
+        scaling: Any = self.scaling
         if learn:
-            self.scaling.see(part(given, start, stop))
+            scaling.see(part(given, start, stop))
         if units is not None:
             in_units(trace_part(trace, start, stop), units.part(start, stop), given.y[start:stop], self.spec)
-        return time.thread_time() - began
 
     def _shared(self) -> list[Expansion]:
         """Return the expansions whose next block the threads share."""
@@ -325,13 +359,13 @@ class Learner:
             return []
         return [
             self.state[name]
-            for name in self._storing()
+            for name in self._storing
             if self.resources[name].threaded and self.state[name].n_sv_union[0] >= WORTH
         ]
 
     def _renumber(self, shift: int) -> None:
         """Shift the row numbers of the stored vectors."""
-        for name in self._storing() if shift else ():
+        for name in self._storing if shift else ():
             self.resources[name].renumber(self.state[name], shift)
 
     @property
@@ -349,14 +383,10 @@ class Learner:
             values[name] = compiled_value(params[name], domain)
         return values
 
-    def _storing(self) -> list[str]:
-        """Return the names of the resources that store vectors."""
-        return [name for name, resource in self.resources.items() if resource.record and name in self.state]
-
     @property
     def stores(self) -> str | None:
         """The name of the first resource that stores vectors, None for a learner without."""
-        return next(iter(self._storing()), None)
+        return next(iter(self._storing), None)
 
     @property
     def classifiers(self) -> Any:

@@ -70,11 +70,16 @@ class Stack(Learner):
         alone = rounds.T == 1 or not all(isinstance(member, Learner) for member in self.members)
         pool = None if alone else self._pool  # an estimator has the process's random numbers for itself
         margins = np.empty((rounds.T, self.classes if self.classes > 2 else 1, len(self.members)))
+        least = np.zeros(len(self.members))
         for i, (trace, used) in enumerate(_all_of(passes, pool, self._count)):
-            margins[:, :, i] = _margins_of(self.members[i], trace)
+            margins[:, :, i], least[i] = _answers_of(self.members[i], trace)
             seconds += used
         if learn and self.shared is not None:
             self.shared.see(rounds)
+        if (probable := np.flatnonzero(least)).size:
+            P, least = margins[:, :, probable], least[probable]
+            np.clip(P, least, 1.0 - least, out=P)
+            margins[:, :, probable] = np.log(P / (1.0 - P))
         margins[np.isnan(margins)] = 0.0  # of features that overflow
         return np.clip(margins, -LARGEST, LARGEST, out=margins), seconds
 
@@ -106,10 +111,7 @@ def _pass_of(member: Any, rounds: Stream, learn: bool, first: int) -> Callable[[
     if not isinstance(member, Learner):
         return lambda: member.run(rounds, learn=learn)
     if rounds.T == 1 and (learn or "rng" not in member.names):
-        start, stop = rounds.indptr[rounds.order[0] :][:2]
-        row = rounds.indices[start:stop], rounds.values[start:stop]
-        y = rounds.y[0] if rounds.label is None else rounds.label[0]
-        return lambda: (member.run_row(*row, y, learn, first=first)[1], 0.0)
+        return lambda: (member.row_of_a_stack(rounds, learn, first), 0.0)
     if learn:
         return lambda: member.run(rounds, first=first)
     return lambda: (scored(member, rounds), 0.0)
@@ -137,20 +139,20 @@ def _all_of(passes: list[Callable[[], Any]], pool: ThreadPoolExecutor | None, co
     return done
 
 
-def _margins_of(member: Any, trace: Trace) -> np.ndarray:
-    """Return a member's margins (T, 1), or (T, C) of more than two classes, from the trace of its rounds."""
+def _answers_of(member: Any, trace: Trace) -> tuple[np.ndarray, float]:
+    """Return what a member says in these rounds, (T, 1), or (T, C) of more than two classes.
+
+    And 0 where these are margins; where they are probabilities, how far from 0 and 1 these are kept.
+    """
     scores = trace.score[:, None] if trace.class_scores is None else trace.class_scores
     if isinstance(member, Learner):
         if not member.spec.probabilities:
-            return scores
-        P, least = 0.5 + scores if trace.class_scores is None else scores, LEAST
-    else:
-        shares = None if member.has_scores else member.probabilities(trace)
-        if shares is None:
-            return scores
-        P, least = shares[:, 1:] if trace.class_scores is None else shares, SURE
-    P = np.clip(P, least, 1.0 - least)
-    return np.log(P / (1.0 - P))
+            return scores, 0.0
+        return 0.5 + scores if trace.class_scores is None else scores, LEAST
+    shares = None if member.has_scores else member.probabilities(trace)
+    if shares is None:
+        return scores, 0.0
+    return shares[:, 1:] if trace.class_scores is None else shares, SURE
 
 
 def new_learner(

@@ -52,7 +52,7 @@ class Widths:
     def left(self) -> int:
         """How many rows are to come until the next step; 0 where the width stays."""
         seen = int(self.seen[0])
-        return next((step - seen for step in STEPS if step > seen), 0)
+        return next((step - seen for step in STEPS if step > seen), 0) if seen < STEPS[-1] else 0
 
     def pool(self, pool: dict[str, Any]) -> dict[str, Any]:
         """Return a pool with widths of now."""

@@ -285,7 +285,7 @@ class Slots(Stores):
     def grow(self, value: Any, state: Mapping[str, Any], setup: Setup, stream: "Stream", learn: bool) -> Any:
         from omkl.engine.budgeted import reserve_slots
 
-        return reserve_slots(value, stream.T, int(np.diff(stream.indptr)[stream.order].max(initial=0)))
+        return reserve_slots(value, stream.T, _longest(stream))
 
     def add_features(self, value: Any, setup: Setup) -> Any:
         return self._with_features(value, setup.d, dense=np.zeros(setup.d))
@@ -399,9 +399,12 @@ class Dictionary(Slots):
     def grow_part(self, value: Any, stream: "Stream", learn: bool) -> Any:
         from omkl.engine.budgeted import reserve_slots
 
-        starts = stream.indptr[stream.order]
-        longest = int((stream.indptr[stream.order + 1] - starts).max(initial=0))
-        return reserve_slots(value, stream.T if learn else 0, longest)
+        return reserve_slots(value, stream.T if learn else 0, _longest(stream))
+
+
+def _longest(stream: "Stream") -> int:
+    """Return the length of the longest row of these rounds."""
+    return int((stream.indptr[stream.order + 1] - stream.indptr[stream.order]).max(initial=0))
 
 
 def _in_order(B: Any) -> np.ndarray:

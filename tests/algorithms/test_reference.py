@@ -124,7 +124,7 @@ def test_arow_by_hand(full):
     t=5: x = 34: f = 2.
     """
     X, y = np.array([[1.0], [1.0], [2.0], [10.0], [1.0], [34.0]]), np.array([1.0, -1, 1, 1, -1, 1])
-    result = arow(X, y, r=10.0, bias=False, full=full)
+    result = arow(X, y, r=10.0, bias=False, full=full, squares=False)
     np.testing.assert_allclose(result.scores, [0, 1 / 11, 0, 1.25, 1 / 8, 2], rtol=1e-13, atol=1e-15)
     assert result.mistakes[[0, 1, 3, 4, 5]].tolist() == [True, True, False, True, False]
 
@@ -293,7 +293,7 @@ def test_arow_full_equals_the_batch_form():
     """Over the updated rounds S^-1 = I + sum x x' / r and mu = S (sum y x) / r: ridge regression on y."""
     X = stream(T=80)[0] * 3
     y = np.where(X[:, 0] + X[:, 1] > 0.5, 1.0, -1.0)
-    result = arow(X, y, r=10.0, bias=False, full=True)
+    result = arow(X, y, r=10.0, bias=False, full=True, squares=False)
     precision, moment = np.eye(4), np.zeros(4)
     for t in range(80):
         score = X[t] @ np.linalg.solve(precision, moment)

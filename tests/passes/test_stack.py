@@ -93,7 +93,9 @@ def test_a_model_whose_members_are_others_is_refused():
     ):
         with pytest.raises((ValueError, UserError), match=what):
             unpack({**header, **forged}, arrays)
-    r_of_another = [{**header["members"][0], "params": {"r": 2.0, "bias": True, "full": True}}]
+    r_of_another = [
+        {**header["members"][0], "params": {"r": 2.0, "bias": True, "full": True, "squares": False}}
+    ]
     with pytest.raises(ValueError, match="its member 1 is not the one"):
         unpack({**header, "members": r_of_another + header["members"][1:]}, arrays)
 

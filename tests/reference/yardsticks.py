@@ -71,12 +71,17 @@ def less(S, b, g):
     return S - b * (g * g if S.ndim == 1 else np.outer(g, g))
 
 
-def arow(X, y, kernels=(), *, r, bias, full, normalise="none", rng=None):
+def with_squares(X):
+    """Rows [x_1, x_1^2, x_2, x_2^2, ...]."""
+    return np.stack([X, X * X], axis=2).reshape(len(X), -1)
+
+
+def arow(X, y, kernels=(), *, r, bias, full, squares, normalise="none", rng=None):
     """AROW (Crammer, Kulesza, Dredze 2009), Fig. 1: mu mean, S covariance or its diagonal.
 
     On y mu.x < 1: v = x'Sx, b = 1/(v + r), a = max(0, 1 - y mu.x) b, mu += a S y x, S -= b S x x' S.
     """
-    X = with_bias(X, bias)
+    X = with_bias(with_squares(X) if squares else X, bias)
     if classes_of(y):
         return top_1(X, y, r, full)
     E, mu, S = Expansions(None, 0, len(y)), np.zeros(X.shape[1]), covariance(X.shape[1], full)

@@ -104,6 +104,8 @@ OPTIONS = [
     ("omkl_gf", {"variant": "authors", "draws": 3, "D": 9, "features": "orthogonal"}),
     ("dualsgd", {"variant": "authors", "budget": 11, "k": 4, "D": 9}),
     ("dualsgd", {"loss": "hinge", "budget": 7, "k": 20, "D": 9, "kernel": GAUSSIAN}),
+    ("arow", {"squares": True, "r": 0.5}),
+    ("arow", {"squares": True, "full": False, "bias": False}),
     ("alma", {"alpha": 0.5, "C": 0.3}),
     ("alma", {"alpha": 1.0}),
     ("norma", {"tau": 30, "offset": True, "lam": 0.1}),
