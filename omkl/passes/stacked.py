@@ -109,7 +109,8 @@ def _pass_of(member: Any, rounds: Stream, learn: bool, first: int) -> Callable[[
         start, stop = rounds.indptr[rounds.order[0] :][:2]
         row = rounds.indices[start:stop], rounds.values[start:stop]
         y = rounds.y[0] if rounds.label is None else rounds.label[0]
-        return lambda: (member.run_row(*row, y, learn, first=first)[1], 0.0)
+        number = first + int(rounds.order[0])
+        return lambda: (member.run_row(*row, y, learn, first=number)[1], 0.0)
     if learn:
         return lambda: member.run(rounds, first=first)
     return lambda: (scored(member, rounds), 0.0)
