@@ -102,7 +102,11 @@ def test_a_model_whose_members_are_others_is_refused():
     wider = new_learner(learner_spec("stack"), {"members": ["arow"]}, None, 6, 3)
     for members, change, what in (
         (["arow", "arow(r=10)"], lambda own: own["members"].reverse(), "its member 2 is not the one"),
-        ([MEMBERS[3]], lambda own: own["members"][0]["pool"]["kernels"][0].update(sigma=9.0), "not the one"),
+        (
+            [MEMBERS[3]],
+            lambda own: own["members"][0]["pool"]["kernels"][0].update(gamma=9.0),
+            "member 1 is not the one",
+        ),
         (["arow"], lambda own: own.update(members=snapshot(wider)[0]["members"]), "other columns or classes"),
     ):
         header, arrays = snapshot(fresh(2, members=members))
