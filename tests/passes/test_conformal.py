@@ -43,7 +43,7 @@ def as_twin(deviation):
 def test_half_widths_are_those_of_the_twin(level, told):
     f, s, error = stream()
     deviation = s * {"never": 0.0, "always": 1.0, "late": np.arange(len(s)) > 90}[told]
-    deviation[[200, 201]] = 0.0
+    deviation[[200, 201]] = error[300:480] = 0.0  # also exact predictions, and targets outside right after
     missing = np.zeros(len(s), bool)
     missing[[3, 4, 300]] = True
     expected = twin.half_widths(f, f + error, as_twin(deviation), level, {3, 4, 300})
@@ -118,6 +118,9 @@ def test_overflow_is_no_error():
     conformal = Conformal(0.5)
     conformal.learn(np.array([-huge, 0.0, np.nan, 0.0]), np.array([huge, 1.0, 1.0, huge]), np.full(4, 1e-200))
     assert json.dumps(conformal.to_json(), allow_nan=False)
+    assert conformal.to_json()["scores"] == pytest.approx([huge, 1e100, huge, huge])
+    state = {"level": 0.9, "told": False, "alpha_t": -1e9, "scores": [1.0] * 20}
+    assert Conformal.from_json(state).quantile == 2.0**1000
 
 
 @pytest.mark.parametrize(
@@ -185,7 +188,7 @@ NAMES = ("interval_coverage", "interval_width", "interval_score")
 
 
 @pytest.mark.parametrize("delay", [1, 7])
-@pytest.mark.parametrize("name", ["ridge", "krls_t", "raker"])
+@pytest.mark.parametrize("name", ["ridge", "krls_t", "raker", "norma_regression"])
 def test_a_run_measures_the_intervals_before_each_target(name, delay):
     spec = learner_spec(name)
     data = omkl.data.from_arrays(X, Y, task="regression")

@@ -11,6 +11,7 @@ from river import (
     cluster,
     compose,
     ensemble,
+    feature_extraction,
     forest,
     linear_model,
     neighbors,
@@ -18,7 +19,8 @@ from river import (
     preprocessing,
     tree,
 )
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -65,6 +67,17 @@ class Silent:
 
     def predict(self, X):
         return self.y
+
+
+class LessFirst(TransformerMixin, BaseEstimator):
+    """Takes the first row that it is fitted on off the others."""
+
+    def fit(self, X, y=None):
+        self.first_ = X[0]
+        return self
+
+    def transform(self, X):
+        return X - self.first_
 
 
 @pytest.fixture(autouse=True)
@@ -160,6 +173,8 @@ def test_the_key_is_class_version_and_parameters():
     step = key(make_pipeline(StandardScaler(), SGDClassifier(alpha=3)))
     assert step[:2] == ("sklearn.StandardScaler+SGDClassifier", {"sgdclassifier__alpha": 3})
     assert "source" not in step[2]
+    assert step == key(make_pipeline(StandardScaler(), "passthrough", SGDClassifier(alpha=3)))
+    assert key(omkl.refit(GaussianNB(), grow=2.0))[1] == {"refit_grow": 2.0}
     file = key(Copycat())[2]
     assert "scikit-learn" in file
     assert file == key(Copycat(faithful=False))[2]
@@ -191,6 +206,10 @@ DIFFERENT = [
         compose.Select(0) | linear_model.LogisticRegression(),
         compose.Select(1) | linear_model.LogisticRegression(),
     ),
+    (Copycat(np.zeros(2)), Copycat(np.zeros(2, np.int64))),
+    (Copycat(np.zeros((1, 2))), Copycat(np.zeros((2, 1)))),
+    (Copycat(csr_array([[1.0, 0.0]])), Copycat(csr_array([[2.0, 0.0]]))),
+    (Copycat(slice(0, 4, 1)), Copycat(slice(0, 4, 2))),
 ]
 
 
@@ -198,6 +217,10 @@ DIFFERENT = [
 def test_other_parameters_have_another_key(one, other):
     assert key(one) == key(one)
     assert key(one) != key(other)
+
+
+def test_the_order_of_a_set_is_not_in_the_key():
+    assert key(Copycat({0, 8})) == key(Copycat({8, 0}))
 
 
 REFUSED = [
@@ -216,6 +239,7 @@ REFUSED = [
         "the step 'nystroem' (Nystroem) has no partial_fit, and fitting",
     ),
     (make_pipeline(RBFSampler(gamma="scale"), SGDClassifier()), "the step 'rbfsampler' (RBFSampler) has no"),
+    (make_pipeline(LessFirst(), SGDClassifier()), "the step 'lessfirst' (LessFirst) has no partial_fit"),
     (
         make_pipeline(ColumnTransformer([("one", PCA(1), [0])]), SGDClassifier()),
         "the step 'columntransformer' (ColumnTransformer): its part 'one' (PCA) has no partial_fit",
@@ -326,6 +350,10 @@ def test_two_steps_that_draw_have_seeds_of_their_own():
     sampler, last = (step for _, step in spec.fresh(params, 7).steps)
     assert sampler.random_state != last.random_state
     assert {sampler.random_state, last.random_state} == {7, 8}
+    spec, params = spec_of(feature_extraction.RBFSampler() | forest.ARFClassifier())
+    assert [step.seed for step in spec.fresh(params, 7).steps.values()] == [7, 8]
+    spec, params = spec_of(ensemble.VotingClassifier([forest.ARFClassifier(), forest.ARFClassifier()]))
+    assert [model.seed for model in spec.fresh(params, 7).models] == [7, 8]
 
 
 def test_a_worker_with_another_version_says_so():
@@ -369,13 +397,13 @@ class Mine(ClassifierMixin, BaseEstimator):
     @scaled({by})
     def partial_fit(self, X, y, classes=None):
         self.last = signed(y[0])
-    def predict(self, X, by={default}):
+    def predict(self, X, by={default}, *, also={also}):
         return np.array([self.last])
     @property
     def data(self):
         return len(NAMES)
 """
-USUAL = {"before": "NAMES = ()", "sign": "y", "shift": "1", "by": "1", "default": "1"}
+USUAL = {"before": "NAMES = ()", "sign": "y", "shift": "1", "by": "1", "default": "1", "also": "1"}
 USED = {
     "number": {"before": "SIGN = 1", "sign": "SIGN * y"},
     "tuple": {"before": "SIGN = (1,)", "sign": "SIGN[0] * y"},
@@ -386,6 +414,8 @@ USED = {
     "function of a file": {"helper": "def made():\n    return 1", "sign": "helper.made() * y"},
     "constant of the class": {"before": "ONE = 1", "shift": "ONE"},
     "default": {"before": "ONE = 1", "default": "ONE"},
+    "keyword's default": {"before": "ONE = 1", "also": "ONE"},
+    "function inside": {"before": "SIGN = 1", "sign": "(lambda: SIGN)() * y"},
     "argument of a decorator": {"before": "ONE = 1", "by": "ONE"},
     "property": {"before": "NAMES = (1,)"},
 }

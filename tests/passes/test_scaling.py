@@ -18,7 +18,7 @@ from omkl.data.dataset import content_hash
 from omkl.passes import Learner, run_pass, warm_up
 from omkl.passes.model_file import read_model, snapshot, unpack, write_model
 from omkl.passes.one_pass import whole_pass
-from omkl.passes.scaling import Scaling
+from omkl.passes.scaling import Scaling, centred
 from omkl.runs.cells import expand
 from omkl.testing.cases import case_stream, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
@@ -82,6 +82,7 @@ def test_rows_are_scaled_as_the_naive_twin_does(made):
         assert np.abs(X).max() <= np.sqrt(T)
     else:
         assert stream.values.size <= data.nnz, "sparse rows stay sparse"
+        assert [centred(sparse(T, 40, count)) for count in (4, 5)] == [False, True]  # one in eight
 
 
 @pytest.mark.parametrize("made", [offset, few])

@@ -1,5 +1,6 @@
 """Stacks of learners: cuts, threads, what their keys and models hold, and members of other packages."""
 
+import copy
 import itertools
 import pickle
 from pathlib import Path
@@ -15,9 +16,9 @@ from omkl.cli import main
 from omkl.config import learner_spec, learners, members_of, plan, stacks
 from omkl.engine.stream import make_stream, part
 from omkl.errors import UserError
-from omkl.passes.model import noted_scores, score
+from omkl.passes.model import noted_scores, score, stored_vectors
 from omkl.passes.model_file import pack, read_model, snapshot, unpack, with_classes, write_model
-from omkl.passes.stacked import new_learner
+from omkl.passes.stacked import _margins_of, new_learner
 from omkl.passes.third_party import source
 from omkl.paths import EXTENSIONS
 from omkl.runs.cells import expand
@@ -49,6 +50,8 @@ def fresh(classes, threads=1, members=MEMBERS):
 
 def arrays_of(learner):
     members = [(str(number), state(own)) for number, own in enumerate(learner.members)]
+    rounds = [own and own[0] for own in map(stored_vectors, learner.members)]  # of the rows that each stores
+    members += [("rounds", {str(number): own for number, own in enumerate(rounds) if own is not None})]
     return {
         f"{name}.{key}": array for name, own in [("", state(learner)), *members] for key, array in own.items()
     }
@@ -98,6 +101,23 @@ def test_a_model_whose_members_are_others_is_refused():
     ]
     with pytest.raises(ValueError, match="its member 1 is not the one"):
         unpack({**header, "members": r_of_another + header["members"][1:]}, arrays)
+    wider = new_learner(learner_spec("stack"), {"members": ["arow"]}, None, 6, 3)
+    for members, change, what in (
+        (["arow", "arow(r=10)"], lambda own: own["members"].reverse(), "its member 2 is not the one"),
+        (
+            [MEMBERS[3]],
+            lambda own: own["members"][0]["pool"]["kernels"][0].update(gamma=9.0),
+            "member 1 is not the one",
+        ),
+        (["arow"], lambda own: own.update(members=snapshot(wider)[0]["members"]), "other columns or classes"),
+    ):
+        header, arrays = snapshot(fresh(2, members=members))
+        header = copy.deepcopy(header)
+        change(header)
+        if "columns" in what:
+            arrays |= {name: own for name, own in snapshot(wider)[1].items() if name.startswith("0:")}
+        with pytest.raises(ValueError, match=what):
+            unpack(header, arrays)
 
 
 def test_scoring_draws_and_changes_nothing():
@@ -116,13 +136,19 @@ def test_it_goes_on_with_more_classes_and_more_features():
     assert P.shape == (300, 5)
     np.testing.assert_array_equal(P[:, 3], P[:, 4])
     wider.add_features(8)
+    assert wider.shared.rows.shape[2] == 8
     wider.run(part(stream, 200, 300))
     assert wider.members[0].state["mu"].shape == (5, 9)
 
 
 def test_a_member_that_is_a_stack_stands_for_its_members(tmp_path, monkeypatch):
     text = "about: {cite: mine, stack: [arow, 'egpc(D=5, pool=gauss3)']}"
-    monkeypatch.setenv(EXTENSIONS, str(write(tmp_path / "mine", {"conf/algo/duo.yaml": text})))
+    nested = "about: {cite: mine, stack: ['stack(members=[arow(full=false), krls_t])']}"
+    files = {"conf/algo/duo.yaml": text, "conf/algo/nested.yaml": nested}
+    files["conf/algo/large.yaml"] = "about: {cite: mine, stack: [krls_t]}"
+    monkeypatch.setenv(EXTENSIONS, str(write(tmp_path / "mine", files)))
+    assert [own.learner for own in members_of(learner_spec("nested"), {}, 50_000)] == ["arow"]  # named by it
+    assert len(members_of(learner_spec("large"), {}, 50_000)) == 1  # not none
     words = {"whole": ["duo", "krls_t"], "flat": ["arow", "egpc(D=5,pool=gauss3)", "krls_t"]}
     specs = {name: members_of(learner_spec("stack"), {"members": own}) for name, own in words.items()}
     assert specs["whole"] == specs["flat"]
@@ -137,6 +163,7 @@ def test_a_member_that_is_a_stack_stands_for_its_members(tmp_path, monkeypatch):
     ("text", "said"),
     [
         ("about: {cite: mine, stack: [arow, self]}", "self is a member of itself"),
+        ("about: {cite: mine, stack: [arow, other]}", "is a member of itself"),
         ("about: {cite: mine, stack: [arow, ridge]}", "ridge is for regression"),
         ("about: {cite: mine, stack: [arow], kernels: pool}", "'about.kernels' is not possible"),
         ("r: {value: 1, domain: '(0, inf)', help: r}\nabout: {cite: mine, stack: [arow]}", "r: a stack has"),
@@ -144,7 +171,9 @@ def test_a_member_that_is_a_stack_stands_for_its_members(tmp_path, monkeypatch):
     ],
 )
 def test_faults_of_a_file_name_it(tmp_path, monkeypatch, capsys, text, said):
-    monkeypatch.setenv(EXTENSIONS, str(write(tmp_path / "mine", {"conf/algo/self.yaml": text})))
+    other = "about: {cite: mine, stack: [self]}"
+    files = {"conf/algo/self.yaml": text, "conf/algo/other.yaml": other}
+    monkeypatch.setenv(EXTENSIONS, str(write(tmp_path / "mine", files)))
     assert main(["run", "algo=self", "data=wdbc", f"store={tmp_path / 's'}"]) == 2
     error = capsys.readouterr().err
     assert said in error
@@ -182,7 +211,8 @@ def test_the_key_holds_what_the_members_are(monkeypatch):
 def test_members_of_other_packages_give_log_odds():
     data = clouds(120)
     members = omkl.stack(GaussianNB(), "arow").params["members"]
-    learner = fresh(2, members=members)
+    learner = fresh(2, 2, members)
+    learner._pool.submit = None  # one at a time: the process's random numbers are theirs
     stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T))
     margins, _ = learner._margins(stream, True, 0)
     X, model = matrix_of(data), GaussianNB()
@@ -228,14 +258,42 @@ def test_row_by_row_is_a_pass(classes):
         y = stream.y[t] if classes == 2 else stream.label[t]
         row = stream.indices[start:stop], stream.values[start:stop]
         rows.run_row(*row, y, learn=False)
-        _, one = rows.run_row(*row, y, first=t)
+        _, one = rows.run_row(*row, y, first=int(stream.order[t]))
         assert one.score[0] == trace.score[t]
     assert_equal(whole, rows)
+
+
+def test_what_members_begin_with_say_and_hold():
+    """Features of their own, log odds within rounding, growth of what is not scaled, what they share."""
+    learner = fresh(2, members=[MEMBERS[1], *2 * [MEMBERS[3]]])
+    assert (learner.members[1].state["F"].V != learner.members[2].state["F"].V).all()
+    assert held_bytes(learner.held) - held_bytes(learner.held[:-1]) >= learner.shared.rows.nbytes
+    trace, _ = learner.members[1].run(rows_of(2))
+    trace.score[:2] = 0.5, -0.5
+    np.testing.assert_allclose(_margins_of(learner.members[1], trace)[:2, 0], [13.8155, -13.8155], rtol=1e-5)
+    assert fresh(2, members=["arow"]).growth
+    assert not fresh(2, members=["arow(scale=online)"]).growth
+    assert not members_of(learner_spec("stack"), {"members": ["arow(scale=none)"]})[0].scaling
+
+
+def test_members_that_overflow_say_nothing_from_then_on():
+    data = clouds(60)
+    values = data.values.copy()
+    values[data.indptr[30] : data.indptr[31]] = 1.7e308
+    stream = make_stream(data.indptr, data.indices, values, data.y, np.arange(60))
+    learner = fresh(2, members=["arow", MEMBERS[3].replace(",scale=online", "")])
+    margins, _ = fresh(2, members=["arow", MEMBERS[3].replace(",scale=online", "")])._margins(stream, True, 0)
+    assert abs(margins[30, 0, 0]) == 1e100
+    assert not margins[31:, 0, 1].any()
+    trace, _ = learner.run(stream)
+    assert np.isfinite(trace.score).all()
+    assert np.isfinite(learner.state["squares"]).all()
 
 
 def test_a_file_leaves_out_large_members_and_words_do_not():
     spec, whole = learner_spec("auto"), members_of(learner_spec("auto"), {})
     assert members_of(spec, {}, 200, 2) == whole
+    assert len(members_of(spec, {}, 1000, 10)) < len(members_of(spec, {}, 1000, 2))
     fewer = members_of(spec, {}, 50_000, 2)
     assert [own.learner for own in fewer] == ["arow"] * 3
     words = [own.word for own in whole]

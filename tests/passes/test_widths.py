@@ -16,8 +16,9 @@ from omkl.engine.stream import make_stream, part
 from omkl.errors import UserError
 from omkl.passes.model import score
 from omkl.passes.model_file import pack, snapshot, unpack, with_classes
+from omkl.passes.one_pass import choose_kernels
 from omkl.passes.scaling import Scaling
-from omkl.passes.widths import STEPS
+from omkl.passes.widths import STEPS, median_distance
 from omkl.runs.cells import expand
 from omkl.testing.cases import assert_same, clouds, fresh_learner, matrix_of, traced
 from omkl.theorems.evaluation import bounded
@@ -86,11 +87,13 @@ def test_row_by_row_scaled_online():
         own = slice(*stream.indptr[row : row + 2])
         _, made = many.run_row(stream.indices[own], stream.values[own], stream.y[t])
         assert_same(traced(made), {key: each[t : t + 1] for key, each in traced(trace).items()}, f"in {t}")
+    assert_same(snapshot(one)[1], snapshot(many)[1])  # also the numbers of the rows that it stores
     distance = one.widths.distance[0]
-    assert distance == many.widths.distance[0]
     scaled = Scaling(5, "online").scaled(part(stream, 0, STEPS[-1]), True)[0]
     X = csr_array((scaled.values, scaled.indices, scaled.indptr), shape=(STEPS[-1], 5)).toarray()
     assert distance == pytest.approx(medians.distance(X))
+    first = medians.distance(matrix_of(clouds(T))[::-1][:20])  # in the order of the stream
+    assert median_distance(part(stream, 0, 20)) == pytest.approx(first)
 
 
 def test_scoring_changes_nothing_and_numbers_stay_the_rows():
@@ -101,8 +104,17 @@ def test_scoring_changes_nothing_and_numbers_stay_the_rows():
     first = score(learner, *rows)
     np.testing.assert_array_equal(score(learner, *rows), first)
     assert_same(snapshot(learner)[1], before)
+    assert not any(np.shares_memory(before[name], array) for name, array in pack(learner)[1].items())
     learner.run(part(stream, 99, 101))  # begins again at 100
     assert set(learner.state["B"].origin[:20]) <= set(stream.order[:101])
+
+
+def test_a_kernel_is_chosen_with_the_median_of_the_first_rows():
+    stream, spec = rows_of(), learner_spec("perceptron_star")
+    params = spec.usual("classification") | {"select": "prefix"}
+    chosen = choose_kernels(spec, params, {**POOL, "kernels": [ONE]}, 5, stream, 1)["kernels"]
+    first = medians.distance(matrix_of(clouds(T))[::-1][: STEPS[-1]])
+    assert chosen[0]["sigma"] == pytest.approx(first)
 
 
 def test_the_data_unit_does_not_matter():
@@ -119,6 +131,8 @@ def test_rows_that_are_all_the_same_have_the_distance_1():
     learner = fresh_learner("krls_t", None, 2, kernel=HALF)
     learner.run(stream)
     assert learner.widths.distance[0] == 1.0
+    far = make_stream(np.arange(3), np.arange(2), np.full(2, 1e200), np.ones(2), np.arange(2))
+    assert median_distance(far) == 1.0  # its square overflows
 
 
 def test_columns_and_classes_that_come_later():
@@ -131,6 +145,9 @@ def test_columns_and_classes_that_come_later():
     learner.run(part(stream, 60, 120))
     assert learner.widths.y.size == learner.widths.seen[0] == 120
     assert before.shape == score(learner, *rows).shape
+    header, arrays = snapshot(learner)
+    with pytest.raises(ValueError, match="other classes"):
+        unpack(header, arrays | {"@y": arrays["@y"] + 9})
 
 
 @pytest.mark.parametrize("estimator", ["sklearn", "river"])

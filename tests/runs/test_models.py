@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from support.forged_models import content, forged
 
+import omkl
 import omkl.data
+from omkl.api import saved_models
 from omkl.cli import main
 from omkl.config import learner_spec, pool
 from omkl.errors import counted
-from omkl.passes import Learner, run_pass
+from omkl.passes import Learner, one_pass, run_pass
 from omkl.passes.model_file import read_model
 
 HEAD = "age,colour,income,class\n"
@@ -122,9 +124,39 @@ def test_a_model_is_the_pass_of_a_run(tmp_path, name, capsys):
     assert (shown["learner"], shown["rounds"], shown["mistakes"]) == (name, data.T, figures["mistakes"])
 
 
+def test_a_model_chooses_its_kernel_by_the_rows_that_a_run_does(tmp_path, monkeypatch):
+    asked, choose = [], one_pass.choose_kernels
+
+    def noted(spec, params, pool, d, stream, seed, *more):
+        asked.append((stream.values.tolist(), seed))
+        return choose(spec, params, pool, d, stream, seed, *more)
+
+    for home in (one_pass, saved_models):
+        monkeypatch.setattr(home, "choose_kernels", noted)
+    words = "algo=perceptron_star data=wdbc scale=online rounds=40 seed=3"
+    omkl.run(f"{words} reps=1 yardsticks=[] exec=serial", store=tmp_path, progress=False)
+    of_run = asked[-1]
+    omkl.fit(words)
+    assert asked[-1] == of_run
+
+
+def test_a_tie_of_more_classes_is_a_mistake(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "zeros.csv").write_text("a,class\n" + "".join(f"0,{name}\n" for name in "xyz" * 3))
+    words = ("algo=perceptron", "algo.kernel=linear", "scale=none", "data=zeros.csv", "--out", "m")
+    assert omkl_("fit", *words) == 0
+    capsys.readouterr()
+    assert omkl_("predict", "m", "zeros.csv") == 0
+    assert "9 mistakes on 9 rows" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (
+            ("fit", "algo=krls_t", "algo.budget={match:omkc_dd}", "data=my.csv", "--out", "m"),
+            "omkl fit needs a number",
+        ),
         (("fit", "algo=omkc_dd"), "add --out model.omkl"),
         (
             ("fit", "algo=omkc_dd,omkc_ss", "--out", "m.omkl"),

@@ -18,7 +18,7 @@ from omkl.config import plan as make_plan
 from omkl.errors import Overflow, UserError
 from omkl.runs import runner
 from omkl.runs.runner import run_plan
-from omkl.runs.tuning import assumed, parts, races, rule_of, run_races, searched_scaling
+from omkl.runs.tuning import Score, _State, assumed, parts, races, rule_of, run_races, searched_scaling
 from omkl.seeds import tuning_seed
 
 T = 90
@@ -195,6 +195,16 @@ def test_settings_that_cost_more_than_allowed_neither_go_on_nor_win(ran, words, 
     assert dry == {"0:10": 1, "0:30": 1, "0:90": 1}
 
 
+def test_a_setting_that_costs_too_much_on_the_last_rung_does_not_win(ran, words):
+    state = _State(started([*words, "cost=1.5"])[0][0])
+    while state.places:
+        best = max(state.places)
+        seconds = {best: 2.0} if len(state.places) == 2 else {}
+        state.advance({at: Score(-float(at), seconds.get(at, 1.0)) for at in state.places}, 1.0)
+    end = state.end()
+    assert (best, end.place, end.seconds) == (8, 0, 9.0 + 3.0 + 2 * (1.0 + 2.0))  # two passes decide
+
+
 def test_of_few_rows_trials_see_one_half_and_the_other_is_reported(ran, words, tmp_path, capsys):
     best = tmp_path / "best.yaml"
     few = [word for word in words if word != "small=0"]
@@ -218,13 +228,21 @@ def test_of_few_rows_trials_see_one_half_and_the_other_is_reported(ran, words, t
     assert "halves" not in (tmp_path / "both.yaml").read_text()
 
 
-def test_in_file_order_trials_see_the_first_third_only(ran, words):
+def test_in_file_order_trials_see_the_first_third_only(ran, words, tmp_path):
     (race,), _ = started([*words[:2], "trials=9", "least=5", "small=0", "order=file"])
     (end,), _ = run_races([race], jobs=1, progress=False)
     assert {job.rounds for job in ran} == {(0, 5), (0, 10), (0, 30)}
     assert {job.rep for job in ran} == {0}  # it is not stochastic: one pass says all
     assert end.held().rounds == "30:90"
     plan = make_plan([word for word in words if "=" in word and word[:4] in ("algo", "data")])
+    odd = make_plan(["algo=arow", f"data={write_data(tmp_path / 'odd.libsvm', 9)}"])
+    assert parts(odd, odd.data[0], 80) == ((0, 4), "4:9", "halves")
+    file = ["least=5", "small=0", "passes=2", "trials=9", "reps=1", "order=file"]
+    (race,), rule = started(["algo=krls_t", words[1], *file])
+    assert rule.lengths(31) == [5, 11, 31]
+    assert all(trial.params["budget"] <= T for trial in race.trials[len(race.space.given) :])
+    (race,), _ = started(["algo=omkc_ss", words[1], *file])
+    assert race.rungs[-1].reps == 2  # it draws
     assert parts(replace(plan, order="file", rounds="60:"), plan.data[0], 0) == ((60, 70), "70:90", "file")
 
 

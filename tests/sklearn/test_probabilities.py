@@ -100,6 +100,8 @@ def test_platt_scaling_equals_its_twin_and_does_not_depend_on_the_scores_size(si
     np.testing.assert_allclose(P[:, 1], naive(s, y, new), rtol=1e-8)
     again = Platt.from_json(platt.to_json(), 2)
     np.testing.assert_array_equal(again.probabilities(new[:, None]), P)
+    sure = Platt.from_json({"rounds": 1, "squares": 1.0, "each": [[1e4, 0.0, 0.0, 0.0, 0.0]]}, 2)
+    assert sure.probabilities(np.array([[-1.0]]))[0, 1] > 0.0
     for wrong in (
         {},
         {"rounds": 1, "squares": 1.0, "each": [[1.0]]},
