@@ -274,9 +274,9 @@ def best(rows: ClaimRows, options: Options) -> Answer:
 def comparable(rows: ClaimRows, options: Options) -> Answer:
     """The means of ``left`` and ``right`` differ by less than ``margin``, by two one-sided paired t-tests.
 
-    By ``measure``, else the error; the usual margin is 5 % of right's mean. Of several the best counts; right:
-    ``others`` for all other rows. With ``or_better`` left may be better by more, so that one of the two tests
-    decides. Undecided with too few repetitions in common.
+    By ``measure``, else the error; the usual margin is 5 % of right's mean. Of several the best counts;
+    right: ``others`` for all other rows. With ``or_better`` left may be better by more: one test decides.
+    Undecided with too few repetitions in common.
     """
     measure = rows.measure(options.get("measure", ERROR))
     sides = [_labels(rows, options, side) for side in ("left", "right")]
@@ -587,8 +587,8 @@ def verdict(sets: str, answers: Sequence[str], exceptions: Sequence[str] = ()) -
 _TERMS: dict[str, Callable[[Item], bool]] = {
     "a : b (low to high): the 90 % interval of the difference. Two rows are comparable where it lies within "
     f"± {100 * NEAR:.0f} % of the other's mean, or the margin that the claim names (two one-sided paired "
-    "t-tests, 5 %); one is at least comparable where the interval ends below the margin. finds: the difference that a "
-    "paired t-test at 5 % of these permutations finds four times in five.": lambda item: (
+    "t-tests, 5 %); one is at least comparable where the interval ends below the margin. finds: the "
+    "difference that a paired t-test at 5 % of these permutations finds four times in five.": lambda item: (
         item.kind == "comparable"
     ),
     "p: of the paired t-test where it is 0.001 or more. (=): no significant difference, or without a test "
