@@ -459,6 +459,7 @@ SHOWN = 10  # learners of a matrix
 NEXT = 2  # learners named after the first
 ENOUGH = 5  # data sets from which on ranks say which learner to take
 UNDECIDED = "not decided"
+_OF_FIRST = ("take", "rank", "best on", "error", "µs", "MiB")
 _OF_DIGEST = [
     (
         "take",
@@ -466,7 +467,9 @@ _OF_DIGEST = [
         f"where two have it, or where there are fewer than {ENOUGH} data sets",
     ),
     ("best on", "data sets where it is best, or not significantly worse than the best of all"),
-    ("MiB", "memory of a pass: the median over the data sets"),
+    ("error", "over that of the best learner of each data set: the mean"),
+    ("µs", "of learner time for a row: the median over the data sets"),
+    ("MiB", "memory of a learner, that of its pass less the least of any pass there: the median"),
     ("then", "the next, of equal ranks the one with less memory first; each with its rank"),
 ]
 
@@ -509,24 +512,35 @@ def _answer(compared: Compared) -> dict[str, Any]:
     try:
         ranks = _ranked(grid, sets)
     except UserError as error:
-        return dict.fromkeys(("take", "rank", "best on", "MiB"), MISSING) | {"then": str(error)}
-    memory = grid.groupby("line")["memory_mib_mean"].median()
+        return dict.fromkeys(_OF_FIRST, MISSING) | {"then": str(error)}
+    least = grid.groupby("data")["memory_mib_mean"].transform("min")
+    memory = (grid["memory_mib_mean"] - least).groupby(grid["line"]).median()
     order = sorted(ranks.average, key=lambda line: (round(ranks.average[line], 1), memory[line]))
     named = [f"{line} {ranks.average[line]:.1f}" for line in order]
     first = order[0]
     if len(sets) < ENOUGH or named[0].split()[-1] == named[1].split()[-1]:
-        return {"take": UNDECIDED, "rank": MISSING, "best on": MISSING, "MiB": MISSING} | {
-            "then": ", ".join(named[: NEXT + 1])
-        }
+        undecided = {"take": UNDECIDED, "then": ", ".join(named[: NEXT + 1])}
+        return dict.fromkeys(_OF_FIRST, MISSING) | undecided
     rows = grid[grid["line"] == first]
     good = int((rows["best"].astype(bool) | rows["marked"].astype(bool)).sum())
     return {
         "take": first,
         "rank": f"{ranks.average[first]:.1f} of {len(order)}",
         "best on": f"{good} of {len(sets)}",
+        "error": f"{_over_best(grid, first):.3f}",
+        "µs": number(float((1e6 * rows["seconds_mean"] / rows["T"]).median()), 1),
         "MiB": number(memory[first], 1),
         "then": ", ".join(named[1 : NEXT + 1]),
     }
+
+
+def _over_best(grid: "pd.DataFrame", line: str) -> float:
+    """Return the mean, over the data sets, of a row's error over that of the best row."""
+    ratios = []
+    for _, rows in grid.groupby("data"):
+        error = rows[f"{rows['measure'].iloc[0]}_mean"]
+        ratios.append(float(error[rows["line"] == line].iloc[0] / error.min()))
+    return sum(ratios) / len(ratios)
 
 
 # -------------------------------------------------------------------- data sets

@@ -184,6 +184,8 @@ def test_a_digest_has_the_first_of_the_ranks_for_each_problem(conf, store, monke
     two = make_table(paper, item, every, progress=False).table.flat().to_dict("records")[1]
     assert f"{two['take']} {two['rank']}" == f"{named[0]} of 4"
     assert two["then"] == ", ".join(named[1:3])
+    assert float(two["error"]) >= 1.0
+    assert float(two["µs"]) > 0.0
 
 
 def test_a_matrix_has_the_learners_by_rank_then_the_yardsticks(conf, store):
