@@ -92,11 +92,14 @@ _types: dict[tuple, RecordType] = {}  # by `_form`, since numba takes a millisec
 
 
 def _typeof(record: Any, context: Any) -> RecordType:
-    form = _form(record)
-    if form not in _types:
-        kinds = [(name, typeof_impl(value, context)) for name, value in record._asdict().items()]
-        _types[form] = RecordType(type(record), tuple(kinds))
-    return _types[form]
+    held = vars(record)
+    if "type" not in held:
+        form = _form(record)
+        if form not in _types:
+            kinds = [(name, typeof_impl(value, context)) for name, value in record._asdict().items()]
+            _types[form] = RecordType(type(record), tuple(kinds))
+        held["type"] = _types[form]
+    return held["type"]
 
 
 def _form(value: Any) -> Any:
