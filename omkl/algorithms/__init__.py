@@ -31,7 +31,7 @@ def functions() -> dict[str, Any]:
     for module in _modules():
         for name, value in vars(module).items():
             here = getattr(getattr(value, "py_func", value), "__module__", None) == module.__name__
-            if name.startswith("_") or not callable(value) or not here:
+            if name.startswith("_") or not callable(value) or isinstance(value, type) or not here:
                 continue
             if name in found_functions:
                 both = f"{homes[name].__file__} and {module.__file__}"

@@ -23,11 +23,13 @@ held between LEAST and MOST times the range.
 """
 
 import math
+from collections import namedtuple
 
 import numpy as np
 
 from omkl.engine.api import compiled, gains, leave, linear_outputs
 from omkl.engine.probit import move
+from omkl.engine.records import Record
 from omkl.tasks import WITHIN_95
 
 MEMORIES = (20.0, 100.0, math.inf)  # of the levels
@@ -68,41 +70,71 @@ TAILS = np.array(  # degrees of freedom, quantile of 97.5 %, quantile of 75 % of
 TAIL_AT_FIRST = 10  # its place
 
 
+class ErrorScale(Record, namedtuple("ErrorScale", "levels rho G behind quantiles")):
+    """What has been learnt of the errors, as above."""
+
+    @compiled
+    def predict(scale, U, random, x, target, learn):
+        """Return what `learn` learns from, the standard deviation, and the place in TAILS.
+
+        The first are the row's features (1, n), G times these, delta, delta held, and the logs of both
+        quantiles.
+
+        random (2D,), x (d,): random features of the row scaled online, and that row
+        """
+        levels, quantiles = scale.levels, scale.quantiles
+        phi = np.zeros(scale.rho.shape)
+        if levels[4] == 0.0:
+            return (phi, phi, 0.0, 0.0, np.zeros(2)), 1.0, TAIL_AT_FIRST
+        _fill(phi[0], levels, U, random, x)
+        g = gains(scale.G, scale.behind, phi, DRIFT, learn)
+        delta, far = SPREAD * linear_outputs(scale.rho, phi)[0], max(U - levels[3] - HELD, 0.0)
+        delta = max(delta, 0.0) + min(delta, 0.0) * math.exp(-far) + far
+        held, a = min(max(delta, -3.0), 3.0), np.empty(2)
+        for j in range(2):
+            a[j] = math.log(AT_FIRST[j]) - LOG_MEAN + quantiles[j, 0]
+            a[j] += quantiles[j, 1] * max(held, 0.0) + quantiles[j, 2] * min(held, 0.0)
+        extent = target[2] - target[1]
+        log_std = levels[1] + delta + a[0] - math.log(WITHIN_95)
+        std = extent * math.exp(min(max(log_std - math.log(extent), math.log(LEAST)), math.log(MOST)))
+        return (phi, g, delta, held, a), max(std, TINY), _tail(a[0] - a[1])
+
+    @compiled
+    def learn(scale, U, target, e, told):
+        """Learn an error e >= 0; target: the round's is among them; told: of `predict`."""
+        levels, rho, quantiles = scale.levels, scale.rho, scale.quantiles
+        u = math.log(max(e, LEAST * (target[2] - target[1])))
+        levels[4] = max(levels[4], 0.0) + 1.0  # of a forged model, too
+        n = levels[4]
+        if n == 1.0:
+            levels[:3], levels[3] = u, U
+            return
+        phi, g, delta, held, a = told
+        step, v = linear_outputs(rho, phi), 1.0 + np.maximum(linear_outputs(phi, g), 0.0)
+        most = LARGEST_ERROR / SPREAD
+        step[0] = min(max((u - levels[1]) / SPREAD - step[0], -most), most) / v[0]
+        move(rho, step, g)
+        leave(scale.behind, g, v)
+        for j in range(2):
+            rate = max(0.02, 2.0 / (10.0 + n))
+            above = 1.0 if u - levels[1] - delta > a[j] else 0.0
+            quantiles[j, 0] += rate * (above - SHARES[j])
+            for k, c in ((1, max(held, 0.0)), (2, min(held, 0.0))):
+                a_k = quantiles[j, k] + FASTER * rate * (above - SHARES[j]) * c
+                quantiles[j, k] = min(max(a_k, -STEEPEST), STEEPEST)
+        for i in range(3):
+            step_i = min(max(u - levels[i], -LARGEST_STEP), LARGEST_STEP)
+            levels[i] += max(1.0 / MEMORIES[i], 1.0 / n) * step_i
+        levels[3] += max(0.01, 1.0 / n) * (U - levels[3])
+
+
 @compiled
-def distance_from_rows(v, tracked, noises):
-    """U of the regressions' variances v, and of what the trackers learn from."""
+def distance_from_rows(v):
+    """U of the variances v of targets, in units of the members' noise."""
     total = 0.0
     for i in range(v.size):
         total += 0.5 * math.log(min(v[i], LARGEST))
-    for i in range(len(tracked)):
-        total += 0.5 * math.log(tracked[i][2] / noises[i])
-    return total / (v.size + len(tracked))
-
-
-@compiled
-def scale_of_error(scale, U, random, x, target, learn):
-    """Return what `learn_scale` learns from, the standard deviation, and the place in TAILS.
-
-    The first are the row's features (1, n), G times these, delta, delta held, and the logs of both quantiles.
-
-    random (2D,), x (d,): random features of the row scaled online, and that row
-    """
-    levels, rho, G, behind, quantiles = scale
-    phi = np.zeros(rho.shape)
-    if levels[4] == 0.0:
-        return (phi, phi, 0.0, 0.0, np.zeros(2)), 1.0, TAIL_AT_FIRST
-    _fill(phi[0], levels, U, random, x)
-    g = gains(G, behind, phi, DRIFT, learn)
-    delta, far = SPREAD * linear_outputs(rho, phi)[0], max(U - levels[3] - HELD, 0.0)
-    delta = max(delta, 0.0) + min(delta, 0.0) * math.exp(-far) + far
-    held, a = min(max(delta, -3.0), 3.0), np.empty(2)
-    for j in range(2):
-        a[j] = math.log(AT_FIRST[j]) - LOG_MEAN + quantiles[j, 0]
-        a[j] += quantiles[j, 1] * max(held, 0.0) + quantiles[j, 2] * min(held, 0.0)
-    extent = target[2] - target[1]
-    log_std = levels[1] + delta + a[0] - math.log(WITHIN_95)
-    std = extent * math.exp(min(max(log_std - math.log(extent), math.log(LEAST)), math.log(MOST)))
-    return (phi, g, delta, held, a), max(std, TINY), _tail(a[0] - a[1])
+    return total / v.size
 
 
 @compiled
@@ -128,35 +160,6 @@ def _tail(apart):
         if off < least:
             best, least = k, off
     return best
-
-
-@compiled
-def learn_scale(scale, U, target, e, told):
-    """Learn an error e >= 0; target: the round's is among them; told: of `scale_of_error`."""
-    levels, rho, _, behind, quantiles = scale
-    u = math.log(max(e, LEAST * (target[2] - target[1])))
-    levels[4] = max(levels[4], 0.0) + 1.0  # of a forged model, too
-    n = levels[4]
-    if n == 1.0:
-        levels[:3], levels[3] = u, U
-        return
-    phi, g, delta, held, a = told
-    step, v = linear_outputs(rho, phi), 1.0 + np.maximum(linear_outputs(phi, g), 0.0)
-    most = LARGEST_ERROR / SPREAD
-    step[0] = min(max((u - levels[1]) / SPREAD - step[0], -most), most) / v[0]
-    move(rho, step, g)
-    leave(behind, g, v)
-    for j in range(2):
-        rate = max(0.02, 2.0 / (10.0 + n))
-        above = 1.0 if u - levels[1] - delta > a[j] else 0.0
-        quantiles[j, 0] += rate * (above - SHARES[j])
-        for k, c in ((1, max(held, 0.0)), (2, min(held, 0.0))):
-            a_k = quantiles[j, k] + FASTER * rate * (above - SHARES[j]) * c
-            quantiles[j, k] = min(max(a_k, -STEEPEST), STEEPEST)
-    for i in range(3):
-        step_i = min(max(u - levels[i], -LARGEST_STEP), LARGEST_STEP)
-        levels[i] += max(1.0 / MEMORIES[i], 1.0 / n) * step_i
-    levels[3] += max(0.01, 1.0 / n) * (U - levels[3])
 
 
 @compiled

@@ -5,9 +5,10 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from operator import is_not
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from omkl.engine.expansion import BLOCK, Expansion, begin_block, open_rows
 from omkl.engine.jit import Choice
 from omkl.engine.kernel_sums import Tile, make_tile
 from omkl.engine.open_block import n_rows, whole_lanes
+from omkl.engine.records import Record
 from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream, make_trace, part, trace_part
 from omkl.errors import UserError, show
 from omkl.passes import guards
@@ -87,6 +89,8 @@ class Learner:
             spec.check_pool(pool)
         self.spec, self.pool, self.d = spec, pool, d
         self.names = list(inspect.signature(self.run_compiled.py_func).parameters)
+        self._kinds = kinds_of_records(self.run_compiled.py_func, spec.state)
+        self._records: dict[str, Any] = {}
         self._threads = threads if isinstance(threads, Threads) else Threads(threads)
         self.block = block or max(BLOCK, self._threads.rows_of_block)
         self._cut = block or BLOCK  # parts end at multiples of it
@@ -107,7 +111,9 @@ class Learner:
         self._storing = [name for name, each in spec.state.items() if each.record and name in state]
         self.arguments = self._compiled_values(params)
         by_part = {"stream", "trace", "learn"} | ({"margins"} if self.members else set())
-        missing = set(self.names) - by_part - set(self.state) - set(self.arguments)
+        fields = {field for kind in self._kinds.values() for field in kind._fields}
+        taken = {*self.names, *fields} - self._kinds.keys()
+        missing = taken - by_part - set(self.state) - set(self.arguments)
         if missing:
             where = conf.file("algo", spec.name)
             raise UserError(
@@ -280,7 +286,7 @@ class Learner:
         grow_part(self.resources, self.state, rounds, learn)
         now = {"stream": rounds, "trace": trace, "learn": learn, "margins": margins}
         values = {**self.state, **self.arguments, **now, **({} if rng is None else {"rng": rng})}
-        return [values[name] for name in self.names]
+        return [self._argument(name, values) for name in self.names]
 
     def _run_part(
         self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
@@ -338,6 +344,16 @@ class Learner:
         finally:
             self._renumber(first)
         return stop, seconds
+
+    def _argument(self, name: str, values: dict[str, Any]) -> Any:
+        """Return the value of an argument; a record is the one before while its arrays are the same."""
+        kind, record = self._kinds.get(name), self._records.get(name)
+        if kind is None:
+            return values[name]
+        fields = [values[field] for field in kind._fields]
+        if record is None or any(map(is_not, fields, record)):
+            record = self._records[name] = kind(*fields)
+        return record
 
     def _margins(self, rounds: Stream, learn: bool, first: int) -> tuple[np.ndarray, float]:
         """Return the margins of a stack's members in these rounds, and the seconds that they took."""
@@ -430,6 +446,15 @@ class Learner:
         with self.lock:
             w = self.state.get("w")
             return None if w is None else w.copy()
+
+
+def kinds_of_records(learns: Any, state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a learner's function that its annotations say are records of resources."""
+    return {
+        name: kind
+        for name, kind in learns.__annotations__.items()
+        if isinstance(kind, type) and issubclass(kind, Record) and name not in state
+    }
 
 
 def check_choices(compiled: Any, name: str, choices: list, learner: str) -> None:

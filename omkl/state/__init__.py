@@ -23,5 +23,8 @@ class, (C, m, 2D), C = 1 for two of them and for numbers. ``made_with: [eta, lam
 values the learner has put into the array, so that they cannot change in mid-stream; those that a form names
 cannot anyway.
 
+A learner's function takes a resource as an argument of its name. One that is annotated with a `Record` is
+that record of the resources that its fields name.
+
 A further kind is a subclass of `Resource` and an entry of ``_KINDS`` in state.py.
 """

@@ -21,6 +21,14 @@ from omkl.store import provenance
 
 RUN = ["run", "algo=tiny", "data=wdbc", "reps=3", "yardsticks=[]"]
 OURS = Path(omkl.__file__).parent / "algorithms"
+RECORD = (  # the small learner with a record for its state
+    TINY.replace("stream, v,", "stream, state: State,")
+    .replace('size"""\n', 'size"""\n    v = state.v\n')
+    .replace("import njit\n", "import njit\nfrom omkl.engine.records import Record\nSTATE")
+    .replace(
+        "STATE", "from collections import namedtuple\nclass State(Record, namedtuple('State', 'v')): pass\n"
+    )
+)
 pytestmark = pytest.mark.usefixtures("place")
 
 
@@ -54,6 +62,21 @@ def test_a_learner_of_a_folder_runs_beside_ours(mine, capsys):
     assert "algo=tiny: unknown learner" in capsys.readouterr().err
     assert main([*RUN, "--with", mine]) == 0
     assert len(lines()) == 6  # the same cells, from the store
+
+
+def test_a_record_of_the_state_s_arrays_is_an_argument(place, mine, capsys):
+    other = str(tiny(place / "two", RECORD))
+    for folder in (mine, other):
+        assert main([*RUN, "--with", folder]) == 0
+    found = {
+        source: sorted((line["rep"], line["mistakes"]) for line in lines() if line["source"] == source)
+        for source in {line["source"] for line in lines()}
+    }
+    arrays, record = found.values()
+    assert arrays == record
+    tiny(place / "three", RECORD, **{"conf/algo/tiny.yaml": YAML.replace("v:", "u:")})
+    assert main([*RUN, "--with", "three"]) == 2
+    assert "nothing provides v, which its function takes" in capsys.readouterr().err
 
 
 def test_rounds_that_are_not_recorded_fail(place, capsys):
@@ -227,7 +250,7 @@ def test_a_dry_run_of_another_package_s_estimator(place, capsys, command):
 
 @pytest.mark.slow
 def test_the_second_process_compiles_nothing(place):
-    tiny(place / "mine")
+    tiny(place / "mine", RECORD)
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
     environment |= {"OMKL_CACHE": str(place / "cache"), "PYTHONPATH": str(ROOT)}
 
