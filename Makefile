@@ -11,6 +11,7 @@ BASE := $(VENV)/.base
 STAMP := $(VENV)/.installed
 SUITABLE := import sys, ensurepip, venv; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+unexport PYTHONDONTWRITEBYTECODE # else each of the tests' processes compiles all of Python's files again
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-all test-slow test-blas test-bounds test-pages check bench tables today docs clean

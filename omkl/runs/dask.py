@@ -9,17 +9,18 @@ import socket
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
+from copy import copy
 from dataclasses import replace
-from functools import cache
+from functools import partial
 from itertools import islice
 from ssl import SSLError
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import threadpool_limits
 
 from omkl.data.cache import ARRAYS
 from omkl.data.dataset import Dataset
@@ -27,11 +28,20 @@ from omkl.data.ref import keep
 from omkl.errors import OmklError, UserError
 from omkl.passes.cell import Cell, detach
 from omkl.paths import safe_children
-from omkl.runs.workers import WHY, Failure, Function, Outcomes, attempt, ctrl_c_blocked, error_line
+from omkl.runs.workers import (
+    WHY,
+    Death,
+    Failure,
+    Function,
+    Outcomes,
+    attempt,
+    ctrl_c_blocked,
+    error_line,
+    with_retries,
+)
 from omkl.store import provenance
 
 LOOK = 1.0  # seconds without a result between questions to the scheduler
-GRACE = 0.5  # seconds for dask's own error, which says more than a timeout
 CLOSING = 30.0  # seconds that the end of a cluster made here may take
 AHEAD = 64  # jobs the scheduler holds beyond one per core: more only costs it memory
 LOGS = ("distributed", "tornado", "asyncio")
@@ -67,20 +77,14 @@ class Dask:
         Raises UserError for an invalid address, OmklError when the cluster cannot be reached, disappears, has
         no workers, or has workers that cannot run the function.
         """
-        suspects: list[Any] = []
-        with _quiet(), ExitStack() as stack:
+        with ExitStack() as stack:
+            _silence(stack)
             client = stack.enter_context(self._client(stack))
             ahead = AHEAD + sum(client.nthreads().values())
-            for job, outcome in self._outcomes(client, function, jobs, ahead):
-                if outcome is None:
-                    suspects.append(job)
-                else:
-                    yield job, outcome
-            for job, outcome in self._outcomes(client, function, suspects, 1):
-                yield job, Failure(DIED) if outcome is None else outcome
+            yield from with_retries(partial(self._outcomes, client, function), jobs, ahead)
 
     def _outcomes(self, client: Any, function: Function, jobs: Iterable[Any], ahead: int) -> Outcomes:
-        """Yield (job, its result or Failure, or None where its workers died), ``ahead`` jobs at a time."""
+        """Yield (job, result or Failure), ``ahead`` jobs at a time."""
         from distributed import KilledWorker
 
         waiting, data = iter(jobs), dict[str, Any]()
@@ -99,7 +103,7 @@ class Dask:
                     outcome = arrived.result()
                 except KilledWorker:
                     data.clear()  # it may have been the data that died too often: they are sent again
-                    outcome = None
+                    outcome = Death(DIED)
                 except (Exception, asyncio.CancelledError) as error:
                     if future.status != "error":  # all are cancelled when the scheduler is gone
                         raise self._lost() from error
@@ -109,76 +113,68 @@ class Dask:
 
     def _submit(self, client: Any, function: Function, job: Any, data: dict[str, Any]) -> Any:
         """Return dask's future of a job; data: futures by content hash, to which its own are added."""
-        bare, dataset = job, None
+        dataset = None
         if isinstance(job, Cell) and (self.remote or job.data.copy is None):
+            job, rows = detach(job)
             if (digest := job.data.content_hash) not in data:
-                data[digest] = client.submit(_given, detach(job)[1], pure=False)
-            bare, dataset = detach(job)[0], data[digest]
-        return client.submit(work, function, bare, dataset, provenance.deciding_versions(), pure=False)
+                # as a task's result, unlike a scattered value, they survive the death of their worker
+                data[digest] = client.submit(copy, rows, pure=False)
+            dataset = data[digest]
+        return client.submit(work, function, job, dataset, provenance.deciding_versions(), pure=False)
 
     def _arrived(self, client: Any, results: Iterable[Future[Any]]) -> set[Future[Any]]:
         """Wait for a result. Raises OmklError where the scheduler is gone or silent, or without workers."""
         seen = time.monotonic()
-        while True:
-            done, _ = wait(results, LOOK, FIRST_COMPLETED)
-            if done:
-                return done
+        while not (done := wait(results, LOOK, FIRST_COMPLETED).done):
             try:
-                workers = client.sync(client.scheduler.ncores, callback_timeout=self.wait)
+                if client.sync(client.scheduler.ncores, callback_timeout=self.wait):
+                    seen = time.monotonic()
             except TimeoutError:
                 silent = f"has not answered for {self.wait:g} s"
                 raise _ended(f"the dask scheduler at {self.address} {silent}") from None
             except OSError as error:
                 raise self._lost() from error
-            if client.status != "running":
-                raise self._lost()
-            seen = time.monotonic() if workers else seen
             if time.monotonic() - seen >= self.wait:
                 raise _ended(f"the cluster has had no dask worker for {self.wait:g} s", "start workers and ")
+        return done
 
     def _lost(self) -> OmklError:
         return _ended(f"the connection to the dask scheduler at {self.address or 'this machine'} was lost")
 
     def _client(self, stack: ExitStack) -> Any:
         """Return a client of the cluster at the address, or of one made here that ends with the stack."""
+        from distributed import Client
+
+        if self.address is None:
+            return self._client_here(stack)
+        connection: Future[Any] = Future()
+
+        def connect() -> None:
+            try:
+                connection.set_result(Client(self.address, timeout=self.wait, set_as_default=False))
+            except Exception as error:
+                connection.set_exception(error)
+
+        threading.Thread(target=connect, daemon=True).start()  # a silent server would block it forever
+        try:
+            return connection.result(self.wait + LOOK)  # dask's own error says more than a timeout
+        except (ValueError, TypeError, FileNotFoundError, SSLError) as error:
+            what = "an address is such as tcp://host:8786; tls:// needs certificates, see docs/security.md"
+            raise UserError(f"exec.address={self.address}: {error_line(error)}; {what}") from error
+        except OSError as error:  # also TimeoutError
+            text = " ".join(str(error.__cause__ or error).split())[:300]
+            none = f"no dask scheduler answers within {self.wait:g} s"
+            raise OmklError(f"exec.address={self.address}: {none}{text and f': {text}'}") from error
+
+    def _client_here(self, stack: ExitStack) -> Any:
+        """Return a client of a cluster made here that ends with the stack."""
         import dask
         from distributed import Client, LocalCluster
-        from distributed.comm import get_address_host_port
 
-        class Ours(Client):
-            def __del__(self) -> None:
-                """Print nothing about a client that was never complete; the others are closed."""
-
-        if self.address is not None:
-            try:
-                get_address_host_port(self.address)
-            except (ValueError, TypeError) as error:
-                what = f"not an address such as tcp://host:8786: {error}"
-                raise UserError(f"exec.address={self.address}: {what}") from error
-            connection: Future[Any] = Future()
-
-            def make() -> None:
-                try:
-                    connection.set_result(Ours(self.address, timeout=self.wait, set_as_default=False))
-                except Exception as error:
-                    connection.set_exception(error)
-
-            threading.Thread(target=make, daemon=True).start()  # a silent server would block it forever
-            try:
-                return connection.result(self.wait + GRACE)
-            except (ValueError, TypeError, FileNotFoundError, SSLError) as error:
-                what = "certificates are named in dask's own configuration, see docs/security.md"
-                raise UserError(f"exec.address={self.address}: {error_line(error)}; {what}") from error
-            except OSError as error:  # also TimeoutError
-                text = " ".join(str(error.__cause__ or error).split())[:300]
-                none = f"no dask scheduler answers within {self.wait:g} s"
-                raise OmklError(f"exec.address={self.address}: {none}{text and f': {text}'}") from error
         stack.enter_context(safe_children())  # also those that replace dead ones
         # Each death costs the start of a worker. One is started again however often it dies.
         settings = {"scheduler.allowed-failures": 0, "deploy.lost-worker-timeout": "1 day"}
-        stack.enter_context(
-            dask.config.set({f"distributed.{name}": value for name, value in settings.items()})
-        )
+        stack.enter_context(dask.config.set({"distributed." + name: settings[name] for name in settings}))
         how = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "memory_limit": 0}
         try:
             with ctrl_c_blocked():
@@ -200,31 +196,20 @@ def _ended(why: str, remedy: str = "") -> OmklError:
     return OmklError(f"{why}. The finished cells are safe; {remedy}run the same command again to continue")
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
+def _silence(stack: ExitStack) -> None:
     """Keep the library's messages off the terminal: the important ones become errors of ours."""
-    names = [name for name in logging.root.manager.loggerDict if name.startswith(LOGS)]
-    levels = {logger: logger.level for logger in map(logging.getLogger, names)}
-    try:
-        for logger in levels:
-            logger.setLevel(logging.CRITICAL + 1)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", category=UserWarning, module="distributed")
-            yield
-    finally:
-        for logger, level in levels.items():
-            logger.setLevel(level)
+    for logger in [
+        logging.getLogger(name) for name in logging.root.manager.loggerDict if name.startswith(LOGS)
+    ]:
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL + 1)
+    stack.enter_context(warnings.catch_warnings())
+    warnings.filterwarnings("ignore", category=UserWarning, module="distributed")
 
 
 # ------------------------------------------------------------------ in the workers
 
 _one_at_a_time = threading.Lock()  # cells hold the interpreter, whatever threads a worker has
-_pools = cache(ThreadpoolController)
-
-
-def _given(dataset: Dataset) -> Dataset:
-    """Return the data: as a task, unlike a scattered value, they survive the death of their worker."""
-    return dataset
 
 
 def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[str, str]) -> Any:
@@ -233,23 +218,20 @@ def work(function: Function, job: Any, dataset: Dataset | None, deciding: dict[s
     deciding: the command's `omkl.store.provenance.deciding_versions`. Raises OmklError where it differs here.
     """
     here = provenance.deciding_versions()
-    differ = "; ".join(
+    differ = [
         f"{name} {here.get(name, 'unknown')} there, {deciding.get(name, 'unknown')} here"
         for name in deciding | here
         if deciding.get(name) != here.get(name)
-    )
+    ]
     if differ:
-        raise OmklError(
-            f"the versions on {socket.gethostname()} differ: {differ}; "
-            "install the same versions on both machines and restart the worker"
-        )
-    with _one_at_a_time, _pools().limit(limits=1):
+        where = f"the versions on {socket.gethostname()} differ: {'; '.join(differ)}"
+        raise OmklError(f"{where}; install the same versions on both machines and restart the worker")
+    with _one_at_a_time, threadpool_limits(1):
         if dataset is not None:  # arrays from the network may be read-only: compiled code takes writable ones
             arrays = {name: np.require(getattr(dataset, name), requirements="W") for name in ARRAYS}
             keep(replace(dataset, **arrays))
         outcome = attempt(function, job)
-    of_worker = provenance.collect("dask", 1) | provenance.stamp()
-    described = {name: part for name, part in of_worker.items() if name not in ("backend", "jobs", "time")}
+    origin = provenance.here() | {"load": provenance.stamp()["load"]}
     if isinstance(outcome, Failure):
-        return replace(outcome, provenance=described)
-    return outcome | {"provenance": described} if isinstance(outcome, dict) else outcome
+        return replace(outcome, provenance=origin)
+    return outcome | {"provenance": origin} if isinstance(outcome, dict) else outcome

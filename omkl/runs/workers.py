@@ -19,6 +19,7 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from queue import SimpleQueue
 from typing import Any, Protocol
@@ -47,6 +48,10 @@ class Failure:
     error: str
     trace: str = ""
     provenance: dict[str, Any] = field(default_factory=dict)
+
+
+class Death(Failure):
+    """The Failure of a job whose worker died: perhaps of another job, unless it ran alone."""
 
 
 class Executor(Protocol):
@@ -98,6 +103,20 @@ def error_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:500]
 
 
+def with_retries(run: Callable[[Iterable[Any], int], Outcomes], jobs: Iterable[Any], width: int) -> Outcomes:
+    """Yield the outcomes of ``run(jobs, width)``; those whose worker died run again in the end, one by one.
+
+    width: how many jobs are sent at a time
+    """
+    suspects: list[Any] = []
+    for job, outcome in run(jobs, width):
+        if isinstance(outcome, Death):
+            suspects.append(job)
+        else:
+            yield job, outcome
+    yield from run(suspects, 1)
+
+
 class Serial:
     """One job after the other in this process, with one BLAS thread as everywhere."""
 
@@ -135,18 +154,10 @@ class Loky:
 
         Raises OmklError when the workers of a job die twice before they begin it.
         """
-        suspects: list[Any] = []
-        for job, outcome in self._outcomes(function, jobs, self.workers):
-            if isinstance(outcome, BrokenProcessPool):
-                suspects.append(job)
-            else:
-                yield job, outcome
-        for suspect in suspects:
-            for job, outcome in self._outcomes(function, [suspect], 1):
-                yield job, _died(outcome) if isinstance(outcome, BrokenProcessPool) else outcome
+        return with_retries(partial(self._outcomes, function), jobs, self.workers)
 
     def _outcomes(self, function: Function, jobs: Iterable[Any], workers: int) -> Outcomes:
-        """Yield (job, result or Failure, or the error of a worker that died), that many at a time."""
+        """Yield (job, result or Failure), that many at a time."""
         waiting = iter(jobs)
         busy: dict[Future[Any], tuple[_Worker, Any]] = {}
         arrived: SimpleQueue[Future[Any]] = SimpleQueue()
@@ -165,7 +176,7 @@ class Loky:
                 error = future.exception()
                 if isinstance(error, BrokenProcessPool):
                     if worker.began.exception() is None:
-                        yield job, error
+                        yield job, _died(error)
                     elif any(job is each for each in again):
                         text = f"worker processes die before they begin any cell: {error}"
                         raise OmklError(text) from error
@@ -192,10 +203,10 @@ def _wait_until_taken(future: Future[Any]) -> None:
         time.sleep(0.001)
 
 
-def _died(error: BrokenProcessPool) -> Failure:
+def _died(error: BrokenProcessPool) -> Death:
     codes = dict.fromkeys(re.findall(r"SIG\w+|EXIT\w*\(-?\d+\)", str(error)))
     how = f" ({', '.join(codes)})" if codes else ""
-    return Failure(f"its worker process died twice{how}, the second time while it ran alone: {WHY}")
+    return Death(f"its worker process died twice{how}, the second time while it ran alone: {WHY}")
 
 
 # ------------------------------------------------------------------ worker processes

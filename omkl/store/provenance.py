@@ -29,11 +29,12 @@ def collect(backend: str, jobs: int, threads: int = 1) -> dict[str, Any]:
     Keys: versions {omkl, python, numpy, numba}, commit and dirty (None outside a git checkout), host, cpu
     (model), cores (that this process may use), backend, jobs, and threads where a cell had several.
     """
-    return {**_here(), "backend": backend, "jobs": jobs, **({"threads": threads} if threads > 1 else {})}
+    return {**here(), "backend": backend, "jobs": jobs, **({"threads": threads} if threads > 1 else {})}
 
 
 @cache
-def _here() -> dict[str, Any]:
+def here() -> dict[str, Any]:
+    """Return the part of the origin that every result of this process has: versions, commit, machine."""
     versions = {"omkl": __version__, "python": platform.python_version()}
     versions |= {name: importlib.metadata.version(name) for name in ("numpy", "numba")}
     commit, dirty = checkout(_PACKAGE.parent)

@@ -70,6 +70,7 @@ def test_the_process_that_helps_to_compile(mark, place, monkeypatch):
     processes = []
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(place / "compiled"))
     monkeypatch.setattr("joblib.cpu_count", lambda: 2)
+    monkeypatch.setattr(precompile, "MOST_PROCESSES", 1)
     start = lambda *words, **how: processes.append(started(*words, **how)) or processes[-1]  # noqa: E731
     monkeypatch.setattr(precompile.subprocess, "Popen", start)
     with precompile._helped([(spec, spec.defaults, False)]):

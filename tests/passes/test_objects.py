@@ -144,7 +144,7 @@ def test_an_object_is_a_row_on_the_same_permutations(kind):
 def test_workers_get_objects_and_more_classes_and_numbers_are_taken():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
-    many = ["auto", GaussianNB(), omkl.learner(tree.HoeffdingTreeClassifier(), label="tree")]
+    many = ["arow", GaussianNB(), omkl.learner(tree.HoeffdingTreeClassifier(), label="tree")]
     made = omkl.run((X, X[:, 0].round().astype(int) % 3), algo=many, reps=2, jobs=2, progress=False)
     assert not made.failed
     assert {"GaussianNB (scikit-learn)", "tree"} <= set(made.table["label"])
