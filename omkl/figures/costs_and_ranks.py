@@ -10,6 +10,7 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.figures import style
+from omkl.figures.scales import axis_limits, plain_log
 from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
 from omkl.reports import captions
 from omkl.reports.measures import errors_of, learners_of, measure_in, signed_measures
@@ -28,7 +29,6 @@ COSTS = {  # option of conf/paper: column of the table, label of the axis
 }
 _FAR = 2.0  # a learner is off the panel whose distance to the best is over this many times the median one
 _FEW = 6  # learners up to which all are in the panel
-_DECADES = 8.0  # between the least and the largest cost; then only powers of ten have numbers
 
 
 def times_figure(summary: "pd.DataFrame", *, name: str = "times", **more: Any) -> Figure:
@@ -51,7 +51,7 @@ def times_figure(summary: "pd.DataFrame", *, name: str = "times", **more: Any) -
     def make() -> "MplFigure":
         label = 0.06 * max(map(len, styles))
         columns = 4 if len(tables) > 3 else 3
-        drawn, stacks = style.panels(len(tables), 3.4, columns=columns, narrowest=1.1 + label / columns)
+        drawn, stacks = style.panels(len(tables), 3.4, columns=columns, narrowest=1.1, names=label)
         rows = -(-len(tables) // style.panels_per_row(drawn))
         drawn.set_figheight(rows * (0.6 + 0.155 * len(styles)))
         for (axes,), data, part in zip(stacks, sets, tables, strict=True):
@@ -84,9 +84,7 @@ def _time_panel(axes: "Axes", part: "pd.DataFrame", styles: Mapping[str, LineSty
         axes.errorbar(mean, place, xerr=reach, linestyle="none", color=line_style.colour, **dot)
     axes.set_ylim(len(styles) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    style.plain_log(axes.xaxis)
-    if high / low > _DECADES:
-        axes.xaxis.set_minor_formatter("")
+    plain_log(axes.xaxis)
 
 
 # -------------------------------------------------------------------- error against cost
@@ -172,7 +170,7 @@ def _cost_panel(axes: "Axes", part: "pd.DataFrame", cost: str, styles: Mapping[s
     # The front is seen but where a cheap learner of it is far worse than all others.
     reach = max(reach, min(float(away[best].max()), 2.5 * reach))
     near = away <= reach
-    (_, high), _ = style.axis_limits(error[near])
+    (_, high), _ = axis_limits(error[near])
     low = float(error[near].min())  # the axis begins near it, not at 0
     low = low - 0.06 * (high - low) if low < 0 else max(0.0, low - 0.06 * (high - low))
     axes.set_ylim(*(style.current().ylim or (low, high)))
@@ -182,9 +180,7 @@ def _cost_panel(axes: "Axes", part: "pd.DataFrame", cost: str, styles: Mapping[s
     low, high = x[near].min(), x[near].max()
     spread = max(high / low, 2.0)
     axes.set_xlim(low / spread**0.08, high * spread**0.08)
-    style.plain_log(axes.xaxis)
-    if spread > _DECADES:
-        axes.xaxis.set_minor_formatter("")
+    plain_log(axes.xaxis)
     axes.set_ylabel(measure.title)
     axes.plot(x[best], error[best], drawstyle="steps-post", color="#777777", linewidth=0.9, zorder=2.5)
     for place, line in enumerate(names):

@@ -8,6 +8,7 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.figures import style
+from omkl.figures.scales import limit_y, plain_log, thousands
 from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
 from omkl.reports import captions
 from omkl.reports.measures import ERROR, PAIR, learners_of, mean_curves, measure_in, measure_named
@@ -269,7 +270,7 @@ def _draw_panel(
         every = {"markevery": None} if curve.x.size <= FIRST else {}
         axes.plot(curve.x, curve.mean, label=line, **line_style.properties() | every)
     axes.set_xlim(0, end)
-    style.thousands(axes.xaxis)
+    thousands(axes.xaxis)
     _set_y_axis(axes, panel, must_see, levels, ylim)
 
 
@@ -285,15 +286,15 @@ def _set_y_axis(
         axes.set_ylim(-0.02, 1.02)
     elif panel.log:
         axes.set_yscale("log")
-        style.plain_log(axes.yaxis)
+        plain_log(axes.yaxis)
         positive = [value for value in (*must_see, *levels.values()) if value > 0]
         if positive:
             axes.set_ylim(0.85 * min(positive), 1.18 * max(positive))
     elif kind == "rate":
-        style.limit_y(axes, must_see, levels, ylim)
+        limit_y(axes, must_see, levels, ylim)
     else:
         if not panel.of_measure.signed:
             axes.set_ylim(bottom=0)
-        style.thousands(axes.yaxis)
+        thousands(axes.yaxis)
     if ylim:
         axes.set_ylim(*ylim)

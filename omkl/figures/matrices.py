@@ -177,7 +177,7 @@ def _short(name: str) -> str:
 
 _GAP = 2  # pixels around a picture
 _TEXT = 8  # pixels below it, for the score
-_PICTURE = 0.42  # inches of a picture: its score has room
+_PICTURE = 0.31  # inches of a picture: its score has room
 
 
 @dataclass(frozen=True)

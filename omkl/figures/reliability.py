@@ -8,6 +8,7 @@ import numpy as np
 
 from omkl.errors import UserError
 from omkl.figures import style
+from omkl.figures.scales import thousands
 from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
 from omkl.reports import captions
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
@@ -94,7 +95,7 @@ def _draw(
         top.set_ylim(-0.02, 1.02)
         bottom.set_xlim(low, 1.0)
         bottom.set_ylim(bottom=0.0)
-        style.thousands(bottom.yaxis, 3)
+        thousands(bottom.yaxis, 3)
         top.tick_params(labelbottom=False)
         bottom.set_xlabel("probability")
         if style.is_leftmost(top):

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -22,7 +23,6 @@ from omkl.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as MplFigure
 
     from omkl.reports.ranks import Ranks
@@ -189,7 +189,9 @@ class Figure:
         with drawing_settings():
             drawn: Any = self.make()
             if self.title and current().title:
-                drawn.suptitle(in_symbols(self.title), fontsize=9.0, x=0.01, ha="left", weight="bold")
+                title = textwrap.fill(in_symbols(self.title), int(12.5 * drawn.get_figwidth()))
+                drawn.suptitle(title, fontsize=9.0, x=0.01, ha="left", weight="bold")
+                drawn.set_figheight(drawn.get_figheight() + 0.15 * title.count("\n"))
             if self.note and current().title:
                 _put_note(drawn, in_symbols(self.note))
         drawn._repr_png_ = partial(as_png, drawn)  # for notebooks, which need no pyplot then
@@ -361,19 +363,25 @@ def line_styles(
 
 
 def panels(
-    count: int, height: float = 1.75, stack: int = 1, columns: int = 4, narrowest: float = 1.55
+    count: int,
+    height: float = 1.75,
+    stack: int = 1,
+    columns: int = 4,
+    narrowest: float = 1.55,
+    names: float = 0.0,
 ) -> tuple["MplFigure", "list[list[Axes]]"]:
     """Return a figure and its panels, ``stack`` of them one below the other for each of ``count``.
 
     height: of a panel in inches, lower in a narrow one    columns: at most    narrowest: inches of a panel
+    names: inches of the names at the left of each row
     """
     from matplotlib.figure import Figure as MplFigure
 
     chosen = current().width
     natural = {1: 4.6, 2: PAGE, 3: PAGE}.get(count, PAGE if count <= 6 else LANDSCAPE)
-    natural = max(natural, min(narrowest * min(count, columns), LANDSCAPE))
+    natural = max(natural, min(names + narrowest * min(count, columns), LANDSCAPE))
     width = chosen or natural
-    most = max(1, min(columns if chosen or count > 6 else 3, int(width / narrowest)))
+    most = max(1, min(columns if chosen or count > 6 else 3, int((width - names) / narrowest)))
     rows = -(-count // most)
     across = -(-count // rows)
     height = min(height, 0.35 + 0.85 * width / across)
@@ -438,100 +446,14 @@ def draw_legend(drawn: "MplFigure", styles: Mapping[str, LineStyle], dots: bool 
 
 
 def _fits(names: Sequence[str], columns: int, drawn: "MplFigure") -> bool:
-    """Whether a legend with this number of columns, filled one after the other, is as wide as the figure."""
-    rows = -(-len(names) // columns)
-    longest = [max(map(len, names[at : at + rows])) for at in range(0, len(names), rows)]
-    return len(longest) == columns and sum(0.5 + 0.061 * n for n in longest) <= drawn.get_figwidth()
+    """Whether a legend with this number of columns, the first ones longer by one, has room in the figure."""
+    rows, longer = divmod(len(names), columns)
+    starts = [rows * column + min(column, longer) for column in range(columns + 1)]
+    longest = [max(map(len, names[start:stop])) for start, stop in pairwise(starts)]
+    return sum(0.5 + 0.061 * n for n in longest) <= drawn.get_figwidth()
 
 
-def axis_limits(
-    seen: Iterable[float], levels: Mapping[str, float] = {}, widen: float = 1.5
-) -> tuple[tuple[float, float], list[str]]:
-    """Return the ends of an axis of a measure, and the levels beyond it.
-
-    seen: values that must be in view    levels: of yardsticks; one better than all else is always seen, one
-    that is worse where the axis stays within ``widen`` times its length. The axis begins at 0 or near the
-    least value, and below 0 only where a value is.
-    """
-    values = [value for value in seen if math.isfinite(value)] or list(levels.values()) or [0.0, 1.0]
-    low, high = min([*values, *levels.values()]), max(values)
-    span = max(high - low, 0.02 * abs(high), 1e-9)
-    high = max([high, *(value for value in levels.values() if value <= high + span * (widen - 1))])
-    margin = 0.06 * max(high - low, span)
-    bottom = low - margin if low < 0 else max(0.0, low - margin)
-    if 0 <= bottom < 0.2 * high:
-        bottom = 0.0
-    return (bottom, high + margin), [name for name, value in levels.items() if value > high]
-
-
-def limit_y(
-    axes: "Axes", seen: Iterable[float], levels: Mapping[str, float], ylim: tuple[float, float] | None
-) -> tuple[float, float]:
-    """Set the ends of a y axis and return them: the user's, ``ylim``, or those of `axis_limits`.
-
-    Levels beyond them are named in a corner, and not in the legend.
-    """
-    ends, out = axis_limits(seen, levels)
-    if ylim:
-        ends, out = ylim, [line for line, level in levels.items() if level > ylim[1]]
-    axes.set_ylim(*ends)
-    beyond(axes, {line: levels[line] for line in out})
-    for drawn in axes.get_lines():
-        if drawn.get_label() in out:
-            drawn.set_label(f"_{drawn.get_label()}")
-    return ends
-
-
-def beyond(axes: "Axes", values: Mapping[str, float], across: bool = False) -> None:
-    """Name in a corner of a panel what is beyond the end of its y axis (x axis: across), with the values."""
-    arrow = "→" if across else "↑"
-    texts = [f"{in_symbols(name)} {short_number(value)} {arrow}" for name, value in values.items()]
-    if texts:
-        corner: dict[str, Any] = {
-            "ha": "right",
-            "va": "top",
-            "fontsize": 6.5,
-            "color": "#555555",
-            "zorder": 6,
-        }
-        corner["bbox"] = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 0.8}
-        axes.text(0.995, 0.995, "\n".join(texts), transform=axes.transAxes, **corner)
-
-
-# -------------------------------------------------------------------- numbers and names
-
-
-def short_number(value: float) -> str:
-    """Return a number of a level: one decimal from 1 on, two digits below."""
-    return f"{value:,.1f}" if abs(value) >= 1 else f"{value:.2g}"
-
-
-def plain_number(value: float) -> str:
-    """Return a number of an axis without an exponent: ``0.6``, ``10,000``."""
-    if 0 < abs(value) < 1e-6:
-        return f"{value:.3g}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6f}".rstrip("0").rstrip(".")
-
-
-def plain_log(axis: "Axis") -> None:
-    """Label an axis of a log scale with plain numbers: 0.6 and 10,000, not 6e-01 and 10^4."""
-    from matplotlib.ticker import LogFormatter
-
-    class Plain(LogFormatter):
-        def __call__(self, x: float, pos: int | None = None) -> str:
-            return plain_number(x) if super().__call__(x, pos) else ""  # "" where a label has no room
-
-    axis.set_major_formatter(Plain())
-    axis.set_minor_formatter(Plain(minor_thresholds=(1.0, 0.35)))
-    axis.set_tick_params(which="minor", labelsize=SMALL)
-
-
-def thousands(axis: "Axis", most: int = 4) -> None:
-    """Put few ticks on an axis of counts, with commas."""
-    from matplotlib.ticker import MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=True))
-    axis.set_major_formatter("{x:,.0f}")
+# -------------------------------------------------------------------- names
 
 
 def symbol(name: str) -> str:

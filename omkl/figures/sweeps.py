@@ -10,6 +10,7 @@ import numpy as np
 from omkl.config.parameters import shown_text
 from omkl.errors import UserError
 from omkl.figures import style
+from omkl.figures.scales import LETTER, axis_limits, beyond, limit_y, plain_log, short_number, thousands
 from omkl.figures.style import Figure, LineStyle, join_notes, line_styles, symbol
 from omkl.reports import captions
 from omkl.reports.measures import best_of, errors_of, learners_of, measure_in, measure_of, yardsticks_of
@@ -25,6 +26,7 @@ WIDE = 30.0  # ratio of values from which on an axis is logarithmic
 FEW_BANDS = 4  # learners of a panel up to which each has a band
 MOST_DOTS = 30
 REACH = 3.0  # of a scale of colours, in distances of the median value from the best
+_BESIDE_MAP = 0.95  # inches of the names at the left of a heat map, and of its colours at the right
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _POINTS = ("panel", "x", "line", "y_mean", "y_std", "is_yardstick", "reps", "order")  # columns
 
@@ -138,7 +140,7 @@ def _line_panel(
     levels: dict[str, float] = {}
     if log:
         axes.set_yscale("log")
-        style.plain_log(axes.yaxis)
+        plain_log(axes.yaxis)
     for line, line_style in styles.items():
         rows = points[points["line"] == line].sort_values("x", kind="stable")
         if rows.empty:
@@ -162,9 +164,9 @@ def _line_panel(
             circle |= {"markerfacecolor": "none", "markeredgecolor": line_style.colour}
             axes.plot(x[best], mean[best], **circle)
     if not log:
-        _, top = style.limit_y(axes, must_see, levels, style.current().ylim)
+        _, top = limit_y(axes, must_see, levels, style.current().ylim)
         if top >= 1000:
-            style.thousands(axes.yaxis)
+            thousands(axes.yaxis)
     axes.set_xlabel(points["x_label"].iloc[0])
     ticks = values or sorted(points["x"].dropna().unique().tolist())
     if ticks:
@@ -209,7 +211,7 @@ def _number_axis(axes: "Axes", values: list[float], log: bool) -> None:
         axes.set_xscale("log")
     places = np.log(values) if log else np.asarray(values, dtype=float)
     width = style.panel_width(axes) - 0.5
-    letter = 0.062 / max(width, 0.6) * (places[-1] - places[0])
+    letter = LETTER / max(width, 0.6) * (places[-1] - places[0])
     texts = dict(zip(values, tick_texts(values), strict=True))
     shown: list[float] = []
     last = -np.inf
@@ -313,15 +315,15 @@ def _dot_panel(
         ends += [max(row[mean] - reach, min(0.0, row[mean])), row[mean] + reach]
         names.append(", ".join(filter(None, (row["label"], row["settings"], row["pool"] if several else ""))))
     axes.set_yticks(range(len(names)), map(style.in_symbols, names))
-    axes.set_ylim(len(names) - 0.5, -0.5)
     base = yardsticks_of(part)
     levels = dict(zip(base["line"], base[mean].astype(float), strict=True))
-    limits, out = style.axis_limits(ends, levels)
+    limits, out = axis_limits(ends, levels)
     axes.set_xlim(*limits)
+    axes.set_ylim(len(names) - 0.5, -0.5 - 0.8 * len(out))  # their names stand above the dots
     for line, level in levels.items():
         if line not in out:
             axes.axvline(level, label=line, **styles[line].properties())
-    style.beyond(axes, {line: levels[line] for line in out}, across=True)
+    beyond(axes, {line: levels[line] for line in out}, across=True)
     few = f" (best {MOST_DOTS} of {len(ordered)} settings)" if len(ordered) > MOST_DOTS else ""
     style.panel_title(axes, f"{data}{few}", alone and not few)
     axes.set_xlabel(measure.title)
@@ -386,7 +388,9 @@ def _draw_maps(maps: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str)
     tall = max((len(part.ticks[0]) for part in maps), default=0)
     wide = max((len(part.ticks[1]) for part in maps), default=0)
     drawn, stacks = style.panels(
-        len(maps), float(np.clip(0.65 + 0.19 * tall, 1.35, 3.2)), narrowest=2.0 if wide > 4 else 1.55
+        len(maps),
+        float(np.clip(0.65 + 0.19 * tall, 1.35, 3.2)),
+        narrowest=float(np.clip(_BESIDE_MAP + 5 * LETTER * wide, 1.55, 2.4)),
     )
     images: dict[str, tuple[Any, list[Axes], Measure]] = {}
     several = len({part.data for part in maps}) > 1, len({part.line for part in maps}) > 1
@@ -427,14 +431,15 @@ def _heat_map(axes: "Axes", part: _Map, ends: tuple[float, float]) -> Any:
     axes.grid(False)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
-    room = max(style.panel_width(axes) - 0.7, 0.6)
+    room = max(style.panel_width(axes) - _BESIDE_MAP, 0.6)
     letters = 1.5 + max(map(len, columns), default=0)
-    step = max(1, math.ceil(0.062 * letters * len(columns) / room)), -(-len(rows) // 10)
+    step = max(1, math.ceil(LETTER * letters * len(columns) / room)), -(-len(rows) // 10)
     axes.set_xticks(np.arange(0, len(columns), step[0]) + 0.5, columns[:: step[0]])
     axes.set_yticks(np.arange(0, len(rows), step[1]) + 0.5, rows[:: step[1]])
     row, column = np.unravel_index(np.nanargmin(part.measure.sign * mean), mean.shape)
     digits = max(1, 2 - int(np.floor(np.log10(max(np.nanmedian(np.abs(mean)), 1e-9)))) - 1)
-    if room / len(columns) >= 0.062 * (digits + 2.5) and len(rows) <= 12:
+    longest = max(len(f"{value:.{digits}f}") for value in mean[~np.isnan(mean)])
+    if room / len(columns) >= LETTER * (longest + 0.5) and len(rows) <= 12:
         for (i, j), value in np.ndenumerate(mean):
             if not np.isnan(value):
                 dark = (value > sum(ends) / 2) == (part.measure.sign > 0)
@@ -496,6 +501,6 @@ def _levels(part: "pd.DataFrame", drawn: Iterable[str], named: bool) -> str:
     for name, rows in (("one setting", single), ("yardsticks", yardsticks_of(part))):
         if len(rows):
             errors = zip(rows["line"], errors_of(rows), strict=True)
-            texts.append(f"{name}: {', '.join(f'{line} {style.short_number(e)}' for line, e in errors)}")
+            texts.append(f"{name}: {', '.join(f'{line} {short_number(e)}' for line, e in errors)}")
     on = f"{part['data'].iloc[0]}: " if named and texts and len(part) else ""
     return on + "; ".join(texts)

@@ -10,7 +10,7 @@ from omkl.data import confusion as counted
 from omkl.errors import UserError
 from omkl.figures.costs_and_ranks import costs_of, front, pareto, rank_figure, times_figure
 from omkl.figures.matrices import Matrix, Pictures, confusion, pictures
-from omkl.figures.style import MOST_LINES, FigureStyle, in_style
+from omkl.figures.style import MOST_LINES, FigureStyle, in_style, panels_per_row
 from omkl.publications.paper_tables import with_costs
 from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
 from omkl.reports.rows import ReportPlan
@@ -39,6 +39,17 @@ def test_times_are_dots_and_a_missing_time_is_a_dash():
     assert [len(axes.texts) for axes in drawn.axes] == [0, 1]
     with pytest.raises(UserError, match="one time for each"):
         times_figure(pd.concat([table, table]))
+
+
+def test_panels_of_times_have_room_beside_the_names():
+    data = {"adaraker_twitter": 300, "adaraker_tom": 200}
+    summary = summary_of(study((DD, SS), data, 2)[0], expected((DD, SS), tuple(data), 2))
+    summary = grid_table(summary)
+    summary["line"] = summary["line"].replace("OMKC(S,S)", "AdaRaker, as the authors run it")
+    for width, columns in ((3.3, 1), (6.9, 2)):
+        with in_style(FigureStyle(width=width)):
+            drawn = times_figure(summary).draw()
+        assert panels_per_row(drawn) == columns
 
 
 # -------------------------------------------------------------------- fronts

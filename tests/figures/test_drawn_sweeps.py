@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
 from support.drawn import band_of, line_named
 from support.reports_cells import (
@@ -20,8 +21,9 @@ from support.reports_cells import (
 )
 
 from omkl.errors import UserError
-from omkl.figures.style import symbol
+from omkl.figures.style import FigureStyle, drawing_settings, in_style, symbol
 from omkl.figures.sweeps import (
+    _dots,
     is_log_spaced,
     matrix,
     robust_range,
@@ -193,6 +195,32 @@ def test_two_swept_numbers_give_heat_maps_with_the_best_framed():
     assert limits[0] != limits[1]  # one scale per data set
     assert "wdbc: one setting: OMKC(U) " in figure.note
     assert "frame: the best; ring: fewest mistakes" in figure.note
+
+
+@pytest.mark.parametrize("width", [3.3, 6.9])
+def test_numbers_of_a_map_are_in_their_cells(width):
+    grid = tuple(setting("omkc_ss", beta=b, delta=d) for b in BETAS for d in (0.01, 0.1))
+    with in_style(FigureStyle(width=width)), drawing_settings():
+        drawn = sweep_figure(swept(grid)).draw()
+        FigureCanvasAgg(drawn).draw()
+    maps = [axes for axes in drawn.axes if axes.texts]
+    assert len(maps) == len(DATA)
+    for axes in maps:
+        cell = axes.get_window_extent().width / len(BETAS)
+        assert all(text.get_window_extent().width < cell for text in axes.texts)
+
+
+def test_dots_are_below_the_names_of_levels_that_are_not_seen():
+    pools = tuple(setting("omkc_ss", pool, beta=beta) for pool in (PAPER, COSINE) for beta in (0.3, 0.5))
+    grid = grid_table(swept(pools))
+    grid.loc[grid["line"] == "AROW", "mistake_pct_mean"] = 99.0
+    with in_style(FigureStyle(width=3.3)), drawing_settings():
+        drawn = _dots(grid, {"name": "dots"}).draw()
+        FigureCanvasAgg(drawn).draw()
+    for axes in drawn.axes:
+        [names] = axes.texts
+        assert "AROW 99.0 →" in names.get_text()
+        assert names.get_window_extent().y0 > axes.transData.transform((0.0, 0.0))[1]
 
 
 def test_heat_map_values_are_in_their_places():

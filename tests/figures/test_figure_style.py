@@ -14,13 +14,12 @@ from support.reports_cells import COSINE, YARDSTICKS, cell, expected, frame, set
 from omkl.errors import OmklError, UserError
 from omkl.figures.curves import learning_curves
 from omkl.figures.kinds import figure_named
+from omkl.figures.scales import axis_limits, beyond, limit_y, plain_log, thousands
 from omkl.figures.style import (
     KINDS,
     PAGE,
     Figure,
     FigureStyle,
-    axis_limits,
-    beyond,
     draw_legend,
     drawing_settings,
     file_stem,
@@ -28,7 +27,6 @@ from omkl.figures.style import (
     in_symbols,
     inches,
     line_styles,
-    plain_log,
     safe_name,
     y_limits,
 )
@@ -95,6 +93,18 @@ def test_a_figure_has_its_width_and_its_text_is_inside(count, style):
         assert not text.get_text() or (box.x0 >= -1 and box.x1 <= drawn.bbox.width + 1)
 
 
+def test_a_long_title_takes_several_lines(studied):
+    title = "Figure 2: cumulative mistakes of all learners on drift and switch"
+    made = learning_curves(*studied, expected((DD, SS), tuple(DATA), 2), names=("error",), title=title)
+    with in_style(FigureStyle(width=3.3)), drawing_settings():
+        drawn = made.draw()
+        FigureCanvasAgg(drawn).draw()
+    box = drawn._suptitle.get_window_extent()
+    assert drawn.get_suptitle().split() == title.split()
+    assert box.x1 <= drawn.bbox.width
+    assert box.y0 > max(axes.title.get_window_extent().y1 for axes in drawn.axes)
+
+
 def test_a_long_name_of_a_legend_takes_several_lines():
     names = ["StandardScaler | SGDClassifier (scikit-learn), sgdclassifier__random_state=1 " * 2, "Auto"]
     with drawing_settings():
@@ -107,6 +117,17 @@ def test_a_long_name_of_a_legend_takes_several_lines():
         assert (box.x0, box.y0) >= (0, 0)
         assert box.x1 <= drawn.bbox.width
         assert box.y1 <= drawn.bbox.height
+
+
+def test_a_legend_of_columns_that_differ_in_length_has_room():
+    names = ["OMKC(S,S)", "OMKC(D,D)", "Auto", "AVP", "Majority class", "Perceptron", "AROW"]
+    with drawing_settings():
+        drawn = MplFigure(figsize=(3.3, 2.0), layout="constrained")
+        draw_legend(drawn, line_styles(names))
+        FigureCanvasAgg(drawn).draw()
+    box = drawn.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= drawn.bbox.width
 
 
 def test_the_style_ends_with_its_block_and_matplotlib_is_as_it_was(figure, tmp_path):
@@ -269,6 +290,59 @@ def test_an_axis_has_plain_numbers():
     labels = [label.get_text() for label in (*axes.get_yticklabels(), *axes.get_yticklabels(minor=True))]
     assert {"0.6", "1"} <= set(labels)
     assert not any("e" in label or "^" in label for label in labels)
+
+
+@pytest.mark.parametrize(
+    ("width", "ends", "numbers"),
+    [
+        (3.0, (2.8, 29.0), ["5", "10", "20"]),
+        (3.0, (0.001, 100.0), ["0.001", "0.01", "0.1", "1", "10", "100"]),
+        (3.0, (26.0, 34.0), ["28", "30", "32"]),
+        (3.0, (6.0, 11.0), ["6", "7", "8", "9", "10"]),
+    ],
+)
+def test_a_log_axis_has_the_round_numbers_that_have_room(width, ends, numbers):
+    with drawing_settings():
+        drawn = MplFigure(figsize=(width, 2.0), layout="constrained")
+        axes = drawn.subplots()
+        axes.set_xscale("log")
+        axes.set_xlim(*ends)
+        plain_log(axes.xaxis)
+        FigureCanvasAgg(drawn).draw()
+    ticks = (*axes.get_xticklabels(), *axes.get_xticklabels(minor=True))
+    shown = sorted((tick for tick in ticks if tick.get_text()), key=lambda tick: tick.get_position()[0])
+    assert {*numbers} <= {tick.get_text() for tick in shown}
+    boxes = [tick.get_window_extent() for tick in shown]
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+
+
+def test_counts_of_narrow_panels_do_not_touch():
+    with drawing_settings():
+        drawn = MplFigure(figsize=(3.3, 1.6), layout="constrained")
+        for axes in drawn.subplots(1, 2):
+            axes.set_xlim(0, 10_000)
+            thousands(axes.xaxis)
+        FigureCanvasAgg(drawn).draw()
+    for axes in drawn.axes:
+        shown = [tick for tick in axes.get_xticklabels() if tick.get_text()]
+        assert [tick.get_text() for tick in shown] == ["0", "5,000", "10,000"]
+        boxes = [tick.get_window_extent() for tick in shown]
+        assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
+
+
+def test_names_of_levels_that_are_not_seen_stand_above_the_lines():
+    with drawing_settings():
+        drawn = MplFigure(figsize=(1.7, 1.5), layout="constrained")
+        axes = drawn.subplots()
+        axes.plot([0, 1], [2.0, 7.0])
+        ends = limit_y(axes, [2.0, 7.0], {"Majority class": 36.0, "Perceptron": 36.2, "AROW": 24.9}, None)
+        FigureCanvasAgg(drawn).draw()
+    [names] = axes.texts
+    assert names.get_text().count("\n") == 2
+    assert names.get_window_extent().y0 > axes.transData.transform((1.0, 7.0))[1]
+    assert axes.get_ylim() == ends
+    limit_y(axes, [2.0, 7.0], {"AROW": 24.9}, (0.0, 5.0))
+    assert axes.get_ylim() == (0.0, 5.0)
 
 
 def test_symbols_replace_what_is_set_and_no_names():
