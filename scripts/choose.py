@@ -17,6 +17,13 @@ PAGE, TABLES = ROOT / "docs" / "choose.md", ROOT / "results" / "today"
 AUTO = ["auto", "auto_regression"]
 LINEAR = ["arow", "ridge"]
 SHOWN = 6  # data sets on which Auto is furthest behind
+CONSTANT = ["majority", "running_mean"]  # which keep next to nothing beside the rows
+OF_PROBLEM = {  # the tables of a row of table-take
+    "two classes": ["classification"],
+    "two classes in time order": ["time"],
+    "ten classes": ["many"],
+    "numbers": ["regression", "streams"],
+}
 NEAR = 1.05  # times the best error
 FAMILIES = ("om2", "omk", "bomkc_", "norma", "raker", "adaraker", "adamkl")  # of the five papers
 
@@ -125,7 +132,7 @@ def page() -> str:
     ]
     taken = pd.read_csv(TABLES / "table-take.csv").to_dict("records")
     return TEXT.format(
-        take=markdown([_taken(row, names) for row in taken]),
+        take=markdown([_taken(row, names, both) for row in taken]),
         good=int(auto["good"].sum()),
         sets=len(sets),
         near=int((ratio <= NEAR).sum()),
@@ -162,16 +169,28 @@ def _named(found: list[str]) -> str:
     return f" ({enumerated(found)})" if found else ""
 
 
-def _taken(row: dict[str, str], names: dict[str, str]) -> dict[str, str]:
-    """Return a row of the table's first answers, learners as one types them."""
+def _taken(row: dict[str, str], names: dict[str, str], rows: pd.DataFrame) -> dict[str, str]:
+    """Return a row of the table's first answers, learners as one types them; rows: of all tables."""
     then = re.findall(r"(.+?) [\d.]+(?:, |$)", row["then"])
     take = f"`{names[row['take']]}`" if row["take"] in names else "*not decided*"
     return {
-        **{name: row[name] for name in ("problem", "data")},
+        "problem": row["problem"],
+        "data": row["data"],
         "take": take,
-        **{name: row[name] for name in ("best on", "error", "µs", "MiB")},
+        "best on": row["best on"],
+        **_costs(rows[rows["table"].isin(OF_PROBLEM[row["problem"]])], names.get(row["take"], "")),
         "then": ", ".join(f"`{names[label]}`" if label in names else label for label in then),
     }
+
+
+def _costs(rows: pd.DataFrame, algo: str) -> dict[str, str]:
+    """Return the median memory and time of a learner over the data sets of these rows; a dash for none."""
+    own = rows[rows["algo"] == algo].set_index("data")
+    if own.empty:
+        return {"MiB": "–", "seconds": "–"}
+    constant = rows[rows["algo"].isin(CONSTANT)].set_index("data")
+    memory = (own["memory_mib_mean"] - constant["memory_mib_mean"].reindex(own.index)).median()
+    return {"MiB": f"{memory:.1f}", "seconds": f"{(1000 * own['seconds_mean'] / own['T']).median():.2f}"}
 
 
 if __name__ == "__main__":

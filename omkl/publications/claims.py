@@ -279,9 +279,9 @@ def comparable(rows: ClaimRows, options: Options) -> Answer:
     Undecided with too few repetitions in common.
     """
     measure = rows.measure(options.get("measure", ERROR))
-    sides = [_labels(rows, options, side) for side in ("left", "right")]
-    pair = rows.pair(*(rows.best(side, measure) for side in sides), measure)
-    numbers = _pair_text(pair._replace(p=np.nan), measure, *(len(side) > 1 for side in sides))
+    left, right = (_labels(rows, options, side) for side in ("left", "right"))
+    pair = rows.pair(rows.best(left, measure), rows.best(right, measure), measure)
+    numbers = _pair_text(pair._replace(p=np.nan), measure, len(left) > 1, len(right) > 1)
     if pair.sign is None:
         return UNKNOWN, numbers
     more = rows.differences(rows.row(pair.left), rows.row(pair.right), measure)
