@@ -147,6 +147,18 @@ def test_perceptron_star_takes_the_first_on_ties():
         assert perceptron_star(X, y, pool, select="prefix").chosen == 0
 
 
+def test_perceptron_star_in_hindsight_does_not_know_the_order():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 2))
+    data = dataset(X, np.where(X[:, 0] + X[:, 1] ** 2 / 2 + rng.normal(size=60) > 0, 1.0, -1.0))
+    spec = learner_spec("perceptron_star")
+    kernels = [{"kind": "gaussian", "sigma": sigma} for sigma in (0.5, 1.0, 2.0)]
+    params, given = {**spec.defaults, "select": "hindsight"}, {"normalise": "none", "kernels": kernels}
+    streams = [case_stream(data, rng.permutation(60)) for _ in range(5)]
+    [first, *others] = [choose_kernels(spec, params, given, 2, each, 7)["kernels"] for each in streams]
+    assert all(chosen == first for chosen in others)
+
+
 def test_perceptron_star_prefix_length():
     """Linear errs on every example after the second, square never: T = 21 sees the third, T = 20 does not."""
     X, y = np.array([[1.0], [1.0], [-1.0]] + [[1.0]] * 18), np.ones(21)
