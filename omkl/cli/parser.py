@@ -50,6 +50,7 @@ settings (omkl show KEY=VALUE ... prints what a run with them uses):
   test=SHARE|NAME|FILE   rows that are not learnt, on which the last and the averaged hypothesis are measured
   order=KIND         permuted, file (as stored), halves (fixed ones), authors (the OMKC authors')
   reps=N  seed=N     repetitions, and the base seed of their permutations
+  calibration=platt  interval=0.9   probabilities of any classifier, intervals around any predicted number
   yardsticks=[...]   learners to compare with; [] for none
   store=PATH         folder of the results (else OMKL_STORE, else ./results)
   exec=NAME          where the cells run: {executors}; exec.KEY=VALUE (`omkl help slurm`)

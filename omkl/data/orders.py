@@ -31,7 +31,7 @@ def order(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -> tup
     missing, or do not fit the data.
     """
     if kind not in KINDS:
-        raise UserError(f"order={kind!r} is unknown{suggest(kind, KINDS)}; one of {', '.join(KINDS)}")
+        raise UserError(f"order must be one of {', '.join(KINDS)}, got {kind!r}{suggest(kind, KINDS)}")
     if rep < 0:
         raise UserError(f"repetition {rep}: repetitions are numbered from 0")
     seed = permutation_seed(base_seed, data.content_hash, rep)

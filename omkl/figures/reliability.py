@@ -45,8 +45,8 @@ def reliability(cells: "pd.DataFrame", expected: ReportPlan, rows: list[Row] | N
     found = [(row, bins) for row, bins in found if not row.is_yardstick] or found
     if not found:
         raise UserError(
-            "no stored cell has probabilities: those of learners that give some do, and of others with "
-            "calibration=platt"
+            "no stored cell has probabilities; choose a learner that gives them, such as auto, or run the "
+            "learners with calibration=platt"
         )
     lines = list(dict.fromkeys(bins.line for _, bins in found))
     fewer = f"drawn: the first {style.MOST_LINES} of {len(lines)} learners"

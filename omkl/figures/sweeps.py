@@ -272,7 +272,7 @@ def _dots(grid: "pd.DataFrame", about: dict[str, Any]) -> Figure:
     text = join_notes(
         _basis(grid),
         "bars: ±1 standard deviation" if any((grid[std].astype(float) > 0).any() for std in stds) else "",
-        "filled: not worse than the best" if grid["marked"].any() else "",
+        "filled: not significantly worse than the best" if grid["marked"].any() else "",
         left_out,
     )
 

@@ -129,8 +129,8 @@ class Identity:
             return name
         if getattr(item, "__closure__", None) or name.endswith("<lambda>"):
             raise UserError(
-                f"algo={self.name}: {name} among its parameters is a function that cannot be told from "
-                "others; define it in a module"
+                f"algo={self.name}: {name} among its parameters is a function that cannot be "
+                "identified; define it in a module"
             )
         if name not in self.texts:
             try:

@@ -95,7 +95,7 @@ def kernel_faults(order: np.ndarray, first: int = 0) -> Iterator[None]:
         places = np.flatnonzero(np.isin(order, [row, other]))
         where = f"in round {first + int(places[-1]) + 1}" if places.size else "of two stored rows"
         raise OmklError(
-            f"the kernel {kind} gives {value:g} {where}: its values must be finite numbers; mend its function"
+            f"the kernel {kind} gives {value:g} {where}: the values must be finite; correct its function"
         ) from error
 
 

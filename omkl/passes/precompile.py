@@ -209,7 +209,7 @@ def _helped(new: list[Setting]) -> Iterator[None]:
                 json.dump({"share": (number + 1) / (count + 1), "settings": written}, file)
         yield
         for code in filter(None, (process.poll() for process in processes)):
-            warnings.warn(f"a process that helped to compile has ended with code {code}", stacklevel=2)
+            warnings.warn(f"a process that compiled learners ended with code {code}", stacklevel=2)
 
 
 def _help(text: str) -> None:

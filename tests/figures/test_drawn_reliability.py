@@ -64,7 +64,7 @@ def test_learners_without_probabilities_have_no_line():
     top, _ = made(cells, (DD, SS)).draw().axes
     assert line_named(top, "OMKC(D,D)")
     assert not [line for line in top.get_lines() if "OMKC(S,S)" in str(line.get_label())]
-    with pytest.raises(UserError, match=r"no stored cell has probabilities: .*calibration=platt"):
+    with pytest.raises(UserError, match=r"no stored cell has probabilities; .*calibration=platt"):
         made([cell(SS, rep, 5) for rep in (0, 1)], (SS,))
 
 

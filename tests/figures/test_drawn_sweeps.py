@@ -289,7 +289,7 @@ def test_dots_are_the_rows_best_first_and_filled_where_they_are_marked(reps):
     assert [mean for mean, _, _ in dots] == rows["mistake_pct_mean"].tolist()
     assert [filled for _, filled, _ in dots] == [reps == 5] * 2 + [False] * 2
     assert len({name for _, _, name in dots}) == 4
-    assert ("filled: not worse than the best" in figure.note) == (reps == 5)
+    assert ("filled: not significantly worse than the best" in figure.note) == (reps == 5)
     if reps > 1:
         halves = [np.ptp(s[:, 0]) / 2 for c in axes.collections for s in c.get_segments()]
         assert sorted(halves) == pytest.approx(sorted(std for std in rows["mistake_pct_std"] if std))

@@ -125,7 +125,7 @@ def test_where_no_process_can_be_started_there_are_no_helpers(folder, monkeypatc
 def test_a_helper_that_fails_is_heard(folder, monkeypatch, started):
     monkeypatch.setattr(Idle, "code", 3)
     with (
-        pytest.warns(UserWarning, match="^a process that helped to compile has ended with code 3$"),
+        pytest.warns(UserWarning, match="^a process that compiled learners ended with code 3$"),
         precompile._helped(settings("majority")),
     ):
         pass

@@ -1,6 +1,6 @@
 """A real Slurm on this machine: a job cancelled, the controller killed and started again, nothing lost.
 
-OMKL_SLURM=1 and --slow run it, where slurm-wlm and munge are installed (docs/clusters.md).
+OMKL_SLURM=1 and --slow run it as root, after apt-get install slurm-wlm munge.
 """
 
 import json
