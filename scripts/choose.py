@@ -47,7 +47,8 @@ learner is significantly better, those of other packages included. On {near} the
 
 {behind}
 
-[Their own page](../results/auto.md) says on which data their constants were chosen, and shows others.
+These tables are of `auto` before it was a stack, and of rivals whose size was not searched.
+[Its own page](../results/auto.md) has the stack of now beside tuned rivals, on data that had no part in it.
 
 ## What matters more than the learner
 

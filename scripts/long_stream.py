@@ -135,7 +135,8 @@ def draw(lines: list[Line], path: Path, command: str) -> None:
     """Draw CPU time and memory against the rounds, both on logarithmic axes."""
     from matplotlib.ticker import LogLocator, NullLocator
 
-    from omkl.figures.style import COLOURS, Figure, panels, plain_number
+    from omkl.figures.scales import plain_number
+    from omkl.figures.style import COLOURS, Figure, panels
 
     shown = (("cpu_s", "CPU time in seconds"), ("learner_mib", "memory of the learner in MiB"))
 

@@ -77,9 +77,7 @@ class Stack(Learner):
         if learn and self.shared is not None:
             self.shared.see(rounds)
         if (probable := np.flatnonzero(least)).size:
-            P, least = margins[:, :, probable], least[probable]
-            np.clip(P, least, 1.0 - least, out=P)
-            margins[:, :, probable] = np.log(P / (1.0 - P))
+            margins[:, :, probable] = _log_odds(margins[:, :, probable], least[probable])
         margins[np.isnan(margins)] = 0.0  # of features that overflow
         return np.clip(margins, -LARGEST, LARGEST, out=margins), seconds
 
@@ -153,6 +151,12 @@ def _answers_of(member: Any, trace: Trace) -> tuple[np.ndarray, float]:
     if shares is None:
         return scores, 0.0
     return shares[:, 1:] if trace.class_scores is None else shares, SURE
+
+
+def _log_odds(P: np.ndarray, least: Any) -> np.ndarray:
+    """Return the log odds of probabilities that are kept so far from 0 and 1."""
+    P = np.clip(P, least, 1.0 - least)
+    return np.log(P / (1.0 - P))
 
 
 def new_learner(

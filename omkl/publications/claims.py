@@ -8,220 +8,51 @@ tests. With fewer than five, or in file order, the means decide, beyond what is 
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.data.orders import is_one_order
-from omkl.errors import UserError, counted, suggest
+from omkl.errors import UserError, counted
+from omkl.publications.claim_rows import (
+    NO,
+    SAME,
+    SHORT,
+    UNKNOWN,
+    WORDS,
+    YES,
+    ClaimRows,
+    Options,
+    Pair,
+    is_short,
+    on_each,
+    sign_of,
+)
 from omkl.publications.compare import Compared, are_few, compare_rows
 from omkl.publications.paper import Item, Paper, as_list, needed_share
 from omkl.publications.paper_tables import TableResult, not_tuned, unfinished
 from omkl.publications.selection import Selection, plans_of
+from omkl.reports import statistics
 from omkl.reports.measures import ERROR
 from omkl.reports.results_table import failed, incomplete
-from omkl.reports.rows import Row
-from omkl.reports.statistics import (
-    ALPHA,
-    LEAST_COMMON,
-    constant,
-    detectable,
-    mean_interval,
-    paired_t,
-    rank_correlation,
-)
+from omkl.reports.statistics import ALPHA, LEAST_COMMON
 from omkl.reports.table import Table
 from omkl.store.fields import CellMeasures, with_extra
-from omkl.store.store import Store
 from omkl.tasks import MEASURES
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from omkl.runs.runner import Outcome
 
 OTHERS = "others"  # in place of labels: all other rows of the runs
 NEAR = 0.05  # of the other's mean: a comparable one, where a claim names no margin
-SHORT, DIGITS = 0.01, 12  # seconds below which a time decides nothing; the most that tell two numbers apart
-YES, NO, SAME, UNKNOWN = "holds", "does not hold", "no difference", "undecided"
+DIGITS = 12  # the most that tell two numbers apart
 TOO_FEW = "too few to say"  # the verdict of a selection with fewer permutations than a test needs
 _ON_EXCEPTIONS = {YES: NO, NO: YES, SAME: YES}  # where a claim says that it does not hold
 _MARKS = {YES: "", NO: " (no)", SAME: " (=)", UNKNOWN: " (?)"}
 _FORMS = {"mistake_pct": (".{}f", 2, " %"), "seconds": ("#.{}g", 3, " s"), "top_weight": (".{}f", 3, "")} | {
     own.name: ("#.{}g", 3, "") for own in MEASURES.values() if own.tasks and own.name != "mistake_pct"
 }
-WORDS = {own.word: own.name for own in MEASURES.values() if own.tasks}
-Options = Mapping[str, Any]
 Answer = tuple[str, str]
-
-
-class Pair(NamedTuple):
-    """Two rows compared.
-
-    sign: -1 left is better, 1 worse, 0 no difference, None unknown    left, right: labels    a, b: means
-    p: of the paired t-test, NaN without one
-    """
-
-    sign: int | None
-    left: str
-    right: str
-    a: float
-    b: float
-    p: float
-
-    @property
-    def answer(self) -> str:
-        """Whether the left is better."""
-        return UNKNOWN if self.sign is None else {-1: YES, 0: SAME, 1: NO}[self.sign]
-
-
-@dataclass(frozen=True)
-class ClaimRows:
-    """The finished rows of a claim's runs on one data set.
-
-    records: those of the summary, by label, with the reports' Row as ``row``    cells, measures: of all data
-    sets, for paired tests
-    curves: by the cells' keys, of a claim that counts kernel values
-    """
-
-    data: str
-    task: str
-    records: dict[str, list[dict[str, Any]]]
-    cells: "pd.DataFrame"
-    measures: CellMeasures
-    curves: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    def mean(self, label: str, measure: str) -> float:
-        """Return a row's mean of a measure; NaN where it has not finished."""
-        records = self.records.get(label)
-        if records and measure == "top_weight":
-            return float(self.values(measure)[self.row(label).cells].mean())
-        return _mean(records[0], self.measure(measure)) if records else float("nan")
-
-    def measure(self, name: str) -> str:
-        """Return a measure's name, for ERROR that of the task."""
-        rows = (record for records in self.records.values() for record in records)
-        return next(rows)["measure"] if name == ERROR else WORDS.get(name, name)
-
-    def row(self, label: str) -> Row:
-        """Return the row called so; of several the first."""
-        return self.records[label][0]["row"]
-
-    def best(self, labels: str | list[str], measure: str) -> str:
-        """Return the label with the best mean: the lowest, but of a measure of which more is better."""
-        sign = _sign(measure)
-        means = {
-            label: np.nan_to_num(sign * self.mean(label, measure), nan=np.inf) for label in as_list(labels)
-        }
-        return min(means, key=lambda label: (means[label], label))
-
-    def values(self, measure: str) -> np.ndarray:
-        """Return a measure, or such a field as seconds, of each cell (N,)."""
-        if measure == "top_weight":
-            return np.array([max(w) if isinstance(w, list) else np.nan for w in self.cells["weights"]])
-        if measure in MEASURES and MEASURES[measure].tasks:
-            return self.measures.of(measure)
-        if measure not in self.cells:
-            raise UserError(f"measure: '{measure}' is not known of each cell, so it cannot be tested")
-        return self.cells[measure].to_numpy(float)
-
-    def common(self, left: Row, right: Row) -> tuple[list[int], list[int]]:
-        """Return the places of both rows' cells of the permutations that both have run, in one order.
-
-        Of a permutation that a row has twice, the first cell counts. None of passes in file order, but of a
-        generated stream, of which each is another realisation.
-        """
-        if any(is_one_order(row.order, row.data) for row in (left, right)):
-            return [], []
-        seeds = self.cells["permutation_seed"].tolist()
-        ours, theirs = ({seeds[at]: at for at in reversed(row.cells)} for row in (left, right))
-        shared = [seed for seed in ours if seed in theirs]
-        return [ours[seed] for seed in shared], [theirs[seed] for seed in shared]
-
-    def differences(self, left: Row, right: Row, measure: str) -> np.ndarray:
-        """Return left's values minus right's (n,) over their common permutations; less is better."""
-        ours, theirs = self.common(left, right)
-        values = _sign(measure) * self.values(measure)
-        return values[ours] - values[theirs]
-
-    def pair(self, left: str, right: str, measure: str) -> Pair:
-        """Compare two rows by a measure, over the permutations that both have run."""
-        a, b = self.mean(left, measure), self.mean(right, measure)
-        if np.isnan(a) or np.isnan(b):
-            return Pair(None, left, right, a, b, np.nan)
-        return self.pair_of(self.row(left), self.row(right), measure)._replace(left=left, right=right)
-
-    def pair_of(self, left: Row, right: Row, measure: str) -> Pair:
-        """As `pair`, of two rows that have finished cells."""
-        values, places = self.values(measure), self.common(left, right)
-        if not places[0]:
-            places = left.cells, right.cells
-        a, b = (float(values[at].mean()) for at in places)
-        differences = self.differences(left, right, measure)
-        sign: int | None
-        p = float(paired_t(differences[None])[0])
-        if _is_short(measure, a, b):
-            return Pair(None, "", "", a, b, np.nan)
-        if differences.size >= LEAST_COMMON:
-            p = float(not differences.any()) if constant(differences) else p
-            sign = int(np.sign(differences.mean())) if p < ALPHA else 0
-        else:
-            of_measure = MEASURES.get(measure)
-            near = of_measure.practically_equal(b) if of_measure and of_measure.tasks else 0.0
-            sign = int(np.sign(_sign(measure) * (a - b))) if abs(a - b) > near else 0
-        return Pair(sign, "", "", a, b, p)
-
-    def kernel_values(self, label: str, size: str) -> float:
-        """Return how many kernel values a pass of this row needs, in the mean; NaN without curves.
-
-        That is the sum over the rounds of ``size``: n_sv_sum, the vectors of all kernels, or n_sv_combined,
-        those of the kernels that the round draws. Between the points of a curve it is taken for linear.
-        """
-        if label not in self.records:
-            return float("nan")
-        keys = self.cells["key"].iloc[self.row(label).cells]
-        curves = [of_cell for key in keys if size in (of_cell := self.curves.get(key, {}))]
-        sums = [np.trapezoid(curve[size], curve["t"]) for curve in curves]
-        return float(np.mean(sums)) if sums else float("nan")
-
-    def grid(self, options: Options) -> list[tuple[float, float]]:
-        """Return (value of the hyperparameter, mean of the measure) of each row called ``label``."""
-        label, key, records = options["label"], options["key"], self.records.get(options["label"], [])
-        if len(records) < 2:
-            raise UserError(
-                f"{label} has {counted(len(records), 'row')} on {self.data}; the claim needs a sweep"
-            )
-        for record in records:
-            if not isinstance(record["params"].get(key), (int, float)):
-                raise UserError(f"key: {label} has no number '{key}'{suggest(key, record['params'])}")
-        measure = self.measure(options.get("measure", "mistake_pct"))
-        return [(float(record["params"][key]), _mean(record, measure)) for record in records]
-
-
-def on_each(
-    compared: Compared, options: Options, measures: CellMeasures, curves: dict[str, Any]
-) -> list[ClaimRows]:
-    """Return the finished rows per data set; of the claim's ``data`` and ``pool`` where it names them.
-
-    measures: of the cells    curves: those read before, by the cells' keys; where the claim counts kernel
-    values, the others are added
-    """
-    by_data: dict[str, ClaimRows] = {}
-    pool, data = options.get("pool"), as_list(options.get("data", []))
-    lacking: set[str] = set()
-    for row, record in zip(compared.rows, compared.summary.to_dict("records"), strict=True):
-        if data and record["data"] not in data:
-            continue
-        if record["reps"] and (pool is None or record["pool"] in (None, pool)):
-            new = ClaimRows(record["data"], record["task"], {}, compared.cells, measures, curves)
-            records = by_data.setdefault(record["data"], new).records
-            records.setdefault(record["label"], []).append(record | {"row": row})
-            if record["label"] in options.get("counts", ()):
-                lacking |= set(compared.cells["key"].iloc[row.cells]) - curves.keys()
-    if lacking:
-        curves |= Store(compared.work.plans[0].store).curves(lacking)
-    return list(by_data.values())
 
 
 # -------------------------------------------------------------------- the kinds
@@ -248,7 +79,7 @@ def less(rows: ClaimRows, options: Options) -> Answer:
         means = [rows.mean(label, measure) for label in order]
         text = " : ".join(_shown(means, measure))
         return answer, text + _counted(rows, order, options)
-    worst = max(shown, key=lambda pair: np.nan_to_num(_sign(measure) * (pair.a - pair.b), nan=np.inf))
+    worst = max(shown, key=lambda pair: np.nan_to_num(sign_of(measure) * (pair.a - pair.b), nan=np.inf))
     return answer, _pair_text(worst, measure, *(len(side) > 1 for side in sides))
 
 
@@ -263,7 +94,7 @@ def best(rows: ClaimRows, options: Options) -> Answer:
     other = rows.best(right, measure)
     pair = rows.pair(rows.best(left, measure), other, measure)
     numbers = _pair_text(pair, measure, len(left) > 1, len(right) > 1)
-    if pair.sign is None or _sign(measure) * (pair.a - pair.b) <= 0:
+    if pair.sign is None or sign_of(measure) * (pair.a - pair.b) <= 0:
         return UNKNOWN if pair.sign is None else YES, numbers
     pairs = [rows.pair(label, other, measure) for label in left if label in rows.records]
     if any(pair_of_left.p != pair_of_left.p and pair_of_left.sign == 1 for pair_of_left in pairs):
@@ -287,10 +118,10 @@ def comparable(rows: ClaimRows, options: Options) -> Answer:
     more = rows.differences(rows.row(pair.left), rows.row(pair.right), measure)
     if more.size < LEAST_COMMON:
         return UNKNOWN, numbers
-    low, high = mean_interval(more)
+    low, high = statistics.mean_interval(more)
     margin = options.get("margin", NEAR * abs(pair.b))
     holds = high < margin and (bool(options.get("or_better")) or low > -margin)
-    return _answer(holds), f"{numbers} ({low:+.3g} to {high:+.3g}, finds {detectable(more):.2g})"
+    return _answer(holds), f"{numbers} ({low:+.3g} to {high:+.3g}, finds {statistics.detectable(more):.2g})"
 
 
 def within(rows: ClaimRows, options: Options) -> Answer:
@@ -310,7 +141,7 @@ def within(rows: ClaimRows, options: Options) -> Answer:
         text = f"time {value:.3g}" if "counts" in options else f"{value:.3g}"
         text += f" ({sides[1]})" if len(labels[1]) > 1 else ""
     text += _counted(rows, sides, options, share=True)
-    if _is_short(measure, *means):
+    if is_short(measure, *means):
         return UNKNOWN, text
     return _answer(_within(value, options), value), text
 
@@ -321,7 +152,7 @@ def best_between(rows: ClaimRows, options: Options) -> Answer:
     By mistakes, or by ``measure``: not significantly worse by a paired t-test.
     """
     measure = rows.measure(options.get("measure", "mistake_pct"))
-    places = {at: (_sign(measure) * error, value) for at, (value, error) in enumerate(rows.grid(options))}
+    places = {at: (sign_of(measure) * error, value) for at, (value, error) in enumerate(rows.grid(options))}
     every, records = sorted(places, key=places.__getitem__), rows.records[options["label"]]
     inside = [at for at in every if _within(places[at][1], options)]
     if not inside:
@@ -345,10 +176,10 @@ def trend(rows: ClaimRows, options: Options) -> Answer:
     """
     grid = [pair for pair in rows.grid(options) if pair[0] <= options.get("until", np.inf)]
     x, y = np.array(sorted(grid)).T
-    rho = rank_correlation(x, y).rho
+    rho = statistics.rank_correlation(x, y).rho
     first, last = _shown([y[0], y[-1]], options["measure"])
     text = f"{first} at {x[0]:g}, {last} at {x[-1]:g}; rank correlation {rho:+.2f}"
-    if _is_short(options["measure"], *y):
+    if is_short(options["measure"], *y):
         return UNKNOWN, text
     return _answer((rho if options["direction"] == "up" else -rho) >= 0.8, rho), text
 
@@ -362,7 +193,7 @@ def step(rows: ClaimRows, options: Options) -> Answer:
             raise UserError(f"{end}: {options['key']} = {options[end]} was not run; its values are {has}")
     a, b = grid[float(options["start"])], grid[float(options["end"])]
     numbers = f"{' to '.join(_shown([a, b], options['measure']))}, {b / a:.3g} x"
-    if _is_short(options["measure"], a, b):
+    if is_short(options["measure"], a, b):
         return UNKNOWN, numbers
     return _answer(_within(b / a, options)), numbers
 
@@ -379,11 +210,11 @@ def across(rows_of_sets: Sequence[ClaimRows], options: Options) -> Answer:
     for rows in rows_of_sets:
         a, b = (rows.mean(side, measure) for side in sides)
         sizes.append(rows.records[sides[0]][0]["T"] if sides[0] in rows.records else np.nan)
-        ratios["the ratio"].append(np.nan if _is_short(measure, a, b) else _ratio(a, b))
+        ratios["the ratio"].append(np.nan if is_short(measure, a, b) else _ratio(a, b))
         if "counts" in options:
             a, b = (rows.kernel_values(side, options["counts"][side]) for side in sides)
             ratios["that of values"].append(_ratio(a, b))
-    ranks = {name: rank_correlation(sizes, values) for name, values in ratios.items() if values}
+    ranks = {name: statistics.rank_correlation(sizes, values) for name, values in ratios.items() if values}
     text = "; ".join(
         f"{name} and T: {counted(rank.n, 'data set')}"
         + (f", rank correlation {rank.rho:+.2f}, p = {rank.p:.2g}" if rank.p == rank.p else "")
@@ -413,15 +244,6 @@ def _ratio(a: float, b: float) -> float:
     return a / b if b else float("nan")
 
 
-def _sign(measure: str) -> float:
-    return MEASURES[measure].sign if measure in MEASURES else 1.0
-
-
-def _is_short(measure: str, *values: float) -> bool:
-    """Whether one of these is a time that is too short to decide anything."""
-    return measure == "seconds" and min(values) < SHORT
-
-
 def _counted(rows: ClaimRows, labels: Sequence[str], options: Options, share: bool = False) -> str:
     """Return the kernel values of rows as text, of two their ratio if ``share``; none without ``counts``."""
     if "counts" not in options:
@@ -430,14 +252,6 @@ def _counted(rows: ClaimRows, labels: Sequence[str], options: Options, share: bo
     if share:
         return f", values {_ratio(*counts):.3g}"
     return f", values {' : '.join(_shown(counts, 'kernel_values'))}"
-
-
-def _mean(record: Mapping[str, Any], measure: str) -> float:
-    if f"{measure}_mean" not in record:
-        measures = [name.removesuffix("_mean") for name in record if name.endswith("_mean")]
-        near = suggest(measure, measures)
-        raise UserError(f"measure: unknown measure '{measure}'{near}; known: {', '.join(measures)}")
-    return float(record[f"{measure}_mean"])
 
 
 def _within(value: float, options: Options) -> bool:
@@ -588,7 +402,7 @@ _TERMS: dict[str, Callable[[Item], bool]] = {
     "a : b (low to high): the 90 % interval of the difference. Two rows are comparable where it lies within "
     f"± {100 * NEAR:.0f} % of the other's mean, or the margin that the claim names (two one-sided paired "
     "t-tests, 5 %); one is at least comparable where the interval ends below the margin. finds: the "
-    "difference that a paired t-test at 5 % of these permutations finds four times in five.": lambda item: (
+    "difference that a paired t-test at 5 % finds four times in five.": lambda item: (
         item.kind == "comparable"
     ),
     "p: of the paired t-test where it is 0.001 or more. (=): no significant difference, or without a test "

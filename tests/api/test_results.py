@@ -15,6 +15,7 @@ from omkl.errors import UserError
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import ReportPlan
 from omkl.reports.summary import summary_of
+from omkl.reports.table_cells import INFLATED
 from omkl.store.store import Store
 
 WORDS = "algo=omkc_ss,alma data=wdbc reps=5 exec=serial"
@@ -41,7 +42,7 @@ def test_a_run_is_the_command_s_table_and_cells(ran, capsys):
     assert results.table["algo"].tolist() == ["omkc_ss", "alma", "majority", "perceptron", "arow"]
     assert results.best["algo"].iloc[0] == "omkc_ss"
     assert results.settings["algo"].tolist() == ["omkc_ss", "alma"]
-    assert [note for note in results.notes if not note.startswith("seconds may be")] == []
+    assert [note for note in results.notes if not note.startswith(INFLATED)] == []
 
 
 def test_keywords_are_words(ran):

@@ -18,7 +18,7 @@ from omkl.engine.stream import make_stream, part
 from omkl.errors import UserError
 from omkl.passes.model import noted_scores, score, stored_vectors
 from omkl.passes.model_file import pack, read_model, snapshot, unpack, with_classes, write_model
-from omkl.passes.stacked import _margins_of, new_learner
+from omkl.passes.stacked import _answers_of, _log_odds, new_learner
 from omkl.passes.third_party import source
 from omkl.paths import EXTENSIONS
 from omkl.runs.cells import expand
@@ -270,7 +270,8 @@ def test_what_members_begin_with_say_and_hold():
     assert held_bytes(learner.held) - held_bytes(learner.held[:-1]) >= learner.shared.rows.nbytes
     trace, _ = learner.members[1].run(rows_of(2))
     trace.score[:2] = 0.5, -0.5
-    np.testing.assert_allclose(_margins_of(learner.members[1], trace)[:2, 0], [13.8155, -13.8155], rtol=1e-5)
+    margins = _log_odds(*_answers_of(learner.members[1], trace))
+    np.testing.assert_allclose(margins[:2, 0], [13.8155, -13.8155], rtol=1e-5)
     assert fresh(2, members=["arow"]).growth
     assert not fresh(2, members=["arow(scale=online)"]).growth
     assert not members_of(learner_spec("stack"), {"members": ["arow(scale=none)"]})[0].scaling

@@ -93,7 +93,8 @@ def test_the_failed_cells_are_listed_at_the_end_with_exit_code_1(plan, monkeypat
     assert "omkc_dd" in out
     assert err.splitlines()[-3:] == [
         "omkl: 10 cells failed (the same command tries again):",
-        "  arow r=1 bias=true full=true on one, repetitions 0-2, 5: ValueError: no luck with arow",
+        "  arow r=1 bias=true full=true squares=false on one, repetitions 0-2, 5: "
+        "ValueError: no luck with arow",
         "  perceptron kernel=polynomial(degree=1, scale=1, coef0=1) on one, repetitions 0-5: "
         "ValueError: no luck with perceptron",
     ]
