@@ -64,9 +64,10 @@ bench: $(BASE) ## speed of the learners on this machine (scripts/bench.py --help
 tables: $(STAMP) ## make the papers' tables, figures and claims again (results/*.md; needs OMKL_DATA)
 	$(BIN)/python scripts/tables.py $(ARGS)
 
-today: $(STAMP) ## results/today.md: every learner tuned, then run (hours; continues where it was; needs OMKL_DATA)
+today: $(STAMP) ## results/auto.md and today.md: learners tuned, then run (hours; continues where it was; needs OMKL_DATA)
+	$(BIN)/omkl tune auto --with docs/examples/ablations $(ARGS)
 	$(BIN)/omkl tune today --with docs/examples/rivals $(ARGS)
-	$(BIN)/python scripts/tables.py today --stored
+	$(BIN)/python scripts/tables.py auto today
 
 docs: $(VENV)/.docs ## the documentation site (docs/_build/html), a warning or a wrong link ends it
 	$(BIN)/python -m sphinx -n -W --keep-going -b html $(ARGS) docs docs/_build/html
