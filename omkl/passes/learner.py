@@ -110,15 +110,7 @@ class Learner:
         self.state: dict[str, Any] = {"rng": rng, **state}
         self._storing = [name for name, each in spec.state.items() if each.record and name in state]
         self.arguments = self._compiled_values(params)
-        by_part = {"stream", "trace", "learn"} | ({"margins"} if self.members else set())
-        fields = {field for kind in self._kinds.values() for field in kind._fields}
-        taken = {*self.names, *fields} - self._kinds.keys()
-        missing = taken - by_part - set(self.state) - set(self.arguments)
-        if missing:
-            where = conf.file("algo", spec.name)
-            raise UserError(
-                f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
-            )
+        self._check_provided()
         self._rows: dict[int, OneRow] = {}
         self._row_trace: Trace | None = None
         self._growing = {
@@ -129,6 +121,18 @@ class Learner:
         self._setup = Setup(params)
         self.renew_locks()
         guards.register(self)
+
+    def _check_provided(self) -> None:
+        """Raise UserError for an argument of the compiled function that nothing provides."""
+        by_part = {"stream", "trace", "learn"} | ({"margins"} if self.members else set())
+        fields = {field for kind in self._kinds.values() for field in kind._fields}
+        taken = {*self.names, *fields} - self._kinds.keys()
+        missing = taken - by_part - set(self.state) - set(self.arguments)
+        if missing:
+            where = conf.file("algo", spec.name)
+            raise UserError(
+                f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
+            )
 
     def setup(self, rng: np.random.Generator, frequencies: np.ndarray | None = None) -> Setup:
         """Return what its resources are made from, with the widths of now."""
