@@ -129,7 +129,7 @@ class Learner:
         taken = {*self.names, *fields} - self._kinds.keys()
         missing = taken - by_part - set(self.state) - set(self.arguments)
         if missing:
-            where = conf.file("algo", spec.name)
+            where = conf.file("algo", self.spec.name)
             raise UserError(
                 f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
             )
