@@ -19,6 +19,7 @@ from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
 from omkl.reports.ranks import comparison
 from omkl.runs.runner import stored_plans
+from omkl.runs.tuning import MANY, MORE_TRIALS, TRIALS
 from omkl.store.store import Store
 
 if TYPE_CHECKING:
@@ -238,17 +239,19 @@ class _Parts:
 # ------------------------------------------------------------------ what a paper's page says of its numbers
 
 RULE = (
-    "Each learner has {trials} trials on each data set: its default, and settings from the ranges in its "
-    "file in conf/algo (`search`); widths of kernels are multiples of the median distance of the rows "
-    "so far; a learner with a pool chooses among its usual one and {pools}. Whether features are scaled "
-    "online is searched with the rest, for numbers the targets too; budgets and numbers of random features "
-    "are not.",
+    "Each learner has {trials} on each data set: its default, with and without scaling, and settings from"
+    " the ranges in its file in conf/algo (`search`), budgets and numbers of random features among them; "
+    "widths of kernels are multiples of the median distance of the rows so far; a learner with a pool "
+    "chooses among its usual one and {pools}. Whether features are scaled online is searched with the "
+    "rest, for numbers the targets too.",
     "The trials race on {rungs} prefixes of the stream, each {eta} times as long as the one before, none "
     "shorter than {least} examples, the last the whole stream: one trial in {eta} goes on, and the default "
-    "runs on the last, too. On streams of at most {small} examples all trials run on all of them.{longest}",
+    "runs on the last, too.{cost}{longest} On streams of at most {small} examples all trials run on one half "
+    "of the rows, and the tables are about the other half.",
     "A trial is judged by its mean error over {permutations} that no table shows, four on such streams. In "
     "time order the trials see the first third of the stream, and the tables are about the rest.",
 )
+COST = " A setting that costs more than {cost:g} times as much as `auto` on the same rows does not go on."
 LONGEST = " A setting whose pass would take more than {longest:g} s does not go on."
 ROUNDS = "the first {rounds} examples of each permutation are run"
 REPS = "{reps} passes are reported"
@@ -307,7 +310,11 @@ def tuning_text(paper: Paper) -> tuple[list[str], list[str]]:
         "pools": enumerated(list(usual["pools"])),
         "permutations": "one permutation" if passes == 1 else f"{passes} permutations",
         "longest": "" if longest is None else LONGEST.format(longest=longest),
+        "cost": "" if usual["cost"] is None else COST.format(cost=usual["cost"]),
+        "trials": counted(usual["trials"] or TRIALS, "trial"),
     }
+    if usual["trials"] is None:
+        values["trials"] += f" ({MORE_TRIALS} where {MANY} or more numbers are searched)"
     points, exceptions = [text.format(**values) for text in RULE], []
     for rule, runs_alike in by_rule:
         changes = [word_text(key, value) for key, value in rule.items() if value != usual[key]]

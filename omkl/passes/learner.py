@@ -125,14 +125,11 @@ class Learner:
     def _check_provided(self) -> None:
         """Raise UserError for an argument of the compiled function that nothing provides."""
         by_part = {"stream", "trace", "learn"} | ({"margins"} if self.members else set())
-        fields = {field for kind in self._kinds.values() for field in kind._fields}
-        taken = {*self.names, *fields} - self._kinds.keys()
-        missing = taken - by_part - set(self.state) - set(self.arguments)
+        taken = {*self.names, *(field for kind in self._kinds.values() for field in kind._fields)}
+        missing = taken - self._kinds.keys() - by_part - set(self.state) - set(self.arguments)
         if missing:
-            where = conf.file("algo", self.spec.name)
-            raise UserError(
-                f"{where}: nothing provides {', '.join(sorted(missing))}, which its function takes"
-            )
+            where, names = conf.file("algo", self.spec.name), ", ".join(sorted(missing))
+            raise UserError(f"{where}: nothing provides {names}, which its function takes")
 
     def setup(self, rng: np.random.Generator, frequencies: np.ndarray | None = None) -> Setup:
         """Return what its resources are made from, with the widths of now."""
