@@ -299,6 +299,6 @@ def test_a_value_that_is_no_number_fails_with_the_kernel_and_the_round(folder, c
         spec = learner_spec(name)
         if spec.kernels == "pool":
             with pytest.raises(
-                OmklError, match=rf"^the kernel by_products gives {said} in round 30: its values"
+                OmklError, match=rf"^the kernel by_products gives {said} in round 30: the values"
             ):
                 run_pass(spec, spec.usual("classification"), pool, data, np.arange(data.T), 1)
