@@ -305,17 +305,7 @@ def tuning_text(paper: Paper) -> tuple[list[str], list[str]]:
     runs = tuned_runs(paper)
     by_rule = [(vars(rule), runs_alike) for rule, runs_alike in _alike(runs, lambda run: tuning_rule(run)[0])]
     usual = max(by_rule, key=lambda pair: len(pair[1]))[0]
-    passes, longest = usual["passes"], usual["longest"]
-    values = usual | {
-        "pools": enumerated(list(usual["pools"])),
-        "permutations": "one permutation" if passes == 1 else f"{passes} permutations",
-        "longest": "" if longest is None else LONGEST.format(longest=longest),
-        "cost": "" if usual["cost"] is None else COST.format(cost=usual["cost"]),
-        "trials": counted(usual["trials"] or TRIALS, "trial"),
-    }
-    if usual["trials"] is None:
-        values["trials"] += f" ({MORE_TRIALS} where {MANY} or more numbers are searched)"
-    points, exceptions = [text.format(**values) for text in RULE], []
+    points, exceptions = _points(usual), []
     for rule, runs_alike in by_rule:
         changes = [word_text(key, value) for key, value in rule.items() if value != usual[key]]
         if changes:
@@ -341,6 +331,21 @@ def tuning_text(paper: Paper) -> tuple[list[str], list[str]]:
     said = ", and ".join(cuts)
     points.append(f"{said[:1].upper()}{said[1:]}.")
     return points + [EXCEPTIONS] * bool(exceptions), exceptions
+
+
+def _points(rule: Mapping[str, Any]) -> list[str]:
+    """Return the points of a rule, by the keys of conf/tune.yaml."""
+    passes, longest, cost = rule["passes"], rule["longest"], rule["cost"]
+    more = "" if rule["trials"] else f" ({MORE_TRIALS} where {MANY} or more numbers are searched)"
+    values = {
+        **rule,
+        "trials": counted(rule["trials"] or TRIALS, "trial") + more,
+        "pools": enumerated(list(rule["pools"])),
+        "permutations": "one permutation" if passes == 1 else f"{passes} permutations",
+        "longest": "" if longest is None else LONGEST.format(longest=longest),
+        "cost": "" if cost is None else COST.format(cost=cost),
+    }
+    return [text.format(**values) for text in RULE]
 
 
 def _rounds(run: Run) -> dict[str, Any] | None:
