@@ -111,6 +111,16 @@ def test_the_twin_makes_the_same_of_an_outlier():
         twins.assert_equal("auto_regression", data, np.arange(80), passes)
 
 
+def test_the_twin_makes_the_same_of_a_far_row_when_errors_have_become_small():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(280, 3))
+    y = X[:, 2] + np.where(np.arange(280) < 240, 3.0 * rng.normal(size=280), 0.0)
+    X[265, 1] = 10.0
+    data, order = omkl.data.from_arrays(X, y, task="regression"), np.arange(280)
+    passes = twins.both("auto_regression", TWINS["auto_regression"], data, order, None, size=3)
+    twins.assert_equal("auto_regression", data, order, passes)
+
+
 def test_other_units_of_the_targets_give_the_same_intervals_in_these():
     X, y = growing_with_a_feature(4, 300)
     _, _, std, degrees = learnt(X, y)
