@@ -66,7 +66,7 @@ tables: $(STAMP) ## make the papers' tables, figures and claims again (results/*
 
 today: $(STAMP) ## results/auto.md and today.md: learners tuned, then run (hours; continues where it was; needs OMKL_DATA)
 	$(BIN)/omkl tune auto --with docs/examples/ablations $(ARGS)
-	$(BIN)/omkl tune today --with docs/examples/rivals $(ARGS)
+	$(BIN)/omkl tune today --with docs/examples/rivals --with docs/examples/batch $(ARGS)
 	$(BIN)/python scripts/tables.py auto today
 
 docs: $(VENV)/.docs ## the documentation site (docs/_build/html), a warning or a wrong link ends it

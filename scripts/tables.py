@@ -25,7 +25,7 @@ from omkl.publications import Selection, paper_names, read_paper
 from omkl.publications.tuned import tuned_runs
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = [ROOT / "docs/examples/ablations", ROOT / "docs/examples/rivals"]  # pages name learners of theirs
+FOLDERS = [ROOT / "docs/examples" / name for name in ("ablations", "rivals", "batch")]  # of pages
 
 
 def usual() -> list[str]:
