@@ -5,12 +5,11 @@ The seconds of a cell are those that the store has of the same learner, settings
 """
 
 import json
-import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, geometric_mean
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from omkl.config import Plan, learner_spec
@@ -25,23 +24,16 @@ from omkl.runs.cells import SizeUnknown, check_data, cost_of, data_names, expand
 from omkl.runs.runner import by_key, executor_for
 from omkl.state.resource import Setup
 from omkl.state.state import bytes_stored
-from omkl.store import provenance
 from omkl.store.store import Store
 
-LEFT_OUT = ("least", "most", "from", "settings")  # columns that a narrow terminal leaves out first
-START = 2.0  # seconds of the processor until the first cell runs; more with workers
-WORKERS = 2.0
+LEFT_OUT = ("from", "settings")  # columns that a narrow terminal leaves out first
+START = 3.0  # seconds of the processor until the first cell runs
 CELL = 0.006  # seconds of a cell beside its learner's
 COMPILE = 5.0  # seconds to compile a learner
 ENGINE = 45.0  # seconds to compile what all learners use
 PROCESS = 230 * 2**20  # bytes of a process without data
 UNKNOWN_BUDGET = 50  # stands for the size of a learner that has not run yet
 _TIMED = ["algo", "data_hash", "T", "params", "pool_spec", "rounds", "seconds", "n_sv_union"]
-RANGES = {  # by where the seconds come from: factors of the least and the most
-    "same cells": (0.75, 1.35),
-    "same learner": (0.35, 3.0),
-    "cost model": (0.1, 6.0),
-}
 
 
 def dry_run(
@@ -69,21 +61,19 @@ def dry_run(
     compiling = not_compiled((cell.spec, cell.params, cell.data.n_classes) for cell in missing)
     time = seconds / processes
     if missing:
-        time += _around(START + (WORKERS if executor and executor.name != "serial" else 0.0), 2)
         new = bool(compiling) and not any((numba_cache.base() / "ready").glob("*"))
-        time += _around(COMPILE * len(compiling) + ENGINE * new, 3)
-    slower = max(1.0, (_load() + processes) / provenance.cores())  # other processes take their share
+        time += START + COMPILE * len(compiling) + ENGINE * new
     whole: dict[str, Any] = {
         "cells": rows,
-        "time": _named("about", time * [slower, 1.0, slower]),
-        "memory": _named("about", memory),
+        "time": time,
+        "memory": memory,
         "processes": processes,
         "compiling": compiling,
         "assumed": assumed,
     }
-    shown = [*map(_shown, rows)]
-    totals = "\n".join(_totals(whole))
-    return Table.of(rows, shown, least=LEFT_OUT, findings=[totals]), whole, _remarks(plans, assumed)
+    shown = [{**row, "seconds each": f"{row['seconds each']:.3g}"} for row in rows]
+    table = Table.of(rows, shown, least=LEFT_OUT, findings=["\n".join(_totals(whole))])
+    return table, whole, _remarks(plans, assumed)
 
 
 def _cells(plan: Plan, assumed: list[str]) -> Iterator[Cell]:
@@ -98,39 +88,40 @@ def _cells(plan: Plan, assumed: list[str]) -> Iterator[Cell]:
 
 def _rows(
     cells: list[Cell], done: set[str], timed: pd.DataFrame
-) -> tuple[list[dict[str, Any]], np.ndarray, np.ndarray]:
+) -> tuple[list[dict[str, Any]], float, float]:
     """Return a row for each setting on each data set, the seconds of all, and the bytes of a process."""
     repetitions: dict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         repetitions[_setting_key(cell.setting)].append(cell)
-    lines = timed[timed["seconds"] > 0].to_dict("records")
     nnz = {cell.data.content_hash: cell.data.nnz / cell.data.T for cell in cells}
-    same, ratios, stored = (defaultdict[Any, list[float]](list) for _ in range(3))
-    for line in lines:
+    same, ratios, shares = (defaultdict[Any, list[float]](list) for _ in range(3))
+    for line in timed[timed["seconds"] > 0].to_dict("records"):
         same[_setting_key(line)].append(line["seconds"])
-        stored[line["algo"], line["data_hash"]].append((line["n_sv_union"] or 0) / line["T"])
+        shares[line["algo"], line["data_hash"]].append((line["n_sv_union"] or 0) / line["T"])
         if cost := _cost(line, nnz.get(line["data_hash"])):
             ratios[line["algo"]].append(line["seconds"] / cost)
-    rows, seconds, memory = [], np.zeros(3), np.zeros(3)
+    rows, seconds, memory = [], 0.0, 0.0
     names = data_names(cells)
     for key, alike in repetitions.items():
         cell, left = alike[0], sum(one.key not in done for one in alike)
-        learner, data = cell.spec.name, cell.data.content_hash
-        sources = {
-            "same cells": (same.get(key), 1.0),
-            "same learner": (ratios.get(learner), cell.cost),
-            "cost model": ([1.0], cell.cost),
-        }
-        source, (values, cost) = next(item for item in sources.items() if item[1][0])
-        guess = _range_of(np.array(values) * cost, RANGES[source])
+        learner = cell.spec.name
+        if key in same:
+            source, each = "same cells", geometric_mean(same[key])
+        else:
+            source = "same learner" if learner in ratios else "cost model"
+            each = cell.cost * geometric_mean(ratios.get(learner, [1.0]))
         if left:
-            seconds += (guess + _around(CELL, 2)) * left
-            memory = np.maximum(memory, _bytes(cell, stored.get((learner, data), [0.0, 1.0])))
+            seconds += (each + CELL) * left
+            memory = max(memory, _bytes(cell, shares.get((learner, cell.data.content_hash), [0.5])))
         pool = f" pool={cell.pool['name']}" if cell.pool else ""
-        unusual = cell.spec.unusual(cell.planned, cell.data.task)
-        row = {"data": names[data], "algo": learner, "settings": f"{params_text(unusual)}{pool}".strip()}
+        settings = params_text(cell.spec.unusual(cell.planned, cell.data.task))
+        row = {
+            "data": names[cell.data.content_hash],
+            "algo": learner,
+            "settings": f"{settings}{pool}".strip(),
+        }
         counts = {"cells": len(alike), "done": len(alike) - left, "to run": left}
-        rows.append({**row, **counts, **_named("seconds each", guess), "from": source})
+        rows.append({**row, **counts, "seconds each": each, "from": source})
     return rows, seconds, memory
 
 
@@ -154,34 +145,12 @@ def _cost(line: Mapping[str, Any], nnz: float | None) -> float | None:
     return cost_of(spec, setup, line["T"], round(nnz * line["T"]))
 
 
-def _bytes(cell: Cell, stored_shares: list[float]) -> np.ndarray:
-    """Return the bytes of a process that runs a cell; stored_shares: vectors stored per example."""
+def _bytes(cell: Cell, shares: list[float]) -> float:
+    """Return the bytes of a process that runs a cell; shares: vectors stored of each example."""
     data = cell.data
-    size = 16 * data.T + 12 * data.nnz  # see Dataset
     setup = Setup(cell.params, cell.kernel_pool, data.d, block=cell.block or 0, classes=data.n_classes)
     fixed, stored = bytes_stored(cell.spec.state, setup, data.T, data.nnz)
-    least = 0.8 * PROCESS + fixed + stored * min(stored_shares)
-    about = PROCESS + size + fixed + stored * float(np.mean(stored_shares))
-    return np.array([about, least, 1.4 * (PROCESS + size + fixed + 2 * stored)])
-
-
-def _named(about: str, guess: np.ndarray) -> dict[str, float]:
-    """Return a guess by name: what it is about, the least and the most."""
-    return dict(zip((about, "least", "most"), guess.tolist(), strict=True))
-
-
-def _range_of(seconds: np.ndarray, factors: tuple[float, float]) -> np.ndarray:
-    """Return the geometric mean of seconds (n,), the least and the most."""
-    return np.array([np.exp(np.log(seconds).mean()), factors[0] * seconds.min(), factors[1] * seconds.max()])
-
-
-def _around(number: float, factor: float) -> np.ndarray:
-    """Return a number, and what is that many times less and more."""
-    return np.array([number, number / factor, number * factor])
-
-
-def _load() -> float:
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return PROCESS + 16 * data.T + 12 * data.nnz + fixed + stored * fmean(shares)  # of data: see Dataset
 
 
 # ------------------------------------------------------------------ how it is said
@@ -195,8 +164,8 @@ def _totals(whole: Mapping[str, Any]) -> list[str]:
     processes = f"{whole['processes']} processes" if whole["processes"] > 1 else "one process"
     learners = counted(len(whole["compiling"]), "learner")
     compiling = f", including compiling {learners}" if whole["compiling"] else ""
-    lines.append(f"time    about {_range(whole['time'], _duration)}, {processes}{compiling}")
-    return [*lines, f"memory  about {_range(whole['memory'], _size)} for each process"]
+    lines.append(f"time    about {_duration(whole['time'])}, {processes}{compiling}")
+    return [*lines, f"memory  about {_size(whole['memory'])} for each process"]
 
 
 def _remarks(plans: Sequence[Plan], assumed: list[str]) -> list[str]:
@@ -206,15 +175,6 @@ def _remarks(plans: Sequence[Plan], assumed: list[str]) -> list[str]:
         f"a budget matches the size of {learner}, which is not known yet: some of its cells may be done"
         for learner in dict.fromkeys(assumed)
     ]
-
-
-def _range(guess: Mapping[str, float], text: Callable[[float], str]) -> str:
-    return f"{text(guess['about'])} ({text(guess['least'])} to {text(guess['most'])})"
-
-
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    numbers = {name: f"{row[name]:.3g}" for name in ("seconds each", "least", "most")}
-    return {**row, **(numbers if row["to run"] else dict.fromkeys([*numbers, "from"], ""))}
 
 
 def _duration(seconds: float) -> str:

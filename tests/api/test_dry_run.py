@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from support.runner_plans import POOL, make_plan, write_data
 
@@ -34,33 +33,26 @@ def test_nothing_runs_and_nothing_is_written(plan):
     ] == [(data, algo, 4, 0, 4) for data in ("one", "two") for algo in ("omkc_dd", "omkc_ss", "majority")]
     assert {row["from"] for row in made["cells"]} == {"cost model"}
     assert not plan.store.exists()
-    for guess in (made["time"], made["memory"]):
-        assert 0 < guess["least"] < guess["about"] < guess["most"]
+    assert made["time"] > 24 * module.CELL
+    assert made["memory"] > module.PROCESS
     assert made["processes"] == 1
 
 
-def test_what_the_store_knows_narrows_the_range(plan, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_load", lambda: 0.0)
+def test_the_store_s_seconds_are_the_estimate(plan, tmp_path):
     runner.run_plan(replace(plan, reps=2), jobs=1)
     rows = estimate([plan], jobs=1)["cells"]
     assert {(row["done"], row["to run"], row["from"]) for row in rows} == {(2, 2, "same cells")}
     stored = runner.run_plan(replace(plan, reps=2), jobs=1).cells["seconds"].iloc[0]  # the fakes' own
     assert [row["seconds each"] for row in rows] == [pytest.approx(stored)] * 6
-    assert [row["most"] for row in rows] == [pytest.approx(1.35 * stored)] * 6
     left = 12 * (stored + module.CELL)
-    assert estimate([plan], jobs=1)["time"]["about"] == pytest.approx(left + module.START)
+    assert estimate([plan], jobs=1)["time"] == pytest.approx(left + module.START)
     other = replace(plan, settings=(Setting("omkc_dd", {"beta": 0.5}, POOL),), yardsticks=())
     assert {row["from"] for row in estimate([other])["cells"]} == {"same learner"}
     third = replace(other, data=(plan.data[0], find(write_data(tmp_path / "three.libsvm", 70, 2))))
     assert [row["from"] for row in estimate([third])["cells"]] == ["same learner"] * 2
     everything = estimate([replace(plan, reps=2)])
-    assert (everything["time"]["about"], sum(row["to run"] for row in everything["cells"])) == (0.0, 0)
+    assert (everything["time"], sum(row["to run"] for row in everything["cells"])) == (0.0, 0)
     assert sum(row["to run"] for row in estimate([replace(plan, reps=2)], fresh=True)["cells"]) == 12
-
-
-def test_seconds_are_the_geometric_mean_of_those_that_are_known():
-    seconds = module._range_of(np.array([1.0, 4.0]), module.RANGES["same cells"])
-    assert seconds.tolist() == pytest.approx([2.0, 0.75 * 1.0, 1.35 * 4.0])
 
 
 def test_a_size_that_is_not_known_yet_is_assumed_and_said(tmp_path):
@@ -77,14 +69,10 @@ def test_the_state_that_a_learner_has_whatever_the_stream_is_part_of_the_memory(
     words += ["yardsticks=[]", f"store={tmp_path / 'store'}"]
     small, large = (estimate([plan_of([*words, f"algo.D={D}"])])["memory"] for D in (2, 2000))
     more = [8 * (3 * 2 * D + 2 * D + (2 * D) ** 2) for D in (2, 2000)]  # frequencies, parameters, inverse
-    difference = more[1] - more[0]
-    assert large["about"] - small["about"] == difference
-    assert large["least"] - small["least"] == difference
-    assert large["most"] - small["most"] == pytest.approx(1.4 * difference)
+    assert large - small == more[1] - more[0]
 
 
-def test_the_command_prints_cells_and_totals(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(module, "_load", lambda: 0.0)
+def test_the_command_prints_cells_and_totals(tmp_path, capsys):
     words = ["run", "algo=arow", "data=wdbc", "reps=3", "yardsticks=[]", f"store={tmp_path / 'none'}"]
     assert main([*words, "--dry-run"]) == 0
     out = capsys.readouterr().out
@@ -94,7 +82,7 @@ def test_the_command_prints_cells_and_totals(tmp_path, monkeypatch, capsys):
     assert main([*words, "--dry-run", "--format", "json"]) == 0
     made = json.loads(capsys.readouterr().out)
     assert [row["to run"] for row in made["cells"]] == [3]
-    assert made["time"]["least"] < made["time"]["about"] < made["time"]["most"]
+    assert made["time"] > 3 * made["cells"][0]["seconds each"]
     assert main(["figure", "curve", "algo=arow", "--dry-run"]) == 2
     assert "--dry-run is for a paper's figure" in capsys.readouterr().err
     assert main(["table", "bomkl/3", "--dry-run"]) == 2
