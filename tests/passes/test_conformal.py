@@ -318,7 +318,7 @@ def test_models_of_the_command_line_have_intervals(folder, capsys, name):
     np.testing.assert_allclose(omkl.load_model("whole.omkl").predict_interval("new.csv"), found)
     assert main(["predict", "m.omkl", "new.csv", "--interval", "0.95"]) == 2
     assert (
-        "hold 0.8 of the targets, and 0.95 is asked for; train it with interval=0.95"
+        "this model has intervals for 0.8 of the targets, not 0.95; train it with interval=0.95"
         in capsys.readouterr().err
     )
 

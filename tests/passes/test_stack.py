@@ -185,7 +185,7 @@ def test_faults_of_a_file_name_it(tmp_path, monkeypatch, capsys, text, said):
     [
         ("[nosuch]", "unknown learner"),
         ("[arow(label=x)]", "a member of a stack has no label"),
-        ("[perceptron_star]", "chooses its kernel by rows to come"),
+        ("[perceptron_star]", "chooses its kernel from later rows"),
         ("[]", "must be a list of learners"),
         ("[norma_novelty]", "is for novelty"),
     ],

@@ -63,7 +63,7 @@ def scores(estimator):
             "BomkcRbpClassifier",
             {"budget": 5},
             {"budget": 9},
-            "budget cannot change in mid-stream: .* made with 5",
+            "budget cannot change after learning has begun with 5",
         ),
         ("NormaClassifier", {}, {"kernel": "linear"}, "kernel cannot change"),
         ("NormaClassifier", {"tau": 9}, {"eta": 0.1}, "eta cannot change"),
