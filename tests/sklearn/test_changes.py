@@ -70,7 +70,7 @@ def scores(estimator):
         ("RakerRegressor", {"D": 5}, {"D": 6}, "D cannot change"),
         ("RidgeFeaturesRegressor", {"D": 5}, {"lam": 0.5}, "lam cannot change"),
         ("BomkcSpaClassifier", {}, {"predict_by": "averaged"}, "predict_by cannot change"),
-        ("OmkcDdClassifier", {}, {"pool": "gauss3"}, "pool cannot change .* made with 'paper16'"),
+        ("OmkcDdClassifier", {}, {"pool": "gauss3"}, "pool cannot change .* begun with 'paper16'"),
         ("OmkcSsClassifier", {}, {"random_state": 1}, "random_state cannot change"),
         ("OkrRegressor", {"rounds": 500}, {"rounds": 600}, "rounds cannot change"),
         ("OmkcDdClassifier", {}, {"beta": 7}, "beta must be a number > 0 and ≤ 1, got 7"),
