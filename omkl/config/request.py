@@ -269,7 +269,7 @@ class Request:
                 if left and self.file:
                     warnings.warn(
                         f"settings={self.file.path} has no settings of {learner} on {', '.join(left)}: "
-                        "it runs there with its default settings",
+                        "it runs there without settings from the file",
                         stacklevel=2,
                     )
         return chosen

@@ -330,7 +330,7 @@ def test_a_model_without_intervals_says_how_to_have_some(folder, capsys):
     with pytest.raises(UserError, match=r"train it with interval=0\.9"):
         omkl.load_model("m.omkl").predict_interval("new.csv")
     model = omkl.fit("krls_t", X, y=Y, task="regression")
-    with pytest.raises(UserError, match="name the share"):
+    with pytest.raises(UserError, match="give the share"):
         model.predict_interval(X)
     assert model.predict_interval(X[:3], 0.9).shape == (3, 2)
 
