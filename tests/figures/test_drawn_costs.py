@@ -37,7 +37,7 @@ def test_times_are_dots_and_a_missing_time_is_a_dash():
         assert dots == dict(zip(part["line"], part["seconds_mean"], strict=True))
         assert axes.get_xscale() == "log"
     assert [len(axes.texts) for axes in drawn.axes] == [0, 1]
-    with pytest.raises(UserError, match="one time for each"):
+    with pytest.raises(UserError, match="exactly one row for each"):
         times_figure(pd.concat([table, table]))
 
 
