@@ -77,7 +77,7 @@ def extension(text: str, what: str) -> Path:
         raise UserError(f"{what}{show(text)}: {os.pathsep!r} separates folders; rename this one")
     if not any((folder / part).is_dir() for part in LAYOUT):
         raise UserError(
-            f"{what}{show(text)}: extends nothing; it has none of the folders {', '.join(LAYOUT)}"
+            f"{what}{show(text)}: is not a folder of extensions; it has none of {', '.join(LAYOUT)}"
         )
     return folder
 

@@ -95,7 +95,9 @@ class Call:
         """
         if not isinstance(words, str):
             if data is not None:
-                raise UserError(f"the first argument is words such as 'algo=arow', got {_kind(words)}")
+                raise UserError(
+                    f"the first argument must be settings such as 'algo=arow', got {_kind(words)}"
+                )
             words, data = "", words
         data, y = _features_and_labels(data, y)
         given, values = shlex.split(words), {key: _plain(value) for key, value in settings.items()}

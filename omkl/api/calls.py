@@ -87,7 +87,7 @@ def _with_arguments_of(
         def call(*args: P.args, **keywords: P.kwargs) -> R:
             for name in (name for name in without if name in keywords):
                 raise UserError(
-                    f"{name} is no keyword of omkl.{does.__name__}, but of omkl.run and omkl.sweep"
+                    f"{name} is not a keyword of omkl.{does.__name__}, but of omkl.run and omkl.sweep"
                 )
             return does(*arguments(*args, **keywords))
 

@@ -468,7 +468,7 @@ def run_call(call: Call, is_sweep: bool = False, stored: bool = False, **how: An
     plan = call.plan(is_sweep)
     if stored:
         if how.get("fresh"):
-            raise UserError("stored=True runs nothing, and fresh=True runs all; give one of them")
+            raise UserError("stored=True runs nothing and fresh=True runs everything; give only one")
         return Results.stored(plan, call.line("sweep" if is_sweep else "run"), is_sweep)
     if plan.exec["name"] == "slurm":
         from omkl.runs.slurm import check_objects

@@ -342,13 +342,13 @@ def interval_level(model: SavedModel, share: float | None) -> float:
     if isinstance(calibration, Conformal):
         if share not in (None, calibration.level):
             raise UserError(
-                f"the intervals of this model hold {calibration.level:g} of the targets, and {share:g} is "
-                f"asked for; train it with interval={share:g}"
+                f"this model has intervals for {calibration.level:g} of the targets, not {share:g}; "
+                f"train it with interval={share:g}"
             )
         return calibration.level
     _require_std(model, f"; or train it with interval={0.9 if share is None else share:g}")
     if share is None:
-        raise UserError("name the share of the targets that the intervals are to hold, such as 0.9")
+        raise UserError("give the share of targets that the intervals should contain, such as 0.9")
     return share
 
 

@@ -127,13 +127,13 @@ class Model(Shown):
             sum(prediction.loss for prediction in predictions),
         )
         if not count:
-            raise UserError("data: no row has a label, so that there is no score")
+            raise UserError("data: no row has a label, so there is no score")
         if task == "classification":
             return 1.0 - loss / count
         targets = np.concatenate([part.y[~np.isnan(part.y)] for part in rows if part.y is not None])
         spread = float(np.square(targets - targets.mean()).sum())
         if spread == 0.0:
-            raise UserError(f"data: all targets are {targets[0]:g}, so that there is no R²")
+            raise UserError(f"data: all targets are {targets[0]:g}, so there is no R²")
         return 1.0 - loss / spread
 
     def update(self, data: Any, y: Any = None, label: str | None = None) -> "Model":

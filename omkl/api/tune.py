@@ -114,7 +114,7 @@ def _fixed(given: Mapping[str, Override]) -> list[str]:
     for key, override in given.items():
         if key.startswith(("algo.", "pool.")) and len(override.values) > 1:
             raise UserError(
-                f"{override.text}: tune keeps one value of {key}; leave the word out to tune {key}, "
+                f"{override.text}: tune keeps one value of {key}; leave it out to tune {key}, "
                 "or run a grid with `omkl sweep`"
             )
     fixed = [key.removeprefix("algo.") for key in given if key.startswith("algo.")]
@@ -211,7 +211,9 @@ class Tuning(Shown):
         words = self._words() | parts[0]
         chosen = [one for one in self.settings if not one.spec.is_object]
         if len(chosen) < len(self.settings):
-            warnings.warn(f"{target} is without the estimators that were given as objects", stacklevel=2)
+            warnings.warn(
+                f"{target} does not contain the estimators that were given as objects", stacklevel=2
+            )
         write_text(target, settings_yaml(chosen, words, self.study.call.line("tune")))
         return target
 

@@ -268,7 +268,7 @@ def status(args: Namespace, words: list[str]) -> int:
     if all(word.startswith("store=") for word in words):
         instead = " without words" if not words else " without words other than store="
         about = f"these are the cells of `omkl run`{instead}, in the store {plan.store}"
-        print_status(f"{about}; give the words of your run to see its own, or use `omkl results list`")
+        print_status(f"{about}; give the settings of your run to see its cells, or use `omkl results list`")
     print_result(Table.of(progress.rows).render(args.format))
     if progress.failed:
         say_failed(progress.failed)
@@ -302,7 +302,7 @@ def report(args: Namespace, words: list[str]) -> int:
         _refuse(args, "quick full", "report; others take KEY=VALUE words")
     settings, by = _taken(settings, "by")
     if by and papers:
-        raise UserError("by= is for a report of KEY=VALUE words")
+        raise UserError("by= needs a report of settings (KEY=VALUE), not of a paper")
     selection = selection_from(args, settings) if papers else None
     page, store_path = page_of([*papers, *settings], args.line, selection=selection, by=by)
     path, size = write_page(page, store_path, args.out)

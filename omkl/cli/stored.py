@@ -225,7 +225,7 @@ def results(args: Namespace, words: list[str]) -> int:
             undone = "nothing was removed; add --yes to remove these lines"
             print_status("these lines were removed" if args.yes else undone)
         elif not busy:
-            print_status(f"{store.path} holds no such lines; there is nothing to remove")
+            print_status(f"{store.path} has no such lines; there is nothing to remove")
     return OK
 
 

@@ -78,7 +78,7 @@ def read_settings(path: str, parameters: Mapping[str, Parameter]) -> SettingsFil
     content = conf.read_yaml(where)
     try:
         if not isinstance(content, dict) or not isinstance(content.get("settings"), list):
-            raise UserError("must hold settings, a list such as [omkc_dd(beta=0.9)]")
+            raise UserError("must have the key settings with a list such as [omkc_dd(beta=0.9)]")
         for key in content.keys() - {"words", "settings"}:
             raise UserError(f"unknown key {show(key)}{suggest(str(key), ('words', 'settings'))}")
         settings = [_setting(word, number) for number, word in enumerate(content["settings"], 1)]
@@ -269,7 +269,7 @@ class Request:
                 if left and self.file:
                     warnings.warn(
                         f"settings={self.file.path} has no settings of {learner} on {', '.join(left)}: "
-                        "it runs there without settings of its own",
+                        "it runs there without settings from the file",
                         stacklevel=2,
                     )
         return chosen

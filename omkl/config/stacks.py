@@ -103,7 +103,7 @@ def _completed(setting: Setting) -> Setting:
             f"{spec.name} is for {' and '.join(spec.tasks)}; the members of a stack are classifiers"
         )
     if spec.setup:
-        raise UserError(f"{spec.name} chooses its kernel by rows to come, which a stack does not know")
+        raise UserError(f"{spec.name} chooses its kernel from later rows; choose another member of the stack")
     for name in ("label", "data"):
         if getattr(setting, name):
             raise UserError(f"{setting.learner}: a member of a stack has no {name}")

@@ -153,7 +153,7 @@ def setting_of_words(
     if kernels and spec.kernels != "pool":
         raise UserError(f"algo={name} uses no kernel pool; leave out pool={pool}")
     if label is not None and not (isinstance(label, str) and label.strip() and label.isprintable()):
-        raise UserError(f"algo={name}: label must be a text of one line, got {show(label)}")
+        raise UserError(f"algo={name}: label must be text on one line, got {show(label)}")
     return Setting(name, values, kernels, label, tuple(data), scaling=scaling)
 
 

@@ -52,7 +52,7 @@ def fetch(
         return _from_folder(file, folder, mirror), None
     way_out = "put the file into a folder of OMKL_DATA"
     if not (mirror or file.urls):
-        raise UserError(f"{file.name}: no address to download it from is known; {way_out}")
+        raise UserError(f"{file.name}: no download address is known; {way_out}")
     if offline():
         raise UserError(f"{file.name}: OMKL_OFFLINE forbids the download; unset it, or {way_out}")
     if mirror:
@@ -157,7 +157,9 @@ def _transfer(url: str, file: IO[bytes], limit: int, name: str, seconds: float) 
 def _length(answer: Any, url: str) -> int | None:
     """Return how many bytes the server announces, None where it does not say."""
     if answer.status != 200:
-        raise OmklError(f"{url}: the server answered {answer.status}, not with the whole file")
+        raise OmklError(
+            f"{url}: the server answered with status {answer.status} instead of the file; try again later"
+        )
     length = answer.headers.get("Content-Length", "")
     if length and not re.fullmatch("[0-9]{1,19}", length):
         raise OmklError(f"{url}: the server announced an impossible size: {show(length)}")

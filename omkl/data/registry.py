@@ -168,7 +168,9 @@ def _aliases(paths: tuple[Path, ...]) -> dict[str, str]:
     for path in paths:
         for alias in _entry(path).aliases:
             if path_of.setdefault(alias, path) != path:
-                raise UserError(f"{path}: the alias {show(alias)} is taken by {path_of[alias]}; rename one")
+                raise UserError(
+                    f"{path}: the alias {show(alias)} is already used by {path_of[alias]}; rename one"
+                )
             aliases[alias] = path.stem
     return aliases
 

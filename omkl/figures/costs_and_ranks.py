@@ -38,7 +38,7 @@ def times_figure(summary: "pd.DataFrame", *, name: str = "times", **more: Any) -
     pair given twice.
     """
     if summary.empty or summary.duplicated(["data", "line"]).any():
-        raise UserError("a figure of times needs one time for each data set and learner")
+        raise UserError("a figure of times needs exactly one row for each data set and learner")
     learners = list(dict.fromkeys(learners_of(summary)["line"]))
     lines = list(dict.fromkeys(summary["line"]))
     styles = line_styles(learners, [line for line in lines if line not in learners])

@@ -62,7 +62,7 @@ def confusion(
     shown = [(row, matrix) for row, matrix in every if matrix]
     shown = [(row, matrix) for row, matrix in shown if not row.is_yardstick] or shown
     if not shown:
-        raise UserError("no stored cell has a confusion matrix: only classifications have one")
+        raise UserError("no stored cell has a confusion matrix; only classification has one")
     _, left_out = style.first_panels([f"{matrix.data} · {matrix.line}" for _, matrix in shown], "matrices")
     drawn = [matrix for _, matrix in shown][: style.MOST_PANELS]
     sets = list(dict.fromkeys(matrix.data for matrix in drawn))

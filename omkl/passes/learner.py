@@ -43,8 +43,8 @@ def _compiled(name: str, folders: str | None) -> Any:
 def cannot_change(where: str, name: str, value: Any) -> UserError:
     """Return the error for a change of what a state was made with."""
     return UserError(
-        f"{where}: {name} cannot change in mid-stream: what has been learnt was made with {show(value)}; "
-        "set it back, or begin again (fit, or a new model)"
+        f"{where}: {name} cannot change after learning has begun with {show(value)}; "
+        "set it back, or start again (fit, or a new model)"
     )
 
 

@@ -70,7 +70,7 @@ def _packed_members(learner: Learner) -> tuple[dict[str, Any], Arrays]:
     arrays: Arrays = {}
     for number, member in enumerate(learner.members):
         if not isinstance(member, Learner):
-            raise UserError(f"{member.spec.label} is a member of another package, which no model holds")
+            raise UserError(f"{member.spec.label} belongs to another package and cannot be saved in a model")
         header, packed = pack(member)
         headers.append(header)
         arrays |= {f"{number}{MEMBER}{name}": array for name, array in packed.items()}

@@ -90,7 +90,7 @@ class Stack(Learner):
             for member in self.members:
                 if not isinstance(member, Learner):
                     raise UserError(
-                        f"{member.spec.label} cannot go on with more columns; name all in the first row"
+                        f"{member.spec.label} cannot continue with more columns; give all in the first row"
                     )
             for member in self.members:
                 member.add_features(d)

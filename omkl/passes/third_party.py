@@ -150,7 +150,7 @@ class Estimator:
         self.has_scores |= scores is not None
         if P is not None:
             if P.min() < -ROUNDING:
-                raise OmklError(f"{self.name} gives {show(float(P.min()))} for a probability")
+                raise OmklError(f"{self.name} returns {show(float(P.min()))} as a probability")
             P = np.maximum(P, 0.0)
             P = P / P.sum() if np.isfinite(P).all() and P.sum() > 0.0 else None  # such as 0 / 0 of few rows
             self._has_probabilities |= P is not None

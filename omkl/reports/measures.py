@@ -197,7 +197,7 @@ def mean_curves(
             about |= {"reps": len(complete), "asked": row.planned}
             tables.append(pd.DataFrame({"t": points, **dict(zip(shown, values, strict=True)), **about}))
     if not tables and any(key in curves for key in keys):
-        raise UserError(f"no curve of these cells holds {' and '.join(names)}: nothing to draw")
+        raise UserError(f"the curves of these cells lack {' and '.join(names)}: nothing to draw")
     if not tables:
         raise UserError(
             "the store has no learning curve of these cells; run them, with --fresh if they are in the store"

@@ -29,26 +29,26 @@ def bounded(plan: "Plan") -> "Plan":
     from omkl.passes.scaling import any_gaps
 
     if plan.rounds:
-        raise UserError(f"rounds={plan.rounds}: the theorems' bounds are those of the whole data set")
+        raise UserError(f"rounds={plan.rounds}: the theorems are about the whole data set; leave it out")
     if isinstance(plan.test, float):
-        raise UserError(f"test={plan.test}: the theorems' bounds are those of the whole data set")
+        raise UserError(f"test={plan.test}: the theorems are about the whole data set; leave it out")
     for setting in plan.settings:
         if delay := setting.scaling.get("delay"):
-            raise UserError(f"delay={delay}: the theorems' bounds are for labels that come at once")
+            raise UserError(f"delay={delay}: the theorems assume labels without delay; leave out delay=")
         if bound_function(learner_spec(setting.learner)) is None:
             having = [name for name, spec in learner_specs().items() if bound_function(spec)]
             raise UserError(f"algo={setting.learner} has no bound; these have: {', '.join(having)}")
         if in_medians(setting.kernels):
             raise UserError(
-                f"algo={setting.learner}: the theorems are for kernels that stay; give each width as a number"
+                f"algo={setting.learner}: the theorems need fixed kernels; give each width as a number"
             )
     for ref in plan.data:
         if ref.n_classes > 2:
             raise UserError(f"data={ref.name} has {ref.n_classes} classes; the theorems are for two")
         if not ref.is_registered and any_gaps(ref.load()):
             raise UserError(
-                f"data={ref.name} has gaps, which a learner fills as the rows come; the theorems are for "
-                "rows that are known before: missing=mean or missing=drop"
+                f"data={ref.name} has missing values, which are filled during the pass; the theorems need "
+                "complete rows: set missing=mean or missing=drop"
             )
     return replace(plan, yardsticks=())
 

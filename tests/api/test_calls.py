@@ -218,8 +218,8 @@ MISTAKES = [
     ),
     (lambda: omkl.learner("zzz"), r"unknown learner.*omkl.learners\(\) lists them"),
     (lambda: omkl.run(data="wdbc", **{"algo.C": None}, algo="alma"), "algo.C=None: .* got None"),
-    (lambda: omkl.run(data="wdbc", stored=True, fresh=True), "stored=True runs nothing, and fresh=True runs"),
-    (lambda: omkl.tune(data="wdbc", stored=True), "stored is no keyword of omkl.tune, but of omkl.run"),
+    (lambda: omkl.run(data="wdbc", stored=True, fresh=True), "stored=True runs nothing and fresh=True runs"),
+    (lambda: omkl.tune(data="wdbc", stored=True), "stored is not a keyword of omkl.tune, but of omkl.run"),
 ]
 
 

@@ -114,7 +114,9 @@ def test_data_in_other_forms():
     ]:
         assert rows_of("", given, **settings) == RIGHT
         assert rows_of(given, **settings) == RIGHT  # data first
-    with pytest.raises(UserError, match="the first argument is words such as 'algo=arow', got a DataFrame"):
+    with pytest.raises(
+        UserError, match="the first argument must be settings such as 'algo=arow', got a DataFrame"
+    ):
         omkl.run(FRAME, data=FRAME)
 
 

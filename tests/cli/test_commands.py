@@ -231,7 +231,7 @@ def test_figure_draws_from_the_store_only(place, capsys):
     assert main(["figure", "curve", *CHEAP, "by=windowed_pct", "--out", "window.png"]) == 0
     assert (place / "window.png").is_file()
     assert main(["figure", "curve", *CHEAP, "by=nlpd"]) == 2  # which these learners do not report
-    assert "no curve of these cells holds nlpd" in capsys.readouterr().err
+    assert "the curves of these cells lack nlpd" in capsys.readouterr().err
     assert main(["figure", "curve", *CHEAP, "by=n_sv_unio"]) == 2
     assert "no measure 'n_sv_unio' (did you mean 'n_sv_union'?)" in capsys.readouterr().err
     look = ["--width", "3.3in", "--style", "paper", "--no-title", "--out", "paper.svg"]

@@ -201,7 +201,9 @@ def test_a_fault_of_a_folder_is_one_line_with_the_file_s_name(place, capsys, nam
     assert said in last
 
 
-@pytest.mark.parametrize(("folder", "said"), [("nothere", "no such folder"), ("empty", "extends nothing")])
+@pytest.mark.parametrize(
+    ("folder", "said"), [("nothere", "no such folder"), ("empty", "is not a folder of extensions")]
+)
 def test_a_folder_that_is_none(place, capsys, monkeypatch, folder, said):
     (place / "empty").mkdir()
     assert main(["list", "algos", "--with", folder]) == 2

@@ -53,7 +53,7 @@ def test_what_is_no_such_grid_is_told_how_to_write_one(text, said):
         ("run algo=arow by=auc by=mae", "by=mae: given twice"),
         ("table omkc/3 data=", "data=: the value is missing"),
         ("table omkc/3 data=wdbc data=german", "data=german: given twice"),
-        ("report omkc by=auc", "by= is for a report of KEY=VALUE words"),
+        ("report omkc by=auc", "by= needs a report of settings (KEY=VALUE), not of a paper"),
         ("status by=auc", "by=auc: unknown key 'by'"),
         ("tune tody data=german", "tody: no such page (did you mean 'today'?)"),
     ],

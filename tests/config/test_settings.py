@@ -180,9 +180,9 @@ def test_mistakes_are_told_at_once(words, says):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("settings: 3", "must hold settings, a list such as"),
+        ("settings: 3", "must have the key settings with a list such as"),
         ("settings: []", "settings: at least one learner is needed"),
-        ("setings: [alma]", "must hold settings, a list such as"),
+        ("setings: [alma]", "must have the key settings with a list such as"),
         ("settings: [alma]\nword: {}", r"unknown key 'word' \(did you mean 'words'"),
         ("settings: [{learner: alma}]", r"settings\[1\]: must be a learner such as omkc_dd\(beta=0.9\)"),
         ("settings: [alma, alma(c=1)]", r"settings\[2\]: .*algo=alma has no hyperparameter 'c'"),

@@ -199,7 +199,7 @@ def test_set_without_an_address(monkeypatch):
     item = registry.entry("adaraker_tom")
     item = dataclasses.replace(item, forms=(dataclasses.replace(item.forms[0], files=files),))
     monkeypatch.setattr(registry, "entry", lambda name: item)
-    with pytest.raises(UserError, match=r"adaraker_tom\.npz: no address to download it from is known"):
+    with pytest.raises(UserError, match=r"adaraker_tom\.npz: no download address is known"):
         data.registered("adaraker_tom").get()
     assert not data.registered("adaraker_tom").is_downloadable
 

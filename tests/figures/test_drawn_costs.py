@@ -37,7 +37,7 @@ def test_times_are_dots_and_a_missing_time_is_a_dash():
         assert dots == dict(zip(part["line"], part["seconds_mean"], strict=True))
         assert axes.get_xscale() == "log"
     assert [len(axes.texts) for axes in drawn.axes] == [0, 1]
-    with pytest.raises(UserError, match="one time for each"):
+    with pytest.raises(UserError, match="exactly one row for each"):
         times_figure(pd.concat([table, table]))
 
 
@@ -257,7 +257,7 @@ def test_a_matrix_has_shares_of_the_true_class_and_mean_counts(C):
     assert written == ({(i, j): f"{n:.0f}" for (i, j), n in np.ndenumerate(plain) if n} if C < 40 else {})
     if C == 3:
         assert [text.get_text() for text in one.get_yticklabels()] == ["a$b", "'b\\n'", "c" * 13 + "…"]
-    with pytest.raises(UserError, match="only classifications have one"):
+    with pytest.raises(UserError, match="only classification has one"):
         confusion(frame(*made), about, classes=range(5, 10))
 
 

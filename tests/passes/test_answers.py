@@ -322,7 +322,7 @@ def test_what_is_no_probability_is_not_measured_or_stops_the_cell():
         assert cell.auc == run(Sure()).cells.auc[0]  # by its scores
     assert run(OfOneForm((1.0 + 1e-9, -1e-9))).cells.log_loss[0] > 1
     failed = run(OfOneForm((1.2, -0.2))).failed
-    assert "OfOneForm) gives -0.2 for a probability" in failed[0]["error"]
+    assert "OfOneForm) returns -0.2 as a probability" in failed[0]["error"]
 
 
 def test_an_object_of_which_no_copy_can_be_made_is_refused():

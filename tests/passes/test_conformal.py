@@ -318,7 +318,7 @@ def test_models_of_the_command_line_have_intervals(folder, capsys, name):
     np.testing.assert_allclose(omkl.load_model("whole.omkl").predict_interval("new.csv"), found)
     assert main(["predict", "m.omkl", "new.csv", "--interval", "0.95"]) == 2
     assert (
-        "hold 0.8 of the targets, and 0.95 is asked for; train it with interval=0.95"
+        "this model has intervals for 0.8 of the targets, not 0.95; train it with interval=0.95"
         in capsys.readouterr().err
     )
 
@@ -330,7 +330,7 @@ def test_a_model_without_intervals_says_how_to_have_some(folder, capsys):
     with pytest.raises(UserError, match=r"train it with interval=0\.9"):
         omkl.load_model("m.omkl").predict_interval("new.csv")
     model = omkl.fit("krls_t", X, y=Y, task="regression")
-    with pytest.raises(UserError, match="name the share"):
+    with pytest.raises(UserError, match="give the share"):
         model.predict_interval(X)
     assert model.predict_interval(X[:3], 0.9).shape == (3, 2)
 

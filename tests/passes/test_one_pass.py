@@ -118,7 +118,7 @@ def changes(learner):
                 learner.change({**before, name: value})
             except UserError as error:
                 assert learner.params == before
-                if f"{name} cannot change in mid-stream: what has been learnt" in str(error):
+                if f"{name} cannot change after learning has begun" in str(error):
                     refused.add(name)
             else:
                 assert learner.params[name] == value

@@ -185,7 +185,7 @@ def test_faults_of_a_file_name_it(tmp_path, monkeypatch, capsys, text, said):
     [
         ("[nosuch]", "unknown learner"),
         ("[arow(label=x)]", "a member of a stack has no label"),
-        ("[perceptron_star]", "chooses its kernel by rows to come"),
+        ("[perceptron_star]", "chooses its kernel from later rows"),
         ("[]", "must be a list of learners"),
         ("[norma_novelty]", "is for novelty"),
     ],
@@ -222,7 +222,7 @@ def test_members_of_other_packages_give_log_odds():
             assert margins[t, 0, 0] == pytest.approx(np.log(P / (1 - P)))
         model.partial_fit(X[t : t + 1], data.y[t : t + 1].astype(int), classes=[-1, 1])
     assert margins[0, 0, 0] == 0.0
-    with pytest.raises(UserError, match="a member of another package"):
+    with pytest.raises(UserError, match="belongs to another package"):
         pack(learner)
 
 

@@ -103,7 +103,7 @@ def test_a_curve_without_the_measure_is_left_out_and_none_at_all_is_an_error():
     for key in curves:
         curves[key] |= {"weights_t": [50], "weights": [[1.0, 3.0]] if key == first else None}
     assert mean_curves(cells, curves, names=("top_weight",))["algo"].unique().tolist() == ["omkc_dd"]
-    with pytest.raises(UserError, match="no curve of these cells holds mse_e3"):
+    with pytest.raises(UserError, match="the curves of these cells lack mse_e3"):
         mean_curves(cells, curves, names=("mse_e3",))
     with pytest.raises(UserError, match=r"no measure 'mistake_pt'.*'mistake_pct'.*choose"):
         mean_curves(cells, curves, names=("mistake_pt",))

@@ -115,7 +115,7 @@ def test_arguments_set_in_mid_stream():
     assert changed._model.params["beta"] == 0.3
     assert not np.allclose(kept._model.weights, changed._model.weights)
     changed.pool = "gauss3"
-    with pytest.raises(ValueError, match="OmkcDdClassifier: pool cannot change in mid-stream"):
+    with pytest.raises(ValueError, match="OmkcDdClassifier: pool cannot change after learning has begun"):
         changed.learn_one(*TWO[0])
     changed.pool = kept.pool
     again = pickle.loads(pickle.dumps(changed))

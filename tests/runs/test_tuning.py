@@ -297,7 +297,7 @@ def test_a_learner_whose_hyperparameters_are_all_given_is_compared_with_none(ran
             "rmse is a measure of a regression, and the task is classification: choose one of mistakes,",
         ),
         ("by=acc", "no measure 'acc'"),
-        ("algo.r=1,2", "algo.r=1,2: tune keeps one value of algo.r; leave the word out"),
+        ("algo.r=1,2", "algo.r=1,2: tune keeps one value of algo.r; leave it out"),
     ],
 )
 @pytest.mark.usefixtures("ran")

@@ -205,7 +205,7 @@ def test_prune_removes_what_no_table_uses(tmp_path, capsys):
     assert upkeep.prune(store, old=True, torn=True, really=True) == ([], [])
     capsys.readouterr()
     assert main(["results", "prune", f"store={tmp_path}", "--old"]) == 0
-    assert capsys.readouterr() == ("", f"omkl: {tmp_path} holds no such lines; there is nothing to remove\n")
+    assert capsys.readouterr() == ("", f"omkl: {tmp_path} has no such lines; there is nothing to remove\n")
 
 
 def test_prune_old_removes_cells_of_older_revisions_with_their_curves(tmp_path):

@@ -345,5 +345,5 @@ def test_the_regret_is_drawn_over_the_examples(capsys, tmp_path):
     assert line.get_ydata()[-1] == pytest.approx(np.mean(ends))
     high = np.asarray(band.get_paths()[0].vertices)[:, 1].max()
     assert high >= np.mean(ends) + np.std(ends, ddof=1) - 1e-9
-    with pytest.raises(UserError, match="no curve of these cells holds regret"):
+    with pytest.raises(UserError, match="the curves of these cells lack regret"):
         omkl.run("algo=omkr", **own, stored=True).figure("curve", "regret")
