@@ -7,20 +7,13 @@ import pytest
 from reference import (
     TWINS,
     arow,
-    majority,
-    omkc_dd,
-    omkc_ddpa,
     omkc_ds,
-    omkc_sd,
-    omkc_ss,
     perceptron,
     perceptron_star,
-    perceptron_u,
 )
 from reference.kernels import pool_rows
-from reference.omkc import smooth
 from reference.weights import TINY, hedge
-from support.twin_cases import ALL_DRAWN, LINEAR, POOL, QUADRATIC, SS, X4, Y4, Script, expect, same, stream
+from support.twin_cases import LINEAR, POOL, QUADRATIC, same, stream
 
 from omkl.config import learner_names, learner_spec
 from omkl.errors import UserError
@@ -79,56 +72,6 @@ def test_exp_underflows_to_exactly_zero():
 # --- worked by hand --------------------------------------------------------------------------------------
 
 
-def test_perceptron_by_hand():
-    """Linear kernel: x = 1, 2, -1, 0.
-
-    t=0: f = 0, mistake, store +1. t=1: f = 2, right. t=2: f = -1, y = -1, right.
-    t=3: f = 1*0 = 0, mistake, store +1.
-    """
-    result = perceptron(np.array([[1.0], [2.0], [-1.0], [0.0]]), np.array([1.0, 1, -1, 1]), [LINEAR])
-    expect(result, [1, 0, 0, 1], [0, 2, -1, 0], [0, 1, 1, 1], [0, 3], [[1, 1]], [2])
-    assert result.weights is None
-
-
-def test_perceptron_u_by_hand():
-    """Mean of x x' and (x x')^2 on x = 1, 2, -2, -1.
-
-    t=0: f = 0, mistake, store +1. t=1: f = (2 + 4)/2 = 3, right.
-    t=2: f = (-2 + 4)/2 = 1, y = -1, mistake, store -1.
-    t=3: f = (-1 + 1)/2 - (2 + 4)/2 = -3, y = -1, right.
-    """
-    result = perceptron_u(
-        np.array([[1.0], [2.0], [-2.0], [-1.0]]), np.array([1.0, 1, -1, -1]), [LINEAR, QUADRATIC]
-    )
-    expect(result, [1, 0, 1, 0], [0, 3, 1, -3], [0, 1, 1, 2], [0, 2], [[1, -1]], [2])
-
-
-def test_majority_by_hand():
-    # sums of the earlier labels 0, 1, 0, -1, -2, -1: mistakes at 0 (tie), 1 (score 1, y -1), 2 (tie), 4
-    result = majority(np.zeros((6, 1)), np.array([1.0, -1, -1, -1, 1, -1]))
-    assert result.scores.tolist() == [0, 1, 0, -1, -2, -1]
-    assert result.mistakes.astype(int).tolist() == [1, 1, 1, 0, 1, 0]
-    assert result.coefficients.shape == (0, 0)
-
-
-@pytest.mark.parametrize("full", [False, True])
-def test_arow_by_hand(full):
-    """r = 10, one feature.
-
-    t=0: f = 0, mistake; v = 1, b = a = 1/11; mu = 1/11, S = 1 - 1/11 = 10/11.
-    t=1: x = 1, y = -1: f = 1/11, mistake; v = 10/11, b = 1/(10/11 + 10) = 11/120, a = 12/11 * 11/120 = 1/10;
-         mu = 1/11 - 1/10 * 10/11 = 0, S = 10/11 - 11/120 * 100/121 = 5/6.
-    t=2: x = 2, y = +1: f = 0; v = 10/3, b = a = 3/40; mu = 3/40 * 5/6 * 2 = 1/8, S = 5/6 - 3/40 * 25/9 = 5/8.
-    t=3: x = 10, y = +1: f = 10/8 >= 1: no update.
-    t=4: x = 1, y = -1: f = 1/8, mistake; v = 5/8, b = 8/85, a = 9/85; mu = 1/8 - 9/85 * 5/8 = 1/17.
-    t=5: x = 34: f = 2.
-    """
-    X, y = np.array([[1.0], [1.0], [2.0], [10.0], [1.0], [34.0]]), np.array([1.0, -1, 1, 1, -1, 1])
-    result = arow(X, y, r=10.0, bias=False, full=full, squares=False)
-    np.testing.assert_allclose(result.scores, [0, 1 / 11, 0, 1.25, 1 / 8, 2], rtol=1e-13, atol=1e-15)
-    assert result.mistakes[[0, 1, 3, 4, 5]].tolist() == [True, True, False, True, False]
-
-
 def test_perceptron_star_prefix_by_hand():
     """T = 20: the trial is the first 2 examples. Linear: f = 0, then f = -1 with y = -1: 1 mistake.
     Square: f = 0, then f = 1 with y = -1: 2 mistakes. T = 3: the trial is one example, a tie."""
@@ -178,105 +121,6 @@ def test_perceptron_star_hindsight():
     assert result.chosen == int(np.argmin(counts))
     assert min(counts) < max(counts)
     same(result, perceptron(X, y, [POOL[result.chosen]]))
-
-
-def test_omkc_dd_by_hand():
-    """Linear f_1 and square f_2, beta = 1/2.
-
-    t=0: f = (0, 0), both vote +1, score 1, right; both err (f = 0); w = (1/2, 1/2); store (+1, +1).
-    t=1: x = -1, f = (-1, 1), score -1/2 + 1/2 = 0: a mistake; y = -1: z = (0, 1);
-         w = (1/2, 1/4) / (3/4) = (2/3, 1/3); store (0, -1).
-    t=2: x = 2, f = (2, 4 - 4 = 0), score 2/3 + 1/3 = 1, right; z = (0, 1);
-         w = (2/3, 1/6) / (5/6) = (4/5, 1/5); store (0, +1).
-    t=3: x = -1, f = (-1, 1 - 1 + 4 = 4), score -4/5 + 1/5 = -3/5, y = +1: mistake; z = (1, 0);
-         w = (2/5, 1/5) / (3/5) = (2/3, 1/3); store (+1, 0).
-    """
-    result = omkc_dd(X4, Y4, [LINEAR, QUADRATIC], beta=0.5)
-    coefficients = [[1, 0, 0, 1], [1, -1, 1, 0]]
-    expect(result, [0, 1, 0, 1], [1, 0, 1, -0.6], [0, 2, 3, 4], [0, 1, 2, 3], coefficients, [2, 3])
-    np.testing.assert_allclose(result.weights, [2 / 3, 1 / 3], rtol=1e-15)
-
-
-def test_omkc_ds_by_hand():
-    """The classifiers and weights of dd; q = w / max w = (1, 1), (1, 1), (1, 1/2), (1, 1/4).
-
-    t=2: draws (.9, .5): .5 < 1/2 is false, only f_1 is combined: score 2/3, one vector combined.
-    t=3: draws (.9, .2): both, as in dd.
-    """
-    rng = Script(0.5, 0.99, 0.5, 0.99, 0.9, 0.5, 0.9, 0.2)
-    result = omkc_ds(X4, Y4, [LINEAR, QUADRATIC], beta=0.5, sampling="max", rng=rng)
-    coefficients = [[1, 0, 0, 1], [1, -1, 1, 0]]
-    expect(result, [0, 1, 0, 1], [1, 0, 2 / 3, -0.6], [0, 2, 1, 4], [0, 1, 2, 3], coefficients, [2, 3])
-    assert rng.left == []
-    np.testing.assert_allclose(result.weights, [2 / 3, 1 / 3], rtol=1e-15)
-
-
-SS_DRAWS = (0.95, 0.5, 0.95, 0.6, 0.1, 0.1, 0.1, 0.95)
-
-
-def test_omkc_ss_by_hand():
-    """delta = 1/5, m = 2: p = 4/5 q + 1/10.
-
-    t=0: p = (.9, .9), draws (.95, .5): m = (0, 1). f = (0, 0), score 1/2, right. z = (0, 1):
-         w = (1/2, 1/4) / (3/4) = (2/3, 1/3); store (0, +1).
-    t=1: q = (1, 1/2), p = (.9, .5), draws (.95, .6): nobody; score 0, a mistake; nothing changes.
-    t=2: x = 2, draws (.1, .1): both. f = (0, 4), score 1, right; one vector combined. z = (1, 0):
-         w = (1/3, 1/3) / (2/3) = (1/2, 1/2); store (+1, 0).
-    t=3: x = -1, p = (.9, .9), draws (.1, .95): m = (1, 0). f = (-2, 1), score -1/2, y = +1: mistake;
-         z = (1, 0): w = (1/4, 1/2) / (3/4) = (1/3, 2/3); store (+1, 0).
-    """
-    rng = Script(*SS_DRAWS)
-    result = omkc_ss(X4, Y4, [LINEAR, QUADRATIC], **SS, rng=rng)
-    expect(
-        result,
-        [0, 1, 0, 1],
-        [0.5, 0, 1, -0.5],
-        [0, 0, 1, 1],
-        [0, 2, 3],
-        [[0, 1, 1], [1, 0, 0]],
-        [2, 1],
-    )
-    assert rng.left == []
-    np.testing.assert_allclose(result.weights, [1 / 3, 2 / 3], rtol=1e-15)
-
-
-def test_floors_by_hand():
-    # delta = 1/5, m = 4: 4/5 q + 1/20, or + 1/5
-    np.testing.assert_allclose(smooth(np.array([1, 0.5, 0, 0]), 0.2, "delta/m"), [0.85, 0.45, 0.05, 0.05])
-    np.testing.assert_allclose(smooth(np.array([1, 0.5, 0, 0]), 0.2, "delta"), [1.0, 0.6, 0.2, 0.2])
-
-
-def test_omkc_sd_published_by_hand():
-    """exp(-ln2 d^2) = 2^(-d^2) and a linear kernel whose vectors the Gaussian receives; everybody sampled.
-
-    t=0: x = 1, y = +1: f = (0, 0), score 1, right; both err, the Gaussian lists x twice; w = (1/2, 1/2).
-    t=1: x = 2, y = +1: f = (2 * 1/2 = 1, 0); only the linear kernel errs; w = (2/3, 1/3); Gaussian + 1.
-    t=2: x = 2, y = -1: f = (2 * 1/2 + 1 = 2, 0), score 1, mistake; both err; Gaussian - 2.
-    """
-    X, y = np.array([[1.0], [2.0], [2.0]]), np.array([1.0, 1, -1])
-    for first in (LINEAR, {"kind": "polynomial", "degree": 1, "scale": 1.0, "coef0": 0.0}):
-        pool = [{"kind": "gaussian", "gamma": math.log(2)}, first]
-        rng = np.random.default_rng(0)
-        result = omkc_sd(X, y, pool, beta=0.5, **ALL_DRAWN, variant="published", rng=rng)
-        expect(result, [0, 0, 1], [1, 1, 1], [0, 2, 3], [0, 1, 2], [[2, 1, -2], [0, 0, 0]], [5, 0])
-        np.testing.assert_allclose(result.weights, [2 / 3, 1 / 3], rtol=1e-15)
-
-
-def test_omkc_ddpa_by_hand():
-    """One linear kernel, C = 1/10.
-
-    t=0: x = 1: f = 0 < 1: add min(.1, 1) = .1. t=1: x = 1: f = .1: add .1; no Hedge mistake.
-    t=2: x = 4.75: f = .2 * 4.75 = .95: add min(.1, .05) = .05. t=3: x = 5: f = (.2 + .05 * 4.75) * 5 =
-    2.1875 >= 1, nothing. t=4: the same, y = -1: mistake, add -.1.
-    """
-    X, y = np.array([[1.0], [1.0], [4.75], [5.0], [5.0]]), np.array([1.0, 1, 1, 1, -1])
-    result = omkc_ddpa(X, y, [LINEAR], beta=0.5, C=0.1)
-    assert result.mistakes.astype(int).tolist() == [0, 0, 0, 0, 1]
-    assert result.scores.tolist() == [1, 1, 1, 1, 1]
-    assert result.stored.tolist() == [0, 1, 2, 4]
-    np.testing.assert_allclose(result.coefficients, [[0.1, 0.1, 0.05, -0.1]], rtol=1e-14)
-    assert result.combined.tolist() == [0, 1, 2, 3, 3]
-    assert result.n_sv_per_kernel.tolist() == [4]
 
 
 def test_duplicates_with_opposite_labels_cancel_exactly():

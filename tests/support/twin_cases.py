@@ -9,20 +9,6 @@ POOL = [
     *({"kind": "polynomial", "degree": p, "scale": 1.0, "coef0": 0.0} for p in (1, 2, 3)),
     {"kind": "laplacian", "sigma": 1.5},
 ]
-SS = {"beta": 0.5, "delta": 0.2, "sampling": "max", "floor": "delta/m"}
-ALL_DRAWN = {"delta": 1.0, "sampling": "max", "floor": "delta"}  # p_i = 1
-
-X4, Y4 = np.array([[1.0], [-1.0], [2.0], [-1.0]]), np.array([1.0, -1, 1, 1])
-
-
-class Script:
-    """Uniform numbers given one by one; `left` must be empty in the end."""
-
-    def __init__(self, *numbers):
-        self.left = list(numbers)
-
-    def random(self):
-        return self.left.pop(0)
 
 
 def stream(T=150, d=4, seed=0):
@@ -42,16 +28,6 @@ def same(a, b):
     np.testing.assert_array_equal(a.coefficients, b.coefficients)
     np.testing.assert_array_equal(a.combined, b.combined)
     np.testing.assert_allclose(a.scores, b.scores, rtol=0, atol=1e-12)
-
-
-def expect(result, mistakes, scores, combined, stored, coefficients, n_sv):
-    assert result.mistakes.dtype == bool
-    assert result.mistakes.astype(int).tolist() == mistakes
-    np.testing.assert_allclose(result.scores, scores, rtol=0, atol=1e-15)
-    assert result.combined.tolist() == combined
-    assert result.stored.tolist() == stored
-    assert result.coefficients.tolist() == coefficients
-    assert result.n_sv_per_kernel.tolist() == n_sv
 
 
 GAUSSIAN = {"kind": "gaussian", "gamma": 0.01}
@@ -88,7 +64,7 @@ OPTIONS = [
     ("bomkc_bpas", {"budget": 20, "normalise": True, "C": 0.5}),
     ("bomkc_projectron", {"budget": 7}),
     ("bomkc_projectronpp", {"budget": 7}),
-    ("bomkc_nogd", {"budget": 12, "rank": 0.5}),
+    ("bomkc_nogd", {"budget": 12, "rank": 1.0}),
     ("bomkc_nogd", {"budget": 13, "rank": 0.2}),  # 2.6 eigenvalues: 3
     ("bomkc_nogd", {"budget": 12, "rank": 0.2}),  # 2.4: 2
     ("ahpatron", {"budget": 12, "eps": 0.2}),
@@ -140,7 +116,7 @@ OPTIONS = [
     ("okr", {"loss": "squared", "step": "sqrt"}),
     ("okr", {"loss": "squared", "eta": None, "step": "sqrt"}),
     ("okr", {"loss": "squared", "eta": None}),
-    ("omkr", {"loss": "squared", "step": "sqrt", "eta": 1.0, "lam": 0.0}),
+    ("omkr", {"loss": "squared", "step": "sqrt", "eta": 1.0, "lam": 0.001}),
     ("adaraker", {"loss": "squared"}),
     ("adamkl", {"loss": "squared"}),
     ("adaraker", {"loss": "squared", "kept": True, "eta0": 1.0}),
