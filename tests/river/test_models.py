@@ -33,7 +33,7 @@ class Rare:
 
 # One model of each task meets all of river's checks with the first rows of its streams: all models share one
 # class, and a round in Python costs more than all that is compiled. With --slow all models meet all rows.
-OF_EACH_TASK = ("OmkcDdClassifier", "RakerRegressor", "NormaNoveltyDetector")
+OF_EACH_TASK = ("PerceptronClassifier", "RakerRegressor", "NormaNoveltyDetector")
 CHECKED = [name if name in OF_EACH_TASK else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
 FIRST_ROWS = {"NormaNoveltyDetector": 50}  # what is rare has to come; of the others 25
 
