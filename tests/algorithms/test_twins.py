@@ -25,7 +25,8 @@ SETS = ("wdbc", "ties", "a9a_train", "votes84", "svmguide3", "german", "breast")
 MADE = {"wdbc": wdbc, "ties": ties}
 ROWS = {"wdbc": 397, "ties": 397}  # where single changes were noticed by late rounds alone
 FEW_ROWS = 150  # of the other sets, and of ties under other settings
-STACK_ROWS = 60  # of a stack whose members have twins of their own
+# Of learners whose members have twins of their own, or which test_twins_of_numbers runs for longer.
+FEWER = {"auto": 60, "stack": FEW_ROWS, "auto_regression": FEW_ROWS}
 
 
 @pytest.fixture(autouse=True)
@@ -92,14 +93,14 @@ def test_pool_learner_equals_its_twin(data_name, pool_name, name, streams, reque
 @pytest.mark.parametrize(("name", "over"), OPTIONS)
 @pytest.mark.parametrize("data_name", ["wdbc", "ties", "a9a_train"])
 def test_options_equal_the_twin(data_name, name, over, streams, request):
-    most = FEW_ROWS if data_name == "ties" else np.inf
+    most = FEW_ROWS if data_name == "ties" else FEWER.get(name, np.inf)
     compare(name, *streams(data_name, request, most), pools_of(name)[0], **over)
 
 
 @pytest.mark.parametrize("name", [n for n in learner_names() if learner_spec(n).kernels != "pool"])
 @pytest.mark.parametrize("data_name", SETS[:4])
 def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, request):
-    most = STACK_ROWS if name == "auto" else np.inf
+    most = FEWER.get(name, np.inf)
     for over in kernels_for(name):
         compare(name, *streams(data_name, request, most), None, **over)
 
