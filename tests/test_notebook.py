@@ -29,6 +29,7 @@ def tables(cells):
     return ["".join(output["data"].get("text/html", "")) for output in outputs]
 
 
+@pytest.mark.slow
 def test_the_notebook_prints_what_its_page_shows(tmp_path):
     for package in ("nbclient", "ipykernel", "river"):
         pytest.importorskip(package, reason=f"the notebook needs {package}: pip install 'omkl[test]'")

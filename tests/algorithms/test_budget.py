@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from reference import TWINS
 from support.engine_cases import csr_of, fitting, slots_of, wdbc
 
 from omkl import data, seeds
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.engine import slot_values
-from omkl.engine.budgeted import add, make_budget, outputs, reserve_slots, scale
+from omkl.engine.budgeted import add, make_budget, outputs, reserve_slots
 from omkl.engine.kernels import make_pool
 from omkl.engine.stream import make_stream
 from omkl.passes import Learner, run_pass
@@ -98,41 +97,6 @@ def test_one_kernel_with_a_budget_of_t_is_norma_with_the_hinge_loss(name, over, 
     np.testing.assert_array_equal(trace.mistake, its.mistake & ((its.score != 0) | (stream.y < 0)))
 
 
-def test_one_kernel_with_a_budget_of_t_is_the_passive_aggressive_algorithm():
-    """PA-I (Crammer et al. 2006) with kernel values from their definition."""
-    X, y, stream = rows(300)
-    learner = compiled("bomkc_bpas", {"budget": 301, "C": 0.4}, ONE, X.shape[1])
-    learner.run(stream)
-    K, a = wide(X, X), np.zeros(300)
-    for t in range(300):
-        a[t] = y[t] * min(0.4, max(0.0, 1.0 - y[t] * (a[:t] @ K[:t, t])))
-    B = learner.state["B"]
-    np.testing.assert_allclose(B.A[: B.n_sv[0], 0, 0], a[a != 0], rtol=1e-9)
-
-
-def test_nogd_of_full_rank_projects_on_what_is_stored():
-    """Each step beyond the budget is eta y K^-1 k, whatever the Nystroem map's basis."""
-    X, y, stream = rows(200)
-    over = {"budget": 40, "eta": 0.2, "rank": 1.0}
-    learner = compiled("bomkc_nogd", over, ONE, X.shape[1])
-    learner.run(stream)
-    held, a = [], np.zeros(0)
-    for t in range(200):
-        k = wide(X[held], X[t : t + 1])[:, 0]
-        if y[t] * (a @ k) >= 1.0:
-            continue
-        if len(held) < 40:
-            held, a = [*held, t], np.append(a, 0.2 * y[t])
-        else:
-            a = a + 0.2 * y[t] * np.linalg.solve(wide(X[held], X[held]), k)
-    np.testing.assert_allclose(learner.state["B"].A[:, 0, 0], a, rtol=1e-6, atol=1e-9)
-
-
-def wide(U, V):
-    """The kernel of ONE between two sets of rows, by its definition."""
-    return np.exp(-((U[:, None] - V[None]) ** 2).sum(-1) / (2 * 4.0**2))
-
-
 def beside(name, over, other, its, X, stream):
     """Classifiers and trace of a budget learner on one kernel, and those of a learner without a budget."""
     ours = compiled(name, over, ONE, X.shape[1])
@@ -157,23 +121,6 @@ def test_budget_is_a_positive_whole_number():
     for wrong in (0, -3, 2.5):
         with pytest.raises(ValueError, match="whole number"):
             budget.check(wrong)
-
-
-def test_slots_by_hand():
-    """Linear kernel on x = 1, 2, 3, -1, in slots that are overwritten and scaled inside one block."""
-    x = np.array([1.0, 2.0, 3.0, -1.0])
-    stream = make_stream(np.arange(5), np.zeros(4, np.int32), x, np.ones(4), np.arange(4))
-    B = reserve_slots(make_budget(make_pool([{"kind": "linear"}]), 2, 1), 4, 1)
-    assert outputs(B, stream, 0) == [0]
-    add(B, stream, 0, 0, 0, 1.0)
-    assert outputs(B, stream, 1) == [2]
-    add(B, stream, 1, 0, 1, -1.0)
-    assert outputs(B, stream, 2) == [1 * 3 - 2 * 3]
-    scale(B, 0, 0.5)
-    assert outputs(B, stream, 2) == [-1.5]
-    add(B, stream, 2, 0, 0, 1.0)  # over x = 1
-    assert outputs(B, stream, 3) == [-3 + 0.5 * 2]
-    assert B.n_sv_union == B.n_sv_sum == 2
 
 
 def test_rows_without_any_feature_have_a_place_in_the_store():
@@ -209,20 +156,3 @@ def test_bpas_drops_the_oldest_of_equally_cheap_vectors(block):
         for i in range(3):
             held = sorted(values[0] if values else 0.0 for _, values, _ in slots_of(learner.state["B"], i))
             assert held == [10.0 * t for t in range(max(0, stop - budget), stop)]
-
-
-@pytest.mark.parametrize("over", [{}, {"normalise": True}])
-@pytest.mark.parametrize("seed", range(4))
-def test_bpas_drops_as_the_authors_list_in_order_of_age_does(seed, over):
-    """Whole numbers on a grid: many vectors lie equally far, with equal coefficients."""
-    rng = np.random.default_rng(seed)
-    X, y = rng.integers(0, 4, (200, 2)).astype(float), rng.choice([-1.0, 1.0], 200)
-    stream = make_stream(*csr_of(X), y, np.arange(200))
-    hyper = {**learner_spec("bomkc_bpas").defaults, "budget": 9, "C": 0.1, **over}
-    learner = compiled("bomkc_bpas", hyper, NARROW, X.shape[1])
-    trace, _ = learner.run(stream)
-    hyper["pool_normalise"] = NARROW["normalise"]
-    naive = TWINS["bomkc_bpas"](X, y, NARROW["kernels"], **hyper, rng=None)
-    np.testing.assert_array_equal(trace.mistake, naive.mistakes)
-    np.testing.assert_allclose(trace.score, naive.scores, rtol=0, atol=1e-9)
-    np.testing.assert_array_equal(learner.state["B"].n_sv, naive.n_sv_per_kernel)

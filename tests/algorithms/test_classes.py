@@ -2,11 +2,10 @@
 
 import dataclasses
 import json
-import math
 
 import numpy as np
 import pytest
-from support.engine_cases import case_stream, clouds, dataset, fresh_learner, matrix_of, one_pass
+from support.engine_cases import case_stream, clouds, dataset, fresh_learner, one_pass
 
 import omkl.data
 from omkl.cli import main
@@ -195,36 +194,6 @@ def test_the_first_class_is_not_known_before_it_is_predicted(label):
     assert trace.mistake[0]
 
 
-def test_on_classes_the_authors_rules_are_those_of_their_code():
-    """The first rounds by hand: one kernel, one frequency, so that z = [sin vx, cos vx]."""
-    data = dataset([[1.0], [2.0], [0.5]], [1.0, -1.0, -1.0])
-    spec, one = (
-        learner_spec("adaraker_authors"),
-        {"normalise": "none", "kernels": [{"kind": "gaussian", "sigma": 1}]},
-    )
-    params = {**spec.usual("classification"), "D": 1}
-    assert (params["lam"], params["eta"]) == (5e-4, 0.5)
-    trace, _ = Learner(spec, params, one, 1, 1, frequencies=[[[1.0]]]).run(case_stream(data))
-    z = [np.array([math.sin(x), math.cos(x)]) for x in (1.0, 2.0, 0.5)]
-
-    def learnt(theta, eta, t):
-        y = data.y[t]
-        return (1 - eta * 5e-4) * theta + eta * y / (1 + math.exp(y * (theta @ z[t]))) * z[t]
-
-    theta = learnt(np.zeros(2), 0.5, 0)  # round 1, eta_1 = 1/2
-    f2 = theta @ z[1]
-    theta = learnt(theta, 0.5, 1)
-    f3 = theta @ z[2]
-    vote = [0.5 * 0.5 + 1e-10, 1.0]  # round 1: the one active level's ratio is 1; T = 3 has two levels
-    total = sum(vote)
-    vote = [0.5, vote[1] / total]  # set to eta_1 in every round
-    expected = [0.0, vote[0] * f2 / sum(vote)]
-    vote = [0.5 * 0.5 + 1e-10, vote[1]]
-    vote = [0.5, 0.5]  # round 3: t - 1 = 2 is a multiple of 2^0 and 2^1, eta_2 = min(1/2, 1/2)
-    expected.append(vote[0] * f3 / sum(vote))  # level 2 has learnt nothing
-    np.testing.assert_allclose(trace.score, expected, rtol=1e-12)
-
-
 def test_the_authors_rules_know_no_hinge(capsys):
     assert main(["run", "algo=adaraker_authors", "algo.loss=hinge", "data=wdbc", "reps=1"]) == 2
     message = capsys.readouterr().err.strip()
@@ -239,30 +208,6 @@ def test_har_by_the_authors_rules(shared_data, monkeypatch):
 
 
 # ------------------------------------------------------------------ steps eta / sqrt(t)
-
-
-def test_omkr_with_a_falling_step_equals_plain_python():
-    """As in the public Python code of OMKR: eta_t = 1 / sqrt(t), w_i <- w_i beta^loss, every example kept."""
-    data = dataclasses.replace(clouds(T=120), task="regression")
-    data.y[:] = np.tanh(np.cumsum(data.y) / 5)
-    gammas, beta, lam, X = (5.0, 0.5, 0.05), 0.5, 1e-3, matrix_of(data)
-    kept, a, w, scores = [], [[], [], []], [1 / 3] * 3, []
-    for t, y in enumerate(data.y, 1):
-        f = []
-        for g, own in zip(gammas, a, strict=True):
-            values = [math.exp(-g * float(np.sum((X[t - 1] - x) ** 2))) for x in kept]
-            f.append(sum(c * v for c, v in zip(own, values, strict=True)))
-        scores.append(sum(w_i * f_i for w_i, f_i in zip(w, f, strict=True)) / sum(w))
-        w = [w_i * beta ** ((y - f_i) ** 2) for w_i, f_i in zip(w, f, strict=True)]
-        w = [w_i / sum(w) for w_i in w]
-        eta = 1 / math.sqrt(t)
-        a = [[(1 - eta * lam) * c for c in own] for own in a]
-        for own, f_i in zip(a, f, strict=True):
-            own.append(2 * eta * (y - f_i))
-        kept.append(X[t - 1])
-    learner, trace = one_pass("omkr", data, GAUSS3, eta=1.0, step="sqrt", lam=lam, loss="squared")
-    np.testing.assert_allclose(trace.score, scores, rtol=1e-13, atol=1e-13)
-    np.testing.assert_allclose(learner.weights, w, rtol=1e-13)
 
 
 @pytest.mark.parametrize("name", ["okr", "omkr", "raker"])

@@ -18,6 +18,9 @@ from omkl.tasks import by_task
 GAUSSIAN = "[{kind:gaussian,sigma:1},{kind:gaussian,sigma:0.1}]"
 MIXED = "[{kind:gaussian,sigma:1},{kind:laplacian,sigma:0.5},{kind:linear},{kind:polynomial,degree:3}]"
 
+# Of these rows, in classes, every learner is compared with its twin (EDGES of omkl.testing.twins).
+COMPARED = ("all rows zero", "duplicated rows with both labels", "constant features")
+
 
 def made():
     """The data sets, by what is odd about them."""
@@ -94,7 +97,8 @@ def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_p
     given = {
         what: of_dataset(dataclasses.replace(data, task=task, name=what))
         for what, data in hostile.items()
-        if what != "three thousand equal labels" or "budget" not in spec.defaults  # the same, slowly
+        if not (what in COMPARED and task == "classification")
+        and (what != "three thousand equal labels" or "budget" not in spec.defaults)  # the same, slowly
     }
     cells, failed, refused = {}, {}, {}
     together = tuple(given[what] for what in given if not may_be_refused(what, spec))
@@ -127,7 +131,7 @@ def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_p
         assert math.isfinite(row["mse" if task == "regression" else "mistake_rate"]), what
         assert row["mse"] >= 0 if task == "regression" else 0 <= row["mistakes"] <= row["T"], what
         ran += 1
-    assert ran >= 9
+    assert ran >= 6
     for file in tmp_path.glob("*/*.jsonl"):
         for text in file.read_text().splitlines():
             assert finite(json.loads(text)), file

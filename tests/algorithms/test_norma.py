@@ -14,9 +14,6 @@ from support.engine_cases import (
 
 from omkl.config import plan
 from omkl.data.dataset import Dataset
-from omkl.engine.budgeted import add, make_budget, outputs, remove, reserve_slots
-from omkl.engine.kernels import make_pool
-from omkl.engine.stream import make_stream
 from omkl.errors import UserError
 
 STREAMS = pytest.mark.parametrize("stream", [wdbc, ties, clouds], ids=lambda f: f.__name__)
@@ -166,25 +163,6 @@ def test_alma_without_a_margin_stores_its_mistakes():
 def test_a_step_that_turns_f_around_is_refused():
     with pytest.raises(UserError, match=r"algo=norma: eta must be below 1 / lam, got 2.0 with lam=0.5"):
         plan(["algo=norma", "algo.eta=2", "algo.lam=0.5"])
-
-
-def test_removal_by_hand():
-    """Linear kernel on x = 1, 2, 3, -1: the last slot takes the number of the one that is emptied."""
-    x = np.array([1.0, 2.0, 3.0, -1.0])
-    stream = make_stream(np.arange(5), np.zeros(4, np.int32), x, np.ones(4), np.arange(4))
-    B = reserve_slots(make_budget(make_pool([{"kind": "linear"}]), 9, 1), 4, 1)
-    for t, a in enumerate([1.0, -1.0, 5.0]):
-        outputs(B, stream, t)
-        add(B, stream, t, 0, t, a)
-    remove(B, 2, 0, 0)
-    assert outputs(B, stream, 3) == [-(5.0 * 3 - 2)]
-    assert B.A[:3, 0, 0].tolist() == [5.0, -1.0, 0.0]
-    assert B.n_sv_union == B.n_sv_sum == 2
-    remove(B, 3, 0, 1)
-    assert outputs(B, stream, 3) == [-15]
-    remove(B, 3, 0, 0)
-    assert outputs(B, stream, 3) == [0]
-    assert B.n_free[0] == B.users.size
 
 
 def test_a_scale_that_shrinks_for_thousands_of_rounds_stays_exact():

@@ -1,4 +1,4 @@
-"""Kernels against numbers worked out by hand, and what all naive twins keep to."""
+"""The naive twins against numbers worked out by hand, and what all of them keep to."""
 
 import math
 
@@ -67,6 +67,20 @@ def test_exp_underflows_to_exactly_zero():
     # gamma d^2 = 745: the smallest positive number; 746: exactly 0
     X = np.array([[0.0], [math.sqrt(745)], [math.sqrt(746)], [1e150]])
     assert pool_rows(X, [{"kind": "gaussian", "gamma": 1.0}])(0).tolist() == [[1.0, 5e-324, 0.0, 0.0]]
+
+
+# --- worked by hand --------------------------------------------------------------------------------------
+
+
+def test_perceptron_star_prefix_by_hand():
+    """T = 20: the trial is the first 2 examples. Linear: f = 0, then f = -1 with y = -1: 1 mistake.
+    Square: f = 0, then f = 1 with y = -1: 2 mistakes. T = 3: the trial is one example, a tie."""
+    X, y = np.tile([[1.0], [-1.0]], (11, 1)), np.tile([1.0, -1.0], 11)
+    for pool in ([QUADRATIC, LINEAR], [LINEAR, QUADRATIC]):
+        result = perceptron_star(X[:20], y[:20], pool, select="prefix")
+        assert pool[result.chosen] is LINEAR
+        same(result, perceptron(X[:20], y[:20], [LINEAR]))
+        assert perceptron_star(X[:3], y[:3], pool, select="prefix").chosen == 0
 
 
 def test_perceptron_star_takes_the_first_on_ties():

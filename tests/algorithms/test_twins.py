@@ -24,7 +24,9 @@ from omkl.testing.twins import EDGES, assert_equal, edge, kernels_for, pools_of,
 SETS = ("wdbc", "ties", "a9a_train", "votes84", "svmguide3", "german", "breast")
 MADE = {"wdbc": wdbc, "ties": ties}
 ROWS = {"wdbc": 397, "ties": 397}  # where single changes were noticed by late rounds alone
-FEW_ROWS = 150  # of the other sets, and of these for a stack whose members have twins of their own
+FEW_ROWS = 150  # of the other sets, and of ties under other settings
+# Of learners whose members have twins of their own, or which test_twins_of_numbers runs for longer.
+FEWER = {"auto": 60, "stack": FEW_ROWS, "auto_regression": FEW_ROWS}
 
 
 @pytest.fixture(autouse=True)
@@ -76,14 +78,11 @@ def test_every_learner_has_a_twin():
 
 
 def grid():
-    """(data set, pool, learner): every other pool on the set of ties, elsewhere one pool each, in turn."""
+    """(data set, pool, learner): one pool each, in turn."""
     for at, name in enumerate(n for n in learner_names() if learner_spec(n).kernels == "pool"):
         own = pools_of(name)
         for number, data_name in enumerate(SETS if len(own) > 1 else SETS[:4]):
-            in_turn = (
-                own[at % min(2, len(own)) :: 2] if data_name == "ties" else [own[(at + number) % len(own)]]
-            )
-            yield from ((data_name, pool_name, name) for pool_name in in_turn)
+            yield data_name, own[(at + number) % len(own)], name
 
 
 @pytest.mark.parametrize(("data_name", "pool_name", "name"), list(grid()))
@@ -94,13 +93,14 @@ def test_pool_learner_equals_its_twin(data_name, pool_name, name, streams, reque
 @pytest.mark.parametrize(("name", "over"), OPTIONS)
 @pytest.mark.parametrize("data_name", ["wdbc", "ties", "a9a_train"])
 def test_options_equal_the_twin(data_name, name, over, streams, request):
-    compare(name, *streams(data_name, request), pools_of(name)[0], **over)
+    most = FEW_ROWS if data_name == "ties" else FEWER.get(name, np.inf)
+    compare(name, *streams(data_name, request, most), pools_of(name)[0], **over)
 
 
 @pytest.mark.parametrize("name", [n for n in learner_names() if learner_spec(n).kernels != "pool"])
 @pytest.mark.parametrize("data_name", SETS[:4])
 def test_learner_without_a_pool_equals_its_twin(data_name, name, streams, request):
-    most = FEW_ROWS if name == "auto" else np.inf
+    most = FEWER.get(name, np.inf)
     for over in kernels_for(name):
         compare(name, *streams(data_name, request, most), None, **over)
 
@@ -126,10 +126,9 @@ def test_degenerate_streams_equal_the_twin(edge_name, name):
     data = edge(edge_name)
     if name == "bomkc_fogd" and edge_name in ROUNDING:
         pytest.skip("its outputs cancel up to rounding, whose sign is a vote")
-    turn = learner_names().index(name) + list(EDGES).index(edge_name)
-    for pool_name in pools_of(name)[turn % min(2, len(pools_of(name))) :: 2]:
-        less = {key: value for key, value in small(name).items() if key == "D"}  # nothing to remove
-        compare(name, data, np.arange(data.T), pool_name, **less)
+    turn, own = learner_names().index(name) + list(EDGES).index(edge_name), pools_of(name)
+    less = {key: value for key, value in small(name).items() if key == "D"}  # nothing to remove
+    compare(name, data, np.arange(data.T), own[turn % len(own)], **less)
 
 
 @pytest.mark.parametrize("name", [n for n in learner_names() if learner_spec(n).kernels == "own"])

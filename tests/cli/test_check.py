@@ -8,7 +8,7 @@ from support.extension import TINY, TWIN, YAML, page_examples, tiny, write
 
 from omkl.cli import main
 
-RUN = ["run", "data=wdbc", "reps=2", "yardsticks=[]", "--with", "mine"]
+RUN = ["run", "data=wdbc", "reps=2", "exec=serial", "yardsticks=[]", "--with", "mine"]
 pytestmark = pytest.mark.usefixtures("place")
 
 
@@ -203,8 +203,10 @@ def several(X, y, kernels, *, beta, normalise="none", rng=None):
         ("    E = Classes(X, C, kernels, normalise)\n", "    raise ValueError(C)\n", {"clouds", "ties"}),
     ],
 )
-def test_a_learner_of_many_classes_is_compared_on_three(place, capsys, before, after, failed):
+def test_a_learner_of_many_classes_is_compared_on_three(place, capsys, monkeypatch, before, after, failed):
     """Its twin tells them by whole numbers as labels."""
+    if failed:  # the contracts look at no twin
+        monkeypatch.setattr("omkl.testing.check.CONTRACTS", {})
     twin = "tests/reference/several.py"
     write(place / "mine", MANY | {twin: MANY[twin].replace(before, after)})
     assert main(["check", "mine", "--format", "json"]) == bool(failed)

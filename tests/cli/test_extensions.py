@@ -19,7 +19,8 @@ from omkl.paths import EXTENSIONS, conf_folder
 from omkl.runs.cells import expand
 from omkl.store import provenance
 
-RUN = ["run", "algo=tiny", "data=wdbc", "reps=3", "yardsticks=[]"]
+PARALLEL = ["run", "algo=tiny", "data=wdbc", "reps=3", "yardsticks=[]"]
+RUN = [*PARALLEL, "exec=serial"]
 OURS = Path(omkl.__file__).parent / "algorithms"
 RECORD = (  # the small learner with a record for its state
     TINY.replace("stream, v,", "stream, state: State,")
@@ -232,7 +233,7 @@ def test_pools_and_data_sets_of_omkl_path(place, capsys, monkeypatch):
 
 
 def test_the_commands_that_tune_prints_work_as_they_are(mine, capsys):
-    words = ["algo=tiny", "data=wdbc", "trials=3", "reps=2", "--format", "json"]
+    words = ["algo=tiny", "data=wdbc", "trials=3", "reps=2", "exec=serial", "--format", "json"]
     assert main(["tune", *words, "--with", mine]) == 0
     (row,) = json.loads(capsys.readouterr().out)["tuned"]
     assert shlex.split(row["command"])[-2:] == ["--with", mine]
@@ -272,9 +273,9 @@ def test_the_second_process_compiles_nothing(place):
 
 def test_workers_see_the_folder(mine, monkeypatch):
     monkeypatch.setattr(omkl.runs.runner, "SMALL_WORK", 0.0)
-    assert main([*RUN, "exec=loky", "-j", "2", "--with", mine]) == 0
+    assert main([*PARALLEL, "exec=loky", "-j", "2", "--with", mine]) == 0
     assert {line["provenance"]["backend"] for line in lines()} == {"loky"}
-    assert main([*RUN, "exec=serial", "store=serial", "--with", mine]) == 0
+    assert main([*RUN, "store=serial", "--with", mine]) == 0
     mistakes = [
         sorted((line["rep"], line["mistakes"]) for line in lines(own)) for own in ("results", "serial")
     ]

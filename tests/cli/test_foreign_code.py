@@ -102,5 +102,7 @@ def test_a_model_file_loads_no_code(name, capsys, place):
 def test_the_named_folder_is_loaded_and_the_estimators_follow(place, monkeypatch):
     """The same files do run where the user names them: the tests above would see it."""
     assert "EvilClassifier" not in omkl.sklearn.names()
-    assert main(["run", "algo=evil", "data=wdbc", "reps=1", "yardsticks=[]", "--with", "."]) == 0
+    assert (
+        main(["run", "algo=evil", "data=wdbc", "reps=1", "exec=serial", "yardsticks=[]", "--with", "."]) == 0
+    )
     assert Path("loaded").exists()

@@ -64,7 +64,7 @@ OPTIONS = [
     ("bomkc_bpas", {"budget": 20, "normalise": True, "C": 0.5}),
     ("bomkc_projectron", {"budget": 7}),
     ("bomkc_projectronpp", {"budget": 7}),
-    ("bomkc_nogd", {"budget": 12, "rank": 0.5}),
+    ("bomkc_nogd", {"budget": 12, "rank": 1.0}),
     ("bomkc_nogd", {"budget": 13, "rank": 0.2}),  # 2.6 eigenvalues: 3
     ("bomkc_nogd", {"budget": 12, "rank": 0.2}),  # 2.4: 2
     ("ahpatron", {"budget": 12, "eps": 0.2}),
@@ -116,7 +116,7 @@ OPTIONS = [
     ("okr", {"loss": "squared", "step": "sqrt"}),
     ("okr", {"loss": "squared", "eta": None, "step": "sqrt"}),
     ("okr", {"loss": "squared", "eta": None}),
-    ("omkr", {"loss": "squared", "step": "sqrt", "eta": 1.0, "lam": 0.0}),
+    ("omkr", {"loss": "squared", "step": "sqrt", "eta": 1.0, "lam": 0.001}),
     ("adaraker", {"loss": "squared"}),
     ("adamkl", {"loss": "squared"}),
     ("adaraker", {"loss": "squared", "kept": True, "eta0": 1.0}),
