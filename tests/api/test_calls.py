@@ -133,8 +133,8 @@ def test_large_whole_numbers_are_classes_to_learn_more_of():
 
 
 def test_a_paper_s_table_is_the_command_s(tmp_path, capsys):
-    made = omkl.table("omkc/2", reps=2, data="wdbc", store=tmp_path, **SERIAL)
-    words = ["omkc/2", "reps=2", "data=wdbc", f"store={tmp_path}", "exec=serial", "-q"]
+    made = omkl.table("omkc/4", reps=2, data="wdbc", store=tmp_path, **SERIAL)
+    words = ["omkc/4", "reps=2", "data=wdbc", f"store={tmp_path}", "exec=serial", "-q"]
     assert main(["table", *words]) == 0
     assert str(made) == capsys.readouterr().out
     assert set(made.table["data"]) == {"wdbc"}
