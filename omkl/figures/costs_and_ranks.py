@@ -28,6 +28,7 @@ COSTS = {  # option of conf/paper: column of the table, label of the axis
     "memory": ("memory_mib_mean", "memory of one pass (MiB)"),
 }
 _FAR = 2.0  # a learner is off the panel whose distance to the best is over this many times the median one
+_LOG = 4.0  # costs that differ by no more have a linear axis, which is easier to read
 _FEW = 6  # learners up to which all are in the panel
 
 
@@ -176,11 +177,14 @@ def _cost_panel(axes: "Axes", part: "pd.DataFrame", cost: str, styles: Mapping[s
     axes.set_ylim(*(style.current().ylim or (low, high)))
     if sign < 0:  # the better is below, whatever the measure
         axes.invert_yaxis()
-    axes.set_xscale("log")
     low, high = x[near].min(), x[near].max()
-    spread = max(high / low, 2.0)
-    axes.set_xlim(low / spread**0.08, high * spread**0.08)
-    plain_log(axes.xaxis)
+    if high > _LOG * low:
+        axes.set_xscale("log")
+        axes.set_xlim(low / (high / low) ** 0.08, high * (high / low) ** 0.08)
+        plain_log(axes.xaxis)
+    else:
+        margin = 0.08 * max(high - low, 0.5 * low)
+        axes.set_xlim(low - margin, high + margin)
     axes.set_ylabel(measure.title)
     axes.plot(x[best], error[best], drawstyle="steps-post", color="#777777", linewidth=0.9, zorder=2.5)
     for place, line in enumerate(names):
