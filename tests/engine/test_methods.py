@@ -76,7 +76,6 @@ omkl.run(rep=2)
 FOUND = ['14: error: "Expansion" has no attribute "outptus"', '17: error: Unexpected keyword argument "rep"']
 
 
-@pytest.mark.slow
 def test_mypy_finds_what_is_wrong_in_a_program(tmp_path):
     pytest.importorskip("mypy")
     program = tmp_path / "program.py"
