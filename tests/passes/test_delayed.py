@@ -106,7 +106,7 @@ def test_a_delay_is_part_of_a_cell_and_of_the_table(tmp_path):
 
 
 def test_where_labels_that_come_late_mean_nothing_it_is_said(tmp_path):
-    with pytest.raises(UserError, match="delay=5: the theorems' bounds are for labels that come"):
+    with pytest.raises(UserError, match="delay=5: the theorems assume labels without delay"):
         omkl.bounds("algo=omkc_dd data=wdbc delay=5", store=str(tmp_path))
     with pytest.raises(UserError, match="leave out delay="):
         omkl.fit("arow", "wdbc", delay=5)

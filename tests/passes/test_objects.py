@@ -152,7 +152,7 @@ def test_workers_get_objects_and_more_classes_and_numbers_are_taken():
     assert numbers.table["mse_e3_mean"][0] > 0
     tuned = omkl.tune((X, X[:, 0] > 0), algo=["alma", SGDClassifier()], trials=2, reps=1, progress=False)
     assert "SGDClassifier (scikit-learn)" in str(tuned)  # of which the scaling alone is searched
-    with pytest.warns(UserWarning, match="without the estimators"):
+    with pytest.warns(UserWarning, match="does not contain the estimators"):
         assert "- sklearn" not in tuned.save("best.yaml").read_text()
 
 
