@@ -423,14 +423,14 @@ class Tuning(Shown):
     def _rules(self) -> list[str]:
         """Return how the trials of these data sets raced."""
         rule, races = self.study.rule, [end.race for end in self.ends]
-        cut = any(len(race.rungs) > 1 for race in races)
+        cut = any(len(race.rungs) > race.looks + 1 for race in races)
         words = {"trials": counted(max(end.trials for end in self.ends), "trial")}
         lines = (
             [RULE.format(**{**asdict(rule), **words, "passes": counted(rule.passes, "pass")})] if cut else []
         )
-        if whole := [race for race in races if len(race.rungs) == 1]:
+        if whole := [race for race in races if len(race.rungs) == race.looks + 1]:
             names = "" if not cut else f" on {', '.join(dict.fromkeys(r.held.data[0].name for r in whole))}"
-            passes = max(race.rungs[0].reps for race in whole)
+            passes = max(race.rungs[-1].reps for race in whole)
             trials = f"{words['trials']} of {counted(passes, 'pass')}"
             halves = any(race.held.order == "halves" for race in whole)
             lines.append(f"rule{names}: {trials} of {'one half of the rows' if halves else 'all rounds'}")

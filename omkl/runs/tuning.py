@@ -9,7 +9,8 @@ known from the trials in any order, so these see one half of them, and what is r
 file order there is one order only: trials see the first third of it, and what is reported is the rest.
 
 With a limit of cost, a setting that takes more than so many times the time of `auto` on the same rounds
-neither goes on nor wins.
+neither goes on nor wins. Most of a race's time would go to such settings, so all of them first run on a few
+rows, where those far beyond the limit are left out.
 
 All trials are cells of the store, so a race that was interrupted continues where it was.
 """
@@ -38,6 +39,8 @@ SHARE = 3  # in file order, one in three rounds is for the trials
 SMALL_PASSES = 4  # at least, on few rows
 TRIALS, MORE_TRIALS, MANY = 30, 60, 3  # where trials is null: of two numbers that are searched, of MANY
 REFERENCE = "auto"  # the learner whose cost is the measure, and its kin for numbers
+FIRST_LOOK = 200  # rows on which settings of a limited cost run first
+_FAR = 3.0  # times the limit, which a setting may cost there: few rows show fixed costs, and noise
 _ATTEMPTS = 40  # points drawn for each setting: two may round to one, or break a rule of the learner
 _WORST = math.inf
 
@@ -71,6 +74,10 @@ class Rule:
             return [rounds]
         shares = [-(-rounds // self.eta**left) for left in range(self.rungs - 1, -1, -1)]
         return list(dict.fromkeys(max(share, min(self.least, rounds)) for share in shares))
+
+    def looks(self, rounds: int) -> list[int]:
+        """Return the length of the rung that judges costs alone, if there is a limit and rounds enough."""
+        return [FIRST_LOOK] if self.cost and rounds > FIRST_LOOK else []
 
 
 def rule_keys() -> dict[str, Parameter]:
@@ -110,13 +117,15 @@ class Race:
     """The trials of one learner on one data set.
 
     trials: the settings, first the given one, scaled in all ways    rungs: plans of all trials, one per
-    prefix    lengths: of the prefixes    held: the plan of the given setting on what is reported
-    space: where the trials are from    reference: the learner that costs are compared with, None without
+    prefix    lengths: of the prefixes    looks: how many of the rungs, the first, judge costs alone
+    held: the plan of the given setting on what is reported    space: where the trials are from
+    reference: the learner that costs are compared with, None without
     """
 
     trials: tuple[Setting, ...]
     rungs: tuple[Plan, ...]
     lengths: tuple[int, ...]
+    looks: int
     held: Plan
     rule: Rule
     space: "Space"
@@ -216,7 +225,8 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
         if rule.by:
             judging_on(rule.by, [data.task])
         (start, stop), validation, order = parts(plan, data, rule.small)
-        lengths = tuple(rule.lengths(stop - start))
+        looks, compared = rule.looks(stop - start), rule.lengths(stop - start)
+        lengths = (*looks, *compared)
         reference = reference_on(data.task) if rule.cost else None
         for setting in plan.settings:
             if not setting.fits(data.task, data.name):
@@ -239,7 +249,7 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
                 for at, n in enumerate(lengths)
             )
             reported = replace(plan_of_data, settings=trials[:1], rounds=validation, order=order)
-            every.append(Race(trials, rungs, lengths, reported, rule, space, reference))
+            every.append(Race(trials, rungs, lengths, len(looks), reported, rule, space, reference))
     return every
 
 
@@ -317,24 +327,29 @@ class _State:
     def _going_on(self) -> list[int]:
         """Return the places of the trials that go on to the next rung."""
         race, rung, scores = self.race, len(self.scores), self.scores[-1]
-        able = [place for place in self._affordable() if self._able(place, rung - 1, rung)]
-        count = max(1, len(race.trials) // race.rule.eta**rung)
-        best = sorted(able, key=lambda place: (scores[place].error, place))[:count]
+        given = range(min(len(race.space.given), len(race.trials)))
+        if rung <= race.looks:
+            best = [place for place in self._affordable(_FAR) if scores[place].error != _WORST] or [*given]
+        else:
+            able = [place for place in self._affordable() if self._able(place, rung - 1, rung)]
+            count = max(1, len(race.trials) // race.rule.eta ** (rung - race.looks))
+            best = sorted(able, key=lambda place: (scores[place].error, place))[:count]
         if rung + 1 == len(race.rungs):
-            for place in range(min(len(race.space.given), len(race.trials))):
+            for place in given:
                 seen = max(at for at, of_trial in enumerate(self.scores) if place in of_trial)
                 best += [place] if self._able(place, seen, rung) else []
         return sorted(set(best))
 
-    def _affordable(self) -> list[int]:
-        """Return the places of the trials of the last rung that ran that cost no more than is allowed."""
-        return [place for place, score in self.scores[-1].items() if score.seconds <= self.most]
+    def _affordable(self, times: float = 1.0) -> list[int]:
+        """Return the places of the last rung's trials that cost at most so many times the limit."""
+        return [place for place, score in self.scores[-1].items() if score.seconds <= times * self.most]
 
     def _able(self, place: int, seen: int, rung: int) -> bool:
         """Whether a trial that did so on the rung ``seen`` may run on a later one."""
         score, longest = self.scores[seen][place], self.race.rule.longest or _WORST
         ahead = self.race.lengths[rung] / self.race.lengths[seen]
-        return score.error < _WORST and score.seconds * ahead**2 <= longest  # quadratic at most
+        growth = ahead if seen < self.race.looks else ahead**2  # quadratic at most; few rows show fixed costs
+        return score.error != _WORST and score.seconds * growth <= longest
 
     def end(self) -> Tuned:
         """Return the best trial of the last rung."""

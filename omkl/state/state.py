@@ -156,7 +156,8 @@ def pass_seconds(state: State, setup: Setup, T: int, nnz: int) -> float:
     there = [resource for resource in state.values() if not resource.absent(setup.params)]
     drawn = next((resource.frequencies for resource in there if resource.frequencies), None)
     if drawn:  # no stored examples to compare with
-        return 1e-3 + 3e-8 * T * setup.m * setup.length(drawn)
+        numbers = sum(bytes_needed(state, setup).values()) / 8  # of matrices, which each round updates
+        return 1e-3 + T * (3e-8 * setup.m * setup.length(drawn) + 2e-9 * numbers)
     stored = _most_stored(state, setup, T)
     rounds = 1e-6 * T * setup.m if any(resource.limit for resource in there) else 0.0  # of keeping a budget
     pairs = T * stored - stored**2 / 2

@@ -16,7 +16,7 @@ from omkl.cli import main
 from omkl.config import learner_specs
 from omkl.config import plan as make_plan
 from omkl.errors import Overflow, UserError
-from omkl.runs import runner
+from omkl.runs import runner, tuning
 from omkl.runs.runner import run_plan
 from omkl.runs.tuning import Score, _State, assumed, parts, races, rule_of, run_races, searched_scaling
 from omkl.seeds import tuning_seed
@@ -174,8 +174,10 @@ def test_slow_settings_do_not_go_on(ran, words):
     assert {job.rounds for job in ran} == {(0, 10)}
 
 
-def test_settings_that_cost_more_than_allowed_neither_go_on_nor_win(ran, words, monkeypatch):
+@pytest.mark.parametrize("look", [90, 5], ids=["none", "few rows"])
+def test_settings_that_cost_more_than_allowed_neither_go_on_nor_win(ran, words, monkeypatch, look):
     """The better a setting, the longer its pass: at most 1.5 times the reference's is that of r = 10."""
+    monkeypatch.setattr(tuning, "FIRST_LOOK", look)
     honest = runner.run_cell
 
     def run_cell(job):
@@ -187,12 +189,28 @@ def test_settings_that_cost_more_than_allowed_neither_go_on_nor_win(ran, words, 
     (race,), _ = started([*words, "cost=1.5"])
     (end,), _ = run_races([race], jobs=1, progress=False)
     rungs = {rounds: {job.params["r"] for job in ran if job.spec.name == "arow" and job.rounds == rounds}
-             for rounds in ((0, 10), (0, 30), None)}  # fmt: skip
+             for rounds in ((0, 5), (0, 10), (0, 30), None)}  # fmt: skip
+    seen = rungs[0, 5] or rungs[0, 10]
+    assert (len(seen), max(seen) > 30) == (9, True)
+    assert rungs[0, 10] == {r for r in seen if r <= (30 if look == 5 else math.inf)}  # three times the limit
     assert max(rungs[0, 10]) > 10 >= max(rungs[0, 30])
     assert end.setting.params["r"] == max(r for r in rungs[None]) <= 10
-    assert {job.rounds for job in ran if job.spec.name == "auto"} == {(0, 10), (0, 30), None}
+    lengths = [(0, 5), (0, 10), (0, 30), None][look != 5 :]
+    assert [job.rounds for job in ran if job.spec.name == "auto"][: len(lengths)] == lengths
     dry = Counter(plan.rounds for plan in assumed([race]) if plan.settings[0].learner == "auto")
-    assert dry == {"0:10": 1, "0:30": 1, "0:90": 1}
+    assert dry == {f"0:{stop}": 1 for _, stop in [rounds or (0, 90) for rounds in lengths]}
+
+
+def test_where_all_settings_are_far_beyond_the_limit_the_given_one_runs(ran, words, monkeypatch):
+    monkeypatch.setattr(tuning, "FIRST_LOOK", 5)
+    state = _State(started([*words, "cost=1.5"])[0][0])
+    rungs = []
+    while state.places:
+        rungs.append((state.race.lengths[state.rung], state.places))
+        state.advance({at: Score(-float(at), 5.0) for at in state.places}, 1.0)
+    given = list(range(len(state.race.space.given)))
+    assert rungs == [(5, list(range(9))), (10, given)]
+    assert state.end().place in given
 
 
 def test_a_setting_that_costs_too_much_on_the_last_rung_does_not_win(ran, words):
