@@ -170,10 +170,12 @@ def _rows(work: PaperPlans, cells: "pd.DataFrame", expected: ReportPlan) -> list
     """Return the rows with the run that each belongs to: data sets in the order the runs list them.
 
     In a data set the learners come in the order of the runs, then the yardsticks. A setting that two runs
-    have is one row, of the run with more repetitions; a setting that is a learner of one run is no yardstick.
+    have is one row, of the run with more repetitions, unless they label it differently; a setting that is a
+    learner of one run is no yardstick.
     """
     places, tasks = _places(cells), dict(zip(cells["data"], cells["task"], strict=True))
     row_and_run: dict[tuple, tuple[Row, Run]] = {}
+    of_learners: set[tuple] = set()
     _add_missing(row_and_run, work, expected)
     for is_yardstick, run, plan, ref in _parts(work):
         task = tasks.get(ref.name)
@@ -181,17 +183,21 @@ def _rows(work: PaperPlans, cells: "pd.DataFrame", expected: ReportPlan) -> list
         part = rounds_of(plan.rounds, ref.T, ref.word) if plan.rounds else None
         rounds = ":".join(map(str, part)) if part else ""
         for setting in plan.yardsticks if is_yardstick else plan.settings:
-            key = (ref.name, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
+            place = (ref.name, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
+            key = (*place, None if is_yardstick else run.labels.get(setting.learner))
             stored, asked = row_and_run.get(key), plan.reps_of(expected.specs[setting.learner], ref)
             if stored and (is_yardstick or stored[0].planned >= asked):
+                continue
+            if is_yardstick and place in of_learners:
                 continue
             alien = is_yardstick and task not in expected.tasks(setting.learner)
             if alien or not setting.fits(ref.task, ref.name):
                 continue
             row = Row.of(setting, work.stands_in.get(ref.word, ref.name), plan.order, is_yardstick, task)
-            row.cells = [at for rep, at in sorted(places.get(key, {}).items()) if rep < asked]
+            row.cells = [at for rep, at in sorted(places.get(place, {}).items()) if rep < asked]
             row.planned, row.equal = asked, asked < plan.reps
             if not is_yardstick:
+                of_learners.add(place)
                 _name(row, run, expected)
             row_and_run[key] = (row, run)
     runs = [*(run for run, _ in work.parts), *(run for run, _ in work.missing)]

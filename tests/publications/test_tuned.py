@@ -13,6 +13,7 @@ from omkl.pages.papers import tuning_text
 from omkl.paths import conf_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper, tuned
 from omkl.publications.claims import check_claims
+from omkl.publications.compare import compare_rows
 from omkl.publications.paper_tables import make_table
 from omkl.publications.selection import plans_of, tuned_plans
 from omkl.publications.tuned import older, settings_of, tuned_runs, tuning_rule, tuning_steps, winners_file
@@ -107,6 +108,25 @@ def test_winners_are_used_and_those_of_another_revision_are_not(conf):
     assert "drift (all learners)" in made.table.records[0]["incomplete"]
     file.write_text(yaml.safe_dump({"first": {"wdbc": {"arow": won | {"revision": revision + 1}}}}))
     assert not plans_of(paper, [item], Selection()).plans
+
+
+def test_a_setting_that_two_runs_label_differently_has_two_rows(conf):
+    page = yaml.safe_load(PAGE)
+    page["runs"] |= {
+        "again": page["runs"]["first"] | {"labels": {"arow": "AROW, again"}},
+        "usual": {"words": page["runs"]["first"]["words"] | {"algo": "majority", "yardsticks": ["arow"]}},
+    }
+    page["tables"]["1"]["runs"] = ["first", "again", "usual"]
+    (conf / "paper" / "mine.yaml").write_text(yaml.safe_dump(page))
+    won = {name: {"params": {}, "revision": learner_spec(name).revision} for name in ("arow", "majority")}
+    file = winners_file("mine")
+    file.write_text(yaml.safe_dump({run: {"wdbc": won, "drift": won} for run in ("first", "again")}))
+    paper, item = find_item("tables", "mine/1")
+    work = plans_of(paper, [item], Selection())
+    compared = compare_rows(paper, item, work, work.run(jobs=1, progress=False), "")
+    rows = [row for row in compared.summary.to_dict("records") if row["data"] == "wdbc"]
+    assert [row["label"] for row in rows] == ["AROW, tuned", "Majority class", "AROW, again"]
+    assert len({row["mistake_pct_mean"] for row in rows if row["algo"] == "arow"}) == 1
 
 
 def test_a_run_without_its_folder_is_left_out(conf):
