@@ -32,7 +32,7 @@ _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 
 LARGEST = 2**20  # bytes
 DEEPEST = 30  # levels of nesting
-MOST = 30_000  # keys, values and items, aliases replaced; the winners of a page have half as many
+MOST = 30_000  # keys, values and items, aliases replaced; the winners of a page have two thirds of it
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}  # whatever their case
 _TAGS = {type(None): "null", bool: "bool", int: "int", float: "float"}
 

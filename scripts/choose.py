@@ -14,56 +14,56 @@ from omkl.publications.paper import enumerated
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, TABLES = ROOT / "docs" / "choose.md", ROOT / "results" / "today"
+TESTED = {
+    "few rows": "small",
+    "thousands of rows": "classification",
+    "ten classes": "many",
+    "numbers": "regression",
+}
+IN_TIME = ["time", "streams"]  # one order each, so without a test
 AUTO = ["auto", "auto_regression"]
 LINEAR = ["arow", "ridge"]
-SHOWN = 6  # data sets on which Auto is furthest behind
-CONSTANT = ["majority", "running_mean"]  # which keep next to nothing beside the rows
-OF_PROBLEM = {  # the tables of a row of table-take
-    "two classes": ["classification"],
-    "two classes in time order": ["time"],
-    "ten classes": ["many"],
-    "numbers": ["regression", "streams"],
-}
+SHOWN = 5  # data sets on which Auto is furthest behind
 NEAR = 1.05  # times the best error
 FAMILIES = ("om2", "omk", "bomkc_", "norma", "raker", "adaraker", "adamkl")  # of the five papers
 
 TEXT = """\
 # Which learner to take
 
-Each learner at its best: tuned by one rule, the scaling of features included, and compared on the same
-permutations ([every learner at its best](../results/today.md)).
+Each learner at its best: tuned by one rule, its size and the scaling of features included, at no more than
+1.5 times the cost of `auto`, and compared on the same permutations
+([every learner at its best](../results/today.md)).
 
 {take}
 
-*Not decided*: two learners have the same rank, or the data sets are fewer than five. *Best on* counts
-the data sets where it is best, or not significantly worse. *MiB* is its memory without the rows of the data
-(that of a pass less that of a constant answer's pass), *seconds* its time for 1000 rows; both are medians.
+*Not decided*: two learners have the same rank, or there are fewer than five data sets. *Best on* counts
+the data sets where it is best, or not significantly worse. *Error* is over that of the best learner of
+each data set (mean), *µs* the time for a row, *MiB* the memory of the learner (medians).
 
 ## With nothing to set
 
-Start with `auto` for classes and `auto_regression` for numbers. On {good} of {sets} data sets no tuned
-learner is significantly better, those of other packages included. On {near} their error is within
-{percent} % of the best. They are furthest behind on:
+Start with `auto` for classes and `auto_regression` for numbers. No tuned learner is significantly better on
+{good}.
+In time order there is one order and no test; there they have the lowest error on {lowest}. They are furthest
+behind on:
 
 {behind}
 
-These tables are of `auto` before it was a stack, and of rivals whose size was not searched.
-[Its own page](../results/auto.md) has the stack of now beside tuned rivals, on data that had no part in it.
+[Their own page](../results/auto.md) has data that had no part in their making.
 
 ## What matters more than the learner
 
-* **A linear learner first.** The error of `arow` or `ridge` is within {percent} % of the best on
-  {linear}. There, kernels are hardly worth their cost.
-* **Scaling.** `omkl tune` searches it. It chose `scale=online` for most learners on {scaled}.
-* **When labels arrive.** In time order, much of what a learner seems to know is the last label. On elec2
-  repeating it is wrong in {last} % of the rounds, and `{now}` in {now_pct} %. With labels in
-  [batches of 100](data.md) (`delay=100`) repeating it is wrong in {last_late} %, `auto` in {auto_late} %, and
-  the best tuned learner in {late_pct} % (`{late}`); on weather `auto` in {auto_weather} % and the best in
-  {weather_pct} % (`{weather}`).
+* **A linear learner first.** The error of `arow` or `ridge` is within {percent} % of the best on {linear}.
+* **Trees, where all rows fit in memory.** Of thousands of rows and in time order, the best batch estimator of
+  scikit-learn, fitted again whenever the rows have grown by a quarter, makes fewer mistakes than `auto` on
+  {batch}. `auto_trees` (`--with docs/examples/batch`) stacks `auto` and extra-trees: fewer on {trees}.
+* **Scaling.** `omkl tune` searches it. Most learners chose `scale=online` on {scaled}.
+* **When labels arrive.** On elec2, repeating the last label is wrong in {last} % of the rounds, `{now}` in
+  {now_pct} %. With labels in [batches of 100](data.md) (`delay=100`), repeating is wrong in {last_late} %,
+  `auto` in {auto_late} %, and the best tuned learner in {late_pct} % (`{late}`).
 * **Few positives.** Mistakes then say little: look at `by=auc`. By it, the best are {few}.
 * **Novelty.** `norma_novelty` is for data without labels.
-* **Memory.** Budgets and random features bound it (`omkl list groups` has `bounded`);
-  [the page](../results/today.md) draws error against memory.
+* **Memory.** Budgets and random features bound it (`omkl list groups` has `bounded`).
 
 ## The papers' learners
 
@@ -73,9 +73,12 @@ worse on {papers}.
 
 
 def read(name: str) -> pd.DataFrame:
-    """Return the rows of a table of results/today that have run."""
-    table = pd.read_csv(TABLES / f"table-{name}.csv")
-    return table[table["reps"] > 0].reset_index(drop=True)
+    """Return the rows of a table of results/today that have run, with their error and whether it is good."""
+    rows = pd.read_csv(TABLES / f"table-{name}.csv")
+    rows = rows[rows["reps"] > 0].reset_index(drop=True)
+    error = rows["mse_e3_mean"].where(rows["task"] == "regression", rows["mistake_pct_mean"])
+    good = rows["best"].astype(bool) | rows["marked"].astype(bool)
+    return rows.assign(table=name, error=error, good=good)
 
 
 def markdown(rows: list[dict[str, str]]) -> str:
@@ -92,52 +95,30 @@ def code(names: Iterable[str]) -> str:
 def page() -> str:
     """Return the text of docs/choose.md."""
     names = {spec.label: spec.name for spec in learner_specs().values()}
-    tables = ("classification", "time", "many", "regression", "streams")
-    both = pd.concat([read(name).assign(table=name) for name in tables], ignore_index=True)
-    both["error"] = both["mse_e3_mean"].where(both["task"] == "regression", both["mistake_pct_mean"])
-    both["good"] = both["best"].astype(bool) | both["marked"].astype(bool)
-    sets = list(dict.fromkeys(both["data"]))
-    best = both.loc[both.groupby("data", sort=False)["error"].idxmin()].set_index("data")
-    auto = both[both["algo"].isin(AUTO)].set_index("data")
-    ratio = (auto["error"] / best["error"]).reindex(sets)
-    behind = ratio[~auto["good"].reindex(sets)].sort_values(ascending=False).index[:SHOWN]
-
-    linear = both[both["algo"].isin(LINEAR)].groupby("data")["error"].min() / best["error"]
-    online = both["params"].str.contains("'scale': 'online'").groupby(both["data"]).mean()
-    scaled = [name for name in sets if online[name] > 0.5]
-
-    def least(
-        name: str, data: str, measure: str = "mistake_pct_mean", sign: int = 1, without: Iterable[str] = ()
-    ) -> tuple[str, float]:
-        own = read(name)
-        own = own[(own["data"] == data) & ~own["algo"].isin(list(without))]
-        first = own.loc[(sign * own[measure]).idxmin()]
-        return str(first["algo"]), float(first[measure])
-
-    def untuned(data: str) -> str:
-        own = read("delay_100")
-        [value] = own.loc[(own["data"] == data) & (own["algo"] == "auto"), "mistake_pct_mean"]
-        return f"{value:.1f}"
-
-    def last(name: str) -> str:
-        own = read(name)
-        [value] = own.loc[(own["data"] == "elec2") & (own["algo"] == "last_label"), "mistake_pct_mean"]
-        return f"{value:.1f}"
-
-    now, late = least("time", "elec2"), least("delay_100", "elec2", without=AUTO)
-    weather = least("delay_100", "weather", without=AUTO)
-    few = [(data, *least("few", data, "auc_mean", -1)) for data in dict.fromkeys(read("few")["data"])]
-    of_papers = both[both["algo"].str.startswith(FAMILIES) & both["good"] & ~both["is_yardstick"]]
-    won = [
-        f"{data} ({code(dict.fromkeys(own['algo']))})" for data, own in of_papers.groupby("data", sort=False)
-    ]
-    taken = pd.read_csv(TABLES / "table-take.csv").to_dict("records")
+    every = pd.concat(map(read, [*TESTED.values(), *IN_TIME]), ignore_index=True)
+    sets = list(dict.fromkeys(every["data"]))
+    best = every.loc[every.groupby("data", sort=False)["error"].idxmin()].set_index("data")
+    auto = every[every["algo"].isin(AUTO)].set_index("data")
+    of_data = auto["table"]
+    ratio = auto["error"] / best["error"]
+    in_time = auto[of_data.isin(IN_TIME)]
+    linear = every[every["algo"].isin(LINEAR)].groupby("data")["error"].min() / best["error"]
+    online = every["params"].str.contains("'scale': 'online'").groupby(every["data"]).mean()
+    of_papers = every[every["algo"].str.startswith(FAMILIES) & every["good"] & ~every["is_yardstick"]]
+    batch, trees = _batch()
+    few = [(*_least("few", data, "auc_mean", -1), data) for data in dict.fromkeys(read("few")["data"])]
+    now, late = _least("time", "elec2"), _least("delay_100", "elec2", without=AUTO)
     return TEXT.format(
-        take=markdown([_taken(row, names, both) for row in taken]),
-        good=int(auto["good"].sum()),
-        sets=len(sets),
-        near=int((ratio <= NEAR).sum()),
-        percent=round(100 * (NEAR - 1)),
+        take=markdown(
+            [_taken(row, names) for row in pd.read_csv(TABLES / "table-take.csv").to_dict("records")]
+        ),
+        good=enumerated(
+            [
+                _share(auto.loc[of_data == name, "good"], f"data sets of {kind}")
+                for kind, name in TESTED.items()
+            ]
+        ),
+        lowest=_share(in_time["error"] <= best["error"].reindex(in_time.index), "data sets"),
         behind=markdown(
             [
                 {
@@ -145,53 +126,73 @@ def page() -> str:
                     "auto": f"{auto['error'][data]:.2f}",
                     "best": f"{best['error'][data]:.2f} `{best['algo'][data]}`",
                 }
-                for data in behind
+                for data in ratio.sort_values(ascending=False).index[:SHOWN]
             ]
         ),
-        linear=f"{int((linear <= NEAR).sum())} of {len(sets)} data sets"
-        + _named([name for name in sets if linear[name] <= NEAR]),
-        scaled=enumerated(scaled),
-        last=last("time"),
-        last_late=last("delay_100"),
+        percent=round(100 * (NEAR - 1)),
+        linear=_counted([name for name in sets if linear[name] <= NEAR], len(sets)),
+        batch=batch,
+        trees=trees,
+        scaled=f"{int((online > 0.5).sum())} of {len(sets)} data sets",
+        last=_of("time", "last_label"),
+        last_late=_of("delay_100", "last_label"),
+        auto_late=_of("delay_100", "auto"),
         now=now[0],
         now_pct=f"{now[1]:.1f}",
-        auto_late=untuned("elec2"),
-        auto_weather=untuned("weather"),
-        weather=weather[0],
-        weather_pct=f"{weather[1]:.1f}",
         late=late[0],
         late_pct=f"{late[1]:.1f}",
-        few=enumerated([f"`{algo}` on {data} ({auc:.2f})" for data, algo, auc in few]),
-        papers=f"{len(won)} of {len(sets)} data sets" + (f": {enumerated(won)}" if won else ""),
+        few=enumerated([f"`{algo}` on {data} ({auc:.2f})" for algo, auc, data in few]),
+        papers=_counted(list(dict.fromkeys(of_papers["data"])), len(sets)),
     )
 
 
-def _named(found: list[str]) -> str:
-    return f" ({enumerated(found)})" if found else ""
+def _share(of: pd.Series, what: str) -> str:
+    return (
+        f"{int(of.sum())} of {len(of)} {what}"
+        if len(of) > 1
+        else f"{int(of.sum())} of 1 {what.replace('sets', 'set')}"
+    )
 
 
-def _taken(row: dict[str, str], names: dict[str, str], rows: pd.DataFrame) -> dict[str, str]:
-    """Return a row of the table's first answers, learners as one types them; rows: of all tables."""
+def _counted(found: list[str], among: int) -> str:
+    return f"{len(found)} of {among} data sets" + (f" ({enumerated(found)})" if found else "")
+
+
+def _batch() -> tuple[str, str]:
+    """Return on how many data sets the best batch estimator is better than `auto`, and `auto_trees` is."""
+    rows = pd.concat([pd.read_csv(TABLES / f"table-{name}.csv") for name in ("batch", "batch_time")])
+    means = rows.set_index("algo").drop(columns=["learner", "rank", "sets"]).groupby("algo").min()
+    others = means.drop(index=["auto", "auto_trees"]).min()
+    return tuple(_share(one < means.loc["auto"], "data sets") for one in (others, means.loc["auto_trees"]))
+
+
+def _least(
+    name: str, data: str, measure: str = "mistake_pct_mean", sign: int = 1, without: Iterable[str] = ()
+) -> tuple[str, float]:
+    """Return the learner with the least (sign -1: the largest) measure in a table on a data set, and that."""
+    rows = read(name)
+    rows = rows[(rows["data"] == data) & ~rows["algo"].isin(list(without))]
+    first = rows.loc[(sign * rows[measure]).idxmin()]
+    return str(first["algo"]), float(first[measure])
+
+
+def _of(name: str, algo: str, data: str = "elec2") -> str:
+    """Return the mistakes (%) of a learner in a table on a data set."""
+    rows = read(name)
+    [value] = rows.loc[(rows["data"] == data) & (rows["algo"] == algo), "mistake_pct_mean"]
+    return f"{value:.1f}"
+
+
+def _taken(row: dict[str, str], names: dict[str, str]) -> dict[str, str]:
+    """Return a row of the table's first answers, learners as one types them."""
     then = re.findall(r"(.+?) [\d.]+(?:, |$)", row["then"])
-    take = f"`{names[row['take']]}`" if row["take"] in names else "*not decided*"
     return {
         "problem": row["problem"],
         "data": row["data"],
-        "take": take,
-        "best on": row["best on"],
-        **_costs(rows[rows["table"].isin(OF_PROBLEM[row["problem"]])], names.get(row["take"], "")),
+        "take": f"`{names[row['take']]}`" if row["take"] in names else "*not decided*",
+        **{name: row[name] for name in ("best on", "error", "µs", "MiB")},
         "then": ", ".join(f"`{names[label]}`" if label in names else label for label in then),
     }
-
-
-def _costs(rows: pd.DataFrame, algo: str) -> dict[str, str]:
-    """Return the median memory and time of a learner over the data sets of these rows; a dash for none."""
-    own = rows[rows["algo"] == algo].set_index("data")
-    if own.empty:
-        return {"MiB": "–", "seconds": "–"}
-    constant = rows[rows["algo"].isin(CONSTANT)].set_index("data")
-    memory = (own["memory_mib_mean"] - constant["memory_mib_mean"].reindex(own.index)).median()
-    return {"MiB": f"{memory:.1f}", "seconds": f"{(1000 * own['seconds_mean'] / own['T']).median():.2f}"}
 
 
 if __name__ == "__main__":
