@@ -61,12 +61,13 @@ Answer = tuple[str, str]
 def less(rows: ClaimRows, options: Options) -> Answer:
     """``left`` is better in ``measure`` than ``right``; of several, each left than each right.
 
-    Better is less of it, but more of a measure such as auc. ``order``: labels in place of left and right, of
-    which each is better than the next; ``counts`` as of within. With ``significant`` no difference is a no.
+    right: ``others`` for all other rows. Better is less of it, but more of a measure such as auc. ``order``:
+    labels in place of left and right, of which each is better than the next; ``counts`` as of within. With
+    ``significant`` no difference is a no.
     """
     measure = rows.measure(options["measure"])
     order = options.get("order")
-    sides = [] if order else [as_list(options[side]) for side in ("left", "right")]
+    sides = [] if order else [_labels(rows, options, side) for side in ("left", "right")]
     both = itertools.pairwise(order) if order else itertools.product(*sides)
     pairs = [rows.pair(left, right, measure) for left, right in both]
     answers = [pair.answer for pair in pairs]
