@@ -27,7 +27,7 @@ from omkl.publications.selection import tuned_plans
 from omkl.publications.tuned import fixed_in, split_tuned, tuned_runs
 from omkl.reports.statistics import ALPHA, LEAST_COMMON, holm, paired_t
 from omkl.runs.runner import run_plans
-from omkl.runs.tuning import axes
+from omkl.runs.search import axes
 
 if TYPE_CHECKING:
     from omkl.data import DataRef

@@ -23,14 +23,18 @@ from omkl.reports.results_table import digits_of, spread
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Column, Spread
 from omkl.runs.runner import run_plans
-from omkl.runs.tuning import Race, Rule, Tuned, assumed, axes, races, rule_keys, rule_of, run_races
+from omkl.runs.search import axes
+from omkl.runs.tuning import Race, Rule, Tuned, assumed, races, rule_keys, rule_of, run_races
 from omkl.tasks import MEASURES, TASK_ERROR, judging
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _APART = ("algo", "data", "settings", "rounds", "store", "exec")  # keys that a settings file has no words of
-RULE = "rule: {trials}; one in {eta} goes on to a prefix {eta} times as long, {rungs} in all; {passes} decide"
+RULE = (
+    "rule: {trials}; one in {eta} goes on to a prefix {eta} times as long, {rungs} in all; "
+    "{passes} of one in {most} decide"
+)
 
 
 @dataclass(frozen=True)
@@ -90,9 +94,7 @@ class Study:
             name = races_of_set[0].held.data[0].name
             best = [self._best(end, name) for end in race_ends]
             plans = [self._held(races_of_set, best)]
-            plans += [
-                replace(plans[0], settings=tuple(race.trials[0] for race in races_of_set), yardsticks=())
-            ]
+            plans += [replace(plans[0], settings=tuple(race.first for race in races_of_set), yardsticks=())]
             outcome = run_plans(plans, **how)
             broken += [*lines, *outcome.failed]
             ends += race_ends
@@ -156,7 +158,7 @@ class Tuning(Shown):
 
     @cached_property
     def settings(self) -> list[ChosenLearner]:
-        return [self._choice(end) for end in self.ends if end.place is not None]
+        return [self._choice(end) for end in self.ends if end.found]
 
     @cached_property
     def table(self) -> "pd.DataFrame":
@@ -185,7 +187,7 @@ class Tuning(Shown):
         race_ends = []
         for part, ends in by_part.items():
             data = list({end.data.word: end.data for end in ends}.values())
-            chosen = [self._choice(end) for end in ends if end.place is not None]
+            chosen = [self._choice(end) for end in ends if end.found]
             values = {**self._words(("store", "exec")), **dict(part), **changes}
             how = {key: values.pop(key) for key in ("jobs", "fresh", "progress") if key in values}
             call = Call.of("", data, algo=chosen, **values)
@@ -239,7 +241,7 @@ class Tuning(Shown):
     @staticmethod
     def _scaling(end: Tuned) -> dict[str, Any]:
         """Return how the best setting scales its streams otherwise than the first, as words."""
-        best, first = end.setting.scaling, end.race.trials[0].scaling
+        best, first = end.setting.scaling, end.race.first.scaling
         return {name: best.get(name, "none") for name in SCALES if best.get(name) != first.get(name)}
 
     def _choice(self, end: Tuned) -> ChosenLearner:
@@ -260,7 +262,7 @@ class Tuning(Shown):
 
     def _row(self, end: Tuned) -> dict[str, Any]:
         setting, spec = end.setting, learner_spec(end.setting.learner)
-        summary = self._found(end, 0, setting) or self._found(end, 1, end.race.trials[0])
+        summary = self._found(end, 0, setting) or self._found(end, 1, end.race.first)
         measure = MEASURES[summary["measure"]] if summary else TASK_ERROR[end.task]
         row = {
             "data": end.data.word,
@@ -272,7 +274,7 @@ class Tuning(Shown):
             "params": setting.stored,
             "settings": params_text(spec.unusual(setting.params, end.task) | self._scaling(end)),
         }
-        for name, at, chosen in (("default", 1, end.race.trials[0]), ("tuned", 0, setting)):
+        for name, at, chosen in (("default", 1, end.race.first), ("tuned", 0, setting)):
             found = self._found(end, at, chosen)
             for part in ("mean", "std"):
                 value = found.get(f"{measure.name}_{part}")
@@ -313,7 +315,7 @@ class Tuning(Shown):
         unusual = learner_spec(setting.learner).unusual(setting.params, end.task)
         words += [word_text(f"algo.{name}", value) for name, value in unusual.items()]
         words += [word_text(name, word) for name, word in self._scaling(end).items()]
-        if setting.pool and setting.pool != end.race.trials[0].pool:
+        if setting.pool and setting.pool != end.race.first.pool:
             words.append(f"pool={setting.pool['name']}")
         part = self._part(end)
         dropped = ("algo", "data", "rounds", "settings", *part, *(() if setting.pool else ("pool",)))
@@ -411,7 +413,7 @@ class Tuning(Shown):
 
     def _without_value(self) -> str:
         """Return a sentence about the learners of which no trial could be judged, "" where there are none."""
-        names = {f"{row['label']} on {row['data']}": end for end, row in self._pairs() if end.place is None}
+        names = {f"{row['label']} on {row['data']}": end for end, row in self._pairs() if not end.found}
         if not names:
             return ""
         measure = judging(self.study.rule.by).word if self.study.rule.by else "error"
@@ -423,12 +425,18 @@ class Tuning(Shown):
     def _rules(self) -> list[str]:
         """Return how the trials of these data sets raced."""
         rule, races = self.study.rule, [end.race for end in self.ends]
-        cut = any(len(race.rungs) > race.looks + 1 for race in races)
+        cut = any(race.whole > race.looks for race in races)
         words = {"trials": counted(max(end.trials for end in self.ends), "trial")}
         lines = (
-            [RULE.format(**{**asdict(rule), **words, "passes": counted(rule.passes, "pass")})] if cut else []
+            [
+                RULE.format(
+                    **{**asdict(rule), **words, "passes": counted(rule.passes, "pass"), "most": rule.eta**2}
+                )
+            ]
+            if cut
+            else []
         )
-        if whole := [race for race in races if len(race.rungs) == race.looks + 1]:
+        if whole := [race for race in races if race.whole == race.looks]:
             names = "" if not cut else f" on {', '.join(dict.fromkeys(r.held.data[0].name for r in whole))}"
             passes = max(race.rungs[-1].reps for race in whole)
             trials = f"{words['trials']} of {counted(passes, 'pass')}"

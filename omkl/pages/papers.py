@@ -240,16 +240,17 @@ class _Parts:
 
 RULE = (
     "Each learner has {trials} on each data set: its default, with and without scaling, and settings from"
-    " the ranges in its file in conf/algo (`search`), budgets and numbers of random features among them; "
-    "widths of kernels are multiples of the median distance of the rows so far; a learner with a pool "
-    "chooses among its usual one and {pools}. Whether features are scaled online is searched with the "
-    "rest, for numbers the targets too.",
-    "The trials race on {rungs} prefixes of the stream, each {eta} times as long as the one before, none "
-    "shorter than {least} examples, the last the whole stream: one trial in {eta} goes on, and the default "
-    "runs on the last, too.{cost}{longest} On streams of at most {small} examples all trials run on one half "
-    "of the rows, and the tables are about the other half.",
-    "A trial is judged by its mean error over {permutations} that no table shows, four on such streams. In "
-    "time order the trials see the first third of the stream, and the tables are about the rest.",
+    " the ranges in its file in conf/algo (`search`), budgets and numbers of random features among them. "
+    "Half of them are drawn from all of the ranges, the others near the best so far. Widths of kernels are "
+    "multiples of the median distance of the rows so far; a learner with a pool chooses among its usual one "
+    "and {pools}. Whether features are scaled online is searched with the rest, for numbers the targets too.",
+    "The first half races on {rungs} prefixes of the stream, each {eta} times as long as the one before, "
+    "none shorter than {least} examples, the last the whole stream: one trial in {eta} goes on. The others "
+    "run on the whole stream.{cost}{longest} On streams of at most {small} examples all trials run on one "
+    "half of the rows, and the tables are about the other half.",
+    "The default and one trial in {most} are judged by their mean error over {permutations} that no table "
+    "shows; on such streams all trials are, over four. In time order the trials see the first third of the "
+    "stream, and the tables are about the rest.",
 )
 COST = " A setting that costs more than {cost:g} times as much as `auto` on the same rows does not go on."
 LONGEST = " A setting whose pass would take more than {longest:g} s does not go on."
@@ -341,6 +342,7 @@ def _points(rule: Mapping[str, Any]) -> list[str]:
         **rule,
         "trials": counted(rule["trials"] or TRIALS, "trial") + more,
         "pools": enumerated(list(rule["pools"])),
+        "most": rule["eta"] ** 2,
         "permutations": "one permutation" if passes == 1 else f"{passes} permutations",
         "longest": "" if longest is None else LONGEST.format(longest=longest),
         "cost": "" if cost is None else COST.format(cost=cost),

@@ -23,7 +23,7 @@ from omkl.config.words import SCALES
 from omkl.errors import UserError, counted, suggest
 from omkl.files import write_text
 from omkl.publications.paper import Paper, Run
-from omkl.runs.tuning import axes, searched_scaling
+from omkl.runs.search import axes, searched_scaling
 from omkl.schema import as_dataclass
 
 if TYPE_CHECKING:
@@ -254,11 +254,11 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
     choices = content.setdefault(step.run.name, {})
     learners = dict(choices.get(step.data.name, {}))
     for end in ends:
-        first, best = end.race.trials[0].params, end.setting.params
-        pool, usual = (setting.pool and setting.pool["name"] for setting in (end.setting, end.race.trials[0]))
+        first, best = end.race.first.params, end.setting.params
+        pool, usual = (setting.pool and setting.pool["name"] for setting in (end.setting, end.race.first))
         spec, task = learner_spec(end.setting.learner), step.data.task
         scaling = {name: end.setting.scaling.get(name, "none") for name in SCALES}
-        usual_scaling = {name: end.race.trials[0].scaling.get(name, "none") for name in SCALES}
+        usual_scaling = {name: end.race.first.scaling.get(name, "none") for name in SCALES}
         other = {name: word for name, word in scaling.items() if word != usual_scaling[name]}
         learners[end.setting.learner] = (
             {
@@ -278,6 +278,6 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
 def _reps(end: "Tuned", cuts: Cuts) -> int:
     """Return how many passes of the winner are reported: no more than its seconds allow, if it was tuned."""
     most, seconds = end.race.held.reps, cuts.seconds
-    if seconds is None or end.pass_seconds <= 0 or len(end.race.trials) == 1:
+    if seconds is None or end.pass_seconds <= 0 or end.trials == 1:
         return most
     return min(most, max(cuts.fewest, int(seconds / end.pass_seconds)))

@@ -1,12 +1,14 @@
 """Good hyperparameters for each learner on each data set, under one rule that is the same for all.
 
-The settings of a learner (its trials) race on growing prefixes of the stream, the rungs. All of them run on
-the first. The best one in ``eta`` of them goes on to the next, which is ``eta`` times as long. The last is
-the whole stream. The given setting, scaled in all ways, runs on the last rung, too. Whether features and
-targets are scaled online is searched with the rest. Trials are judged by their mean error over permutations
-of another base seed, which no table reports: one on the prefixes, several on the last rung. Few rows would be
-known from the trials in any order, so these see one half of them, and what is reported is the other half. In
-file order there is one order only: trials see the first third of it, and what is reported is the rest.
+The settings of a learner (its trials) race on growing prefixes of the stream, the rungs. Half of them are
+drawn from all of the ranges, and run on the first. One in ``eta`` goes on to the next, which is ``eta`` times
+as long, up to the whole stream. There the other half joins, a third at a time, drawn near the best so far:
+what is best on a prefix, of size above all, need not be best on the stream. One in ``eta`` times ``eta`` of
+all then runs on more permutations, with the given setting, scaled in all ways. Whether features and targets
+are scaled online is searched with the rest. Trials are judged by their mean error over permutations of
+another base seed, which no table reports. Few rows would be known from the trials in any order, so these see
+one half of them, and what is reported is the other half. In file order there is one order only: trials see
+the first third of it, and what is reported is the rest.
 
 With a limit of cost, a setting that takes more than so many times the time of `auto` on the same rounds
 neither goes on nor wins. Most of a race's time would go to such settings, so all of them first run on a few
@@ -15,23 +17,22 @@ rows, where those far beyond the limit are left out.
 All trials are cells of the store, so a race that was interrupted continues where it was.
 """
 
-import contextlib
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from omkl import conf, seeds
 from omkl.config import Plan, Setting, learner_spec
-from omkl.config.kernel_kinds import check_kernel, kernel_pools, needs_stored_rows
-from omkl.config.learners import LearnerSpec, kin_of
-from omkl.config.parameters import SCALING, Form, Parameter, parameters, with_part, word_text
+from omkl.config.learners import kin_of
+from omkl.config.parameters import Parameter, parameters, word_text
 from omkl.config.words import parse_words
 from omkl.data import DataRef
 from omkl.data.orders import rounds_of
 from omkl.errors import Overflow, UserError, counted
 from omkl.runs.cells import expand
 from omkl.runs.runner import Outcome, run_plans
+from omkl.runs.search import Space, Trial, draw, draw_near, space_of
 from omkl.store.fields import CellMeasures, with_extra
 from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_on
 
@@ -41,7 +42,8 @@ TRIALS, MORE_TRIALS, MANY = 30, 60, 3  # where trials is null: of two numbers th
 REFERENCE = "auto"  # the learner whose cost is the measure, and its kin for numbers
 FIRST_LOOK = 200  # rows on which settings of a limited cost run first
 _FAR = 3.0  # times the limit, which a setting may cost there: few rows show fixed costs, and noise
-_ATTEMPTS = 40  # points drawn for each setting: two may round to one, or break a rule of the learner
+TIMES = 3  # so often trials are drawn near the best
+PARENTS = 3  # near how many of them
 _WORST = math.inf
 
 
@@ -63,6 +65,11 @@ class Rule:
     def trials_of(self, dimensions: int) -> int:
         """Return how many trials there are where so many numbers are searched."""
         return self.trials or (MORE_TRIALS if dimensions >= MANY else TRIALS)
+
+    def drawn_first(self, space: Space) -> int:
+        """Return how many of them are drawn before any ran: the given setting in all scalings, and more."""
+        count = self.trials_of(space.dimensions)
+        return min(count, max(-(-count // 2), len(space.given) + 1))
 
     def passes_on(self, rounds: int) -> int:
         """Return on how many permutations the last rung judges, of a stream of this many rounds."""
@@ -116,19 +123,22 @@ def rule_of(words: list[str]) -> tuple[Rule, list[str]]:
 class Race:
     """The trials of one learner on one data set.
 
-    trials: the settings, first the given one, scaled in all ways    rungs: plans of all trials, one per
-    prefix    lengths: of the prefixes    looks: how many of the rungs, the first, judge costs alone
-    held: the plan of the given setting on what is reported    space: where the trials are from
-    reference: the learner that costs are compared with, None without
+    trials: those that run first, of which the given setting, scaled in all ways, is the first    seed: of
+    the others    rungs: plans without settings    lengths: of their prefixes    looks: how many of the rungs,
+    the first, judge costs alone    whole: the first rung on the whole stream    held: the plan of the given
+    setting on what is reported    space: where the trials are from    reference: the learner that costs are
+    compared with, None without
     """
 
-    trials: tuple[Setting, ...]
+    trials: tuple[Trial, ...]
+    seed: int
     rungs: tuple[Plan, ...]
     lengths: tuple[int, ...]
     looks: int
+    whole: int
     held: Plan
     rule: Rule
-    space: "Space"
+    space: Space
     reference: Setting | None = None
 
     @property
@@ -137,9 +147,10 @@ class Race:
         task = self.held.data[0].task
         return judging_on(self.rule.by, [task]) if self.rule.by else {**TASK_ERROR, **OF_PAPERS}[task]
 
-    def plan(self, rung: int, places: Collection[int]) -> Plan:
-        """Return the plan of some trials, by place, on a rung."""
-        return replace(self.rungs[rung], settings=tuple(self.trials[place] for place in sorted(places)))
+    @property
+    def first(self) -> Setting:
+        """The given setting."""
+        return self.space.first
 
     def references(self, rung: int) -> list[Plan]:
         """Return the plan of the reference on a rung, none without one."""
@@ -150,18 +161,24 @@ class Race:
 class Tuned:
     """The end of a race.
 
-    place: of the best trial, None where every one failed    error: its mean on the last rung that ran
-    rung: that rung, from 0    pass_seconds: of its pass there    failed: how many trials failed
-    seconds: of the learner in all passes of the race
+    setting: the best one, the given one where every trial failed    error: its mean on the last rung that
+    ran, infinite where every trial failed    rung: that rung, from 0    pass_seconds: of its pass there
+    trials, failed: how many raced, and failed    seconds: of the learner in all passes of the race
     """
 
     race: Race
-    place: int | None
+    setting: Setting
     error: float
     rung: int
     pass_seconds: float
+    trials: int
     failed: int
     seconds: float
+
+    @property
+    def found(self) -> bool:
+        """Whether any trial did not fail."""
+        return self.error < _WORST
 
     @property
     def data(self) -> DataRef:
@@ -172,16 +189,6 @@ class Tuned:
     def task(self) -> str:
         """The task of the data."""
         return self.data.task
-
-    @property
-    def trials(self) -> int:
-        """How many settings raced."""
-        return len(self.race.trials)
-
-    @property
-    def setting(self) -> Setting:
-        """The best setting, the given one where every trial failed."""
-        return self.race.trials[self.place or 0]
 
     def held(self, *settings: Setting, **changes: Any) -> Plan:
         """Return the plan of these settings (default: the best) on what is reported, with these changes."""
@@ -226,30 +233,39 @@ def races(plan: Plan, rule: Rule, fixed: Collection[str] = ()) -> list[Race]:
             judging_on(rule.by, [data.task])
         (start, stop), validation, order = parts(plan, data, rule.small)
         looks, compared = rule.looks(stop - start), rule.lengths(stop - start)
-        lengths = (*looks, *compared)
+        whole = len(looks) + len(compared) - 1
         reference = reference_on(data.task) if rule.cost else None
         for setting in plan.settings:
             if not setting.fits(data.task, data.name):
                 continue
             learner_spec(setting.learner).check_data(setting.params, data.task, data.word)
             given = replace(setting, params=for_task(setting.params, data.task))
-            space = space_of(given, data.task, data.T, fixed, rule)
-            trials = draw(space, rule, plan.seed)
+            space = space_of(given, data.task, data.T, fixed, rule.pools)
+            trials = draw(space, rule.drawn_first(space), plan.seed)
             spec = given.spec
             alike = plan.order == "file" and plan.reps_of(spec, data) == 1 and not spec.stochastic
             plan_of_data = replace(plan, data=(data,), yardsticks=(), swept=())
             seed, order_of_trials = seeds.tuning_seed(plan.seed), "permuted" if order == "authors" else order
-            base = replace(plan_of_data, settings=trials, seed=seed, order=order_of_trials)
-            rungs = tuple(
-                replace(
-                    base,
-                    rounds=f"{start}:{start + n}",
-                    reps=1 if alike or at + 1 < len(lengths) else rule.passes_on(stop - start),
+            base = replace(plan_of_data, settings=(), seed=seed, order=order_of_trials)
+            passes = 1 if alike else rule.passes_on(stop - start)
+            lengths = (*looks, *compared, *([stop - start] if passes > 1 and len(compared) > 1 else []))
+            rungs = [replace(base, rounds=f"{start}:{start + n}", reps=1) for n in lengths]
+            rungs[-1] = replace(rungs[-1], reps=passes)
+            reported = replace(plan_of_data, settings=(given,), rounds=validation, order=order)
+            every.append(
+                Race(
+                    trials,
+                    plan.seed,
+                    tuple(rungs),
+                    lengths,
+                    len(looks),
+                    whole,
+                    reported,
+                    rule,
+                    space,
+                    reference,
                 )
-                for at, n in enumerate(lengths)
             )
-            reported = replace(plan_of_data, settings=trials[:1], rounds=validation, order=order)
-            every.append(Race(trials, rungs, lengths, len(looks), reported, rule, space, reference))
     return every
 
 
@@ -282,7 +298,10 @@ def run_races(chosen: list[Race], **how: Any) -> tuple[list[Tuned], list[dict[st
 
 def assumed(chosen: list[Race], reported: int = 1) -> list[Plan]:
     """Return the plans of races in which the first trials always win, and what is reported of each then."""
-    plans = [replace(race.held, settings=race.trials[:reported]) for race in chosen]
+    plans = [
+        replace(race.held, settings=tuple(trial.setting for trial in race.trials[:reported]))
+        for race in chosen
+    ]
     for state in map(_State, chosen):
         while state.places:
             plans += [state.plan, *state.race.references(state.rung)]
@@ -301,48 +320,79 @@ class Score(NamedTuple):
 
 
 class _State:
-    """How far a race is: the rung, the trials on it by place, and the scores of each rung before."""
+    """How far a race is: its trials, the rung, the trials on it by place, and the scores of each rung."""
 
     def __init__(self, race: Race) -> None:
-        self.race, self.rung = race, 0
-        self.places: list[int] = list(range(len(race.trials)))
-        if len(race.trials) == 1:  # nothing to choose
-            self.rung = len(race.rungs) - 1
-        self.scores: list[dict[int, Score]] = []
-        self.most = _WORST  # seconds of a pass on the last rung that ran
+        self.race, self.trials = race, list(race.trials)
+        self.rung = 0 if len(self.trials) > 1 else len(race.rungs) - 1  # of one there is nothing to choose
+        self.places: list[int] = list(range(len(self.trials)))
+        self.scores: dict[int, dict[int, Score]] = {}
+        self.drawn = 0  # how often trials were drawn near the best
+        self.most: dict[int, float] = {}  # seconds that a pass may take, on each rung
 
     @property
     def plan(self) -> Plan:
-        return self.race.plan(self.rung, self.places)
+        """The plan of the trials that run now."""
+        settings = tuple(self.trials[place].setting for place in sorted(self.places))
+        return replace(self.race.rungs[self.rung], settings=settings)
 
     def advance(self, scores: dict[int, Score], reference: float | None = None) -> None:
         """Choose the trials that run next; scores: of those that ran; reference: its seconds of a pass."""
-        self.scores.append(scores)
+        self.scores[self.rung] = self.scores.get(self.rung, {}) | scores
         if reference is not None and self.race.rule.cost:
-            self.most = self.race.rule.cost * reference
-        last = self.rung + 1 == len(self.race.rungs)
-        self.places = [] if last else self._going_on()
-        self.rung += bool(self.places)
+            self.most[self.rung] = self.race.rule.cost * reference
+        if self.rung == self.race.whole and (near := self._near_the_best()):
+            self.rung = 0 if self.race.looks else self.race.whole
+            self.places = [len(self.trials) + at for at in range(len(near))]
+            self.trials += near
+            return
+        after = self._after()
+        self.places = self._going_on(after) if after < len(self.race.rungs) else []
+        self.rung = after if self.places else self.rung
 
-    def _going_on(self) -> list[int]:
-        """Return the places of the trials that go on to the next rung."""
-        race, rung, scores = self.race, len(self.scores), self.scores[-1]
-        given = range(min(len(race.space.given), len(race.trials)))
-        if rung <= race.looks:
-            best = [place for place in self._affordable(_FAR) if scores[place].error != _WORST] or [*given]
+    def _near_the_best(self) -> list[Trial]:
+        """Return the trials that run next on the whole stream; none where all did."""
+        race, self.drawn = self.race, self.drawn + 1
+        left = race.rule.trials_of(race.space.dimensions) - len(self.trials)
+        if left <= 0 or self.drawn > TIMES:
+            return []
+        best = [place for rung in range(self.rung, race.looks - 1, -1) for place in self._best(rung)]
+        points = [self.trials[place].point for place in dict.fromkeys(best)]
+        parents = [point for point in points if point is not None][:PARENTS]
+        seed = seeds.derive("search near", race.seed, race.first.learner, self.drawn)
+        return draw_near(parents, self.trials, race.space, -(-left // (TIMES + 1 - self.drawn)), seed)
+
+    def _after(self) -> int:
+        """Return the next rung: what is drawn near the best goes from the look at its cost to the stream."""
+        return self.race.whole if self.rung < self.race.looks and self.drawn else self.rung + 1
+
+    def _going_on(self, after: int) -> list[int]:
+        """Return the places of the trials that go on to a later rung."""
+        race, scores = self.race, self.scores[self.rung]
+        given = range(min(len(race.space.given), len(self.trials)))
+        if self.rung < race.looks:
+            affordable = self._affordable(self.rung, _FAR).intersection(self.places)
+            best = [place for place in affordable if scores[place].error != _WORST] or [*given]
         else:
-            able = [place for place in self._affordable() if self._able(place, rung - 1, rung)]
-            count = max(1, len(race.trials) // race.rule.eta ** (rung - race.looks))
-            best = sorted(able, key=lambda place: (scores[place].error, place))[:count]
-        if rung + 1 == len(race.rungs):
+            able = [place for place in self._best(self.rung) if self._able(place, self.rung, after)]
+            share = race.rule.eta ** (after - race.looks if after <= race.whole else 2)
+            best = able[: max(1, len(self.trials) // share)]
+        if after + 1 == len(race.rungs):
             for place in given:
-                seen = max(at for at, of_trial in enumerate(self.scores) if place in of_trial)
-                best += [place] if self._able(place, seen, rung) else []
+                seen = max(at for at, of_trial in self.scores.items() if place in of_trial)
+                best += [place] if self._able(place, seen, after) else []
         return sorted(set(best))
 
-    def _affordable(self, times: float = 1.0) -> list[int]:
-        """Return the places of the last rung's trials that cost at most so many times the limit."""
-        return [place for place, score in self.scores[-1].items() if score.seconds <= times * self.most]
+    def _affordable(self, rung: int, times: float = 1.0) -> set[int]:
+        """Return the places of a rung's trials that cost at most so many times the limit."""
+        most = times * self.most.get(rung, _WORST)
+        return {place for place, score in self.scores[rung].items() if score.seconds <= most}
+
+    def _best(self, rung: int) -> list[int]:
+        """Return the places of a rung's trials that may win, the best first."""
+        scores = self.scores[rung]
+        able = [place for place in self._affordable(rung) if scores[place].error < _WORST]
+        return sorted(able, key=lambda place: (scores[place].error, place))
 
     def _able(self, place: int, seen: int, rung: int) -> bool:
         """Whether a trial that did so on the rung ``seen`` may run on a later one."""
@@ -353,19 +403,21 @@ class _State:
 
     def end(self) -> Tuned:
         """Return the best trial of the last rung."""
-        last = self.scores[-1]
-        able = [place for place in self._affordable() if last[place].error < _WORST]
-        place = min(able or last, key=lambda place: (last[place].error, place))
+        last = self.scores[self.rung]
+        place = (self._best(self.rung) or sorted(last, key=lambda place: (last[place].error, place)))[0]
         best = last[place]
-        failed = {at for scores in self.scores for at, score in scores.items() if score.error == _WORST}
-        first = self.rung + 1 - len(self.scores)
+        failed = {
+            at for scores in self.scores.values() for at, score in scores.items() if score.error == _WORST
+        }
         seconds = sum(
-            score.seconds * self.race.rungs[first + at].reps
-            for at, scores in enumerate(self.scores)
+            score.seconds * self.race.rungs[rung].reps
+            for rung, scores in self.scores.items()
             for score in scores.values()
         )
-        found = place if best.error < _WORST else None
-        return Tuned(self.race, found, best.error, self.rung, best.seconds, len(failed), seconds)
+        setting = self.trials[place].setting if best.error < _WORST else self.race.first
+        return Tuned(
+            self.race, setting, best.error, self.rung, best.seconds, len(self.trials), len(failed), seconds
+        )
 
 
 def _scores(states: list[_State], outcome: Outcome) -> Iterator[tuple[dict[int, Score], float | None]]:
@@ -383,7 +435,7 @@ def _scores(states: list[_State], outcome: Outcome) -> Iterator[tuple[dict[int, 
         measure = state.race.measure
         costs, scores = measure.sign * of_cells.unscaled(measure.name), {}
         for place in state.places:
-            wanted = keys[repr(state.race.trials[place].stored)]
+            wanted = keys[repr(state.trials[place].setting.stored)]
             there = [places[key] for key in wanted if key in places]
             error = float(costs[there].mean()) if len(there) == len(wanted) else _WORST
             seconds = float(seconds_of[there].mean()) if there else 0.0
@@ -391,146 +443,3 @@ def _scores(states: list[_State], outcome: Outcome) -> Iterator[tuple[dict[int, 
         passes = [cell.key for plan in state.race.references(state.rung) for cell in expand(plan)]
         finished = [places[key] for key in passes if key in places]
         yield scores, float(seconds_of[finished].mean()) if finished else None
-
-
-# ------------------------------------------------------------------ the settings that race
-
-
-class Axis(NamedTuple):
-    """What is searched: a hyperparameter, or a part of the kernel that it is ("" for all of it)."""
-
-    name: str
-    part: str
-    form: Form
-
-
-def axes(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[Axis]:
-    """Return what is searched of a learner on data of a task.
-
-    fixed: hyperparameters that are not, ``beta`` of all learners or ``omkc_dd.beta`` of one
-    """
-    kept = set(fixed)
-    return [
-        Axis(name, part, form)
-        for name, parameter in spec.hyperparameters.items()
-        if parameter.search and not {name, f"{spec.name}.{name}"} & kept
-        for part, form in parameter.search.get(task, {}).items()
-    ]
-
-
-def pools_to_try(setting: Setting, rule: Rule, fixed: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Return the pools among which a learner chooses, its own first; none where it has no choice.
-
-    fixed: as of `axes`, with ``pool`` where one was given
-    """
-    if setting.pool is None or {"pool", f"{setting.learner}.pool"} & set(fixed):
-        return []
-    spec, pools = learner_spec(setting.learner), [setting.pool]
-    for pool in kernel_pools(rule.pools):
-        with contextlib.suppress(UserError):  # a pool that is not for the learner
-            spec.check_pool(pool)
-            pools.append(pool)
-    distinct = list({pool["name"]: pool for pool in pools}.values())
-    return distinct if len(distinct) > 1 else []
-
-
-def searched_scaling(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[str]:
-    """Return which of ``scale`` and ``target`` are searched for a learner: none or online.
-
-    fixed: as of `axes`, with these words where they were given
-    """
-    matters = {"scale": spec.sees_scale, "target": task == "regression" and not spec.equivariant}
-    given = {*fixed, *spec.hyperparameters}
-    return [
-        name for name, decides in matters.items() if decides and not {name, f"{spec.name}.{name}"} & given
-    ]
-
-
-def scalings_to_try(first: Setting, task: str, fixed: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Return the ways to scale the streams of a learner among which it chooses, that of its setting first."""
-    scalings = [first.scaling]
-    for name in searched_scaling(first.spec, task, fixed):
-        if name != "scale" or not needs_stored_rows(first.kernels):
-            scalings += [_toggled(scaling, name) for scaling in scalings]
-    return scalings
-
-
-def _toggled(scaling: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return a scaling that is online where this one is not, and the other way round."""
-    toggled = {**scaling, name: "online"}
-    return {key: toggled[key] for key in SCALING if key in toggled and not (key == name and name in scaling)}
-
-
-@dataclass(frozen=True)
-class Space:
-    """Where the settings of a learner on a data set are looked for: a unit cube of axes, scalings and pools.
-
-    first: the setting that gives all else    scalings: of its streams, its own first    rows: of the data,
-    more of which no learner stores
-    """
-
-    first: Setting
-    rows: int
-    axes: tuple[Axis, ...]
-    pools: tuple[dict[str, Any], ...]
-    scalings: tuple[dict[str, Any], ...]
-
-    @property
-    def dimensions(self) -> int:
-        """How many numbers a point has."""
-        return len(self.axes) + bool(self.pools) + (len(self.scalings) > 1)
-
-    @property
-    def given(self) -> list[Setting]:
-        """The first setting, scaled in all ways."""
-        return [replace(self.first, scaling=scaling) for scaling in self.scalings]
-
-    def at(self, point: list[float]) -> Setting | None:
-        """Return the setting at a point of the cube, None where the learner does not allow it."""
-        params, rest = dict(self.first.params), list(point[len(self.axes) :])
-        scaling = _share(self.scalings, rest.pop() if len(self.scalings) > 1 else 0.0)
-        for axis, share in zip(self.axes, point, strict=False):
-            value, param = axis.form.at(share), params[axis.name]
-            params[axis.name] = check_kernel(with_part(param, axis.part, value)) if axis.part else value
-        spec = self.first.spec
-        if spec.budget and type(params[spec.budget]) is int and params[spec.budget] > self.rows:
-            return None
-        try:
-            spec.check_together(params)
-        except UserError:
-            return None
-        pool = _share(self.pools, rest.pop()) if self.pools else self.first.pool
-        return replace(self.first, params=params, pool=pool, scaling=scaling)
-
-
-def _share(choices: Sequence[Any], share: float) -> Any:
-    """Return the choice at a place of the unit interval, which they share evenly."""
-    return choices[min(int(share * len(choices)), len(choices) - 1)]
-
-
-def space_of(first: Setting, task: str, rows: int, fixed: Collection[str], rule: Rule) -> Space:
-    """Return where the settings of a learner are looked for, on so many rows of this task."""
-    pools, scalings = pools_to_try(first, rule, fixed), scalings_to_try(first, task, fixed)
-    return Space(first, rows, tuple(axes(first.spec, task, fixed)), tuple(pools), tuple(scalings))
-
-
-def draw(space: Space, rule: Rule, seed: int) -> tuple[Setting, ...]:
-    """Return distinct settings that race on a data set: the given one, scaled in all ways, then points.
-
-    They are fewer than the rule's trials where the space has no more. The points are those of a scrambled
-    Halton sequence, so that more trials begin with those of fewer. seed: of the scrambling
-    """
-    import numpy as np
-    from scipy.stats.qmc import Halton  # a second to import
-
-    drawn = {setting.identity: setting for setting in space.given}
-    count = rule.trials_of(space.dimensions)
-    if space.dimensions:
-        rng = np.random.default_rng(seeds.derive("search", seed, space.first.learner))
-        sequence = Halton(space.dimensions, scramble=True, seed=rng)
-        for _ in range(count * _ATTEMPTS):
-            if len(drawn) >= count:
-                break
-            if setting := space.at(sequence.random(1)[0].tolist()):
-                drawn.setdefault(setting.identity, setting)
-    return tuple(drawn.values())[:count]

@@ -7,8 +7,9 @@ import pytest
 from omkl.config import Setting, learner_spec, learner_specs
 from omkl.config.kernel_kinds import pool as pool_named
 from omkl.config.parameters import Choices, Range, parse_search
-from omkl.runs.tuning import axes, pools_to_try, rule_from, scalings_to_try, space_of
-from omkl.runs.tuning import draw as draw_of
+from omkl.runs.search import axes, pools_to_try, scalings_to_try, space_of
+from omkl.runs.search import draw as draw_of
+from omkl.runs.tuning import rule_from
 from omkl.schema import domain_check
 
 POSITIVE = domain_check("(0, inf)")
@@ -28,8 +29,12 @@ def rule(trials):
     return rule_from({"trials": trials})
 
 
-def draw(first, task, fixed, given, seed):
-    return list(draw_of(space_of(first, task, 10**6, fixed, given), given, seed))
+POOLS = rule_from({}).pools
+
+
+def draw(first, task, fixed, count, seed):
+    space = space_of(first, task, 10**6, fixed, POOLS)
+    return [trial.setting for trial in draw_of(space, count, seed)]
 
 
 def test_a_range_is_even_in_its_logarithm_and_ends_at_its_ends():
@@ -83,9 +88,9 @@ def test_every_learner_draws_settings_that_it_allows():
     for spec in learner_specs().values():
         for task in spec.tasks:
             first = setting(spec, task)
-            drawn = draw(first, task, (), rule(5), 1)
+            drawn = draw(first, task, (), 5, 1)
             assert drawn[0] == first
-            pools = len(pools_to_try(first, rule(5))) or 1
+            pools = len(pools_to_try(first, POOLS)) or 1
             scalings = len(scalings_to_try(first, task))
             assert len(drawn) == (5 if axes(spec, task) else min(5, pools * scalings)), spec.name
             assert len({one.identity for one in drawn}) == len(drawn)
@@ -99,33 +104,33 @@ def test_every_learner_draws_settings_that_it_allows():
 
 def test_more_settings_begin_with_the_same_and_fixed_values_stay():
     first, task = setting(learner_spec("norma")), "classification"
-    few = draw(first, task, ["eta"], rule(4), 1)
-    assert draw(first, task, ["eta"], rule(7), 1)[:4] == few
+    few = draw(first, task, ["eta"], 4, 1)
+    assert draw(first, task, ["eta"], 7, 1)[:4] == few
     assert {one.params["eta"] for one in few} == {first.params["eta"]}
-    assert draw(first, task, ["eta"], rule(4), 2)[1:] != few[1:]
+    assert draw(first, task, ["eta"], 4, 2)[1:] != few[1:]
     perceptron = setting(learner_spec("perceptron"))  # 14 kernels, its default among them
-    assert len(draw(perceptron, task, ["scale"], rule(30), 1)) == 14
-    assert len(draw(perceptron, task, (), rule(40), 1)) == 28
+    assert len(draw(perceptron, task, ["scale"], 30, 1)) == 14
+    assert len(draw(perceptron, task, (), 40, 1)) == 28
 
 
 def test_a_learner_chooses_among_pools_that_it_can_use_unless_one_is_given():
     def names(learner, fixed, trials=9):
-        drawn = draw(setting(learner_spec(learner)), "classification", fixed, rule(trials), 1)
+        drawn = draw(setting(learner_spec(learner)), "classification", fixed, trials, 1)
         return {one.pool["name"] for one in drawn}
 
     assert names("omkc_dd", (), 30) == {"paper16", "paper16_cosine", "gauss13"}
     assert names("omkc_dd", ["pool"]) == names("omkc_dd", ["omkc_dd.pool"]) == {"paper16"}
     assert names("raker", (), 30) == {"gauss3", "gauss13"}  # Gaussian kernels alone
-    assert pools_to_try(setting(learner_spec("raker")), replace(rule(5), pools=())) == []
+    assert pools_to_try(setting(learner_spec("raker")), ()) == []
 
 
 def test_widths_are_searched_in_medians():
     first = setting(learner_spec("alma"))
-    drawn = draw(first, "classification", ["scale"], rule(30), 1)[1:]
+    drawn = draw(first, "classification", ["scale"], 30, 1)[1:]
     words = [one.params["kernel"]["sigma"] for one in drawn]
     multiples = [float(word.removesuffix(" median")) for word in words]
     assert 0.0625 <= min(multiples) < 0.3 < 2 < max(multiples) <= 8
-    okr = draw(setting(learner_spec("okr"), "regression"), "regression", ["scale", "target"], rule(5), 1)[1:]
+    okr = draw(setting(learner_spec("okr"), "regression"), "regression", ["scale", "target"], 5, 1)[1:]
     assert all(one.params["kernel"].keys() == {"kind", "sigma"} for one in okr)  # its default has a gamma
     width = only({"gamma": "median 0.5 2"}, "kernel", {"kind": "gaussian", "gamma": 1.0})["regression"][
         "gamma"

@@ -182,6 +182,6 @@ def test_the_committed_winners_are_of_runs_and_learners_that_the_page_has(name):
 
 @pytest.mark.parametrize(("trials", "reps"), [(5, 2), (1, 10)])
 def test_the_seconds_of_a_rule_cut_the_repetitions_of_what_was_tuned(trials, reps):
-    race = SimpleNamespace(held=SimpleNamespace(reps=10), trials=[None] * trials)
-    end = SimpleNamespace(race=race, pass_seconds=2.0)
+    race = SimpleNamespace(held=SimpleNamespace(reps=10))
+    end = SimpleNamespace(race=race, pass_seconds=2.0, trials=trials)
     assert tuned._reps(end, tuned.Cuts(seconds=4.0)) == reps

@@ -18,7 +18,8 @@ from omkl.config import plan as make_plan
 from omkl.errors import Overflow, UserError
 from omkl.runs import runner, tuning
 from omkl.runs.runner import run_plan
-from omkl.runs.tuning import Score, _State, assumed, parts, races, rule_of, run_races, searched_scaling
+from omkl.runs.search import STEP, searched_scaling
+from omkl.runs.tuning import Score, _State, assumed, parts, races, rule_of, run_races
 from omkl.seeds import tuning_seed
 
 T = 90
@@ -26,7 +27,7 @@ T = 90
 
 @pytest.fixture
 def ran(monkeypatch, tmp_path):
-    """The jobs that ran. AROW errs least where r is near 30, its AUC is largest near 0.3; above 100 it
+    """The jobs that ran. AROW errs least where r is near 30, its AUC is largest near 0.3; below 0.1 it
     overflows.
     """
     jobs = []
@@ -34,7 +35,7 @@ def ran(monkeypatch, tmp_path):
     def run_cell(job):
         jobs.append(job)
         r = job.params.get("r", 1.0)
-        if r > 100:
+        if r < 0.1:
             raise Overflow("the prediction of round 3 overflowed")
         rounds = job.rounds[1] - job.rounds[0] if job.rounds else T
         mistakes = min(rounds, round(rounds * (0.1 + 0.2 * abs(math.log10(r / 30)))))
@@ -83,45 +84,89 @@ def test_fewer_settings_run_on_longer_prefixes_of_permutations_that_are_not_repo
     assert not broken
     count = Counter((job.rounds, job.rep) for job in ran)
     assert {rounds: own for (rounds, rep), own in count.items() if rep == 0} == {
-        (0, 10): 9,
-        (0, 30): 3,
-        None: 2,  # one in nine, and the default
+        (0, 10): 5,
+        (0, 30): 1,
+        None: 1 + 4 + 1,  # the best of these, the others near it, and the default
     }
+    assert count[None, 1] == 2  # one in nine, and the default
     assert {job.rep for job in ran} == {0, 1}
     assert {job.seed for job in ran} == {tuning_seed(1)}
     reported = {omkl.data.order_seed(race.held.data[0], "permuted", 1, rep) for rep in range(4)}
     assert not reported & {job.permutation_seed for job in ran}
-    best = min(race.trials, key=lambda setting: abs(math.log10(setting.params["r"] / 30)))
-    assert end.setting == best
-    assert end.trials == 9
-    assert end.failed == sum(setting.params["r"] > 100 for setting in race.trials) > 0
-    assert race.trials[0].params["r"] == 1.0
+    tried = {job.params["r"] for job in ran}
+    assert end.setting.params["r"] == min(tried, key=lambda r: abs(math.log10(r / 30)))
+    assert (end.trials, len(tried), len(race.trials)) == (9, 9, 5)
+    assert end.failed == sum(r < 0.1 for r in tried) > 0
+    assert race.trials[0].setting.params["r"] == 1.0
 
 
 def test_a_trial_that_lost_a_permutation_is_not_judged(ran, words, monkeypatch):
     (race,), _ = started(words)
-    best = min(race.trials, key=lambda setting: abs(math.log10(setting.params["r"] / 30)))
     honest = runner.run_cell
 
     def run_cell(job):
-        if job.params == best.params and job.rep == 1:
+        if job.params["r"] != 1.0 and job.rep == 1:
             raise Overflow("the prediction of round 3 overflowed")
         return honest(job)
 
     monkeypatch.setattr(runner, "run_cell", run_cell)
     (end,), _ = run_races([race], jobs=1, progress=False)
-    others = [setting for setting in race.trials if setting != best]
-    assert end.setting == race.trials[0]  # the default, which alone runs beside the best on the last rung
-    assert end.failed == 1 + sum(setting.params["r"] > 100 for setting in others)
+    assert end.setting == race.first  # the default, which alone runs beside the best on the last rung
+    assert end.failed == 1 + len({job.params["r"] for job in ran if job.params["r"] < 0.1})
+
+
+def test_half_of_the_trials_are_drawn_near_the_best(ran, words):
+    """A sixth three times, in turn near the three that are best by then: on the stream, then on prefixes."""
+    state = _State(started([*words[:2], "trials=18", "least=10", "small=0"])[0][0])
+    waves, shown, parents = [], 9, []
+    while state.places:
+        waves.append((state.race.lengths[state.rung], state.plan.reps, len(state.places)))
+        for at, place in enumerate(state.places if state.places[0] >= shown else []):
+            a, b = state.trials[place].point, parents[at % 3]
+            assert a != b
+            assert max(abs(x - y) for x, y in zip(a, b, strict=True)) < 5 * STEP
+        shown = len(state.trials)
+        # the given settings are the best, but nowhere in the cube; then those at the end of it
+        points = {place: trial.point for place, trial in enumerate(state.trials)}
+        errors = {place: sum(abs(x - 0.9) for x in point or ()) for place, point in points.items()}
+        state.advance({place: Score(errors[place], 1.0) for place in state.places})
+        ran = [place for rung in sorted(state.scores, reverse=True)
+               for place in sorted(state.scores[rung], key=errors.get)]  # fmt: skip
+        parents = [points[place] for place in dict.fromkeys(ran) if points[place]][:3]
+    assert waves == [(10, 1, 9), (30, 1, 3), (90, 1, 1), *[(90, 1, 3)] * 3, (90, 3, 2 + 1)]
+    assert len({trial.setting.identity for trial in state.trials}) == 18
+
+
+def test_what_is_drawn_near_the_best_goes_from_the_look_at_its_cost_to_the_whole_stream(
+    ran, words, monkeypatch
+):
+    monkeypatch.setattr(tuning, "FIRST_LOOK", 5)
+    state = _State(started([*words, "cost=1.5"])[0][0])
+    waves = []
+    while state.places:
+        waves.append((state.race.lengths[state.rung], state.places))
+        dear = {7: 5.0, 8: 1.6}  # beyond three times the limit; beyond the limit, on the stream
+        state.advance({at: Score(-float(at), dear.get(at, 1.0)) for at in state.places}, 1.0)
+    near = [(5, [5, 6]), (90, [5, 6]), (5, [7]), (90, [0]), (5, [8]), (90, [8])]
+    assert waves == [(5, [0, 1, 2, 3, 4]), (10, [0, 1, 2, 3, 4]), (30, [4]), (90, [4]), *near, (90, [0, 6])]
+
+
+def test_where_every_trial_failed_none_is_drawn_near_the_best(ran, words):
+    state = _State(started(words)[0][0])
+    while state.places:
+        state.advance({place: Score(math.inf, 1.0) for place in state.places})
+    end = state.end()
+    assert (end.found, end.trials, end.failed, end.setting) == (False, 5, 5, state.race.first)
 
 
 def test_scaling_is_searched_with_the_rest_unless_it_is_given(ran, words, tmp_path, capsys):
     """The fake errors do not know of scaling: the given one wins ties."""
     (race,), _ = started(words[:-1])
-    assert [own.scaling for own in race.trials[:2]] == [{}, {"scale": "online"}]
-    assert race.trials[0].params == race.trials[1].params
-    assert {own.scaling.get("scale") for own in race.trials[2:]} == {None, "online"}
-    assert len({own.identity for own in race.trials}) == 9  # as many trials as before
+    drawn = [trial.setting for trial in race.trials]
+    assert [own.scaling for own in drawn[:2]] == [{}, {"scale": "online"}]
+    assert drawn[0].params == drawn[1].params
+    assert {own.scaling.get("scale") for own in drawn[2:]} == {None, "online"}
+    assert len({own.identity for own in drawn}) == 5
     assert main(["tune", *words[:-1], "--out", str(tmp_path / "best.yaml"), "-q"]) == 0
     text = capsys.readouterr().out
     best = (tmp_path / "best.yaml").read_text()
@@ -161,9 +206,10 @@ def test_a_race_continues_and_overflows_are_not_tried_again(ran, words):
     assert run_races([race], jobs=1, progress=False) == first
     assert len(ran) == done
     (more,), _ = started([word.replace("trials=9", "trials=12") for word in words])
-    assert more.trials[:9] == race.trials
-    run_races([more], jobs=1, progress=False)
-    assert sum(job.rounds == (0, 10) for job in ran) == 12
+    assert more.trials[: len(race.trials)] == race.trials
+    (end,), _ = run_races([more], jobs=1, progress=False)
+    assert end.trials == 12
+    assert sum(job.rounds == (0, 10) for job in ran) < 9 + 12  # half of the first ones are there
     assert not list((race.held.store / "curves").glob("*"))  # of trials only the error counts
 
 
@@ -191,14 +237,15 @@ def test_settings_that_cost_more_than_allowed_neither_go_on_nor_win(ran, words, 
     rungs = {rounds: {job.params["r"] for job in ran if job.spec.name == "arow" and job.rounds == rounds}
              for rounds in ((0, 5), (0, 10), (0, 30), None)}  # fmt: skip
     seen = rungs[0, 5] or rungs[0, 10]
-    assert (len(seen), max(seen) > 30) == (9, True)
-    assert rungs[0, 10] == {r for r in seen if r <= (30 if look == 5 else math.inf)}  # three times the limit
-    assert max(rungs[0, 10]) > 10 >= max(rungs[0, 30])
-    assert end.setting.params["r"] == max(r for r in rungs[None]) <= 10
+    assert max(seen) > 30
+    far = 30 if look == 5 else math.inf  # three times the limit
+    assert max(rungs[0, 10]) <= far
+    assert max(rungs[0, 30]) <= 10
+    assert end.setting.params["r"] == max(r for r in rungs[None] if r <= 10)
     lengths = [(0, 5), (0, 10), (0, 30), None][look != 5 :]
     assert [job.rounds for job in ran if job.spec.name == "auto"][: len(lengths)] == lengths
     dry = Counter(plan.rounds for plan in assumed([race]) if plan.settings[0].learner == "auto")
-    assert dry == {f"0:{stop}": 1 for _, stop in [rounds or (0, 90) for rounds in lengths]}
+    assert dry.keys() == {f"0:{stop}" for _, stop in [rounds or (0, 90) for rounds in lengths]}
 
 
 def test_where_all_settings_are_far_beyond_the_limit_the_given_one_runs(ran, words, monkeypatch):
@@ -209,18 +256,19 @@ def test_where_all_settings_are_far_beyond_the_limit_the_given_one_runs(ran, wor
         rungs.append((state.race.lengths[state.rung], state.places))
         state.advance({at: Score(-float(at), 5.0) for at in state.places}, 1.0)
     given = list(range(len(state.race.space.given)))
-    assert rungs == [(5, list(range(9))), (10, given)]
-    assert state.end().place in given
+    assert rungs == [(5, list(range(5))), (10, given)]
+    assert state.end().setting in state.race.space.given
 
 
 def test_a_setting_that_costs_too_much_on_the_last_rung_does_not_win(ran, words):
     state = _State(started([*words, "cost=1.5"])[0][0])
     while state.places:
         best = max(state.places)
-        seconds = {best: 2.0} if len(state.places) == 2 else {}
+        seconds = {best: 2.0} if len(state.places) == 2 and 0 in state.places else {}
         state.advance({at: Score(-float(at), seconds.get(at, 1.0)) for at in state.places}, 1.0)
     end = state.end()
-    assert (best, end.place, end.seconds) == (8, 0, 9.0 + 3.0 + 2 * (1.0 + 2.0))  # two passes decide
+    assert (best, end.setting) == (8, state.race.first)
+    assert end.seconds == 5.0 + 1.0 + (1.0 + 4.0) + 2 * (1.0 + 2.0)  # two passes decide
 
 
 def test_of_few_rows_trials_see_one_half_and_the_other_is_reported(ran, words, tmp_path, capsys):
@@ -258,7 +306,7 @@ def test_in_file_order_trials_see_the_first_third_only(ran, words, tmp_path):
     file = ["least=5", "small=0", "passes=2", "trials=9", "reps=1", "order=file"]
     (race,), rule = started(["algo=krls_t", words[1], *file])
     assert rule.lengths(31) == [5, 11, 31]
-    assert all(trial.params["budget"] <= T for trial in race.trials[len(race.space.given) :])
+    assert all(trial.setting.params["budget"] <= T for trial in race.trials[len(race.space.given) :])
     (race,), _ = started(["algo=omkc_ss", words[1], *file])
     assert race.rungs[-1].reps == 2  # it draws
     assert parts(replace(plan, order="file", rounds="60:"), plan.data[0], 0) == ((60, 70), "70:90", "file")
@@ -268,7 +316,7 @@ def test_the_plans_that_a_dry_run_counts_are_as_many_as_run(ran, words):
     (race,), _ = started(words)
     for reported in (1, 2):
         cells = sum(len(plan.settings) * plan.reps for plan in assumed([race], reported))
-        assert cells == 4 * reported + 9 + 3 + 2 * 1  # the default and the best are one here
+        assert cells == 4 * reported + 5 + 1 + (1 + 4) + 2 * 1  # the default and the best are one here
 
 
 def test_the_command_prints_the_best_settings_and_how_to_run_them(ran, words, capsys):
@@ -298,7 +346,7 @@ def test_a_learner_whose_hyperparameters_are_all_given_is_compared_with_none(ran
     assert "rule:" not in text
     assert main(["tune", "algo=arow,omkc_dd", *words[1:], "algo.r=5", "-q"]) == 0
     assert (
-        "rule: 9 trials; one in 3 goes on to a prefix 3 times as long, 3 in all; 2 passes decide"
+        "rule: 9 trials; one in 3 goes on to a prefix 3 times as long, 3 in all; 2 passes of one in 9 decide"
         in capsys.readouterr().out
     )
 
