@@ -87,8 +87,8 @@ def less(rows: ClaimRows, options: Options) -> Answer:
 def best(rows: ClaimRows, options: Options) -> Answer:
     """``left`` (one of several) is the best of left and ``right``, or not significantly worse than the best.
 
-    right: ``others`` for all other rows. By ``measure``, else the error. Undecided where it is worse, and the
-    two share too few repetitions for a test.
+    right: ``others`` for all other rows. By ``measure``, else the error. Undecided where it is worse by
+    more than counts without a test, and the two share too few repetitions for one.
     """
     measure = rows.measure(options.get("measure", ERROR))
     left, right = _labels(rows, options, "left"), _labels(rows, options, "right")

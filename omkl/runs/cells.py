@@ -80,6 +80,7 @@ def expand(
                 continue
             spec = specs[setting.learner]
             learner = _learner_on(data, plan, setting, T, budgets)
+            code = source(spec, learner.params) if spec.is_stack else sources[spec.name]
             for rep, seed in enumerate(seeds[: plan.reps_of(spec, data)]):
                 cell = Cell(
                     spec=spec,
@@ -91,7 +92,7 @@ def expand(
                     rep=rep,
                     permutation_seed=seed,
                     block=plan.block,
-                    source=source(spec, learner.params) if spec.is_stack else sources[spec.name],
+                    source=code,
                     rounds=rounds,
                     scaling=setting.scaling,
                     planned=setting.stored,

@@ -80,7 +80,8 @@ def run_plans(
     jobs: worker processes (default: the plan's exec, else one per core); results do not depend on it.
     fresh: run every cell again, the newest result counts. progress: a bar on stderr where that is a terminal.
     fail_fast: the first cell that fails ends the run. trials: cells of which only the error counts: no curves
-    are stored, and one that overflowed is not run again. columns: of the cells returned, as of `Store.cells`.
+    are stored, one that overflowed is not run again, and older ones are not counted. columns: of the cells
+    returned, as of `Store.cells`.
 
     Before a cell begins, the store is looked into once more, so that of runs on one store at the same time
     each leaves out what the others have finished. A cell that fails is recorded and the run continues. Ctrl-C
@@ -116,7 +117,7 @@ def run_plans(
             reused=sum(cell.key in run.done for cell in cells),
             seconds=time.perf_counter() - began,
             interrupted=run.interrupted,
-            stale=stale_cells(store, distinct),
+            stale={} if trials else stale_cells(store, distinct),
         )
 
 

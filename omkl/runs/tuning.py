@@ -356,7 +356,8 @@ class _State:
         left = race.rule.trials_of(race.space.dimensions) - len(self.trials)
         if left <= 0 or self.drawn > TIMES:
             return []
-        best = [place for rung in range(self.rung, race.looks - 1, -1) for place in self._best(rung)]
+        compared = [rung for rung in sorted(self.scores, reverse=True) if rung >= race.looks]
+        best = [place for rung in compared for place in self._best(rung)]
         points = [self.trials[place].point for place in dict.fromkeys(best)]
         parents = [point for point in points if point is not None][:PARENTS]
         seed = seeds.derive("search near", race.seed, race.first.learner, self.drawn)

@@ -312,6 +312,15 @@ def test_in_file_order_trials_see_the_first_third_only(ran, words, tmp_path):
     assert parts(replace(plan, order="file", rounds="60:"), plan.data[0], 0) == ((60, 70), "70:90", "file")
 
 
+def test_a_learner_with_nothing_to_tune_runs_on_the_last_rung_alone(ran, words):
+    file = ["small=0", "least=5", "order=file", "reps=1"]
+    for more in ([], file):
+        (race,), _ = started(["algo=majority", words[1], *(more or words[2:])])
+        (end,), _ = run_races([race], jobs=1, progress=False)
+        assert (end.trials, end.rung, end.setting) == (1, len(race.rungs) - 1, race.first)
+    assert {job.rounds for job in ran} == {None, (0, 30)}
+
+
 def test_the_plans_that_a_dry_run_counts_are_as_many_as_run(ran, words):
     (race,), _ = started(words)
     for reported in (1, 2):
