@@ -61,7 +61,7 @@ behind on:
 * **When labels arrive.** On elec2, repeating the last label is wrong in {last} % of the rounds, `{now}` in
   {now_pct} %. With labels in [batches of 100](data.md) (`delay=100`), repeating is wrong in {last_late} %,
   `auto` in {auto_late} %, and the best tuned learner in {late_pct} % (`{late}`).
-* **Few positives.** Mistakes then say little: look at `by=auc`. By it, the best are {few}.
+* **Few positives.** Mistakes then say little: look at `by=auc`. By it, at any cost, the best are {few}.
 * **Novelty.** `norma_novelty` is for data without labels.
 * **Memory.** Budgets and random features bound it (`omkl list groups` has `bounded`).
 

@@ -426,22 +426,15 @@ class Tuning(Shown):
         """Return how the trials of these data sets raced."""
         rule, races = self.study.rule, [end.race for end in self.ends]
         cut = any(race.whole > race.looks for race in races)
-        words = {"trials": counted(max(end.trials for end in self.ends), "trial")}
-        lines = (
-            [
-                RULE.format(
-                    **{**asdict(rule), **words, "passes": counted(rule.passes, "pass"), "most": rule.eta**2}
-                )
-            ]
-            if cut
-            else []
-        )
+        trials = counted(max(end.trials for end in self.ends), "trial")
+        words = {"trials": trials, "passes": counted(rule.passes, "pass"), "most": rule.eta**2}
+        lines = [RULE.format(**asdict(rule) | words)] if cut else []
         if whole := [race for race in races if race.whole == race.looks]:
             names = "" if not cut else f" on {', '.join(dict.fromkeys(r.held.data[0].name for r in whole))}"
             passes = max(race.rungs[-1].reps for race in whole)
-            trials = f"{words['trials']} of {counted(passes, 'pass')}"
             halves = any(race.held.order == "halves" for race in whole)
-            lines.append(f"rule{names}: {trials} of {'one half of the rows' if halves else 'all rounds'}")
+            how = f"{trials} of {counted(passes, 'pass')}"
+            lines.append(f"rule{names}: {how} of {'one half of the rows' if halves else 'all rounds'}")
         return lines
 
     def _flat(self) -> list[dict[str, Any]]:
