@@ -118,8 +118,8 @@ class OnlineLearner(Copied, BaseEstimator):
         model = self._current()
         with model.lock:
             done = self._progress.rounds
-            overflow.check_row(model.growth, values.tolist(), 1 if y is None else done + 1)
-            target = 1.0 if y is None else float(self._target(y, 1, classes, False)[0])
+            overflow.check_row(model.growth, values.tolist(), done + 1)
+            target = float(self._target(y, 1, classes, False)[0])
             make.warn_of_rounds(self, self.__dict__.get("_planned"), done, 1)
             make.learn_one_row(
                 model, columns, values, target, self.__dict__.get("_calibration"), self._progress
@@ -206,19 +206,21 @@ class OnlineLearner(Copied, BaseEstimator):
         if "_model" not in self.__dict__:  # check_is_fitted alone takes longer than a prediction
             check_is_fitted(self, "_model")
         self._current()
-        return self._validated(X, None, None, reset=False)[0]
+        return self._validated(X, None, None, reset=False, learns=False)[0]
 
     # ------------------------------------------------------------------ data
 
-    def _validated(self, X: Any, y: Any, classes: Any, reset: bool) -> tuple[Rows, np.ndarray]:
-        """Return CSR arrays of the rows, and the targets as the learner takes them."""
+    def _validated(
+        self, X: Any, y: Any, classes: Any, reset: bool, learns: bool = True
+    ) -> tuple[Rows, np.ndarray]:
+        """Return CSR arrays of the rows, and targets as the learner takes them, 1 if not learnt."""
         for name, array in (("X", X), ("y", y)):
             if np.ma.is_masked(array):
                 raise ValueError(f"{name} has masked values; fill them in, or leave the rows out")
         if not reset and self._is_plain(X):
             rows = dense_rows(X)
-            self._check_range(rows, y)
-            return rows, self._target(y, len(X), classes, reset) if y is not None else np.ones(len(X))
+            self._check_range(rows, learns)
+            return rows, self._target(y, len(X), classes, reset) if learns else np.ones(len(X))
         given: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
         given["ensure_all_finite"] = "allow-nan"
         X = validate_data(self, X, **given)
@@ -226,14 +228,12 @@ class OnlineLearner(Copied, BaseEstimator):
             raise ValueError(f"{X.shape[1]} features; at most {MANY} are possible")
         rows = sparse_rows(X) if sp.issparse(X) else dense_rows(X)
         if not reset:
-            self._check_range(rows, y)
-        needed = y is not None or self.task != "novelty"
-        learns = reset or y is not None
-        return rows, self._target(y, X.shape[0], classes, reset) if needed and learns else np.ones(X.shape[0])
+            self._check_range(rows, learns)
+        return rows, self._target(y, X.shape[0], classes, reset) if learns else np.ones(X.shape[0])
 
-    def _check_range(self, rows: Rows, y: Any) -> None:
-        """Raise ValueError for rows that are too large to be predicted, or learnt where there is a y."""
-        rounds = 1 if y is None else self._progress.rounds + len(rows[0]) - 1
+    def _check_range(self, rows: Rows, learns: bool) -> None:
+        """Raise ValueError for rows that are too large to be predicted, or learnt."""
+        rounds = self._progress.rounds + len(rows[0]) - 1 if learns else 1
         overflow.check_rows(self._model.growth, rows[0], rows[2], rounds)
 
     def _is_plain(self, X: Any) -> bool:

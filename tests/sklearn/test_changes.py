@@ -168,6 +168,15 @@ def test_a_missing_target_is_named_too(missing):
     assert learnt.score(rows, np.arange(4)) <= 1
 
 
+@pytest.mark.parametrize("name", ["OmkcDdClassifier", "OkrRegressor"])
+def test_rows_are_not_learnt_without_labels(name):
+    learnt = begun(name)
+    for rows in (X[:1], X, pd.DataFrame(X)):
+        with pytest.raises(ValueError, match=f"{name} requires y to be passed, but the target y is None"):
+            learnt.partial_fit(rows, None)
+    np.testing.assert_array_equal(scores(learnt), scores(begun(name)))
+
+
 def test_infinite_values_of_rows_are_named_by_scikit_learn():
     learnt = omkl.sklearn.OmkcDdClassifier().fit(np.eye(4), [0, 1, 0, 1])
     rows = np.eye(4).astype(object)
