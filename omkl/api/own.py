@@ -112,8 +112,8 @@ def learner(name: Any, *, pool: Any = None, label: str | None = None, **params: 
 def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Refit:
     """Return an estimator with ``fit`` and ``predict`` as a learner that is fitted again as rows come.
 
-    It is first fitted at 50 rows (of two classes), then whenever the rows have grown by a factor; in each
-    round it predicts with its last fit, and before the first one it errs.
+    It is first fitted at 20 rows (of two classes), then whenever the rows have grown by a factor. In each
+    round it predicts with its last fit; before the first one, the most frequent class or the mean so far.
 
     Parameters
     ----------

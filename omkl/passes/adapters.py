@@ -9,8 +9,10 @@ call gets rows of its own, so that one that changes them changes nothing else.
 import inspect
 import math
 import warnings
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +22,8 @@ from omkl.engine.stream import Stream
 from omkl.errors import OmklError, UserError, counted
 
 SEEDS = ("random_state", "seed")
-FIRST_FIT = 50  # rows
+FIRST_FIT = 20  # rows
+REFITTED = f"refitted from {FIRST_FIT} rows"  # in the keys of cells
 _NUMBERS = 2**22  # of the rows that are asked for at once
 NO_STEP = (None, "passthrough", "drop")
 _PROBED = (*range(1, 33), 64, 128)  # numbers of columns on which a step may be fitted
@@ -50,8 +53,6 @@ class Adapter:
 
     model: the estimator    labels (C,): what it is told the classes are; empty for numbers
     """
-
-    silence = "predicts nothing in any round; it must return a prediction"
 
     def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool) -> None:
         self.model, self.name, self.d, self.sparse = model, name, d, sparse
@@ -269,12 +270,12 @@ class Refit:
 class OfRefit(OfScikitLearn):
     """One that is fitted again when the rows have grown by a factor, on the last ones; classes are 0, 1, ...
 
-    The first fit is at FIRST_FIT rows. A fit of a classification waits until there are two classes in the
-    window. Rows up to the next fit are predicted in one call.
+    The first fit is at FIRST_FIT rows; before, it answers the class that was most frequent so far (of equal
+    ones the first), or the mean. A fit of a classification waits until there are two classes in the window.
+    Rows up to the next fit are predicted in one call.
     """
 
     _predicts_by_score = False
-    silence = f"is first fitted at {FIRST_FIT} rows, of two classes, which the stream does not have"
 
     def __init__(self, model: Refit, name: str, d: int, classes: int, sparse: bool) -> None:
         Adapter.__init__(self, model.model, name, d, classes, sparse)
@@ -283,17 +284,23 @@ class OfRefit(OfScikitLearn):
         self._X: list[Any] = []
         self._y: list[Any] = []
         self._seen, self._due, self._is_fitted = 0, FIRST_FIT, False
+        self._counts: Counter[Any] = Counter()  # of labels, or numbers, before the first fit
         self._changed = 0  # the last row whose label is not that of the row before, from 1; 0 without
 
     def _labels(self, classes: int) -> tuple[Any, ...]:
         return tuple(range(classes))
 
     def unchanged(self, learn: bool) -> int:
-        most = max(1, _NUMBERS // max(self.d, 1))
-        return max(1, min(most, self._due - self._seen)) if learn else most
+        most = _NUMBERS // max(self.d, 1)
+        if learn:
+            most = min(most, self._due - self._seen if self._is_fitted else 1)
+        return max(1, most)
 
     def said(self, rows: Any) -> list[Saying]:
-        return super().said(rows) if self._is_fitted else [NOTHING] * rows.shape[0]
+        if self._is_fitted:
+            return super().said(rows)
+        before = self._counts.most_common(1)[0][0] if self.labels else fmean(self._counts.elements())
+        return [Saying(before)] * rows.shape[0]
 
     def learn(self, rows: Any, y: list[Any]) -> None:
         for label in y:
@@ -301,6 +308,8 @@ class OfRefit(OfScikitLearn):
             if self._y and label != self._y[-1]:
                 self._changed = self._seen
             self._y.append(label)
+            if not self._is_fitted:
+                self._counts[label] += 1
         self._X.append(rows)
         if self._window is not None and len(self._y) > 2 * self._window:
             self._cut()

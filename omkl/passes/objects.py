@@ -26,7 +26,7 @@ import numpy as np
 from omkl.config.learners import LearnerSpec, given
 from omkl.errors import OmklError, UserError
 from omkl.files import hash_of, sources
-from omkl.passes.adapters import SEEDS, Refit, last_step, learnable
+from omkl.passes.adapters import REFITTED, SEEDS, Refit, last_step, learnable
 
 REVISION = 3  # of estimators' passes: raise it when they have other results, or their names
 _TASKS = {"classifier": ["classification"], "regressor": ["regression"]}
@@ -363,7 +363,7 @@ def spec_of(model: Any) -> tuple[ObjectSpec, dict[str, Any]]:
     if refit:
         params |= {f"refit_{key}": value for key, value in refit.changed().items()}
     homes = dict.fromkeys(identity.named(each) for each in (kind, *classes))
-    source, top = identity.text(*homes), kind.__module__.partition(".")[0]
+    source, top = identity.text(*homes, *([REFITTED] if refit else [])), kind.__module__.partition(".")[0]
     package = ", ".join(distributions().get(top, []))
     label = " | ".join(names) + (", refitted" if refit else "")
     spec = _known(

@@ -36,7 +36,7 @@ from omkl.config.learners import LearnerSpec, learner_specs
 from omkl.engine.stream import MOST_SCORES, UNRECORDED, Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, show, suggest
 from omkl.files import hash_of, sources
-from omkl.passes.adapters import NOTHING, SEEDS, Refit, Saying, adapter, learnable
+from omkl.passes.adapters import NOTHING, REFITTED, SEEDS, Refit, Saying, adapter, learnable
 from omkl.passes.objects import Identity, ObjectSpec, distributions, fresh, says_parameters, takes_many
 from omkl.passes.scaling import Scaling, in_units, surprise
 
@@ -129,7 +129,7 @@ class Estimator:
     def check_spoke(self) -> None:
         """Raise OmklError for an estimator that has answered nothing in more than a few rounds."""
         if FEW < self._rounds == self._silent:
-            raise OmklError(f"{self.name} {self._asked.silence}")
+            raise OmklError(f"{self.name} predicts nothing in any round; it must return a prediction")
 
     def probabilities(self, trace: Trace) -> np.ndarray | None:
         """Return the probabilities (T, C) of a trace's rounds; None of an estimator without."""
@@ -290,7 +290,7 @@ def code_identity(spec: LearnerSpec) -> str:
         identity.file(file)
     else:
         identity.package(name.partition(".")[0])
-    return identity.text(str(spec.estimator), *(["refit"] if spec.refit else []))
+    return identity.text(str(spec.estimator), *([REFITTED] if spec.refit else []))
 
 
 def _own_module(name: str, where: Path) -> Path | None:

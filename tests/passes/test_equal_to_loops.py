@@ -210,7 +210,13 @@ def test_parts_learn_as_they_would_alone(kind):
 
 
 def by_fits(model, X, y, seed, classes, grow=1.25, window=10_000):
-    model, answers, due = seeded(model, seed), [None] * len(y), 50
+    model, due = seeded(model, seed), 20
+    # before the first fit, the most frequent class (of equal ones the first) or the mean so far
+    answers = [
+        None,
+        *((max(y[:t], key=y[:t].tolist().count) if classes else y[:t].mean()) for t in range(1, due)),
+    ]
+    answers += [None] * (len(y) - due)
     while due <= len(y):
         rows = slice(max(0, due - window), due)
         model.fit(X[rows], y[rows])
@@ -259,7 +265,7 @@ def test_a_fit_waits_for_a_second_class():
     X = np.arange(120.0)[:, None]
     y = np.array(["a"] * 70 + ["b"] * 50)
     result = omkl.run((X, y), algo=[omkl.refit(LogisticRegression())], order="file", **SERIAL)
-    model, right = LogisticRegression(), 0
+    model, right = LogisticRegression(), 69  # before the first fit it answers a, but in the first round
     due = 71  # the first row of the second class
     while due <= 120:
         model.fit(X[:due], y[:due])

@@ -154,8 +154,10 @@ def test_a_batch_estimator_is_fitted_again_as_rows_come(folder, capsys):
     from sklearn.ensemble import ExtraTreesClassifier
 
     by_name = run(["algo=forest", "data=wdbc", "reps=1", "yardsticks=[]"], capsys)["cells"][0]
-    model, mistakes, due = ExtraTreesClassifier(5), 50, 50
     X, y = in_order(omkl.data.load("wdbc"))
+    model, due = ExtraTreesClassifier(5), 20
+    # before the first fit it answers the most frequent class so far, of equal ones the first
+    mistakes = 1 + sum(max(y[:t], key=y[:t].tolist().count) != y[t] for t in range(1, due))
     _, permutation_seed = omkl.data.order(omkl.data.load("wdbc"), "permuted", 1, 0)
     model.random_state = omkl.seeds.learner_seed(permutation_seed, "forest") % 2**32
     while due < len(y):
