@@ -297,6 +297,9 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
     command = selection.command("claims", paper.name)
     checks = []
     for item in paper.claims.values():
+        if item.lacking:
+            checks.append(_Check(item, {}, item.lacking, []))
+            continue
         compared = compare_rows(paper, item, plans_of(paper, [item], selection), outcome)
         answers: dict[str, Answer] = {}
         try:

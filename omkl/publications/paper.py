@@ -102,6 +102,7 @@ class Item:
     """A table, a figure or a claim.
 
     kind: the function that makes or checks it    runs: its cells    options: further keys, for its kind
+    folders: those without which some of its runs are left out
     """
 
     paper: str
@@ -110,11 +111,19 @@ class Item:
     kind: str
     runs: tuple[Run, ...]
     options: Mapping[str, Any]
+    folders: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """Its name in a command: ``bomkl/1``."""
         return f"{self.paper}/{self.number}" if self.number else self.paper
+
+    @property
+    def lacking(self) -> str:
+        """Why it has no runs, "" where it has, or needs none."""
+        if self.runs or not self.folders:
+            return ""
+        return f"its learners are those of a folder: add --with {self.folders[0]}"
 
     def titled(self, data: Iterable[str] | None = None) -> str:
         """Return the title with the names of the data sets, or their number, in place of ``{data}``.
@@ -206,7 +215,8 @@ def _item_of(
             raise UserError(f"{place}: runs: no such run '{run}'{suggest(run, runs)}")
     options = {key: getattr(keys, key) for key in given if key not in ("title", "kind", "runs")}
     there = tuple(runs[run] for run in names if not runs[run].folder or _known(runs[run]))
-    return Item(paper, "" if number == "only" else number, keys.title, keys.kind, there, options)
+    folders = tuple(dict.fromkeys(runs[run].folder for run in names if runs[run] not in there))
+    return Item(paper, "" if number == "only" else number, keys.title, keys.kind, there, options, folders)
 
 
 def _known(run: Run) -> bool:

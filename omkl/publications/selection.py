@@ -126,9 +126,12 @@ class PaperPlans:
 def plans_of(paper: Paper, items: Iterable[Item], selection: Selection) -> PaperPlans:
     """Return the plans of these tables, figures or claims, cut to the selection.
 
-    Raises UserError for an unknown data set or learner.
+    Raises UserError for an unknown data set or learner, and where all is of learners that are not there.
     """
-    given, groups = _given(paper, selection), _groups(paper, list(items), selection)
+    items = list(items)
+    if items and all(item.lacking for item in items):
+        raise UserError(f"{items[0].name}: {items[0].lacking}")
+    given, groups = _given(paper, selection), _groups(paper, items, selection)
     how = _unavailable(paper, groups, given, selection)
     runs, pending = _parts(groups, given, how, selection)
     missing = [(group.run, name) for group in groups for name in group.data if name in how]

@@ -32,11 +32,13 @@ runs:
     folder: somewhere/else
 tables:
   "1": {title: "Mistakes on {data}", kind: best, runs: [first, elsewhere]}
+  "2": {title: "Mistakes on {data}", kind: best, runs: [elsewhere]}
 sets: {error: &e error}
 figures:
   "1": {title: "Fronts of {data}", kind: pareto, cost: time, runs: [first]}
 claims:
   wins: {title: "it wins", kind: less, runs: [first], left: "AROW, tuned", right: Majority class, measure: *e}
+  far: {title: "it wins there", kind: less, runs: [elsewhere], left: There, right: Others, measure: *e}
 """
 
 
@@ -81,7 +83,11 @@ def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys, monkeypatch):
     assert not capsys.readouterr().out
     assert "\n4 repetitions\n" in text_of()
     assert main(["claims", "mine", "-q"]) == 0
-    assert "2 of 2" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "2 of 2" in said
+    assert "2. its learners are those of a folder: add --with somewhere/else" in said
+    assert main(["table", "mine/2"]) == 2
+    assert "mine/2: its learners are those of a folder: add --with somewhere/else" in capsys.readouterr().err
 
 
 def test_winners_are_used_and_those_of_another_revision_are_not(conf):
@@ -104,7 +110,7 @@ def test_winners_are_used_and_those_of_another_revision_are_not(conf):
     }
     assert "NOT TUNED YET, so without rows: drift (all learners)" in text_of("table").replace("\n", " ")
     made = check_claims(read_paper("mine"), Selection(), stored=True)  # nothing has finished
-    assert [row["verdict"] for row in made.table.records] == ["undecided"]
+    assert [row["verdict"] for row in made.table.records] == ["undecided", "undecided"]
     assert "drift (all learners)" in made.table.records[0]["incomplete"]
     file.write_text(yaml.safe_dump({"first": {"wdbc": {"arow": won | {"revision": revision + 1}}}}))
     assert not plans_of(paper, [item], Selection()).plans
