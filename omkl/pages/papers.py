@@ -305,7 +305,7 @@ def tuning_text(paper: Paper) -> tuple[list[str], list[str]]:
     """Return the rule by which a page's learners are tuned, in a few points, and the exceptions from it."""
     runs = tuned_runs(paper)
     by_rule = [(vars(rule), runs_alike) for rule, runs_alike in _alike(runs, lambda run: tuning_rule(run)[0])]
-    usual = max(by_rule, key=lambda pair: len(pair[1]))[0]
+    usual = by_rule[0][0]
     points, exceptions = _points(usual), []
     for rule, runs_alike in by_rule:
         changes = [word_text(key, value) for key, value in rule.items() if value != usual[key]]
@@ -317,7 +317,6 @@ def tuning_text(paper: Paper) -> tuple[list[str], list[str]]:
             )
     cuts = []
     for text, groups in ((ROUNDS, _alike(runs, _rounds)), (REPS, _alike(runs, _reps))):
-        groups.sort(key=lambda pair: -len(pair[1]))
         for place, (values, runs_alike) in enumerate(groups):
             said = text.format(**values)
             if text == REPS and values["seconds"] and values["reps"] > values["fewest"]:
@@ -360,7 +359,7 @@ def _reps(run: Run) -> dict[str, Any]:
 
 
 def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, list[Run]]]:
-    """Return the runs that share a value, those without one left out."""
+    """Return the runs that share a value, those without one left out; first that with the most learners."""
     groups: list[tuple[Any, list[Run]]] = []
     for run in runs:
         if (key := value(run)) is None:
@@ -370,6 +369,7 @@ def _alike(runs: Iterable[Run], value: Callable[[Run], Any]) -> list[tuple[Any, 
             groups.append((key, [run]))
         else:
             same.append(run)
+    groups.sort(key=lambda pair: -max(len(as_list(run.words["algo"])) for run in pair[1]))
     return groups
 
 

@@ -6,11 +6,13 @@ import math
 from dataclasses import replace
 
 import pytest
+from support import ROOT
 
+from omkl import conf
 from omkl.cli import main
 from omkl.errors import UserError
 from omkl.pages.papers import answer_of
-from omkl.paths import published_folder
+from omkl.paths import extended, published_folder
 from omkl.publications import Selection, find_item, paper_names, read_paper
 from omkl.publications.compare import Value, compare_rows, published_values
 from omkl.publications.selection import plans_of
@@ -33,8 +35,6 @@ def test_claims_and_notes_speak_of_rows_that_their_runs_make(name):
     from omkl.config import learner_spec, learner_specs
     from omkl.publications import claims
 
-    paper = read_paper(name)
-
     def labels(item):
         known = {spec.label for spec in learner_specs().values() if spec.yardstick}
         for run in item.runs:
@@ -43,15 +43,17 @@ def test_claims_and_notes_speak_of_rows_that_their_runs_make(name):
                 known.add(run.labels.get(learner, learner_spec(learner).label))
         return known
 
-    for item in paper.claims.values():
-        for key in ("left", "right", "label", "order"):
-            named = item.options.get(key, [])
-            for label in [named] if isinstance(named, str) else named:
-                assert label in labels(item) | {claims.OTHERS}, (item.number, label)
-    for item in paper.tables.values():
-        for note in item.options.get("notes", []):
-            named = note.row or []
-            assert ({named} if isinstance(named, str) else set(named)) <= labels(item), note
+    folders = {run["folder"] for run in conf.read("paper", name)["runs"].values() if "folder" in run}
+    with extended(ROOT / folder for folder in sorted(folders)):
+        for item in read_paper(name).claims.values():
+            for key in ("left", "right", "label", "order"):
+                named = item.options.get(key, [])
+                for label in [named] if isinstance(named, str) else named:
+                    assert label in labels(item) | {claims.OTHERS}, (item.number, label)
+        for item in read_paper(name).tables.values():
+            for note in item.options.get("notes", []):
+                named = note.row or []
+                assert ({named} if isinstance(named, str) else set(named)) <= labels(item), note
 
 
 @PAPERS
