@@ -159,7 +159,7 @@ def _counted(found: list[str], among: int) -> str:
 
 
 def _batch() -> tuple[str, str]:
-    """Return the data sets where batch estimators are better than `auto`, and where `auto_trees` is."""
+    """Return where batch estimators are better than `auto`, and on how many data sets `auto_trees` is."""
     tables = ("batch_few", "batch", "batch_time")
     rows = pd.concat([pd.read_csv(TABLES / f"table-{name}.csv") for name in tables])
     means = rows.set_index("algo").drop(columns=["learner", "rank", "sets"]).groupby("algo").min()

@@ -246,7 +246,7 @@ REFITTED = {
     ),
     "forest, numbers": (RandomForestRegressor(5), 0, {}),
     "svr": (SVR(), 0, {}),
-    "ridge": (make_pipeline(PolynomialFeatures(), Ridge()), 0, {"window": 40}),
+    "ridge": (make_pipeline(PolynomialFeatures(), Ridge()), 0, {"window": 8}),
     "bayesian ridge": (BayesianRidge(), 0, {}),
     "gaussian process": (GaussianProcessRegressor(alpha=0.1), 0, {"grow": 2}),
 }

@@ -45,12 +45,13 @@ def test_claims_and_notes_speak_of_rows_that_their_runs_make(name):
 
     folders = {run["folder"] for run in conf.read("paper", name)["runs"].values() if "folder" in run}
     with extended(ROOT / folder for folder in sorted(folders)):
-        for item in read_paper(name).claims.values():
+        paper = read_paper(name)
+        for item in paper.claims.values():
             for key in ("left", "right", "label", "order"):
                 named = item.options.get(key, [])
                 for label in [named] if isinstance(named, str) else named:
                     assert label in labels(item) | {claims.OTHERS}, (item.number, label)
-        for item in read_paper(name).tables.values():
+        for item in paper.tables.values():
             for note in item.options.get("notes", []):
                 named = note.row or []
                 assert ({named} if isinstance(named, str) else set(named)) <= labels(item), note
