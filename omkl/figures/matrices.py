@@ -1,6 +1,6 @@
-"""Grids of cells: confusion matrices, and square pictures such as digits."""
+"""Confusion matrices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -171,75 +171,3 @@ def _count(count: float, places: int) -> str:
 def _short(name: str) -> str:
     name = shown(name)
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
-
-
-# -------------------------------------------------------------------- pictures
-
-_GAP = 2  # pixels around a picture
-_TEXT = 8  # pixels below it, for the score
-_PICTURE = 0.31  # inches of a picture: its score has room
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """Square pictures, their values (n, side * side) row by row, and the score below each.
-
-    digits: decimals of the scores
-    """
-
-    values: np.ndarray
-    scores: Sequence[float]
-    digits: int = 2
-
-
-def pictures(panels: Mapping[str, Pictures], *, name: str = "pictures", **more: Any) -> Figure:
-    """Return panels of square pictures, such as the digits that a novelty detector finds unusual.
-
-    more: of Figure. Raises UserError for no pictures, pictures that are not square, or another number of
-    scores.
-    """
-    for title, panel in panels.items():
-        side = round(np.sqrt(panel.values.shape[1])) if panel.values.ndim == 2 else 0
-        if side * side != panel.values.shape[-1] or len(panel.scores) != len(panel.values):
-            raise UserError(
-                f"'{title}': pictures need values (n, side * side) and n scores, "
-                f"not {panel.values.shape} and {len(panel.scores)}"
-            )
-    if not any(panel.values.size for panel in panels.values()):
-        raise UserError("no pictures to draw")
-    return Figure(name, lambda: _draw_pictures(panels), len(panels), **more)
-
-
-def _draw_pictures(panels: Mapping[str, Pictures]) -> "MplFigure":
-    """Draw panels side by side, each with as many pictures in a row as it has room for; least value white."""
-    from matplotlib.figure import Figure as MplFigure
-
-    filled = [panel.values for panel in panels.values() if panel.values.size]
-    side = max(round(np.sqrt(values.shape[1])) for values in filled)
-    limits = {"vmin": min(v.min() for v in filled), "vmax": max(v.max() for v in filled)}
-    width = style.current().width or style.PAGE
-    columns = min(len(panels), max(1, int(width / 1.8)))
-    across = max(1, int((width / columns - 0.1) / _PICTURE))
-    high = max(-(-len(panel.values) // across) for panel in panels.values())
-    rows = -(-len(panels) // columns)
-    size = width / columns / across
-    shape = (side + _GAP + _TEXT) / (side + 2 * _GAP)  # height over width of a picture with its score
-    drawn = MplFigure(figsize=(width, rows * (0.45 + shape * size * high)), layout="constrained")
-    grid = drawn.subplots(rows, columns, squeeze=False)
-    every = list(grid.flat)
-    for unused in every[len(panels) :]:
-        unused.remove()
-    for axes, (title, panel) in zip(every, panels.items(), strict=False):
-        side = round(np.sqrt(panel.values.shape[1]))
-        wide, tall = side + 2 * _GAP, side + _GAP + _TEXT
-        sheet = np.full((high * tall, across * wide), np.nan)
-        for number, (values, score) in enumerate(zip(panel.values, panel.scores, strict=True)):
-            top, left = number // across * tall + _GAP, number % across * wide + _GAP
-            sheet[top : top + side, left : left + side] = values.reshape(side, side)
-            text = "–" if score != score else f"{round(score, panel.digits) + 0.0:.{panel.digits}f}"
-            text = text.replace("-", "−")
-            axes.text(left + side / 2, top + side, text, ha="center", va="top", fontsize=6)
-        axes.imshow(sheet, cmap="gray_r", interpolation="nearest", **limits)
-        axes.set_axis_off()
-        axes.set_title(title if len(panel.values) else f"{title}: none")
-    return drawn

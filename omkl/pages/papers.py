@@ -1,39 +1,35 @@
 """The sections of a paper: its answer, its tables with the published values, its figures and claims."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.parameters import word_text
 from omkl.errors import OmklError, UserError, counted
 from omkl.pages.documents import Filed, Page, Section
-from omkl.pages.page_tables import plain_table, with_details
-from omkl.pages.runs import origin_sections, page_curves
+from omkl.pages.runs import origin_sections
 from omkl.publications.claims import UNKNOWN, YES, claims_of
 from omkl.publications.compare import AGREES, DIFFERS, Compared, compare_rows
 from omkl.publications.paper import FEW, Item, Paper, Run, as_list, enumerated
 from omkl.publications.paper import KINDS as OF_ITEMS
-from omkl.publications.paper_figures import digits, paper_figure, selected
+from omkl.publications.paper_figures import paper_figure, selected
 from omkl.publications.paper_tables import KINDS, best_warnings, comparison_warnings, digest, sizes
 from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
 from omkl.reports.ranks import comparison
 from omkl.runs.runner import stored_plans
 from omkl.runs.tuning import MANY, MORE_TRIALS, TRIALS
-from omkl.store.store import Store
 
 if TYPE_CHECKING:
-    from omkl.figures.style import Figure
     from omkl.runs.runner import Outcome
 
 
-NOT_OF_CELLS = ("sizes", "digits")  # kinds of tables and figures
 TABLES = tuple(OF_ITEMS["tables"])
 
 
 def _work(paper: Paper, selection: Selection) -> PaperPlans:
     every = [*paper.tables.values(), *paper.figures.values(), *paper.claims.values()]
-    return plans_of(paper, [item for item in every if item.kind not in NOT_OF_CELLS], selection)
+    return plans_of(paper, [item for item in every if item.kind != "sizes"], selection)
 
 
 def run_paper(paper: Paper, selection: Selection, **how: Any) -> "Outcome":
@@ -51,13 +47,10 @@ def run_paper(paper: Paper, selection: Selection, **how: Any) -> "Outcome":
     return outcome
 
 
-def paper_page(
-    paper: Paper, selection: Selection, command: str, outcome: "Outcome | None" = None, draw: bool = False
-) -> Page:
+def paper_page(paper: Paper, selection: Selection, command: str, outcome: "Outcome | None" = None) -> Page:
     """Return the page of a paper, or of a selection of it.
 
-    command: as typed    outcome: of `run_paper`; None takes what the store holds    draw: also figures that
-    are made of a pass in place of cells
+    command: as typed    outcome: of `run_paper`; None takes what the store holds
     Raises UserError where the store holds no cell of it, or none of its data are available.
     """
     work = _work(paper, selection)
@@ -70,10 +63,10 @@ def paper_page(
     if outcome.cells.empty:
         verb = "table" if any(item.kind != "sizes" for item in paper.tables.values()) else "figure"
         items = paper.tables if verb == "table" else paper.figures
-        first = next(item for item in items.values() if item.kind not in NOT_OF_CELLS)
+        first = next(item for item in items.values() if item.kind != "sizes")
         some = f"`{selection.command(verb, first.name)}` computes some of them"
         raise UserError(f"the store {work.plans[0].store} holds none of the cells of {paper.name}; {some}")
-    page = _Parts(paper, selection, outcome, Store(work.plans[0].store), draw)
+    page = _Parts(paper, selection, outcome)
     sections = page.tables("digest")
     rule, exceptions = tuning_text(paper) if tuned_runs(paper) else ([], [])
     sections += [Section("The rule", texts=rule, numbered=True)] * bool(rule)
@@ -99,13 +92,8 @@ def paper_page(
     )
 
 
-@dataclass(frozen=True)
-class _Place:
-    """What a table's files are called, what its table in the page is, and the command that prints it."""
-
-    stem: str
-    name: str
-    command: str
+def _stem(item: Item) -> str:
+    return f"table-{item.number or item.paper}"
 
 
 class _Parts:
@@ -114,11 +102,8 @@ class _Parts:
     verdicts: of the published values (compare)    claimed: the claims, each with its verdict
     """
 
-    def __init__(
-        self, paper: Paper, selection: Selection, outcome: "Outcome", store: Store, draw: bool
-    ) -> None:
-        self.paper, self.selection, self.outcome, self.draw = paper, selection, outcome, draw
-        self.curves = store.curves(set(outcome.cells["key"]))
+    def __init__(self, paper: Paper, selection: Selection, outcome: "Outcome") -> None:
+        self.paper, self.selection, self.outcome = paper, selection, outcome
         self.verdicts: list[str] = []
         self.claimed: list[dict[str, Any]] = []
         self._titles: dict[str, list[str]] = {}
@@ -129,32 +114,18 @@ class _Parts:
 
     def table(self, item: Item) -> Section:
         """Return the section of a table; one that cannot be made says why."""
-        name = f"{self.paper.name}-table-{item.number or 1}"
-        place = _Place(f"table-{item.number or item.paper}", name, self.selection.command("table", item.name))
+        command = self.selection.command("table", item.name)
         if item.kind == "sizes":
-            return self._sizes(item, place)
+            listed = sizes(self.paper, item, self.selection)
+            return Section(listed.title, [Filed(_stem(item), listed.table)])
         if item.kind == "digest":
-            return self._digest(item, place)
-        return self._compared_table(item, place)
+            answers = digest(self.paper, item, self.selection, stored=True)
+            self._warn(answers.title, list(answers.table.warnings))
+            return Section(answers.title, [Filed(_stem(item), replace(answers.table, warnings=()))])
+        return self._compared_table(item, command)
 
-    def _sizes(self, item: Item, place: _Place) -> Section:
-        listed = sizes(self.paper, item, self.selection)
-        records: Any = listed.table.records
-        shown = [{key: text for key, text in row.items() if key != "missing"} for row in records]
-        how = [[("how to get it", row["missing"])] if row["missing"] else [] for row in records]
-        page_table = plain_table(place.name, records, how, shown=shown, command=place.command)
-        return Section(listed.title, [Filed(place.stem, listed.table, page_table)])
-
-    def _digest(self, item: Item, place: _Place) -> Section:
-        answers: Any = digest(self.paper, item, self.selection, stored=True).table
-        rows = answers.flat().to_dict("records")
-        about = [[("then", row["then"])] for row in rows]
-        page_table = plain_table(place.name, rows, about, shown=rows, command=place.command)
-        return Section(answers.title, [Filed(place.stem, answers, page_table)])
-
-    def _compared_table(self, item: Item, place: _Place) -> Section:
+    def _compared_table(self, item: Item, command: str) -> Section:
         """Return the section of a table whose rows may be compared with published ones."""
-        stem, name, command = place.stem, place.name, place.command
         try:
             compared = self._compared(item, command)
         except UserError as error:  # nothing of it is tuned yet
@@ -165,61 +136,31 @@ class _Parts:
             table = KINDS[item.kind](compared)
         except UserError as error:  # the learner that all are compared with has not finished
             return Section(compared.title, texts=[f"Not shown: {error}."])
-        best = item.kind in ("best", "matrix")
-        self._warn(
-            compared.title, best_warnings(compared) if best else comparison_warnings(compared, f"`{command}`")
-        )
+        is_best = item.kind in ("best", "matrix")
+        warnings = best_warnings(compared) if is_best else comparison_warnings(compared, f"`{command}`")
+        self._warn(compared.title, warnings)
         self.verdicts += compared.verdicts
-        if item.kind == "times":
-            drawn = replace(paper_figure(compared, f"{name}-times"), warnings=(), command="")
-            return Section(compared.title, [Filed(stem, table, replace(table, name=name)), drawn])
-        if item.kind == "matrix":
-            return Section(compared.title, [Filed(stem, table, replace(table, name=name))])
-        paths = {ref.name: ref.word for plan in compared.work.plans for ref in plan.data}
-        detailed = with_details(table, name, compared.rows, compared.cells, paths)
-        curves = None if best else self._curves(compared, f"{name}-curves")
-        return Section(compared.title, [Filed(stem, table, detailed), *([curves] if curves else [])])
-
-    def _curves(self, compared: Compared, name: str) -> "Figure | None":
-        """Return the learning curves of a table's rows, None where the paper has figures of its own."""
-        if any(figure.kind == "curves" for figure in self.paper.figures.values()):
-            return None
-        return page_curves(compared.cells, self.curves, compared.expected, compared.rows, name=name)
+        return Section(compared.title, [Filed(_stem(item), replace(table, warnings=()))])
 
     def figure(self, item: Item) -> Section:
-        stem, name = f"figure-{item.number}", f"{self.paper.name}-figure-{item.number}"
+        name = f"{self.paper.name}-figure-{item.number}"
         command = self.selection.command("figure", item.name)
-        if item.kind == "digits" and not self.draw:
-            text = f"This figure is not made of stored cells; `{command}` draws it."
-            return Section(item.titled(), texts=[text])
         try:
-            if item.kind == "digits":
-                drawn = replace(digits(item), name=name, command=command)
-            else:
-                drawn = paper_figure(selected(self._compared(item, command)), name)
+            drawn = paper_figure(selected(self._compared(item, command)), name)
         except UserError as error:  # nothing has finished, or there are too few data sets for ranks
             return Section(item.titled(), texts=[f"Not drawn: {error}."])
         comparisons = [comparison(drawn.ranks)] if drawn.ranks else []
         if drawn.instead:
             return Section(drawn.title, comparisons, [drawn.instead])
-        return Section(drawn.title, [Filed(stem, drawn, drawn), *comparisons])
+        return Section(drawn.title, [Filed(f"figure-{item.number}", drawn), *comparisons])
 
     def claims(self, lenient: bool) -> Section:
         checked = claims_of(self.paper, self.selection, self.outcome, lenient)
         records: Any = checked.table.records
         self.claimed = records
-        shown, abouts = [], []
         for row, line in zip(records, checked.table.rows, strict=True):
             self._warn(f"claim {line.cells[0]}", [row["incomplete"]] if row["incomplete"] else [])
-            cells = dict(zip((column.name for column in checked.table.columns), line.cells, strict=True))
-            shown.append({**cells, "numbers": row["numbers"]})
-            abouts.append([("name", row["claim"]), ("numbers", row["numbers"].replace("; ", "\n"))])
-        name, command = f"{self.paper.name}-claims", self.selection.command("claims", self.paper.name)
-        terms = [("numbers", "data set by data set; (no): it does not hold there, (?): undecided")]
-        about: dict[str, Any] = {"shown": shown, "terms": terms, "command": command}
-        return Section(
-            "Claims", [Filed("claims", checked.table, plain_table(name, records, abouts, **about))]
-        )
+        return Section("Claims", [Filed("claims", checked.table)])
 
     def _compared(self, item: Item, command: str) -> Compared:
         work = plans_of(self.paper, [item], self.selection)

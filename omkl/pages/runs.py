@@ -1,7 +1,7 @@
 """The page of a plan: tables of ``omkl run`` or ``omkl sweep``, figures, data and origin."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,15 +13,17 @@ from omkl.figures.curves import learning_curves
 from omkl.figures.matrices import confusion
 from omkl.figures.style import Figure, file_stem
 from omkl.figures.sweeps import sweep_figure
-from omkl.pages.documents import Page, Section
-from omkl.pages.page_tables import data_sets, provenance, with_details
+from omkl.pages.documents import Filed, Page, Section
+from omkl.pages.page_tables import data_sets, provenance
+from omkl.reports.answer import answer_of
+from omkl.reports.markdown import prose
 from omkl.reports.measures import PAIR
 from omkl.reports.ranks import average_ranks, comparison
 from omkl.reports.results_table import (
     AGAIN,
     BEST,
+    TableOptions,
     best_settings,
-    heading,
     measures_table,
     run_table,
     swept_names,
@@ -63,14 +65,26 @@ def results_page(
     rows: list[Row] | None = None,
 ) -> Page:
     """Return the page of some plans' cells, which are in one store; rows: as of ``rows_of``."""
-    names = {ref.name: ref.word for plan in plans for ref in plan.data}
-    sections, warnings, about = cells_sections(cells, expected, Store(plans[0].store), names, rows)
-    sections += origin_sections(cells, plans)
+    rows = rows_of(cells, expected) if rows is None else rows
+    summary = summary_of_rows(rows, cells, expected)
+    sections = _tables(summary, cells, expected)
+    if curves := page_curves(cells, Store(plans[0].store).curves(set(cells["key"])), expected, rows):
+        sections.append(Section("Learning curves", [Filed("curves", curves)]))
+    with suppress(UserError):  # none of the cells has counts
+        confused = confusion(cells, expected, rows, name="confusion", classes=CLASSES)
+        sections.append(Section("Confusion matrices", [Filed("confusion", replace(confused, command=""))]))
+    sections += [*_ranks(summary), *origin_sections(cells, plans)]
     learners = list(dict.fromkeys(expected.label(setting.learner) for setting in expected.settings))
-    title = f"{_few(learners, 'learners')} on {_few(list(names), 'data sets')}"
-    drawn = [setting.learner for setting in expected.settings], list(names)
+    names = list(dict.fromkeys(ref.name for plan in plans for ref in plan.data))
+    again = f"`{expected.command}`" if expected.command else AGAIN
     return Page(
-        file_stem("report", *drawn), title, sections, [about, *expected.about_data], command, warnings
+        file_stem("report", [setting.learner for setting in expected.settings], names),
+        f"{_few(learners, 'learners')} on {_few(names, 'data sets')}",
+        sections,
+        command=command,
+        warnings=warnings_of(summary, cells, expected, again),
+        answer=[*filter(None, [prose(answer_of(summary))])],
+        cells=[expected.command] if expected.command else [],
     )
 
 
@@ -78,41 +92,25 @@ def _few(names: list[str], of: str) -> str:
     return ", ".join(names) if len(names) <= 3 else f"{len(names)} {of}"
 
 
-def cells_sections(
-    cells: "pd.DataFrame",
-    expected: ReportPlan,
-    store: Store,
-    names: dict[str, str],
-    rows: list[Row] | None = None,
-) -> tuple[list[Section], list[str], str]:
-    """Return the sections of some cells' results, warnings, and a line on what all rows share.
-
-    names: paths of the user's files by data set    rows: as rows_of returns them
-    """
-    rows = rows_of(cells, expected) if rows is None else rows
-    summary = summary_of_rows(rows, cells, expected)
+def _tables(summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan) -> list[Section]:
+    """Return the table of a run, or those of a sweep, the best settings first; and all measures there are."""
+    options = TableOptions(columns=("+algo",))  # the names that one types
     swept = swept_names(summary, expected) if expected.swept else []
-    table = with_details(run_table(summary, cells, expected, swept=swept), "results", rows, cells, names)
-    sections = [Section("Results", [table])]
-    measures = replace(measures_table(summary, cells), name="measures", command="")
+    table = replace(run_table(summary, cells, expected, options, swept), warnings=())
+    sections = [Section("Results", [Filed("results", table)])]
+    if expected.swept and summary["reps"].any():
+        best = replace(run_table(best_settings(summary), cells, expected, options, swept), warnings=())
+        drawn = sweep_figure(summary, name="sweep")
+        sections[:0] = [Section(BEST.capitalize(), [Filed("best", best)])]
+        sections[1:1] = [Section("Sweep", [Filed("sweep", drawn)])] if drawn else []
+    measures = measures_table(summary, cells)
     if sum(column.align == "right" for column in measures.columns) > 1:  # more than the results show
         sections.append(Section("Measures", [measures]))
-    again = f"`{expected.command}`" if expected.command else AGAIN
-    warnings = warnings_of(summary, cells, expected, again)
-    if expected.swept and summary["reps"].any():
-        best = best_settings(summary.assign(place=range(len(summary))))
-        chosen = [rows[place] for place in best.pop("place")]
-        with_abouts = with_details(
-            run_table(best, cells, expected, swept=swept), "best", chosen, cells, names
-        )
-        sections.insert(0, Section(BEST.capitalize(), [with_abouts]))
-        if drawn := sweep_figure(summary, name="sweep"):
-            sections.insert(0, Section("Sweep", [drawn]))
-    if curves := page_curves(cells, store.curves(set(cells["key"])), expected, rows):
-        sections.append(Section("Learning curves", [curves]))
-    with suppress(UserError):  # none of the cells has counts
-        confused = confusion(cells, expected, rows, name="confusion", classes=CLASSES)
-        sections.append(Section("Confusion matrices", [replace(confused, command="")]))
+    return sections
+
+
+def _ranks(summary: "pd.DataFrame") -> Iterator[Section]:
+    """Yield the average ranks of each task."""
     for task in dict.fromkeys(summary["task"]):
         part = summary[summary["task"] == task].reset_index(drop=True)
         if part["data"].nunique() < 2 or part["label"].nunique() < 3:
@@ -120,15 +118,14 @@ def cells_sections(
         title = f"Average ranks, {task}"
         try:
             ranked = average_ranks(part)
-            drawn = rank_figure(ranked, name=f"ranks-{task}")
-            table = comparison(ranked)
-            if drawn.instead:
-                sections.append(Section(title, [table], [drawn.instead]))
-            else:
-                sections.append(Section(title, [drawn, table]))
         except UserError as error:  # what has finished is too little for the tests
-            sections.append(Section(title, texts=[f"Not drawn: {error}."]))
-    return sections, warnings, heading(summary, cells)
+            yield Section(title, texts=[f"Not drawn: {error}."])
+            continue
+        drawn, table = rank_figure(ranked, name=f"ranks-{task}"), comparison(ranked)
+        if drawn.instead:
+            yield Section(title, [table], [drawn.instead])
+        else:
+            yield Section(title, [Filed(drawn.name, drawn), table])
 
 
 def page_curves(

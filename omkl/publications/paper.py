@@ -376,7 +376,7 @@ class ItemKeys:
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)}
     | {"digest": ("lines",), "matrix": ("runs",)},
-    "figures": dict.fromkeys(("ranks", "times", "digits"), ())
+    "figures": dict.fromkeys(("ranks", "times"), ())
     | {"curves": ("measure",), "sensitivity": ("key",), "spa": ("alpha", "beta")}
     | {"pareto": ("cost",)},
     "claims": {

@@ -4,14 +4,11 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError
 from omkl.figures.costs_and_ranks import costs_of, pareto, rank_figure, times_figure
 from omkl.figures.curves import learning_curves
-from omkl.figures.matrices import Pictures, pictures
 from omkl.figures.style import Figure, current, symbol
 from omkl.figures.sweeps import sensitivity, sensitivity_table
 from omkl.publications.compare import Compared, compare_rows
@@ -25,13 +22,7 @@ from omkl.reports.summary import grid_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.data import Dataset
-    from omkl.engine.stream import Trace
-    from omkl.passes.learner import Learner
     from omkl.runs.runner import Outcome
-
-SHOWN = 50  # digits of each panel of novelties
-SETTING = {"kernel": {"kind": "gaussian", "sigma": 8.0}, "nu": 0.01, "eta": 1.0, "step": "sqrt"}
 
 
 @dataclass(frozen=True)
@@ -70,8 +61,6 @@ def figure_of(
     how: of ``Work.run``
     """
     command = selection.command("figure", item.name) + current().words()
-    if item.kind == "digits":
-        return replace(digits(item), command=command), None, Path("results")
     work = plans_of(paper, [item], selection)
     outcome = work.run(**how)
     drawn = paper_figure(selected(compare_rows(paper, item, work, outcome, command)))
@@ -198,91 +187,3 @@ KINDS: dict[str, Callable[[Compared], Figure]] = {
     "spa": _spa,
     "pareto": _pareto,
 }
-
-
-def digits(item: Item) -> Figure:
-    """Return the first novelties of a pass over USPS, and the worst of its two parts (NORMA, Fig. 3).
-
-    It is not made of cells, unlike the figures of KINDS.
-    """
-    found = novelties()
-    shown = {"first margin errors": found.first, "worst of train": found.train, "worst of test": found.test}
-    scores = {name: 1000 * part.scores for name, part in shown.items()}
-    if found.first.rows[:1].tolist() == [0]:  # f is 0 before anything is stored: not a score of the digit
-        scores["first margin errors"][0] = np.nan
-    panels = {name: Pictures(part.images, scores[name].tolist(), digits=1) for name, part in shown.items()}
-    share = 100 * found.fraction
-    note = f"below each: 1000 (f(x) − ρ), – before anything was stored · {share:.2f} % of the pass novel"
-    return pictures(panels, title=item.titled(), note=note)
-
-
-# -------------------------------------------------------------------- the digits that NORMA flags as novel
-
-
-class Digits(NamedTuple):
-    """Digits: rows (n,) of the data set from 0, images (n, d), scores (n,) f(x) - rho."""
-
-    rows: np.ndarray
-    images: np.ndarray
-    scores: np.ndarray
-
-
-@dataclass(frozen=True)
-class Novelties:
-    """first: the margin errors in order of arrival, with the scores they had then; train, test: the worst at
-    the end, worst first; novelties: rows of the pass that were flagged as novel; fraction: their share;
-    seconds: of the pass, learner time.
-    """
-
-    first: Digits
-    train: Digits
-    test: Digits
-    novelties: np.ndarray
-    fraction: float
-    seconds: float
-
-
-def novelties() -> Novelties:
-    """Return the novelties of norma_novelty in one pass over USPS as stored, and the worst of both parts.
-
-    They are Figure 3 of Kivinen, Smola, Williamson (2004), its numbers.
-
-    Raises UserError for data that are not available.
-    """
-    from omkl import data
-    from omkl.config import learner_spec
-    from omkl.passes.cell import warm_up_once
-    from omkl.passes.learner import Learner
-
-    spec = learner_spec("norma_novelty")
-    params = {**spec.defaults, **SETTING}
-    warm_up_once([(spec, params)])
-    learned, unseen = data.load("usps_train"), data.load("usps_test")
-    pool = {"normalise": "none", "kernels": [params["kernel"]]}
-    learner = Learner(spec, params, pool, max(learned.d, unseen.d), seed=0)
-    trace, seconds = _pass(learner, learned)
-    novel = np.flatnonzero(trace.mistake)
-    first = _panel(learned, novel[:SHOWN], trace.score)
-    worst = [_worst(learner, dataset) for dataset in (learned, unseen)]
-    return Novelties(first, worst[0], worst[1], novel, novel.size / learned.T, seconds)
-
-
-def _pass(learner: "Learner", dataset: "Dataset", learn: bool = True) -> "tuple[Trace, float]":
-    from omkl.engine.stream import make_stream
-
-    rows = np.arange(dataset.T)
-    stream = make_stream(dataset.indptr, dataset.indices, dataset.values, dataset.y, rows)
-    return learner.run(stream, learn=learn)
-
-
-def _worst(learner: "Learner", dataset: "Dataset") -> Digits:
-    score = _pass(learner, dataset, learn=False)[0].score
-    return _panel(dataset, np.argsort(score, kind="stable")[:SHOWN], score)
-
-
-def _panel(dataset: "Dataset", rows: np.ndarray, scores: np.ndarray) -> Digits:
-    from scipy.sparse import csr_matrix
-
-    shape = (dataset.T, dataset.d)
-    images = csr_matrix((dataset.values, dataset.indices, dataset.indptr), shape=shape)[rows].toarray()
-    return Digits(rows, images, scores[rows])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 from omkl.errors import UserError, suggest
+from omkl.reports.markdown import html_of_table, markdown_of
 from omkl.reports.table_cells import (
     GAP,
     INFLATED,
@@ -25,10 +26,8 @@ from omkl.reports.table_cells import (
     as_data,
     filled,
     fit_to_width,
-    html_of,
     least_width,
     line_of,
-    padded,
     width_of,
     widths_of,
 )
@@ -167,7 +166,7 @@ class Table:
 
     def html(self) -> str:
         """Return HTML without scripts, readable on a dark and on a light page."""
-        return html_of(self)
+        return html_of_table(self)
 
     _repr_html_ = html
 
@@ -308,55 +307,6 @@ def _explained(tables: Sequence[Table], hint: str) -> list[tuple[str, str]]:
         for name, header in gone.items()
     ]
     return terms + ([("not shown", f"{', '.join(names)}: {hint}")] if names else [])
-
-
-# -------------------------------------------------------------------- Markdown
-
-
-def _markdown(table: Table) -> str:
-    blocks = [f"`{table.command}`" if table.command else "", table.shared]
-    for one in (table, *table.also):
-        blocks += [f"**{one.title}**" if one.title else "", _pipes(one)]
-    terms = _named(table.terms, "markdown")
-    blocks.append("\n".join(f"* {term}: {_safe(meaning)}" for term, meaning in terms))
-    blocks.append("\n".join(f"* {_safe(text)}" for text in table.about))
-    blocks.append("\n".join(f"* **{_safe(warning)}**" for warning in table.warnings))
-    text = "\n\n".join(block for block in blocks if block) + "\n"
-    below = table.paragraphs
-    return text + ("\n" + "\n\n".join(below) + "\n" if below else "")
-
-
-def _pipes(table: Table) -> str:
-    columns = table.columns
-    body = [
-        [_markdown_cell(*cell, row, table.is_plain) for cell in zip(cells, columns, strict=True)]
-        for cells, row in zip(table.cell_texts(), table.rows, strict=True)
-    ]
-    widths = [max(len(c.header) + 2, *(len(row[at]) for row in body), 0) for at, c in enumerate(columns)]
-    rules = [
-        f":{'-' * (width + 1)}" if column.align == "left" else f"{'-' * (width + 1)}:"
-        for column, width in zip(columns, widths, strict=True)
-    ]
-    lines = [f"|{'|'.join(rules)}|"]
-    for texts in ([column.header for column in columns], *body):
-        cells = (f" {padded(*cell)} " for cell in zip(texts, columns, widths, strict=True))
-        lines.append(f"|{'|'.join(cells)}|")
-    return "\n".join([lines[1], lines[0], *lines[2:]])
-
-
-def _markdown_cell(cell: str | Spread, column: Column, row: TableRow, is_plain: bool) -> str:
-    if is_plain:
-        return str(cell).replace("\n", " ")
-    if isinstance(cell, Spread):
-        return MARKS["markdown"][cell.mark].format(cell)
-    if column.name == "reps" and not row.complete:
-        return f"**{cell}**"
-    return _safe(cell) + (" (yardstick)" if column.name == "learner" and row.is_yardstick else "")
-
-
-def _safe(text: str) -> str:
-    """Escape what Markdown would take for markup in names and messages."""
-    return re.sub(r"([\\|*_`<\[])", r"\\\1", text)
 
 
 # -------------------------------------------------------------------- LaTeX
@@ -587,7 +537,7 @@ _WRITERS: dict[str, Callable[[Table], str]] = {
     "table": _terminal,
     "json": _json,
     "csv": _csv,
-    "markdown": _markdown,
+    "markdown": markdown_of,
     "latex": _latex,
     "html": lambda table: table.html() + "\n",
 }

@@ -1,7 +1,4 @@
-"""The columns, rows and cells of a table, its marks, and text laid out in columns of a terminal's width.
-
-And in HTML, by the templates in omkl/web: jinja2 escapes every text, so no name becomes markup.
-"""
+"""The columns, rows and cells of a table, its marks, and text laid out in columns of a terminal's width."""
 
 import re
 import shutil
@@ -11,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal
 
 from omkl.errors import printable
@@ -198,65 +194,3 @@ class Columns:
         """Add a column; more: of `Column`."""
         self.columns.append(Column(name, header, side, wraps=name in WRAPPED, **more))
         self.contents.append(cells)
-
-
-# ------------------------------------------------------------------ in HTML
-
-
-@cache
-def template(name: str) -> Any:
-    """Return a template of omkl/web."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("omkl", "web"), autoescape=True, trim_blocks=True, undefined=StrictUndefined
-    )
-    functions = (kind_of, row_kinds, part_of, mean_widths)
-    environment.globals |= {function.__name__: function for function in functions}
-    environment.globals |= {"MISSING": MISSING, "MARK_NAMES": MARK_NAMES["text"]}
-    return environment.get_template(name)
-
-
-def html_of(table: Any) -> str:
-    """Return a table.Table without scripts, readable on a dark and on a light page."""
-    return template("alone.html").render(table=table)
-
-
-def kind_of(column: Column) -> str:
-    """Return the classes of a column's cells.
-
-    A narrow screen scrolls: a row's name stays in view (stick), and so does the measure (marks).
-    """
-    kinds = ["text" if column.align == "left" else "number"]
-    kinds += ["stick"] if column.name in ("learner", "algo") else []
-    kinds += ["marks"] if column.marks else []
-    kinds += ["of-data"] if column.name == "data" else []
-    return " ".join(kinds)
-
-
-def row_kinds(row: TableRow, above: TableRow | None) -> str:
-    """Return the classes of a row."""
-    kinds = [name for name in ("marked", "is_yardstick") if getattr(row, name)]
-    kinds += [] if row.complete else ["incomplete"]
-    if above and row.group != above.group:
-        kinds.append("begins")
-    elif above and row.is_yardstick > above.is_yardstick:
-        kinds.append("yardsticks")
-    return " ".join(kinds)
-
-
-def part_of(column: Column) -> str:
-    """Return which measure a column is about whose header does not say it: that of ``published``, say."""
-    measure, _, part = column.name.rpartition("_")
-    names = {"mistake_pct": "mistake %", "n_sv_sum": "#SV", "seconds": "seconds"}
-    return names.get(measure, "") if part in ("published", "diff", "ratio") else ""
-
-
-def mean_widths(table: Any) -> list[tuple[int, int]]:
-    """Return the characters of the longest mean and deviation of each column."""
-    contents = [[row.cells[at] for row in table.rows] for at in range(len(table.columns))]
-    spreads = [[cell for cell in cells if isinstance(cell, Spread) and cell.varies] for cells in contents]
-    return [
-        (max((len(s.mean) for s in column), default=0), max((len(s.std) for s in column), default=0))
-        for column in spreads
-    ]

@@ -1,4 +1,4 @@
-"""Costs, ranks, confusion matrices and pictures: their numbers, names and what cannot be drawn."""
+"""Costs, ranks and confusion matrices: their numbers, names and what cannot be drawn."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, st
 from omkl.data import confusion as counted
 from omkl.errors import UserError
 from omkl.figures.costs_and_ranks import costs_of, front, pareto, rank_figure, times_figure
-from omkl.figures.matrices import Matrix, Pictures, confusion, pictures
+from omkl.figures.matrices import Matrix, confusion
 from omkl.figures.style import MOST_LINES, FigureStyle, in_style, panels_per_row
 from omkl.publications.paper_tables import with_costs
 from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
@@ -215,7 +215,7 @@ def test_where_no_difference_can_be_significant_a_sentence_takes_the_diagrams_pl
     assert "too few data sets" in " ".join(figure.draw().texts[0].get_text().split())
 
 
-# -------------------------------------------------------------------- confusion matrices, pictures
+# -------------------------------------------------------------------- confusion matrices
 
 
 def counts_of(C, T=600):
@@ -269,26 +269,3 @@ def test_shares_are_of_all_examples_of_a_class_also_of_what_was_cut():
 def test_cells_without_counts_are_named():
     with pytest.raises(UserError, match="no stored cell has a confusion matrix"):
         confusion(frame(cell(DD, 0, 10)), ReportPlan())
-
-
-def test_pictures_are_row_by_row_with_their_scores():
-    values = np.arange(3 * 16, dtype=float).reshape(3, 16)
-    drawn = pictures({"first": Pictures(values, [0.5, -0.25, 1]), "late": Pictures(values[:0], [])}).draw()
-    shown = [float(v) for v in drawn.axes[0].get_images()[0].get_array().compressed()]
-    assert sorted(shown) == list(range(48))
-    assert shown[:8] == [0, 1, 2, 3, 16, 17, 18, 19]  # the first rows of the first two pictures
-    assert [text.get_text() for text in drawn.axes[0].texts] == ["0.50", "−0.25", "1.00"]
-    assert [axes.get_title(loc="left") for axes in drawn.axes] == ["first", "late: none"]
-
-
-@pytest.mark.parametrize(
-    ("values", "scores", "message"),
-    [
-        (np.zeros((2, 15)), [1, 2], "n scores, not"),
-        (np.zeros((2, 16)), [1], r"not \(2, 16\) and 1"),
-        (np.zeros((0, 16)), [], "no pictures"),
-    ],
-)
-def test_pictures_that_cannot_be_drawn_are_an_error(values, scores, message):
-    with pytest.raises(UserError, match=message):
-        pictures({"x": Pictures(values, scores)})

@@ -9,19 +9,17 @@ import shlex
 
 import pytest
 from support.reports_cells import expected, frame, repetitions, setting
-from support.stored_pages import HOSTILE, fill, fill_plan, hostile_file, payload
+from support.stored_pages import HOSTILE, files_in, fill, fill_plan, hostile_file
 
 from omkl.cli import main
-from omkl.config import plan as make_plan
 from omkl.errors import UserError
-from omkl.pages.documents import Page, Section, document, write_markdown
-from omkl.pages.page_tables import with_details
+from omkl.pages.documents import document, write_markdown
 from omkl.pages.papers import paper_page
 from omkl.pages.runs import run_page
 from omkl.publications import Selection, read_paper
 from omkl.publications.selection import plans_of
-from omkl.reports.results_table import run_table
-from omkl.reports.rows import identity, rows_of
+from omkl.reports.answer import answer_of
+from omkl.reports.markdown import html_of
 from omkl.reports.summary import summary_of
 from omkl.runs import runner
 
@@ -46,25 +44,22 @@ def written(words, capsys):
 
 def test_the_csv_is_that_of_the_command(capsys):
     fill(WORDS)
-    page = payload(written(WORDS, capsys)[0])
+    files = files_in(written(WORDS, capsys)[0])
     assert main(["run", *WORDS, "--format", "csv"]) == 0
-    (table,) = [table for table in page.values() if table["file"] == "results.csv"]
-    assert table["csv"] == capsys.readouterr().out
+    assert files == {"results.csv": capsys.readouterr().out}
 
 
 def test_a_sweep_has_its_grid_and_its_best_settings(capsys):
     fill(SWEEP)
     text, _ = written(SWEEP, capsys)
-    page = payload(text)
     assert main(["sweep", *SWEEP, "--format", "csv", "--out", "x.png"]) == 0
-    files = {table["file"]: table["csv"] for table in page.values()}
+    files = files_in(text)
     assert files["results.csv"] == capsys.readouterr().out
     titles = re.findall("<h2>(.*?)</h2>", text)
-    assert titles[0] == "Sweep"  # its heat map comes first
-    (svg,) = re.findall('aria-label="Sweep">(<svg.*?</svg>)', text, re.S)
-    names = [name for data in ["wdbc"] for name in (f"{data} · OMKC(S,D)", f"{data} · OMKC(D,D)")]
-    assert [name in svg or name.split(" · ")[1] in svg for name in names] == [True] * len(names)
-    assert "frame: the best; ring: fewest mistakes; yardsticks: " in text
+    assert titles[0].startswith("Best setting per data set and learner")
+    assert titles[1] == "Sweep"  # its heat map comes next
+    (svg,) = re.findall('<figure[^>]* aria-label="sweep">(<svg.*?</svg>)', text, re.S)
+    assert all(name in svg for name in ("OMKC(S,D)", "OMKC(D,D)"))
     assert files["best.csv"].count("\n") == 1 + 2 + 3  # two learners, three yardsticks
 
 
@@ -72,78 +67,132 @@ def test_a_page_is_small_and_its_curves_are_drawn_once(capsys):
     fill(SWEEP)
     text, _ = written(SWEEP, capsys)
     assert len(text) < 250_000
-    assert text.count('aria-label="Learning curves"') == 1
+    assert text.count("<h2>Learning curves</h2>") == 1
     assert len(re.findall("<figure ", text)) == len(re.findall("<svg ", text)) == 2
 
 
-def test_a_row_gives_the_command_that_makes_it(capsys):
-    shared = ["data=wdbc,drift", "reps=2", "seed=7", "algo.beta=0.7", "store=store", "pool.normalise=cosine"]
-    shared.append("pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]")
-    fill(["algo=omkc_sd", "yardsticks=[]", *shared])  # whose size is to be matched
-    words = [
-        "algo=omkc_sd,bomkc_rbp,okr",
-        "algo.budget={match:omkc_sd,beta:0.7}",
-        "algo.kernel={kind:gaussian,sigma:3}",
-        *shared,
+def test_a_page_is_its_markdown(capsys, tmp_path):
+    """What the file for a browser says is what the Markdown says, in this order: answer, tables, origin."""
+    plan = fill(WORDS)
+    page = run_page(plan, WORDS, "omkl report")
+    text = document(page)
+    markdown = write_markdown(page, tmp_path / "out", report=lambda _: None).read_text("utf-8")
+    (answer,) = page.answer
+    assert answer in markdown
+    assert re.search(f'<div class="answer"><p>{re.escape(html.escape(answer))}</p>', text.replace("\n", ""))
+    places = [
+        text.index(part) for part in (answer, "<h2>Results", "<h2>Learning curves", "<details>", "Made with")
     ]
-    plan = fill(words)
-    settings = (*plan.settings, *plan.yardsticks)
-    wanted = {
-        identity(own.learner, own.params, own.pool) for own in settings if own.fits("classification", "wdbc")
-    }
-    page = payload(written(words, capsys)[0])
-    (table,) = [table for table in page.values() if table["file"] == "results.csv"]
-    commands = [dict(about)["command"] for about in table["about"]]
-    made = []
-    for command in commands:
-        start, verb, *rest = shlex.split(command)
-        again = make_plan(rest)
-        (setting,) = again.settings
-        assert (start, verb, again.reps, again.seed, again.yardsticks) == ("omkl", "run", 2, 7, ())
-        made.append((str(again.data[0]), identity(setting.learner, setting.params, setting.pool)))
-    assert len(set(made)) == 2 * 6  # three learners and three yardsticks on two data sets
-    assert {setting for _, setting in made} <= wanted
+    assert places == sorted(places)
+    run = "omkl run algo=omkc_dd,omkc_ss data=wdbc reps=2 store=store"
+    for command in ("omkl report", run):
+        assert command not in text[: text.index("<details>")]
+        assert command in text[text.index("<details>") :]
+    rows = [line for line in markdown.splitlines() if line.startswith("| ")]
+    assert len(rows) == text.count("<tr>")
+    assert "times may be inflated" not in text[: text.index("<details>")]
 
 
-def test_names_are_text_and_scripts_are_allowed_by_their_hashes_only(place):
+def test_names_are_text_and_nothing_runs_or_is_fetched(place):
     plan = fill(WORDS, [hostile_file(place)])
     text = document(run_page(plan, WORDS, f"omkl report {HOSTILE}"))
-    scripts = re.findall(r"<script>(.*?)</script>", text, re.S)
-    assert len(scripts) == 1
+    assert "<script" not in text
     assert "<img" not in text
-    assert "alert(" not in text.replace("&lt;script&gt;alert(", "").replace("onerror=alert(1)&gt;", "")
+    assert "onerror=alert(1)" not in text.replace("&lt;img src=x onerror=alert(1)&gt;", "")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
-    styles = re.findall(r"<style>(.*?)</style>", text, re.S)
-    assert len(styles) == 1
-    for part, own in (("script", scripts[0]), ("style", styles[0])):
-        allowed = re.search(rf"{part}-src ([^;]*);", policy)[1]
-        assert allowed == f"'sha256-{base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()}'"
+    (style,) = re.findall(r"<style>(.*?)</style>", text, re.S)
+    allowed = re.search(r"style-src ([^;]*);", policy)[1]
+    assert allowed == f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'"
     assert "default-src 'none'" in policy
-    assert not re.search(r"""(src|href)=["'](?!#|data:,)""", text.replace("img src=x", ""))
+    assert not re.search(r"""(src|href)=["'](?!#|data:)""", text)
     assert text == document(run_page(plan, WORDS, f"omkl report {HOSTILE}"))
+
+
+def test_a_link_or_picture_that_is_no_file_of_the_page_is_its_text():
+    text = html_of("[a](http://x.y/z) ![b](http://x.y/z.png) <b>c</b> [d](d.csv)", {"d.csv": "data:,1"})
+    assert text == '<p><a>a</a> b &lt;b&gt;c&lt;/b&gt; <a href="data:,1" download="d.csv">d</a></p>\n'
 
 
 def test_a_file_of_the_users_is_described_as_registered_ones_are(place, capsys):
     (place / "my.libsvm").write_text("1 1:1\n1 1:2\n-1 1:3\n1 2:1\n")
     words = ["algo=arow", "data=wdbc,my.libsvm", "reps=1", "yardsticks=[]", "store=store"]
     fill(words)
-    tables = payload(written(words, capsys)[0]).values()
-    (sets,) = [table["csv"] for table in tables if table["file"] == "data-sets.csv"]
-    rows = list(csv.DictReader(sets.splitlines()))
-    assert [row["positive %"] for row in rows] == ["37.3", "75.0"]
-    assert [(row["d"], row["classes"]) for row in rows] == [("30", "2"), ("2", "2")]
+    text = written(words, capsys)[0].partition("<strong>Data sets</strong>")[2].partition("</table>")[0]
+    rows = [re.findall("<td[^>]*>(.*?)</td>", row) for row in text.split("<tr>")[2:]]
+    assert [(row[0], row[3], row[5], row[6]) for row in rows] == [
+        ("wdbc", "30", "2", "37.3"),
+        ("my", "2", "2", "75.0"),
+    ]
 
 
 def test_what_is_missing_is_said_on_top(capsys):
     fill(WORDS, reps=1)
     text, said = written(WORDS, capsys)
     top = text[: text.index("<section")]
+    assert '<div class="warnings"><ul>' in top
     assert "INCOMPLETE: OMKC(D,D) on wdbc 1 of 2" in top
-    assert f"`omkl run {shlex.join(WORDS)}` runs the missing ones" in top
-    assert '<div class="warnings" role="note"><strong>Warnings</strong><ul><li>INCOMPLETE' in text
-    assert '<div class="warnings mild"' not in text  # their times are not doubtful
+    assert f"<code>omkl run {shlex.join(WORDS)}</code> runs the missing ones" in top
     assert "INCOMPLETE" in said
-    assert text.count('class="incomplete') + text.count(" incomplete") >= 5
+    assert text.count("<strong>! 1/2</strong>") >= 5
+
+
+# ------------------------------------------------------------------ the answer
+
+
+def rows_of_sets(*sets):
+    """The summary of two learners and a yardstick on data sets, each with its five counts of mistakes."""
+    own, yardstick = (setting("omkc_dd"), setting("omkc_ss")), setting("arow", pool=None)
+    cells = []
+    for data, *counts in sets:
+        for learner, mistakes in zip((*own, yardstick), counts, strict=True):
+            cells += repetitions(learner, [mistakes + at % 2 for at in range(5)], data=data)
+    about = expected(own, tuple(data for data, *_ in sets), 5, yardsticks=(yardstick,))
+    return summary_of(frame(*cells), about)
+
+
+@pytest.mark.parametrize(
+    ("sets", "said"),
+    [
+        (
+            [("wdbc", 100, 150, 200)],
+            "OMKC(D,D) has the fewest mistakes on wdbc (mistake % 10.04); all others are significantly worse",
+        ),
+        ([("wdbc", 100, 100, 200)], "OMKC(D,D) and OMKC(S,S) have the fewest mistakes on wdbc"),
+        (
+            [("wdbc", 100, 150, 50)],
+            "AROW (yardstick) has the fewest mistakes on wdbc (mistake % 5.04); the best learner is "
+            "OMKC(D,D) (10.04); all others",
+        ),
+        (
+            [("wdbc", 100, 150, 200), ("german", 150, 100, 200), ("diabetes", 100, 150, 200)],
+            "OMKC(D,D) has the fewest mistakes on 2 of 3 data sets, OMKC(S,S) on 1; all others are "
+            "significantly worse",
+        ),
+        (
+            [("wdbc", 100, 150, 50), ("german", 150, 100, 200)],
+            "AROW (yardstick) has the fewest mistakes on 1 of 2 data sets, OMKC(S,S) on 1 (the best learner "
+            "there is OMKC(D,D) on 1); all",
+        ),
+    ],
+)
+def test_a_comparison_is_answered_in_one_sentence(sets, said):
+    answer = answer_of(rows_of_sets(*sets))
+    assert answer.startswith(said)
+    assert answer.endswith(".")
+
+
+def test_what_is_level_with_the_best_is_named_and_one_repetition_is_not_tested():
+    own = setting("omkc_dd"), setting("omkc_ss")
+    for reps, said in (
+        (5, "; not significantly worse (paired t-test, 5 %): OMKC(S,S)."),
+        (3, "; the differences are not tested."),
+    ):
+        counts = zip([100, 104, 101, 105, 99], [104, 100, 106, 99, 101], strict=True)
+        pairs = list(counts)[:reps]
+        cells = frame(*(one for at in (0, 1) for one in repetitions(own[at], [pair[at] for pair in pairs])))
+        assert answer_of(summary_of(cells, expected(own, ("wdbc",), reps, yardsticks=()))).endswith(said)
+    alone = frame(*repetitions(own[0], [100, 101]))
+    assert answer_of(summary_of(alone, expected(own[:1], ("wdbc",), 2, yardsticks=()))) == ""
 
 
 @pytest.mark.slow
@@ -166,12 +215,9 @@ def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_
     assert "Not shown: no cell of OMKC(D,D) has finished" in little
     page = page_of(plans)
     text = document(page)
-    files = [table["file"] for table in payload(text).values()]
-    assert files[: len(paper.tables)] == [f"omkc-table-{number}.csv" for number in paper.tables]
-    assert {"omkc-claims.csv", "data-sets.csv", "made-with.csv"} <= set(files)
-    drawn = re.findall(r"</figcaption><p class=\"command\"><code>(omkl figure omkc/[^<]*)</code>", text)
+    assert list(files_in(text)) == [*(f"table-{number}.csv" for number in paper.tables), "claims.csv"]
     numbers = [item.number for item in paper.figures.values() if item.kind != "ranks"]  # these need more sets
-    assert len(drawn) == len(numbers)
+    assert text.count("<figure ") == text.count("<code>omkl figure omkc/") == len(numbers)
     assert "INCOMPLETE" not in text
 
     said: list[str] = []
@@ -183,7 +229,8 @@ def test_a_paper_has_its_tables_figures_claims_and_deviations_however_little_is_
         str(tmp_path / "omkc.md"),
     ]
     for section in page.sections:  # the same, written twice
-        assert f"<h2>{section.title}</h2>" in text
+        kind = "strong" if section.origin else "h2"
+        assert f"<{kind}>{section.title}</{kind}>" in text
         assert (f"**{section.title}**" if section.origin else f"## {section.title}") in markdown
     assert markdown.count("Not drawn: ranks need at least 2 data sets") == 2
     for number in numbers:
@@ -221,27 +268,3 @@ def test_a_file_with_another_ending(capsys):
     fill(WORDS)
     assert main(["report", *WORDS, "--out", "page.png"]) == 2
     assert "must end in .html" in capsys.readouterr().err
-
-
-def test_rows_without_a_cell_are_one_line(capsys):
-    fill(["algo=omkc_dd", "data=wdbc", "reps=2", "yardsticks=[]", "store=store"])
-    text, _ = written(WORDS, capsys)
-    (said,) = re.findall(r"<p class=\"text\">(4 rows without[^<]*)</p>", text)
-    assert said.startswith("4 rows without a finished cell: OMKC(S,S) on wdbc, ")
-    assert text.partition("</table>")[0].count("data-row=") == 1
-
-
-@pytest.mark.parametrize("reps", [1, 4, 5])
-def test_a_table_without_a_test_has_no_mark_and_says_so_below(reps):
-    dd, ss = [100, 101, 102, 101, 100], [150, 160, 155, 150, 152]
-    own = setting("omkc_dd"), setting("omkc_ss")
-    cells = frame(*repetitions(own[0], dd[:reps]), *repetitions(own[1], ss[:reps]))
-    about = expected(own, ("wdbc",), reps, yardsticks=())
-    table = with_details(
-        run_table(summary_of(cells, about), cells, about), "t", rows_of(cells, about), cells, {}
-    )
-    text = document(Page("p", "a page", [Section("Results", [table])]))
-    assert [row.marked for row in table.rows] == [reps == 5, False]
-    assert text.count("<b>* 10.08</b>") == (reps == 5)
-    assert text.count("No test: fewer than 5 permutations are too few to say") == (reps < 5)
-    assert "±" not in text.partition("<tbody>")[2] or reps > 1

@@ -1,10 +1,12 @@
-"""The numbers of the novelty figure, against sums over the digits written out."""
+"""scripts/novelty.py: the numbers of its figure, against sums over the digits written out."""
 
 import numpy as np
 import pytest
+from support import script
 
 from omkl import data
-from omkl.publications.paper_figures import SHOWN, novelties
+
+novelty = script("novelty")
 
 
 def dense(dataset):
@@ -20,7 +22,7 @@ def kernel(X, Z):
 
 @pytest.fixture(scope="module")
 def drawn(shared_data):
-    return novelties()
+    return novelty.novelties()
 
 
 def test_usps_novelties(drawn):
@@ -28,7 +30,7 @@ def test_usps_novelties(drawn):
     X, Z = dense(train), dense(test)
     assert abs(drawn.fraction - 0.01) < 0.003
     assert drawn.fraction == drawn.novelties.size / train.T
-    np.testing.assert_array_equal(drawn.first.rows, drawn.novelties[:SHOWN])
+    np.testing.assert_array_equal(drawn.first.rows, drawn.novelties[: novelty.SHOWN])
     np.testing.assert_array_equal(drawn.first.images, X[drawn.first.rows])
     assert (drawn.first.scores < 0).all()
     # f at the end: eta_t = 1 / sqrt(t) of each novelty, times (1 - 0.01 eta) of every later round
@@ -38,7 +40,7 @@ def test_usps_novelties(drawn):
     rho = 1 + 0.01 * eta.sum() - eta[drawn.novelties].sum()
     for panel, Y in ((drawn.train, X), (drawn.test, Z)):
         score = kernel(Y, X[drawn.novelties]) @ a - rho
-        np.testing.assert_allclose(panel.scores, np.sort(score)[:SHOWN], atol=1e-9)
+        np.testing.assert_allclose(panel.scores, np.sort(score)[: novelty.SHOWN], atol=1e-9)
         np.testing.assert_allclose(score[panel.rows], panel.scores, atol=1e-9)
         np.testing.assert_array_equal(panel.images, Y[panel.rows])
 

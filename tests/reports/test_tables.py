@@ -337,30 +337,34 @@ def test_a_notebook_shows_six_columns_and_says_what_it_left_out(sets, more, gone
     assert left == [f"{name}: to_html() shows all columns" for name in gone]
 
 
-def test_html_tells_the_best_from_what_is_not_significantly_worse():
-    cells = frame(*repetitions(DD, [100, 101, 102, 101, 101]), *repetitions(SS, [101, 101, 102, 101, 101]))
-    text = run_table(summary_of(cells, expected((DD, SS), reps=5)), cells, expected((DD, SS), reps=5)).html()
-    tree = ElementTree.fromstring(text)
-    assert [cell.text[0] for cell in tree.iter("b")] == ["*", "~"]
-    assert [term.text for term in tree.iter("dt")][1:3] == ["*", "~"]
-
-
-def test_html_is_well_formed_without_scripts_and_has_marks_and_notes():
+def test_html_is_the_markdown_well_formed_and_without_markup_of_names():
     table = run_table(summary_of(SPREAD_1, EXPECTED), SPREAD_1, EXPECTED)
     own = replace(table, rows=[replace(row, cells=["<b>&", *row.cells[1:]]) for row in table.rows])
-    text = replace(own, title="a <title>", findings=["one", "two"]).html()
+    text = replace(own, title="a <title>", findings=["one", "two"], command="").html()
     tree = ElementTree.fromstring(text)
     assert "<script" not in text
     body = [["".join(cell.itertext()) for cell in row] for row in tree.iter("tr")][1:]
     assert body[0][0] == "<b>&"
-    marked = [row for row in tree.iter("tr") if "marked" in row.get("class", "")]
-    assert len(marked) == 1
-    assert [cell.text for cell in marked[0].iter("b")] == ["*  5.10".replace("  ", " \u2007")]
+    assert [cell.text for row in tree.iter("tr") for cell in row.iter("strong")] == ["5.10 ± 0.67"]
     assert table._repr_html_() == table.html()
-    spreads = {len(cell) for row in body for cell in row if "±" in cell and "*" not in cell and "." in cell}
-    assert len(spreads) <= 2  # one width for each column, so that the ± are below one another
-    assert "fewest mistakes" in text
+    kinds = [cell.get("class") for cell in next(tree.iter("tr"))]
+    assert kinds == [None, "name", *["number"] * (len(kinds) - 2)]
     assert "a <title>" in "".join(tree.itertext())
+    assert [part.text for part in tree.iter("p")][-2:] == ["one", "two"]
+
+
+def test_markdown_escapes_what_is_no_markup_above_and_below_the_table():
+    odd = "a|b *c* <img> [d](e) `run x|y`"
+    escaped = r"a\|b \*c\* \<img> \[d](e) `run x|y`"
+    table = Table.of([{"a": odd, odd: 1}], title=odd, shared=odd, about=[odd], warnings=[odd], findings=[odd])
+    lines = table.render("markdown").splitlines()
+    cell = escaped.replace("`run x|y`", r"'run x\|y'")
+    assert lines[0] == escaped
+    assert lines[2] == f"**{escaped}**"
+    assert lines[6].split(" | ")[0].strip("| ") == cell
+    assert lines[-5:] == [f"* {escaped}", "", f"* **{escaped}**", "", escaped]
+    tree = ElementTree.fromstring(table.html())
+    assert "".join(tree.find(".//td").itertext()) == odd.replace("`", "'")
 
 
 def test_a_table_is_its_text():

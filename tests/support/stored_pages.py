@@ -1,8 +1,6 @@
-"""Stores with made-up cells under the keys of real plans, and what a page holds: nothing is compiled."""
+"""Stores with made-up cells under the keys of real plans, and what a page carries: nothing is compiled."""
 
 import base64
-import gzip
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -54,7 +52,7 @@ def _result(cell: Any, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
     return {"status": "ok", **line, **figures, "provenance": origin}, curve
 
 
-def payload(html: str) -> dict[str, Any]:
-    """The data that a page carries."""
-    packed = re.search(r'id="data">([^<]*)</script>', html)[1]
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
+def files_in(text: str) -> dict[str, str]:
+    """The files that a page carries as addresses, by name."""
+    links = re.findall(r'href="data:text/csv;charset=utf-8;base64,([^"]*)" download="([^"]*)"', text)
+    return {name: base64.b64decode(content).decode() for content, name in links}
