@@ -204,7 +204,9 @@ def known_option(group: str, name: str, what: str) -> str:
     if name in all_names:
         return name
     remedy = (
-        "; one of your own needs its folder: --with DIR" if group in EXTENDED and not extensions() else ""
+        "; one of your own needs its folder (--with DIR, or OMKL_PATH)"
+        if group in EXTENDED and not extensions()
+        else ""
     )
     few = len(all_names) <= MOST_LISTED or group not in _LISTS
     names = f"known: {', '.join(all_names) or 'none'}" if few else f"`omkl list {_LISTS[group]}` lists them"

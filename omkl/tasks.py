@@ -32,7 +32,6 @@ def for_task(values: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 
 CLASSES, NUMBERS = ("classification",), ("regression",)
-FADING = 0.999  # of the weight of a round in each later one
 OF_CLASSES = {  # columns with a value of each class: header
     "class_errors": "class errors %",
     "f1": "F1",
@@ -59,7 +58,7 @@ class Measure:
     Over the examples: label: of the axis, "" where it is not drawn    needs: the list of the curve that it is
     made from    kind: "rate" (settles; the first examples say nothing), "count" (starts at 0), "size" (a
     count that some learners do not have at all), "share" (between 0 and 1)    root: of a mean
-    windowed: over parts of the stream    fading: with weights FADING^age    signed: it may be below 0
+    windowed: over parts of the stream    signed: it may be below 0
     """
 
     name: str
@@ -80,7 +79,6 @@ class Measure:
     tested: str = ""
     root: bool = False
     windowed: bool = False
-    fading: bool = False
     signed: bool = False
 
     @property
@@ -343,9 +341,7 @@ _ALL = (
     *_OF_PASSES,
     *(own for one in _OF_PASSES if one.name not in _ORDERED for own in _on_held_out(one)),
     Measure("windowed_pct", "mistake rate in window (%)", "mistakes", "rate", 100.0, windowed=True),
-    Measure("faded_pct", "mistake rate, faded (%)", "mistakes", "rate", 100.0, fading=True),
     Measure("windowed_rmse", "RMSE in window", "loss", "rate", root=True, windowed=True),
-    Measure("faded_rmse", "RMSE, faded", "loss", "rate", root=True, fading=True),
     Measure("mistakes", "mistakes", "mistakes", "count"),
     Measure(REGRET, "regret against the best fixed function", REGRET, "count", signed=True),
     Measure("n_sv_sum", "support vectors (#SV)", "n_sv_sum", "size"),

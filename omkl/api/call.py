@@ -1,12 +1,10 @@
 """A call: the words of a command, the same as keywords, and data of one's own, before they are a plan."""
 
-import functools
-import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -34,40 +32,6 @@ INSTEAD = {  # of options that are no keywords
     "quiet": "progress=False shows no bar",
     "sort": f"{_DATA_FRAME} sort",
 }
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-_PYTHON = {  # what a message says of the command line, and what Python has in its place
-    "`omkl list algos`": "omkl.learners()",
-    "`omkl list data`": "omkl.datasets()",
-    "`omkl list pools`": "omkl.pools()",
-    "`omkl list papers`": "omkl.papers()",
-    "`omkl tune --out FILE` writes one": "omkl.tune(...).save(FILE) writes one",
-    "one of your own needs its folder: --with DIR": "one of your own needs its folder in OMKL_PATH",
-}
-_VALUES = {"null": "None", "true": "True", "false": "False"}
-
-
-def in_python(call: Callable[P, R]) -> Callable[P, R]:
-    """Let the messages of a function's UserErrors speak of Python where they speak of the command line."""
-
-    @functools.wraps(call)
-    def translating(*args: P.args, **keywords: P.kwargs) -> R:
-        try:
-            return call(*args, **keywords)
-        except UserError as error:
-            error.args = (_in_python(str(error)),)
-            raise
-
-    return translating
-
-
-def _in_python(message: str) -> str:
-    for command, in_python in _PYTHON.items():
-        message = message.replace(command, in_python)
-    return re.sub(r"(?<![\w'\"`])(null|true|false)(?![\w'\"`])", lambda found: _VALUES[found[0]], message)
-
 
 _OF_TASK = {"algo", "task", "positive", "settings"}  # keys that say which task the data are for
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack
 
-from omkl.api.call import Call, in_python, is_object
+from omkl.api.call import Call, is_object
 from omkl.api.paper_results import PaperResult, bounds_of, selection_of, with_claims
 from omkl.api.report import page_of, write_page
 from omkl.api.results import Results, check_end, kept, run_call
@@ -82,7 +82,6 @@ def _with_arguments_of(
     """Give a function the arguments of another one, which makes of them what the function takes."""
 
     def given_to(does: Callable[[Q, How], R]) -> Callable[P, R]:
-        @in_python
         @functools.wraps(does)
         def call(*args: P.args, **keywords: P.kwargs) -> R:
             for name in (name for name in without if name in keywords):
@@ -246,7 +245,6 @@ def tune(call: Call, how: How) -> Tuning:
     return tuning
 
 
-@in_python
 def bounds(words: str = "", *, rows: int = 2000, **settings: Any) -> PaperResult:
     """Compare the theorems' bounds with the observed mistakes, vectors or regret: `omkl bounds`.
 
@@ -310,7 +308,6 @@ def claims(chosen: tuple[str, Selection], how: How) -> PaperResult:
     return PaperResult(result.table, result.outcome, result.title)
 
 
-@in_python
 def figure(
     kind: str,
     words: str = "",
@@ -360,7 +357,6 @@ def figure(
     return drawn.draw()
 
 
-@in_python
 def fit(
     words: "str | Setting" = "",
     data: Any = None,
@@ -403,7 +399,6 @@ def fit(
     return trained(Call.of(words, data, y, label, **settings))
 
 
-@in_python
 def load_model(path: str | Path) -> Model:
     """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for another file."""
     from omkl.api import saved_models
@@ -411,7 +406,6 @@ def load_model(path: str | Path) -> Model:
     return Model(saved_models.load_saved(Path(path)))
 
 
-@in_python
 def report(
     words: str = "",
     *,
@@ -447,7 +441,6 @@ def report(
     return write_page(page, store_path, None if out is None else str(out))[0]
 
 
-@in_python
 def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
     """Show what is understood of data before anything is run on them.
 

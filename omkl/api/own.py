@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import FunctionType
 from typing import Any, cast
 
-from omkl.api.call import in_python, is_object, setting_of
+from omkl.api.call import is_object, setting_of
 from omkl.api.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, remember, text_of
 from omkl.api.learner_help import of_tasks
 from omkl.api.results import Shown
@@ -77,7 +77,6 @@ class ChosenLearner(Setting, Shown):
         return Table.of(rows, shared="; ".join([title, *more]))
 
 
-@in_python
 def learner(name: Any, *, pool: Any = None, label: str | None = None, **params: Any) -> ChosenLearner:
     """Return a learner with settings of its own.
 
@@ -108,7 +107,6 @@ def learner(name: Any, *, pool: Any = None, label: str | None = None, **params: 
     return ChosenLearner(**{part.name: getattr(setting, part.name) for part in fields(setting)}, model=model)
 
 
-@in_python
 def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Refit:
     """Return an estimator with ``fit`` and ``predict`` as a learner that is fitted again as rows come.
 
@@ -149,7 +147,6 @@ def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Ref
     return Refit(model, float(grow), window)
 
 
-@in_python
 def stack(*members: Any, label: str | None = None) -> ChosenLearner:
     """Return a stack: a learner that learns, online, how much the margin of each member says.
 
@@ -196,7 +193,6 @@ class OwnKernel(dict):
         return _checked({**given, **parameters})
 
 
-@in_python
 def kernel(
     function: Callable[..., float],
     *,

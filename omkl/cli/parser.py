@@ -314,7 +314,7 @@ def build_parser() -> "MainParser":
         "ACTION [FOLDER ...] [KEY=VALUE ...] ",
         f"ACTION {TABLE} out old torn yes",
         ACTION={"choices": ("list", "export", "merge", "prune")},
-        out={"help": "export: file to write, .csv or .parquet"},
+        out={"help": "export: file to write (.csv)"},
         **of("list, prune"),
     )
     command("tools", commands.check, "[DIR ...] ", TABLE)

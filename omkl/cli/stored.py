@@ -165,7 +165,7 @@ def results(args: Namespace, words: list[str]) -> int:
     """List, export, merge or prune stored results.
 
       list    show what the store holds: learners x data x settings, cells, revisions, dates, machines
-      export  write all cells as one flat table: CSV to stdout, or --out FILE.csv, FILE.parquet (by pyarrow)
+      export  write all cells as one flat table: CSV to stdout, or --out FILE.csv
       merge   copy the lines of other stores (folders) that this one lacks; the newer of two results counts
       prune   remove what no table uses: superseded lines, failures that succeeded later (only with --yes)
 
@@ -174,7 +174,7 @@ def results(args: Namespace, words: list[str]) -> int:
     examples:
       omkl results list
       omkl results list store=/mnt/big/results algo=omkc_dd --format csv
-      omkl results export data=wdbc,german --out cells.parquet
+      omkl results export data=wdbc,german --out cells.csv
       omkl results merge /mnt/node1/results /mnt/node2/results store=all
       omkl results prune --old
     """

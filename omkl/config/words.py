@@ -180,7 +180,7 @@ _BEYOND_ASCII = re.compile(rf"{_QUOTED}|(?:\w+ )*\w*?(?![\x00-\x7f])\w+(?: \w+)*
 _LABEL = re.compile(
     rf"""{_QUOTED}|\b(?P<key>label\s*=\s*)(?P<text>(?![\s"'])(?:[^()\[\]{{}},]|\([^()]*\)|\[[^\[\]]*\]|{{[^{{}}]*}})+)"""
 )
-_LOG = re.compile(r"(log|logspace|geomspace)\((.*)\)")
+_LOG = re.compile(r"log\((.*)\)")
 _FORM = "; write the settings of a learner as NAME(KEY=VALUE,...), each key once"
 
 
@@ -386,11 +386,9 @@ def _range(start: Any, stop: Any, step: Any, word: str) -> tuple[float | int, ..
 
 def _log_grid(found: re.Match[str], word: str) -> tuple[float, ...]:
     """Return the values of ``log(1e-4, 1e-1, 4)``: both ends, and equal factors between them."""
-    arguments = [part.strip() for part in found[2].split(",")]
+    arguments = [part.strip() for part in found[1].split(",")]
     try:
         low, high, count = float(arguments[0]), float(arguments[1]), int(arguments[2])
-        if found[1] == "logspace" and len(arguments) == 3:
-            low, high = 10.0**low, 10.0**high
         if len(arguments) != 3 or not (
             0 < low < math.inf and 0 < high < math.inf and 2 <= count <= MOST_VALUES
         ):
@@ -398,9 +396,6 @@ def _log_grid(found: re.Match[str], word: str) -> tuple[float, ...]:
     except (ValueError, IndexError, OverflowError):
         form = f"write log(START,STOP,COUNT), both ends above 0 and 2 to {MOST_VALUES} values"
         raise UserError(f"{shown(word)}: {form}, as in log(1e-4,1e-1,4)") from None
-    if found[1] != "log":
-        canonical = f"log({low:.12g},{high:.12g},{count})"
-        raise UserError(f"{shown(word)}: ranges in equal factors are written {canonical}")
     factors = [(high / low) ** (at / (count - 1)) for at in range(count)]
     values = [float(f"{low * factor:.12g}") for factor in factors]  # 0.001, not 0.0010000000000000002
     return (low, *values[1:-1], high)

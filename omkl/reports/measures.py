@@ -10,7 +10,7 @@ from omkl.data import registry
 from omkl.errors import UserError, suggest
 from omkl.reports.rows import Parts, ReportPlan, Row, line_names, rows_of
 from omkl.store.fields import mean_there
-from omkl.tasks import FADING, MEASURES, OF_PAPERS, TASK_ERROR, Measure, judging
+from omkl.tasks import MEASURES, OF_PAPERS, TASK_ERROR, Measure, judging
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,26 +110,9 @@ def over_time(measure: Measure, curve: Mapping[str, Any], points: np.ndarray) ->
     counts = np.interp(points, [0, *curve["t"]], [0, *curve[measure.needs]])
     if measure.windowed:
         values = measure.scale * np.diff(counts, prepend=0.0) / np.diff(points, prepend=0.0)
-    elif measure.fading:
-        values = measure.scale * _faded(counts, points)
     else:
         values = measure.scale * counts / points if measure.kind == "rate" else counts
     return np.sqrt(values) if measure.root else values
-
-
-def _faded(counts: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return means over the rounds with weights FADING^age, of sums (n,) at points (n,).
-
-    Between two points what is counted is taken as even.
-    """
-    values, total, weight, before = np.empty(len(points)), 0.0, 0.0, 0.0
-    rates = np.diff(counts, prepend=0.0) / np.diff(points, prepend=0.0)
-    for at, (point, rate) in enumerate(zip(points.tolist(), rates.tolist(), strict=True)):
-        kept = FADING ** (point - before)  # of the weight of all earlier rounds
-        share = (1.0 - kept) / (1.0 - FADING)
-        total, weight, before = kept * total + share * rate, kept * weight + share, point
-        values[at] = total / weight
-    return values
 
 
 def average(curves: Sequence[Mapping[str, Any]], measures: Sequence[Measure]) -> dict[str, np.ndarray]:

@@ -195,15 +195,15 @@ def _one_kind(values: list) -> list:
 
 
 def export(cells: "pd.DataFrame", out: str | Path) -> Path:
-    """Write a table as CSV or Parquet and return the path. Raises UserError for another kind of file."""
+    """Write a table as CSV and return the path. Raises UserError for another kind of file."""
     path = Path(out)
-    if path.suffix not in (".csv", ".parquet"):
-        raise UserError(f"--out {out}: the file's name must end in .csv or .parquet")
+    if path.suffix != ".csv":
+        raise UserError(f"--out {out}: the file's name must end in .csv; pandas writes other formats")
     if not path.parent.is_dir():
         raise UserError(f"cannot write {path}: there is no folder {path.parent}")
     try:
         with replacing(path) as file:
-            file.write(as_csv(cells).encode() if path.suffix == ".csv" else _parquet(cells))
+            file.write(as_csv(cells).encode())
     except OSError as error:
         raise path_error(f"write {path}", error) from error
     return path
@@ -214,13 +214,3 @@ def as_csv(cells: "pd.DataFrame") -> str:
     lists = [name for name in cells if any(isinstance(value, list) for value in cells[name])]
     text = {name: [json.dumps(v) if isinstance(v, list) else None for v in cells[name]] for name in lists}
     return csv_of(cells.assign(**text))
-
-
-def _parquet(cells: "pd.DataFrame") -> bytes:
-    try:
-        import pyarrow  # noqa: F401 (pandas would name fastparquet too, in three lines)
-    except ImportError:
-        raise UserError(
-            "Parquet needs pyarrow: pip install pyarrow, or choose a name that ends in .csv"
-        ) from None
-    return cells.to_parquet(engine="pyarrow", index=False)

@@ -5,10 +5,6 @@ was up, or it was cancelled) does not run again by itself: the next call submits
 at which such a job ended in a job of its own. submitit pickles one function and a path for each job, nothing
 else; the cells are plain data in the file at that path.
 
-With exec.cluster=local the jobs are processes of this machine. submitit's inherit the terminal, pipes and
-process group of the process that starts them. So a separate process starts them, in a session and with a log
-of its own.
-
 A submission is a folder ``slurm/TIME-XXXXXXXX`` in the store. It holds a chunk per job (``0.json``: what to
 run, and the keys of its cells), ``0.begun`` once the job has begun, submitit's scripts and logs, and
 ``jobs.json`` with the ids of the queued jobs. If a submission is killed before it writes this file, its cells
@@ -23,7 +19,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 import time
 import uuid
 import warnings
@@ -41,7 +36,7 @@ from omkl.data.held_out import absolute_test
 from omkl.errors import OmklError, UserError
 from omkl.files import locked, replacing
 from omkl.passes.cell import Cell
-from omkl.paths import EXTENSIONS, SAFE, extensions, safe_children
+from omkl.paths import EXTENSIONS, SAFE, extensions
 from omkl.runs.cells import check_data, data_names, expand
 from omkl.runs.runner import by_key, run_cells
 from omkl.runs.workers import Loky
@@ -52,8 +47,6 @@ FOLDER = "slurm"  # in the store
 UNKNOWN = "unknown"
 WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT")
 SAME = ("order", "seed", "block")  # of a plan, the same for all of its cells
-_OPTIONS, _LOG = "options.json", "jobs.log"  # of local jobs, in the folder of the submission
-_START = "import sys; from omkl.runs.slurm import start; start(sys.argv[1])"
 
 
 @dataclass(frozen=True)
@@ -101,8 +94,7 @@ def submit(plan: Plan, fresh: bool = False) -> Submitted:
             chunk = {"store": str(plan.store.resolve()), "fresh": fresh, "cpus": cpus, "threads": threads}
             chunk |= {"parts": _described(plan, [missing[key] for key in keys]), "keys": keys}
             write_content(folder / f"{number}.json", chunk)
-        start = _send_locally if plan.exec["cluster"] == "local" else _send
-        return Submitted(start(plan.exec, folder, len(chunks)), len(missing), len(waiting))
+        return Submitted(_send(plan.exec, folder, len(chunks)), len(missing), len(waiting))
 
 
 def check_objects(plan: Plan) -> None:
@@ -122,8 +114,6 @@ def _chunks(plan: Plan, missing: Iterable[str], suspects: set[str]) -> list[list
     """Return the keys of each job: ``exec.chunk`` cells, and each suspect alone, last."""
     keys = [key for key in missing if key not in suspects]
     size = plan.exec["chunk"]
-    if plan.exec["cluster"] == "local":  # which runs all jobs at once
-        size = max(1, -(-len(keys) // (os.cpu_count() or 1)))
     return [keys[i : i + size] for i in range(0, len(keys), size)] + [[key] for key in sorted(suspects)]
 
 
@@ -220,13 +210,13 @@ def _send(options: dict[str, Any], folder: Path, count: int) -> list[str]:
     """
     jobs: list[str] = []
     try:
-        executor = _submitit().AutoExecutor(folder=folder, cluster=options["cluster"])
+        executor = _submitit().AutoExecutor(folder=folder, cluster="slurm")
         executor.update_parameters(**_parameters(options))
         paths = [str(folder / f"{number}.json") for number in range(count)]
         for start in range(0, count, options["array"]):
             sent = executor.map_array(run_chunk, paths[start : start + options["array"]])
             jobs += [job.job_id for job in sent]
-            write_content(folder / "jobs.json", {"cluster": options["cluster"], "jobs": jobs})
+            write_content(folder / "jobs.json", {"jobs": jobs})
     except (RuntimeError, ValueError, OSError, subprocess.SubprocessError) as error:
         text = " ".join(str(error).split())[:500]
         queued = f"; {len(jobs)} of {count} jobs are queued" if jobs else ""
@@ -247,40 +237,16 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
         "timeout_min": options["time"],
         "mem_gb": options["mem"],
         "cpus_per_task": options["cpus"],
-        f"{options['cluster']}_setup": [*_environment(options["cluster"]), *options["setup"]],
+        "slurm_setup": [*_environment(), *options["setup"]],
         **{f"slurm_{name}": value for name, value in slurm.items() if value not in (None, {})},
     }
 
 
-def _environment(cluster: str) -> list[str]:
-    """Return the shell lines of what a job must have in its environment; local ones inherit it."""
+def _environment() -> list[str]:
+    """Return the shell lines of what a job must have in its environment."""
     folders = os.pathsep.join(map(str, extensions()))
     named = {SAFE: "1"} | ({EXTENSIONS: folders} if folders else {})
-    return [f"export {name}={shlex.quote(value)}" for name, value in named.items() if cluster == "slurm"]
-
-
-def _send_locally(options: dict[str, Any], folder: Path, count: int) -> list[str]:
-    """Start the jobs of a submission's chunks in a process of their own; as `_send`, which it calls."""
-    write_content(folder / _OPTIONS, {"options": options, "count": count})
-    command = [sys.executable, "-c", _START, str(folder)]
-    with open(folder / _LOG, "ab") as log, safe_children():
-        null = subprocess.DEVNULL
-        done = subprocess.run(
-            command, stdin=null, stdout=log, stderr=log, start_new_session=True, check=False
-        )
-    if done.returncode:
-        last = (folder / _LOG).read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2][:500]
-        raise OmklError(last or f"exec=slurm: no jobs were started; see {folder / _LOG}")
-    return json.loads((folder / "jobs.json").read_text(encoding="utf-8"))["jobs"]
-
-
-def start(folder: str) -> None:
-    """Start the local jobs of a submission, in the process of their own."""
-    submission = json.loads(Path(folder, _OPTIONS).read_text(encoding="utf-8"))
-    try:
-        _send(submission["options"], Path(folder), submission["count"])
-    except OmklError as error:
-        sys.exit(str(error))
+    return [f"export {name}={shlex.quote(value)}" for name, value in named.items()]
 
 
 # ------------------------------------------------------------------ the jobs of a store
@@ -295,13 +261,10 @@ def states_of_jobs(store_path: Path) -> tuple[dict[str, str], str]:
     cells: dict[str, str] = {}
     queue: dict[str, str] | None = None
     silence = ""
-    for folder, cluster, jobs in _submissions(store_path):
-        if cluster == "local":
-            live = _processes(folder, jobs)
-        else:
-            if queue is None:
-                queue, silence = _squeue()
-            live = dict.fromkeys(jobs, UNKNOWN) if silence else queue
+    for folder, jobs in _submissions(store_path):
+        if queue is None:
+            queue, silence = _squeue()
+        live = dict.fromkeys(jobs, UNKNOWN) if silence else queue
         for number, job in enumerate(jobs):
             if job in live:
                 cells |= dict.fromkeys(_keys(folder / f"{number}.json"), live[job])
@@ -314,7 +277,7 @@ def died_at(store_path: Path, ended: set[str]) -> dict[str, Path]:
     It is the first of a job's cells that has not ended, finished or failed.
     """
     cells: dict[str, Path] = {}
-    for folder, _, jobs in _submissions(store_path):
+    for folder, jobs in _submissions(store_path):
         for number, job in enumerate(jobs):
             chunk = folder / f"{number}.json"
             if begun(chunk).exists():
@@ -329,11 +292,11 @@ def write_content(path: Path, content: dict[str, Any]) -> None:
         file.write(dumps(content).encode())
 
 
-def _submissions(store_path: Path) -> Iterator[tuple[Path, str, list[str]]]:
-    """Yield folder, cluster and job ids (of chunk 0, 1, ...) of each submission, oldest first."""
+def _submissions(store_path: Path) -> Iterator[tuple[Path, list[str]]]:
+    """Yield folder and job ids (of chunk 0, 1, ...) of each submission, oldest first."""
     for path in sorted((store_path / FOLDER).glob("*/jobs.json")):
         if content := _read(path):
-            yield path.parent, content["cluster"], content["jobs"]
+            yield path.parent, content["jobs"]
 
 
 def _keys(chunk: Path) -> list[str]:
@@ -361,22 +324,6 @@ def _squeue() -> tuple[dict[str, str], str]:
         return {}, " ".join((getattr(error, "stderr", None) or str(error)).split())[:300]
     pairs = [line.split() for line in done.stdout.splitlines() if len(line.split()) == 2]
     return {job: "queued" if state in WAITING else "running" for job, state in pairs}, ""
-
-
-def _processes(folder: Path, jobs: list[str]) -> dict[str, str]:
-    """Return the jobs (process ids) of a local submission that are running."""
-    command = ["ps", "-ww", "-o", "pid=,stat=,command=", "-p", ",".join(jobs)]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
-    except OSError:
-        return {}
-    lines = [line.split(None, 2) for line in answer.splitlines()]
-    here = str(folder.resolve())
-    return {
-        job: "running"
-        for job, state, command_line in lines
-        if not state.startswith("Z") and here in command_line
-    }
 
 
 # ------------------------------------------------------------------ the progress of a plan

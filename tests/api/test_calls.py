@@ -210,14 +210,14 @@ MISTAKES = [
     (lambda: omkl.run(data="wdbc", job=2), r"job=2: unknown key 'job' \(did you mean 'jobs'"),
     (
         lambda: omkl.run(data="wdbc", store_d=True),
-        r"store_d=True: unknown key 'store_d' \(did you mean 'stored'",
+        r"store_d=true: unknown key 'store_d' \(did you mean 'stored'",
     ),
     (
         lambda: omkl.run(data="nosuch"),
-        r"neither a registered data set nor a file; omkl.datasets\(\) shows them",
+        "neither a registered data set nor a file; `omkl list data` shows them",
     ),
-    (lambda: omkl.learner("zzz"), r"unknown learner.*omkl.learners\(\) lists them"),
-    (lambda: omkl.run(data="wdbc", **{"algo.C": None}, algo="alma"), "algo.C=None: .* got None"),
+    (lambda: omkl.learner("zzz"), "unknown learner.*`omkl list algos` lists them"),
+    (lambda: omkl.run(data="wdbc", **{"algo.C": None}, algo="alma"), "algo.C=null: .* got null"),
     (lambda: omkl.run(data="wdbc", stored=True, fresh=True), "stored=True runs nothing and fresh=True runs"),
     (lambda: omkl.tune(data="wdbc", stored=True), "stored is not a keyword of omkl.tune, but of omkl.run"),
 ]

@@ -138,7 +138,7 @@ WRONG = [
         r"\(cauchy\): sigma: must be .* > 0",
     ),
     (lambda: omkl.kernel(cauchy, sigma=1.0, semidefinite=True), r"\(cauchy\): semidefinite: must be text"),
-    (lambda: omkl.kernel(cauchy, sigma=1.0, negative="no"), "negative: must be True or False, got 'no'"),
+    (lambda: omkl.kernel(cauchy, sigma=1.0, negative="no"), "negative: must be true or false, got 'no'"),
 ]
 
 

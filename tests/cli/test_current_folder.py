@@ -3,20 +3,16 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from support import ROOT, TESTS
 from support.planted import plant
-from support.runner_plans import write_data
 
 from omkl import __main__
-from omkl.cli import main
 from omkl.config import learner_spec
 from omkl.passes import precompile
 from omkl.paths import SAFE, safe_children
-from omkl.runs import slurm
 
 
 @pytest.fixture
@@ -76,22 +72,6 @@ def test_the_process_that_helps_to_compile(mark, place, monkeypatch):
     with precompile._helped([(spec, spec.defaults, False)]):
         assert [process.wait(120) for process in processes] == [0]
     assert not mark.exists(), mark.read_text()
-
-
-@pytest.mark.slow
-def test_local_jobs(mark, place, capsys):
-    pytest.importorskip("submitit")
-
-    words = ["algo=arow", f"data={write_data(place / 'mine.libsvm', 40)}", "reps=2", "yardsticks=[]"]
-    words += [f"store={place / 'store'}", "exec=slurm", "exec.cluster=local"]
-    assert main(["run", *words]) == 0
-    end = time.monotonic() + 120
-    while slurm.states_of_jobs(place / "store")[0]:
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    assert not mark.exists(), mark.read_text()
-    assert main(["status", *words, "--format", "csv"]) == 0
-    assert ",arow,2,2," in capsys.readouterr().out
 
 
 def test_python_m_imports_nothing_but_omkl(place, monkeypatch):

@@ -19,7 +19,6 @@ from omkl.errors import counted
         ("run pool.kernel=[]", ["did you mean 'pool.kernels'"]),
         ("run exec.job=2", ["exec=loky has no option 'job'", "did you mean 'jobs'"]),
         ("run exec=dask exec.adress=tcp://here:1", ["exec=dask has no option", "did you mean 'address'"]),
-        ("run exec=slurm exec.cluster=pbs", ["exec.cluster=pbs", "one of slurm, local"]),
         ("run exec=slurm exec.time=1.5", ["exec.time=1.5", "whole number"]),
         ("run exec=slurm -j 2", ["--jobs has no effect with exec=slurm"]),
         ("run --algo omkc_dd data=wdbc", ["--algo: settings have no dashes; write algo=omkc_dd"]),

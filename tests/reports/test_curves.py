@@ -1,4 +1,4 @@
-"""Measures over the examples: by hand, of repetitions with other points, in windows, faded; warnings."""
+"""Measures over the examples: by hand, of repetitions with other points, in windows; warnings."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions
 from omkl.errors import UserError
 from omkl.reports.captions import shortfall_of
 from omkl.reports.measures import WINDOWS, mean_curves, measure_named, over_time
-from omkl.tasks import FADING, MEASURES
+from omkl.tasks import MEASURES
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 NINE = tuple(setting("omkc_dd", beta=beta) for beta in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
@@ -109,20 +109,10 @@ def test_a_curve_without_the_measure_is_left_out_and_none_at_all_is_an_error():
         mean_curves(cells, curves, names=("mistake_pt",))
 
 
-def test_a_faded_rate_weighs_each_round_by_its_age():
-    rng = np.random.default_rng(0)
-    wrong = rng.random(500) < np.where(np.arange(500) < 250, 0.5, 0.1)
-    points = np.arange(1, 501)
-    curve = {"t": points.tolist(), "mistakes": np.cumsum(wrong).tolist()}
-    made = over_time(MEASURES["faded_pct"], curve, points.astype(float))
-    weights = FADING ** np.arange(499, -1, -1.0)
-    assert made[-1] == pytest.approx(100 * (weights * wrong).sum() / weights.sum())
-    assert made[0] == 100.0 * wrong[0]
-    some = over_time(MEASURES["faded_pct"], curve, np.arange(50.0, 501.0, 50.0))
-    assert some[-1] == pytest.approx(made[-1], abs=0.5)  # even between the points
+def test_an_rmse_in_windows_by_hand():
+    points = np.arange(1.0, 501.0)
     loss = {"t": points.tolist(), "loss": np.cumsum(np.full(500, 4.0)).tolist()}
-    assert over_time(MEASURES["faded_rmse"], loss, points.astype(float)) == pytest.approx(2.0)
-    assert over_time(MEASURES["windowed_rmse"], loss, points.astype(float)) == pytest.approx(2.0)
+    assert over_time(MEASURES["windowed_rmse"], loss, points) == pytest.approx(2.0)
 
 
 def test_a_table_of_one_order_speaks_of_no_permutations():

@@ -1,4 +1,4 @@
-"""slurm: submitit's local jobs, the options for sbatch, and which cells are submitted a second time."""
+"""slurm: the options for sbatch, and which cells are submitted a second time."""
 
 import json
 import os
@@ -7,18 +7,16 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support import ROOT, TESTS
-from support.runner_plans import POOL, make_plan, without_time, write_data
+from support.runner_plans import POOL, make_plan, write_data
 
 from omkl import config
 from omkl.cli import main
 from omkl.config import Setting
-from omkl.engine import numba_cache
 from omkl.errors import OmklError, UserError
 from omkl.runs import runner
 from omkl.runs.slurm import status_of
@@ -64,7 +62,7 @@ def plan(tmp_path, monkeypatch):
 
 def chunks(plan) -> list[list[str]]:
     """The keys of each job submitted so far."""
-    folders = [(folder, len(jobs)) for folder, _, jobs in slurm._submissions(plan.store)]
+    folders = [(folder, len(jobs)) for folder, jobs in slurm._submissions(plan.store)]
     paths = [folder / f"{number}.json" for folder, count in folders for number in range(count)]
     return [json.loads(path.read_text())["keys"] for path in paths]
 
@@ -238,75 +236,3 @@ def test_mistakes_end_with_one_line(plan, tools, monkeypatch):
         main(["run", "exec=slurm", "--fail-fast", "--debug"])
     with pytest.raises(UserError, match="exec=slurm is not an executor that waits for its cells"):
         runner.run_plan(plan)
-
-
-@pytest.mark.slow
-def test_local_jobs_have_a_session_and_a_log_of_their_own(tmp_path):
-    """The output of the command ends with the command, and the jobs outlive a logout."""
-    data, store = f"data={write_data(tmp_path / 'mine.libsvm', 40)}", tmp_path / "store"
-    words = ["algo=arow", data, f"store={store}", "exec=slurm", "exec.cluster=local"]
-    code = "import sys; from omkl.cli import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "run", *words, "exec.setup=[sleep 100,exit 1]"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
-    jobs = [int(line) for line in done.stdout.split()]
-    try:
-        assert (done.returncode, bool(jobs)) == (0, True), done.stderr
-        assert set(slurm.states_of_jobs(store)[0].values()) == {"running"}  # although the pipe is closed
-        for job in jobs:
-            assert os.getsid(job) not in (os.getsid(0), 0)
-            assert os.getpgid(job) != os.getpgid(0)
-        if sys.platform == "linux":
-            log = next(store.glob("slurm/*/jobs.log"))
-            fds = [os.readlink(f"/proc/{jobs[0]}/fd/{fd}") for fd in range(3)]
-            assert fds == [os.devnull, str(log), str(log)]
-    finally:
-        for group in {os.getpgid(job) for job in jobs}:
-            os.killpg(group, signal.SIGKILL)
-
-
-def test_local_jobs_that_cannot_be_started_end_with_one_line(plan, monkeypatch):
-    plan = replace(plan, exec={**plan.exec, "cluster": "local", "setup": []})
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(OmklError, match=r"exec=slurm: no jobs were started; see .*jobs\.log"):
-        slurm.submit(plan)
-
-
-@pytest.mark.slow
-def test_jobs_of_this_machine_one_killed_and_the_same_command_to_the_end(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(numba_cache.compiled_folder()))
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    path = write_data(tmp_path / "mine.libsvm", 120)
-    words = ["algo=omkc_ss,arow", f"data={path}", "reps=6"]
-    serial = runner.run_plan(config.plan([*words, f"store={tmp_path / 'a'}", "exec=serial"]))
-    command = [*words, f"store={tmp_path / 'b'}", "exec=slurm", "exec.cluster=local"]
-    plan = config.plan(command)
-
-    def submit() -> list[int]:
-        assert main(["run", *command]) == 0
-        return [int(line) for line in capsys.readouterr().out.split()]
-
-    def wait() -> None:
-        while slurm.states_of_jobs(plan.store)[0]:
-            time.sleep(0.1)
-
-    def counts() -> list[int]:
-        assert main(["status", *command, "--format", "json"]) == 0
-        rows = json.loads(capsys.readouterr().out)
-        return total(rows, "cells", "done", "running", "missing")
-
-    _, second = submit()
-    os.kill(second, signal.SIGINT)  # before it can have begun a cell
-    wait()
-    *_, missing = counts()
-    assert counts() == [24, 24 - missing, 0, missing]
-    assert 2 <= missing <= 12  # 12 where it was as quick as it should
-    assert len(submit()) == 2
-    assert main(["run", *command]) == 0  # at once: nothing is submitted twice
-    out, err = capsys.readouterr()
-    assert (out, f"{missing} cells are queued or running already" in err) == ("", True)
-    wait()
-    done = runner.run_plan(plan)  # what the same command shows now
-    assert (done.ran, done.reused, done.failed) == (0, 24, [])
-    assert without_time(done.cells).to_json() == without_time(serial.cells).to_json()  # every bit of them
-    assert Store(tmp_path / "a").curves() == Store(tmp_path / "b").curves()
-    assert done.cells["provenance"][0]["backend"] == "slurm"

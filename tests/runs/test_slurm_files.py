@@ -13,7 +13,7 @@ def test_a_submission_that_cannot_be_read_is_skipped_with_a_warning(tmp_path, mo
     monkeypatch.setattr(slurm, "_squeue", lambda: ({"7": "running"}, ""))
     good = tmp_path / "slurm" / "b"
     good.mkdir(parents=True)
-    (good / "jobs.json").write_text('{"cluster":"slurm","jobs":["7"]}', encoding="utf-8")
+    (good / "jobs.json").write_text('{"jobs":["7"]}', encoding="utf-8")
     (good / "0.json").write_text(json.dumps({"keys": ["a" * 64]}), encoding="utf-8")
     assert slurm.states_of_jobs(tmp_path)[0] == {"a" * 64: "running"}
     bad = tmp_path / "slurm" / "a"
