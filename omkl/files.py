@@ -83,6 +83,19 @@ def hold_lock(path: Path, wait: float = 0.0) -> Lock | None:
     return lock
 
 
+def remove_lock(path: Path, lock: Lock) -> None:
+    """Remove a lock file that this process holds, and release it.
+
+    It is removed while it is held, so that a process that opened it before sees that it is gone, and takes
+    no lock that nobody else can see.
+    """
+    if fcntl is None:
+        lock.release()  # some systems cannot remove an open file
+    with contextlib.suppress(OSError):  # one that stays is nobody's, and goes with the next command
+        path.unlink()
+    lock.release()
+
+
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[IO[bytes]]:
     """Yield a new file. It replaces the target, durably, when the block succeeds; else it is removed.
@@ -106,7 +119,7 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
     part, file = _new_part(target.parent, start)
     try:
         with file:
-            if target.exists():
+            with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(target, part)
             yield file
             file.flush()

@@ -69,8 +69,9 @@ def write_parsed(dataset: Dataset, path: Path) -> Path | None:
         path.parent.mkdir(parents=True, exist_ok=True)
         source = path.name.rpartition("-")[0]
         for old in path.parent.glob(f"{source}-*"):  # unfinished ones, too
-            if old != path and time.time() - old.stat().st_mtime > KEEP_SECONDS:
-                shutil.rmtree(old, ignore_errors=True)
+            with contextlib.suppress(FileNotFoundError):  # another process removes them, too
+                if old != path and time.time() - old.stat().st_mtime > KEEP_SECONDS:
+                    shutil.rmtree(old, ignore_errors=True)
         with tempfile.TemporaryDirectory(
             dir=path.parent, prefix=f"{source}-", ignore_cleanup_errors=True
         ) as folder:

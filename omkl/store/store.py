@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError, path_error
-from omkl.files import Lock, hold_lock, remove_unused, sync_folder
+from omkl.files import Lock, hold_lock, remove_lock, remove_unused, sync_folder
 from omkl.store.fields import EXTRA, NAMES, OBJECTS, SHARED, no_collection
 from omkl.store.lines import Line, earlier_version, encode_cell, encode_curve, scan
 
@@ -61,7 +61,10 @@ class Store:
 
     def __repr__(self) -> str:
         files = self.files("cells")
-        size = sum(path.stat().st_size for path in files if path.exists())
+        size = 0
+        for path in files:
+            with contextlib.suppress(FileNotFoundError):  # a run that wrote nothing has just ended
+                size += path.stat().st_size
         return f"Store({str(self.path)!r}, {len(files)} files of cells, {size / 2**20:.1f} MiB)"
 
     def __enter__(self) -> "Store":
@@ -139,8 +142,7 @@ class Store:
                 (self.path / folder / self._name).unlink(missing_ok=True)
         lock, self._lock = self._lock, None
         if lock is not None and self._owner == os.getpid():
-            lock.release()
-            writer_lock(self.path, self._name).unlink(missing_ok=True)
+            remove_lock(writer_lock(self.path, self._name), lock)
 
     def _write(self, folder: str, line: bytes) -> None:
         self.open()
@@ -333,9 +335,9 @@ def writers(store_path: Path) -> list[str]:
 def remove_ownerless(store_path: Path) -> None:
     """Remove what killed processes left in a store: lock files and half-written files that nobody holds."""
     for path in (store_path / "locks").glob("*.jsonl.lock"):
-        if stat.S_ISREG(path.lstat().st_mode) and (lock := hold_lock(path)):
-            lock.release()
-            path.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another process removed it, or its writer ended
+            if stat.S_ISREG(path.lstat().st_mode) and (lock := hold_lock(path)):
+                remove_lock(path, lock)
     for folder in FOLDERS:
         for path in (store_path / folder).glob(PARTS):
             remove_unused(path)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError, path_error
-from omkl.files import hold_lock, locked, replacing
+from omkl.files import hold_lock, locked, remove_lock, replacing
 from omkl.store.lines import scan
 from omkl.store.store import FOLDERS, PARTS, Store, remove_ownerless, writer_lock
 
@@ -45,7 +45,7 @@ def alone(store: Store) -> Iterator[None]:
             remove_ownerless(store.path)
             for folder in FOLDERS:
                 for path in (store.path / folder).glob(PARTS):
-                    path.unlink()  # whoever wrote it held the lock
+                    path.unlink(missing_ok=True)  # whoever wrote it held the lock
             yield
 
 
@@ -76,8 +76,7 @@ def rewrite_file(store: Store, path: Path, seen: list[int], removed: Collection[
             path.unlink()
         return True
     finally:
-        lock.release()
-        writer_lock(store.path, path.name).unlink(missing_ok=True)
+        remove_lock(writer_lock(store.path, path.name), lock)
 
 
 # -------------------------------------------------------------------- merge

@@ -1,19 +1,22 @@
 """One lock for the whole store: two prunes or merges at once destroy nothing."""
 
+import io
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support import ROOT
 from support.results_lines import line, read_quietly
 
 from omkl.errors import OmklError
-from omkl.files import hold_lock, locked
+from omkl.files import hold_lock, locked, remove_lock
 from omkl.store import upkeep
 from omkl.store.store import Store
 
@@ -276,3 +279,64 @@ def _start(path: Path) -> str:
     import hashlib
 
     return f".{hashlib.blake2b(path.name.encode(), digest_size=4).hexdigest()}-"
+
+
+@pytest.fixture
+def vanishing(monkeypatch):
+    """Folders whose files another process removes between a listing and what follows."""
+    for name in ("glob", "iterdir"):
+
+        def listed(folder, *pattern, listing=getattr(Path, name)):
+            paths = list(listing(folder, *pattern))
+            for path in paths:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            return iter(paths)
+
+        monkeypatch.setattr(Path, name, listed)
+
+
+def test_a_store_opens_while_other_processes_remove_the_same_dead_locks(tmp_path, vanishing):
+    for folder, name in [("locks", "h-1-aa.jsonl.lock"), ("cells", ".aa-1.part"), ("curves", ".aa-2.part")]:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).touch()
+    with Store(tmp_path) as store:
+        store.append(line(1))
+        with upkeep.alone(store):
+            pass
+
+
+def test_a_store_is_described_while_a_run_removes_its_empty_file(tmp_path, vanishing):
+    (tmp_path / "cells").mkdir()
+    (tmp_path / "cells" / "h-1-aa.jsonl").touch()
+    assert repr(Store(tmp_path)).startswith("Store(")
+
+
+def test_standard_input_and_a_parsed_copy_are_kept_while_others_remove_old_ones(
+    tmp_path, vanishing, monkeypatch
+):
+    from omkl.data import Dataset, cache
+    from omkl.data.reading import opening
+
+    monkeypatch.setenv("OMKL_CACHE", str(tmp_path))
+    parsed = cache.path_in_memory("a", "classification", "0" * 16)
+    rows = (np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1.0, 2.0]), np.array([1.0, -1.0]))
+    small = Dataset("a", *rows, 1, "classification", "")
+    for old in (tmp_path / "stdin" / "old", parsed.with_name(f"{parsed.name.rpartition('-')[0]}-old")):
+        old.mkdir(parents=True)
+        os.utime(old, (0, 0))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1,2\n3,4\n")))
+    assert opening.standard_input.__wrapped__().read_bytes() == b"1,2\n3,4\n"
+    assert cache.write_parsed(small, parsed) == parsed
+
+
+def test_a_lock_file_is_gone_before_its_lock_is(tmp_path, monkeypatch):
+    lock = hold_lock(tmp_path / "lock")
+    release = lock.release
+
+    def released():
+        assert os.name == "nt" or not (tmp_path / "lock").exists()
+        release()
+
+    monkeypatch.setattr(lock, "release", released)
+    remove_lock(tmp_path / "lock", lock)
+    assert not lock.is_locked and not (tmp_path / "lock").exists()

@@ -94,8 +94,9 @@ def standard_input() -> Path:
     folder, limit = cache_folder() / "stdin", size_limit()
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
-        if time.time() - old.stat().st_mtime > 86_400:
-            old.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another process removes them, too
+            if time.time() - old.stat().st_mtime > 86_400:
+                old.unlink()
     digest, size = hashlib.sha256(), 0
     with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
         try:
