@@ -37,16 +37,16 @@ LONGEST_WAIT = 60.0  # seconds for a process that compiles: it may be suspended,
 
 
 @contextlib.contextmanager
-def locked(path: Path, what: str, longest: float = math.inf) -> Iterator[None]:
+def locked(path: Path, what: str, longest: float = math.inf) -> Iterator[bool]:
     """Hold a lock file. A second process says for whom it waits, and waits until the first is done.
 
     what: what the holder does, such as "submitting"    longest: seconds after which it goes on without the
-    lock, where that costs time alone: the holder may be suspended. Raises OSError where the file cannot be
-    locked.
+    lock, where that costs time alone: the holder may be suspended; 0 does not wait, and says nothing. Yields
+    whether the lock is held. Raises OSError where the file cannot be locked.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     lock, holder = hold_lock(path), path.with_name(f"{path.name}.holder")
-    if lock is None:
+    if lock is None and longest:
         who = "another process"
         with contextlib.suppress(OSError, UnicodeDecodeError):
             who = f"another process ({without_controls(holder.read_text(encoding='utf-8'))})"
@@ -57,7 +57,7 @@ def locked(path: Path, what: str, longest: float = math.inf) -> Iterator[None]:
     try:
         if lock is not None:
             holder.write_text(f"{os.getpid()} on {socket.gethostname()}", encoding="utf-8")
-        yield
+        yield lock is not None
     finally:
         if lock is not None:
             holder.unlink(missing_ok=True)

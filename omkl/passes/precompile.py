@@ -1,7 +1,7 @@
 """Compiled code is made, or loaded from disk, before a clock or a worker starts.
 
-What is on disk for this kind of CPU has a mark there, and loading it needs no lock. One process at a time
-compiles what is not; it has others of its own that help it.
+What is on disk for this kind of CPU has a mark there, and loading it needs no lock. What is not is compiled
+by one process at a time, which has others of its own that help it; other learners are compiled meanwhile.
 """
 
 import hashlib
@@ -108,22 +108,37 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
 
 
 def _compile_all(versions: Mapping[str, Setting], quiet: bool) -> None:
-    """Compile these versions, one process at a time and with helpers; quiet: say nothing."""
+    """Compile these versions, with helpers, last those that another process compiles; quiet: say nothing."""
     unusable = numba_cache.unusable()
-    with ExitStack() as stack:
-        with suppress(OSError):  # a folder that cannot be locked: each process compiles for itself
-            lock = numba_cache.base() / "compiling"
-            stack.enter_context(locked(lock, "compiling the learners", LONGEST_WAIT))
-        new = {name: one for name, one in versions.items() if not _mark(name).exists()}
-        names = [] if quiet else [spec.name for spec, *_ in new.values()]
-        bar = stack.enter_context(_announced(names, "not kept on disk" if unusable else "once; kept on disk"))
+    new = {name: one for name, one in versions.items() if not _mark(name).exists()}
+    for one in (one for name, one in versions.items() if name not in new):
+        _load(*one)
+    names = [] if quiet else [spec.name for spec, *_ in new.values()]
+    with (
+        _announced(names, "not kept on disk" if unusable else "once; kept on disk") as bar,
+        ExitStack() as stack,
+    ):
         if new and not unusable:
             stack.enter_context(_helped(list(new.values())))
-        for name, one in versions.items():
-            if name in new:
-                bar.set_postfix_str(one[0].name)
-            _compile(name, one)
-            bar.update(name in new)
+        for longest in (0.0, LONGEST_WAIT):
+            for name, one in list(new.items()):
+                with _lock(name, one, longest) as is_held:
+                    if is_held or longest:
+                        bar.set_postfix_str(one[0].name)
+                        _compile(name, one)
+                        bar.update()
+                        del new[name]
+
+
+@contextmanager
+def _lock(name: str, one: Setting, longest: float) -> Iterator[bool]:
+    """Hold the lock of a version, as `locked`; without locks each process compiles for itself."""
+    with ExitStack() as stack:
+        is_held = True
+        with suppress(OSError):
+            path = numba_cache.base() / "locks" / _mark(name).name
+            is_held = stack.enter_context(locked(path, f"compiling {one[0].name}", longest))
+        yield is_held
 
 
 def _mark(name: str) -> Path:

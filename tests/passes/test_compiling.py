@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from omkl.algorithms import functions
 from omkl.config import learner_names, learner_spec, learner_specs
 from omkl.engine import by_address, numba_cache
 from omkl.engine.jit import Choice
+from omkl.files import hold_lock
 from omkl.passes import precompile
 from omkl.passes.learner import compiled_value
 from omkl.passes.precompile import missing, setting, version, warm_up
@@ -68,16 +70,36 @@ def test_a_version_has_a_mark_of_its_own(folder):
     assert [bool(missing([own])) for own in given] == [True, False, False]
 
 
-def test_two_commands_compile_one_after_the_other(tmp_path):
-    code = "from omkl.passes.precompile import *; s = learner_spec('majority'); warm_up([(s, s.defaults)])"
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
-    environment |= {"OMKL_CACHE": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", code]
-    both = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [process.communicate()[1] for process in both]
-    assert [process.returncode for process in both] == [0, 0]
-    assert sum(text.count("compiling majority") for text in said) == 1
-    assert sum(text.count("waiting: another process is compiling the learners") for text in said) <= 1
+def test_a_learner_that_another_process_compiles_is_the_last_and_others_do_not_wait(
+    folder, monkeypatch, capsys
+):
+    """The other process is a lock that ends when it is waited for."""
+    compiled = []
+    monkeypatch.setattr(precompile, "_compile", lambda name, one: compiled.append(name))
+    monkeypatch.setattr(precompile, "_helped", lambda new: nullcontext())
+    path = folder / "locks" / precompile._mark("majority").name
+    path.parent.mkdir(parents=True)
+    other = hold_lock(path)
+    monkeypatch.setattr(
+        "omkl.files.hold_lock",
+        lambda path, wait=0.0: (compiled.append(wait), wait and other.release(), hold_lock(path, wait))[2],
+    )
+    warm_up(settings("majority", "last_value"))
+    assert compiled == [0.0, 0.0, "last_value", 0.0, 60.0, "majority"]
+    said = capsys.readouterr().err
+    assert said == (
+        "compiling majority, last_value (once; kept on disk) ...\n"
+        "waiting: another process is compiling majority\n"
+    )
+
+
+def test_without_locks_each_process_compiles_for_itself(folder, monkeypatch):
+    def refused(path, wait=0.0):
+        raise OSError("no locks")
+
+    monkeypatch.setattr("omkl.files.hold_lock", refused)
+    warm_up(settings("majority"))
+    assert missing(settings("majority")) == []
 
 
 def test_a_folder_that_cannot_be_written_is_a_warning(tmp_path, monkeypatch, started):

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from functools import partialmethod
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,7 @@ def test_a_second_one_waits_until_the_first_has_renamed(tmp_path, second):
     _, errors = first.communicate(timeout=120)
     other.communicate(timeout=120)
     assert (first.returncode, other.returncode) == (0, 0), errors
-    assert said.startswith("waiting: another process is changing")
+    assert said.startswith(f"waiting: another process ({first.pid} on ")
     assert_whole(store)
 
 
@@ -284,15 +285,15 @@ def _start(path: Path) -> str:
 @pytest.fixture
 def vanishing(monkeypatch):
     """Folders whose files another process removes between a listing and what follows."""
+
+    def vanish(folder, *pattern, listing):
+        paths = list(listing(folder, *pattern))
+        for path in paths:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return iter(paths)
+
     for name in ("glob", "iterdir"):
-
-        def listed(folder, *pattern, listing=getattr(Path, name)):
-            paths = list(listing(folder, *pattern))
-            for path in paths:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-            return iter(paths)
-
-        monkeypatch.setattr(Path, name, listed)
+        monkeypatch.setattr(Path, name, partialmethod(vanish, listing=getattr(Path, name)))
 
 
 def test_a_store_opens_while_other_processes_remove_the_same_dead_locks(tmp_path, vanishing):
@@ -339,4 +340,5 @@ def test_a_lock_file_is_gone_before_its_lock_is(tmp_path, monkeypatch):
 
     monkeypatch.setattr(lock, "release", released)
     remove_lock(tmp_path / "lock", lock)
-    assert not lock.is_locked and not (tmp_path / "lock").exists()
+    assert not lock.is_locked
+    assert not (tmp_path / "lock").exists()
