@@ -321,9 +321,9 @@ def check(args: Namespace, words: list[str]) -> int:
     Reads every file of the folder (also given by --with, or OMKL_PATH). Then it compares each learner with
     its naive twin in tests/reference, round by round, and runs the contracts that omkl's own learners keep:
     seeds, inputs, block sizes, passes in parts, scoring, extreme numbers. For each kernel it checks that
-    values are finite, symmetric and positive semidefinite, on random vectors, the folder's data sets and
-    those named. It compares sums of them, and learners that use the kernel, with plain versions. Exit code
-    1 if a check fails.
+    values are finite, symmetric and positive semidefinite, on random vectors. It compares sums of them, and
+    learners that use the kernel, with plain versions. All is also checked on the folder's data sets and on
+    those named. Exit code 1 if a check fails.
 
     examples:
       omkl check mylearners/

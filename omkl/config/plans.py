@@ -556,7 +556,7 @@ def _suitable(
 
     A learner that is named itself stays: then it is a mistake.
     """
-    most, least = max(data, key=lambda ref: ref.n_classes), min(data, key=lambda ref: ref.T)
+    most = max(data, key=lambda ref: ref.n_classes)
     named = request.named_learners()
     given = request.names("pool", kernel_kinds.pool_names()) if "pool" in request.given else []
     kinds = {kernel["kind"] for pool in kernel_kinds.kernel_pools(given) for kernel in pool["kernels"]}
@@ -568,10 +568,6 @@ def _suitable(
             reasons.setdefault(f"not for the {most.n_classes} classes of {most.name}", []).append(spec)
         elif spec.name not in named and spec.kernels == "pool" and not all(map(spec.fits, kinds)):
             reasons.setdefault(f"not for {request.given['pool'].text}", []).append(spec)
-        elif spec.name not in named and _usual_budget(spec, request) > least.T:
-            size = counted(least.T, "example")
-            few = f"{least.name} has {size}, fewer than the usual budget (set algo.budget=N)"
-            reasons.setdefault(few, []).append(spec)
     left_out = [spec for left in reasons.values() for spec in left]
     if len(left_out) == len(specs):
         return specs  # the first one's own message says why
@@ -579,13 +575,6 @@ def _suitable(
         names = ", ".join(spec.name for spec in left)
         warnings.warn(f"skipped ({reason}): {names}", stacklevel=2)
     return [spec for spec in specs if spec not in left_out]
-
-
-def _usual_budget(spec: LearnerSpec, request: Request) -> int:
-    """Return the budget that a learner has by default; 0 if it has none or another one was asked for."""
-    usual = spec.defaults[spec.budget] if spec.budget else None
-    keys = {f"algo.{spec.budget}", f"algo.{spec.name}.{spec.budget}"}
-    return usual if isinstance(usual, int) and not keys & request.given.keys() else 0
 
 
 def _exec(request: Request) -> dict[str, Any]:

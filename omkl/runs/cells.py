@@ -142,7 +142,7 @@ def _with_numbers(
         for key, value in setting.params.items()
     }
     params = _rates(spec, params, T, data)
-    if spec.budget and params[spec.budget] > data.T:
+    if spec.budget and params[spec.budget] > max(data.T, spec.defaults[spec.budget] or 0):
         raise UserError(
             f"algo.{spec.budget}={params[spec.budget]}: {spec.name} cannot store more vectors per "
             f"kernel than data={data.name} has examples, T = {data.T}; choose at most that"

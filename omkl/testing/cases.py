@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,15 @@ def clouds(T: int = 300, d: int = 5, seed: int = 0) -> Dataset:
     rng = np.random.default_rng(seed)
     y = rng.choice([-1.0, 1.0], T)
     return dataset(rng.normal(size=(T, d)) + 0.7 * y[:, None], y, "clouds")
+
+
+def numbers(data: Dataset, offset: float, scale: float, seed: int = 0) -> Dataset:
+    """The rows of a set with targets that are numbers, a function of the row and noise."""
+    X = matrix_of(data)
+    noise = np.random.default_rng(seed).normal(0.0, 0.2, data.T)
+    y = offset + scale * (np.sin(2.0 * X[:, 0]) + 0.4 * X[:, 1] + noise)
+    hash_of_content = content_hash(data.indptr, data.indices, data.values, y)
+    return replace(data, y=y, task="regression", content_hash=hash_of_content)
 
 
 def class_clouds(T: int, C: int, d: int = 4, seed: int = 0) -> Dataset:

@@ -17,12 +17,12 @@ import numpy as np
 
 from omkl import conf
 from omkl.config import LearnerSpec, learner_names, learner_spec, learner_specs
-from omkl.data import compact, find, registry
+from omkl.data import Dataset, compact, find, registry
 from omkl.data.orders import order as data_order
 from omkl.errors import OmklError, UserError
 from omkl.passes import run_pass, warm_up
 from omkl.testing import kernel_check, twins
-from omkl.testing.cases import assert_same, class_clouds, class_ties, clouds, dataset, ties, wdbc
+from omkl.testing.cases import assert_same, class_clouds, class_ties, clouds, dataset, numbers, ties, wdbc
 from omkl.testing.contracts import CONTRACTS
 from omkl.testing.definitions import lend
 from omkl.testing.definitions import twins as twins_of
@@ -78,37 +78,53 @@ def _package(folder: Path) -> str:
 def check(folder: Path, data: Iterable[str] = ()) -> Iterator[Finding]:
     """Yield the outcome of every check of every learner and kernel of a folder of OMKL_PATH.
 
-    data: words of data sets on which kernels are checked, beside those of the folder. Raises UserError for a
-    folder that is wrong: a YAML or module that cannot be read.
+    data: words of data sets on which kernels are checked, and learners compared with their twins, beside the
+    folder's own. Raises UserError for a folder that is wrong (a YAML or module that cannot be read), and for
+    data that nothing in it takes.
     """
     specs = learners(folder)
     twins_by_name, modules = twins_in(folder)
-    yield from _of_kernels(folder, twins_by_name, data)
+    kernels, sets = kernel_check.kernels_of(folder), _sets(folder, data)
+    compared = [spec for name, spec in specs.items() if name in twins_by_name]
+    for word in data:
+        if not kernels and not any(_takes(spec, sets[word]) for spec in compared):
+            raise UserError(
+                f"data={word}: the folder has no kernel, and no learner with a twin that takes these data"
+            )
+    yield from _of_kernels(kernels, folder, twins_by_name, sets)
     for name, spec in specs.items():
         try:
             warm_up([(spec, spec.usual(spec.tasks[0]))])
         except UserError as error:
             yield Finding(name, "compiles", str(error))
             continue
-        checks = _of_estimator(spec) if spec.estimator else _of_learner(name, twins_by_name, _package(folder))
+        checks = (
+            _of_estimator(spec)
+            if spec.estimator
+            else _of_learner(spec, twins_by_name, _package(folder), sets)
+        )
         with twins.sharing_rows(modules):
             for what, does in checks.items():
                 yield Finding(name, what, _fault(does, folder))
 
 
-def _of_kernels(
-    folder: Path, twins_by_name: Mapping[str, twins.Twin], data: Iterable[str]
-) -> Iterator[Finding]:
-    names = kernel_check.kernels_of(folder)
-    if not names:
-        return
+def _sets(folder: Path, data: Iterable[str]) -> dict[str, Dataset]:
+    """Return the data sets of these words and of a folder by word."""
     conf_folder = folder / "conf" / "data"
-    words = [
-        *data,
-        *(name for name in registry.registered_names() if conf.file("data", name).parent == conf_folder),
-    ]
-    sets = {word: compact(find(word).load()) for word in words}
-    if (root := kernel_check.reference()) is not None:
+    names = [name for name in registry.registered_names() if conf.file("data", name).parent == conf_folder]
+    return {word: compact(find(word).load()) for word in [*data, *names]}
+
+
+def _takes(spec: LearnerSpec, data: Dataset) -> bool:
+    """Whether a learner and its twin run on a data set: of the learner's tasks and classes, without gaps."""
+    fits = data.task in spec.tasks and (data.n_classes == 2 or spec.classes == "many")
+    return fits and bool(np.isfinite(data.values).all())
+
+
+def _of_kernels(
+    names: list[str], folder: Path, twins_by_name: Mapping[str, twins.Twin], sets: Mapping[str, Dataset]
+) -> Iterator[Finding]:
+    if names and (root := kernel_check.reference()) is not None:
         twins_by_name = {**twins_in(root)[0], **twins_by_name}
     for name in names:
         for what, does in kernel_check.checks_of(name, sets, twins_by_name):
@@ -138,15 +154,28 @@ def _fault(does: Check, folder: Path) -> str:
 # ------------------------------------------------------------------ learners of omkl's kind
 
 
-def _of_learner(name: str, twins_by_name: Mapping[str, twins.Twin], package: str) -> dict[str, Check]:
+def _of_learner(
+    spec: LearnerSpec,
+    twins_by_name: Mapping[str, twins.Twin],
+    package: str,
+    sets: Mapping[str, Dataset],
+) -> dict[str, Check]:
+    name = spec.name
     checks: dict[str, Check] = {what: partial(contract, name) for what, contract in CONTRACTS.items()}
     if name not in twins_by_name:
         return {TWIN: partial(_no_twin, name, package), **checks}
     streams: dict[str, tuple[Any, np.ndarray | None]] = {"wdbc": _some(wdbc()), "ties": _some(ties())}
     streams |= {edge: (twins.edge(edge), None) for edge in twins.EDGES}
-    if learner_spec(name).classes == "many":
+    if "regression" in spec.tasks:
+        streams |= {
+            "small numbers": (numbers(clouds(150), 0.3, 0.1), None),
+            "large numbers": (numbers(clouds(150), 20.0, 5.0), None),
+            "numbers of equal rows": (numbers(ties(150), 0.3, 0.1), None),
+        }
+    if spec.classes == "many":
         of_classes = {"clouds": class_clouds(80, 3), "ties": class_ties(80, 3)}
         streams |= {f"{kind} of three classes": (data, None) for kind, data in of_classes.items()}
+    streams |= {word: _some(data) for word, data in sets.items() if _takes(spec, data)}
     compared = {
         f"twin: {stream}": partial(
             _compare, name, twins_by_name[name], data, order, stream in ("wdbc", "ties")
@@ -165,13 +194,15 @@ def _no_twin(name: str, package: str) -> None:
             raise AssertionError(f"{module.__file__}: it takes {taken}, but must have the form {form}")
 
 
-def _some(data: Any) -> tuple[Any, np.ndarray]:
+def _some(data: Dataset) -> tuple[Dataset, np.ndarray]:
     """Return up to ROWS rows of a set, chosen at random, and an order of arrival."""
     rows = np.random.default_rng(3).permutation(data.T)[:ROWS]
     keep = np.concatenate([np.arange(data.indptr[r], data.indptr[r + 1]) for r in rows])
     X = np.zeros((len(rows), data.d))
     X[np.repeat(np.arange(len(rows)), np.diff(data.indptr)[rows]), data.indices[keep]] = data.values[keep]
-    return dataset(X, data.y[rows], data.name), np.random.default_rng(4).permutation(len(rows))
+    some = dataset(X, data.y[rows], data.name)
+    some = dataclasses.replace(some, task=data.task, classes=data.classes)
+    return some, np.random.default_rng(4).permutation(len(rows))
 
 
 def _compare(name: str, twin: twins.Twin, data: Any, order: np.ndarray | None, kernels: bool) -> None:

@@ -8,7 +8,7 @@ from reference import TWINS
 
 from omkl.config import learner_names, learner_spec
 from omkl.testing import twins
-from omkl.testing.cases import dataset
+from omkl.testing.cases import clouds, dataset, numbers
 
 SHORT, LONG = 90, 330  # auto_regression begins again after 300 rounds
 CASES = [(name, {}) for name in learner_names() if "regression" in learner_spec(name).tasks]
@@ -32,3 +32,13 @@ def test_predictions_and_measures_are_the_twin_s(name, over):
     twins.assert_equal(name, data, np.arange(T), passes)
     if "mse" in passes.figures and "nlpd" in learner_spec(name).measures:
         assert passes.trace.further.any()
+
+
+@pytest.mark.parametrize(("offset", "scale"), [(0.3, 0.1), (20.0, 5.0)])
+@pytest.mark.parametrize("name", [name for name, over in CASES if not over])
+def test_targets_of_an_offset_and_a_scale_are_learnt_as_by_the_twin(name, offset, scale):
+    data = numbers(clouds(SHORT), offset, scale)
+    passes = twins.both(
+        name, TWINS[name], data, np.arange(SHORT), twins.pools_of(name)[0], **twins.small(name)
+    )
+    twins.assert_equal(name, data, np.arange(SHORT), passes)

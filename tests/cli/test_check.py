@@ -215,3 +215,66 @@ def test_a_learner_of_many_classes_is_compared_on_three(place, capsys, monkeypat
         f"twin: {kind} of three classes" for kind in failed
     }
     assert rows["twin: wdbc"] == "ok"
+
+
+QUANTILE = {
+    "algorithms/quantile.py": '''"""Kernel quantile regression: subgradient steps on the pinball loss."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def quantile(stream, E, trace, learn, tau):
+    """tau in (0, 1), the quantile"""
+    for t in range(stream.T):
+        y = stream.y[t]
+        f = E.outputs(stream, t)
+        trace.record(t, f[0], y, E)
+        if learn:
+            E.add(stream, t, np.full(1, 0.1 * (tau - (y < f[0]))))
+''',
+    "tests/reference/quantile.py": '''"""The twin."""
+
+import numpy as np
+
+from .expansion import Expansions
+from .kernels import pool_rows
+
+
+def quantile(X, y, kernels, *, tau, normalise="none", rng=None):
+    E = Expansions(pool_rows(X, kernels, normalise), 1, len(y))
+    for t in range(len(y)):
+        f = E.F[0, t]
+        E.record(f, y[t], [True])
+        E.add(t, np.array([0.1 * (tau - (y[t] < f))]))
+    return E.result()
+''',
+    "conf/algo/quantile.yaml": """
+kernel: {value: {kind: gaussian, sigma: 1 median}, domain: kernel, help: the one kernel}
+tau: {value: 0.5, domain: "(0, 1)", help: the quantile}
+about:
+  {label: Quantile, cite: Koenker, task: regression, kernels: own, revision: 1, state: {E: {expansion: true}}}
+""",
+}
+
+
+def test_a_learner_of_numbers_is_checked_on_targets_other_than_1_and_at_a_width_in_medians(place, capsys):
+    write(place / "sound", QUANTILE)
+    assert main(["check", "sound"]) == 0
+    capsys.readouterr()
+    twin = QUANTILE["tests/reference/quantile.py"].replace("F[0, t]", "F[0, t]; y = np.sign(y)")
+    write(place / "mine", QUANTILE | {"tests/reference/quantile.py": twin})
+    found = faults(capsys)
+    assert {check for _, check in found} == {"twin: small numbers", "twin: numbers of equal rows"}
+
+
+def test_data_that_are_named_are_a_stream_of_the_check(place, capsys):
+    tiny(place / "mine")
+    (place / "own.csv").write_text("a,label\n" + "1.5,0\n-2,1\n" * 30)
+    assert main(["check", "mine", "data=own.csv", "--format", "json"]) == 0
+    checks = {row["check"]: row["result"] for row in json.loads(capsys.readouterr().out)}
+    assert checks["twin: own.csv"] == "ok"
+    assert main(["check", "mine", "data=drift_numbers"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("omkl: data=drift_numbers: the folder has no kernel, and no learner with a twin")
