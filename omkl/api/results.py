@@ -186,8 +186,8 @@ class Results(Shown):
     def check_options(plan: Plan, fmt: str, options: TableOptions, is_sweep: bool, by: str = "") -> None:
         """Refuse unknown columns of a table, or a measure that is none, before any work."""
         tasks = dict.fromkeys(ref.task for ref in plan.data)
-        if by:
-            judging_on(by, tasks)
+        if by and judging_on(by, tasks).held_out and plan.test is None:
+            raise UserError(f"by={by}: no rows are held out; add test=0.2, or another share or file")
         if options.columns:
             none = Store(plan.store).cells(keys=())
             check_options(none, ReportPlan.of(plan), fmt, options, is_sweep, tasks)

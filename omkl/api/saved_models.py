@@ -304,6 +304,11 @@ def probabilities_of_classes(model: SavedModel, rows: Rows) -> dict[str, np.ndar
     """Return the probability of each class (n,) for rows, by its name. Raises UserError without any."""
     learner, about = model.learner, model.about
     calibration = _calibration(learner, about)
+    if about["task"] == "regression":
+        raise UserError(
+            f"the model of {learner.spec.label} predicts numbers, which have no probabilities; train it with "
+            "interval=0.9 for intervals"
+        )
     if about["task"] != "classification" or not (learner.spec.probabilities or calibration):
         raise UserError(
             f"the model of {learner.spec.label} has no probabilities; train it with calibration=platt, or "

@@ -227,6 +227,8 @@ def _plain(kind: KernelKind, given: dict[str, Any]) -> dict[str, Any]:
 def _in_medians(name: str, value: Any, check: Check) -> str | None:
     """Return a width in medians in canonical form, None for any other value of a parameter."""
     found = _IN_MEDIANS.fullmatch(value.strip()) if name == WIDTH and isinstance(value, str) else None
+    if found is None and "median" in str(value):
+        raise ValueError(f"in medians is written as in '0.5 median', got {show(value)}")
     return f"{value_text(check(float(found[1])))} median" if found else None
 
 

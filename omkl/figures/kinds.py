@@ -72,8 +72,11 @@ def _made(
 def _particulars(cells: "pd.DataFrame", expected: ReportPlan) -> Iterator[str]:
     """Yield what the names of learners and data sets do not say: contents of own files, unusual settings.
 
-    Figures of two files called train.csv, and of sweeps over other grids, have files of their own.
+    Figures of two files called train.csv, of sweeps over other grids, and by other measures, have files of
+    their own.
     """
+    if expected.by:
+        yield f"by={expected.by}"
     if len(cells):
         for name, content in cells[["data", "data_hash"]].drop_duplicates().itertuples(index=False):
             if not registry.entry_of(str(name), str(content)):

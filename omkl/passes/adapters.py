@@ -77,6 +77,10 @@ class Adapter:
         """Return how many rows it may be asked for at once; learn: they are learnt then."""
         return 1
 
+    def why_unfitted(self) -> str:
+        """Return why a whole pass did not fit it, empty where it did."""
+        return ""
+
 
 def adapter(model: Any, name: str, d: int, classes: int, sparse: bool) -> Adapter:
     """Return the adapter of a model, as `learnable` returns it.
@@ -319,6 +323,14 @@ class OfRefit(OfScikitLearn):
         X, labels = self._cut()
         self.model.fit(X.copy(), np.array(labels))
         self._is_fitted, self._due = True, max(self._seen + 1, math.ceil(self._grow * self._seen))
+
+    def why_unfitted(self) -> str:
+        if self._is_fitted or not (self.labels and self._changed and self._seen > FIRST_FIT):
+            return ""
+        return (
+            f"was never fitted: no window of {self._window} rows held two classes when a fit was due; "
+            "choose a larger window, or window=None for all rows"
+        )
 
     def _cut(self) -> tuple[Any, list[Any]]:
         """Keep the rows of the window alone, and return them and their labels."""

@@ -52,7 +52,7 @@ class Conformal:
     def quantile(self) -> float:
         """The largest score that the next interval holds, infinite while there are too few."""
         n = len(self._sorted)
-        if n < _least(self.level):
+        if n < least_scores(self.level):
             return math.inf
         k = math.ceil(_rounded((n + 1) * (1.0 - self.alpha_t)))
         if k <= 0:
@@ -157,7 +157,7 @@ def interval_score(error: np.ndarray, half: np.ndarray, level: float) -> np.ndar
     return 2.0 * half + 2.0 / (1.0 - level) * np.maximum(error - half, 0.0)
 
 
-def _least(level: float) -> int:
+def least_scores(level: float) -> int:
     """Return how many scores a quantile takes at least: n with (n + 1) level <= n."""
     return max(1, math.ceil(_rounded(level / (1.0 - level))))
 

@@ -114,7 +114,7 @@ def whole_pass(
         trace, seconds = run_delayed(learner, stream, delay, note)
     else:
         trace, seconds = learner.run(stream, on_part=note)
-    if spec.estimator:
+    if spec.estimator or spec.is_stack:
         learner.check_spoke()
     left_out = scores.before_variation(stream.y, delay) if own else None
     P, intervals, calibration = _calibrated(learner, plan, trace, scaling or {}, delay)

@@ -13,7 +13,7 @@ import numpy as np
 from omkl.config import members_of
 from omkl.config.learners import LearnerSpec, check_classes
 from omkl.engine.stream import Stream, Trace
-from omkl.errors import UserError
+from omkl.errors import OmklError, UserError
 from omkl.passes.learner import Learner, Threads
 from omkl.passes.model import scored
 from omkl.passes.overflow import Growth
@@ -71,6 +71,7 @@ class Stack(Learner):
         pool = None if alone else self._pool  # an estimator has the process's random numbers for itself
         margins = np.empty((rounds.T, self.classes if self.classes > 2 else 1, len(self.members)))
         least = np.zeros(len(self.members))
+        passes = [_named(member, one) for member, one in zip(self.members, passes, strict=True)]
         for i, (trace, used) in enumerate(_all_of(passes, pool, self._count)):
             margins[:, :, i], least[i] = _answers_of(self.members[i], trace)
             seconds += used
@@ -80,6 +81,12 @@ class Stack(Learner):
             margins[:, :, probable] = _log_odds(margins[:, :, probable], least[probable])
         margins[np.isnan(margins)] = 0.0  # of features that overflow
         return np.clip(margins, -LARGEST, LARGEST, out=margins), seconds
+
+    def check_spoke(self) -> None:
+        """Raise OmklError for an estimator among the members, as its `check_spoke` does."""
+        for member in self.members:
+            if isinstance(member, Estimator):
+                _named(member, member.check_spoke)()
 
     def add_features(self, d: int) -> None:
         """Go on with d features, at least as many as there are; the new ones were 0 so far.
@@ -113,6 +120,20 @@ def _pass_of(member: Any, rounds: Stream, learn: bool, first: int) -> Callable[[
     if learn:
         return lambda: member.run(rounds, first=first)
     return lambda: (scored(member, rounds), 0.0)
+
+
+def _named(member: Any, one: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a member's pass whose error says which member it is of."""
+
+    def named() -> Any:
+        try:
+            return one()
+        except OmklError as error:
+            raise type(error)(f"member {member.spec.name}: {error}") from error
+        except Exception as error:  # of another package
+            raise OmklError(f"member {member.spec.name}: {type(error).__name__}: {error}") from error
+
+    return named
 
 
 def _all_of(passes: list[Callable[[], Any]], pool: ThreadPoolExecutor | None, count: int) -> list[Any]:

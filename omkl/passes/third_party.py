@@ -127,7 +127,9 @@ class Estimator:
         return trace, seconds
 
     def check_spoke(self) -> None:
-        """Raise OmklError for an estimator that has answered nothing in more than a few rounds."""
+        """Raise OmklError for one that was never fitted, or has answered nothing in some rounds."""
+        if why := self._asked.why_unfitted():
+            raise OmklError(f"{self.name} {why}")
         if FEW < self._rounds == self._silent:
             raise OmklError(f"{self.name} predicts nothing in any round; it must return a prediction")
 
@@ -148,6 +150,9 @@ class Estimator:
     def _note_class(self, trace: Trace, t: int, y: int, saying: Saying) -> None:
         c, scores, P = self._class(saying.answer), saying.scores, saying.probabilities
         self.has_scores |= scores is not None
+        for numbers, kind in ((scores, "score"), (P, "probability")):
+            if self._rounds > FEW and numbers is not None and np.isnan(numbers).any():
+                raise OmklError(f"{self.name} returns NaN as a {kind} (row {self._rounds} after the first)")
         if P is not None:
             if P.min() < -ROUNDING:
                 raise OmklError(f"{self.name} returns {show(float(P.min()))} as a probability")
@@ -191,6 +196,11 @@ class Estimator:
             trace.score[t] = 0.0 if saying.answer is None else float(saying.answer)
         except (TypeError, ValueError):
             raise OmklError(f"{self.name} answers {show(saying.answer)}, which is no number") from None
+        if not math.isfinite(trace.score[t]):
+            raise OmklError(
+                f"{self.name} answers {trace.score[t]}, which is not finite (row {self._rounds} after the "
+                "first)"
+            )
         trace.mistake[t] = saying.answer is None
         if saying.variance is not None and math.isfinite(saying.variance):
             trace.further[t, 1] = saying.variance

@@ -89,6 +89,12 @@ from omkl.errors import counted
             ["pool=paper16", "perceptron uses no kernel pool", "algo.kernel"],
         ),
         ("run pool.kernels=[{kind:linear},{kind:laplacian}]", ["kernel 2 of the list", "needs sigma"]),
+        (
+            "run algo=perceptron algo.kernel={kind:gaussian,sigma:0.5median}",
+            ["sigma of a gaussian kernel in medians is written as in '0.5 median'"],
+        ),
+        ("run data=wdbc by=test_auc", ["by=test_auc: no rows are held out; add test=0.2"]),
+        ("run algo=okr interval=0.999", ["interval=0.999", "> 0 and ≤ 0.995"]),
         ("run pool.normalise=cosin", ["did you mean 'cosine'"]),
         ("run yardsticks=none", ["yardsticks=none is not a yardstick", "yardsticks=[] means none"]),
         # lists

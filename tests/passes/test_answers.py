@@ -316,10 +316,9 @@ def test_the_columns_of_scores_and_probabilities_are_those_of_classes_():
 
 
 def test_what_is_no_probability_is_not_measured_or_stops_the_cell():
-    for shares in ((0.0, 0.0), (np.nan, np.nan)):
-        cell = run(OfOneForm(shares)).cells.iloc[0]
-        assert cell.log_loss is None or np.isnan(cell.log_loss)
-        assert cell.auc == run(Sure()).cells.auc[0]  # by its scores
+    cell = run(OfOneForm((0.0, 0.0))).cells.iloc[0]
+    assert cell.log_loss is None or np.isnan(cell.log_loss)
+    assert cell.auc == run(Sure()).cells.auc[0]  # by its scores
     assert run(OfOneForm((1.0 + 1e-9, -1e-9))).cells.log_loss[0] > 1
     failed = run(OfOneForm((1.2, -0.2))).failed
     assert "OfOneForm) returns -0.2 as a probability" in failed[0]["error"]
@@ -335,3 +334,76 @@ def test_the_note_on_scaling_is_of_learners_that_are_scaled():
     for learner, is_scaled in ((Plain(), False), ("perceptron", True)):
         notes = omkl.run((X, Y), algo=[learner], **how).notes
         assert any("features are scaled with the rows seen so far" in note for note in notes) is is_scaled
+
+
+# ------------------------------------------------------------------ NaN, and members that fail
+
+
+class Broken(Sure):
+    """Says numbers that are none from some row on, or raises."""
+
+    def __init__(self, how="", rows=40):
+        self.how, self.rows, self.n = how, rows, 0
+
+    def partial_fit(self, X, y, classes=None):
+        super().partial_fit(X, y, classes)
+        self.n += 1
+        if self.how == "raises" and self.n == self.rows:
+            raise ValueError("out of order")
+
+    def _said(self, how, values):
+        return np.full(np.shape(values), np.nan) if self.how == how and self.n >= self.rows else values
+
+    def decision_function(self, X):
+        return self._said("score", super().decision_function(X))
+
+    def predict_proba(self, X):
+        return self._said("probability", super().predict_proba(X))
+
+
+class BrokenNumbers(BaseEstimator):
+    def __init__(self, value=np.nan):
+        self.value, self.n = value, 0
+
+    def partial_fit(self, X, y):
+        self.n += 1
+
+    def predict(self, X):
+        return np.full(len(X), self.value if self.n == 40 else 1.0)
+
+
+SAID = {
+    "score": "Broken) returns NaN as a score (row 40 after the first)",
+    "probability": "Broken) returns NaN as a probability (row 40 after the first)",
+    "raises": "ValueError: out of order",
+}
+
+
+@pytest.mark.parametrize("how", SAID)
+@pytest.mark.parametrize("in_stack", [False, True])
+def test_what_is_no_number_is_named_and_so_is_the_member_that_fails(how, in_stack):
+    model = Broken(how)
+    (failure,) = run(omkl.stack("arow", model) if in_stack else model).failed
+    assert SAID[how] in failure["error"]
+    assert ("member Broken: " in failure["error"]) == in_stack
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_number_that_is_none_is_named(value):
+    (failure,) = run(BrokenNumbers(value), X[:, 0], task="regression").failed
+    said = f"BrokenNumbers) answers {value}, which is not finite (row 40 after the first)"
+    assert failure["error"].endswith(said)
+
+
+def test_probabilities_of_the_first_rows_may_be_none():
+    result = omkl.run((X[:9], Y[:9]), algo=[Broken("probability", rows=1)], **SERIAL)
+    assert result.failed == []
+
+
+@pytest.mark.parametrize("in_stack", [False, True])
+def test_a_refit_whose_window_never_holds_two_classes_when_a_fit_is_due_says_so(in_stack):
+    model = omkl.refit(BernoulliNB(), window=10)
+    labels = np.repeat(["yes", "no"], [5, 115])
+    (failure,) = run(omkl.stack("arow", model) if in_stack else model, labels).failed
+    assert "was never fitted: no window of 10 rows held two classes when a fit was due" in failure["error"]
+    assert run(omkl.refit(BernoulliNB(), window=10), np.repeat(["yes", "no"], [12, 108])).failed == []
