@@ -10,9 +10,12 @@ MOST_LISTED = 8  # of several things, in a message
 
 
 class OmklError(Exception):
-    """A run failed: the command ends with exit code 1."""
+    """A run failed: the command ends with exit code 1. Its message has no control characters."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return without_controls(super().__str__())
 
 
 class Overflow(OmklError):

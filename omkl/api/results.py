@@ -17,7 +17,7 @@ import numpy as np
 from omkl.api.call import Call
 from omkl.config import Plan
 from omkl.data.held_out import held_out_notes
-from omkl.errors import UserError, counted, quoted, suggest
+from omkl.errors import UserError, counted, quoted, suggest, without_controls
 from omkl.passes.cell import Cell, data_and_order, run_whole
 from omkl.reports.results_table import (
     USUAL,
@@ -87,7 +87,7 @@ class Shown(ABC):
     def notes(self) -> list[str]:
         """What a reader must know: of the data, unfinished repetitions, failed cells, ends of a grid."""
         table = self.report_table()
-        return [*table.about, *table.warnings]
+        return [without_controls(note) for note in (*table.about, *table.warnings)]
 
 
 @dataclass(frozen=True)
@@ -498,7 +498,7 @@ def check_end(outcome: Any, level: int = 5) -> None:
         raise KeyboardInterrupt(kept(outcome))
     for line in outcome.failed if outcome else ():
         where = f"{line['algo']} on {line['data']}, repetition {line['rep']}"
-        warnings.warn(f"{where}: {line['error']}", stacklevel=level)
+        warnings.warn(without_controls(f"{where}: {line['error']}"), stacklevel=level)
 
 
 # ------------------------------------------------------------------ the rounds of a cell

@@ -15,7 +15,7 @@ from omkl.api.call import Call
 from omkl.api.results import Shown
 from omkl.config.parameters import params_text, value_text
 from omkl.data.reading.tables import as_pandas
-from omkl.errors import UserError, counted, path_error
+from omkl.errors import UserError, counted, path_error, without_controls
 from omkl.files import check_writable
 from omkl.reports.table import Table
 
@@ -236,7 +236,7 @@ def trained(call: Call) -> Model:
     plan.warn_of_data()
     model = saved_models.fit_model(plan)
     notes = [note for ref in plan.data for note in plan.notes_on(ref)]
-    return Model(model, [note for note in notes if note not in plan.doubts])
+    return Model(model, [without_controls(note) for note in notes if note not in plan.doubts])
 
 
 def writable(out: str | Path) -> Path:

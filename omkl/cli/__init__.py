@@ -94,6 +94,9 @@ def _main(argv: list[str]) -> int:
         if isinstance(error, KeyboardInterrupt):
             print_status("interrupted")
             return INTERRUPTED
+        if limit := _short_of_memory(error):
+            print_status(limit)
+            return FAILED
         print_status(
             f"unexpected {type(error).__name__}: {error}; please report it, with the output of --debug"
         )
@@ -103,6 +106,29 @@ def _main(argv: list[str]) -> int:
             if fault := numba_internals.fault():
                 print_status(f"this may be why: {fault}")
         return FAILED
+
+
+NEEDED = 10**9  # bytes of addresses for a run of one process: libraries take a half
+
+
+def _short_of_memory(error: BaseException) -> str:
+    """Return the sentence of an error that a limit of memory explains, empty for any other error.
+
+    Where no address is left, a library fails as if it was not there, and Python's parser as if a file was
+    wrong.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        limit = -1
+    else:
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if 0 <= limit < NEEDED:
+        return (
+            f"the address limit of this shell, {limit / 1e6:.0f} MB, is too small: raise it (ulimit -v) to "
+            f"{NEEDED / 1e6:.0f} MB or more"
+        )
+    return "more memory is needed than there is" if isinstance(error, MemoryError) else ""
 
 
 def _run_command(argv: list[str]) -> int:

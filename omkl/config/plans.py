@@ -26,7 +26,7 @@ from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
 from omkl.data.held_out import RepetitionStream, held_out_stream
 from omkl.data.preparing.notes import IN_ORDER, WRITE_ALIKE
-from omkl.errors import UserError, counted, outside, shown, suggest
+from omkl.errors import UserError, counted, outside, shown, suggest, without_controls
 from omkl.paths import store_folder
 from omkl.tasks import by_task, for_task
 
@@ -410,7 +410,7 @@ class Plan:
     def warn_of_data(self) -> None:
         """Warn of what is likely to be wrong in the user's own data."""
         for doubt in self.doubts:
-            warnings.warn(doubt, stacklevel=outside())
+            warnings.warn(without_controls(doubt), stacklevel=outside())
 
     def notes_on(self, ref: "DataRef") -> list[str]:
         """Return the notes on a data set: those of its own, and whether it is scaled without being asked."""

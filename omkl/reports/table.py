@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
-from omkl.errors import UserError, suggest
+from omkl.errors import UserError, suggest, without_controls
 from omkl.reports.markdown import html_of_table, markdown_of
 from omkl.reports.table_cells import (
     GAP,
@@ -158,15 +158,15 @@ class Table:
         (booktabs), "html". Raises UserError for an unknown format.
         """
         check_format(fmt)
-        return _WRITERS[fmt](self)
+        return without_controls(_WRITERS[fmt](self))
 
     def text(self) -> str:
         """Return the text for the terminal, fitted to its width."""
-        return _terminal(self)
+        return without_controls(_terminal(self))
 
     def html(self) -> str:
         """Return HTML without scripts, readable on a dark and on a light page."""
-        return html_of_table(self)
+        return without_controls(html_of_table(self))
 
     _repr_html_ = html
 

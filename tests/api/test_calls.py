@@ -326,3 +326,31 @@ def test_lists_of_what_there_is():
     assert omkl.datasets().loc["wdbc", "T"] == 569
     assert omkl.pools().loc["paper16", "m"] == 16
     assert omkl.papers().loc["bomkl/1", "kind"].tolist() == ["table", "figure"]
+
+
+# ------------------------------------------------------------------ control characters
+
+RAW = re.compile("[\x1b\u202e]")
+
+
+def test_names_with_control_characters_reach_no_message_note_or_table(tmp_path, recwarn):
+    rows = frame().rename(columns={"a": "a\x1b[31m", "b": "b\u202e", "y": "y\x1b[2J"})
+    rows["y\x1b[2J"] = np.where(rows["a\x1b[31m"] > 0, "yes\x1b[2J", "no")
+    found = omkl.run(rows, algo="arow", label="y\x1b[2J", reps=1, store=str(tmp_path), **SERIAL)
+    assert any("alone divides the classes" in note and "u001b" in note for note in found.notes)
+    model = omkl.fit("arow", rows, label="y\x1b[2J")
+    shown = [*found.notes, *model.notes, repr(found), found._repr_html_(), found.to_markdown(), repr(model)]
+    shown += [str(warning.message) for warning in recwarn]
+    for words in ({"label": "z\x1b[2J"}, {"label": "y\x1b[2J", "drop": "q\u202e"}):
+        with pytest.raises(UserError, match=r"u001b|u202e") as error:
+            omkl.run(rows, algo="arow", **words, **SERIAL)
+        shown.append(str(error.value))
+    assert not [text for text in shown if RAW.search(text)]
+
+
+def test_a_model_of_numbers_says_that_it_has_no_probabilities():
+    model = omkl.fit("running_mean", frame(), label="c", task="regression", drop="y")
+    with pytest.raises(
+        UserError, match=r"predicts numbers, which have no probabilities; train it with interval"
+    ):
+        model.predict_proba(frame())

@@ -1,6 +1,10 @@
 """The user's mistakes: exit code 2, nothing on stdout, one line on stderr with key, value and remedy."""
 
+import subprocess
+import sys
+
 import pytest
+from support import ROOT
 
 from omkl.cli import main
 from omkl.errors import counted
@@ -134,6 +138,15 @@ def test_one_line_and_exit_code_2(command, said, capsys):
     assert err.endswith("\n")
     for part in said:
         assert part in err
+
+
+@pytest.mark.parametrize("megabytes", [200, 300])
+def test_an_address_limit_that_is_too_small_is_a_sentence(megabytes):
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({megabytes}_000_000,) * 2)"
+    code = f"{limit}\nimport sys\nfrom omkl.cli import main\nsys.exit(main(['run', 'exec=serial', 'reps=1']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    said = "the address limit of this shell, {} MB, is too small: raise it (ulimit -v) to 1000 MB or more\n"
+    assert (done.returncode, done.stderr) == (1, f"omkl: {said.format(megabytes)}")
 
 
 def test_counts_have_the_noun_that_fits():

@@ -275,7 +275,7 @@ def test_the_table_shows_intervals_where_they_were_asked_for(capsys, tmp_path, m
     assert main(["run", "data=wdbc", "algo=arow", "interval=0.9"]) == 2
     assert "interval=0.9: data=wdbc has no targets" in capsys.readouterr().err
     assert main(["run", *words, "interval=90"]) == 2
-    assert "interval=90: must be a number > 0 and < 1" in capsys.readouterr().err
+    assert "interval=90: must be a number > 0 and ≤ 0.995" in capsys.readouterr().err
 
 
 def test_a_tuning_chooses_by_the_interval_score(tmp_path):
