@@ -184,7 +184,7 @@ def run(call: Call, how: How) -> Results:
         fixed ``"halves"`` after the other, or as the ``"authors"`` had them.
     scale
         Of the features of your own data: ``"standard"``, ``"minmax"`` or ``"none"``; for all data
-        ``"online"``, by the rows seen so far.
+        ``"online"`` and ``"ranks"``, by the rows seen so far.
     target
         Of a regression: ``"online"`` scales the targets with those seen so far, ``"none"`` does not.
     task

@@ -46,7 +46,7 @@ from omkl.passes.model import (
 from omkl.passes.one_pass import choose_kernels
 from omkl.passes.overflow import check_rows
 from omkl.passes.platt import Platt
-from omkl.passes.scaling import Scaling, centred
+from omkl.passes.scaling import Scaling
 from omkl.passes.stacked import new_learner
 from omkl.tasks import for_task
 
@@ -102,7 +102,7 @@ def fit_model(plan: Plan) -> SavedModel:
         apart = seeds.derive("apart", dataset.content_hash)
         rows = scaling.scaled(stream, True)[0] if scaling else stream
         pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, plan.block, classes)
-    how: Any = {"classes": classes, "scaling": scaling, "centred": centred(dataset)}
+    how: Any = {"classes": classes, "scaling": scaling}
     how |= {"block": plan.block, "rounds": stream.T}
     learner = new_learner(spec, params, pool, dataset.d, seed, **how)
     _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")

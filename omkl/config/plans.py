@@ -20,7 +20,7 @@ from omkl.config.learners import (
 )
 from omkl.config.parameters import SCALING, parameters, texts
 from omkl.config.plan_notes import note_on_rare, notes_on_learners
-from omkl.config.request import ONLINE, Request, chosen_data, distinct_data
+from omkl.config.request import ONLINE, WHILE_IT_RUNS, Request, chosen_data, distinct_data
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
@@ -277,7 +277,9 @@ class Scaled:
             if is_scaled and "scale" not in setting.scaling:
                 self.by_default[ref.name] = None
         scaling = (
-            {"scale": scale if scale == ONLINE else "none", "target": target} | setting.scaling | self.delay
+            {"scale": scale if scale in WHILE_IT_RUNS else "none", "target": target}
+            | setting.scaling
+            | self.delay
         )
         scaling = {key: scaling[key] for key in SCALING if scaling.get(key, "none") != "none"}
         if ref.task != "regression":

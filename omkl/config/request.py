@@ -366,8 +366,9 @@ class Request:
 # ------------------------------------------------------------------ data sets
 
 PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
-ONLINE = "online"  # scale= while the stream runs; the others are of a file as a whole
-_IN_STREAM = (ONLINE, "auto")
+ONLINE = "online"  # scale= of what is scaled by default
+WHILE_IT_RUNS = (ONLINE, "ranks")  # scale= while the stream runs; the others are of a file as a whole
+_IN_STREAM = (*WHILE_IT_RUNS, "auto")
 
 
 def files(
@@ -447,7 +448,7 @@ def _check_settings(request: Request, refs: "Sequence[DataRef]", task: str) -> N
     is_so = "is registered" if refs[0].is_registered else "holds numbers"
     for key in (key for key in PREPARATION if key in request.given):
         if key != "scale" or request.value(key) not in ("none", *_IN_STREAM):
-            rest = f"; scale={ONLINE} is for all data" * (key == "scale")
+            rest = f"; scale={' and scale='.join(WHILE_IT_RUNS)} are for all data" * (key == "scale")
             text = request.given[key].text
             raise UserError(f"{text}: data={names} {is_so}; {key} is for your own table{rest}")
 

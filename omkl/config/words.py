@@ -29,7 +29,7 @@ from omkl.schema import Check, domain_check
 
 RESERVED = ("pool", "label", "data", "scale", "target")  # arguments of a setting that are no hyperparameters
 SCALES = {
-    "scale": ("none", "online"),
+    "scale": ("none", "online", "ranks"),
     "target": ("none", "standard", "minmax", "online"),
 }  # words of a setting
 

@@ -158,15 +158,30 @@ def see_rows(order, indptr, indices, values, centred, stats, begun, seen):
 
 
 @compiled
-def scale_rows(order, indptr, indices, values, centred, going_on, stats, begun, seen, new):
-    """Fill the CSR matrix ``new`` with rows in this order, each scaled with what has been seen and itself.
+def scale_rows(
+    order,
+    indptr,
+    indices,
+    values,
+    centred,
+    going_on,
+    stats,
+    begun,
+    seen,
+    new_indptr,
+    new_indices,
+    new_values,
+    first,
+    used,
+):
+    """Append rows in this order to a CSR matrix, each scaled with what has been seen and itself.
 
     stats, begun: see `_forget`; they are of the rows since half of the rounds, of which there are ``seen``
     going_on: whether a row counts as seen for those after it. A feature that has not varied is 0, others are
-    held in [-FARTHEST, FARTHEST]. Without centring, what is 0 stays 0. Returns how many values there are.
+    held in [-FARTHEST, FARTHEST]. Without centring, what is 0 stays 0. first, used: rows and values that the
+    matrix has; returns how many values it has then.
     """
-    new_indptr, new_indices, new_values = new
-    d, used, n = stats.shape[2], 0, seen
+    d, n = stats.shape[2], seen
     for t in range(order.size):
         at, stop, j = indptr[order[t]], indptr[order[t] + 1], -1
         _forget(stats, begun, n)
@@ -190,7 +205,7 @@ def scale_rows(order, indptr, indices, values, centred, going_on, stats, begun, 
             if value != 0.0:
                 new_indices[used], new_values[used] = j, value
                 used += 1
-        new_indptr[t + 1] = used
+        new_indptr[first + t + 1] = used
         if going_on:
             n += 1
     return used

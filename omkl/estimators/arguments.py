@@ -31,7 +31,7 @@ METHODS = {
 }  # hyperparameters cannot be called so
 
 
-SCALED = {"scale": ("online",), "target": ("online",)}  # arguments beside None
+SCALED = {"scale": ("online", "ranks"), "target": ("online",)}  # arguments beside None
 
 
 class Argument(NamedTuple):
@@ -128,7 +128,10 @@ def arguments(spec: LearnerSpec, task: str, seed: str = "random_state") -> dict[
         default = tuple(default) if isinstance(default, list) else default  # no caller can change it
         parameters[argument_name(name)] = Argument(default, f"{parameter.help}; {_domain(parameter.domain)}")
     if "scale" not in parameters and not spec.scales:
-        text = "'online': features are scaled with the mean and deviation of the rows seen so far"
+        text = (
+            "'online': features are scaled with the mean and deviation of the rows seen so far; "
+            "'ranks': with their ranks among the last 300 rows"
+        )
         parameters["scale"] = Argument(None, f"{text}; None: as they are")
     if "target" not in parameters and task == "regression":
         text = "'online': targets are scaled with those seen so far; predictions stay in their units"

@@ -42,13 +42,11 @@ def make_learner(
     seed: int,
     stream: Stream,
     classes: int = 2,
-    centred: bool = True,
 ) -> Learner:
     """Return the learner of these arguments for d features, compiled.
 
     given: the arguments by name; seed: of its random numbers; stream: what it is to learn first; classes:
-    their number; centred: whether features that are scaled are centred, as those of sparse rows are not.
-    Raises ValueError that names the estimator and the argument.
+    their number. Raises ValueError that names the estimator and the argument.
     """
     name = class_name(spec.name, task)
     try:
@@ -57,7 +55,7 @@ def make_learner(
         new_calibration(given, classes)
         params = _params(spec, name, given)
         spec.check_data(params, task, "these rows")
-        scaling = _scaling({name: value for name, value in given.items() if name not in params}, d, centred)
+        scaling = _scaling({name: value for name, value in given.items() if name not in params}, d)
         chosen = kernel_pool(params, _pool(spec, given.get("pool")))
     except (UserError, ValueError) as error:
         raise ValueError(_named(name, error)) from None
@@ -73,11 +71,11 @@ def make_learner(
         chosen = choose_kernels(spec, params, chosen, d, rows, seed, classes=classes)
     warm_up_once([(spec, params, classes)])
     rounds = planned_rounds(given, stream.T) or stream.T
-    how: Any = {"classes": classes, "scaling": scaling, "centred": centred}
+    how: Any = {"classes": classes, "scaling": scaling}
     return new_learner(spec, params, chosen, d, seed, rounds=rounds, **how)
 
 
-def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling:
+def _scaling(given: Mapping[str, Any], d: int) -> Scaling:
     scaling = {}
     for name, choices in SCALED.items():
         if (value := given.get(name)) is not None:
@@ -86,7 +84,7 @@ def _scaling(given: Mapping[str, Any], d: int, centred: bool) -> Scaling:
                     f"{name} must be None or {' or '.join(map(repr, choices))}, got {show(value)}"
                 )
             scaling[name] = value
-    return Scaling(d, scaling.get("scale"), centred, scaling.get("target"), gaps=False)
+    return Scaling(d, scaling.get("scale"), scaling.get("target"), gaps=False)
 
 
 def new_calibration(given: Mapping[str, Any], classes: int) -> Calibration | None:

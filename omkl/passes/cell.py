@@ -127,7 +127,8 @@ def check_memory(cell: Cell) -> None:
     """Raise UserError for a learner whose state does not fit into this machine's memory."""
     from omkl.config import members_of
     from omkl.data import compact
-    from omkl.passes.scaling import any_gaps, centred
+    from omkl.engine.ranks import WINDOW
+    from omkl.passes.scaling import any_gaps, are_dense
     from omkl.state.resource import Setup
     from omkl.state.state import bytes_needed, memory
 
@@ -136,11 +137,16 @@ def check_memory(cell: Cell) -> None:
     setup = Setup(cell.params, cell.kernel_pool, d, block=cell.block or 0, classes=cell.data.n_classes)
     needed, there = bytes_needed(state, setup), memory()
     total = sum(needed.values())
-    for member in members_of(cell.spec, cell.params, d, cell.data.n_classes):
+    members = members_of(cell.spec, cell.params, d, cell.data.n_classes)
+    for member in members:
         of_member = Setup(member.params, member.kernel_pool, d, classes=cell.data.n_classes)
         total += sum(bytes_needed(member.spec.state, of_member).values())
     if "scale" in cell.scaling or any_gaps(dataset):  # the rows as they are learnt
-        total += 12 * (dataset.T * d if "scale" in cell.scaling and centred(dataset) else dataset.nnz)
+        is_dense = "scale" in cell.scaling and are_dense(dataset)
+        total += 12 * (dataset.T * d if is_dense else dataset.nnz)
+    words = [cell.scaling.get("scale"), *(member.scaling.get("scale") for member in members)]
+    if "ranks" in words and are_dense(dataset):
+        total += 8 * WINDOW * d
     if total > there:
         largest = max(needed, key=lambda name: needed[name])
         sizes = [f"algo.{name}={cell.params[name]}" for name in state[largest].sizes() if name in cell.params]

@@ -10,7 +10,7 @@ the arrays one after another, little-endian, in the order of the header: [name, 
 block, scaling, and the state of the random generator. The arrays are those of `omkl.state.state`, those
 of the scaling, whose names begin with a point, and those of widths in medians (`omkl.passes.widths`), whose
 names begin with @. A stack has the same of each member, whose arrays begin with its number, and "shared", the
-scaling of those that are scaled online.
+scalings of their rows.
 """
 
 import copyreg
@@ -36,7 +36,7 @@ from omkl.passes.learner import Learner
 from omkl.passes.model import stored_vectors
 from omkl.passes.overflow import check_arrays, check_rows, growth
 from omkl.passes.scaling import Scaling
-from omkl.passes.stacked import Stack
+from omkl.passes.stacked import Stack, shared_scalings
 from omkl.passes.third_party import source
 from omkl.passes.widths import MARK
 from omkl.state.resource import Arrays
@@ -74,9 +74,10 @@ def _packed_members(learner: Learner) -> tuple[dict[str, Any], Arrays]:
         header, packed = pack(member)
         headers.append(header)
         arrays |= {f"{number}{MEMBER}{name}": array for name, array in packed.items()}
-    shared = learner.shared
-    arrays |= {f"{SHARED}{name}": array for name, array in (shared.arrays() if shared else {}).items()}
-    return {"members": headers, **({"shared": shared.header()} if shared else {})}, arrays
+    for word, scaling in learner.shared.items():
+        arrays |= {f"{SHARED}{word}{name}": array for name, array in scaling.arrays().items()}
+    shared = [scaling.header() for scaling in learner.shared.values()]
+    return {"members": headers, "shared": shared}, arrays
 
 
 def _parts(arrays: Arrays, prefix: str) -> Arrays:
@@ -103,12 +104,20 @@ def _stack(
             raise ValueError(f"its member {number + 1} is not the one of its hyperparameters")
         members.append(member)
         settings.append(setting)
-    are_scaled = [bool(setting.scaling) for setting in settings]
-    shared = Scaling.load(header.get("shared"), _parts(arrays, SHARED), d) if any(are_scaled) else None
+    scalings, of_rows = [setting.scaling.get("scale") for setting in settings], header.get("shared")
+    if not isinstance(of_rows, list) or not all(isinstance(head, dict) for head in of_rows):
+        raise ValueError("the scalings of its members are broken")
+    words = [head.get("scale") for head in of_rows]
+    if words != shared_scalings(scalings, of_rows[0].get("gaps") if of_rows else None):
+        raise ValueError("the scalings of its members are others")
+    shared = {
+        word: Scaling.load(head, _parts(arrays, f"{SHARED}{word}"), d)
+        for word, head in zip(words, of_rows, strict=True)
+    }
     rest = {
         name: array for name, array in arrays.items() if MEMBER not in name and not name.startswith(SHARED)
     }
-    return Stack(spec, params, d, 0, members, are_scaled, shared, classes=classes, saved=rest, **how)
+    return Stack(spec, params, d, 0, members, scalings, shared, classes=classes, saved=rest, **how)
 
 
 def _is_of(member: Learner, setting: Setting) -> bool:

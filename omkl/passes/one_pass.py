@@ -23,7 +23,7 @@ from omkl.passes.learner import CURVE_POINTS, Threads
 from omkl.passes.model import variance_of
 from omkl.passes.overflow import asks_ranges, check_error_sums, check_scores, fitted
 from omkl.passes.platt import Platt
-from omkl.passes.scaling import Scaling, centred
+from omkl.passes.scaling import Scaling
 from omkl.passes.stacked import new_learner
 from omkl.passes.third_party import Estimator
 from omkl.passes.widths import STEPS, median_distance
@@ -205,7 +205,7 @@ def _new_learner(plan: _Planned, seed: int, block: int | None, threads: int) -> 
     how: Any = {"threads": threads, "classes": dataset.n_classes, "scaling": plan.scaling}
     if threads > 1 and not spec.is_stack:
         how["threads"] = Threads(threads, looked_up=bool((plan.stream.values == 1.0).all()))
-    how |= {"block": block, "rounds": plan.stream.T, "centred": centred(dataset)}
+    how |= {"block": block, "rounds": plan.stream.T}
     return new_learner(spec, plan.params, pool, dataset.d, seed, **how)
 
 

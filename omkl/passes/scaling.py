@@ -2,10 +2,10 @@
 
 A gap, which is NaN among the stored values, is filled with the mean of its feature's values in the rows
 before; where there are none it is 0. Then row t is scaled with the rows up to and with row t, since half of
-the rounds. So it depends on no later one. Predictions are given in
-the targets' units, and so are their variances and densities: those of targets scaled online in the units
-before the round, which do not know its target. A round whose targets before it do not vary (the first two,
-at least) has no width, and so no density: it is left out of the NLPD.
+the rounds; or it becomes ranks among the rows before, where a gap is 0. So it depends on no later one.
+Predictions are given in the targets' units, and so are their variances and densities: those of targets scaled
+online in the units before the round, which do not know its target. A round whose targets before it do not
+vary (the first two, at least) has no width, and so no density: it is left out of the NLPD.
 """
 
 from collections.abc import Mapping
@@ -15,14 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from omkl.engine.running_scale import fill_gaps, has_gaps, scale_rows, scale_targets, see_rows, see_values
+from omkl.engine.running_scale import fill_gaps, has_gaps, scale_targets, see_values
 from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream, unrecorded
 from omkl.errors import UserError
+from omkl.passes.feature_scales import Deviations, NewRows, Ranks, Span, csr, row_lengths, wider
 from omkl.state.resource import LARGEST_COUNT, Arrays
 from omkl.tasks import WITHIN_95
 
 WHOLE = ("standard", "minmax")  # of targets, over all of them
-SPARSE = 8  # of fewer than one value in so many other than 0, features are not centred
+SPARSE = 8  # rows with fewer than one value in so many other than 0 are sparse: what is 0 stays 0
+DECIDED = 256  # rows by which that is decided
+FEATURES: dict[str, Any] = {"online": Deviations, "ranks": Ranks}
 
 
 @dataclass(frozen=True)
@@ -44,25 +47,28 @@ class Units:
 class Scaling:
     """How a learner's rows are filled and scaled, and its targets scaled, and what has been seen of them.
 
-    d: number of features    scale: of features, online or None    centred: whether their means are taken
-    off    target: ``online``, one of WHOLE, or None    whole (T,): all targets, for these
+    d: number of features    scale: of features, ``online``, ``ranks`` or None    target: ``online``, one of
+    WHOLE, or None    whole (T,): all targets, for these
     gaps: whether the rows have gaps (then all of them are made anew); False: some may come later; None: never
+
+    Whether rows are sparse is decided by the rows before, after 1, 2, 4, ..., DECIDED of them.
     """
 
     def __init__(
         self,
         d: int,
         scale: str | None = None,
-        centred: bool = True,
         target: str | None = None,
         whole: np.ndarray | None = None,
         gaps: bool | None = None,
     ) -> None:
-        _load_compiled()
-        self.scale, self.centred, self.target, self.gaps = scale, centred, target, gaps
-        self.rows, self.begun = np.zeros((2, 4, d if scale else 0)), np.zeros(2, np.int64)
-        self.means = np.zeros((3, 0 if gaps is None else d))
+        _load_compiled(scale)
+        self.d, self.scale, self.target, self.gaps = d, scale, target, gaps
+        self.features: Any = FEATURES[scale](d) if scale else None
+        self.fills = gaps is not None and scale != "ranks"  # which have a rank for a gap
+        self.means = np.zeros((3, d if self.fills else 0))
         self.seen = np.zeros(1, np.int64)
+        self.density = np.zeros(2, np.int64)  # values of the first rows, and whether rows are dense
         self.targets = np.zeros(3)  # place and width are the last two where they are fixed
         if target in WHOLE and whole is not None and whole.size:
             low, high = (whole.min(), whole.max()) if target == "minmax" else (whole.mean(), 0.0)
@@ -80,7 +86,7 @@ class Scaling:
         gaps = True if any_gaps(dataset) or (also is not None and any_gaps(also)) else later
         if not scaling.keys() & {"scale", "target"} and gaps is None:
             return None
-        return cls(dataset.d, scaling.get("scale"), centred(dataset), scaling.get("target"), dataset.y, gaps)
+        return cls(dataset.d, scaling.get("scale"), scaling.get("target"), dataset.y, gaps)
 
     @property
     def renews(self) -> bool:
@@ -101,31 +107,45 @@ class Scaling:
         overflow.
         """
         rows, units = self._filled(stream, learn), None
-        if self.scale:
-            rows = self._rows(rows, learn)
+        if self.features is not None:
+            rows = self.features.scaled(rows, self._spans(rows, learn)[0], int(self.seen[0]), learn)
         if self.target:
             y, units = self._units(stream.y, learn)
             rows = rows._replace(y=y)
         return rows, units
 
     def _filled(self, stream: Stream, learn: bool) -> Stream:
-        """Return a stream without gaps."""
-        if not self.gaps and (self.gaps is None or not has_gaps(stream.order, stream.indptr, stream.values)):
+        """Return a stream without gaps, or with those that have a rank."""
+        if not self.fills:
             return stream
-        new = _room(stream, int(np.diff(stream.indptr)[stream.order].sum()))
-        rows = stream.order, stream.indptr, stream.indices, stream.values
-        return _renewed(stream, new, fill_gaps(*rows, learn, self.means.copy(), int(self.seen[0]), new))
+        if not self.gaps and not has_gaps(stream.order, stream.indptr, stream.values):
+            return stream
+        new = NewRows(stream, int(row_lengths(stream).sum()))
+        new.used = fill_gaps(*csr(stream), learn, self.means.copy(), int(self.seen[0]), new.target)
+        return new.made()
 
-    def _rows(self, stream: Stream, learn: bool) -> Stream:
-        d, lengths = self.rows.shape[2], np.diff(stream.indptr)[stream.order]
-        new = _room(stream, stream.T * d if self.centred else int(lengths.sum()))
-        rows = stream.order, stream.indptr, stream.indices, stream.values
-        stats, begun = self.rows.copy(), self.begun.copy()
-        used = scale_rows(*rows, self.centred, learn, stats, begun, int(self.seen[0]), new)
-        if not np.isfinite(stats).all():
-            largest = np.abs(stream.values).max(initial=0.0)
-            raise UserError(f"a feature of size {largest:.3g} is too large to be scaled; correct the value")
-        return _renewed(stream, new, used)
+    def _spans(self, stream: Stream, learn: bool) -> tuple[list[Span], tuple[int, bool]]:
+        """Return the rounds cut where it is decided anew whether rows are dense.
+
+        And the values of the first rows, and what holds, after them.
+        """
+        (values, is_dense), n = self.density.tolist(), int(self.seen[0])
+        if not learn or n >= DECIDED:
+            return [Span(0, stream.T, bool(is_dense))], (values, bool(is_dense))
+        lengths = np.diff(stream.indptr)[stream.order[: DECIDED - n]]
+        spans, start = [], 0
+        while start < stream.T:
+            left = max(1, 2 ** n.bit_length()) - n if n < DECIDED else stream.T
+            stop = min(stream.T, start + left)
+            if n == 0:  # a first row is 0, dense or not
+                is_dense = SPARSE * int(lengths[0]) >= self.d
+            spans.append(Span(start, stop, bool(is_dense)))
+            if n < DECIDED:
+                n, values = n + stop - start, values + int(lengths[start:stop].sum())
+                if n & (n - 1) == 0:
+                    is_dense = SPARSE * values >= n * self.d
+            start = stop
+        return spans, (values, bool(is_dense))
 
     def _units(self, y: np.ndarray, learn: bool) -> tuple[np.ndarray, Units]:
         new, place, width, unit = (np.empty(y.size) for _ in range(4))
@@ -139,13 +159,12 @@ class Scaling:
 
     def see(self, stream: Stream) -> None:
         """Count the rows of a stream, which have been learnt, as seen."""
-        rows = stream.order, stream.indptr, stream.indices, stream.values
-        if self.scale:
-            filled = self._filled(stream, True)
-            arrays = filled.order, filled.indptr, filled.indices, filled.values
-            see_rows(*arrays, self.centred, self.rows, self.begun, int(self.seen[0]))
-        if self.gaps is not None:
-            see_values(*rows, self.means)
+        if self.features is not None:
+            rows = self._filled(stream, True)
+            spans, self.density[:] = self._spans(rows, True)
+            self.features.see(rows, spans, int(self.seen[0]))
+        if self.fills:
+            see_values(*csr(stream), self.means)
         self.seen += stream.T
         if self.target == "online":
             y = np.empty((4, stream.T))
@@ -156,12 +175,17 @@ class Scaling:
         if not np.isfinite(self.targets).all():
             raise UserError("the targets are too large to be scaled: the deviation overflows")
 
+    def without_gaps(self) -> "Scaling | None":
+        """Return what scales rows whose gaps others fill; None where that is nothing."""
+        return Scaling(self.d, self.scale, self.target) if self.words else None
+
     def add_features(self, d: int) -> None:
         """Go on with d features; the new ones were 0 so far."""
-        if self.scale:
-            self.rows = _wider(self.rows, d)
-        if self.gaps is not None:
-            self.means = _wider(self.means, d)
+        self.d = d
+        if self.features is not None:
+            self.features.add_features(d)
+        if self.fills:
+            self.means = wider(self.means, d)
 
     # ------------------------------------------------------------------ saved
 
@@ -171,84 +195,77 @@ class Scaling:
 
     def arrays(self) -> Arrays:
         """Return its arrays by name."""
-        names = ("rows", "begun", "means", "seen", "targets")
-        return {f".{name}": getattr(self, name) for name in names}
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        if self.features is not None:
+            arrays |= self.features.arrays()
+        return {f".{name}": array for name, array in arrays.items()}
 
     @classmethod
     def load(cls, header: Any, arrays: Arrays, d: int) -> "Scaling":
         """Return the scaling of `header` and `arrays`. Raises ValueError for anything else."""
-        scale, centred, target, gaps = _checked_header(header)
-        scaling = cls(d, scale, centred, target, gaps=gaps)
-        if arrays.keys() != scaling.arrays().keys():
+        scale, target, gaps = _checked_header(header)
+        scaling = cls(d, scale, target, gaps=gaps)
+        expected = scaling.arrays()
+        if arrays.keys() != expected.keys():
             raise ValueError("its scaling has other arrays")
-        for name, array in scaling.arrays().items():
-            given = arrays[name]
-            if given.shape != array.shape or given.dtype != array.dtype:
+        for name, array in expected.items():
+            given, any_length = arrays[name], scale == "ranks" and name[1:] not in _ARRAYS
+            if given.dtype != array.dtype or (given.ndim != 1 if any_length else given.shape != array.shape):
                 raise ValueError(f"its scaling has another array '{name}'")
             if not np.isfinite(given).all():
                 raise ValueError(f"its scaling is not finite ('{name}')")
-            array[...] = given
+        for name in _ARRAYS:
+            getattr(scaling, name)[...] = arrays[f".{name}"]
         scaling._check_counts()
+        if scaling.features is not None:
+            own = {name: arrays[f".{name}"] for name in scaling.features.arrays()}
+            scaling.features.load(own, int(scaling.seen[0]), bool(scaling.density[1]))
         return scaling
 
     def _check_counts(self) -> None:
         """Raise ValueError for counts of rows, and for spreads, that no stream leaves."""
-        seen, counts, filled = int(self.seen[0]), self.rows[:, [0, 3]], self.means[[0, 2]]
-        most = [(self.begun, seen), (filled.sum(0), seen), (counts, (seen - self.begun)[:, None, None])]
+        seen, filled, (values, is_dense) = int(self.seen[0]), self.means[[0, 2]], self.density.tolist()
         if (
             not 0 <= seen <= LARGEST_COUNT
-            or any((count < 0).any() for count in (self.begun, counts, filled))
-            or any((count > limit).any() for count, limit in most)
+            or (filled < 0).any()
+            or (filled.sum(0) > seen).any()
+            or not 0 <= values <= min(seen, DECIDED) * self.d
+            or is_dense not in (0, 1)
         ):
             raise ValueError("its scaling counts rows that cannot be")
-        if (self.rows[:, 2] < 0.0).any() or (self.targets[[0, 2]] < 0).any():
+        if (self.targets[[0, 2]] < 0).any():
             raise ValueError("its scaling has a negative spread")
 
 
+_ARRAYS = ("means", "seen", "density", "targets")
+
+
 @cache
-def _load_compiled() -> None:
+def _load_compiled(scale: str | None) -> None:
     """Load what is compiled, or compile it, before a clock starts."""
     row = make_stream(np.array([0, 1]), np.zeros(1), np.ones(1), np.ones(1), np.zeros(1))
-    rows = row.order, row.indptr, row.indices, row.values
-    stats, begun, new = np.zeros((2, 4, 1)), np.zeros(2, np.int64), np.zeros((4, 1))
     has_gaps(row.order, row.indptr, row.values)
-    fill_gaps(*rows, False, stats[0], 0, _room(row, 1))
-    scale_rows(*rows, True, False, stats, begun, 0, _room(row, 1))
-    see_values(*rows, stats[0])
-    see_rows(*rows, True, stats, begun, 0)
-    scale_targets(row.y, False, np.zeros(3), *new)
+    fill_gaps(*csr(row), False, np.zeros((3, 1)), 0, NewRows(row, 1).target)
+    see_values(*csr(row), np.zeros((3, 1)))
+    scale_targets(row.y, False, np.zeros(3), *np.zeros((4, 1)))
+    if scale is not None:
+        features, spans = FEATURES[scale](1), [Span(0, 1, True), Span(0, 1, False)]
+        features.scaled(row, spans, 0, False)
+        features.see(row, spans, 0)
 
 
-_HEADER = ("scale", "centred", "target", "gaps")
+_HEADER = ("scale", "target", "gaps")
 
 
-def _checked_header(header: Any) -> tuple[str | None, bool, str | None, bool | None]:
+def _checked_header(header: Any) -> tuple[str | None, str | None, bool | None]:
     """Return what a saved model says of its scaling. Raises ValueError for what no model says."""
-    if not isinstance(header, dict) or header.keys() != set(_HEADER) or type(header["centred"]) is not bool:
+    if not isinstance(header, dict) or header.keys() != set(_HEADER):
         raise ValueError("its scaling is broken")
-    scale, centred, target, gaps = (header[name] for name in _HEADER)
-    is_known = scale in ("online", None) and target in ("online", *WHOLE, None)
+    scale, target, gaps = (header[name] for name in _HEADER)
+    is_known = scale in (*FEATURES, None) and target in ("online", *WHOLE, None)
     if not is_known or (gaps is not None and type(gaps) is not bool):
         raise ValueError("its scaling is unknown")
-    return scale, centred, target, gaps
-
-
-_New = tuple[np.ndarray, np.ndarray, np.ndarray]  # the arrays of a CSR matrix that is to be filled
-
-
-def _room(stream: Stream, values: int) -> _New:
-    return np.zeros(stream.T + 1, np.int64), np.empty(values, np.int32), np.empty(values)
-
-
-def _renewed(stream: Stream, new: _New, used: int) -> Stream:
-    """Return a stream of new rows, in the order of arrival, in place of its own."""
-    scaled = make_stream(new[0], new[1][:used], new[2][:used], np.zeros(stream.T), np.arange(stream.T))
-    return scaled._replace(y=stream.y, label=stream.label)
-
-
-def _wider(stats: np.ndarray, d: int) -> np.ndarray:
-    more = [(0, 0)] * (stats.ndim - 1)
-    return np.pad(stats, [*more, (0, max(d - stats.shape[-1], 0))])
+    return scale, target, gaps
 
 
 def any_gaps(dataset: Any) -> bool:
@@ -256,8 +273,8 @@ def any_gaps(dataset: Any) -> bool:
     return bool(dataset.values.size and np.isnan(dataset.values.min()))  # a minimum passes a NaN on
 
 
-def centred(dataset: Any) -> bool:
-    """Whether a data set is dense enough for its features to be centred."""
+def are_dense(dataset: Any) -> bool:
+    """Whether the rows of a data set as a whole are dense."""
     return bool(SPARSE * len(dataset.values) >= len(dataset.y) * dataset.d)
 
 

@@ -4,7 +4,8 @@ A member's margin is its score, and the log odds of a probability. Of more than 
 each, its score or its log odds there.
 """
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -29,7 +30,8 @@ ROUNDS = 256  # of a part, at least: members begin anew with each
 class Stack(Learner):
     """A learner whose members stand alone, each a Learner, or an Estimator of another package.
 
-    shared: the scaling of the rows of all members that are scaled online, None without any
+    scalings: for each member how its rows are scaled, a word or None    shared: the scaling of each of these,
+    also of None where the rows may have gaps
     threads: how many members may pass a part at once (never changes a result)
     As of a Learner, one pass equals passes over its parts, in any cut.
     """
@@ -41,16 +43,16 @@ class Stack(Learner):
         d: int,
         seed: int,
         members: Sequence[Any],
-        are_scaled: Sequence[bool],
-        shared: Scaling | None,
+        scalings: Sequence[str | None],
+        shared: Mapping[str | None, Scaling],
         threads: int = 1,
         **how: Any,
     ) -> None:
-        self.members, self.are_scaled, self.shared = list(members), list(are_scaled), shared
+        self.members, self.scalings, self.shared = list(members), list(scalings), dict(shared)
         self._count = min(threads, len(self.members))
         super().__init__(spec, params, None, d, seed, **how)
         self._cut = max(self._cut, ROUNDS)
-        raw = [member for member, is_scaled in zip(self.members, are_scaled, strict=True) if not is_scaled]
+        raw = [member for member, word in zip(self.members, scalings, strict=True) if word is None]
         grows = {each for member in raw if isinstance(member, Learner) for each in member.growth}
         self.growth: Growth = tuple(sorted(grows)) if self.growth else ()
 
@@ -60,12 +62,15 @@ class Stack(Learner):
         self._pool = ThreadPoolExecutor(self._count - 1) if self._count > 1 else None
 
     def _margins(self, rounds: Stream, learn: bool, first: int) -> tuple[np.ndarray, float]:
-        numbers, streams, seconds = [first, first], [rounds, rounds], 0.0
-        if self.shared is not None:
-            numbers[1], streams[1] = int(self.shared.seen[0]), self.shared.scaled(rounds, learn)[0]
+        streams: dict[str | None, tuple[Stream, int]] = {None: (rounds, first)}
+        began = time.thread_time()
+        for word, scaling in self.shared.items():
+            number = int(scaling.seen[0]) if scaling.renews else first
+            streams[word] = scaling.scaled(rounds, learn)[0], number
+        seconds = time.thread_time() - began
         passes = [
-            _pass_of(member, streams[is_scaled], learn, numbers[is_scaled])
-            for member, is_scaled in zip(self.members, self.are_scaled, strict=True)
+            _pass_of(member, streams[word][0], learn, streams[word][1])
+            for member, word in zip(self.members, self.scalings, strict=True)
         ]
         alone = rounds.T == 1 or not all(isinstance(member, Learner) for member in self.members)
         pool = None if alone else self._pool  # an estimator has the process's random numbers for itself
@@ -75,8 +80,10 @@ class Stack(Learner):
         for i, (trace, used) in enumerate(_all_of(passes, pool, self._count)):
             margins[:, :, i], least[i] = _answers_of(self.members[i], trace)
             seconds += used
-        if learn and self.shared is not None:
-            self.shared.see(rounds)
+        began = time.thread_time()
+        for scaling in self.shared.values() if learn else ():
+            scaling.see(rounds)
+        seconds += time.thread_time() - began
         if (probable := np.flatnonzero(least)).size:
             margins[:, :, probable] = _log_odds(margins[:, :, probable], least[probable])
         margins[np.isnan(margins)] = 0.0  # of features that overflow
@@ -101,15 +108,20 @@ class Stack(Learner):
                     )
             for member in self.members:
                 member.add_features(d)
-            if self.shared is not None:
-                self.shared.add_features(d)
+            for scaling in self.shared.values():
+                scaling.add_features(d)
             super().add_features(d)
 
     @property
     def held(self) -> list[Any]:
         """What it holds in memory; other packages do not say what they hold."""
         own = [member.state for member in self.members if isinstance(member, Learner)]
-        return [self.state, *own, self.shared.arrays() if self.shared else {}]
+        return [self.state, *own, *(scaling.arrays() for scaling in self.shared.values())]
+
+
+def shared_scalings(scalings: Sequence[str | None], gaps: bool | None) -> list[str | None]:
+    """Return the different scalings of a stack's members; None is one of them where rows may have gaps."""
+    return [word for word in dict.fromkeys(scalings) if word is not None or gaps is not None]
 
 
 def _pass_of(member: Any, rounds: Stream, learn: bool, first: int) -> Callable[[], tuple[Trace, float]]:
@@ -187,7 +199,6 @@ def new_learner(
     d: int,
     seed: int,
     *,
-    centred: bool = True,
     block: int | None = None,
     rounds: int | None = None,
     classes: int = 2,
@@ -196,8 +207,8 @@ def new_learner(
 ) -> Learner:
     """Return a learner of omkl that has learnt nothing, with its members where it is a stack.
 
-    centred: whether features that a member's rows are scaled in are centred; the rest as of a Learner. A
-    member draws its random numbers from a seed that the stack's own draws.
+    As of a Learner. A member draws its random numbers from a seed that the stack's own draws. Gaps are filled
+    for each member as its scaling does, unless all rows are scaled before.
     """
     if not spec.is_stack:
         how: Any = {"classes": classes, "threads": threads, "scaling": scaling}
@@ -214,8 +225,11 @@ def new_learner(
             kernels = setting.kernel_pool
             own_how: Any = {"block": block, "rounds": rounds, "classes": classes}
             members.append(Learner(setting.spec, setting.params, kernels, d, own_seed, **own_how))
-    are_scaled = [bool(setting.scaling) for setting in settings]
-    shared = Scaling(d, "online", centred) if any(are_scaled) else None
+    scalings = [setting.scaling.get("scale") for setting in settings]
+    gaps = None
+    if scaling is not None and scaling.scale is None:
+        gaps, scaling = scaling.gaps, scaling.without_gaps()
+    shared = {word: Scaling(d, word, gaps=gaps) for word in shared_scalings(scalings, gaps)}
     how = {"block": block, "rounds": rounds, "classes": classes, "scaling": scaling}
     count = threads.count if isinstance(threads, Threads) else threads
-    return Stack(spec, params, d, seed, members, are_scaled, shared, count, **how)
+    return Stack(spec, params, d, seed, members, scalings, shared, count, **how)

@@ -12,6 +12,7 @@ from omkl.config.learners import LearnerSpec
 from omkl.config.parameters import SCALING, Form, with_part
 from omkl.errors import UserError
 
+SEARCHED = {"scale": ("none", "online", "ranks"), "target": ("none", "online")}
 STEP = 0.1  # σ of a step from one of the best points, in the unit cube of what is searched
 _ATTEMPTS = 40  # points drawn for each setting: two may round to one, or break a rule of the learner
 
@@ -55,7 +56,7 @@ def pools_to_try(setting: Setting, pools: Iterable[str], fixed: Iterable[str] = 
 
 
 def searched_scaling(spec: LearnerSpec, task: str, fixed: Iterable[str] = ()) -> list[str]:
-    """Return which of ``scale`` and ``target`` are searched for a learner: none or online.
+    """Return which of ``scale`` and ``target`` are searched for a learner.
 
     fixed: as of `axes`, with these words where they were given
     """
@@ -71,14 +72,15 @@ def scalings_to_try(first: Setting, task: str, fixed: Iterable[str] = ()) -> lis
     scalings = [first.scaling]
     for name in searched_scaling(first.spec, task, fixed):
         if name != "scale" or not needs_stored_rows(first.kernels):
-            scalings += [_toggled(scaling, name) for scaling in scalings]
+            others = [word for word in SEARCHED[name] if word != first.scaling.get(name, "none")]
+            scalings += [_with(scaling, name, word) for word in others for scaling in scalings]
     return scalings
 
 
-def _toggled(scaling: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return a scaling that is online where this one is not, and the other way round."""
-    toggled = {**scaling, name: "online"}
-    return {key: toggled[key] for key in SCALING if key in toggled and not (key == name and name in scaling)}
+def _with(scaling: dict[str, Any], name: str, word: str) -> dict[str, Any]:
+    """Return a scaling with another word, of which none is left out."""
+    changed = {**scaling, name: word}
+    return {key: changed[key] for key in SCALING if changed.get(key, "none") != "none"}
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ class OnlineLearner(Copied, BaseEstimator):
         stream = self._stream(rows, target)
         weights = self._row_weights(stream, weights, is_whole)
         given = self.get_params(deep=False)
-        shape = (given, self.n_features_in_, int(seed), stream, self._n_classes, not sp.issparse(X))
+        shape = (given, self.n_features_in_, int(seed), stream, self._n_classes)
         model = make.make_learner(self._spec, self.task, *shape)
         overflow.check_rows(model.growth, stream.indptr, stream.values, stream.T)
         self._warn_of_offsets(stream, model.pool)

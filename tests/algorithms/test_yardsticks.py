@@ -136,11 +136,11 @@ def test_scaling_leaves_the_constant(name):
     """The 1 is not among the features that are centred: a stream scaled before gives the same."""
     data = dataset(*rows(shift=2.0))
     spec = learner_spec(name)
-    scaling = Scaling(data.d, "online", True)
+    scaling = Scaling(data.d, "online")
     scaled, _ = scaling.scaled(case_stream(data), True)
     kernels = {"normalise": "none", "kernels": [spec.defaults["kernel"]]} if name == "perceptron" else None
     expected = Learner(spec, spec.defaults, kernels, data.d, 1).run(scaled)[0]
-    own = Learner(spec, spec.defaults, kernels, data.d, 1, scaling=Scaling(data.d, "online", True))
+    own = Learner(spec, spec.defaults, kernels, data.d, 1, scaling=Scaling(data.d, "online"))
     np.testing.assert_array_equal(own.run(case_stream(data))[0].score, expected.score)
     assert matrix_of(data).mean() > 1.0
 

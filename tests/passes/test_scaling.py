@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reference.scaling import scaled_rows, scaled_targets
+from reference.scaling import ranked_rows, scaled_rows, scaled_targets
 from scipy import stats
 
 import omkl.sklearn
@@ -18,7 +18,7 @@ from omkl.data.dataset import content_hash
 from omkl.passes import Learner, run_pass, warm_up
 from omkl.passes.model_file import read_model, snapshot, unpack, write_model
 from omkl.passes.one_pass import whole_pass
-from omkl.passes.scaling import Scaling, centred
+from omkl.passes.scaling import Scaling, are_dense
 from omkl.runs.cells import expand
 from omkl.testing.cases import case_stream, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
@@ -65,14 +65,79 @@ def matrix(indptr, indices, values, d):
     return X
 
 
+def ties():
+    """Rows with equal values, gaps, a constant, and more rows than ranks are among."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 4)).round(1)
+    X[:, 2], X[rng.random(700) < 0.2, 3], X[50:60, 1] = 7.0, np.nan, np.nan
+    return dataset(X, np.where(X[:, 0] > 0, 1.0, -1.0))
+
+
+def turned():
+    """Rows that are sparse at first, and dense from some row on; with gaps."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 12)).round(1) * (rng.random((400, 12)) < 0.07)
+    X[40:] = rng.normal(size=(360, 12)).round(1) * (rng.random((360, 12)) < 0.5)
+    X[rng.random((400, 12)) < 0.02] = np.nan
+    return dataset(X, np.where(X[:, 0] > 0, 1.0, -1.0))
+
+
+def back():
+    """The same rows, the last first: dense rows, then sparse ones."""
+    data = turned()
+    return dataset(matrix_of(data)[::-1], data.y[::-1])
+
+
+@pytest.mark.parametrize("made", [offset, few, ties, turned, back])
+def test_ranks_are_those_of_the_naive_twin_in_any_cut(made):
+    data = made()
+    order = np.random.default_rng(1).permutation(data.T) if made in (offset, few, ties) else np.arange(data.T)
+    own = Scaling.of({"scale": "ranks"}, data)
+    X, cuts = [], np.sort(np.random.default_rng(2).integers(0, data.T, 9))
+    for cut in np.split(order, cuts):
+        part = case_stream(data, cut)
+        stream, _ = own.scaled(part, learn=True)
+        X.append(matrix(stream.indptr, stream.indices, stream.values, data.d))
+        again = own.scaled(part, learn=False)[0]
+        if cut.size:
+            stop = stream.indptr[1]
+            assert np.array_equal(again.values[:stop], stream.values[:stop])
+        own.see(part)
+    expected = ranked_rows(matrix_of(data)[order].tolist())
+    assert np.allclose(np.vstack(X), expected, rtol=0, atol=1e-12)
+    whole = Scaling.of({"scale": "ranks"}, data).scaled(case_stream(data, order), learn=True)[0]
+    assert np.array_equal(
+        np.vstack(X), matrix(whole.indptr, whole.indices, whole.values, data.d), equal_nan=False
+    )
+    assert not X[0][:1].any(), "the first row has nothing to be compared with"
+    assert np.abs(expected).max() < 2.95 if made is not few else True
+
+
+def test_ranks_of_wide_rows_are_among_as_many_rows_as_there_is_room_for(monkeypatch):
+    """The memory has a bound: of 64 values here, with rows of 3; a row that is larger is held by none."""
+    monkeypatch.setattr("omkl.passes.feature_scales.LEAST_VALUES", 64)
+    monkeypatch.setattr("omkl.passes.feature_scales.MOST_VALUES", 64)
+    data = sparse(T, 500, 3)
+    own = Scaling.of({"scale": "ranks"}, data)
+    for cut in np.array_split(np.arange(T), 7):
+        own.see(case_stream(data, cut))
+        last = own.scaled(case_stream(data, cut[-1:]), learn=True)[0].values
+    assert len(own.features.arrays()["indptr"]) == 22  # 21 rows
+    fresh = Scaling.of({"scale": "ranks"}, data)
+    fresh.see(case_stream(data, np.arange(T - 21, T)))
+    assert np.array_equal(fresh.scaled(case_stream(data, cut[-1:]), learn=True)[0].values, last)
+    large = dataset(np.ones((1, 500)), np.ones(1))
+    own.see(case_stream(large))
+    assert len(own.features.arrays()["indptr"]) == 1
+
+
 @pytest.mark.parametrize("made", [offset, few])
 def test_rows_are_scaled_as_the_naive_twin_does(made):
     data = made()
     own = Scaling.of({"scale": "online"}, data)
-    assert own.centred == (made is offset)
     order = np.random.default_rng(1).permutation(T)
     stream, units = own.scaled(case_stream(data, order), learn=True)
-    expected = np.array(scaled_rows(matrix_of(data)[order].tolist(), own.centred))
+    expected = np.array(scaled_rows(matrix_of(data)[order].tolist()))
     X = matrix(stream.indptr, stream.indices, stream.values, data.d)
     assert units is None
     assert np.allclose(X, expected, rtol=1e-9, atol=1e-9)
@@ -82,7 +147,7 @@ def test_rows_are_scaled_as_the_naive_twin_does(made):
         assert np.abs(X).max() <= np.sqrt(T)
     else:
         assert stream.values.size <= data.nnz, "sparse rows stay sparse"
-        assert [centred(sparse(T, 40, count)) for count in (4, 5)] == [False, True]  # one in eight
+        assert [are_dense(sparse(T, 40, count)) for count in (4, 5)] == [False, True]  # one in eight
 
 
 @pytest.mark.parametrize("made", [offset, few])
@@ -95,10 +160,10 @@ def test_rows_of_another_size_are_scaled_as_the_naive_twin_does(made):
     own = Scaling.of({"scale": "online"}, data)
     stream, _ = own.scaled(case_stream(data), learn=True)
     X = matrix(stream.indptr, stream.indices, stream.values, data.d)
-    assert np.allclose(X, scaled_rows(matrix_of(data).tolist(), own.centred), rtol=1e-9, atol=1e-9)
+    assert np.allclose(X, scaled_rows(matrix_of(data).tolist()), rtol=1e-9, atol=1e-9)
     assert np.abs(X).max() == 10.0
     own.see(case_stream(data))
-    assert own.begun.tolist() == [32, 64]
+    assert own.features.begun.tolist() == [32, 64]
 
 
 def xor(bad):
@@ -122,34 +187,36 @@ def test_rows_of_another_size_cost_little():
 def test_a_pass_is_that_over_the_scaled_rows(name):
     data, order = offset(), np.random.default_rng(1).permutation(T)
     trace, _ = traced(name, data, {"scale": "online"}, order)
-    plain = dataset(scaled_rows(matrix_of(data)[order].tolist(), True), data.y[order])
+    plain = dataset(scaled_rows(matrix_of(data)[order].tolist()), data.y[order])
     expected, _ = traced(name, plain)
     assert np.allclose(trace.score, expected.score, rtol=1e-6, atol=1e-9)
     assert np.array_equal(trace.mistake, expected.mistake)
 
 
+@pytest.mark.parametrize("scale", ["online", "ranks"])
 @pytest.mark.parametrize("made", [offset, few])
-def test_no_row_depends_on_later_ones(made):
+def test_no_row_depends_on_later_ones(made, scale):
     data = made()
     other = replace(data, values=data.values.copy(), y=data.y.copy())
     half = T // 2
     other.values[other.indptr[half] :] *= 1000.0
     other.y[half:] *= -1
-    own = Scaling.of({"scale": "online"}, data)
+    own = Scaling.of({"scale": scale}, data)
     rows = [own.scaled(case_stream(one), learn=True)[0] for one in (data, other)]
     stop = rows[0].indptr[half]
     assert np.array_equal(rows[0].values[:stop], rows[1].values[:stop])
     assert not np.array_equal(rows[0].values, rows[1].values)
-    first, second = (traced("omkc_dd", one, {"scale": "online"})[0].score for one in (data, other))
+    first, second = (traced("omkc_dd", one, {"scale": scale})[0].score for one in (data, other))
     assert np.array_equal(first[:half], second[:half])
-    prefix = traced("omkc_dd", data, {"scale": "online"}, np.arange(half))[0].score
+    prefix = traced("omkc_dd", data, {"scale": scale}, np.arange(half))[0].score
     assert np.array_equal(prefix, first[:half])
 
 
+@pytest.mark.parametrize("scale", ["online", "ranks"])
 @pytest.mark.parametrize(("name", "made"), [("omkc_dd", offset), ("omkc_dd", few), ("raker", with_targets)])
-def test_a_pass_in_parts_and_through_a_file_is_the_same_pass(name, made, tmp_path):
+def test_a_pass_in_parts_and_through_a_file_is_the_same_pass(name, made, scale, tmp_path):
     data, spec = made(), learner_spec(name)
-    words = {"scale": "online"} | ({"target": "online"} if data.task == "regression" else {})
+    words = {"scale": scale} | ({"target": "online"} if data.task == "regression" else {})
     kernels = GAUSS3
     params = spec.usual(data.task)
     warm_up([(spec, params, 2)])
@@ -171,19 +238,20 @@ def test_a_pass_in_parts_and_through_a_file_is_the_same_pass(name, made, tmp_pat
     assert np.array_equal(np.concatenate(scores), whole.score)
 
 
-def test_an_estimator_goes_on_as_one_pass_does():
+@pytest.mark.parametrize("scale", ["online", "ranks"])
+def test_an_estimator_goes_on_as_one_pass_does(scale):
     data = offset()
     X, y = matrix_of(data), data.y
-    expected = traced("arow", data, {"scale": "online"})[1]["mistakes"]
-    model = omkl.sklearn.ArowClassifier(scale="online")
+    expected = traced("arow", data, {"scale": scale})[1]["mistakes"]
+    model = omkl.sklearn.ArowClassifier(scale=scale)
     for cut in np.array_split(np.arange(T), 5):
         model.partial_fit(X[cut], y[cut], classes=[-1, 1])
-    assert model.mistakes_ == expected == omkl.sklearn.ArowClassifier(scale="online").fit(X, y).mistakes_
+    assert model.mistakes_ == expected == omkl.sklearn.ArowClassifier(scale=scale).fit(X, y).mistakes_
     plain = omkl.sklearn.ArowClassifier().fit(X, y)
     assert not np.allclose(plain.decision_function(X), model.decision_function(X))
     with pytest.raises(ValueError, match="scale cannot change"):
         model.set_params(scale=None).predict(X)
-    with pytest.raises(ValueError, match="scale must be None or 'online', got 'standard'"):
+    with pytest.raises(ValueError, match="scale must be None or 'online' or 'ranks', got 'standard'"):
         omkl.sklearn.ArowClassifier(scale="standard").fit(X, y)
 
 
@@ -198,22 +266,26 @@ def test_an_estimator_of_a_file_keeps_its_scaling(tmp_path):
     assert 250 < model.predict(X).mean() < 350, "in the targets' units"
 
 
-def test_a_river_model_counts_new_features_as_0_so_far():
+@pytest.mark.parametrize("scale", ["online", "ranks"])
+def test_a_river_model_counts_new_features_as_0_so_far(scale):
     river = pytest.importorskip("river")
     import omkl.river
 
     assert river
     data = offset()
     X, y = matrix_of(data), data.y
-    model = omkl.river.ArowClassifier(scale="online", classes=[-1, 1])
-    own = omkl.sklearn.ArowClassifier(scale="online")
+    model = omkl.river.ArowClassifier(scale=scale, classes=[-1, 1])
+    own = omkl.sklearn.ArowClassifier(scale=scale)
     for t in range(T):
         row = {j: x for j, x in enumerate(X[t].tolist()) if j != 4 or t >= T // 3}  # feature 4 begins late
         model.learn_one(row, y[t])
         own.partial_fit(X[t : t + 1], y[t : t + 1], classes=[-1, 1])
-    ours = model._model.scaling
+    features = [one._model.scaling.features for one in (model, own)]
     places = [model._columns.of[j] for j in range(6)]
-    assert np.array_equal(ours.rows[..., places], own._model.scaling.rows)
+    if scale == "online":
+        assert np.array_equal(features[0].rows[..., places], features[1].rows)
+    else:
+        assert np.array_equal(features[0].window[places], features[1].window)
     assert model._progress.total == own.mistakes_
 
 
@@ -292,7 +364,7 @@ def test_targets_that_do_not_vary_have_no_nlpd(target):
 
 def test_scales_that_follow_from_the_data_are_the_ranges_of_the_scaled_rows():
     data, spec = offset(), learner_spec("lasvm")
-    X = np.array(scaled_rows(matrix_of(data).tolist(), True))
+    X = np.array(scaled_rows(matrix_of(data).tolist()))
     ranges = np.ptp(X, axis=0)
     kernels = [{"kind": "ard", "scales": own} for own in ("auto", np.where(ranges > 0, ranges, 1.0).tolist())]
     found, expected = (
@@ -332,13 +404,15 @@ def test_a_value_too_large_to_be_squared_is_held():
     ("part", "value"),
     [
         ("scaling", None),
-        ("scaling", {"scale": "online", "centred": 1, "target": None}),
-        ("scaling", {"scale": "offline", "centred": True, "target": None}),
-        ("scaling", {"scale": "online", "centred": True, "target": None, "gaps": 1}),
+        ("scaling", {"scale": "online", "target": 1}),
+        ("scaling", {"scale": "offline", "target": None}),
+        ("scaling", {"scale": "online", "target": None, "gaps": 1}),
         (".rows", np.zeros((2, 4, 5))),
         (".rows", np.full((2, 4, 6), -1.0)),
         (".rows", np.full((2, 4, 6), np.nan)),
         (".rows", np.full((2, 4, 6), 40.0)),  # the older ones are of 34 rows
+        (".density", np.array([301, 1])),
+        (".density", np.array([300, 2])),
         (".begun", np.array([16, 51])),
         (".begun", np.array([-1, 32])),
         (".means", np.full((3, 6), 26.0)),
@@ -360,6 +434,31 @@ def test_a_saved_scaling_that_cannot_be_is_refused(part, value):
             {**header, **({part: value} if part == "scaling" else {})},
             {**arrays, **({part: value} if part != "scaling" else {})},
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [
+        ("indptr", lambda own: own[:0]),
+        ("indptr", lambda own: np.r_[own, own[-1]]),  # of 51 rows, where 50 were seen
+        ("indptr", lambda own: own[::-1]),
+        ("indptr", lambda own: own + 1),
+        ("indices", lambda own: own * 0),  # a column twice in a row
+        ("indices", lambda own: own + 1),
+        ("indices", lambda own: own[:-1]),
+        ("values", lambda own: own * np.inf),
+        ("values", lambda own: own[:, None]),
+    ],
+)
+def test_saved_ranks_that_cannot_be_are_refused(name, broken):
+    data, spec = ties(), learner_spec("arow")
+    scaling = Scaling.of({"scale": "ranks"}, data, later=False)
+    model = Learner(spec, spec.usual("classification"), None, 4, 1, scaling=scaling)
+    model.run(case_stream(data, np.arange(50)))
+    header, arrays = snapshot(model)
+    assert np.array_equal(snapshot(unpack(header, arrays))[1][f".{name}"], arrays[f".{name}"])
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=r"its (scaling|ranks)"):
+        unpack(header, {**arrays, f".{name}": broken(arrays[f".{name}"])})
 
 
 # ------------------------------------------------------------------ the command line
@@ -431,7 +530,7 @@ def test_a_model_goes_on_scaling_and_predicts_in_the_file_s_units(prices, capsys
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("data=wdbc scale=standard", "scale=online is for all data"),
+        ("data=wdbc scale=standard", "scale=online and scale=ranks are for all data"),
         ("data=wdbc target=online", "target=online: data=wdbc has no targets"),
         ("data=wdbc scale=onlin", "scale"),
     ],

@@ -28,7 +28,7 @@ from omkl.testing.cases import assert_same, clouds, matrix_of, sparse, state
 MEMBERS = [
     "arow",
     "omkc_ss(pool=gauss3)",  # draws for its predictions, stores all vectors
-    "krls_t(budget=20,scale=online)",
+    "krls_t(budget=20,scale=ranks)",
     "egpc(D=5,pool=gauss3,scale=online)",
 ]
 
@@ -59,7 +59,9 @@ def arrays_of(learner):
 
 def assert_equal(first, other):
     assert_same(arrays_of(first), arrays_of(other))
-    assert_same(first.shared.arrays(), other.shared.arrays())
+    assert first.shared.keys() == other.shared.keys()
+    for word, scaling in first.shared.items():
+        assert_same(scaling.arrays(), other.shared[word].arrays())
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -87,12 +89,14 @@ def test_a_saved_stack_goes_on_as_if_it_had_not_been(tmp_path, classes):
 def test_a_model_whose_members_are_others_is_refused():
     header, arrays = snapshot(fresh(2))
     for forged, what in (
-        ({"members": header["members"][:-1]}, "squares: the array"),
+        ({"members": header["members"][:-1]}, "squares: the array|the scalings"),
         ({"members": []}, "its members are not those"),
         ({"members": [*header["members"][:-1], 3]}, "no learner"),
         ({"members": header["members"][::-1]}, "there is no array|is not the one|is missing"),
         ({"params": {"members": ["arow(r=2)", *MEMBERS[1:]]}}, "another source"),
-        ({"shared": None}, "its scaling is broken"),
+        ({"shared": None}, "the scalings of its members are broken"),
+        ({"shared": header["shared"][::-1]}, "the scalings of its members are others"),
+        ({"shared": header["shared"][:1]}, "the scalings of its members are others"),
     ):
         with pytest.raises((ValueError, UserError), match=what):
             unpack({**header, **forged}, arrays)
@@ -129,14 +133,15 @@ def test_scoring_draws_and_changes_nothing():
 
 
 def test_it_goes_on_with_more_classes_and_more_features():
-    stream, learner = rows_of(3), fresh(3, members=["arow", "arow(r=10,scale=online)"])
+    stream, learner = rows_of(3), fresh(3, members=["arow", "arow(r=10,scale=online)", "arow(scale=ranks)"])
     learner.run(part(stream, 0, 200))
     wider, rows = with_classes(learner, 5), (stream.indptr, stream.indices, stream.values)
     P, _ = noted_scores(wider, *rows)
     assert P.shape == (300, 5)
     np.testing.assert_array_equal(P[:, 3], P[:, 4])
     wider.add_features(8)
-    assert wider.shared.rows.shape[2] == 8
+    assert wider.shared["online"].features.rows.shape[2] == 8
+    assert len(wider.shared["ranks"].features.window) == 8
     wider.run(part(stream, 200, 300))
     assert wider.members[0].state["mu"].shape == (5, 9)
 
@@ -267,7 +272,10 @@ def test_what_members_begin_with_say_and_hold():
     """Features of their own, log odds within rounding, growth of what is not scaled, what they share."""
     learner = fresh(2, members=[MEMBERS[1], *2 * [MEMBERS[3]]])
     assert (learner.members[1].state["F"].V != learner.members[2].state["F"].V).all()
-    assert held_bytes(learner.held) - held_bytes(learner.held[:-1]) >= learner.shared.rows.nbytes
+    assert (
+        held_bytes(learner.held) - held_bytes(learner.held[:-1])
+        >= learner.shared["online"].features.rows.nbytes
+    )
     trace, _ = learner.members[1].run(rows_of(2))
     trace.score[:2] = 0.5, -0.5
     margins = _log_odds(*_answers_of(learner.members[1], trace))
@@ -301,7 +309,7 @@ def test_a_file_leaves_out_large_members_and_words_do_not():
     assert len(members_of(learner_spec("stack"), {"members": words}, 50_000, 2)) == len(whole)
     data = sparse(300, 50_000, 20)
     stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T))
-    learner = new_learner(spec, {}, None, 50_000, 1, centred=False)
+    learner = new_learner(spec, {}, None, 50_000, 1)
     assert held_bytes(learner.held) < 2**24
     learner.run(part(stream, 0, 200))
     again = unpack(*snapshot(learner))

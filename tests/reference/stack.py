@@ -12,7 +12,7 @@ from omkl.config import learner_spec, members_of
 from . import medians
 from .classes import Notes, classes_of
 from .expansion import Expansions
-from .scaling import scaled_rows
+from .scaling import ranked_rows, scaled_rows
 from .weights import TINY
 
 
@@ -101,7 +101,8 @@ def over_rivals(M):
 def margins(member, X, y, rng):
     """Margins (T, C) of a member by its twin, C = 1 for two classes; log odds of probabilities."""
     if member.scaling:
-        X = np.array(scaled_rows(X.tolist(), 8 * np.count_nonzero(X) >= X.size)).reshape(X.shape)
+        made = {"online": scaled_rows, "ranks": ranked_rows}[member.scaling["scale"]]
+        X = np.array(made(X.tolist())).reshape(X.shape)
     given = member.kernel_pool or {"kernels": [], "normalise": "none"}
     hyper = {name: value for name, value in member.params.items() if name != "kernel"}
     hyper["pool_normalise" if "normalise" in hyper else "normalise"] = given["normalise"]

@@ -160,8 +160,6 @@ def test_any_chunks_of_partial_fit_are_fit_to_the_last_bit(name, rows):
 def test_sparse_rows_are_the_same_rows(name, rows):
     X, y = rows
     dense, sparse = seeded(name, len(X)), seeded(name, len(X))
-    if dense._spec.is_stack:
-        pytest.skip("its members' features are centred, where rows are not sparse")
     y = target(dense, X, y)
     dense.fit(X, y)
     sparse.fit(sp.csr_array(X), y)
