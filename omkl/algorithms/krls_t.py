@@ -25,20 +25,25 @@ from omkl.engine.tracker import (
 
 
 @compiled
-def krls_t(stream: Stream, B: Budget, Q, V, left, trace: Trace, learn, noise, lam):
+def krls_t(stream: Stream, B: Budget, Q, V, left, trace: Trace, learn, noise, lam, margin):
     """One kernel: Algorithm 1, with "back to the prior" forgetting: Sigma <- lam Sigma + (1 - lam) K,
     mu <- sqrt(lam) mu.
 
     noise the variance of the noise   lam in (0, 1] how much of what is known stays, of a round
+    margin (nan: none) classes: with a full budget, a row with this margin or more is known, and changes nothing
     left (m, 2, 4, budget) the changes of Q and V that the last round left to the next (rank_one.py)
     Reports -log N(y; f, s2) and s2.
-    Deviations: forgetting ends a round, in place of beginning the next one, which is the same. A vector whose
+    Deviations: `margin` is no part of the paper. A row that is known reports nothing. Forgetting ends a round, in place of beginning the next one, which is the same. A vector whose
     removal costs as much as another's, up to SAME, goes if it is older. What is added to K's diagonal, and
     the distance from which on an example is stored, are shares of `size`: the paper leaves them open.
     """
     for t in range(stream.T):
         y = stream.y[t]
         f = B.outputs(stream, t)
+        if B.used(0) == B.budget() and _least_margin(B, y, f) >= margin:
+            trace.record(t, f[0], y, B)
+            trace.further[t] = math.nan
+            continue
         q, v, gamma2, s2 = _known(B, Q[0], V[0], left[0], t, 0, noise, learn)
         trace.record(t, f[0], y, B)
         trace.further[t, 0] = _surprise(B, 0, y, f, s2)
@@ -96,6 +101,17 @@ def _known(B, Q, V, left, t, i, noise, learn):
         for s in range(k.size):
             gamma2 -= k[s] * q[s]
     return q, v, gamma2, max(s2, 0.0) + noise
+
+
+@compiled
+def _least_margin(B, y, f):
+    """y f, or of more than two classes the least of all classes, each against the others."""
+    if B.classes is None:
+        return y * f[0]
+    least, scores = math.inf, B.classes.scores[0]
+    for c in range(scores.size):
+        least = min(least, scores[c] if c == B.classes.label[0] else -scores[c])
+    return least
 
 
 @compiled

@@ -20,7 +20,7 @@ from omkl.state.resource import Setup
 from omkl.state.state import bytes_needed
 
 TASK = "classification"
-MOST_BYTES = 2**24  # of a member that a file names, of dense rows
+MOST_BYTES = 2**22  # of a member that a file names, of dense rows
 _NAME = re.compile(r"\w+", re.ASCII)
 
 

@@ -6,7 +6,7 @@ import json
 import operator
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -55,6 +55,16 @@ def compiled(function: Callable, **options: Any) -> Any:
     dispatcher.get_overload = lambda signature: inner().get_overload(signature)
     dispatcher.by_address = cache(lambda: _dispatcher(function, options, BY_ADDRESS))
     return dispatcher
+
+
+def machine_code(function: Any, arguments: Sequence[Any]) -> Any:
+    """Return the code of a compiled function for arguments of these types, which it no longer looks at.
+
+    To find it takes longer than a round of most learners: of a record, the types of all fields count.
+    """
+    kinds = tuple(map(numba.typeof, arguments))
+    function.compile(kinds)
+    return function.overloads[kinds].entry_point
 
 
 def _dispatcher(function: Callable, options: dict, role: str = "") -> Any:

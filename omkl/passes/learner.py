@@ -16,7 +16,7 @@ import numpy as np
 from omkl import conf
 from omkl.algorithms import function
 from omkl.engine.expansion import BLOCK, Expansion, begin_block, open_rows
-from omkl.engine.jit import Choice
+from omkl.engine.jit import Choice, machine_code
 from omkl.engine.kernel_sums import Tile, make_tile
 from omkl.engine.open_block import n_rows, whole_lanes
 from omkl.engine.records import Record
@@ -113,6 +113,7 @@ class Learner:
         self._check_provided()
         self._rows: dict[int, OneRow] = {}
         self._row_trace: Trace | None = None
+        self._code_of_a_row: Any = None  # one row's arguments have the types of any other's
         self._growing = {
             name: resource
             for name, resource in spec.state.items()
@@ -272,9 +273,11 @@ class Learner:
             return
         margins = self._margins(stream, learn, first)[0] if self.members else None
         arguments = self._arguments_of(stream, trace, learn, margins)
+        if self._code_of_a_row is None:
+            self._code_of_a_row = machine_code(self.run_compiled, arguments)
         self._renumber(-first)
         try:
-            self.run_compiled(*arguments)
+            self._code_of_a_row(*arguments)
         finally:
             self._renumber(first)
 

@@ -16,13 +16,14 @@ JITTER = 1e-6
 class Tracker:
     """One kernel. held: the stored examples   K their kernel matrix   mu (n, C) Sigma (n, n)."""
 
-    def __init__(self, E, i, C, budget, noise, lam):
-        self.E, self.i, self.budget, self.noise, self.lam = E, i, budget, noise, lam
+    def __init__(self, E, i, C, budget, noise, lam, margin=None):
+        self.E, self.i, self.budget, self.noise, self.lam, self.margin = E, i, budget, noise, lam, margin
+        self.has_learnt = False
         self.held, self.K, self.mu, self.Sigma = [], np.zeros((0, 0)), np.zeros((0, C)), np.zeros((0, 0))
 
     def predict(self, t):
         """Mean (C,) and variance of y_t; step 1 and 2."""
-        if self.held and t:
+        if self.held and self.has_learnt:
             self.Sigma = self.lam * self.Sigma + (1 - self.lam) * self.K
             self.mu = math.sqrt(self.lam) * self.mu
         self.k = np.array([self.E.kappa(self.i, j, t) for j in self.held])
@@ -37,6 +38,10 @@ class Tracker:
 
     def learn(self, t, target):
         """Steps 3 and 4; target (C,)."""
+        is_full = len(self.held) == self.budget
+        self.has_learnt = not (is_full and self.margin is not None and min(target * self.mean) >= self.margin)
+        if not self.has_learnt:
+            return
         e, p = target - self.mean, self.h
         if self.gamma2 >= 1e-5 * self.size:
             sigma_f2 = self.gamma2 + self.q @ self.h
@@ -56,8 +61,9 @@ class Tracker:
             self.mu = self.mu[rest]
 
     def coefficients(self):
-        """K^-1 mu (n, C), forgotten once more as the next round begins."""
-        return np.linalg.solve(self.K, math.sqrt(self.lam) * self.mu) if self.held else self.mu
+        """K^-1 mu (n, C), forgotten once more as the next round begins, if the last one was learnt."""
+        left = math.sqrt(self.lam) if self.has_learnt else 1.0
+        return np.linalg.solve(self.K, left * self.mu) if self.held else self.mu
 
 
 def surprise(target, mean, s2):
@@ -66,13 +72,13 @@ def surprise(target, mean, s2):
     return float(sum(math.log(2 * math.pi * v) / 2 + (a - b) ** 2 / (2 * v) for a, b, v in parts))
 
 
-def tracked(E, C, targets, note, *, budget, noise, lam, share):
+def tracked(E, C, targets, note, *, budget, noise, lam, share, margin=None):
     """All rounds of a tracker for each kernel; returns trackers and weights.
 
     note: called with t, the means (C,), the NLPD and the variances
     """
     m = len(E.kernels)
-    trackers = [Tracker(E, i, C, budget, noise, lam) for i in range(m)]
+    trackers = [Tracker(E, i, C, budget, noise, lam, margin) for i in range(m)]
     w = [1 / m] * m
     for t, target in enumerate(targets):
         means, s2 = zip(*(own.predict(t) for own in trackers), strict=True)
@@ -89,7 +95,7 @@ def tracked(E, C, targets, note, *, budget, noise, lam, share):
     return trackers, w
 
 
-def krls_t_pool(X, y, kernels, *, budget, noise, lam, share, normalise="none", rng=None):
+def krls_t_pool(X, y, kernels, *, budget, noise, lam, share, margin=None, normalise="none", rng=None):
     """Two classes, or numbers; C classes are C means with targets +1 and -1, and one covariance."""
     E = slots(X, y, kernels, normalise, budget)
     C = classes_of(y)
@@ -101,16 +107,17 @@ def krls_t_pool(X, y, kernels, *, budget, noise, lam, share, normalise="none", r
         else:
             E.record(float(mean[0]), y[t], np.ones(E.m, bool), [nlpd, variance[0]])
 
-    trackers, w = tracked(E, C or 1, targets, note, budget=budget, noise=noise, lam=lam, share=share)
+    trackers, w = tracked(E, C or 1, targets, note, budget=budget, noise=noise, lam=lam, share=share, margin=margin)
     E.held = [own.held for own in trackers]
     E.a = [list(own.coefficients()) if C else own.coefficients()[:, 0].tolist() for own in trackers]
     E.weights.w = np.array(w)
     return E.finish()
 
 
-def krls_t(X, y, kernels, *, budget, noise, lam, normalise="none", rng=None):
+def krls_t(X, y, kernels, *, budget, noise, lam, margin=None, normalise="none", rng=None):
     """One kernel."""
-    made = krls_t_pool(X, y, kernels, budget=budget, noise=noise, lam=lam, share=0.0, normalise=normalise)
+    hyper = {"budget": budget, "noise": noise, "lam": lam, "margin": margin}
+    made = krls_t_pool(X, y, kernels, **hyper, share=0.0, normalise=normalise)
     made.weights = None
     return made
 

@@ -76,6 +76,8 @@ OPTIONS = [
     ("lasvm", {"C": 0.2, "kernel": GAUSSIAN}),
     ("krls_ald", {"nu": 0.1, "kernel": GAUSSIAN}),
     ("krls_t", {"lam": 0.9, "budget": 12, "kernel": GAUSSIAN}),
+    ("krls_t", {"margin": 0.5, "budget": 12, "kernel": GAUSSIAN}),
+    ("krls_t", {"margin": 0.2, "lam": 0.95, "budget": 20, "noise": 0.05}),
     ("krls_t_pool", {"lam": 0.9, "budget": 12, "share": 0.1}),
     ("omkl_gf", {"variant": "authors", "draws": 3, "D": 9, "features": "orthogonal"}),
     ("dualsgd", {"variant": "authors", "budget": 11, "k": 4, "D": 9}),
