@@ -57,7 +57,7 @@ behind on:
 * **Where all rows fit in memory.** The best of four batch estimators of scikit-learn, tuned or not, fitted
   again whenever the rows have grown by a quarter, makes fewer mistakes than `auto` on {batch}.
   `auto_trees` (`--with docs/examples/batch`) stacks `auto` and extra-trees: fewer on {trees}.
-* **Scaling.** `omkl tune` searches it. Most learners chose `scale=online` on {scaled}.
+* **[Scaling](scaling.md).** `omkl tune` searches it. Most learners chose `scale=online` on {scaled}.
 * **When labels arrive.** On elec2, repeating the last label is wrong in {last} % of the rounds, `{now}` in
   {now_pct} %. With labels in [batches of 100](data.md) (`delay=100`), repeating is wrong in {last_late} %,
   `auto` in {auto_late} %, and the best tuned learner in {late_pct} % (`{late}`).

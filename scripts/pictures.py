@@ -1,14 +1,17 @@
-"""Draw the pictures of docs/field.md from runs of the tool; writes docs/pictures/*.png.
+"""Draw the pictures of docs/field.md and docs/scaling.md from runs of the tool; writes docs/pictures/*.png.
 
-    python scripts/pictures.py
+    python scripts/pictures.py           those of docs/field.md
+    python scripts/pictures.py scaling   that of docs/scaling.md (needs OMKL_DATA)
 
 The pictures are committed, because the first run compiles the learners. Seeds are fixed, so that a picture
 only changes when a learner does.
 """
 
+import sys
 from pathlib import Path
 
 import matplotlib
+import matplotlib.ticker
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -16,12 +19,15 @@ import numpy as np
 
 import omkl.data
 from omkl.config import learner_spec, pool
+from omkl.config.words import learner_setting
 from omkl.engine.stream import make_stream
 from omkl.passes import Learner
+from omkl.passes.one_pass import whole_pass
 from omkl.sklearn import OmkcDdClassifier, PerceptronClassifier
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 GAUSSIANS = [2.0**k for k in range(-6, 7)]  # the sigmas of paper16
+MEDIAN, ROWS = "krls_t(kernel=gaussian(sigma=1 median))", 3000  # of draw_scaling
 STEP = 10  # rounds between two points of the weights' curves
 
 
@@ -88,10 +94,32 @@ def draw_weights() -> plt.Figure:
     return figure
 
 
+def draw_scaling() -> plt.Figure:
+    """Mistakes of one learner in one pass over four data sets, scaled in three ways."""
+    spec, names = learner_spec("krls_t"), ("spambase", "svmguide3", "ionosphere", "codrna_unit")
+    params = spec.usual("classification") | {"kernel": learner_setting(MEDIAN).params["kernel"]}
+    figure, axes = plt.subplots(1, len(names), figsize=(9, 2.6))
+    styles = {"none": ("0.5", ":"), "online": ("#0072b2", "-"), "ranks": ("#d55e00", "--")}
+    for axis, name in zip(axes, names, strict=True):
+        data = omkl.data.load(name)
+        rows, seed = omkl.data.order(data, "permuted", 1, 0)
+        for word, (colour, line) in styles.items():
+            scaling = {} if word == "none" else {"scale": word}
+            trace = whole_pass(spec, params, None, data, rows[:ROWS], seed, scaling=scaling).trace
+            rounds = 1 + np.arange(trace.mistake.size)
+            axis.plot(rounds, 100 * np.cumsum(trace.mistake) / rounds, line, color=colour, label=word)
+        axis.set(title=name, xlabel="examples seen", ylim=(0, 50), xlim=(0, None))
+        axis.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(3))
+    axes[0].set_ylabel("mistakes so far, %")
+    axes[0].legend(frameon=False, fontsize=8, title="scale=")
+    return figure
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     matplotlib.rcParams["font.size"] = 9
-    for name, draw in (("pool", draw_pool), ("weights", draw_weights)):
+    pictures = {"pool": draw_pool, "weights": draw_weights}
+    for name, draw in ({"scaling": draw_scaling} if "scaling" in sys.argv else pictures).items():
         figure = draw()
         figure.tight_layout()
         path = FOLDER / f"{name}.png"

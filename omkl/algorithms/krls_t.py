@@ -30,12 +30,13 @@ def krls_t(stream: Stream, B: Budget, Q, V, left, trace: Trace, learn, noise, la
     mu <- sqrt(lam) mu.
 
     noise the variance of the noise   lam in (0, 1] how much of what is known stays, of a round
-    margin (nan: none) classes: with a full budget, a row with this margin or more is known, and changes nothing
+    margin of classes, nan none: with a full budget, a row of this margin or more is known and changes nothing
     left (m, 2, 4, budget) the changes of Q and V that the last round left to the next (rank_one.py)
-    Reports -log N(y; f, s2) and s2.
-    Deviations: `margin` is no part of the paper. A row that is known reports nothing. Forgetting ends a round, in place of beginning the next one, which is the same. A vector whose
-    removal costs as much as another's, up to SAME, goes if it is older. What is added to K's diagonal, and
-    the distance from which on an example is stored, are shares of `size`: the paper leaves them open.
+    Reports -log N(y; f, s2) and s2, of a known row nothing.
+    Deviations: `margin` is not the paper's. Forgetting ends a round that is learnt, in place of beginning the
+    next one, which is the same. A vector whose removal costs as much as another's, up to SAME, goes if it is
+    older. What is added to K's diagonal, and the distance from which on an example is stored, are shares of
+    `size`: the paper leaves them open.
     """
     for t in range(stream.T):
         y = stream.y[t]

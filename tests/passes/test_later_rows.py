@@ -18,7 +18,7 @@ STACKS = ["auto", "stack(members=[arow(scale=ranks),krls_t(budget=20,scale=onlin
 
 
 def rows(task, classes, is_changed):
-    """Sparse rows; those from HALF on are dense, larger, with gaps and with other labels where `is_changed`."""
+    """Sparse rows; where `is_changed`, those from HALF on are dense, larger, with gaps and other labels."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(T, D)) * (rng.random((T, D)) < 0.1)
     y = X[:, :6].sum(axis=1) + 0.1 * rng.normal(size=T)

@@ -107,7 +107,9 @@ def krls_t_pool(X, y, kernels, *, budget, noise, lam, share, margin=None, normal
         else:
             E.record(float(mean[0]), y[t], np.ones(E.m, bool), [nlpd, variance[0]])
 
-    trackers, w = tracked(E, C or 1, targets, note, budget=budget, noise=noise, lam=lam, share=share, margin=margin)
+    trackers, w = tracked(
+        E, C or 1, targets, note, budget=budget, noise=noise, lam=lam, share=share, margin=margin
+    )
     E.held = [own.held for own in trackers]
     E.a = [list(own.coefficients()) if C else own.coefficients()[:, 0].tolist() for own in trackers]
     E.weights.w = np.array(w)
