@@ -149,14 +149,6 @@ def circles_of(graph: dict[str, set[str]]) -> list[list[str]]:
     return list(circles.values())
 
 
-def test_no_file_is_longer_than_600_lines():
-    lines = {
-        str(path.relative_to(PACKAGE)): len(path.read_text(encoding="utf-8").splitlines())
-        for path in MODULES.values()
-    }
-    assert not {name: count for name, count in lines.items() if count > 600}
-
-
 # Folders with modules of the same names: a theorem in one named after its learner, say.
 NAMED_AFTER = (
     ("omkl.algorithms", "omkl.theorems"),
