@@ -127,7 +127,7 @@ def check_memory(cell: Cell) -> None:
     """Raise UserError for a learner whose state does not fit into this machine's memory."""
     from omkl.config import members_of
     from omkl.data import compact
-    from omkl.engine.ranks import WINDOW
+    from omkl.engine.running_ranks import WINDOW
     from omkl.passes.scaling import any_gaps, are_dense
     from omkl.state.resource import Setup
     from omkl.state.state import bytes_needed, memory

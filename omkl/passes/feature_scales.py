@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from omkl.engine.ranks import (
+from omkl.engine.running_ranks import (
     CHUNK,
     WINDOW,
     Recent,
@@ -113,7 +113,7 @@ class Deviations:
 
 
 class Ranks:
-    """Ranks of features among the last rows (``scale=ranks``): see `omkl.engine.ranks`.
+    """Ranks of features among the last rows (``scale=ranks``): see `omkl.engine.running_ranks`.
 
     The last rows are held as a ring for each column where they are dense, else as lists of what is not 0, of
     MOST_VALUES at most: among fewer rows than WINDOW where these hold more.
