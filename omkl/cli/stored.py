@@ -213,7 +213,7 @@ def results(args: Namespace, words: list[str]) -> int:
                 f"wrote {path}: {counted(len(cells), 'cell')}, {counted(len(cells.columns), 'column')}"
             )
     else:
-        from omkl.passes.third_party import sources_of_others
+        from omkl.passes.source import sources_of_others
 
         sources = sources_of_others() if args.old else {}
         rows, busy = upkeep.prune(store, old=args.old, torn=args.torn, really=args.yes, sources=sources)

@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from omkl.engine.conventions import chosen_of_two
-from omkl.engine.stream import Stream
 from omkl.errors import OmklError, UserError, counted
+
+if TYPE_CHECKING:
+    from omkl.engine.stream import Stream
 
 SEEDS = ("random_state", "seed")
 FIRST_FIT = 20  # rows
@@ -61,7 +62,7 @@ class Adapter:
     def _labels(self, classes: int) -> tuple[Any, ...]:
         raise NotImplementedError
 
-    def rows(self, stream: Stream, start: int, stop: int) -> Any:
+    def rows(self, stream: "Stream", start: int, stop: int) -> Any:
         """Return rounds start .. stop - 1 of a stream in the package's form."""
         raise NotImplementedError
 
@@ -107,7 +108,7 @@ class OfScikitLearn(Adapter):
     def _labels(self, classes: int) -> tuple[Any, ...]:
         return tuple(range(classes)) if classes > 2 else (-1, 1)
 
-    def rows(self, stream: Stream, start: int, stop: int) -> Any:
+    def rows(self, stream: "Stream", start: int, stop: int) -> Any:
         if self.sparse:
             import scipy.sparse as sp
 
@@ -127,6 +128,8 @@ class OfScikitLearn(Adapter):
         try:
             scores = self._of_classes("decision_function", rows) if self.labels else None
             if scores is not None and self._predicts_by_score:
+                from omkl.engine.conventions import chosen_of_two
+
                 chosen = scores.argmax(axis=1) if scores.ndim > 1 else chosen_of_two(scores)
                 answers = np.array(self.labels)[chosen]
             else:
@@ -193,7 +196,7 @@ class OfRiver(Adapter):
     def _labels(self, classes: int) -> tuple[Any, ...]:
         return tuple(range(classes)) if classes > 2 else (False, True)
 
-    def rows(self, stream: Stream, start: int, stop: int) -> list[dict[int, float]]:
+    def rows(self, stream: "Stream", start: int, stop: int) -> list[dict[int, float]]:
         dicts = []
         for i in stream.order[start:stop].tolist():
             a, b = stream.indptr[i], stream.indptr[i + 1]

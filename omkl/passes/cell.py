@@ -32,7 +32,7 @@ class Cell:
     spec, params, pool: the learner, its hyperparameters, and the kernels of its pool
     data: which an executor's worker maps from the parsed copy, or gets with the cell
     order, seed, rep, permutation_seed: of the stream    rounds: the first and the one after the last, or None
-    source: of a learner of a folder, see `omkl.passes.third_party`
+    source: of a learner of a folder, see `omkl.passes.source`
     scaling: see `omkl.passes.scaling`; the store has it among the hyperparameters
     planned: both as the plan has them; ``params`` has a number where a budget matches a size
     cost: an estimate of its seconds    block, threads: how it is run; results do not depend on it
@@ -198,7 +198,7 @@ def run_whole(cell: Cell) -> "Ended":
 @contextmanager
 def _prepared(cell: Cell) -> "Iterator[tuple[tuple[Any, ...], dict[str, Any]]]":
     """Give the arguments of a cell's pass, whose rounds are noted meanwhile, where the cell says so."""
-    from omkl.passes.third_party import source
+    from omkl.passes.source import source
 
     if source(cell.spec, cell.params) != cell.source:
         raise OmklError(f"the source of {cell.spec.name} changed during the run: run the same command again")

@@ -36,8 +36,8 @@ from omkl.passes.learner import Learner
 from omkl.passes.model import stored_vectors
 from omkl.passes.overflow import check_arrays, check_rows, growth
 from omkl.passes.scaling import Scaling
+from omkl.passes.source import source
 from omkl.passes.stacked import Stack, shared_scalings
-from omkl.passes.third_party import source
 from omkl.passes.widths import MARK
 from omkl.state.resource import Arrays
 from omkl.state.state import add_classes, save

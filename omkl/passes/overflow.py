@@ -3,14 +3,15 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.config.kernel_kinds import AUTO, PRECOMPUTED, kernel_kind
-from omkl.engine.called_kernels import gram_matrix
-from omkl.engine.stream import Stream
 from omkl.errors import OmklError, Overflow, UserError, counted, with_article
+
+if TYPE_CHECKING:
+    from omkl.engine.stream import Stream
 
 MOST_DIGITS = 300.0  # before the decimal point, of kernel values summed over the rounds: NaN must never arise
 LARGEST_TARGET = 1e150  # of a regression, whose squared errors must be finite
@@ -142,7 +143,7 @@ class Needs:
                         f"but the data have {counted(d, 'feature')}"
                     )
 
-    def check(self, stream: Stream, continues: bool) -> None:
+    def check(self, stream: "Stream", continues: bool) -> None:
         """Raise UserError for rows that the kernels are not for; continues: the stream is a part of one."""
         if self.signless and stream.values.size and stream.values.min() < 0:
             raise UserError(
@@ -150,6 +151,8 @@ class Needs:
                 f"{stream.values.min():g}; scale them to [0, 1], or choose another kernel"
             )
         for file in self.grams:
+            from omkl.engine.called_kernels import gram_matrix
+
             n, rows = len(gram_matrix(file)), stream.indptr.size - 1
             if continues:
                 raise UserError(

@@ -23,7 +23,7 @@ from omkl.errors import OmklError, UserError, counted
 from omkl.passes.cell import Cell
 from omkl.passes.conformal import least_scores
 from omkl.passes.overflow import check_rows, growth
-from omkl.passes.third_party import source
+from omkl.passes.source import source
 from omkl.state.resource import Setup
 from omkl.state.state import pass_seconds
 from omkl.store.store import Store

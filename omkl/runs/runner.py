@@ -18,7 +18,7 @@ from omkl.config.learners import to_match
 from omkl.errors import Overflow, UserError, counted
 from omkl.passes.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
 from omkl.passes.guards import ctrl_c_kept
-from omkl.passes.third_party import source
+from omkl.passes.source import source
 from omkl.runs.cells import check_data, expand
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Executor, Failure, make_executor

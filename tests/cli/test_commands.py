@@ -49,6 +49,32 @@ def test_help_imports_nothing_but_the_standard_library():
     assert not [name for name in modules if name.startswith(("omkl.config", "omkl.data"))]
 
 
+def test_commands_that_compute_nothing_import_no_numba(place):
+    """Of a full store, which `run` fills first."""
+    assert main(["run", *CHEAP, "-q"]) == 0
+    commands = [
+        f"run {' '.join(CHEAP)}",
+        f"status {' '.join(CHEAP)}",
+        f"report {' '.join(CHEAP)} --out page.html",
+        f"show {' '.join(CHEAP)}",
+        f"figure curve {' '.join(CHEAP)} --out curve.svg",
+        "list algos",
+        "list kernels",
+        "results list",
+        "data list",
+        "help auto",
+    ]
+    code = (
+        "import sys\nfrom omkl.cli import main\n"
+        f"for words in {commands!r}:\n"
+        "    assert main(words.split()) == 0 and 'numba' not in sys.modules, words\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "made with" in done.stdout
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -38,7 +38,7 @@ from omkl.config.learners import given
 from omkl.errors import OmklError, UserError
 from omkl.passes.cell import run_cell
 from omkl.passes.objects import spec_of
-from omkl.passes.third_party import source
+from omkl.passes.source import source
 from omkl.runs.cells import expand
 from omkl.runs.slurm import check_objects
 from omkl.testing.cases import matrix_of

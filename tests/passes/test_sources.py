@@ -4,7 +4,7 @@ import pytest
 from support.extension import TINY, tiny
 
 from omkl.config import learner_spec
-from omkl.passes.third_party import source
+from omkl.passes.source import source
 from omkl.paths import EXTENSIONS
 
 

@@ -18,8 +18,8 @@ from omkl.engine.stream import make_stream, part
 from omkl.errors import UserError
 from omkl.passes.model import noted_scores, score, stored_vectors
 from omkl.passes.model_file import pack, read_model, snapshot, unpack, with_classes, write_model
+from omkl.passes.source import source
 from omkl.passes.stacked import _answers_of, _log_odds, new_learner
-from omkl.passes.third_party import source
 from omkl.paths import EXTENSIONS
 from omkl.runs.cells import expand
 from omkl.state.state import held_bytes

@@ -1,5 +1,7 @@
 """Estimators of scikit-learn and river as rows of a table: what they predict, their keys, their package."""
 
+import importlib.metadata
+import importlib.util
 import json
 from pathlib import Path
 
@@ -224,12 +226,10 @@ def key_of(algo, *words):
 def test_the_key_follows_the_package_s_version_the_source_and_the_arguments(folder, monkeypatch):
     sgd, scaled, copycat = key_of("sgd"), key_of("scaled"), key_of("copycat")
     assert len({sgd, scaled, copycat, key_of("sgd", "algo.loss=hinge")}) == 4
-    installed = third_party.importlib.metadata.version
+    installed = importlib.metadata.version
     with monkeypatch.context() as patch:
         other = {"scikit-learn": "0.1"}
-        patch.setattr(
-            third_party.importlib.metadata, "version", lambda name: other.get(name) or installed(name)
-        )
+        patch.setattr(importlib.metadata, "version", lambda name: other.get(name) or installed(name))
         assert key_of("sgd") != sgd
         assert key_of("copycat") == copycat
         other["river"] = "0.1"
@@ -266,7 +266,7 @@ def test_a_module_with_the_name_of_an_installed_one(folder, capsys):
     assert main(["run", "algo=svm", "data=wdbc"]) == 2
     said = capsys.readouterr().err
     assert str(folder / "sklearn/svm.py") in said
-    assert str(Path(third_party.importlib.util.find_spec("sklearn").origin)) in said
+    assert str(Path(importlib.util.find_spec("sklearn").origin)) in said
 
 
 def test_omkl_fit_saves_no_estimator(capsys):
