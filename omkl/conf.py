@@ -17,11 +17,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from omkl.errors import UserError, show, shown, suggest
 from omkl.paths import conf_folder, extensions, files_in
+from omkl.settings import RUN, TUNE, Key
 
+CONFIG = "config"  # the file of the settings, and of the usual options
 GROUPS = ("algo", "data", "pool", "exec")  # of what a command names
 EXTENDED = ("algo", "data", "kernel", "pool", "paper")  # what a folder of OMKL_PATH may add to
 MOST_LISTED = 12  # names that a message lists; of more it names the command that does
@@ -108,18 +110,27 @@ def yaml_text(content: Any, **how: Any) -> str:
 
 def read_yaml(path: Path) -> Any:
     """Return the content of a file of plain YAML. Raises UserError with file and line for another."""
-    import yaml
+    return _content(_text(path), path)
 
+
+def _text(path: Path) -> str:
     try:
         with open(path, "rb") as file:
             text = file.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise UserError(f"{path}: larger than {LARGEST:,} bytes")
-        content = yaml.load(text.decode(), Loader=loader())
+        return text.decode()
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 text: {error}") from error
+
+
+def _content(text: str, path: Path) -> Any:
+    import yaml
+
+    try:
+        content = yaml.load(text, Loader=loader())
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # such as a number of 5000 digits
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = getattr(error, "problem", None) or getattr(error, "context", None) or str(error)
@@ -145,13 +156,6 @@ def _check_size(content: Any, path: Path) -> None:
             )
             raise UserError(f"{path}: {what}")
         waiting += [(part, depth + 1) for part in items]
-
-
-def _mapping(path: Path) -> dict[str, Any]:
-    content = read_yaml(path)
-    if not isinstance(content, dict):
-        raise UserError(f"{path}: must be a mapping of keys to values, got {show(content)}")
-    return content
 
 
 # ------------------------------------------------------------------ groups
@@ -217,24 +221,66 @@ def known_option(group: str, name: str, what: str) -> str:
 # ------------------------------------------------------------------ what the files hold
 
 _State = tuple[int, int] | None
-_read: dict[Path, tuple[dict[Path, _State], dict[str, Any]]] = {}  # by file: states of what it is made of
+
+
+class _Read(NamedTuple):
+    """The content of an option, the states of the files that it is made of, and whether Hydra has made it."""
+
+    content: dict[str, Any]
+    states: dict[Path, _State]
+    composed: bool
+
+    @property
+    def is_current(self) -> bool:
+        """Whether these files are as they were."""
+        return all(_state(path) == state for path, state in self.states.items())
+
+
+_read: dict[Path, _Read] = {}  # by file
 _made: dict[tuple[str, str], tuple[dict[str, Any], list[Path], Any]] = {}  # of a content and folders
+
+
+class _File(NamedTuple):
+    """What a file holds: its state then, the mapping, and its head, where Hydra looks for a package."""
+
+    state: _State
+    content: dict[str, Any]
+    head: str
+
+
+_files: dict[Path, _File] = {}
+
+
+def _file(path: Path) -> _File:
+    """Return what a file holds, for Hydra as for us: it is opened again only when it has changed."""
+    state, cached = _state(path), _files.get(path)
+    if cached is None or cached.state != state:
+        content = _content(text := _text(path), path)
+        if not isinstance(content, dict):
+            raise UserError(f"{path}: must be a mapping of keys to values, got {show(content)}")
+        _files[path] = cached = _File(state, content, text[:512])
+    return cached
 
 
 def read(group: str, name: str) -> dict[str, Any]:
     """Return the content of a group's option; of the group "", of a file such as conf/tune.yaml.
 
-    Contents are the same objects until a file changes. Raises UserError, naming the file, for a faulty one.
+    It is what Hydra composes: of a file without a defaults list and interpolations that is what it holds, for
+    which Hydra is not asked here. Contents are the same objects until a file changes. Raises UserError,
+    naming the file, for a faulty one.
     """
     path = file(group, name)
     cached = _read.get(path)
-    if cached is None or any(_state(part) != state for part, state in cached[0].items()):
-        states = {path: _state(path)}
-        content = _mapping(path)
-        if group and _has_references(content):
-            (content,), states = _composed([(group, name)])
-        _read[path] = cached = states, content
-    return cached[1]
+    if cached is None or not cached.is_current:
+        content = _file(path).content
+        own = {key: value for key, value in content.items() if group or key != "defaults"}
+        if not _has_references(own):
+            _read[path] = cached = _Read(content, {path: _state(path)}, False)
+        elif group:
+            _compose([(group, name)])
+        else:
+            _compose([])
+    return _read[path].content
 
 
 def read_all(group: str) -> dict[str, dict[str, Any]]:
@@ -252,19 +298,26 @@ def made_of(group: str, name: str, make: Callable[[str, dict[str, Any]], Any]) -
 
 def usual() -> dict[str, str]:
     """Return the option of each group that the defaults list of conf/config.yaml names."""
-    entries = read("", "config").get("defaults", [])
+    entries = _file(file("", CONFIG)).content["defaults"]
     return {group: name for entry in entries if isinstance(entry, dict) for group, name in entry.items()}
 
 
 def keys(command: str = "") -> dict[str, Any]:
     """Return the block of each key of a command: value, domain and help; tune has more than the others."""
-    config = read("", "config")
-    names = {
-        group: {"value": usual()[group], "domain": "text" if group == "exec" else "names", "help": meaning}
-        for group, meaning in config["choices"].items()
-    }
-    settings = {key: block for key, block in config.items() if key not in ("defaults", "choices", *names)}
-    return names | settings | (read("", "tune") if command == "tune" else {})
+    values = {key: value for key, value in read("", CONFIG).items() if key != "defaults"}
+    return _blocks(CONFIG, usual() | values, RUN) | (tune_keys() if command == "tune" else {})
+
+
+def tune_keys() -> dict[str, Any]:
+    """Return the blocks of the keys of `omkl tune` alone."""
+    return _blocks("tune", read("", "tune"), TUNE)
+
+
+def _blocks(name: str, values: dict[str, Any], table: Mapping[str, Key]) -> dict[str, Any]:
+    for key in (values.keys() | table.keys()) - (values.keys() & table.keys()):
+        fault = f"{key} is missing" if key in table else f"unknown key {show(key)}{suggest(key, table)}"
+        raise UserError(f"{file('', name)}: {fault}")
+    return {key: {"value": values[key], **declared._asdict()} for key, declared in table.items()}
 
 
 def _state(path: Path) -> _State:
@@ -288,28 +341,46 @@ def _has_references(value: Any) -> bool:
 
 _lock = threading.RLock()  # Hydra's state is global
 _loaded: dict[Path, _State] = {}  # the files of the last composition
-_composed_of: dict[Path, dict[str, Any]] = {}  # by file: the content that `compose` has seen to
 
 
 def compose(choices: Mapping[str, Iterable[str]]) -> None:
-    """Compose options, by group, with conf/config.yaml in one configuration, whose parts `read` returns.
+    """Let Hydra compose options, by group, with conf/config.yaml in one configuration, which `read` returns.
 
-    Those that were composed before are left out until a file changes. Raises UserError.
+    Those that it has composed before are left out until a file changes. Raises UserError for the first one
+    that cannot be composed.
     """
     chosen = [(group, name) for group, names in choices.items() for name in dict.fromkeys(names)]
-    waiting = [one for one in chosen if _composed_of.get(file(*one)) is not read(*one)]
+    before = {one: _read.get(file(*one)) for one in chosen}
+    waiting = [
+        one for one, cached in before.items() if not (cached and cached.composed and cached.is_current)
+    ]
     if not waiting:
         return
-    contents, states = _composed(waiting)
-    for (group, name), content in zip(waiting, contents, strict=True):
-        path, before = file(group, name), read(group, name)
-        if content != before:  # it refers to another option of the command
-            _read[path] = states, content
-        _composed_of[path] = _read[path][1]
+    try:
+        _compose(waiting)
+    except UserError:
+        for one in waiting:
+            _compose([one])
+        raise  # they cannot be composed with one another
 
 
-def _composed(chosen: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], dict[Path, _State]]:
-    """Return options as Hydra composes them with conf/config.yaml, and the states of the files that it read.
+def _compose(chosen: list[tuple[str, str]]) -> None:
+    """Put what Hydra composes of these options in `_read`, and the settings of conf/config.yaml."""
+    contents, settings, states = _composed(chosen)
+    config = file("", CONFIG)
+    settings["defaults"] = _file(config).content["defaults"]
+    for path, content in [*zip((file(*one) for one in chosen), contents, strict=True), (config, settings)]:
+        state, written, _ = _file(path)
+        of_itself = content == written
+        if (before := _read.get(path)) is not None and before.content == content:
+            content = before.content
+        _read[path] = _Read(content, {path: state} if of_itself else states, True)
+
+
+def _composed(
+    chosen: list[tuple[str, str]],
+) -> tuple[list[dict[str, Any]], dict[str, Any], dict[Path, _State]]:
+    """Return options and settings as Hydra composes them, and the states of the files that it read.
 
     Raises UserError that names the file.
     """
@@ -333,20 +404,21 @@ def _composed(chosen: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], dict
                 warnings.filterwarnings("ignore", "The version_base parameter")
                 init = hydra.initialize_config_dir(str(conf_folder()), version_base="1.3")
             with init:
-                composed = OmegaConf.to_container(
-                    hydra.compose("config", words), resolve=True, throw_on_missing=True
+                composed: Any = OmegaConf.to_container(
+                    hydra.compose(CONFIG, words), resolve=True, throw_on_missing=True
                 )
         except (HydraException, OmegaConfBaseException, OSError, ValueError) as error:
             text = one_line(error.__cause__ or error) or type(error).__name__
-            raise UserError(f"{', '.join(map(str, paths))}: cannot be composed: {text}") from error
+            where = ", ".join(map(str, paths)) or file("", CONFIG)
+            raise UserError(f"{where}: cannot be composed: {text}") from error
         finally:
             GlobalHydra.instance().hydra = outer
-        assert isinstance(composed, dict)
-        contents = [composed.get(group, {}).get(name) for group, name in chosen]
+        parts = {group: composed.pop(group, {}) for group in {group for group, _ in chosen}}
+        contents = [parts[group].get(name) for group, name in chosen]
         for path, content in zip(paths, contents, strict=True):
             if not isinstance(content, dict):
                 raise UserError(f"{path}: must be a mapping of keys to values")
-        return contents, dict(_loaded)
+        return contents, composed, dict(_loaded)
 
 
 @cache
@@ -375,9 +447,8 @@ def _register() -> None:
 
         def load_config(self, config_path: str) -> ConfigResult:
             path = self._file(config_path)
-            _loaded[path] = _state(path)
-            header = self._get_header_dict(path.read_text(encoding="utf-8")[:512])
-            content = OmegaConf.create(_mapping(path))
+            _loaded[path], mapping, head = _file(path)
+            header, content = self._get_header_dict(head), OmegaConf.create(mapping)
             return ConfigResult(config=content, path=self.full_path(), provider=self.provider, header=header)
 
         def available(self) -> bool:

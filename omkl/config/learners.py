@@ -291,7 +291,7 @@ def learner_of(name: str) -> str:
 def kin_of(name: str, task: str) -> str | None:
     """Return the learner of another task with this name, as auto_regression is of auto; None without."""
     sibling = f"{name}_{task}"
-    return sibling if task in _tasks_of(sibling) else None
+    return sibling if sibling in learner_names() and task in learner_spec(sibling).tasks else None
 
 
 def learner_specs(names: Iterable[str] | None = None) -> dict[str, LearnerSpec]:
@@ -379,12 +379,6 @@ def matched_params(budget: dict[str, Any]) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------ a file, checked
-
-
-def _tasks_of(name: str) -> list[str]:
-    """Return the tasks of a learner, none where there is no such learner."""
-    specs = learner_specs()
-    return specs[name].tasks if name in specs else []
 
 
 # What the file of an estimator may have beside its hyperparameters.

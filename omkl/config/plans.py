@@ -455,10 +455,11 @@ def plan(
     once. Raises UserError, one line, for whatever is not right.
     """
     request = Request(overrides, sweep, values, others)
+    conf.compose(request.options(data))
     learner_specs(request.names("algo", learner_names()))  # so that an unknown one is named first
     refs = chosen_data(request, data)
     request.of_tasks(refs)
-    specs = _composed(request, refs)
+    specs = list(learner_specs(request.names("algo", learner_names())).values())
     tasks = list(dict.fromkeys(ref.task for ref in refs))
     if request.has_pattern():
         specs = _suitable(specs, tasks, refs, request)
@@ -490,23 +491,6 @@ def plan(
     if total > MOST_CELLS:
         raise UserError(f"reps={new_plan.reps}: that makes {total} cells; at most {MOST_CELLS} are possible")
     return new_plan
-
-
-def _composed(request: Request, data: "Sequence[DataRef]") -> list[LearnerSpec]:
-    """Return the learners that a request names, after Hydra has composed all options that it names."""
-    learners = learner_specs(request.names("algo", learner_names()))
-    yardsticks = request.names("yardsticks", learner_names())
-    named = request.names("pool", kernel_kinds.pool_names())
-    pools = [spec.usual_pool for spec in learners.values() if spec.usual_pool and "pool" not in request.given]
-    chosen = {
-        "algo": [*learners, *yardsticks],
-        "data": [ref.name for ref in data],
-        "pool": [*named, *pools] if any(spec.kernels == "pool" for spec in learners.values()) else [],
-        "exec": [request.value("exec")],
-    }
-    options = {group: set(conf.options(group)) for group in chosen}
-    conf.compose({group: [one for one in names if one in options[group]] for group, names in chosen.items()})
-    return list(learner_specs(learners).values())
 
 
 def resolved(overrides: list[str]) -> dict[str, Any]:

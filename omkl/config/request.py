@@ -162,6 +162,10 @@ def _in_one(override: Override) -> str:
     return f"; a name with commas is typed in quotes: {column_word(override.key, text)}"
 
 
+def _parameters(name: str, content: dict[str, Any]) -> dict[str, Parameter]:
+    return parameters(conf.keys(), conf.file("", name))
+
+
 class Request:
     """The words of a command over conf/config.yaml; every key is one that a configuration can have.
 
@@ -177,7 +181,6 @@ class Request:
         others: Iterable[str] = (),
     ) -> None:
         self.others = list(others)
-        self.known = parameters(conf.keys(), conf.file("", "config"))
         self.given = of_values(values or {}) | parse_words(words)
         self.file = None
         if "settings" in self.given and (path := self.value("settings")) is not None:
@@ -193,6 +196,12 @@ class Request:
                 if not sweep:
                     raise UserError(f"{override.text}: {key} has {count} values; `omkl sweep` runs a grid")
 
+    @property
+    def known(self) -> dict[str, Parameter]:
+        """The keys of conf/config.yaml, with its values."""
+        checked: dict[str, Parameter] = conf.made_of("", conf.CONFIG, _parameters)
+        return checked
+
     def _check_key(self, key: str, override: Override) -> None:
         group, _, part = key.partition(".")
         if key in self.known or (part and group in ("algo", "exec")) or (group == "pool" and part in PARTS):
@@ -204,6 +213,22 @@ class Request:
         ]
         near = f" (did you mean '{meant[0]}'?)" if meant else suggest(key, everything)
         raise UserError(f"{override.text}: unknown key '{key}'{near or '; keys are ' + ', '.join(keys)}")
+
+    def options(self, data: "Sequence[DataRef | str]" = ()) -> dict[str, list[str]]:
+        """Return the options of the conf folders that the words name, by group; no file of one is read.
+
+        data: in place of the word ``data=``    A pool is one that is given: learners have their usual one.
+        """
+        options: dict[str, list[str]] = {group: [] for group in conf.GROUPS}
+        for key in (*conf.GROUPS, "yardsticks"):
+            values = self.given[key].values if key in self.given else (self.known[key].value,)
+            if (key == "data" and data) or (key == "pool" and key not in self.given):
+                values = tuple(data) if key == "data" else ()
+            listed = [one for value in values for one in (value if isinstance(value, list) else [value])]
+            names = [one.learner if isinstance(one, Setting) else one for one in listed]
+            group = key if key in options else "algo"
+            options[group] += [name for name in conf.options(group) if name in names]
+        return options
 
     def parts(self, group: str) -> dict[str, Override]:
         """Return the words about the parts of a group (``algo.beta``), by the part's name."""

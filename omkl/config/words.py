@@ -449,8 +449,14 @@ class _Call:
 @cache
 def _parser() -> Any:
     """Return the parser of Hydra's override grammar; functions that it does not know become a `_Call`."""
+    from hydra.core.override_parser import overrides_parser
     from hydra.core.override_parser.overrides_parser import OverridesParser, create_functions
 
+    if not __debug__:  # Hydra's visitor reads in its assert statements, which python -O leaves out
+        visitor: dict[str, Any] = {"__name__": f"{overrides_parser.__name__}_with_asserts"}
+        path = Path(overrides_parser.__file__).with_name("overrides_visitor.py")
+        exec(compile(path.read_bytes(), path, "exec", optimize=0), visitor)
+        vars(overrides_parser)["HydraOverrideVisitor"] = visitor["HydraOverrideVisitor"]
     functions = create_functions()
 
     class Calls(type(functions)):  # type: ignore[misc]

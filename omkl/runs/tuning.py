@@ -89,7 +89,7 @@ class Rule:
 
 def rule_keys() -> dict[str, Parameter]:
     """Return the keys of a rule, from conf/tune.yaml."""
-    return parameters(conf.read("", "tune"), conf.file("", "tune"))
+    return parameters(conf.tune_keys(), conf.file("", "tune"))
 
 
 def rule_from(values: Mapping[str, Any]) -> Rule:

@@ -147,8 +147,24 @@ def test_a_faulty_pool_names_file_and_key(conf, change, said):
     assert said in str(error.value)
 
 
-def test_a_faulty_config_names_file_and_key(conf):
+@pytest.mark.parametrize(
+    ("line", "other", "said"),
+    [
+        ("delay: 1", "delay: one", r"delay: must be a whole number .* got 'one'"),
+        ("delay: 1", "dealy: 1", r"unknown key 'dealy' \(did you mean 'delay'\?\)|delay is missing"),
+        ("delay: 1", "", "delay is missing"),
+        ("seed: 1", "seed: ${nowhere}", "cannot be composed: Interpolation key 'nowhere' not found"),
+    ],
+)
+def test_a_faulty_config_names_file_and_key(conf, line, other, said):
     file = conf / "config.yaml"
-    file.write_text(file.read_text().replace("  value: 1\n", "  value: one\n", 1))
-    with pytest.raises(UserError, match=r"config\.yaml: delay: must be a whole number .* got 'one'"):
+    assert f"\n{line}\n" in file.read_text()
+    file.write_text(file.read_text().replace(f"\n{line}\n", f"\n{other}\n", 1))
+    with pytest.raises(UserError, match=rf"config\.yaml: ({said})"):
         plan([])
+
+
+def test_a_setting_may_refer_to_another(conf):
+    file = conf / "config.yaml"
+    file.write_text(file.read_text().replace("\nreps: null\n", "\nreps: ${seed}\n", 1))
+    assert plan(["data=wdbc"]).reps == 1
