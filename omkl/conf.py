@@ -10,6 +10,7 @@ In a file a value is what the same text is as a word of a command: ``1e3`` is a 
 ``012`` are texts.
 """
 
+import os
 import re
 import threading
 import warnings
@@ -224,15 +225,21 @@ _State = tuple[int, int] | None
 
 
 class _Read(NamedTuple):
-    """The content of an option, the states of the files that it is made of, and whether Hydra has made it."""
+    """The content of an option, the states of the files that it is made of, and whether Hydra has made it.
+
+    environment: the variables, to which what refers to something may refer    None: it is what its file holds
+    """
 
     content: dict[str, Any]
     states: dict[Path, _State]
     composed: bool
+    environment: dict[str, str] | None = None
 
     @property
     def is_current(self) -> bool:
-        """Whether these files are as they were."""
+        """Whether these files and variables are as they were."""
+        if self.environment is not None and self.environment != os.environ:
+            return False
         return all(_state(path) == state for path, state in self.states.items())
 
 
@@ -371,10 +378,11 @@ def _compose(chosen: list[tuple[str, str]]) -> None:
     settings["defaults"] = _file(config).content["defaults"]
     for path, content in [*zip((file(*one) for one in chosen), contents, strict=True), (config, settings)]:
         state, written, _ = _file(path)
-        of_itself = content == written
         if (before := _read.get(path)) is not None and before.content == content:
             content = before.content
-        _read[path] = _Read(content, {path: state} if of_itself else states, True)
+        of_itself = content == written
+        of_others = _Read(content, states, True, dict(os.environ))
+        _read[path] = _Read(content, {path: state}, True) if of_itself else of_others
 
 
 def _composed(

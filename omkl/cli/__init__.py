@@ -183,6 +183,10 @@ def _refuse_options(args: Namespace, words: list[str], argv: list[str]) -> None:
         after = [word for word in argv[argv.index(option) + 1 :][:1] if word in words and "=" not in word]
         value = value or "".join(after) or "VALUE"
         raise UserError(f"{option}: settings have no dashes; write {name}={value}")
+    from omkl.config.hydra_words import of_option  # which imports all that a run needs
+
+    if instead := of_option(option, words):
+        raise UserError(f"{option}: {instead}")
     options = re.findall(r"(?<!\S)--?\w[\w-]*", args.parser.format_help())
     hint = suggest(option.partition("=")[0], options)
     raise UserError(f"unknown option {option}{hint}; see `{args.parser.prog} --help`")

@@ -4,11 +4,6 @@ Imported only to complete a line or to print a shell's script.
 """
 
 import argparse
-import bz2
-import csv
-import gzip
-import json
-import lzma
 import os
 import re
 from collections.abc import Iterable
@@ -25,13 +20,6 @@ from omkl.paths import extended
 from omkl.tasks import MEASURES
 
 Words = dict[str, str]  # what can come next, with its meaning
-OPENED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}  # between columns
-MOST_BYTES = 65_536
-_ATTRIBUTE = re.compile(r"\s*@attribute\s+('[^']*'|\"[^\"]*\"|\S+)", re.IGNORECASE)  # of ARFF
-_PLAIN = re.compile(  # needs no quotes in a setting
-    r"(?!(null|true|false|inf|nan)\Z)[^\W\d_]\w*( \w+)*", re.IGNORECASE
-)
 
 
 def script(shell: str) -> str:
@@ -136,7 +124,7 @@ def _words(prefix: str, args: argparse.Namespace) -> Words:
         given["data"] = "".join(plain[2:3])
     if equals:
         settings = _settings(args.command, key, given)
-        return {f"{key}={value}": meaning for value, meaning in _values(key, text, settings, given).items()}
+        return {f"{key}={value}": meaning for value, meaning in _values(key, text, settings).items()}
     if plain[0] == "data" and (plain[1] != "look" or not given["data"]):
         return _paths(prefix) if plain[1] == "look" else dict.fromkeys(conf.options("data"), "")
     words = _paths(prefix) if args.command in ("check", "results") else {}  # which take folders
@@ -176,15 +164,13 @@ def _chosen(group: str, given: Words) -> list[str]:
     return names or (all_names if group == "algo" else [])
 
 
-def _values(key: str, text: str, settings: dict[str, Any], given: Words) -> Words:
+def _values(key: str, text: str, settings: dict[str, Any]) -> Words:
     """Return the values of a key; of a list, with those that are there already."""
     block = settings.get(key, {})
     domain, value = block.get("domain"), block.get("value")
-    before = text[: max(text.rfind(","), text.rfind("[")) + 1] if domain in ("names", "columns") else ""
+    before = text[: max(text.rfind(","), text.rfind("[")) + 1] if domain == "names" else ""
     values: Words = {}
-    if domain in ("columns", "column or null"):
-        values = dict.fromkeys(column_words(given), "column")
-    elif key.removesuffix("s") in conf.GROUPS:  # also pools= of omkl tune
+    if key.removesuffix("s") in conf.GROUPS:  # also pools= of omkl tune
         values = dict.fromkeys(conf.options(key.removesuffix("s")), "")
         values |= conf.read("", "groups") if key == "algo" else {}
     elif key == "yardsticks":
@@ -200,34 +186,3 @@ def _values(key: str, text: str, settings: dict[str, Any], given: Words) -> Word
         values |= _paths(text[len(before) :])
     there = before.strip("[").split(",")
     return {f"{before}{name}": meaning for name, meaning in values.items() if name not in there}
-
-
-# ------------------------------------------------------------------ columns of a file, read at once
-
-
-def column_words(given: dict[str, str]) -> list[str]:
-    """Return the names of the columns of the file of ``data=``, given as one of these settings.
-
-    They are in the first line, of ARFF in the first 64 KiB. None where the file has no names, or is neither
-    text nor text compressed with gz, bz2 or xz. A name that a setting would have to quote is left out.
-    """
-    path = Path(given.get("data", "")).expanduser()
-    if given.get("header") == "no" or not path.is_file():
-        return []
-    with OPENED.get(path.suffix, open)(path, "rb") as opened:
-        head = opened.read(MOST_BYTES)
-    text = head.decode(given.get("encoding", "auto").replace("auto", "utf-8"), "replace")
-    lines = [line for line in text.removeprefix("\ufeff").splitlines() if line.strip()]
-    names = (name.strip() for name in _names(lines, given.get("delimiter", "auto")))
-    return [name for name in names if _PLAIN.fullmatch(name)]
-
-
-def _names(lines: list[str], delimiter: str) -> list[str]:
-    if of_arff := [found[1].strip("'\"") for found in map(_ATTRIBUTE.match, lines) if found]:
-        return of_arff
-    first = lines[0] if lines else ""
-    if first.startswith("{"):  # JSON lines
-        return list(json.loads(first))
-    mark = MARKS.get(delimiter, delimiter)
-    mark = mark if len(mark) == 1 else max(MARKS.values(), key=first.count)
-    return next(csv.reader([first], delimiter=mark)) if mark in first else []

@@ -235,9 +235,7 @@ def build_parser() -> "MainParser":
                 sub.add_argument(**{"dest": option.lower(), "metavar": option} | given)
             else:
                 sub.add_argument(*SHORT.get(option, []), f"--{option}", **given)
-        sub.set_defaults(
-            does=does, takes_words="..." in usage, parser=sub, main=parser, settings=settings_help
-        )
+        sub.set_defaults(does=does, takes_words="..." in usage, parser=sub, main=parser)
         parser.groups.setdefault(group, []).append(name)
 
     keys = SEE

@@ -44,32 +44,18 @@ def list_(args: Namespace, words: list[str]) -> int:
 def show(args: Namespace, words: list[str]) -> int:
     """Print what a run with these settings uses, with help and domains, or what a saved model holds.
 
-    Without words it prints the settings, as `omkl help settings` does; of a learner's name what
-    `omkl help NAME` prints.
-
     examples:
       omkl show algo=omkc_ss data=wdbc algo.beta=0.9
-      omkl show auto
       omkl show model.omkl
     """
-    from omkl.config import learner_names, resolved
-    from omkl.config.learners import learner_of
-
     word = words[0] if len(words) == 1 and "=" not in words[0] else ""
-    name = learner_of(word) if word else ""
-    if args.format == "yaml" and not words:
-        print_result(args.settings())
-        return OK
-    if name in learner_names() and not os.path.isfile(word):
-        from omkl.api.learner_help import learner_help
-
-        print_result(learner_help(name))
-        return OK
     if os.path.isfile(word) or word.endswith(".omkl"):
         from omkl.api.calls import load_model
 
         configuration = load_model(word).described()
     else:
+        from omkl.config import resolved
+
         configuration = resolved(words)
     if args.format == "json":
         text = json.dumps(configuration, indent=1, ensure_ascii=False) + "\n"

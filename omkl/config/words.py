@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from omkl import conf
+from omkl.config import hydra_words
 from omkl.config.kernel_kinds import is_unnamed, kernel_pool, kinds, pool_of
 from omkl.config.learners import LearnerSpec, learner_of, learner_spec, members
 from omkl.config.parameters import as_typed, identity, in_quotes, word_text
@@ -292,8 +293,8 @@ def _parse_word(word: str) -> Override:
             "a name is missing before a comma; write a list as in {}=a,b",
         ),
         (word == "=", "write no spaces around the sign, as in algo=omkc_ss"),
+        (instead := hydra_words.of_key(word), instead.replace("{", "{{").replace("}", "}}")),
         (not equals, f"settings are KEY=VALUE words{_meant(word)}"),
-        (key[:1] in ("+", "~"), "keys are set, never added or removed; write KEY=VALUE"),
         (
             "${" in word or "_target_" in word,
             "interpolations and _target_ are refused; write the value itself",

@@ -354,12 +354,18 @@ def test_without_words_commands_say_what_they_show(place, capsys):
 
 
 @pytest.mark.parametrize("topic", ["settings", "auto"])
-def test_show_prints_the_help_of_settings_and_of_a_learner(topic, capsys):
+def test_help_fits_on_a_screen(topic, capsys):
     assert main(["help", topic]) == 0
-    said = capsys.readouterr()
-    assert main(["show", *([] if topic == "settings" else [topic])]) == 0
-    assert capsys.readouterr() == said
-    assert 10 < said.out.count("\n") < 40
+    assert 10 < capsys.readouterr().out.count("\n") < 40
+
+
+def test_show_without_words_is_what_a_run_without_words_uses(capsys):
+    assert main(["show"]) == 0
+    usual = capsys.readouterr().out
+    assert main(["show", "algo=omkc_ss", "data=wdbc"]) == 0
+    assert capsys.readouterr().out == usual
+    assert main(["show", "auto"]) == 2
+    assert "did you mean 'algo=auto'" in capsys.readouterr().err
 
 
 def test_list_without_a_kind_lists_the_kinds(capsys):

@@ -1,6 +1,5 @@
 """Completion: the words offered, and really completed in the shells that are here, without slow imports."""
 
-import gzip
 import io
 import os
 import shutil
@@ -12,13 +11,12 @@ import pytest
 from support import ROOT
 
 from omkl.cli import main
-from omkl.cli.completion import MARKS, complete
+from omkl.cli.completion import complete
 from omkl.cli.parser import KEYS, build_parser
 from omkl.config import learner_names
 from omkl.config.learners import groups
 from omkl.config.request import PREPARATION
 from omkl.data import registry
-from omkl.schema import SEPARATORS
 
 
 @pytest.fixture
@@ -133,36 +131,6 @@ def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch, off
     assert offered("omkl predict mod") == ["model.omkl"]
     assert offered("omkl check su") == ["sub/"]
     assert offered("omkl predict model.omkl sub/m") == ["sub/my.csv"]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("my.csv", b'age,home town,income (k),"net, all",null,repaid\n1,2,3,4,5,yes\n'),
-        ("my.tsv", b"\xef\xbb\xbfage\thome town\tincome (k)\trepaid\n1\t2\t3\tyes\n"),
-        ("my.csv.gz", gzip.compress(b'"age";"home town";"income (k)";"repaid"\n', mtime=0)),
-        (
-            "my.arff",
-            b"@relation r\n@attribute age real\n@ATTRIBUTE 'home town' {a}\n@attribute repaid {y,n}\n",
-        ),
-        ("my.jsonl", b'{"age": 1, "home town": "x", "repaid": true}\n'),
-    ],
-)
-def test_columns_of_a_file_are_offered(name, content, tmp_path, monkeypatch, offered):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / name).write_bytes(content)
-    names = ["age", "home\\ town", "repaid"]
-    for key in ("label", "drop", "id"):
-        assert offered(f"omkl run data={name} {key}=") == [f"{key}={own}" for own in names]
-    assert offered(f"omkl fit data={name} drop=repaid,") == [f"drop=repaid,{own}" for own in names[:2]]
-    assert offered(f"omkl data look {name} label=re") == ["label=repaid"]
-    assert offered(f"omkl data look {name} encoding=utf-8 label=ag") == ["label=age"]
-    assert offered(f"omkl run data={name} header=no label=") == []
-    assert offered("omkl run data=wdbc label=") == []
-
-
-def test_separators_have_the_names_of_the_settings():
-    assert MARKS.items() <= SEPARATORS.items()
 
 
 def test_it_imports_nothing_slow(tmp_path):

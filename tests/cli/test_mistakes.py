@@ -35,7 +35,7 @@ from omkl.errors import counted
         ("-j 2 run algo=omkc_dd", ["-j comes after the command"]),
         ("run target=y", ["must be one of auto, none", "the column of the targets is label=NAME"]),
         ("run wdbc", ["wdbc", "did you mean 'data=wdbc'"]),
-        ("run +reps=3", ["+reps=3", "never added"]),
+        ("run +reps=3", ["+reps=3", "every key has a value already"]),
         # names
         ("run algo=omkc_sss", ["algo=omkc_sss", "unknown learner (did you mean 'omkc_ss', 'omkc_", "?)"]),
         ("run algo=zzz", ["unknown learner; `omkl list algos` lists them"]),

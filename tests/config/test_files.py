@@ -7,8 +7,10 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import ROOT, script
 
 from omkl import conf
+from omkl.cli import main
 from omkl.config import learner_spec, plan, resolved
 from omkl.config.words import parse_words
 from omkl.errors import UserError
@@ -115,6 +117,25 @@ def test_a_file_may_build_on_others_and_refer_to_them(folder, monkeypatch):
     assert learner_spec("slower").label == "Changed"
     with pytest.raises(UserError, match=r"two\.yaml: .*'width'"):
         plan(["pool=two"])
+
+
+def test_the_example_of_the_page_builds_on_a_learner_and_refers_to_values(tmp_path, monkeypatch, capsys):
+    """The files and the command of docs/extend.md."""
+    monkeypatch.chdir(tmp_path)
+    check_readme = script("check_readme")
+    text = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
+    for name, content in check_readme.example_files(text).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    (command,) = (one for one in check_readme.commands(text) if "algo=slow_dd,omkc_dd" in one.words)
+    assert main(command.words[1:]) == 0
+    rows = [line.rpartition(" ")[0] for line in capsys.readouterr().out.splitlines()]
+    printed = [line.rpartition(" ")[0] for line in command.printed if line != "..."]
+    assert rows[: len(printed)] == printed
+    monkeypatch.setenv("BETA", "0.5")
+    assert main(["show", "algo=slow_dd", "--with", "mylearners"]) == 0
+    shown = yaml.safe_load(capsys.readouterr().out)["algo"]["slow_dd"]
+    assert (shown["label"], shown["hyperparameters"]["beta"]["value"]) == ("OMKC(D,D), beta = 0.5", 0.5)
 
 
 @pytest.fixture
