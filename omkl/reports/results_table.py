@@ -104,14 +104,14 @@ def _add_measures(
     columns: Columns, summary: "pd.DataFrame", rows: list[dict[str, Any]], rare: Collection[str]
 ) -> None:
     """Add a column for each measure of the tasks; rare: as of `full_table`."""
+    deciders, has_rare = set(summary["measure"]), not {*rare}.isdisjoint(summary["data"])
     for task in dict.fromkeys(summary["task"]):
+        of_task, shown = summary.where(summary["task"] == task), _shown_with(summary, task)
         for measure in measures_of(task):
-            names = [f"{measure.name}_mean", f"{measure.name}_std"]
-            errors = measure_cells(measure, summary, summary[names].where(summary["task"] == task))
+            errors = measure_cells(measure, summary, of_task)
             errors = [_marked(error, row, measure) for error, row in zip(errors, rows, strict=True)]
-            deciding = bool((summary["measure"] == measure.name).any())
-            usual = deciding or measure.name in _shown_with(summary, task)
-            usual |= measure.name == BALANCED and not {*rare}.isdisjoint(summary["data"])
+            deciding = measure.name in deciders
+            usual = deciding or measure.name in shown or (measure.name == BALANCED and has_rare)
             more: dict[str, Any] = {"marks": deciding, "meaning": measure.meaning, "usual": usual}
             columns.add(measure.name, measure.header, errors, **more)
 
@@ -176,7 +176,7 @@ def _of_classes(row: dict[str, Any], name: str) -> str:
 
 
 def measure_cells(measure: Measure, summary: "pd.DataFrame", records: "pd.DataFrame") -> list[Spread]:
-    """Return a measure's cells; own: its columns, rows that it is not for empty.
+    """Return a measure's cells; records: the summary, rows that it is not for empty.
 
     A measure in the target's units has the decimals that the values of a data set ask for.
     """
@@ -198,8 +198,8 @@ def digits_of(measure: Measure, value: float) -> int:
 
 
 def _spreads(table: "pd.DataFrame", name: str, places: int) -> list[Spread]:
-    pairs = table[[f"{name}_mean", f"{name}_std"]].astype(float).itertuples(index=False, name=None)
-    return [spread(mean, std, places) for mean, std in pairs]
+    means, stds = (table[f"{name}_{part}"].astype(float).tolist() for part in ("mean", "std"))
+    return [spread(mean, std, places) for mean, std in zip(means, stds, strict=True)]
 
 
 def _places(values: "pd.Series") -> int:
