@@ -45,7 +45,7 @@ RUN: dict[str, Key] = {
         "learnt from the score of each round before its update",
     ),
     "interval": Key(
-        "(0, 1) or null",
+        "(0, 0.995] or null",
         "intervals around the predictions of a regression that hold this share of the targets, such "
         "as 0.9, by adaptive conformal inference: their coverage, width and score are measured",
     ),
@@ -123,11 +123,11 @@ RUN: dict[str, Key] = {
         "ordinal is the days alone; drop leaves them out",
     ),
     "scale": Key(
-        ["auto", "none", "minmax", "standard", "online"],
+        ["auto", "none", "minmax", "standard", "online", "ranks"],
         "scaling of features: auto is online for your own tables, and none for registered sets and "
         "LIBSVM files; none; minmax (to [0, 1]) or standard (to mean 0 and standard deviation 1), "
         "over the whole file of your own table; online, as standard, for all data, with the rows seen "
-        "so far",
+        "so far; ranks, for all data, ranks among the last 300 rows",
     ),
     "target": Key(
         ["auto", "none", "standard", "minmax", "online"],
