@@ -6,6 +6,7 @@ their order. From the last step on the width stays. So no row is looked at befor
 between two steps are predicted by a learner of one width that has learnt all rows before.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -131,13 +132,26 @@ class Widths:
 def median_distance(rows: Stream) -> float:
     """Return the median distance of all pairs of these rows, 1 where it is 0.
 
-    Distances are computed as the engine does, from the dot products.
+    Distances are computed as the engine does, from the dot products, and once for all members of a stack that
+    see the same rows.
     """
-    d = int(rows.indices.max(initial=0)) + 1
-    X = csr_array((rows.values, rows.indices, rows.indptr), shape=(len(rows.indptr) - 1, d))[rows.order]
+    spans = [slice(*rows.indptr[row : row + 2]) for row in rows.order]
+    lengths = np.array([span.stop - span.start for span in spans], np.int64)
+    indices, values = (
+        np.concatenate([array[:0], *(array[span] for span in spans)]) for array in (rows.indices, rows.values)
+    )
+    return _median(lengths.tobytes(), indices.tobytes(), values.tobytes())
+
+
+@lru_cache(maxsize=16)
+def _median(lengths: bytes, indices: bytes, values: bytes) -> float:
+    """Return the median distance of CSR rows, given as the bytes of int64, int32 and float64."""
+    columns, indptr = np.frombuffer(indices, np.int32), np.cumsum([0, *np.frombuffer(lengths, np.int64)])
+    shape = len(indptr) - 1, int(columns.max(initial=0)) + 1
+    X = csr_array((np.frombuffer(values), columns, indptr), shape=shape)
     dots = (X @ X.T).toarray()
     norm2 = dots.diagonal()
-    pairs = np.triu_indices(rows.T, 1)
+    pairs = np.triu_indices(len(dots), 1)
     with np.errstate(over="ignore", invalid="ignore"):  # of rows whose squares overflow
         square = (norm2[:, None] + norm2 - 2.0 * dots)[pairs]
     middle = float(np.median(np.sqrt(np.maximum(square, 0.0)))) if square.size else 0.0
