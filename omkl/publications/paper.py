@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal
 
 from omkl import conf
 from omkl.config.parameters import word_text
-from omkl.errors import UserError, shown, suggest
+from omkl.errors import UserError, show, shown, suggest
 from omkl.figures.style import KINDS as FIGURE_KINDS
 from omkl.schema import Check, Text, as_dataclass, checked, such, wrong
 from omkl.tasks import judging, measure_column
 
+NOTES = {"Answer": "answer", "Deviations": "deviations"}  # headings of a paper's notes
 FEW = 3  # a title names up to this many data sets
 
 
@@ -153,7 +154,7 @@ class Paper:
     CSV with its numbers, or None    published_reps: repetitions that these are means of, None where it is
     not said    instead: of a paper that prints no numbers, what stands in for them
     answer: what a reader takes home: why values differ, or what is surprising
-    deviations: differences from the paper, with reasons
+    deviations: differences from the paper, with reasons; both are in results/NAME/notes.md, see `notes_of`
     """
 
     name: str
@@ -190,7 +191,29 @@ def read_paper(name: str) -> Paper:
         for group in KINDS
     }
     rest = {key: value for key, value in content.items() if key not in (*groups, "sets")}  # sets: of anchors
-    return as_dataclass(Paper, _given(rest, Paper), where, name=name, **items)
+    return as_dataclass(Paper, _given(rest, Paper), where, name=name, **notes_of(name), **items)
+
+
+def notes_of(name: str) -> dict[str, Any]:
+    """Return the items of the lists Answer and Deviations of a paper's notes, no items where it has no file.
+
+    The file is results/NAME/notes.md beside the conf folder that has the paper. Raises UserError for one that
+    cannot be read, and for another heading.
+    """
+    path = conf.file("paper", name).parents[2] / "results" / name / "notes.md"
+    notes: dict[str, Any] = dict.fromkeys(NOTES.values(), ())
+    if not path.is_file():
+        return notes
+    try:
+        _, *parts = re.split(r"^## (.*)\n", path.read_text(encoding="utf-8"), flags=re.M)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read: {error}") from error
+    for heading, text in zip(parts[::2], parts[1::2], strict=True):
+        if heading not in NOTES:
+            raise UserError(f"{path}: unknown heading {show(heading)}{suggest(heading, NOTES)}")
+        items = re.split(r"^(?:\*|\d+\.) ", text, flags=re.M)[1:]
+        notes[NOTES[heading]] = tuple(" ".join(item.split()) for item in items)
+    return notes
 
 
 def _run_of(key: str, content: Mapping[str, Any], paper: str, where: str) -> Run:

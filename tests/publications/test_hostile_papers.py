@@ -21,11 +21,25 @@ def conf(tmp_path, monkeypatch):
     return folder
 
 
+def test_notes_are_markdown_beside_the_results(conf):
+    notes = conf.parent / "results" / "omkl" / "notes.md"
+    assert (read_paper("omkl").answer, read_paper("omkl").deviations) == ((), ())
+    notes.parent.mkdir(parents=True)
+    notes.write_text("# Notes\n\n## Answer\n\n* One\n  line.\n\n## Deviations\n\n1. First.\n2. Second.\n")
+    assert (read_paper("omkl").answer, read_paper("omkl").deviations) == (
+        ("One line.",),
+        ("First.", "Second."),
+    )
+    notes.write_text("## Answers\n\n* One.\n")
+    with pytest.raises(UserError, match=r"notes\.md: unknown heading 'Answers' \(did you mean 'Answer'\?\)"):
+        read_paper("omkl")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"claims": True}, "claims: must be names, each with keys and values, got true"),
-        ({"deviations": 3}, "deviations: must be a list, got 3"),
+        ({"deviations": ["x"]}, "unknown key 'deviations'"),
         ({"runs": True}, "runs: must be names"),
         ({"tables": [1]}, "tables: must be names"),
         ({"figures": "x"}, "figures: must be names"),
@@ -131,7 +145,7 @@ def test_every_kind_of_the_schema_has_its_function():
         *paper_tables.KINDS,
         *(own.__name__ for own in (paper_tables.sizes, paper_tables.digest)),
     }
-    assert paper.KINDS["figures"].keys() == {*paper_figures.KINDS, paper_figures.digits.__name__}
+    assert paper.KINDS["figures"].keys() == paper_figures.KINDS.keys()
 
 
 @pytest.mark.parametrize(
