@@ -51,22 +51,24 @@ def members_of(
     """Return the members of a stack with all their hyperparameters and kernels; none of another learner.
 
     d, classes: of the data, where they are known: of the members that a file names, those are left out that
-    may take more than MOST_BYTES, unless all may. Raises UserError for a learner that cannot be a member.
+    may take more than MOST_BYTES; where all may, the smallest stay. Raises UserError for a learner that cannot
+    be a member.
     """
     if not spec.is_stack:
         return []
     members = list(_members(spec, params, (), False))
     if d is None:
         return [setting for setting, _ in members]
-    fitting = [setting for setting, is_named in members if not is_named or _fits(setting, d, classes)]
-    return fitting or [setting for setting, _ in members]
+    sizes = [_bytes(setting, d, classes) if is_named else 0 for setting, is_named in members]
+    most = max(MOST_BYTES, min(sizes))
+    return [setting for (setting, _), size in zip(members, sizes, strict=True) if size <= most]
 
 
-def _fits(setting: Setting, d: int, classes: int) -> bool:
-    """Whether a member's arrays, and the rows that it may store, take at most MOST_BYTES."""
+def _bytes(setting: Setting, d: int, classes: int) -> int:
+    """Return what a member's arrays, and the rows that it may store, take."""
     spec, setup = setting.spec, Setup(setting.params, setting.kernel_pool, d, classes=classes)
     stored = 8 * d * setup.m * setting.params[spec.budget] if spec.budget else 0
-    return sum(bytes_needed(spec.state, setup).values()) + stored <= MOST_BYTES
+    return sum(bytes_needed(spec.state, setup).values()) + stored
 
 
 def _members(

@@ -32,6 +32,7 @@ from omkl.passes.scaling import Scaling, in_units, surprise
 from omkl.passes.source import estimator_class
 
 FEW = 10  # rows after which an estimator may still have nothing to predict
+SETTLED = 30  # rows after which it has numbers: a Gaussian needs two rows of each class
 ROUNDING = 1e-6  # how far below 0 a probability may be
 DENSITY = ["nlpd", "variance"]  # what it reports of each round where its predictions have a variance
 
@@ -142,7 +143,7 @@ class Estimator:
         c, scores, P = self._class(saying.answer), saying.scores, saying.probabilities
         self.has_scores |= scores is not None
         for numbers, kind in ((scores, "score"), (P, "probability")):
-            if self._rounds > FEW and numbers is not None and np.isnan(numbers).any():
+            if self._rounds > SETTLED and numbers is not None and np.isnan(numbers).any():
                 raise OmklError(f"{self.name} returns NaN as a {kind} (row {self._rounds} after the first)")
         if P is not None:
             if P.min() < -ROUNDING:

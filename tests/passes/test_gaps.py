@@ -18,6 +18,7 @@ from omkl.passes.model import score
 from omkl.passes.model_file import read_model, write_model
 from omkl.passes.one_pass import whole_pass
 from omkl.passes.scaling import Scaling
+from omkl.passes.stacked import new_learner
 from omkl.testing.cases import case_stream, clouds, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
 
@@ -59,6 +60,21 @@ def traced(name, data, scaling=None, order=None, **how):
     return ended.trace, ended.figures
 
 
+@pytest.mark.parametrize("made", [holes, few])
+def test_members_of_a_stack_have_gaps_filled_as_each_is_scaled(made):
+    """The ranks of a stack's member are those of a learner alone: a gap is 0, not the mean."""
+    data, words = made(), [None, "online", "ranks"]
+    members = ["arow", "arow(scale=online)", "arow(scale=ranks)"]
+    gaps = Scaling.of({}, data)
+    whole = new_learner(learner_spec("stack"), {"members": members}, None, data.d, 1, scaling=gaps)
+    margins, _ = whole._margins(case_stream(data), True, 0)
+    spec = learner_spec("arow")
+    for word, found in zip(words, margins[:, 0].T, strict=True):
+        alone = Scaling.of({} if word is None else {"scale": word}, data)
+        learner = new_learner(spec, spec.usual("classification"), None, data.d, 1, scaling=alone)
+        np.testing.assert_array_equal(found, learner.run(case_stream(data))[0].score)
+
+
 @pytest.mark.parametrize("words", [{}, {"scale": "online"}], ids=str)
 @pytest.mark.parametrize("made", [holes, few])
 def test_gaps_are_filled_as_the_naive_twin_does(made, words):
@@ -76,7 +92,7 @@ def test_gaps_are_filled_as_the_naive_twin_does(made, words):
 
 
 @pytest.mark.parametrize("words", [{}, {"scale": "online"}], ids=str)
-@pytest.mark.parametrize("name", ["omkc_dd", "arow", "bomkc_spa", "arow_features", "auto"])
+@pytest.mark.parametrize("name", ["omkc_dd", "arow", "bomkc_spa", "arow_features", "egpc"])
 def test_a_pass_is_that_over_the_filled_rows(name, words):
     data, order = holes(), np.random.default_rng(1).permutation(T)
     trace, figures = traced(name, data, words, order)

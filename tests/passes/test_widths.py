@@ -182,7 +182,7 @@ def test_keys_hold_the_words_and_the_theorems_refuse_them():
     with pytest.raises(UserError, match="give each width as a number"):
         bounded(plan(["algo=omkc_dd", "pool.kernels=[{kind:gaussian,sigma:1 median}]", "data=wdbc"]))
     for word in ("median", "-1 median", "0 median", "1 medians", "x median"):
-        with pytest.raises(ValueError, match="sigma of a gaussian kernel must be"):
+        with pytest.raises(ValueError, match="sigma of a gaussian kernel"):
             check_kernel({"kind": "gaussian", "sigma": word})
     assert with_median({"kernels": [HALF]}, 1e200)["kernels"][0]["sigma"] == 1e100
 

@@ -133,7 +133,7 @@ def test_half_of_the_trials_are_drawn_near_the_best(ran, words):
         ran = [place for rung in sorted(state.scores, reverse=True)
                for place in sorted(state.scores[rung], key=errors.get)]  # fmt: skip
         parents = [points[place] for place in dict.fromkeys(ran) if points[place]][:3]
-    assert waves == [(10, 1, 9), (30, 1, 3), (90, 1, 1), *[(90, 1, 3)] * 3, (90, 3, 2 + 1)]
+    assert waves == [(10, 1, 9), (30, 1, 3), (90, 1, 1), *[(90, 1, 3)] * 3, (90, 3, 2 + 2)]
     assert len({trial.setting.identity for trial in state.trials}) == 18
 
 
@@ -163,15 +163,16 @@ def test_scaling_is_searched_with_the_rest_unless_it_is_given(ran, words, tmp_pa
     """The fake errors do not know of scaling: the given one wins ties."""
     (race,), _ = started(words[:-1])
     drawn = [trial.setting for trial in race.trials]
-    assert [own.scaling for own in drawn[:2]] == [{}, {"scale": "online"}]
+    assert [own.scaling for own in drawn[:3]] == [{}, {"scale": "online"}, {"scale": "ranks"}]
     assert drawn[0].params == drawn[1].params
-    assert {own.scaling.get("scale") for own in drawn[2:]} == {None, "online"}
+    assert {own.scaling.get("scale") for own in drawn[3:]} <= {None, "online", "ranks"}
     assert len({own.identity for own in drawn}) == 5
     assert main(["tune", *words[:-1], "--out", str(tmp_path / "best.yaml"), "-q"]) == 0
     text = capsys.readouterr().out
     best = (tmp_path / "best.yaml").read_text()
-    assert ("scale=online" in best) == (" scale=online" in text)
-    assert re.search(r"arow\(r=[\d.]+, scale=(none|online), data=", best)
+    for scale in ("online", "ranks"):
+        assert (f"scale={scale}" in best) == (f" scale={scale}" in text)
+    assert re.search(r"arow\(r=[\d.]+, scale=(none|online|ranks), data=", best)
     done = len(ran)
     assert main(["run", f"settings={tmp_path / 'best.yaml'}", "yardsticks=[]", "-q"]) == 0
     assert len(ran) == done  # the cells of the best setting are there
@@ -182,15 +183,18 @@ def test_scaling_is_searched_with_the_rest_unless_it_is_given(ran, words, tmp_pa
     [
         (["algo=auto"], [{}]),  # scales by itself
         (["algo=majority"], [{}]),
-        (["algo=perceptron_u"], [{}, {"scale": "online"}]),  # nothing else is searched
+        (["algo=perceptron_u"], [{}, {"scale": "online"}, {"scale": "ranks"}]),  # nothing else is searched
         (["algo=alma", "algo.kernel={kind:chi2}"], [{}]),  # for features that are not negative
         (["algo=arow(scale=online)"], [{"scale": "online"}]),
         (["algo=arow", "scale=online"], [{"scale": "online"}]),
         (
             ["algo=ridge", "task=regression"],
-            [{"target": "online"}, {"target": "online", "scale": "online"}, {}, {"scale": "online"}],
+            [
+                *({"target": "online"} | own for own in ({}, {"scale": "online"}, {"scale": "ranks"})),
+                *({}, {"scale": "online"}, {"scale": "ranks"}),
+            ],
         ),
-        (["algo=ridge", "task=regression", "target=none"], [{}, {"scale": "online"}]),
+        (["algo=ridge", "task=regression", "target=none"], [{}, {"scale": "online"}, {"scale": "ranks"}]),
     ],
 )
 def test_what_of_scaling_is_searched(words, scalings, tmp_path):
