@@ -51,8 +51,8 @@ def members_of(
     """Return the members of a stack with all their hyperparameters and kernels; none of another learner.
 
     d, classes: of the data, where they are known: of the members that a file names, those are left out that
-    may take more than MOST_BYTES; where all may, the smallest stay. Raises UserError for a learner that cannot
-    be a member.
+    may take more than MOST_BYTES; where all may, the smallest stay. Raises UserError for a learner that
+    cannot be a member.
     """
     if not spec.is_stack:
         return []
