@@ -42,17 +42,18 @@ def as_twin(deviation):
     ("told", "level"),
     [("never", 0.5), ("always", 0.9), ("late", 0.99)],
 )
-def test_half_widths_are_those_of_the_twin(level, told):
+@pytest.mark.parametrize("delay", [1, 7, 60])
+def test_half_widths_are_those_of_the_twin(level, told, delay):
     f, s, error = stream()
     deviation = s * {"never": 0.0, "always": 1.0, "late": np.arange(len(s)) > 90}[told]
     deviation[[200, 201]] = error[300:480] = 0.0  # also exact predictions, and targets outside right after
     missing = np.zeros(len(s), bool)
     missing[[3, 4, 300]] = True
-    expected = twin.half_widths(f, f + error, as_twin(deviation), level, {3, 4, 300})
+    expected = twin.half_widths(f, f + error, as_twin(deviation), level, {3, 4, 300}, delay)
     variance = None if told == "never" else np.square(deviation)
-    found = Conformal(level).in_turn(f, f + error, variance, missing=missing)
+    found = Conformal(level).in_turn(f, f + error, variance, delay, missing)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert np.isfinite(found).sum() > 500
+    assert np.isfinite(found).sum() > 400
 
 
 @pytest.mark.parametrize("cuts", [[1], [7, 8, 300], list(range(1, 700))])

@@ -4,6 +4,8 @@ A loop shares nothing with omkl but the order of the rows. The mistakes of a rep
 the squared errors.
 """
 
+import math
+
 import numpy as np
 import pytest
 from river import (
@@ -19,7 +21,7 @@ from river import (
     tree,
 )
 from river import multiclass as many
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
@@ -53,6 +55,7 @@ from sklearn.tree import DecisionTreeClassifier
 import omkl
 import omkl.data
 from omkl import seeds
+from omkl.passes.adapters import Refit, adapter
 
 T = 150
 SERIAL = {"exec": "serial", "progress": False, "yardsticks": [], "reps": 1}
@@ -273,6 +276,46 @@ def test_a_fit_waits_for_a_second_class():
         right += (model.predict(X[due:after]) == y[due:after]).sum()
         due = after
     assert result.cells.mistakes[0] == 120 - right
+
+
+class Noted(ClassifierMixin, BaseEstimator):
+    """Notes the rows and labels of each fit, and answers the last label of the fit."""
+
+    def fit(self, X, y):
+        self.fits = [*getattr(self, "fits", []), (X[:, 0].tolist(), y.tolist())]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.fits[-1][1][-1])
+
+
+@pytest.mark.parametrize("window", [None, 2, 5, 19, 20, 40])
+@pytest.mark.parametrize("grow", [1.0, 1.25, 1.3])
+@pytest.mark.parametrize("start", [2, 15, 19, 20, 21, 37])
+def test_a_refit_is_due_after_a_factor_and_waits_for_two_classes_in_its_window(window, grow, start):
+    """Labels come in runs, so that many windows hold one class; rows are asked for as a pass does."""
+    runs = np.repeat([0, 1, 0, 2, 1, 0], [start, 1, 30, 3, 45, 60])
+    model = Noted()
+    asked = adapter(Refit(model, grow, window), "noted", 1, 3, False)
+    expected, answers, due, t = [], [], 20, 0
+    while t < len(runs):
+        stop = min(len(runs), t + asked.unchanged(True))
+        rows = np.arange(t, stop, dtype=float)[:, None]
+        if t:
+            answers += [saying.answer for saying in asked.said(rows)]
+        asked.learn(rows, runs[t:stop].tolist())
+        t = stop
+    right = []
+    for seen in range(1, len(runs) + 1):
+        first = 0 if window is None else max(0, seen - window)
+        labels = runs[first:seen].tolist()
+        if seen >= due and len(set(labels)) > 1:
+            expected.append(([*map(float, range(first, seen))], labels))
+            due = max(seen + 1, math.ceil(grow * seen))
+        counts = runs[:seen].tolist()
+        right.append(expected[-1][1][-1] if expected else max(counts, key=counts.count))
+    assert model.fits == expected
+    assert answers == right[: len(runs) - 1]
 
 
 # ------------------------------------------------------------------ of river

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from reference import TWINS, medians
 from scipy.sparse import csr_array
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 
 from omkl import river, sklearn
@@ -18,9 +19,9 @@ from omkl.passes.model import score
 from omkl.passes.model_file import pack, snapshot, unpack, with_classes
 from omkl.passes.one_pass import choose_kernels
 from omkl.passes.scaling import Scaling
-from omkl.passes.widths import STEPS, median_distance
+from omkl.passes.widths import STEPS, Widths, median_distance
 from omkl.runs.cells import expand
-from omkl.testing.cases import assert_same, clouds, fresh_learner, matrix_of, traced
+from omkl.testing.cases import assert_same, clouds, dataset, fresh_learner, matrix_of, traced
 from omkl.theorems.evaluation import bounded
 
 HALF, ONE = check_kernel("gaussian(sigma=0.5 median)"), check_kernel("laplacian(sigma=1 median)")
@@ -208,3 +209,19 @@ def test_a_model_whose_kept_rows_are_broken_is_refused(name, change, says):
         arrays[f"@{name}"] = np.ascontiguousarray(change(arrays[f"@{name}"]))
     with pytest.raises(ValueError, match=says):
         unpack(header, arrays)
+
+
+def test_steps_are_these_and_after_the_last_one_the_distance_stays_and_rows_are_let_go():
+    X = np.random.default_rng(0).normal(size=(300, 3)) * np.linspace(1, 4, 300)[:, None]
+    data, widths, distance = dataset(X, np.ones(300)), Widths(), 1.0
+    steps = [2, 5, 10, 20, 50, 100, 300]
+    for n in range(1, 301):
+        assert widths.left == next(step for step in steps if step >= n) - (n - 1)
+        rounds = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(n - 1, n))
+        assert widths.keep(rounds, 0) == (n in steps)
+        if n in steps:
+            distance = np.median(pdist(X[:n]))
+        assert widths.distance[0] == pytest.approx(distance, rel=1e-9)
+        widths.forget_if_last()
+        assert widths.y.size == (n if n < 300 else 0)
+    assert widths.left == 0

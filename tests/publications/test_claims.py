@@ -91,6 +91,13 @@ COUNTS = {"A": "n_sv_combined", "B": "n_sv_sum", "C": "n_sv_sum"}
         ("comparable", {"left": "A", "right": "B", "measure": "auc", "margin": 0.05}, NO),
         ("comparable", {"left": "B", "right": "A", "measure": "auc"}, NO),  # 0.1 is not equal in practice
         ("comparable", {"left": "A", "right": "gone"}, UNKNOWN),
+        # each bound of the interval counts, but the lower one with or_better
+        ("comparable", {"left": "C", "right": "A"}, NO),
+        ("comparable", {"left": "A", "right": "B", "margin": 1.0}, NO),
+        ("comparable", {"left": "A", "right": "B", "margin": 10.0}, YES),
+        ("comparable", {"left": "A", "right": "B", "margin": 1.0, "or_better": True}, YES),
+        ("comparable", {"left": "B", "right": "A", "margin": 1.0, "or_better": True}, NO),
+        ("comparable", {"left": "B", "right": "A", "margin": 10.0}, YES),
         ("within", {"left": "B", "right": "A", "measure": "n_sv_sum", "high": 0.5}, YES),
         ("within", {"left": "B", "right": "A", "measure": "n_sv_sum", "high": 0.4}, NO),
         ("within", {"left": "C", "right": "B", "measure": "seconds", "high": 0.4}, UNKNOWN),

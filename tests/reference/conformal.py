@@ -11,23 +11,23 @@ import math
 EDGE = 1e-9 / 2  # of sums of decimals such as 0.1
 
 
-def half_widths(prediction, target, deviation, level, missing=()):
-    """Half of the widths of the intervals before each round; deviation: None where it is not told."""
+def half_widths(prediction, target, deviation, level, missing=(), delay=1):
+    """Half of the widths of the intervals before each round; deviation: None where it is not told.
+
+    delay: targets come in batches of so many rounds, all of whose intervals are of before the batch
+    """
     alpha = 1 - level
     halves, alpha_t, scores, told = [], alpha, [], False
     for t, (f, y, s) in enumerate(zip(prediction, target, deviation, strict=True)):
-        if t in missing:
-            halves.append(math.inf)
+        if t % delay == 0:
+            before, told_before = quantile(scores[-200:], level, alpha_t), told
+        unknown = t in missing or (s is None) == told_before  # such as errors over deviations
+        half = math.inf if unknown else before * (1 if s is None else s)
+        halves.append(half)
+        if t in missing or (s is None and told):
             continue
         if s is not None and not told:
-            halves.append(math.inf)  # nothing is known of errors over deviations
-            told, alpha_t, scores = True, alpha, [abs(y - f) / s]
-            continue
-        if s is None and told:
-            halves.append(math.inf)
-            continue
-        half = quantile(scores[-200:], level, alpha_t) * (1 if s is None else s)
-        halves.append(half)
+            told, alpha_t, scores = True, alpha, []
         scores.append(abs(y - f) / (1 if s is None else s))
         if half == math.inf:
             continue

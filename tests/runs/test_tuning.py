@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from support.runner_plans import write_data
@@ -415,3 +416,32 @@ def test_targets_are_scaled_where_it_matters():
     }
     assert {"running_mean", "last_value", "auto_regression"} <= equivariant
     assert not {"ridge", "krls_t", "norma", "iegp"} & equivariant
+
+
+def test_on_the_last_rung_the_best_and_the_given_settings_run_and_the_least_error_there_wins():
+    """Nine trials, of which the first two are given, on prefixes of 100, 300 and 900 rounds."""
+    rule = SimpleNamespace(eta=3, cost=None, longest=None, trials_of=lambda dimensions: 9)
+    trials = [SimpleNamespace(setting=f"trial {place}", point=None) for place in range(9)]
+    rungs = tuple(SimpleNamespace(reps=reps) for reps in (1, 1, 2))
+    space = SimpleNamespace(given=("unscaled", "scaled"), dimensions=1)
+    race = SimpleNamespace(
+        trials=trials,
+        rungs=rungs,
+        lengths=(100, 300, 900),
+        looks=0,
+        whole=2,
+        rule=rule,
+        space=space,
+        first="",
+    )
+    state = _State(race)
+    assert state.places == list(range(9))
+    state.advance({place: Score(9.0 - place, 1.0) for place in range(9)})
+    assert (state.rung, state.places) == (1, [6, 7, 8])
+    state.advance({6: Score(3.0, 1.0), 7: Score(1.0, 1.0), 8: Score(2.0, 1.0)})
+    assert (state.rung, state.places) == (2, [0, 1, 7])  # the best of nine / 3 ** 2, and those given
+    state.advance({0: Score(0.5, 2.0), 1: Score(0.7, 2.0), 7: Score(0.6, 3.0)})
+    assert (state.rung, state.places) == (2, [])
+    end = state.end()
+    assert (end.setting, end.error, end.rung, end.pass_seconds) == ("trial 0", 0.5, 2, 2.0)
+    assert (end.trials, end.failed, end.seconds) == (9, 0, 9 * 1.0 + 3 * 1.0 + 2 * 7.0)
