@@ -22,13 +22,11 @@ from omkl.passes.cell import Cell, data_and_order, run_whole
 from omkl.reports.results_table import (
     USUAL,
     TableOptions,
-    best_settings,
-    check_options,
     run_table,
-    sweep_table,
 )
 from omkl.reports.rows import ReportPlan, Row, rows_of_parts
 from omkl.reports.summary import READ, summary_of_rows
+from omkl.reports.sweep_table import best_settings, check_options, sweep_table
 from omkl.reports.table import Table
 from omkl.reports.table_cells import fit_to_width
 from omkl.runs.cells import expand

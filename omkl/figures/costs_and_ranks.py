@@ -15,6 +15,7 @@ from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
 from omkl.reports import captions
 from omkl.reports.measures import errors_of, learners_of, measure_in, signed_measures
 from omkl.reports.ranks import MOST_REASONS, Ranks
+from omkl.reports.symbols import in_symbols
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +61,7 @@ def times_figure(summary: "pd.DataFrame", *, name: str = "times", **more: Any) -
             style.panel_title(axes, str(data), len(tables) == 1)
             axes.set_xlabel("seconds of one pass")
             if style.is_leftmost(axes):
-                axes.set_yticks(range(len(styles)), map(style.in_symbols, styles))
+                axes.set_yticks(range(len(styles)), map(in_symbols, styles))
             else:
                 axes.set_yticks(range(len(styles)), [])
         return drawn
@@ -293,7 +294,7 @@ def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, l
     side = 1 - 0.02 * (k - 1) if left else k + 0.02 * (k - 1)
     line = {**line, "linewidth": 1.0, "clip_on": False, "solid_joinstyle": "miter", "markevery": [2]}
     axes.plot([rank, rank, side], [0, row, row], **line)
-    name = style.in_symbols(name)
+    name = in_symbols(name)
     text = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
     place: dict[str, Any] = {"ha": "right" if left else "left", "va": "center", "annotation_clip": False}
     axes.annotate(text, (side, row), (-5 if left else 5, 0), textcoords="offset points", **place)

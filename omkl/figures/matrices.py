@@ -13,6 +13,7 @@ from omkl.figures.style import Figure, join_notes
 from omkl.reports import captions
 from omkl.reports.measures import class_names
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
+from omkl.reports.symbols import in_symbols
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +112,7 @@ def _draw(matrices: Sequence[Matrix]) -> "MplFigure":
     for (axes,), matrix in zip(stacks, matrices, strict=True):
         image = _panel(axes, matrix, side)
         title = f"{matrix.data} · {matrix.line}" if several else matrix.line
-        axes.set_title(f"{style.in_symbols(title)}\n", loc="left")
+        axes.set_title(f"{in_symbols(title)}\n", loc="left")
         text = f"{matrix.mistakes:.2f} % mistakes"
         axes.text(0.0, 1.02, text, transform=axes.transAxes, fontsize=style.SMALL, va="bottom")
     place: dict[str, Any] = {

@@ -7,7 +7,6 @@ import os
 import re
 import sys
 import textwrap
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from omkl import __version__
 from omkl.errors import UserError, path_error
 from omkl.files import replacing
+from omkl.reports.symbols import in_symbols
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,12 +43,6 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = "os^DvPX*"  # a count without a common divisor with that of the colours
 GREYS = ("#404040", "#6e6e6e", "#8c8c8c")
 YARDSTICK_DASHES = ((6, 2), (3, 1.5), (1.2, 1.2))
-# The symbols that the papers use for hyperparameters: letters, so that text stays text in a PDF and an SVG.
-SYMBOLS = {
-    name: unicodedata.lookup(f"GREEK SMALL LETTER {name.upper()}")
-    for name in ("alpha", "beta", "gamma", "delta", "eta", "nu", "rho", "sigma", "tau")
-} | {"lam": "λ", "eps": "ε"}
-_SET = re.compile(rf"\b({'|'.join(SYMBOLS)})(\^2)?(?=\s?=)")
 ENDINGS = (".png", ".pdf", ".svg")
 _OTHERS = (".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".eps", ".ps")
 _RC: Any = {
@@ -454,17 +448,6 @@ def _fits(names: Sequence[str], columns: int, drawn: "MplFigure") -> bool:
 
 
 # -------------------------------------------------------------------- names
-
-
-def symbol(name: str) -> str:
-    """Return a hyperparameter's symbol as the papers print it, else its name; of ``kernel.sigma`` σ."""
-    name = name.split(".")[-1]
-    return SYMBOLS.get(name, name.replace("_", " "))
-
-
-def in_symbols(text: str) -> str:
-    """Return text with the symbols of what it sets: β=0.8 for beta=0.8, σ² = 1 for sigma^2 = 1."""
-    return _SET.sub(lambda match: SYMBOLS[match[1]] + ("²" if match[2] else ""), text)
 
 
 def safe_name(text: str, limit: int = 80) -> str:

@@ -11,10 +11,19 @@ from omkl.config.parameters import shown_text
 from omkl.errors import UserError
 from omkl.figures import style
 from omkl.figures.scales import LETTER, axis_limits, beyond, limit_y, plain_log, short_number, thousands
-from omkl.figures.style import Figure, LineStyle, join_notes, line_styles, symbol
+from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
 from omkl.reports import captions
-from omkl.reports.measures import best_of, errors_of, learners_of, measure_in, measure_of, yardsticks_of
+from omkl.reports.measures import (
+    best_first,
+    best_of,
+    errors_of,
+    learners_of,
+    measure_in,
+    measure_of,
+    yardsticks_of,
+)
 from omkl.reports.summary import axes_of, grid_table
+from omkl.reports.symbols import in_symbols, symbol
 from omkl.tasks import MEASURES, Measure
 
 if TYPE_CHECKING:
@@ -75,16 +84,16 @@ def sensitivity(
 ) -> Figure:
     """Return y against x: a panel per value of ``panel``, in order, a line per learner.
 
-    table: a row per point, with the columns panel (its title), x (a number; NaN: a level line), line,
+    grid: a row per point, with the columns panel (its title), x (a number; NaN: a level line), line,
     y_mean, y_std (NaN: no band), is_yardstick (a dashed grey level), reps and order (for the note).
     A panel may have its own labels in the columns ``x_label``, ``y_label``.
-    ring: the meaning of the ring around each line's best point, the lowest, or the largest where a column
-    ``sign`` is -1; without it there is none, and the y axis is
-    logarithmic in a panel whose means, all positive, differ by a factor above WIDE. The x axis is where the
+    ring: the meaning of the ring around each line's best point, which a column ``is_best`` names; without it
+    there is none, and the y axis is logarithmic in a panel whose means, all positive, differ by a factor
+    above WIDE. The x axis is where the
     values are spaced evenly on it. values: its ticks; None takes those of the panel. more: of Figure. Raises
     UserError when a column is missing.
     """
-    grid = _with_labels(grid, {"x_label": x_label, "y_label": y_label})
+    grid = _with_labels(grid, {"x_label": x_label, "y_label": y_label, "is_best": False})
     learners, yardsticks = _names(grid)
     kept = [*learners, *yardsticks][: style.MOST_LINES]
     fewer = f"drawn: the first {len(kept)} of {len(learners)} learners" if len(learners) > len(kept) else ""
@@ -118,7 +127,7 @@ def sensitivity(
     return Figure(name, make, len(panels), note=text, **more)
 
 
-def _with_labels(grid: "pd.DataFrame", labels: Mapping[str, str]) -> "pd.DataFrame":
+def _with_labels(grid: "pd.DataFrame", labels: Mapping[str, Any]) -> "pd.DataFrame":
     """Return a table of points with the labels that it lacks. Raises UserError where it lacks a column."""
     if missing := [column for column in _POINTS if column not in grid]:
         raise UserError(f"the table of a sensitivity figure lacks the column {', '.join(missing)}")
@@ -158,8 +167,7 @@ def _line_panel(
         else:
             _draw_points(axes, line, line_style, (x, low, mean, mean + std))
         if ring and not np.isnan(x).all():
-            sign = float(points["sign"].iloc[0]) if "sign" in points else 1.0
-            best = int((sign * mean).argmin())
+            best = rows.index.get_loc(rows["is_best"].idxmax())
             circle: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 8, "zorder": 5}
             circle |= {"markerfacecolor": "none", "markeredgecolor": line_style.colour}
             axes.plot(x[best], mean[best], **circle)
@@ -252,8 +260,9 @@ def sweep_figure(
 def _points(grid: "pd.DataFrame", axis: str) -> "pd.DataFrame":
     """Return a ``grid_table`` as points along one axis, for sensitivity: the errors of the tasks."""
     errors: dict[str, Any] = {f"y_{part}": errors_of(grid, part) for part in ("mean", "std")}
-    rows = [measure_of(row) for row in grid.to_dict("records")]
-    errors |= {"y_label": [measure.title for measure in rows], "sign": [measure.sign for measure in rows]}
+    errors["y_label"] = [measure_of(row).title for row in grid.to_dict("records")]
+    best = best_first(grid).drop_duplicates(["data", "line", "is_yardstick"]).index
+    errors["is_best"] = grid.index.isin(best)
     return grid.assign(panel=grid["data"], x=grid[f"at.{axis}"], x_label=symbol(axis), **errors)
 
 
@@ -301,7 +310,7 @@ def _dot_panel(
 ) -> None:
     measure = measure_in(part)
     mean, std = (f"{measure.name}_{which}" for which in ("mean", "std"))
-    ordered = learners_of(part).sort_values(mean, kind="stable", ascending=measure.better != "more")
+    ordered = best_first(learners_of(part))
     shown = ordered.head(MOST_DOTS)
     ends: list[float] = []
     names = []
@@ -314,7 +323,7 @@ def _dot_panel(
         axes.errorbar(row[mean], place, xerr=reach or None, label=row["label"], linestyle="none", **dot)
         ends += [max(row[mean] - reach, min(0.0, row[mean])), row[mean] + reach]
         names.append(", ".join(filter(None, (row["label"], row["settings"], row["pool"] if several else ""))))
-    axes.set_yticks(range(len(names)), map(style.in_symbols, names))
+    axes.set_yticks(range(len(names)), map(in_symbols, names))
     base = yardsticks_of(part)
     levels = dict(zip(base["line"], base[mean].astype(float), strict=True))
     limits, out = axis_limits(ends, levels)
@@ -342,10 +351,20 @@ class _Map:
     axes: Sequence[str]
     grid: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     ticks: tuple[list[str], list[str]] = ([], [])
+    best: tuple[int, int] = (0, 0)  # the cell of the setting that the table calls best
+    std: float = 0.0  # of that cell
 
     @property
     def measure(self) -> Measure:
         return measure_in(self.table)
+
+    @property
+    def close(self) -> np.ndarray:
+        """Which cells are within one standard deviation of the best, the best itself left out."""
+        with np.errstate(invalid="ignore"):
+            cells = self.measure.sign * (self.grid - self.grid[self.best]) <= self.std
+        cells[self.best] = False
+        return cells
 
 
 def _maps(summary: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[str, Any]) -> Figure:
@@ -367,8 +386,7 @@ def _maps(summary: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[
                 continue
             one = several[line] or list(axes)
             if len(one) == 2:
-                grid, rows, columns = matrix(part, axes, f"{measure_in(part).name}_mean")
-                every.append(_Map(str(data), line, part, one, grid, (rows, columns)))
+                every.append(_map(str(data), line, part, axes))
             else:
                 every.append(_Map(str(data), line, part, one))
     _, left_out = style.first_panels([f"{part.data} · {part.line}" for part in every], "panels")
@@ -378,10 +396,24 @@ def _maps(summary: "pd.DataFrame", axes: Mapping[str, list[float]], about: dict[
         text for data in sets if (text := _levels(summary[summary["data"] == data], chosen, len(sets) > 1))
     ]
     framed = "frame: the best" if any(part.grid.size for part in maps) else ""
+    if any(part.grid.size and part.close.any() for part in maps):
+        framed += ", dot: within one standard deviation of it"
     rings = f"ring: {best_of(learners)}" if any(not part.grid.size for part in maps) else ""
     text = join_notes(_basis(learners), framed, rings, *others, left_out)
     make = lambda: _draw_maps(maps, line_styles(chosen), best_of(learners))  # noqa: E731
     return Figure(make=make, panels=len(maps), note=text, **about)
+
+
+def _map(data: str, line: str, part: "pd.DataFrame", axes: Iterable[str]) -> _Map:
+    """Return the heat map of a learner on a data set."""
+    names, first = list(axes), best_first(part).iloc[0]
+    grid, rows, columns = matrix(part, names, f"{first['measure']}_mean")
+    column, row = (
+        _values(part, name).index(first[f"at.{name}"]) if ticks[0] else 0
+        for name, ticks in zip(names, (columns, rows), strict=True)
+    )
+    std = float(np.nan_to_num(first[f"{first['measure']}_std"]))
+    return _Map(data, line, part, names, grid, (rows, columns), (row, column), std)
 
 
 def _draw_maps(maps: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str) -> "MplFigure":
@@ -436,20 +468,23 @@ def _heat_map(axes: "Axes", part: _Map, ends: tuple[float, float]) -> Any:
     step = max(1, math.ceil(LETTER * letters * len(columns) / room)), -(-len(rows) // 10)
     axes.set_xticks(np.arange(0, len(columns), step[0]) + 0.5, columns[:: step[0]])
     axes.set_yticks(np.arange(0, len(rows), step[1]) + 0.5, rows[:: step[1]])
-    row, column = np.unravel_index(np.nanargmin(part.measure.sign * mean), mean.shape)
+    row, column = part.best
+    is_dark = (mean > sum(ends) / 2) == (part.measure.sign > 0)
     digits = max(1, 2 - int(np.floor(np.log10(max(np.nanmedian(np.abs(mean)), 1e-9)))) - 1)
     longest = max(len(f"{value:.{digits}f}") for value in mean[~np.isnan(mean)])
     if room / len(columns) >= LETTER * (longest + 0.5) and len(rows) <= 12:
         for (i, j), value in np.ndenumerate(mean):
             if not np.isnan(value):
-                dark = (value > sum(ends) / 2) == (part.measure.sign > 0)
-                text: dict[str, Any] = {"color": "white" if dark else "black", "fontsize": 6.5}
+                text: dict[str, Any] = {"color": "white" if is_dark[i, j] else "black", "fontsize": 6.5}
                 text |= {
                     "ha": "center",
                     "va": "center",
                     "weight": "bold" if (i, j) == (row, column) else None,
                 }
                 axes.text(j + 0.5, i + 0.5, f"{value:.{digits}f}", **text)
+    for i, j in zip(*part.close.nonzero(), strict=True):
+        colour = "white" if is_dark[i, j] else "black"
+        axes.plot(j + 0.88, i + 0.8, marker="o", markersize=1.8, markeredgewidth=0, color=colour)
     frame: dict[str, Any] = {"fill": False, "edgecolor": "#D55E00", "linewidth": 1.8, "zorder": 4}
     axes.add_patch(Rectangle((float(column), float(row)), 1, 1, clip_on=False, **frame))
     return image
@@ -462,11 +497,15 @@ def matrix(part: "pd.DataFrame", axes: Iterable[str], column: str) -> tuple[np.n
     one of the axes has a single row or column, without a tick. NaN where no cell has finished.
     """
     across, down = (part[f"at.{name}"] for name in axes)
-    columns, rows = (sorted(taken.dropna().unique()) or [np.nan] for taken in (across, down))
+    columns, rows = (_values(part, name) for name in axes)
     grid = np.full((len(rows), len(columns)), np.nan)
     for x, y, value in zip(across, down, part[column], strict=True):
         grid[0 if np.isnan(y) else rows.index(y), 0 if np.isnan(x) else columns.index(x)] = value
     return grid, tick_texts(rows), tick_texts(columns)
+
+
+def _values(part: "pd.DataFrame", axis: str) -> list[float]:
+    return sorted(part[f"at.{axis}"].dropna().unique().tolist()) or [math.nan]
 
 
 def tick_texts(values: Sequence[float]) -> list[str]:

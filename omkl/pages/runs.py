@@ -21,16 +21,14 @@ from omkl.reports.measures import PAIR
 from omkl.reports.ranks import average_ranks, comparison
 from omkl.reports.results_table import (
     AGAIN,
-    BEST,
     TableOptions,
-    best_settings,
     measures_table,
     run_table,
-    swept_names,
     warnings_of,
 )
 from omkl.reports.rows import ReportPlan, Row, rows_of
 from omkl.reports.summary import summary_of_rows
+from omkl.reports.sweep_table import BEST, best_settings, swept_names
 from omkl.runs.runner import stored_plans
 from omkl.store.store import Store
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from omkl.errors import UserError
 from omkl.figures.costs_and_ranks import costs_of, pareto, rank_figure, times_figure
 from omkl.figures.curves import learning_curves
-from omkl.figures.style import Figure, current, symbol
+from omkl.figures.style import Figure, current
 from omkl.figures.sweeps import sensitivity, sensitivity_table
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper, as_list
@@ -18,6 +18,7 @@ from omkl.reports import captions
 from omkl.reports.measures import learners_of
 from omkl.reports.ranks import average_ranks
 from omkl.reports.summary import grid_table
+from omkl.reports.symbols import symbol
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -175,7 +175,7 @@ def _tuning(compared: Compared) -> Table:
 
 def keep_best(compared: Compared) -> None:
     """Keep of a sweep the best setting of each learner, with its hyperparameters as text."""
-    from omkl.reports.results_table import best_settings
+    from omkl.reports.sweep_table import best_settings
 
     swept = [key.removeprefix("algo.") for key in compared.expected.swept]
     every = compared.summary["params"]

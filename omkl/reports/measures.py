@@ -71,6 +71,12 @@ def signed_measures(table: "pd.DataFrame") -> list[float]:
     return [signed_measure(row) for row in table.to_dict("records")]
 
 
+def best_first(table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return rows of a summary, the best first: ties go to fewer support vectors, then to the earlier row."""
+    costs = table.assign(cost=signed_measures(table)).sort_values(["cost", "n_sv_sum_mean"], kind="stable")
+    return table.loc[costs.index]
+
+
 def best_of(table: "pd.DataFrame") -> str:
     """Return what the best rows of the table have: ``fewest mistakes``, ``largest AUC``, or several."""
     both = table[["task", "measure"]].drop_duplicates().to_dict("records")

@@ -23,10 +23,17 @@ from omkl.reports.captions import (
     repetitions_of,
     some,
 )
-from omkl.reports.measures import MOST_NAMED, WORST, best_of, classes_text, measure_of, signed_measures
+from omkl.reports.measures import (
+    MOST_NAMED,
+    WORST,
+    best_of,
+    classes_text,
+    measure_of,
+    signed_measures,
+)
 from omkl.reports.rows import ReportPlan, rounds_text
 from omkl.reports.statistics import LEAST_COMMON
-from omkl.reports.summary import at_boundaries, axes_of, csv_table, summary_of
+from omkl.reports.summary import csv_table
 from omkl.reports.table import Table
 from omkl.reports.table_cells import MISSING, Columns, Rule, Spread, TableRow
 from omkl.tasks import MEASURES, OF_CLASSES, OF_PAPERS, TASK_ERROR, Measure, measures_of
@@ -40,14 +47,13 @@ URGENT = re.compile(r"(?:^|: )(?:INCOMPLETE|FAILED|NOT TUNED YET)\b")
 NO_TEST = "no test"  # a term
 MADE_WITH = "made with"  # the term of versions, machines and workers
 LONGEST = 10  # characters of a number that is written out
-BEST = "best setting per data set and learner (chosen on these permutations, hence optimistic)"
 BALANCED = "balanced_pct"  # shown where a class is rare
 LEAST = (  # columns that are left out where there is no room, the first of them first
     *("seconds_ratio", "seconds_published", "n_sv_sum_diff", "mistake_pct_diff", "mse_e3_diff"),
     *("seconds", "n_sv_sum_published", "n_sv_sum"),
 )
-_OF_TASKS = {own.name: own.word for own in MEASURES.values() if own.tasks}
-_WORDS = _OF_TASKS | {
+OF_TASKS = {own.name: own.word for own in MEASURES.values() if own.tasks}
+_WORDS = OF_TASKS | {
     f"n_sv_{part}": word for part, word in (("sum", "sv"), ("union", "union"), ("combined", "combined"))
 }
 
@@ -109,7 +115,7 @@ def _add_measures(
         of_task, shown = summary.where(summary["task"] == task), _shown_with(summary, task)
         for measure in measures_of(task):
             errors = measure_cells(measure, summary, of_task)
-            errors = [_marked(error, row, measure) for error, row in zip(errors, rows, strict=True)]
+            errors = [marked(error, row, measure) for error, row in zip(errors, rows, strict=True)]
             deciding = measure.name in deciders
             usual = deciding or measure.name in shown or (measure.name == BALANCED and has_rare)
             more: dict[str, Any] = {"marks": deciding, "meaning": measure.meaning, "usual": usual}
@@ -129,7 +135,7 @@ def _add_vectors(columns: Columns, summary: "pd.DataFrame") -> None:
     columns.add("n_sv_combined", "combined", _counts(counts["n_sv_combined_mean"]), usual=False)
 
 
-def _marked(cell: Spread, row: dict[str, Any], measure: Measure) -> Spread:
+def marked(cell: Spread, row: dict[str, Any], measure: Measure) -> Spread:
     """Return the cell with the mark of its row, in the column by which the row is compared."""
     if not row["marked"] or row["measure"] != measure.name:
         return cell
@@ -323,7 +329,7 @@ def word_of(column: str) -> str:
     return _WORDS.get(column, column.removeprefix("algo."))
 
 
-# -------------------------------------------------------------------- tables of a run and of a sweep
+# -------------------------------------------------------------------- tables of a run
 
 
 def run_table(
@@ -353,74 +359,13 @@ def run_table(
 
 def measures_table(summary: "pd.DataFrame", cells: "pd.DataFrame") -> Table:
     """Return the table of all measures that the rows of a summary have."""
-    shown = [name for name in _OF_TASKS if summary[f"{name}_mean"].notna().any()]
+    shown = [name for name in OF_TASKS if summary[f"{name}_mean"].notna().any()]
     words = [*map(word_of, shown), *(("f1",) if summary["class_f1"].notna().any() else ())]
     table = full_table(summary)
     usual = {word_of(column.name) for column in table.columns if column.usual}
     names = [name for name in ("data", "pool", "learner", "settings") if name in usual]
     chosen = TableOptions(columns=(*names, *words)).chosen(table)
     return replace(chosen, terms=terms_of(chosen, summary, cells), records={})
-
-
-def sweep_table(
-    summary: "pd.DataFrame", cells: "pd.DataFrame", expected: ReportPlan, options: TableOptions = USUAL
-) -> Table:
-    """Return the long table of a sweep: a row per setting, a column per swept hyperparameter.
-
-    The best settings are a table below it, where several have finished; in JSON they are under "best".
-    """
-    swept, best = swept_names(summary, expected), best_settings(summary)
-    table = run_table(summary, cells, expected, options, swept)
-    several = len(best) < (summary["reps"] > 0).sum()
-    chosen = options.sorted(best)
-    also = [replace(options.chosen(full_table(chosen, swept)), title=BEST)] if several else []
-    warnings = [*table.warnings, *at_boundaries(summary, best, expected)]
-    records = {"summary": options.sorted(summary), "best": chosen}
-    records = {name: frame.drop(columns="ranked") for name, frame in records.items()} | {"cells": cells}
-    return replace(table, also=also, warnings=warnings, records=records)
-
-
-def check_options(
-    cells: "pd.DataFrame",
-    expected: ReportPlan,
-    fmt: str,
-    options: TableOptions,
-    sweep: bool,
-    tasks: Iterable[str] = TASK_ERROR,
-) -> None:
-    """Raise UserError for columns that the table of a run or of a sweep cannot have, before any cell runs.
-
-    cells: none, with the columns of a store    tasks: of the data
-    """
-    if not options.columns:
-        return
-    if fmt in ("json", "csv"):
-        raise UserError(f"--columns has no effect with --format {fmt}, which has all columns")
-    summary = summary_of(cells, expected)
-    table = full_table(summary, swept_names(summary, expected) if sweep else ())
-    names = [name for name in (column.name for column in table.columns) if name not in _OF_TASKS]
-    # of which task the rows are is known only when cells have run
-    names += ["mistake_pct", *(measure.name for task in tasks for measure in measures_of(task))]
-    options.check([*dict.fromkeys(map(word_of, names))])
-
-
-def swept_names(summary: "pd.DataFrame", expected: ReportPlan) -> list[str]:
-    """Return the swept hyperparameters, which get columns of their own: none where one setting was run."""
-    swept = [key.split(".")[-1] for key in expected.swept if key.startswith("algo.")]
-    swept = swept or [name.split(".")[0] for name in axes_of(summary)]
-    return [name for name in dict.fromkeys(swept) if any(name in params for params in summary["params"])]
-
-
-def best_settings(summary: "pd.DataFrame") -> "pd.DataFrame":
-    """Return of each data set and learner the row with the best mean of its measure, and the yardsticks.
-
-    Over all hyperparameters and pools; ties go to fewer support vectors, then to the earlier row. Marks are
-    those of the whole grid. Learners of which nothing has finished are left out.
-    """
-    done = summary[summary["reps"] > 0]
-    order = done.assign(error=signed_measures(done)).sort_values(["error", "n_sv_sum_mean"], kind="stable")
-    chosen = order.drop_duplicates(["data", "algo", "label", "is_yardstick"]).index
-    return summary.loc[sorted(chosen)].reset_index(drop=True)
 
 
 # -------------------------------------------------------------------- terms and warnings

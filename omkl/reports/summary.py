@@ -420,7 +420,7 @@ def _covered(name: str, value: Any, axes: Iterable[str]) -> bool:
 def at_boundaries(summary: "pd.DataFrame", best: "pd.DataFrame", expected: ReportPlan) -> list[str]:
     """Return a remark for each swept number whose best value is the least or the largest of its grid.
 
-    best: the rows of the summary that are best (report.best_settings). There is none where the domain ends
+    best: of the summary, as of sweep_table.best_settings. There is no remark where the domain ends
     there, or where a value inside the grid is as good.
     """
     remarks = []

@@ -13,6 +13,7 @@ from warnings import warn
 
 from omkl.errors import UserError, suggest, without_controls
 from omkl.reports.markdown import html_of_table, markdown_of
+from omkl.reports.symbols import IN_TEX, SYMBOLS, in_symbols
 from omkl.reports.table_cells import (
     GAP,
     INFLATED,
@@ -69,6 +70,7 @@ _ESCAPES = {
     "≈": r"$\approx$",
     "≠": r"$\neq$",
     **{sign: "\\" + sign for sign in "&%$#_{}"},
+    **IN_TEX,
 }
 
 
@@ -83,6 +85,8 @@ class Table:
     command: that makes it    name: of its file on a page
     chosen: names of the columns that the reader wants    left_out: those for which there is no room
     least: the columns that a narrow terminal leaves out, the first of them first
+    in_print: the tables that LaTeX has in its place    across: what the columns of a grid are, after the
+    first, whose header says what its rows are
     also: tables below it, of the same terms    reps: how many repetitions rows have finished, ascending
     records: what JSON holds, a list, or DataFrames and mappings by name    flat: returns what CSV holds, else
     the records
@@ -103,6 +107,8 @@ class Table:
     chosen: Sequence[str] = ()
     left_out: Sequence[Column] = ()
     least: Sequence[str] = ()
+    in_print: "Sequence[Table]" = ()
+    across: str = ""
     also: "Sequence[Table]" = ()
     reps: Sequence[int] = ()
     records: "Records | Mapping[str, pd.DataFrame | Mapping[str, Any]]" = field(default=(), repr=False)
@@ -324,13 +330,13 @@ def _latex(table: Table) -> str:
     missing numbers. The comment above has the command, what made the cells, what columns and marks mean.
     Repetitions and seconds are columns only where the reader asked for them. A list is a bare tabular.
     """
-    table = replace(table, also=[_printed(one) for one in table.also])
-    table = _printed(table)
+    others = {name: [_printed(one) for one in getattr(table, name)] for name in ("in_print", "also")}
+    table = replace(_printed(table), **others)  # type: ignore[arg-type]
     below = _comments(table.paragraphs)
     if table.is_plain:
         about = _comments((table.command, table.shared, *table.about, *table.warnings))
         return about + "\n".join(_tabular(table)) + "\n" + below
-    tables = (table, *table.also)
+    tables = (*(table.in_print or (table,)), *table.also)
     long = any(len(one.rows) > LONG for one in tables)
     remarks = [f"{_COMMENTED.get(term, term)}: {text}" for term, text in table.terms]
     seen = [warning for warning in table.warnings if warning.startswith(_ABSENT)]
@@ -340,7 +346,7 @@ def _latex(table: Table) -> str:
         _comments([table.command, table.shared, *remarks, *table.about, *unseen]).rstrip("\n"),
     ]
     texts = ["\n".join(filter(None, texts))]
-    first = _label(table, 0)
+    first = _label(tables[0], 0)
     for place, one in enumerate(tables):
         note = rf"Marks as in Table~\ref{{{first}}}." if place else _note(table, seen)
         texts.append("\n".join(_environment(one, _caption(one), _label(one, place), note)))
@@ -352,6 +358,9 @@ def _printed(table: Table) -> Table:
     dropped = {name for name in _SELDOM if name.partition("_")[0] not in table.chosen}
     kept = [at for at, column in enumerate(table.columns) if column.name not in dropped]
     printed = table.only(kept)
+    letters = {"algo." + name: letter for name, letter in SYMBOLS.items()}
+    columns = [replace(one, header=letters.get(one.name, one.header)) for one in printed.columns]
+    printed = replace(printed, columns=columns)
     if len(kept) == len(table.columns) or "seconds" not in dropped:
         return printed
     terms = [(term, text) for term, text in table.terms if term != "seconds"]
@@ -404,10 +413,13 @@ def _environment(table: Table, caption: str, label: str, note: str) -> list[str]
     below = [text] if note else []
     gap = rf"\setlength{{\tabcolsep}}{{{_GAP:g}pt}}"
     if len(table.rows) <= LONG:
-        head = [r"\begin{table}", r"\centering", r"\small", rf"\caption{{{caption}}}", rf"\label{{{label}}}"]
+        head = [r"\begin{table}", r"\centering", _size(table) if table.across else r"\small"]
+        head += [rf"\caption{{{caption}}}", rf"\label{{{label}}}", gap]
         top, *rows = _tabular(table)
-        fitted = rf"\resizebox{{\ifdim\width>\columnwidth\columnwidth\else\width\fi}}{{!}}{{{top}"
-        return [*head, gap, fitted, *rows[:-1], rows[-1] + "}", *below, r"\end{table}"]
+        if not table.across:  # a grid is narrow; other tables shrink to the column
+            top = rf"\resizebox{{\ifdim\width>\columnwidth\columnwidth\else\width\fi}}{{!}}{{{top}"
+            rows[-1] += "}"
+        return [*head, top, *rows, *below, r"\end{table}"]
     pairs = _pairs(table)
     form, head = _head(table, pairs)
     starts = [number for number, row in enumerate(table.rows) if number == 0 or row.rule == "data"]
@@ -427,7 +439,7 @@ def _environment(table: Table, caption: str, label: str, note: str) -> list[str]
 
 
 def _size(table: Table) -> str:
-    """Return the largest size of type in which a longtable fits a line of LaTeX's article."""
+    """Return the largest size of type in which a table fits a line of LaTeX's article."""
     texts = [[str(row.cells[at]) for row in table.rows] for at in range(len(table.columns))]
     widths = [
         max(len(column.header), *map(len, column_texts), 0)
@@ -457,7 +469,14 @@ def _head(table: Table, pairs: Sequence[bool]) -> tuple[str, list[str]]:
     headers = [
         rf"\multicolumn{{2}}{{c}}{{{escape(c.header)}}}" if pair else escape(c.header) for c, pair in columns
     ]
-    return form, [r"\toprule", " & ".join(headers) + r" \\", r"\midrule"]
+    lines = [r"\toprule", " & ".join(headers) + r" \\", r"\midrule"]
+    if table.across:
+        wide = len(columns) + sum(pairs)
+        lines[1:1] = [
+            rf"& \multicolumn{{{wide - 1}}}{{c}}{{{escape(table.across)}}} \\",
+            rf"\cmidrule(l){{2-{wide}}}",
+        ]
+    return form, lines
 
 
 def _latex_rows(table: Table, pairs: Sequence[bool], ends: Sequence[str]) -> list[str]:
@@ -475,7 +494,7 @@ def _latex_cell(cell: str | Spread, column: Column, pair: bool, row: TableRow) -
         return r"\multicolumn{2}{c}{--}"
     texts = [cell.mean] + [cell.std] * cell.varies if isinstance(cell, Spread) else [cell]
     mark = cell.mark if isinstance(cell, Spread) else ""
-    texts = [escape(text) for text in texts]
+    texts = [escape(in_symbols(text) if column.name == "settings" else text) for text in texts]
     texts[0] = MARKS["latex"][mark].format(texts[0])
     return rf"\multicolumn{{2}}{{r}}{{{texts[0]}}}" if pair and len(texts) == 1 else " & ".join(texts)
 

@@ -21,7 +21,7 @@ from support.reports_cells import (
 )
 
 from omkl.errors import UserError
-from omkl.figures.style import FigureStyle, drawing_settings, in_style, symbol
+from omkl.figures.style import FigureStyle, drawing_settings, in_style
 from omkl.figures.sweeps import (
     _dots,
     is_log_spaced,
@@ -33,6 +33,8 @@ from omkl.figures.sweeps import (
     tick_texts,
 )
 from omkl.reports.summary import axes_of, grid_table, summary_of
+from omkl.reports.sweep_table import best_settings
+from omkl.reports.symbols import symbol
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 BETAS = (0.1, 0.3, 0.5, 0.8)
@@ -55,14 +57,46 @@ def legend(drawn):
 @pytest.mark.parametrize(("sign", "best"), [(1.0, "min"), (-1.0, "max")])
 def test_a_ring_is_around_the_best_point_also_where_more_is_better(sign, best):
     summary = swept(tuple(setting("omkc_ss", beta=beta) for beta in BETAS), 5)
-    table = sensitivity_table(summary, "beta").assign(sign=sign)
+    if sign < 0:
+        summary = summary.assign(measure="auc", auc_mean=1 - summary["mistake_pct_mean"] / 100, auc_std=0.0)
+    column = "mistake_pct_mean" if sign > 0 else "auc_mean"
     for axes, (_, part) in zip(
-        sensitivity(table, ring="best").draw().axes, table.groupby("panel", sort=False), strict=True
+        sweep_figure(summary).draw().axes, summary.groupby("data", sort=False), strict=True
     ):
-        means = part[part["line"] == "OMKC(S,S)"]["y_mean"]
+        means = part[part["label"] == "OMKC(S,S)"][column]
         assert means.nunique() > 1
         rings = [one for one in axes.get_lines() if one.get_markersize() == 8]
         assert [ring.get_ydata()[0] for ring in rings] == [getattr(means, best)()]
+
+
+@pytest.mark.parametrize("settings", [GRID, tuple(setting("omkc_ss", beta=beta) for beta in BETAS)])
+def test_of_two_equal_settings_the_figure_and_the_table_name_the_same(settings):
+    """Of a tie the best is that with fewer support vectors, wherever it is in the grid."""
+    summary = swept(settings, data={"wdbc": 300}, yardsticks=())
+    for winner in (1, len(settings) - 1):
+        equal = summary.assign(
+            mistake_pct_mean=12.5, n_sv_sum_mean=[100.0 - (at == winner) for at in summary.index]
+        )
+        (best,) = best_settings(equal)["params"]
+        (axes, *_) = sweep_figure(equal).draw().axes
+        if len(settings) == len(GRID):
+            (frame_,) = axes.patches
+            assert frame_.get_xy() == ((0.3, 0.5, 0.8).index(best["beta"]), (0.01, 0.1).index(best["delta"]))
+        else:
+            (ring,) = [line for line in axes.get_lines() if line.get_markersize() == 8]
+            assert ring.get_xdata()[0] == best["beta"]
+        assert best == equal["params"][winner]
+
+
+def test_a_map_tells_what_is_within_one_deviation_of_the_best():
+    summary = swept(GRID, data={"wdbc": 300}, yardsticks=())
+    summary = summary.assign(mistake_pct_mean=[10.0, 10.4, 10.6, 12.0, 10.5, 10.51], mistake_pct_std=0.5)
+    figure = sweep_figure(summary)
+    (axes, *_) = figure.draw().axes
+    dots = [(int(line.get_xdata()[0]), int(line.get_ydata()[0])) for line in axes.get_lines()]
+    assert sorted(dots) == sorted([(0, 1), (2, 0)])  # the second and the fifth setting
+    assert "frame: the best, dot: within one standard deviation of it" in figure.note
+    assert "dot" not in sweep_figure(summary.assign(mistake_pct_std=np.nan)).note
 
 
 @pytest.mark.parametrize("log", [False, True])
@@ -194,7 +228,7 @@ def test_two_swept_numbers_give_heat_maps_with_the_best_framed():
         assert line.get_ydata().tolist() == rows["mistake_pct_mean"].tolist()
     assert limits[0] != limits[1]  # one scale per data set
     assert "wdbc: one setting: OMKC(U) " in figure.note
-    assert "frame: the best; ring: fewest mistakes" in figure.note
+    assert "frame: the best, dot: within one standard deviation of it; ring: fewest mistakes" in figure.note
 
 
 @pytest.mark.parametrize("width", [3.3, 6.9])

@@ -24,12 +24,12 @@ from omkl.figures.style import (
     drawing_settings,
     file_stem,
     in_style,
-    in_symbols,
     inches,
     line_styles,
     safe_name,
     y_limits,
 )
+from omkl.reports.symbols import in_symbols
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 60, "sonar": 60}

@@ -10,6 +10,7 @@ from support.reports_cells import YARDSTICKS, expected, frame, repetitions, sett
 
 from omkl.reports.results_table import run_table
 from omkl.reports.summary import summary_of
+from omkl.reports.sweep_table import sweep_table
 from omkl.reports.table import Table
 from omkl.reports.table_cells import Column, Spread, TableRow
 
@@ -38,6 +39,53 @@ TABLES = {
         summary_of(cells_of(MANY), more := replace(ABOUT, data=MANY)), cells_of(MANY), more
     ),
 }
+
+GRID = tuple(setting("omkc_ss", beta=beta, delta=delta) for delta in (0.01, 0.1) for beta in (0.3, 0.5, 0.8))
+LINE = tuple(setting("omkc_dd", beta=beta) for beta in (0.3, 0.8))
+
+
+def grid_of(settings=GRID):
+    """The table of a sweep; the grid's third setting is the best, the sixth has run no cell."""
+    counts = [
+        [60, 61, 62, 61, 60],
+        [50, 51, 52, 53, 50],
+        [40, 42, 40, 41, 42],
+        [41, 40, 42, 40, 42],
+        [55] * 5,
+    ]
+    rows = [*zip(settings, counts, strict=False), *((one, [70, 72, 71, 70, 74]) for one in settings[6:])]
+    cells = frame(*(cell for one, own in rows for cell in repetitions(one, own)))
+    about = expected(settings, ("wdbc",), reps=5, yardsticks=())
+    return sweep_table(summary_of(cells, about), cells, about)
+
+
+TABLES["grid"] = grid_of
+
+
+def test_a_sweep_over_two_numbers_is_a_grid_with_letters():
+    text = grid_of().render("latex")
+    grid = text.partition(r"\end{table}")[0]
+    rate = [f"{count / 10:.2f}" for count in (60.8, 51.2, 41.0, 41.0, 55.0)]
+    assert r"\resizebox" not in grid
+    assert r"mistake \% over $\beta$ and $\delta$: means over 5 repetitions.}" in grid
+    lines = grid.splitlines()
+    begin = lines.index(r"\begin{tabular}{rrrr}")
+    assert lines[begin + 2 : begin + 9] == [
+        r"& \multicolumn{3}{c}{$\beta$} \\",
+        r"\cmidrule(l){2-4}",
+        r"$\delta$ & 0.3 & 0.5 & 0.8 \\",
+        r"\midrule",
+        rf"0.01 & {rate[0]} & {rate[1]} & \textbf{{{rate[2]}}} \\",
+        rf"0.1 & \textbf{{{rate[3]}}} & {rate[4]} & -- \\",
+        r"\bottomrule",
+    ]
+    assert text.count(r"\begin{table}") == 2  # and the best settings
+    assert r"INCOMPLETE" in grid
+    both = grid_of((*GRID, *LINE)).render("latex")
+    assert both.count(r"\begin{table}") == 3  # the learner without delta has rows
+    rows = both.split(r"\begin{table}")[2]
+    assert rows.count("OMKC(D,D)") == 2
+    assert "OMKC(S,S)" not in rows
 
 
 def test_caption_label_note_and_comments():

@@ -10,7 +10,7 @@ from support.reports_cells import SPECS, cell, expected, frame, repetitions, rep
 from omkl.data import registry
 from omkl.figures.curves import curves as drawn_curves
 from omkl.reports.measures import mean_curves
-from omkl.reports.results_table import best_settings
+from omkl.reports.sweep_table import best_settings
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
 

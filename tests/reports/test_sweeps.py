@@ -16,8 +16,8 @@ from support.reports_cells import (
     sweep_report,
 )
 
-from omkl.reports.results_table import best_settings
 from omkl.reports.summary import axes_of, summary_of
+from omkl.reports.sweep_table import best_settings
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 DATA = {"wdbc": 300, "sonar": 200}

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from omkl.config import Setting
-from omkl.reports.results_table import USUAL, TableOptions, check_options, run_table, sweep_table
+from omkl.reports.results_table import USUAL, TableOptions, run_table
 from omkl.reports.rows import ReportPlan
 from omkl.reports.summary import summary_of
+from omkl.reports.sweep_table import check_options, sweep_table
 from omkl.store.fields import NAMES
 
 PAPER = {
