@@ -167,7 +167,7 @@ def avp_ogs(stream: Stream, B: Budget, G, norm2, change, T, trace: Trace, learn,
     change (1,) Delta: 1 and the squared norms of what was learnt from mistakes
     eta = c U / sqrt(U^2 + Delta)
     An example within the squared distance 100 / T of the span is projected, and one whose kappa(x, x) is 0
-    always: it would leave K without an inverse. As K is symmetric, beta' K a =
+    always, since it would leave K without an inverse. As K is symmetric, beta' K a =
     k . a = f and beta' K beta = k . beta, the squared norm of the projection.
     """
     for t in range(stream.T):

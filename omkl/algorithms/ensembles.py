@@ -223,7 +223,7 @@ def egpc(
     p_i Predict with P > 1/2; then w_i <- w_i p_i(y), of sum 1, and of that (1 - share) w_i + share / members.
     theta (m, 2D), P (m, 2D, 2D) mean and covariance of each kernel's member, last what P is still to lose
     beta (1, d + 1), R, late the same of the linear member, where there is one   W (members,) the weights
-    drift what the diagonal of every covariance gains in a round   steps: see `engine.probit`
+    drift what the diagonal of every covariance gains in a round
     With more than two classes there are such an ensemble for each class c against all others, and their
     probabilities are divided by their sum: all have a first side (C,), C = 1 for two classes.
     Deviations: the score is P - 1/2, of which a sum of odd functions is 0 where no member knows anything.

@@ -131,7 +131,10 @@ def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Ref
     Examples
     --------
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> omkl.run(algo=["auto", omkl.refit(RandomForestClassifier())], data="wdbc")
+    >>> forest = omkl.refit(RandomForestClassifier(n_estimators=10))
+    >>> results = omkl.run(algo=["perceptron", forest], data="wdbc", reps=1, yardsticks=[])
+    >>> results.table["label"].tolist()
+    ['Perceptron', 'RandomForestClassifier']
     """
     if inspect.isclass(model):
         raise UserError(f"omkl.refit takes an object, such as {model.__name__}(...), got the class")
@@ -233,7 +236,9 @@ def kernel(
     >>> def cauchy(product, norm2, other_norm2, sigma):
     ...     return 1.0 / (1.0 + (norm2 + other_norm2 - 2.0 * product) / sigma**2)
     >>> cauchy = omkl.kernel(cauchy, sigma=1.0)
-    >>> omkl.run("algo=omkc_ss data=wdbc", **{"pool.kernels": [cauchy(sigma=s) for s in (10, 100)]})
+    >>> pool = {"pool.kernels": [cauchy(sigma=s) for s in (10, 100)]}
+    >>> omkl.run("algo=omkc_ss data=wdbc reps=1 yardsticks=[]", **pool).table["m"].tolist()
+    [2]
     """
     function = cast(FunctionType, getattr(function, "py_func", function))
     text = text_of(function)

@@ -58,7 +58,7 @@ def seldom_collect() -> None:
     """Let this process look for garbage less often, and not at its end.
 
     In a first run Python does so 350 times, nearly always among what libraries define, and once more at the
-    end: 0.2 s of 1.3 s. A report with figures takes about three quarters of the CPU time.
+    end, 0.2 s of 1.3 s. A report with figures takes about three quarters of the CPU time.
     """
     gc.set_threshold(100_000, 10, 10)
     atexit.register(gc.freeze)

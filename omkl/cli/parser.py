@@ -208,7 +208,7 @@ def build_parser() -> "MainParser":
     def command(
         group: str, does: Callable[..., int], usage: str = "", options: str = "", keys: str = "", **helps: Any
     ) -> None:
-        """Add a command; options: of OPTIONS, and places; own: what is particular to these."""
+        """Add a command; options: of OPTIONS, and places; helps: of these."""
         name, text = does.__name__.rstrip("_"), inspect.getdoc(does) or ""
         about, _, more = text.partition("\n\n")
         words = "\n".join(

@@ -92,7 +92,7 @@ def _grid(
 ) -> Iterator[Setting]:
     """Yield of each entry its pools (for a learner that uses one) × the values of its hyperparameters.
 
-    axes: values by learner and hyperparameter    own: the words about one learner
+    axes: values by learner and hyperparameter    for_learners: the words about one learner
     """
     grids = []
     for spec, one, _ in entries:

@@ -68,7 +68,7 @@ class SettingsFile:
 
 
 def read_settings(path: str, parameters: Mapping[str, Parameter]) -> SettingsFile:
-    """Return a settings file; known: the keys of conf/config.yaml.
+    """Return a settings file; parameters: of the keys of conf/config.yaml.
 
     Raises UserError that names file and key.
     """

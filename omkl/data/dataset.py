@@ -33,7 +33,7 @@ class Dataset:
         gap, which the learner fills (`omkl.passes.scaling`)
     y (T,) float64: of two classes -1 or +1, of more 0 .. n_classes-1; the target of a regression; of novelty,
         which no learner reads, the source's label   content_hash: see `content_hash`
-    path: the cached copy that workers memory-map with `load_cached`, None where the cache cannot be written
+    path: the cached copy that workers memory-map, None where the cache cannot be written
     notes: for the user (the label mapping of a file without YAML, the traps of a registered set)
     classes: the labels in the order of their numbers, as a file without YAML writes them or the registry
         names them; None of other data, and of registered sets of two classes

@@ -24,7 +24,7 @@ def order(data: "Dataset | DataRef", kind: str, base_seed: int, rep: int) -> tup
     """Return the order (T,) int64 of row numbers from 0, and the permutation seed of this repetition.
 
     kind: ``file`` as stored (the same for every repetition; a generated stream has another realisation for
-    each: `omkl.data.realisation`), ``permuted`` drawn from the seed, ``halves`` the same within each of two
+    each, `omkl.data.realisation`), ``permuted`` drawn from the seed, ``halves`` the same within each of two
     halves, which have the same rows in every repetition, of any seed, ``authors`` the 20 of the OMKC authors.
     The seed depends on base seed, content and repetition only; the learner's own randomness is derived from
     it, in every kind. Raises UserError for an unknown kind, and where the authors' orders do not exist, are

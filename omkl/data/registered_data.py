@@ -65,7 +65,7 @@ def load(
     A named set comes from OMKL_DATA, the downloads or scikit-learn, or is downloaded now (if ``download``).
     Its content must be the registered one. Parsed copies are reused while the source is the same.
     Files may be compressed (.gz, .bz2, .xz, .zst, .zip). task: of a file (classification: the labels are
-    classes; regression: numbers); preparation: of a file; a registered set has its own. Raises UserError
+    classes; of a regression numbers); preparation: of a file; a registered set has its own. Raises UserError
     for an unknown name, a missing file, broken content, or other content than registered.
     """
     return find(spec, task=task, preparation=preparation).load(download)

@@ -29,7 +29,7 @@ class Features(Store, namedtuple("Features", "V scale p z f n_sv_union n_sv_sum 
 
     V (d, m D)    the frequencies as columns, kernel after kernel
     scale         what every feature is multiplied by
-    p (m D,)      scratch: v.x of all frequencies
+    p (m D,)      scratch, v.x of all frequencies
     z (m, 2D)     the features of the last call of `lift`
     f (m,)        the margins of the last call of `outputs`
     n_sv_union, n_sv_sum (1,)   0: no vectors are stored

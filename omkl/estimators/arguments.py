@@ -111,7 +111,7 @@ def make_class(
 
 
 def argument_name(hyperparameter: str) -> str:
-    """Return the argument of a hyperparameter: its name, but ``predict_by`` where ``predict`` is a method."""
+    """Return the argument of a hyperparameter: its name, but ``NAME_by`` where NAME is a method."""
     return f"{hyperparameter}_by" if hyperparameter in METHODS else hyperparameter
 
 

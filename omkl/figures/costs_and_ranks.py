@@ -36,8 +36,8 @@ _FEW = 6  # learners up to which all are in the panel
 def times_figure(summary: "pd.DataFrame", *, name: str = "times", **more: Any) -> Figure:
     """Return the seconds of each learner on a log axis, a panel per data set.
 
-    table: as of ``grid_table``, one row for each data set and line. Raises UserError for an empty table or a
-    pair given twice.
+    summary: as of ``grid_table``, one row for each data set and line. Raises UserError for an empty table
+    or a pair given twice.
     """
     if summary.empty or summary.duplicated(["data", "line"]).any():
         raise UserError("a figure of times needs exactly one row for each data set and learner")
@@ -111,7 +111,7 @@ def front(cost: Iterable[float], error: Iterable[float]) -> list[int]:
 def costs_of(summary: "pd.DataFrame", cost: str) -> "pd.DataFrame":
     """Return the rows that have a cost and an error, with columns ``cost``, ``error`` and ``error_std``.
 
-    table: a summary with the columns of ``papers.paper_tables.with_costs``    cost: one of COSTS
+    summary: with the columns of ``papers.paper_tables.with_costs``    cost: one of COSTS
     """
     if cost not in COSTS:
         raise UserError(f"cost: {cost!r} is unknown; known: {', '.join(COSTS)}")

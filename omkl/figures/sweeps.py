@@ -63,9 +63,11 @@ def sensitivity_table(summary: "pd.DataFrame", name: str, measure: str = "mistak
     if name not in axes:
         raise UserError(f"'{name}' was not swept; swept: {', '.join(axes) or 'nothing'}")
     grid = grid_table(summary[summary["reps"] > 0], axes)
+    grid = grid.assign(panel=grid["data"], x=grid[f"at.{name}"])
+    if (matched := f"budget.{name}") in axes:  # a budget that is the size of a learner with this value
+        grid["x"] = grid["x"].fillna(grid[f"at.{matched}"])
     # One value of a learner is a level: it shows no effect of the hyperparameter.
-    several = grid.groupby("line")[f"at.{name}"].transform("nunique") > 1
-    grid = grid.assign(panel=grid["data"], x=grid[f"at.{name}"].where(several))
+    grid["x"] = grid["x"].where(grid.groupby("line")["x"].transform("nunique") > 1)
     grid = grid.assign(y_mean=grid[f"{measure}_mean"], y_std=grid[f"{measure}_std"])
     return grid[[*_POINTS]].reset_index(drop=True)
 

@@ -33,7 +33,7 @@ def _work(paper: Paper, selection: Selection) -> PaperPlans:
 
 
 def run_paper(paper: Paper, selection: Selection, **how: Any) -> "Outcome":
-    """Run the missing cells of all that a paper's page shows; how: of ``Work.run``.
+    """Run the missing cells of all that a paper's page shows; how: of ``PaperPlans.run``.
 
     Raises OmklError where one failed, and KeyboardInterrupt; the store keeps the rest.
     """

@@ -121,7 +121,7 @@ def _check(wrong: np.ndarray, first: int, what: str = "round") -> None:
 class Needs:
     """What the kernels of a learner need of its rows.
 
-    signless: a kind that is for features ≥ 0    gram: (file, n) of a Gram matrix; None without
+    signless: a kind that is for features ≥ 0    grams: files of Gram matrices
     """
 
     def __init__(self, kernels: list[dict], d: int) -> None:

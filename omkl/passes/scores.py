@@ -28,7 +28,7 @@ def of_classes(stream: Stream, trace: Trace, P: np.ndarray | None) -> tuple[Valu
     """Return the measures of a classification, and those that are means over the rounds.
 
     P (T, C): probabilities of the classes, None of a learner without. A measure that has no value is left
-    out: an AUC of one class, or of scores that nobody noted.
+    out, as an AUC of one class, or of scores that nobody noted.
     """
     scores, label = of_all_classes(stream, trace)
     values: Values = {"kappa_temporal": kappa_temporal(label, trace.mistake)}

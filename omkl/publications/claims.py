@@ -128,8 +128,8 @@ def comparable(rows: ClaimRows, options: Options) -> Answer:
 def within(rows: ClaimRows, options: Options) -> Answer:
     """``measure`` of ``left`` lies within [``low``, ``high``], or its ratio to that of ``right``.
 
-    Of several the best counts; right: ``others`` for all other rows. Where ``counts`` say what to count, the
-    kernel values are shown too.
+    Of several the best counts; ``right`` is ``others`` for all other rows. Where ``counts`` say what to
+    count, the kernel values are shown too.
     """
     measure = rows.measure(options["measure"])
     labels = [_labels(rows, options, side) for side in ("left", "right") if side in options]
@@ -282,7 +282,7 @@ def _shown(values: Sequence[float], measure: str) -> list[str]:
 
 
 def check_claims(paper: Paper, selection: Selection, **how: Any) -> TableResult:
-    """Run the missing cells of a paper's claims and check each; how: of ``Work.run``."""
+    """Run the missing cells of a paper's claims and check each; how: of ``PaperPlans.run``."""
     work = plans_of(paper, paper.claims.values(), selection)
     return claims_of(paper, selection, work.run(**how), lenient=bool(work.pending))
 

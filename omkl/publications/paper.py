@@ -369,7 +369,7 @@ class ItemKeys:
     columns: tuple[Annotated[str, _measure(measure_column)], ...] = ()
     pool: Text = ""
     base: Text = ""
-    measure: Text = ""
+    measure: Names = ""
     key: Text = ""
     sets: Annotated[str, _sets] = "all"
     label: Text = ""
@@ -381,8 +381,6 @@ class ItemKeys:
     log: bool = False
     significant: bool = False
     or_better: bool = False
-    alpha: Number = 0.0
-    beta: Number = 0.0
     low: Number = 0.0
     high: Number = 0.0
     until: Number = 0.0
@@ -400,7 +398,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)}
     | {"digest": ("lines",), "matrix": ("runs",)},
     "figures": dict.fromkeys(("ranks", "times"), ())
-    | {"curves": ("measure",), "sensitivity": ("key",), "spa": ("alpha", "beta")}
+    | {"curves": ("measure",), "sensitivity": ("key",)}
     | {"pareto": ("cost",)},
     "claims": {
         "less": ("runs", "measure"),

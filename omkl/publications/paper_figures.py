@@ -15,14 +15,12 @@ from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper, as_list
 from omkl.publications.selection import Selection, plans_of
 from omkl.reports import captions
-from omkl.reports.measures import learners_of
 from omkl.reports.ranks import average_ranks
 from omkl.reports.summary import grid_table
 from omkl.reports.symbols import symbol
+from omkl.tasks import MEASURES
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from omkl.runs.runner import Outcome
 
 
@@ -44,7 +42,7 @@ def draw_item(
 ) -> FigureResult:
     """Run the missing cells of a figure and draw it.
 
-    out: file or folder (Figure.write); else a folder in the store    how: of ``Work.run``
+    out: file or folder (Figure.write); else a folder in the store    how: of ``PaperPlans.run``
     """
     drawn, outcome, store_path = figure_of(paper, item, selection, **how)
     stem = item.name.replace("/", "-")
@@ -59,7 +57,7 @@ def figure_of(
 ) -> tuple[Figure, "Outcome | None", Path]:
     """Run the missing cells of a figure; return it, the outcome of its run, and the folder of its store.
 
-    how: of ``Work.run``
+    how: of ``PaperPlans.run``
     """
     command = selection.command("figure", item.name) + current().words()
     work = plans_of(paper, [item], selection)
@@ -113,11 +111,17 @@ def _curves(compared: Compared) -> Figure:
 
 
 def _sensitivity(compared: Compared) -> Figure:
-    """Return ``measure`` against the swept hyperparameter ``key``, a panel per data set."""
-    options = compared.item.options
-    measure = options.get("measure", "mistake_pct")
-    points = sensitivity_table(compared.summary, options["key"], measure)
-    return sensitivity(points, x_label=symbol(options["key"]), **_labels(compared))
+    """Return each ``measure`` against the swept hyperparameter ``key``, a panel per data set."""
+    import pandas as pd
+
+    options, tables = compared.item.options, []
+    measures = as_list(options.get("measure", "mistake_pct"))
+    for measure in measures:
+        points = sensitivity_table(compared.summary, options["key"], measure)
+        label = MEASURES[measure].label if measure in MEASURES else measure
+        names = points["panel"] + f" · {label}" if points["panel"].nunique() > 1 else label
+        tables.append(points.assign(y_label=label, panel=names if measures[1:] else points["panel"]))
+    return sensitivity(pd.concat(tables), x_label=symbol(options["key"]), **_labels(compared))
 
 
 def _ranks(compared: Compared) -> Figure:
@@ -141,50 +145,10 @@ def _pareto(compared: Compared) -> Figure:
     return pareto(costs_of(grid_table(with_costs(done)), cost), cost, **_labels(compared))
 
 
-def _spa(compared: Compared) -> Figure:
-    """Return the effect of alpha and beta of SPA, and the other budget learners (BOMKL, Figure 1)."""
-    return sensitivity(spa_table(compared), columns=3, **_labels(compared))
-
-
-def spa_table(compared: Compared) -> "pd.DataFrame":
-    """Return the points of ``spa``: a row per point, as sensitivity takes them.
-
-    A budget learner belongs to the beta whose SPA stores as many vectors as it may. Six panels per data set.
-    """
-    import pandas as pd
-
-    done = learners_of(compared.summary[compared.summary["reps"] > 0])
-    done = done.assign(line=done["label"])
-    fixed = {key: float(compared.item.options[key]) for key in ("alpha", "beta")}
-    points = []
-    labels = {"mistake_pct": "mistake rate (%)", "n_sv_sum": "support vectors (#SV)", "seconds": "seconds"}
-    data = list(dict.fromkeys(done["data"]))
-    letters = (f"({letter})" for letter in "abcdef" * len(data))
-    for which, (key, other) in itertools.product(data, (("alpha", "beta"), ("beta", "alpha"))):
-        here = done[done["data"] == which]
-        rows = here[here["algo"] == "bomkc_spa"]
-        swept = rows[[params[other] == fixed[other] for params in rows["params"]]]
-        swept = swept.assign(x=[float(params[key]) for params in swept["params"]])
-        rivals = here[here["algo"] != "bomkc_spa"] if key == "beta" and len(swept) else here.iloc[:0]
-        sizes = swept["n_sv_sum_mean"].to_numpy()
-        nearest = [swept["x"].iloc[abs(sizes - size).argmin()] for size in rivals["n_sv_sum_mean"]]
-        both = pd.concat([swept, rivals.assign(x=nearest)]) if len(rivals) else swept
-        for measure, label in labels.items():
-            panel = f"{next(letters)} {symbol(key)}, {label}"
-            part = swept if measure == "n_sv_sum" else both
-            part = part.assign(panel=f"{which} {panel}" if len(data) > 1 else panel, y_label=label)
-            part = part.assign(y_mean=part[f"{measure}_mean"], y_std=part[f"{measure}_std"])
-            points.append(part.assign(x_label=symbol(key)))
-    if not points:
-        raise UserError(f"{compared.item.name}: only yardsticks have finished")
-    return pd.concat(points, ignore_index=True)
-
-
 KINDS: dict[str, Callable[[Compared], Figure]] = {
     "curves": _curves,
     "sensitivity": _sensitivity,
     "ranks": _ranks,
     "times": _times,
-    "spa": _spa,
     "pareto": _pareto,
 }

@@ -70,8 +70,8 @@ class TableResult:
 def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableResult:
     """Run the missing cells of a table and return it.
 
-    how: of ``Work.run``. Raises UserError for a selection without data, OmklError when the store cannot be
-    read or written.
+    how: of ``PaperPlans.run``. Raises UserError for a selection without data, OmklError when the store
+    cannot be read or written.
     """
     if item.kind == "sizes":
         return sizes(paper, item, selection)
@@ -477,7 +477,7 @@ _OF_DIGEST = [
 def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableResult:
     """Return a row for each of the item's ``lines``: which learner to take, and what it costs.
 
-    A line has a ``problem`` and its ``runs``. how: of ``Work.run``
+    A line has a ``problem`` and its ``runs``. how: of ``PaperPlans.run``
     """
     whole = plans_of(paper, [item], selection)
     outcome = whole.run(**how)

@@ -395,7 +395,7 @@ def terms_of(table: Table, summary: "pd.DataFrame", cells: "pd.DataFrame") -> li
 def _terms_of_marks(
     summary: "pd.DataFrame", repetitions: str, is_best: bool, is_near: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield what the marks mean that a table has, and why rows have none; each: what repetitions are."""
+    """Yield what the marks mean that a table has, and why rows have none; repetitions: what they are."""
     if is_best:
         yield "best", f"{best_of(summary)} on the data set"
     if is_near:
@@ -413,7 +413,7 @@ def _terms_of_marks(
 
 
 def _meanings(repetitions: str) -> dict[str, str]:
-    """Return what the other columns mean, by name; each: what repetitions are, where values differ."""
+    """Return what the other columns mean, by name; repetitions: what they are, where values differ."""
     won = f"; 15/20: in 15 of 20 {repetitions}, otherwise in all" if repetitions else ""
     few = f"; of more than {MOST_NAMED} classes the {WORST} largest"
     return {

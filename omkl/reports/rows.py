@@ -206,7 +206,7 @@ def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
 def rows_of_parts(frames: Sequence[tuple["pd.DataFrame", ReportPlan]], cells: "pd.DataFrame") -> list[Row]:
     """Return the rows of several reports as those of one: each row once, with all of its repetitions.
 
-    parts: the cells of each report, and what is expected of it    cells: those of all, each once
+    frames: the cells of each report, and what is expected of it    cells: those of all, each once
     """
     found = [_found(frame, expected) for frame, expected in frames]
     rows, groups = found[0] if len(found) == 1 else _joined(found, frames, cells)

@@ -308,9 +308,9 @@ class Tested:
 def top_kernels(row_groups: Parts, count: int, cells: "pd.DataFrame") -> list[str]:
     """Return of each of ``count`` rows the kernel that wins most of its cells, and how many where not all.
 
-    parts: as of `by_count`. Of kernels with equal counts it is the one of the first cell. A learner with one
-    kernel has that. MISSING where there are no kernels or no weights, or the learner chose some of the pool's
-    kernels itself.
+    row_groups: as of `by_count`. Of kernels with equal counts it is the one of the first cell. A learner
+    with one kernel has that. MISSING where there are no kernels or no weights, or the learner chose some of
+    the pool's kernels itself.
     """
     names = [MISSING] * count
     n_weights, heaviest = (cells[name].to_numpy().astype(float) for name in ("n_weights", "heaviest"))
@@ -410,10 +410,10 @@ def grid_table(summary: "pd.DataFrame", axes: Iterable[str] = ()) -> "pd.DataFra
 
 
 def _covered(name: str, value: Any, axes: Iterable[str]) -> bool:
-    """Whether the axes show all of a hyperparameter; a kernel's kind is never on an axis."""
+    """Whether the axes show all of a hyperparameter; a kernel's kind, a budget's learner are on none."""
     return name in axes or (
         isinstance(value, Mapping)
-        and all(part == f"{name}.kind" or part in axes for part, _ in flat({name: value}))
+        and all(part in (f"{name}.kind", f"{name}.match") or part in axes for part, _ in flat({name: value}))
     )
 
 

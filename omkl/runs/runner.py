@@ -42,7 +42,7 @@ class Outcome:
     """The outcome of a plan.
 
     cells: one row per finished cell of the plan (learners and yardsticks), in the plan's order, with the
-    columns of ``Store.finished``; failed: the lines of cells that failed in this run; requested, ran, reused:
+    columns of ``Store.cells``; failed: the lines of cells that failed in this run; requested, ran, reused:
     numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C; stale: numbers of stored cells of
     older revisions, which do not count, by (learner, revision); of a learner of a folder also those of
     another source.
@@ -372,7 +372,7 @@ Item = TypeVar("Item")
 class Others:
     """The cells that other writers of a store have finished since this run began.
 
-    own: the name of this run's own file    since: when it began, as of time.time()
+    own_file: the name of this run's own file    since: when it began, as of time.time()
     """
 
     def __init__(self, store_path: Path, own_file: str, since: float) -> None:

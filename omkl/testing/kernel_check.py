@@ -182,7 +182,7 @@ def checks_of(
 ) -> Iterator[tuple[str, Check]]:
     """Yield the checks of a kind by what they check: an AssertionError says what is wrong.
 
-    data: sets of the user's by name    known: naive twins by learner
+    data: sets of the user's by name    twins_by_name: naive twins by learner
     """
     kind = kernel_kind(name)
     yield "compiles", partial(prepare_kernels, [_usual(kind, 1)], "none")

@@ -150,6 +150,16 @@ def test_a_sweep_becomes_a_sensitivity_table():
         sensitivity(table.drop(columns="y_std"))
 
 
+def test_a_matched_budget_stands_at_the_value_whose_size_it_is():
+    """A learner with the size of another at beta = 0.3 is a point of a line over beta at 0.3."""
+    budgets = [setting("omkc_ss", budget={"match": "omkc_dd", "beta": beta}) for beta in (0.3, 0.8)]
+    summary = swept((*(setting("omkc_dd", beta=beta) for beta in BETAS), *budgets), data={"wdbc": 300})
+    table = sensitivity_table(summary, "beta")
+    assert set(table["line"]) == {"OMKC(D,D)", "OMKC(S,S)", "majority", "Perceptron", "AROW"}
+    assert table[table["line"] == "OMKC(S,S)"]["x"].tolist() == [0.3, 0.8]
+    assert table[table["line"] == "OMKC(D,D)"]["x"].tolist() == list(BETAS)
+
+
 def test_panels_of_other_measures_have_their_own_labels_and_scales():
     shared = {"y_std": np.nan, "is_yardstick": False, "reps": 1, "order": "file"}
     table = pd.DataFrame(

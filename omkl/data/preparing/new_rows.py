@@ -133,7 +133,7 @@ def rows_like(
 ) -> Iterator[Rows]:
     """Return the rows of a file in parts, as the data were prepared that `described_data` describes.
 
-    d: the number of features    labelled, doubts: as of `rows_of`    check: is called with each part and
+    d: the number of features    labelled: as of `rows_of`    check: is called with each part and
     the number of rows up to its end
     """
     path = standard_input() if str(path) == "-" else path

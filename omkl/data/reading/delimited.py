@@ -47,7 +47,7 @@ _OF_R = "the first line has one name fewer than the rows: their first column nam
 def delimiter_of(path: Path, form: Preparation = AS_IT_IS, marks: str = MARKS) -> tuple[str, int]:
     """Return the delimiter of a user's table, and how many lines come before it.
 
-    auto: that of Excel's ``sep=`` line; else the first of the marks that divides all of the first lines in
+    It is that of Excel's ``sep=`` line; else the first of the marks that divides all of the first lines in
     the same way, quoted text left out; else that of the first line, or white space. Commas between digits are
     decimal ones where there are other marks; in a form whose numbers hold commas, white space between such
     numbers is enough.
