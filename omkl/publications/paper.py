@@ -397,9 +397,10 @@ class ItemKeys:
 KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)}
     | {"digest": ("lines",), "matrix": ("runs",)},
-    "figures": dict.fromkeys(("ranks", "times"), ())
-    | {"curves": ("measure",), "sensitivity": ("key",)}
-    | {"pareto": ("cost",)},
+    "figures": {
+        **{"ranks": (), "times": (), "curves": ("measure",)},
+        **{"sensitivity": ("key",), "pareto": ("cost",)},
+    },
     "claims": {
         "less": ("runs", "measure"),
         "best": ("runs", "left", "right"),

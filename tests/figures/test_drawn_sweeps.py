@@ -152,11 +152,11 @@ def test_a_sweep_becomes_a_sensitivity_table():
 
 def test_a_matched_budget_stands_at_the_value_whose_size_it_is():
     """A learner with the size of another at beta = 0.3 is a point of a line over beta at 0.3."""
-    budgets = [setting("omkc_ss", budget={"match": "omkc_dd", "beta": beta}) for beta in (0.3, 0.8)]
+    budgets = [setting("omkc_u", budget={"match": "omkc_dd", "beta": beta}) for beta in (0.3, 0.8)]
     summary = swept((*(setting("omkc_dd", beta=beta) for beta in BETAS), *budgets), data={"wdbc": 300})
     table = sensitivity_table(summary, "beta")
-    assert set(table["line"]) == {"OMKC(D,D)", "OMKC(S,S)", "majority", "Perceptron", "AROW"}
-    assert table[table["line"] == "OMKC(S,S)"]["x"].tolist() == [0.3, 0.8]
+    assert set(table["line"]) == {"OMKC(D,D)", "OMKC(U)", "majority", "Perceptron", "AROW"}
+    assert table[table["line"] == "OMKC(U)"]["x"].tolist() == [0.3, 0.8]
     assert table[table["line"] == "OMKC(D,D)"]["x"].tolist() == list(BETAS)
 
 
