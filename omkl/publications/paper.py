@@ -398,8 +398,11 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "tables": {"results": (), "tuning": (), "best": (), "times": ("base",), "sizes": ("data",)}
     | {"digest": ("lines",), "matrix": ("runs",)},
     "figures": {
-        **{"ranks": (), "times": (), "curves": ("measure",)},
-        **{"sensitivity": ("key",), "pareto": ("cost",)},
+        "ranks": (),
+        "times": (),
+        "pareto": ("cost",),
+        "curves": ("measure",),
+        "sensitivity": ("key",),
     },
     "claims": {
         "less": ("runs", "measure"),
