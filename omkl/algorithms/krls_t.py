@@ -25,14 +25,19 @@ from omkl.engine.tracker import (
 
 
 @compiled
-def krls_t(stream: Stream, B: Budget, Q, V, left, trace: Trace, learn, noise, lam, margin):
+def krls_t(
+    stream: Stream, B: Budget, Q, V, left, signal, trace: Trace, learn, noise, lam, margin, power
+):
     """One kernel: Algorithm 1, with "back to the prior" forgetting: Sigma <- lam Sigma + (1 - lam) K,
     mu <- sqrt(lam) mu.
 
     noise the variance of the noise   lam in (0, 1] how much of what is known stays, of a round
     margin of classes, nan none: with a full budget, a row of this margin or more is known and changes nothing
     left (m, 2, 4, budget) the changes of Q and V that the last round left to the next (rank_one.py)
-    Reports -log N(y; f, s2) and s2, of a known row nothing.
+    power=ml: the signal's power is estimated by maximum likelihood, as in the authors' toolbox (kafbox): by
+    the mean of e^2 / s2 over the rounds so far, which fades with lam; signal (2,) sum and number of these. It
+    multiplies variances alone: noise is a ratio to it then, and targets may be of any unit.
+    Reports -log N(y; f, p s2) and p s2, p the power, of a known row nothing.
     Deviations: `margin` is not the paper's. Forgetting ends a round that is learnt, in place of beginning the
     next one, which is the same. A vector whose removal costs as much as another's, up to SAME, goes if it is
     older. What is added to K's diagonal, and the distance from which on an example is stored, are shares of
@@ -46,10 +51,13 @@ def krls_t(stream: Stream, B: Budget, Q, V, left, trace: Trace, learn, noise, la
             trace.further[t] = math.nan
             continue
         q, v, gamma2, s2 = _known(B, Q[0], V[0], left[0], t, 0, noise, learn)
+        p = signal[0] / signal[1] if power == "ml" and signal[0] > 0.0 else 1.0
         trace.record(t, f[0], y, B)
-        trace.further[t, 0] = _surprise(B, 0, y, f, s2)
-        trace.further[t, 1] = s2
+        trace.further[t, 0] = _surprise(B, 0, y, f, p * s2)
+        trace.further[t, 1] = p * s2
         if learn and s2 < math.inf:
+            if power == "ml":
+                _see_errors(signal, _errors(B, 0, y, f), s2, lam)
             _learn(B, Q[0], V[0], left[0], stream, t, 0, q, v, gamma2, s2, lam)
 
 
@@ -123,6 +131,16 @@ def _errors(B, i, y, f):
     e = -1.0 - B.classes.scores[i]
     e[B.classes.label[0]] += 2.0
     return e
+
+
+@compiled
+def _see_errors(signal, e, s2, lam):
+    """Count errors e (1,), or of every class (C,), of variance s2."""
+    total = 0.0
+    for c in range(e.size):
+        total += e[c] * e[c]
+    signal[0] = lam * signal[0] + total / (e.size * s2)
+    signal[1] = lam * signal[1] + 1.0
 
 
 @compiled

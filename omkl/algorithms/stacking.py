@@ -1,13 +1,20 @@
-"""A stack of learners that stand alone: it sees nothing of a row but the members' margins.
+"""A stack of learners that stand alone: it combines what they say, of classes and of numbers.
 
-What it computes: omkl/engine/stack.py. How members pass a stream: omkl/passes/stacked.py.
+What it computes: stack_of_classes.py, stack_of_numbers.py, and error_scale.py. How members pass a stream:
+omkl/passes/stacked.py.
 """
+
+import math
 
 import numpy as np
 
+from omkl.algorithms.error_scale import TAILS, ErrorScale, surprise
+from omkl.algorithms.stack_of_classes import answers, note_margins, over_rivals, scaled_margins, teach
+from omkl.algorithms.stack_of_numbers import Corrections, Means
 from omkl.engine.api import compiled
 from omkl.engine.classes import strongest_rival, winner
-from omkl.engine.stack import answers, note_margins, over_rivals, scaled_margins, teach
+from omkl.engine.methods import Features, Stream, Trace
+from omkl.engine.running_scale import within_reach
 
 
 @compiled
@@ -66,3 +73,68 @@ def _record(trace, class_scores, label, y, t, P):
         trace.record(t, margin, y, predicted=winner(margin, label[t], rival))
         if t < len(class_scores):
             class_scores[t] = P
+
+
+@compiled
+def stack_regression(
+    stream: Stream,
+    margins,
+    F: Features,
+    means: Means,
+    corrections: Corrections,
+    scale: ErrorScale,
+    trace: Trace,
+    learn,
+):
+    """Predict a mean of the members' two means and two corrections, and learn how much each says.
+
+    stream: rows scaled online, whose features and random features F the scale of the errors follows
+    margins (T, 2, k) of the k members: predictions less the mean of the targets before the round, and the
+    logs of their standard deviations, NaN of a member that tells none
+    Reports -log p(y_t), the squared standard deviation, and the degrees of freedom of the density of
+    error_scale.py, whose state is scale; 1 and 4 while all targets are the same.
+    Deviations: none.
+    """
+    p, g = np.zeros(margins.shape[2]), np.zeros(4)
+    x = np.zeros((scale.rho.shape[1] - 4 - F.z.shape[1]) // 2)
+    for t in range(stream.T):
+        y = stream.y[t]
+        center = means.center(y)
+        for i in range(p.size):
+            p[i] = means.held(center + margins[t, 0, i])
+        lines, k = means.combine(corrections, p, g, learn)
+        f = means.mean(g)
+        _fill(stream, t, x)
+        U = _distance(margins[t, 1])
+        told, std, tail = scale.predict(U, F.lift(stream, t)[0], x, means.target, learn)
+        trace.record(t, f, y)
+        trace.further[t, 0] = surprise(y - f, std, tail)
+        trace.further[t, 1], trace.further[t, 2] = std * std, TAILS[tail, 0]
+        if not learn:
+            continue
+        error, y, unit = abs(y - f), within_reach(means.target, y), math.sqrt(means.errors[1])
+        corrections.learn(lines, k, (y - g[0]) / unit if unit > 0.0 else 0.0)
+        means.learn(p, g, y, f)
+        if means.target[1] < means.target[2]:
+            scale.learn(U, means.target, error, told)
+
+
+@compiled
+def _distance(log_std):
+    """U: the mean of the logs of the standard deviations that members tell, 0 where none does."""
+    total, n = 0.0, 0
+    for i in range(log_std.size):
+        if not math.isnan(log_std[i]):
+            total += log_std[i]
+            n += 1
+    return total / n if n > 0 else 0.0
+
+
+@compiled
+def _fill(stream, t, x):
+    """x <- the first features of round t's row."""
+    start, stop = stream.row(t)
+    x[:] = 0.0
+    for k in range(start, stop):
+        if stream.indices[k] < x.size:
+            x[stream.indices[k]] = stream.values[k]

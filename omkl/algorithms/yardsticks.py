@@ -134,9 +134,10 @@ def arow(stream: Stream, mu, sigma, P, trace: Trace, learn, r, bias, squares):
 
 
 @compiled
-def ridge(stream: Stream, theta, sigma, P, trace: Trace, learn):
+def ridge(stream: Stream, theta, sigma, P, trace: Trace, learn, lam, drift):
     """Recursive least squares on [1; x]: in each round ridge regression on all rounds before it.
 
+    drift: of weights that change, a Kalman filter: what P's diagonal gains in a round, in units of 1 / lam
     theta (1 + d,) weights, that of the 1 first    k = P x / (1 + x' P x) gain
     P (1 + d, 1 + d) the inverse of lam I + sum_s x_s x_s', I / lam at first    sigma (1 + d,) its diagonal
     Deviations: of many features P has no room, and the diagonal of the update is kept, as in `arow`.
@@ -147,6 +148,8 @@ def ridge(stream: Stream, theta, sigma, P, trace: Trace, learn):
         f = _product(theta, x, columns)
         trace.record(t, f, y)
         if learn:
+            if drift > 0.0:
+                _widen(sigma, P, drift / lam)
             g = _gains(sigma, P, x, columns)
             b = 1.0 / (1.0 + _confidence(sigma, P, g, x, columns))
             _move(theta, sigma, P, g, columns, (y - f) * b, b)
@@ -203,6 +206,15 @@ def _gains(sigma, P, x, columns):
         for j in range(g.size):
             g[j] += row_of_P[j] * x[k]
     return g
+
+
+@compiled
+def _widen(sigma, P, s):
+    """P <- P + s I."""
+    for j in range(sigma.size):
+        sigma[j] += s
+    for j in range(len(P)):
+        P[j, j] += s
 
 
 @compiled

@@ -16,7 +16,9 @@ from omkl.api.learner_help import of_tasks
 from omkl.api.results import Shown
 from omkl.config import members_of
 from omkl.config.kernel_kinds import check_kernel
+from omkl.config.learners import STACK, STACKS
 from omkl.config.parameters import value_text
+from omkl.config.stacks import tasks_of_members
 from omkl.config.words import Setting, setting_of_words
 from omkl.engine.jit import LINES
 from omkl.errors import UserError, show, suggest
@@ -151,7 +153,9 @@ def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Ref
 
 
 def stack(*members: Any, label: str | None = None) -> ChosenLearner:
-    """Return a stack: a learner that learns, online, how much the margin of each member says.
+    """Return a stack: a learner that learns, online, how much each member says.
+
+    It is for classes or for numbers, as its members and the data are.
 
     Parameters
     ----------
@@ -165,7 +169,7 @@ def stack(*members: Any, label: str | None = None) -> ChosenLearner:
     Raises
     ------
     omkl.errors.UserError
-        For a member that cannot be one.
+        For a member that cannot be one, and for members of different tasks.
     """
     words: list[Any] = []
     for member in members:
@@ -175,7 +179,9 @@ def stack(*members: Any, label: str | None = None) -> ChosenLearner:
             words.append({"kind": object_setting.learner, **object_setting.params})
         else:
             words.append(str(replace(member, label=None)) if isinstance(member, Setting) else member)
-    stack_setting = setting_of_words("stack", {"members": words}, label=label)
+    stack_setting = setting_of_words(STACK, {"members": words}, label=label)
+    if tasks_of_members(stack_setting.params["members"]) == {"regression"}:
+        stack_setting = replace(stack_setting, learner=STACKS["regression"])
     members_of(stack_setting.spec, stack_setting.params)
     return ChosenLearner(**{part.name: getattr(stack_setting, part.name) for part in fields(stack_setting)})
 

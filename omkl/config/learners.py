@@ -16,7 +16,8 @@ from omkl.state.state import limits
 from omkl.state.state import parse as parse_state
 from omkl.tasks import REPORTED, TASKS, by_task, for_task
 
-STACK = "stack"  # the function of all stacks
+STACK = "stack"  # the function of stacks of classes
+STACKS = {"classification": STACK, "regression": f"{STACK}_regression"}
 _ESTIMATOR = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _is_estimator = such("module:Class", lambda value: isinstance(value, str) and _ESTIMATOR.fullmatch(value))
 
@@ -82,8 +83,8 @@ class LearnerSpec:
 
     @property
     def is_stack(self) -> bool:
-        """Whether it learns on the margins of members, see `omkl.config.stacks`."""
-        return self.function == STACK
+        """Whether it learns on what members say, see `omkl.config.stacks`."""
+        return self.function in STACKS.values()
 
     @property
     def is_object(self) -> bool:
@@ -394,8 +395,8 @@ _OF_ESTIMATORS = {
     "refit",
 }
 _OF_ESTIMATORS |= {"scales", "sparse", "yardstick"}
-# What that of a stack may have; the rest is said of algo=stack.
-_OF_STACKS = {"label", "summary", "cite", "task", "revision", "groups", "listed", "stack"}
+# What that of a stack may have; the rest is said of that of `STACKS`.
+_OF_STACKS = {"label", "summary", "cite", "task", "revision", "groups", "listed", "equivariant", "stack"}
 _RULE = re.compile(r"(\w+) +(?:<= +(\w+)|\* +(\w+) +<=? +1)", re.ASCII)  # of about.require
 
 
@@ -454,10 +455,10 @@ def _of_stack(name: str, about: dict[str, Any]) -> dict[str, Any]:
     """Return what the file of a learner says, of a stack with what holds for all stacks."""
     if "stack" not in about:
         return about
+    task = about.get("task")
+    kind = STACKS.get(task, STACK) if isinstance(task, str) else STACK
     return (
-        about_of(conf.read("algo", STACK), conf.file("algo", STACK))
-        | {"function": STACK, "label": name}
-        | about
+        about_of(conf.read("algo", kind), conf.file("algo", kind)) | {"function": kind, "label": name} | about
     )
 
 

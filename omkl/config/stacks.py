@@ -5,13 +5,13 @@ of ``kind``, its name, and its parameters.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from omkl import conf
 from omkl.config.kernel_kinds import pool as pool_named
-from omkl.config.learners import LearnerSpec, given, learner_of, learner_spec
+from omkl.config.learners import STACKS, LearnerSpec, given, kin_of, learner_of, learner_spec
 from omkl.config.parameters import as_typed
 from omkl.config.words import Setting, learner_setting
 from omkl.errors import UserError
@@ -19,7 +19,6 @@ from omkl.schema import DOMAINS, wrong
 from omkl.state.resource import Setup
 from omkl.state.state import bytes_needed
 
-TASK = "classification"
 MOST_BYTES = 2**22  # of a member that a file names, of dense rows
 _NAME = re.compile(r"\w+", re.ASCII)
 
@@ -75,18 +74,18 @@ def _members(
     spec: LearnerSpec, params: Mapping[str, Any], around: tuple[str, ...], is_named: bool
 ) -> Iterator[tuple[Setting, bool]]:
     """Yield the members, and whether a file names each."""
-    is_named = is_named or spec.stack is not None
+    is_named, task = is_named or spec.stack is not None, spec.tasks[0]
     where = f"algo={spec.name}" if spec.stack is None else str(conf.file("algo", spec.name))
     if spec.name in around and spec.stack is not None:
         raise UserError(f"{where}: {spec.name} is a member of itself")
     for word in params["members"] if spec.stack is None else spec.stack:
         try:
-            setting = _setting(word)
+            setting = _of_task(_setting(word), task)
             if setting.spec.is_stack:
-                params_of_stack = setting.spec.usual(TASK) | setting.params
+                params_of_stack = setting.spec.usual(task) | setting.params
                 yield from _members(setting.spec, params_of_stack, (*around, spec.name), is_named)
             else:
-                yield _completed(setting), is_named
+                yield _completed(setting, task), is_named
         except (UserError, ValueError) as error:
             raise UserError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
 
@@ -97,12 +96,24 @@ def _setting(word: Any) -> Setting:
     return Setting(learner_of(word)) if _NAME.fullmatch(word) else learner_setting(word)
 
 
-def _completed(setting: Setting) -> Setting:
+def tasks_of_members(words: Iterable[Any]) -> set[str]:
+    """Return the tasks that all members can be for, by themselves or by the learner of their name for it."""
+    specs = [_setting(word).spec for word in words]
+    return {task for task in STACKS if all(task in spec.tasks or kin_of(spec.name, task) for spec in specs)}
+
+
+def _of_task(setting: Setting, task: str) -> Setting:
+    """Return a member, or the learner of its name for this task, as auto_regression is of auto."""
+    name = None if task in setting.spec.tasks else kin_of(setting.learner, task)
+    return setting if name is None else replace(setting, learner=name)
+
+
+def _completed(setting: Setting, task: str) -> Setting:
     """Return a member with all its hyperparameters and its pool."""
     spec = setting.spec
-    if TASK not in spec.tasks:
+    if task not in spec.tasks:
         raise UserError(
-            f"{spec.name} is for {' and '.join(spec.tasks)}; the members of a stack are classifiers"
+            f"{spec.name} is for {' and '.join(spec.tasks)}; the members of this stack are for {task}"
         )
     if spec.setup:
         raise UserError(f"{spec.name} chooses its kernel from later rows; choose another member of the stack")
@@ -110,7 +121,8 @@ def _completed(setting: Setting) -> Setting:
         if getattr(setting, name):
             raise UserError(f"{setting.learner}: a member of a stack has no {name}")
     if "target" in setting.scaling:
-        raise UserError(f"{setting.learner}: target=... is for numbers, and a stack is for classes")
+        why = "a stack has the targets less their mean" if task == "regression" else "it is for numbers"
+        raise UserError(f"{setting.learner}: a member of a stack has no target=...: {why}")
     pool = setting.pool
     if spec.kernels == "pool" and pool is None:
         pool = pool_named(spec.usual_pool or str(conf.usual()["pool"]))
@@ -118,5 +130,5 @@ def _completed(setting: Setting) -> Setting:
         spec.check_pool(pool)
     scaling = {key: value for key, value in setting.scaling.items() if value != "none"}
     return replace(
-        setting, params=spec.checked(spec.usual(TASK) | setting.params), pool=pool, scaling=scaling
+        setting, params=spec.checked(spec.usual(task) | setting.params), pool=pool, scaling=scaling
     )

@@ -24,7 +24,7 @@ _MOST_MULTIPLES = 1e15  # the mean of a Poisson number
 _SINCOS_LIMIT = 1e5  # up to here sincos has the C library's accuracy
 
 
-class Features(Store, namedtuple("Features", "V scale p z f n_sv_union n_sv_sum classes")):
+class Features(Store, namedtuple("Features", "V scale p z f n_sv_union n_sv_sum classes rows lifted")):
     """Random features of m kernels.
 
     V (d, m D)    the frequencies as columns, kernel after kernel
@@ -34,6 +34,8 @@ class Features(Store, namedtuple("Features", "V scale p z f n_sv_union n_sv_sum 
     f (m,)        the margins of the last call of `outputs`
     n_sv_union, n_sv_sum (1,)   0: no vectors are stored
     classes       what the learner sees of more than two classes: classes.py; None for two
+    rows (n, m, 2D), lifted (1,)   z of the first rounds of the stream, and of how many: members of a stack
+                  whose frequencies are the same share them; 0 of a learner alone
     """
 
 
@@ -78,6 +80,8 @@ def features_of(V: np.ndarray, m: int, kind: str, classes: int | None = None) ->
         np.zeros(1, np.int64),
         np.zeros(1, np.int64),
         make_classes(m, classes),
+        np.zeros((0, m, 2 * D)),
+        np.zeros(1, np.int64),
     )
 
 
@@ -148,6 +152,8 @@ def _mixed(kernel: dict, d: int, D: int, kind: str, rng: np.random.Generator) ->
 @compiled
 def lift(F, stream, t):
     """z (m, 2D) of round t's example. The array is reused by the next call."""
+    if t < F.lifted[0]:
+        return F.rows[t]
     _project(F, stream, t)
     p, D = F.p, F.z.shape[1] // 2
     for i in range(F.z.shape[0]):
@@ -161,6 +167,13 @@ def lift(F, stream, t):
             sines[j] *= F.scale
             cosines[j] *= F.scale
     return F.z
+
+
+@compiled
+def lift_rows(F, stream, rows):
+    """rows (T, m, 2D) <- the features of all rounds."""
+    for t in range(stream.T):
+        rows[t] = F.lift(stream, t)
 
 
 @compiled

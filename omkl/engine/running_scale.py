@@ -6,11 +6,15 @@ many rows had a 0 is known from the number of rows. A gap is NaN.
 
 import math
 
+import numpy as np
+
 from omkl.engine.jit import compiled, compiled_without_refcounts
 
 FARTHEST = 10.0  # deviations of a scaled feature
 DOUBTFUL = 3.0  # deviations with which a value beyond FARTHEST enters the statistics
 KNOWN = 10  # rows before that is so
+OUTLIER = 10.0  # ranges of the targets beyond these: a target further away counts as one there
+SETTLED = 50  # targets after which that is so
 FEW = 50.0  # of more than 1 value in so many beyond FARTHEST the feature is like that
 
 
@@ -230,3 +234,37 @@ def scale_targets(y, going_on, stats, new, place, width, unit):
         if going_on:
             k, a, b = more, c, e
     stats[0], stats[1], stats[2] = k, a, b
+
+
+@compiled
+def see_target(target, y):
+    """Count target y in ``target`` (4,): the sum of those so far, least, largest, and their number."""
+    target[1], target[2] = (min(target[1], y), max(target[2], y)) if target[3] > 0.0 else (y, y)
+    target[0] += y
+    target[3] += 1.0
+
+
+@compiled
+def within_reach(target, y):
+    """y, held within OUTLIER ranges of the targets around these; their mean is the range of equal ones."""
+    if target[3] < SETTLED:
+        return y
+    extent = target[2] - target[1]
+    most = OUTLIER * (extent if extent > 0.0 else abs(target[0] / target[3]))
+    return min(max(y, target[1] - most), target[2] + most) if most > 0.0 else y
+
+
+@compiled
+def targets_less_mean(y, target, going_on):
+    """Each target (T,), held within reach, less the mean of those before it; 0 in the first round.
+
+    target: of `see_target`, before these rounds    going_on: as of `scale_rows`
+    """
+    seen, less = target.copy(), np.zeros(y.size)
+    for t in range(y.size):
+        held = within_reach(seen, y[t])
+        if seen[3] > 0.0:
+            less[t] = held - seen[0] / seen[3]
+        if going_on:
+            see_target(seen, held)
+    return less

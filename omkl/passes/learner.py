@@ -271,7 +271,7 @@ class Learner:
         if self.widths is not None and learn and self.widths.left:
             self._run_part(stream, trace, 0, 1, learn, first, None)
             return
-        margins = self._margins(stream, learn, first)[0] if self.members else None
+        stream, margins, _ = self._margins(stream, learn, first)
         arguments = self._arguments_of(stream, trace, learn, margins)
         if self._code_of_a_row is None:
             self._code_of_a_row = machine_code(self.run_compiled, arguments)
@@ -327,13 +327,12 @@ class Learner:
         self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
     ) -> tuple[int, float]:
         """Do what `_run_part` does with the state as it is."""
-        shared, seconds = self._shared(), 0.0
+        shared = self._shared()
         if shared:
             stop = min(stop, start + self.block)
-        whole, margins = stop - start == stream.T, None
+        whole = stop - start == stream.T
         rounds = stream if whole else part(stream, start, stop)
-        if self.members:
-            margins, seconds = self._margins(rounds, learn, first)
+        rounds, margins, seconds = self._margins(rounds, learn, first)
         trace = trace if whole else trace_part(trace, start, stop)
         arguments = self._arguments_of(rounds, trace, learn, margins, rng)
         self._renumber(-first)
@@ -359,9 +358,9 @@ class Learner:
             record = self._records[name] = kind(*fields)
         return record
 
-    def _margins(self, rounds: Stream, learn: bool, first: int) -> tuple[np.ndarray, float]:
-        """Return the margins of a stack's members in these rounds, and the seconds that they took."""
-        raise NotImplementedError
+    def _margins(self, rounds: Stream, learn: bool, first: int) -> tuple[Stream, Any, float]:
+        """Return these rounds as a stack sees them, what its members say in them, and the seconds it took."""
+        return rounds, None, 0.0
 
     def _rescaled(
         self, given: Stream, trace: Trace, start: int, stop: int, learn: bool, units: Units | None

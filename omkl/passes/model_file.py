@@ -108,7 +108,7 @@ def _stack(
     if not isinstance(of_rows, list) or not all(isinstance(head, dict) for head in of_rows):
         raise ValueError("the scalings of its members are broken")
     words = [head.get("scale") for head in of_rows]
-    if words != shared_scalings(scalings, of_rows[0].get("gaps") if of_rows else None):
+    if words != shared_scalings(spec, scalings, of_rows[0].get("gaps") if of_rows else None):
         raise ValueError("the scalings of its members are others")
     shared = {
         word: Scaling.load(head, _parts(arrays, f"{SHARED}{word}"), d)

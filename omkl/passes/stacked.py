@@ -1,37 +1,46 @@
-"""A stack: learners that pass each part of a stream by themselves, and one that learns on their margins.
+"""A stack: learners that pass each part of a stream by themselves, and one that learns on what they say.
 
-A member's margin is its score, and the log odds of a probability. Of more than two classes it has one for
-each, its score or its log odds there.
+Of classes that is a member's margin: its score, and the log odds of a probability. Of more than two classes
+it has one for each, its score or its log odds there. Of numbers it is the prediction and the log of its
+standard deviation; members learn what the targets are above the mean of those before.
 """
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from omkl.algorithms import function
 from omkl.config import members_of
-from omkl.config.learners import LearnerSpec, check_classes
+from omkl.config.learners import STACK, LearnerSpec, check_classes
+from omkl.engine.features import lift_rows
+from omkl.engine.running_scale import targets_less_mean
 from omkl.engine.stream import Stream, Trace
 from omkl.errors import OmklError, UserError
 from omkl.passes.learner import Learner, Threads
-from omkl.passes.model import scored
+from omkl.passes.model import has_std, scored, variance_of
 from omkl.passes.overflow import Growth
 from omkl.passes.scaling import Scaling
 from omkl.passes.third_party import Estimator
+from omkl.state.vectors import Lifting
 
 LEAST = 1e-6  # of a probability, whose log odds are a margin: beyond it they are rounding
 SURE = 0.01  # the same, of another package's, which may be sure of what is wrong
-LARGEST = 1e100  # of a margin, whose squares are summed
-ROUNDS = 256  # of a part, at least: members begin anew with each
+LARGEST = 1e100  # of a margin, whose squares are summed, and of a variance
+OF_ERRORS = "online"  # the scaling of the rows that the scale of the errors of numbers follows
+ROUNDS, MOST_ROUNDS = 256, 1024  # of a part: members begin anew with each, and share features in it
 
 
 class Stack(Learner):
     """A learner whose members stand alone, each a Learner, or an Estimator of another package.
 
     scalings: for each member how its rows are scaled, a word or None    shared: the scaling of each of these,
-    also of None where the rows may have gaps
+    also of None where the rows may have gaps, and of OF_ERRORS where it is of numbers
     threads: how many members may pass a part at once (never changes a result)
     As of a Learner, one pass equals passes over its parts, in any cut.
     """
@@ -50,23 +59,68 @@ class Stack(Learner):
     ) -> None:
         self.members, self.scalings, self.shared = list(members), list(scalings), dict(shared)
         self._count = min(threads, len(self.members))
+        keys = [
+            isinstance(each, Learner) and features_key(each.spec, each.params, each.pool, word)
+            for each, word in zip(self.members, scalings, strict=True)
+        ]
+        self._lifted_together = _groups(keys)
+        for i in chain(*self._lifted_together):
+            self.members[i]._cut = MOST_ROUNDS  # it does not cut the rows that are lifted together
         super().__init__(spec, params, None, d, seed, **how)
         self._cut = max(self._cut, ROUNDS)
         raw = [member for member, word in zip(self.members, scalings, strict=True) if word is None]
         grows = {each for member in raw if isinstance(member, Learner) for each in member.growth}
         self.growth: Growth = tuple(sorted(grows)) if self.growth else ()
 
+    @property
+    def is_of_classes(self) -> bool:
+        """Whether it tells classes apart; else it predicts numbers."""
+        return self.spec.function == STACK
+
     def renew_locks(self) -> None:
         """Begin with locks that nobody holds, and with threads."""
         super().renew_locks()
         self._pool = ThreadPoolExecutor(self._count - 1) if self._count > 1 else None
 
-    def _margins(self, rounds: Stream, learn: bool, first: int) -> tuple[np.ndarray, float]:
-        streams: dict[str | None, tuple[Stream, int]] = {None: (rounds, first)}
+    def _run_rounds(
+        self, stream: Stream, trace: Trace, start: int, stop: int, learn: bool, first: int, rng: Any
+    ) -> tuple[int, float]:
+        """Do so in parts of which the members' frequencies stay as they are, and which share few features."""
+        left = [each.widths.left for each in self.members if isinstance(each, Learner) and each.widths]
+        ends = [start + each for each in left if each] if learn else []
+        return super()._run_rounds(
+            stream, trace, start, min(stop, start + MOST_ROUNDS, *ends), learn, first, rng
+        )
+
+    def _lift(self, streams: Sequence[Stream]) -> list[Any]:
+        """Lift the rows once for all members whose frequencies are the same; return their Features.
+
+        streams: of each member
+        """
+        lifting = []
+        for group in self._lifted_together if streams[0].T > 1 else ():
+            first = self.members[group[0]].state["F"]
+            rows = np.empty((streams[0].T, *first.z.shape))
+            lift_rows(first, streams[group[0]], rows)
+            for i in group:
+                state = self.members[i].state
+                if np.array_equal(state["F"].V, first.V):
+                    state["F"] = state["F"]._replace(V=first.V, rows=rows, lifted=np.array([len(rows)]))
+                    lifting.append(state["F"])
+        return lifting
+
+    def _margins(self, rounds: Stream, learn: bool, first: int) -> tuple[Stream, np.ndarray, float]:
         began = time.thread_time()
+        streams: dict[str | None, tuple[Stream, int]] = {None: (rounds, first)}
         for word, scaling in self.shared.items():
             number = int(scaling.seen[0]) if scaling.renews else first
             streams[word] = scaling.scaled(rounds, learn)[0], number
+        own_rounds = rounds if self.is_of_classes else streams[OF_ERRORS][0]
+        if not self.is_of_classes:
+            y = targets_less_mean(rounds.y, self.state["target"], learn)
+            y.flags.writeable = False
+            streams = {word: (each._replace(y=y), number) for word, (each, number) in streams.items()}
+        lifting = self._lift([streams[word][0] for word in self.scalings])
         seconds = time.thread_time() - began
         passes = [
             _pass_of(member, streams[word][0], learn, streams[word][1])
@@ -74,20 +128,42 @@ class Stack(Learner):
         ]
         alone = rounds.T == 1 or not all(isinstance(member, Learner) for member in self.members)
         pool = None if alone else self._pool  # an estimator has the process's random numbers for itself
-        margins = np.empty((rounds.T, self.classes if self.classes > 2 else 1, len(self.members)))
-        least = np.zeros(len(self.members))
         passes = [_named(member, one) for member, one in zip(self.members, passes, strict=True)]
-        for i, (trace, used) in enumerate(_all_of(passes, pool, self._count)):
-            margins[:, :, i], least[i] = _answers_of(self.members[i], trace)
-            seconds += used
+        traces = _all_of(passes, pool, self._count)
+        seconds += sum(used for _, used in traces)
         began = time.thread_time()
+        for F in lifting:
+            F.lifted[0] = 0
         for scaling in self.shared.values() if learn else ():
             scaling.see(rounds)
         seconds += time.thread_time() - began
+        said = self._margins_of_classes if self.is_of_classes else self._predictions
+        return own_rounds, said([trace for trace, _ in traces], rounds.T), seconds
+
+    def _margins_of_classes(self, traces: list[Trace], T: int) -> np.ndarray:
+        """Return the margins (T, C, k) of the members, C = 1 for two classes."""
+        margins = np.empty((T, self.classes if self.classes > 2 else 1, len(self.members)))
+        least = np.zeros(len(self.members))
+        for i, (member, trace) in enumerate(zip(self.members, traces, strict=True)):
+            margins[:, :, i], least[i] = _answers_of(member, trace)
         if (probable := np.flatnonzero(least)).size:
             margins[:, :, probable] = _log_odds(margins[:, :, probable], least[probable])
         margins[np.isnan(margins)] = 0.0  # of features that overflow
-        return np.clip(margins, -LARGEST, LARGEST, out=margins), seconds
+        return np.clip(margins, -LARGEST, LARGEST, out=margins)
+
+    def _predictions(self, traces: list[Trace], T: int) -> np.ndarray:
+        """Return the members' predictions (T, 0, k) and the logs of their standard deviations (T, 1, k).
+
+        The latter are NaN where a member tells none.
+        """
+        told = np.full((T, 2, len(self.members)), np.nan)
+        for i, (member, trace) in enumerate(zip(self.members, traces, strict=True)):
+            told[:, 0, i] = trace.score
+            if isinstance(member, Learner) and has_std(member.spec):
+                told[:, 1, i] = variance_of(member.spec, trace)
+        told[:, 0][np.isnan(told[:, 0])] = 0.0  # of features that overflow, or of no answer
+        told[:, 1] = 0.5 * np.log(np.clip(told[:, 1], 1.0 / LARGEST, LARGEST))
+        return np.clip(told, -LARGEST, LARGEST, out=told)
 
     def check_spoke(self) -> None:
         """Raise OmklError for an estimator among the members, as its `check_spoke` does."""
@@ -119,9 +195,31 @@ class Stack(Learner):
         return [self.state, *own, *(scaling.arrays() for scaling in self.shared.values())]
 
 
-def shared_scalings(scalings: Sequence[str | None], gaps: bool | None) -> list[str | None]:
-    """Return the different scalings of a stack's members; None is one of them where rows may have gaps."""
-    return [word for word in dict.fromkeys(scalings) if word is not None or gaps is not None]
+def shared_scalings(spec: LearnerSpec, scalings: Sequence[str | None], gaps: bool | None) -> list[str | None]:
+    """Return the different scalings of a stack's rows; None is one of them where rows may have gaps.
+
+    scalings: of its members
+    """
+    words = scalings if spec.function == STACK else [*scalings, OF_ERRORS]
+    return [word for word in dict.fromkeys(words) if word is not None or gaps is not None]
+
+
+def features_key(spec: LearnerSpec, params: Mapping[str, Any], pool: Any, scaling: Any) -> str | None:
+    """Return what decides the random features of a learner that draws nothing else, None of others."""
+    resource = spec.state.get("F")
+    if (
+        not isinstance(resource, Lifting)
+        or not pool
+        or "rng" in signature(function(spec.function).py_func).parameters
+    ):
+        return None
+    return json.dumps([scaling, pool["kernels"], params[str(resource.features)], resource.drawn(params)])
+
+
+def _groups(keys: Sequence[str | bool | None]) -> list[list[int]]:
+    """Return the places of equal keys, of each that is there more than once."""
+    groups = [[i for i, key in enumerate(keys) if key == one] for one in dict.fromkeys(keys) if one]
+    return [group for group in groups if len(group) > 1]
 
 
 def _pass_of(member: Any, rounds: Stream, learn: bool, first: int) -> Callable[[], tuple[Trace, float]]:
@@ -207,7 +305,8 @@ def new_learner(
 ) -> Learner:
     """Return a learner of omkl that has learnt nothing, with its members where it is a stack.
 
-    As of a Learner. A member draws its random numbers from a seed that the stack's own draws. Gaps are filled
+    As of a Learner. A member draws its random numbers from a seed that the stack's own draws; members of the
+    same kernels, number of frequencies and scaling share it, and so their random features. Gaps are filled
     for each member as its scaling does, unless all rows are scaled before.
     """
     if not spec.is_stack:
@@ -215,21 +314,28 @@ def new_learner(
         return Learner(spec, params, pool, d, seed, block, rounds, **how)
     settings = members_of(spec, spec.checked(params), d, classes)
     seeds = np.random.default_rng(seed).integers(2**63, size=len(settings)).tolist()
+    scalings = [setting.scaling.get("scale") for setting in settings]
+    keys = [
+        features_key(each.spec, each.params, each.kernel_pool, word)
+        for each, word in zip(settings, scalings, strict=True)
+    ]
+    for group in _groups(keys):
+        for i in group:
+            seeds[i] = seeds[group[0]]
     members: list[Any] = []
     for setting, own_seed in zip(settings, seeds, strict=True):
         check_classes(setting.spec, "these rows", classes)
         if setting.spec.estimator:
             own = setting.spec, setting.params, d, own_seed
-            members.append(Estimator(*own, "classification", classes))
+            members.append(Estimator(*own, spec.tasks[0], classes))
         else:
             kernels = setting.kernel_pool
             own_how: Any = {"block": block, "rounds": rounds, "classes": classes}
             members.append(Learner(setting.spec, setting.params, kernels, d, own_seed, **own_how))
-    scalings = [setting.scaling.get("scale") for setting in settings]
     gaps = None
     if scaling is not None and scaling.scale is None:
         gaps, scaling = scaling.gaps, scaling.without_gaps()
-    shared = {word: Scaling(d, word, gaps=gaps) for word in shared_scalings(scalings, gaps)}
+    shared = {word: Scaling(d, word, gaps=gaps) for word in shared_scalings(spec, scalings, gaps)}
     how = {"block": block, "rounds": rounds, "classes": classes, "scaling": scaling}
     count = threads.count if isinstance(threads, Threads) else threads
     return Stack(spec, params, d, seed, members, scalings, shared, count, **how)

@@ -6,6 +6,7 @@
 {slots: all}                                     a dictionary: a Budget without a limit
 {features: D, kind: features}                    random Fourier features, D frequencies per kernel
 {features: D, kind: iid, unit: 2}                the same of 2 Gaussians of width 1 in place of the kernels
+{features: 50, kind: orthogonal, scaled: true}   the same of one that suits features of variance 1
 rounds                                           the number of rounds of the pass
 
 Sides of a shape: a number, ``m`` kernels, ``d`` features, ``few`` of them (d, or 0 where that is above 500),

@@ -1,5 +1,6 @@
 """Resources that store vectors, in an Expansion or a Budget of the engine, and random features."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -444,13 +445,15 @@ def _shape(name: str, m: int, classes: int | None) -> tuple[tuple[int | None, ..
 
 @dataclass(frozen=True)
 class Lifting(Resource):
-    """Random features: how many, and how they are drawn: a hyperparameter, or the kind itself, or
-    ``{hyperparameter: {value: kind}}``. unit: of that many Gaussians of width 1 in place of the learner's.
+    """Random features: how many, a hyperparameter or a number, and how they are drawn: a hyperparameter, or
+    the kind itself, or ``{hyperparameter: {value: kind}}``. unit: of that many Gaussians of width 1 in place
+    of the learner's; scaled: of one that is as wide as two rows of features of variance 1 are apart.
     """
 
-    features: str
+    features: str | int
     kind: str | dict[str, dict[str, str]]
     unit: int | None = None
+    scaled: bool = False
 
     form = "FeaturesForm"
 
@@ -461,7 +464,8 @@ class Lifting(Resource):
             raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
         if (unit := keys.get("unit")) is not None and (type(unit) is not int or unit < 1):
             raise ValueError(f"unit must be a whole number ≥ 1, got {unit!r}")
-        declared.check(keys["features"])
+        if not isinstance(keys["features"], int):
+            declared.check(keys["features"])
         if not isinstance(keys["kind"], Mapping):
             declared.check(keys["kind"], *DRAWN)
             return cls(**keys)
@@ -475,7 +479,7 @@ class Lifting(Resource):
 
     def written(self) -> list[Any]:
         form, keys = super().written()
-        return [form, {key: value for key, value in keys.items() if key != "unit" or value is not None}]
+        return [form, {key: value for key, value in keys.items() if key not in ("unit", "scaled") or value}]
 
     def described(self) -> tuple[str, str]:
         if self.unit:
@@ -483,22 +487,26 @@ class Lifting(Resource):
                 f"{self.features} random directions, {self.unit} times",
                 f"{self.unit} · {self.features} · d",
             )
+        if self.scaled:
+            return f"{self.features} random directions", f"{self.features} · d"
         return f"{self.features} random frequencies for each kernel", f"m · {self.features} · d"
 
     def kernels(self, setup: Setup) -> list[dict]:
         """Return the Gaussians that the features are of."""
+        if self.scaled:
+            return [{"kind": "gaussian", "sigma": math.sqrt(2.0 * max(setup.d, 1))}]
         return [{"kind": "gaussian", "sigma": 1.0}] * self.unit if self.unit else setup.kernels
 
     def sizes(self) -> list[str]:
-        return [self.features]
+        return [self.features] if isinstance(self.features, str) else []
 
     @property
     def frequencies(self) -> str | None:
-        return self.features
+        return self.features if isinstance(self.features, str) else None
 
     def deciding(self, params: Mapping[str, Any]) -> set[str]:
         kinds = {self.kind} if isinstance(self.kind, str) else set(self.kind)
-        return ({self.features} | kinds) & params.keys()
+        return ({*self.sizes()} | kinds) & params.keys()
 
     def drawn(self, params: Mapping[str, Any]) -> str:
         """Return how these hyperparameters draw the frequencies, one of DRAWN."""
@@ -529,6 +537,6 @@ class Lifting(Resource):
     def load(self, arrays: Arrays, setup: Setup) -> Any:
         from omkl.engine.features import features_of
 
-        m = self.unit or setup.m
+        m = self.unit or setup.m  # of a stack 1
         V = saved_array(arrays, "V", (setup.d, m * setup.length(self.features)), np.float64)
         return features_of(V, m, self.drawn(setup.params), setup.many)

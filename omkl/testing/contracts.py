@@ -42,6 +42,7 @@ from omkl.testing.cases import (
 DRAWS: dict[str, dict[str, Any]] = {
     "bomkc_bogd": {"budget": 5, "removal": "uniform"},  # the default, fifo, draws nothing
     "bomkc_rbp": {"budget": 5},
+    "stack_regression": {"members": ["iegp(pool=gauss3, D=1)"]},
     "norma_novelty": {"nu": 0.3},  # at the default two orders differ in few novelties or none
 }
 STREAMS: dict[str, Callable[[], Dataset]] = {"wdbc": wdbc, "ties": ties, "clouds": clouds}

@@ -15,6 +15,8 @@ CASES = [(name, {}) for name in learner_names() if "regression" in learner_spec(
 CASES += [
     ("auto_regression", {"size": 3}),
     ("krls_t", {"lam": 0.8}),
+    ("krls_t", {"power": "ml", "lam": 0.97}),
+    ("ridge", {"drift": 0.01}),
     ("krls_t_pool", {"lam": 0.8}),
     ("iegp", {"drift": 0.01}),
 ]

@@ -31,21 +31,34 @@ MEMBERS = [
     "krls_t(budget=20,scale=ranks)",
     "egpc(D=5,pool=gauss3,scale=online)",
 ]
-
+OF_NUMBERS = [
+    "ridge(lam=0.001)",
+    "krls_t(budget=20,kernel=gaussian(sigma=1 median))",
+    "krls_t(budget=20,scale=ranks)",
+    "iegp(D=5,pool=gauss3,scale=online)",
+    "iegp(D=5,pool=gauss3,scale=online,drift=0.01)",
+    "omkl_gf",  # draws for its predictions
+    "last_value",
+]
 
 SMALL = {"reps": 1, "yardsticks": [], "progress": False, "exec": "serial"}
 
 
 def rows_of(classes, T=300):
+    """A stream of rows and their labels; of 0 classes their targets."""
     data = clouds(T)
+    if not classes:
+        y = np.sin(np.arange(T)) + 5.0 * data.y
+        return make_stream(data.indptr, data.indices, data.values, y, np.arange(T)[::-1])
     label = (np.arange(T) * 7 % 5 % classes).astype(float)
     y = data.y if classes == 2 else label
     return make_stream(data.indptr, data.indices, data.values, y, np.arange(T)[::-1], classes)
 
 
-def fresh(classes, threads=1, members=MEMBERS):
-    spec = learner_spec("stack")
-    return new_learner(spec, {"members": members}, None, 5, 3, classes=classes, threads=threads)
+def fresh(classes, threads=1, members=None):
+    spec = learner_spec("stack" if classes else "stack_regression")
+    members = members or (MEMBERS if classes else OF_NUMBERS)
+    return new_learner(spec, {"members": members}, None, 5, 3, classes=classes or 2, threads=threads)
 
 
 def arrays_of(learner):
@@ -64,7 +77,7 @@ def assert_equal(first, other):
         assert_same(scaling.arrays(), other.shared[word].arrays())
 
 
-@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("classes", [0, 2, 4])
 @pytest.mark.parametrize(("cuts", "threads"), [([], 3), ([1, 2, 70, 299], 1), ([130], 2)])
 def test_cuts_and_threads_change_no_bit(classes, cuts, threads):
     stream, whole, cut = rows_of(classes), fresh(classes), fresh(classes, threads)
@@ -74,11 +87,12 @@ def test_cuts_and_threads_change_no_bit(classes, cuts, threads):
     assert_equal(whole, cut)
 
 
-@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("classes", [0, 2, 4])
 def test_a_saved_stack_goes_on_as_if_it_had_not_been(tmp_path, classes):
     stream, learner = rows_of(classes), fresh(classes)
     learner.run(part(stream, 0, 200))
     about = {"task": "classification", "classes": list(range(classes))}
+    about = about if classes else {"task": "regression"}
     write_model(tmp_path / "m", learner, about)
     again, _ = read_model(tmp_path / "m")
     traces = [own.run(part(stream, 200, 300))[0] for own in (learner, again)]
@@ -219,7 +233,7 @@ def test_members_of_other_packages_give_log_odds():
     learner = fresh(2, 2, members)
     learner._pool.submit = None  # one at a time: the process's random numbers are theirs
     stream = make_stream(data.indptr, data.indices, data.values, data.y, np.arange(data.T))
-    margins, _ = learner._margins(stream, True, 0)
+    _, margins, _ = learner._margins(stream, True, 0)
     X, model = matrix_of(data), GaussianNB()
     for t in range(data.T):
         if t > 20:
@@ -254,13 +268,13 @@ def test_help_lists_the_members(tmp_path, monkeypatch, capsys):
     assert "members:\n  arow\n  egpc(pool=gauss13, scale=online)\n" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("classes", [0, 2, 4])
 def test_row_by_row_is_a_pass(classes):
     stream, whole, rows = rows_of(classes, 120), fresh(classes), fresh(classes)
     trace, _ = whole.run(stream)
     for t in range(stream.T):
         start, stop = stream.indptr[stream.order[t]], stream.indptr[stream.order[t] + 1]
-        y = stream.y[t] if classes == 2 else stream.label[t]
+        y = stream.y[t] if classes <= 2 else stream.label[t]
         row = stream.indices[start:stop], stream.values[start:stop]
         rows.run_row(*row, y, learn=False)
         _, one = rows.run_row(*row, y, first=int(stream.order[t]))
@@ -269,9 +283,11 @@ def test_row_by_row_is_a_pass(classes):
 
 
 def test_what_members_begin_with_say_and_hold():
-    """Features of their own, log odds within rounding, growth of what is not scaled, what they share."""
-    learner = fresh(2, members=[MEMBERS[1], *2 * [MEMBERS[3]]])
-    assert (learner.members[1].state["F"].V != learner.members[2].state["F"].V).all()
+    """Features of the same frequencies, log odds within rounding, growth of what is not scaled."""
+    learner = fresh(2, members=[MEMBERS[1], MEMBERS[3], MEMBERS[3].replace("D=5", "D=6"), MEMBERS[3]])
+    V = [member.state["F"].V for member in learner.members[1:]]
+    np.testing.assert_array_equal(V[0], V[2])
+    assert not np.isin(V[0], V[1]).any()
     assert (
         held_bytes(learner.held) - held_bytes(learner.held[:-1])
         >= learner.shared["online"].features.rows.nbytes
@@ -291,7 +307,8 @@ def test_members_that_overflow_say_nothing_from_then_on():
     values[data.indptr[30] : data.indptr[31]] = 1.7e308
     stream = make_stream(data.indptr, data.indices, values, data.y, np.arange(60))
     learner = fresh(2, members=["arow", MEMBERS[3].replace(",scale=online", "")])
-    margins, _ = fresh(2, members=["arow", MEMBERS[3].replace(",scale=online", "")])._margins(stream, True, 0)
+    other = fresh(2, members=["arow", MEMBERS[3].replace(",scale=online", "")])
+    _, margins, _ = other._margins(stream, True, 0)
     assert abs(margins[30, 0, 0]) == 1e100
     assert not margins[31:, 0, 1].any()
     trace, _ = learner.run(stream)

@@ -16,9 +16,9 @@ JITTER = 1e-6
 class Tracker:
     """One kernel. held: the stored examples   K their kernel matrix   mu (n, C) Sigma (n, n)."""
 
-    def __init__(self, E, i, C, budget, noise, lam, margin=None):
+    def __init__(self, E, i, C, budget, noise, lam, margin=None, power="unit"):
         self.E, self.i, self.budget, self.noise, self.lam, self.margin = E, i, budget, noise, lam, margin
-        self.has_learnt = False
+        self.has_learnt, self.power, self.ratios = False, power, []  # e^2 / s2 of each round
         self.held, self.K, self.mu, self.Sigma = [], np.zeros((0, 0)), np.zeros((0, C)), np.zeros((0, 0))
 
     def predict(self, t):
@@ -36,6 +36,13 @@ class Tracker:
         self.mean = self.q @ self.mu
         return self.mean, self.s2
 
+    def signal_power(self):
+        """1, or the mean of e^2 / s2 over the rounds so far, by weights lam^age."""
+        n = len(self.ratios)
+        if self.power == "unit" or not sum(self.ratios):
+            return 1.0
+        return float(np.average(self.ratios, weights=[self.lam ** (n - 1 - t) for t in range(n)]))
+
     def learn(self, t, target):
         """Steps 3 and 4; target (C,)."""
         is_full = len(self.held) == self.budget
@@ -43,6 +50,7 @@ class Tracker:
         if not self.has_learnt:
             return
         e, p = target - self.mean, self.h
+        self.ratios.append(np.mean(e**2) / self.s2)
         if self.gamma2 >= 1e-5 * self.size:
             sigma_f2 = self.gamma2 + self.q @ self.h
             self.held.append(t)
@@ -72,16 +80,17 @@ def surprise(target, mean, s2):
     return float(sum(math.log(2 * math.pi * v) / 2 + (a - b) ** 2 / (2 * v) for a, b, v in parts))
 
 
-def tracked(E, C, targets, note, *, budget, noise, lam, share, margin=None):
+def tracked(E, C, targets, note, *, budget, noise, lam, share, margin=None, power="unit"):
     """All rounds of a tracker for each kernel; returns trackers and weights.
 
     note: called with t, the means (C,), the NLPD and the variances
     """
     m = len(E.kernels)
-    trackers = [Tracker(E, i, C, budget, noise, lam, margin) for i in range(m)]
+    trackers = [Tracker(E, i, C, budget, noise, lam, margin, power) for i in range(m)]
     w = [1 / m] * m
     for t, target in enumerate(targets):
         means, s2 = zip(*(own.predict(t) for own in trackers), strict=True)
+        s2 = [own.signal_power() * v for own, v in zip(trackers, s2, strict=True)]
         mean = sum(w_i * one for w_i, one in zip(w, means, strict=True))
         spread = sum(w_i * (v + (one - mean) ** 2) for w_i, v, one in zip(w, s2, means, strict=True))
         note(t, mean, surprise(target, mean, spread), spread)
@@ -95,7 +104,7 @@ def tracked(E, C, targets, note, *, budget, noise, lam, share, margin=None):
     return trackers, w
 
 
-def krls_t_pool(X, y, kernels, *, budget, noise, lam, share, margin=None, normalise="none", rng=None):
+def krls_t_pool(X, y, kernels, *, budget, noise, lam, share, normalise="none", rng=None, **one_kernel):
     """Two classes, or numbers; C classes are C means with targets +1 and -1, and one covariance."""
     E = slots(X, y, kernels, normalise, budget)
     C = classes_of(y)
@@ -107,18 +116,17 @@ def krls_t_pool(X, y, kernels, *, budget, noise, lam, share, margin=None, normal
         else:
             E.record(float(mean[0]), y[t], np.ones(E.m, bool), [nlpd, variance[0]])
 
-    trackers, w = tracked(
-        E, C or 1, targets, note, budget=budget, noise=noise, lam=lam, share=share, margin=margin
-    )
+    hyper = {"budget": budget, "noise": noise, "lam": lam, "share": share, **one_kernel}
+    trackers, w = tracked(E, C or 1, targets, note, **hyper)
     E.held = [own.held for own in trackers]
     E.a = [list(own.coefficients()) if C else own.coefficients()[:, 0].tolist() for own in trackers]
     E.weights.w = np.array(w)
     return E.finish()
 
 
-def krls_t(X, y, kernels, *, budget, noise, lam, margin=None, normalise="none", rng=None):
+def krls_t(X, y, kernels, *, budget, noise, lam, margin=None, power="unit", normalise="none", rng=None):
     """One kernel."""
-    hyper = {"budget": budget, "noise": noise, "lam": lam, "margin": margin}
+    hyper = {"budget": budget, "noise": noise, "lam": lam, "margin": margin, "power": power}
     made = krls_t_pool(X, y, kernels, **hyper, share=0.0, normalise=normalise)
     made.weights = None
     return made

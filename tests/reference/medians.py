@@ -24,8 +24,8 @@ def with_widths(kernels, X):
     ]
 
 
-def scores(twin, X, y, kernels, **how):
-    """The scores (T,) of a learner in each round, and those of all classes (T, C) of more than two.
+def told(twin, X, y, kernels, **how):
+    """The scores (T,) of a learner, those of all classes (T, C) of more than two, and its measures (T, q).
 
     A twin sees how many classes there are in its labels: it goes on until each has come.
     """
@@ -33,10 +33,15 @@ def scores(twin, X, y, kernels, **how):
     if with_widths(kernels, X[:1]) == kernels:
         ends = [0, len(y)]
     most = max(list(y).index(label) for label in set(y)) + 1 if np.asarray(y).dtype.kind == "i" else 0
-    parts, of_classes = [], []
+    parts = []
     for start, stop in pairwise(ends):
         n = max(stop, most)
         result = twin(X[:n], y[:n], with_widths(kernels, X[:start]), **how)
-        parts.append(result.scores[start:stop])
-        of_classes.append(None if result.class_scores is None else result.class_scores[start:stop])
-    return np.concatenate(parts), None if of_classes[0] is None else np.concatenate(of_classes)
+        arrays = result.scores, result.class_scores, result.further
+        parts.append([None if array is None else array[start:stop] for array in arrays])
+    return [None if each[0] is None else np.concatenate(each) for each in zip(*parts, strict=True)]
+
+
+def scores(twin, X, y, kernels, **how):
+    """The scores (T,) alone, and those of all classes."""
+    return told(twin, X, y, kernels, **how)[:2]

@@ -98,24 +98,46 @@ def over_rivals(M):
     return np.array([M[c] - np.delete(M, c, axis=0).max(axis=0) for c in range(len(M))])
 
 
-def margins(member, X, y, rng):
-    """Margins (T, C) of a member by its twin, C = 1 for two classes; log odds of probabilities."""
-    if member.scaling:
-        made = {"online": scaled_rows, "ranks": ranked_rows}[member.scaling["scale"]]
-        X = np.array(made(X.tolist())).reshape(X.shape)
+def seen_by(scale, X):
+    """The rows as members of this scaling see them."""
+    if scale is None:
+        return X
+    made = {"online": scaled_rows, "ranks": ranked_rows}[scale]
+    return np.array(made(X.tolist())).reshape(X.shape)
+
+
+def twin_of(member, X, y, rng):
+    """What a member says by its twin: scores (T,), those of more than two classes, and its measures."""
     given = member.kernel_pool or {"kernels": [], "normalise": "none"}
     hyper = {name: value for name, value in member.params.items() if name != "kernel"}
     hyper["pool_normalise" if "normalise" in hyper else "normalise"] = given["normalise"]
     twin = importlib.import_module(str(__package__)).TWINS[member.learner]
-    scores, of_classes = medians.scores(twin, X, y, given["kernels"], rng=rng, **hyper)
+    X = seen_by(member.scaling.get("scale"), X)
+    return medians.told(twin, X, y, given["kernels"], rng=rng, **hyper)
+
+
+def margins(member, X, y, rng):
+    """Margins (T, C) of a member by its twin, C = 1 for two classes; log odds of probabilities."""
+    scores, of_classes, _ = twin_of(member, X, y, rng)
     if member.spec.probabilities:
         P = np.clip(scores[:, None] + 0.5 if of_classes is None else of_classes, 1e-6, 1 - 1e-6)
         return np.log(P / (1 - P))
     return scores[:, None] if of_classes is None else of_classes
 
 
+def drawn_seeds(settings, rng):
+    """A seed for each member; those that have the same random features, and draw nothing else, share it."""
+    first = {}
+    return [
+        first.setdefault(str([member.kernel_pool["kernels"], member.params["D"], member.scaling]), int(seed))
+        if member.learner in ("iegp", "egpc", "arow_features", "ridge_features")
+        else int(seed)
+        for member, seed in zip(settings, rng.integers(2**63, size=len(settings)), strict=True)
+    ]
+
+
 def stacked(settings, X, y, rng):
-    C, draws = classes_of(y), rng.integers(2**63, size=len(settings)).tolist()
+    C, draws = classes_of(y), drawn_seeds(settings, rng)
     parts = [margins(own, X, y, np.random.default_rng(n)) for own, n in zip(settings, draws, strict=True)]
     E, learners = Notes() if C else Expansions(None, 0, len(y)), Stack(len(settings))
     for M, label in zip(np.stack(parts, axis=2), y, strict=True):

@@ -116,24 +116,32 @@ def top_1(X, y, r, full):
     return E.result()
 
 
-def ridge(X, y, kernels=(), *, lam, normalise="none", rng=None):
-    """w = (lam I + sum x x')^-1 sum y x over [1; x], solved in every round; of many features as `arow` is."""
+def ridge(X, y, kernels=(), *, lam, drift, normalise="none", rng=None):
+    """w = (lam I + sum x x')^-1 sum y x over [1; x], solved in every round; of many features as `arow` is.
+
+    With drift the inverse gains drift / lam on its diagonal in each round, before it learns.
+    """
     X = with_bias(X)
     n = X.shape[1]
     E, A, moment = Expansions(None, 0, len(y)), lam * np.eye(n), np.zeros(n)
     if n > 501:
-        return diagonal_ridge(X, y, lam)
+        return diagonal_ridge(X, y, lam, drift)
     for x, target in zip(X, y, strict=True):
-        E.record(np.linalg.solve(A, moment) @ x, target, [])
+        w = np.linalg.solve(A, moment)
+        E.record(w @ x, target, [])
+        if drift:
+            A = np.linalg.inv(np.linalg.inv(A) + drift / lam * np.eye(n))
+            moment = A @ w
         A, moment = A + np.outer(x, x), moment + target * x
     return E.result()
 
 
-def diagonal_ridge(X, y, lam):
+def diagonal_ridge(X, y, lam, drift):
     """w += S x (y - w.x) / (1 + x'Sx), and S -= (S x)^2 / (1 + x'Sx), S the diagonal I / lam at first."""
     E, w, S = Expansions(None, 0, len(y)), np.zeros(X.shape[1]), np.full(X.shape[1], 1 / lam)
     for x, target in zip(X, y, strict=True):
-        f, g = left_to_right(w * x), S * x
+        f, S = left_to_right(w * x), S + drift / lam
+        g = S * x
         E.record(f, target, [])
         b = 1 / (1 + left_to_right(g * x))
         w, S = w + (target - f) * b * g, S - b * g**2

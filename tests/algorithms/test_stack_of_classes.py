@@ -5,12 +5,15 @@ import pytest
 from scipy.stats import norm
 from support.engine_cases import dataset
 
+from omkl.algorithms import function
 from omkl.config import learner_spec
-from omkl.engine.stack import DRIFTS, VARIANCES, answers, note_margins, over_rivals, scaled_margins, teach
 from omkl.engine.stream import make_stream
 from omkl.passes.stacked import new_learner
 
-S = len(DRIFTS) * len(VARIANCES)
+answers, note_margins, over_rivals, scaled_margins, teach = map(
+    function, ("answers", "note_margins", "over_rivals", "scaled_margins", "teach")
+)
+S = 8  # learners
 
 
 def fresh(k):
