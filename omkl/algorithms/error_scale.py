@@ -1,11 +1,11 @@
-"""How large the next error of ``auto_regression`` will be: a scale that follows the row, and its tail.
+"""How large the next error of a stack of numbers will be: a scale that follows the row, and its tail.
 
 Throughout: e_t = |y_t - f_t|, u_t = log(max(e_t, LEAST range)), range the largest target so far less the
 least one, y_t among them. All begins with the first round whose range is above 0.
 levels (5,) means of u that fade over 20, over 100 and over no rounds, m_20, m_100 and m; the mean of U_t,
     that fades over 100 rounds; and how many rounds they have seen
-U_t mean of log(1 + k_i) / 2 over the members, k_i the variance of member i's output before round t, in units
-    of its noise: how far the row is from those that the members know
+U_t mean of the logs of the standard deviations that members tell of round t: how far the row is from those
+    that the members know, up to a constant
 rho (1, n), G (1, n, n), behind (1, n) a Bayesian regression of (u_t - m_100) / SPREAD: its mean, its
     covariance, and what this is still to lose. Its features are 1/2, the differences of the other two levels
     from m_100, U_t less its mean, held within HELD, the random features of the row scaled online with the
@@ -41,7 +41,6 @@ DRIFT = 1e-4
 HELD = 0.5
 STEEPEST = 0.5  # slope of a quantile
 FASTER = 3.0  # slopes are learnt than the constants of the quantiles
-LARGEST = 1e300  # of a variance
 PRIORS = (1.0, 0.3, 0.3, 0.05)  # variances: of 1/2, of the levels, of U, and of the features as they are
 MEAN_SIZE = 0.8  # of a scaled feature, about
 LEAST, MOST = 1e-12, 1.0
@@ -129,12 +128,14 @@ class ErrorScale(Record, namedtuple("ErrorScale", "levels rho G behind quantiles
 
 
 @compiled
-def distance_from_rows(v):
-    """U of the variances v of targets, in units of the members' noise."""
-    total = 0.0
-    for i in range(v.size):
-        total += 0.5 * math.log(min(v[i], LARGEST))
-    return total / v.size
+def distance_from_rows(log_std):
+    """U of the logs of the members' standard deviations, NaN of one that tells none; 0 where all are."""
+    total, n = 0.0, 0
+    for i in range(log_std.size):
+        if not math.isnan(log_std[i]):
+            total += log_std[i]
+            n += 1
+    return total / n if n > 0 else 0.0
 
 
 @compiled

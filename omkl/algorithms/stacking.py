@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from omkl.algorithms.error_scale import TAILS, ErrorScale, surprise
+from omkl.algorithms.error_scale import TAILS, ErrorScale, distance_from_rows, surprise
 from omkl.algorithms.stack_of_classes import answers, note_margins, over_rivals, scaled_margins, teach
 from omkl.algorithms.stack_of_numbers import Corrections, Means
 from omkl.engine.api import compiled
@@ -105,7 +105,7 @@ def stack_regression(
         lines, k = means.combine(corrections, p, g, learn)
         f = means.mean(g)
         _fill(stream, t, x)
-        U = _distance(margins[t, 1])
+        U = distance_from_rows(margins[t, 1])
         told, std, tail = scale.predict(U, F.lift(stream, t)[0], x, means.target, learn)
         trace.record(t, f, y)
         trace.further[t, 0] = surprise(y - f, std, tail)
@@ -117,17 +117,6 @@ def stack_regression(
         means.learn(p, g, y, f)
         if means.target[1] < means.target[2]:
             scale.learn(U, means.target, error, told)
-
-
-@compiled
-def _distance(log_std):
-    """U: the mean of the logs of the standard deviations that members tell, 0 where none does."""
-    total, n = 0.0, 0
-    for i in range(log_std.size):
-        if not math.isnan(log_std[i]):
-            total += log_std[i]
-            n += 1
-    return total / n if n > 0 else 0.0
 
 
 @compiled

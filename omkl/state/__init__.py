@@ -5,7 +5,6 @@
 {slots: budget}                                  a Budget: at most that many vectors per kernel
 {slots: all}                                     a dictionary: a Budget without a limit
 {features: D, kind: features}                    random Fourier features, D frequencies per kernel
-{features: D, kind: iid, unit: 2}                the same of 2 Gaussians of width 1 in place of the kernels
 {features: 50, kind: orthogonal, scaled: true}   the same of one that suits features of variance 1
 rounds                                           the number of rounds of the pass
 

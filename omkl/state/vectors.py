@@ -446,13 +446,12 @@ def _shape(name: str, m: int, classes: int | None) -> tuple[tuple[int | None, ..
 @dataclass(frozen=True)
 class Lifting(Resource):
     """Random features: how many, a hyperparameter or a number, and how they are drawn: a hyperparameter, or
-    the kind itself, or ``{hyperparameter: {value: kind}}``. unit: of that many Gaussians of width 1 in place
-    of the learner's; scaled: of one that is as wide as two rows of features of variance 1 are apart.
+    the kind itself, or ``{hyperparameter: {value: kind}}``. scaled: of a Gaussian that is as wide as two rows
+    of features of variance 1 are apart, in place of the learner's.
     """
 
     features: str | int
     kind: str | dict[str, dict[str, str]]
-    unit: int | None = None
     scaled: bool = False
 
     form = "FeaturesForm"
@@ -462,8 +461,6 @@ class Lifting(Resource):
         keys = cls.keys(written)
         if "kind" not in keys:
             raise ValueError("kind is missing: a hyperparameter, or how the frequencies are drawn")
-        if (unit := keys.get("unit")) is not None and (type(unit) is not int or unit < 1):
-            raise ValueError(f"unit must be a whole number ≥ 1, got {unit!r}")
         if not isinstance(keys["features"], int):
             declared.check(keys["features"])
         if not isinstance(keys["kind"], Mapping):
@@ -479,14 +476,9 @@ class Lifting(Resource):
 
     def written(self) -> list[Any]:
         form, keys = super().written()
-        return [form, {key: value for key, value in keys.items() if key not in ("unit", "scaled") or value}]
+        return [form, {key: value for key, value in keys.items() if key != "scaled" or value}]
 
     def described(self) -> tuple[str, str]:
-        if self.unit:
-            return (
-                f"{self.features} random directions, {self.unit} times",
-                f"{self.unit} · {self.features} · d",
-            )
         if self.scaled:
             return f"{self.features} random directions", f"{self.features} · d"
         return f"{self.features} random frequencies for each kernel", f"m · {self.features} · d"
@@ -495,7 +487,7 @@ class Lifting(Resource):
         """Return the Gaussians that the features are of."""
         if self.scaled:
             return [{"kind": "gaussian", "sigma": math.sqrt(2.0 * max(setup.d, 1))}]
-        return [{"kind": "gaussian", "sigma": 1.0}] * self.unit if self.unit else setup.kernels
+        return setup.kernels
 
     def sizes(self) -> list[str]:
         return [self.features] if isinstance(self.features, str) else []
@@ -516,7 +508,7 @@ class Lifting(Resource):
         return kinds[params[name]]
 
     def numbers(self, setup: Setup) -> int:
-        return 3 * (self.unit or setup.m) * setup.length(self.features) * setup.d
+        return 3 * setup.m * setup.length(self.features) * setup.d
 
     def make(self, setup: Setup) -> Any:
         from omkl.engine.features import make_features
@@ -537,6 +529,6 @@ class Lifting(Resource):
     def load(self, arrays: Arrays, setup: Setup) -> Any:
         from omkl.engine.features import features_of
 
-        m = self.unit or setup.m  # of a stack 1
+        m = setup.m  # of a stack 1
         V = saved_array(arrays, "V", (setup.d, m * setup.length(self.features)), np.float64)
         return features_of(V, m, self.drawn(setup.params), setup.many)

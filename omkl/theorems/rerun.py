@@ -397,7 +397,7 @@ def regret_curve(cell: "Cell", curve: Mapping[str, Any]) -> dict[str, Any]:
     from omkl.state.vectors import Lifting
 
     state = cell.spec.state
-    features = isinstance(lifting := state.get("F"), Lifting) and lifting.unit is None
+    features = isinstance(lifting := state.get("F"), Lifting) and not lifting.scaled
     if (
         not features
         or "P" in state

@@ -9,18 +9,20 @@ from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2
 import omkl.data
 from omkl.config import learner_spec
 from omkl.engine.stream import part
-from omkl.passes.learner import Learner
 from omkl.passes.model import density_interval, score_and_std
+from omkl.passes.stacked import new_learner
 from omkl.testing import twins
 from omkl.testing.cases import case_stream, csr_of
 
 SPEC = learner_spec("auto_regression")
+TWIN = "stack_regression", TWINS["stack_regression"]
+WORDS = ["ridge", "krls_t(budget=20, scale=ranks)", "iegp(pool=gauss3, D=4, scale=online)"]
 
 
 def learnt(X, y):
     """The learner after one pass; predictions, standard deviations and degrees of freedom of its rounds."""
     data = omkl.data.from_arrays(X, y, task="regression")
-    learner = Learner(SPEC, SPEC.usual("regression"), None, data.d, 1)
+    learner = new_learner(SPEC, {}, None, data.d, 1)
     trace, _ = learner.run(case_stream(data))
     return learner, trace.score, np.sqrt(trace.further[:, 1]), trace.further[:, 2]
 
@@ -106,8 +108,8 @@ def test_the_twin_makes_the_same_of_an_outlier():
         X = rng.normal(size=(80, 2)).round(3)
         y[60] = 1e9
         data = omkl.data.from_arrays(X, y, task="regression")
-        passes = twins.both("auto_regression", TWINS["auto_regression"], data, np.arange(80), None, size=3)
-        twins.assert_equal("auto_regression", data, np.arange(80), passes)
+        passes = twins.both(*TWIN, data, np.arange(80), None, members=WORDS)
+        twins.assert_equal("stack_regression", data, np.arange(80), passes)
 
 
 def test_the_twin_makes_the_same_of_a_far_row_when_errors_have_become_small():
@@ -116,8 +118,8 @@ def test_the_twin_makes_the_same_of_a_far_row_when_errors_have_become_small():
     y = X[:, 2] + np.where(np.arange(280) < 240, 3.0 * rng.normal(size=280), 0.0)
     X[265, 1] = 10.0
     data, order = omkl.data.from_arrays(X, y, task="regression"), np.arange(280)
-    passes = twins.both("auto_regression", TWINS["auto_regression"], data, order, None, size=3)
-    twins.assert_equal("auto_regression", data, order, passes)
+    passes = twins.both(*TWIN, data, order, None, members=WORDS)
+    twins.assert_equal("stack_regression", data, order, passes)
 
 
 def test_other_units_of_the_targets_give_the_same_intervals_in_these():
@@ -144,11 +146,11 @@ def test_more_columns_later_go_on():
     X, y = growing_with_a_feature(6, 300)
     data = omkl.data.from_arrays(X, y, task="regression")
     rounds = case_stream(data)
-    learner = Learner(SPEC, SPEC.usual("regression"), None, 3, 1)
+    learner = new_learner(SPEC, {}, None, 3, 1)
     first = learner.run(part(rounds, 0, 150))[0].further
     learner.add_features(5)
     second = learner.run(part(rounds, 150, 300))[0].further
-    wider = Learner(SPEC, SPEC.usual("regression"), None, 3, 1)
+    wider = new_learner(SPEC, {}, None, 3, 1)
     whole = wider.run(rounds)[0].further
     np.testing.assert_array_equal(first, whole[:150])
     np.testing.assert_allclose(second[:, 2], whole[150:, 2])
@@ -168,7 +170,7 @@ def test_intervals_of_a_model_are_those_of_the_density():
 def test_the_density_is_student_s():
     X, y = stream("t", 8)
     data = omkl.data.from_arrays(X, y, task="regression")
-    trace, _ = Learner(SPEC, SPEC.usual("regression"), None, data.d, 1).run(case_stream(data))
+    trace, _ = new_learner(SPEC, {}, None, data.d, 1).run(case_stream(data))
     nlpd, variance, degrees = trace.further.T
     assert len(set(degrees)) > 5
     scale = np.sqrt(variance) * stats.norm.ppf(0.975) / stats.t.ppf(0.975, degrees)

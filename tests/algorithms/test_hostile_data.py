@@ -86,7 +86,7 @@ def test_odd_data_give_finite_figures_or_a_clear_line(name, task, hostile, tmp_p
     words = [f"algo={name}", "yardsticks=[]", "exec=serial", "reps=1", "order=file", f"store={tmp_path}"]
     words += [f"pool.kernels={MIXED if spec.pool == 'any' else GAUSSIAN}"] if spec.kernels == "pool" else []
     # of many columns, D frequencies are D times as many numbers, and a matrix would be too large
-    own = {"budget": 12, "D": 2, "linear": "false", "size": 2}
+    own = {"budget": 12, "D": 2, "linear": "false"}
     first = "ridge, iegp(D=2)" if task == "regression" else "arow, 'egpc(linear=false,D=2)'"
     own["members"] = f"[{first}, krls_t(budget=12)]"
     words += [f"algo.{key}={value}" for key, value in own.items() if key in spec.defaults]

@@ -14,6 +14,7 @@ from support.engine_cases import case_stream, clouds, dataset, matrix_of, one_pa
 from omkl.config import learner_spec
 from omkl.errors import OmklError
 from omkl.passes import Learner, run_pass
+from omkl.passes.stacked import new_learner
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.3}
 ONE = {"normalise": "none", "kernels": [GAUSSIAN]}
@@ -244,7 +245,7 @@ def test_auto_follows_the_units_of_the_targets(shift, factor):
     data = targets()
     changed, spec = dataclasses.replace(data, y=factor * (data.y + shift)), learner_spec("auto_regression")
     scores = [
-        Learner(spec, {"size": 8}, None, data.d, 1).run(case_stream(own))[0].score for own in (data, changed)
+        new_learner(spec, {}, None, data.d, 1).run(case_stream(own))[0].score for own in (data, changed)
     ]
     np.testing.assert_allclose(scores[1][1:], factor * (scores[0][1:] + shift), rtol=1e-6)
     assert np.square(scores[0] - data.y)[50:].mean() < 0.5 * data.y.var()

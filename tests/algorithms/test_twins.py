@@ -26,7 +26,7 @@ MADE = {"wdbc": wdbc, "ties": ties}
 ROWS = {"wdbc": 397, "ties": 397}  # where single changes were noticed by late rounds alone
 FEW_ROWS = 150  # of the other sets, and of ties under other settings
 # Of learners whose members have twins of their own, or which test_twins_of_numbers runs for longer.
-FEWER = {"auto": 60, "stack": FEW_ROWS, "auto_regression": FEW_ROWS}
+FEWER = {"auto": 60, "stack": FEW_ROWS, "auto_regression": 60, "stack_regression": FEW_ROWS}
 
 
 @pytest.fixture(autouse=True)

@@ -211,7 +211,7 @@ def test_a_program_with_its_own_hydra_keeps_it(tmp_path):
 def test_a_group_means_its_learners_and_leaves_out_the_unsuitable_with_a_note():
     with pytest.warns(
         UserWarning,
-        match=r"\(not for classification\): auto_regression, edoebe, iegp, omkl_gf, ridge_features, vaw2$",
+        match=r"\(not for classification\): edoebe, iegp, omkl_gf, ridge_features, vaw2$",
     ):
         made = plan(["algo=features", "data=wdbc"])
     names = [setting.learner for setting in made.settings]

@@ -353,10 +353,11 @@ def test_a_note_says_how_many_members_are_left_out():
     ]
 
 
+@pytest.mark.parametrize("of", ["auto", "auto_regression"])
 @pytest.mark.parametrize("name", ["unscaled", "no_gaussians", "not_linear", "no_trackers", "no_drifts"])
-def test_ablations_are_auto_with_fewer_members(name, monkeypatch):
+def test_ablations_are_auto_with_fewer_members(of, name, monkeypatch):
     monkeypatch.setenv(EXTENSIONS, str(Path(__file__).parents[2] / "docs/examples/ablations"))
-    words = learner_spec("auto").stack
-    fewer = learner_spec(f"auto_{name}").stack
+    words = learner_spec(of).stack
+    fewer = learner_spec(f"{of}_{name}").stack
     assert fewer == [word for word in words if word in fewer]
     assert 0 < len(fewer) < len(words)

@@ -61,7 +61,7 @@ def test_intervals_of_the_command_are_those_of_the_model(tmp_path, capsys):
 
 
 def test_other_learners_refuse(tmp_path, capsys):
-    able = "for regression auto_regression, edoebe, iegp, krls_t, krls_t_pool have"
+    able = "for regression auto_regression, edoebe, iegp, krls_t, krls_t_pool, stack_regression have"
     for model in (
         omkl.fit("raker", X, y=Y, task="regression"),
         omkl.fit("krls_t", X, y=Y > 20, **{"algo.budget": 50}),
