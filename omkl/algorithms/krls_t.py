@@ -25,9 +25,7 @@ from omkl.engine.tracker import (
 
 
 @compiled
-def krls_t(
-    stream: Stream, B: Budget, Q, V, left, signal, trace: Trace, learn, noise, lam, margin, power
-):
+def krls_t(stream: Stream, B: Budget, Q, V, left, signal, trace: Trace, learn, noise, lam, margin, power):
     """One kernel: Algorithm 1, with "back to the prior" forgetting: Sigma <- lam Sigma + (1 - lam) K,
     mu <- sqrt(lam) mu.
 

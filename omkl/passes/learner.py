@@ -328,11 +328,9 @@ class Learner:
     ) -> tuple[int, float]:
         """Do what `_run_part` does with the state as it is."""
         shared = self._shared()
-        if shared:
-            stop = min(stop, start + self.block)
+        stop = min(stop, start + self.block) if shared else stop
         whole = stop - start == stream.T
-        rounds = stream if whole else part(stream, start, stop)
-        rounds, margins, seconds = self._margins(rounds, learn, first)
+        rounds, margins, seconds = self._margins(stream if whole else part(stream, start, stop), learn, first)
         trace = trace if whole else trace_part(trace, start, stop)
         arguments = self._arguments_of(rounds, trace, learn, margins, rng)
         self._renumber(-first)
