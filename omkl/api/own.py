@@ -136,7 +136,7 @@ def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Ref
     >>> forest = omkl.refit(RandomForestClassifier(n_estimators=10))
     >>> results = omkl.run(algo=["perceptron", forest], data="wdbc", reps=1, yardsticks=[])
     >>> results.table["label"].tolist()
-    ['Perceptron', 'RandomForestClassifier']
+    ['Perceptron', 'RandomForestClassifier, refitted (scikit-learn)']
     """
     if inspect.isclass(model):
         raise UserError(f"omkl.refit takes an object, such as {model.__name__}(...), got the class")

@@ -8,6 +8,7 @@ online in the units before the round, which do not know its target. A round whos
 vary (the first two, at least) has no width, and so no density: it is left out of the NLPD.
 """
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -177,7 +178,11 @@ class Scaling:
 
     def without_gaps(self) -> "Scaling | None":
         """Return what scales rows whose gaps others fill; None where that is nothing."""
-        return Scaling(self.d, self.scale, self.target) if self.words else None
+        if not self.words:
+            return None
+        other = copy.copy(self)
+        other.gaps, other.fills, other.means = None, False, np.zeros((3, 0))
+        return other
 
     def add_features(self, d: int) -> None:
         """Go on with d features; the new ones were 0 so far."""

@@ -286,12 +286,11 @@ def test_a_cluster_s_jobs_get_the_folder(place, monkeypatch):
     from omkl.runs.slurm import _environment
 
     safe = "export PYTHONSAFEPATH=1"  # also without a folder
-    assert _environment("slurm") == [safe]
+    assert _environment() == [safe]
     assert EXTENSIONS not in provenance.deciding_versions()
     tiny(place / "my learners")
     monkeypatch.setenv(EXTENSIONS, "my learners")
-    assert _environment("slurm") == [safe, f"export {EXTENSIONS}='{place / 'my learners'}'"]
-    assert _environment("local") == []
+    assert _environment() == [safe, f"export {EXTENSIONS}='{place / 'my learners'}'"]
     before = provenance.deciding_versions()[EXTENSIONS]  # a dask worker with another one is refused
     (place / "my learners/conf/algo/tiny.yaml").write_text(YAML.replace("0.5", "0.6"))
     assert provenance.deciding_versions()[EXTENSIONS] != before

@@ -110,7 +110,7 @@ def test_more_settings_begin_with_the_same_and_fixed_values_stay():
     assert draw(first, task, ["eta"], 4, 2)[1:] != few[1:]
     perceptron = setting(learner_spec("perceptron"))  # 14 kernels, its default among them
     assert len(draw(perceptron, task, ["scale"], 30, 1)) == 14
-    assert len(draw(perceptron, task, (), 40, 1)) == 28
+    assert len(draw(perceptron, task, (), 60, 1)) == 42
 
 
 def test_a_learner_chooses_among_pools_that_it_can_use_unless_one_is_given():

@@ -67,7 +67,7 @@ def test_members_of_a_stack_have_gaps_filled_as_each_is_scaled(made):
     members = ["arow", "arow(scale=online)", "arow(scale=ranks)"]
     gaps = Scaling.of({}, data)
     whole = new_learner(learner_spec("stack"), {"members": members}, None, data.d, 1, scaling=gaps)
-    margins, _ = whole._margins(case_stream(data), True, 0)
+    _, margins, _ = whole._margins(case_stream(data), True, 0)
     spec = learner_spec("arow")
     for word, found in zip(words, margins[:, 0].T, strict=True):
         alone = Scaling.of({} if word is None else {"scale": word}, data)

@@ -66,7 +66,7 @@ def test_a_page_is_tuned_run_and_shown(conf, tmp_path, capsys, monkeypatch):
     kept = yaml.safe_load(winners_file("mine").read_text())["first"]
     assert kept.keys() == {"wdbc", "drift"}
     assert kept["wdbc"]["arow"].keys() == {"params", "reps", "revision", "ranges", "scaling"}
-    assert kept["wdbc"]["arow"]["scaling"] == {"scale": "online"}
+    assert kept["wdbc"]["arow"]["scaling"] == {"scale": "ranks"}
     text = text_of()
     assert text.count("AROW, tuned") == 2
     assert "\n4 repetitions\n" in text

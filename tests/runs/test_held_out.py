@@ -104,7 +104,7 @@ def test_the_averaged_hypothesis_of_a_scaled_stream_is_the_mean_of_all(name, ove
     delay = words.get("delay", 1)
     for t in range(0, 70, delay):
         batch = part(stream, t, min(t + delay, 70))
-        now = {name: getattr(learner.scaling, name) for name in ("rows", "begun", "seen")}
+        now = {name: getattr(learner.scaling, name) for name in ("features", "density", "seen")}
         for name in now:  # new rows are scaled as at the end
             setattr(learner.scaling, name, getattr(last, name))
         total += batch.T * learner.run(tested, learn=False)[0].score

@@ -77,7 +77,7 @@ def test_hyperparameters_of_the_matched_learner(make_plan):
     ("word", "says"),
     [
         (MATCH, r"holds 0 of 3 cells of bomkc_spa on .*clouds60"),  # nothing runs here
-        ("algo.budget=61", r"algo.budget=61: bomkc_rbp .* data=clouds60 has examples, T = 60"),
+        ("algo.budget=901", r"algo.budget=901: bomkc_rbp .* data=clouds60 has examples, T = 60"),
         ("algo.budget=0", "whole number ≥ 1, got 0"),
         ("algo.budget=2.5", r"whole number ≥ 1, got 2\.5"),
         ("algo.budget=many", r"whole number ≥ 1, got 'many'; or write \{match:bomkc_spa\}"),
