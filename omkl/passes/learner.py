@@ -5,6 +5,7 @@ import math
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -33,6 +34,10 @@ from omkl.state.state import absent, add_features, grow_part, load_state, make, 
 
 CURVE_POINTS = 100
 MOST_ROWS = 64  # lengths of rows that are kept to be written anew
+
+
+# One row's arguments have the types of any other's. No attribute, as of `Learner.run_compiled`.
+_code_of_a_row: "weakref.WeakKeyDictionary[Learner, Any]" = weakref.WeakKeyDictionary()
 
 
 @cache
@@ -113,7 +118,6 @@ class Learner:
         self._check_provided()
         self._rows: dict[int, OneRow] = {}
         self._row_trace: Trace | None = None
-        self._code_of_a_row: Any = None  # one row's arguments have the types of any other's
         self._growing = {
             name: resource
             for name, resource in spec.state.items()
@@ -273,11 +277,12 @@ class Learner:
             return
         stream, margins, _ = self._margins(stream, learn, first)
         arguments = self._arguments_of(stream, trace, learn, margins)
-        if self._code_of_a_row is None:
-            self._code_of_a_row = machine_code(self.run_compiled, arguments)
+        code = _code_of_a_row.get(self)
+        if code is None:
+            code = _code_of_a_row[self] = machine_code(self.run_compiled, arguments)
         self._renumber(-first)
         try:
-            self._code_of_a_row(*arguments)
+            code(*arguments)
         finally:
             self._renumber(first)
 
