@@ -148,9 +148,9 @@ def _compared(tuned: list[Plan], others: list[Plan]) -> list[Violation]:
     from omkl.reports.summary import READ, Tested, summary_of_rows
     from omkl.runs.runner import stored_plans
 
-    cells = stored_plans([*tuned, *others], READ)[0].cells
-    every = [setting for plan in (*tuned, *others) for setting in plan.settings]
-    expected = ReportPlan.of(replace(tuned[0], settings=tuple(every), yardsticks=()))
+    plans = [replace(plan, yardsticks=()) for plan in (*tuned, *others)]
+    expected = ReportPlan(tuple(plans), stored_plans(plans, READ)[0])
+    cells = expected.outcome.cells
     rows = [row for row in rows_of(cells, expected) if row.cells]
     means = summary_of_rows(rows, cells, expected).to_dict("records")
     mine = {setting.learner: setting for plan in tuned for setting in plan.settings}
@@ -175,8 +175,7 @@ def _compared(tuned: list[Plan], others: list[Plan]) -> list[Violation]:
 
 def _is(row: Any, setting: Setting | None) -> bool:
     """Whether a row is that of a setting."""
-    pool = setting.pool["name"] if setting and setting.pool else None
-    return setting is not None and (row.params, row.pool) == (setting.stored, pool)
+    return setting is not None and row.setting.identity == setting.identity
 
 
 def main() -> int:

@@ -25,7 +25,7 @@ _DATA_FRAME = "what comes back has .table, a DataFrame, to"
 INSTEAD = {  # of options that are no keywords
     "by": "what comes back has .by(MEASURE)",
     "columns": f"{_DATA_FRAME} select from",
-    "dry_run": "stored=True runs nothing and returns what the store holds; `omkl run --dry-run` estimates",
+    "dry_run": "stored=True runs nothing and returns what is stored; `omkl run --dry-run` counts the cells",
     "fail_fast": "what comes back has .failed, the cells that failed",
     "format": "what comes back has .to_markdown(), .to_latex() and .to_html()",
     "out": "what comes back has .report(PATH) or .save(PATH)",

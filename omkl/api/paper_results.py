@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from omkl.config import Plan
-    from omkl.runs.runner import Outcome
+    from omkl.store.outcome import Outcome
 
 
 @dataclass(frozen=True, eq=False, repr=False)

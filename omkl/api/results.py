@@ -16,7 +16,6 @@ import numpy as np
 
 from omkl.api.call import Call
 from omkl.config import Plan
-from omkl.data.held_out import held_out_notes
 from omkl.errors import UserError, counted, quoted, suggest, without_controls
 from omkl.passes.cell import Cell, data_and_order, run_whole
 from omkl.reports.results_table import (
@@ -24,15 +23,15 @@ from omkl.reports.results_table import (
     TableOptions,
     run_table,
 )
-from omkl.reports.rows import ReportPlan, Row, rows_of_parts
+from omkl.reports.rows import ReportPlan, Row, rows_of
 from omkl.reports.summary import READ, summary_of_rows
 from omkl.reports.sweep_table import best_settings, check_options, sweep_table
 from omkl.reports.table import Table
 from omkl.reports.table_cells import fit_to_width
 from omkl.runs.cells import expand
-from omkl.runs.runner import Outcome, frame_of_cells, run_plan, stored_plans
+from omkl.runs.runner import run_plan, stored_plans
 from omkl.seeds import learner_seed
-from omkl.store.fields import with_extra
+from omkl.store.outcome import Outcome
 from omkl.store.store import Store
 from omkl.tasks import REGRET, judging_on
 
@@ -88,26 +87,6 @@ class Shown(ABC):
         return [without_controls(note) for note in (*table.about, *table.warnings)]
 
 
-@dataclass(frozen=True)
-class PlanResults:
-    """The cells of one plan, and what a report of them should hold."""
-
-    plan: Plan
-    outcome: Outcome
-    expected: ReportPlan
-
-    @classmethod
-    def of(cls, plan: Plan, outcome: Outcome, command: str) -> "PlanResults":
-        """Return the cells of a plan that has run."""
-        expected = ReportPlan.of(plan, outcome.failed, command, outcome.stale)
-        more = [
-            note
-            for ref in plan.data
-            for note in held_out_notes(plan.test, ref, plan.rounds, plan.order, plan.seed)
-        ]
-        return cls(plan, outcome, replace(expected, about_data=(*expected.about_data, *more)))
-
-
 @dataclass(frozen=True, repr=False)
 class Results(Shown):
     """What a run or a sweep has found.
@@ -130,7 +109,7 @@ class Results(Shown):
         What a reader must know: unfinished repetitions, failed cells, settings at the end of a grid.
     """
 
-    parts: tuple[PlanResults, ...]
+    parts: tuple[ReportPlan, ...]
     is_sweep: bool = False
     inner = frozenset(
         {"check_options", "expected", "figure", "has_learners", "is_sweep", "outcome", "parts", "rows", "run"}
@@ -140,7 +119,7 @@ class Results(Shown):
     @classmethod
     def stored(cls, plan: Plan, command: str = "", is_sweep: bool = False) -> "Results":
         """Return what the store holds of a plan; command: as typed, for captions."""
-        return cls((PlanResults.of(plan, stored_plans([plan], READ)[0], command),), is_sweep)
+        return cls((ReportPlan((plan,), stored_plans([plan], READ)[0], command),), is_sweep)
 
     @classmethod
     def run(
@@ -151,9 +130,8 @@ class Results(Shown):
         whole: with all that is stored of the cells, which takes longer where they are many
         """
         plan.warn_of_data()
-        return cls(
-            (PlanResults.of(plan, run_plan(plan, **how, columns=None if whole else READ), command),), is_sweep
-        )
+        outcome = run_plan(plan, **how, columns=None if whole else READ)
+        return cls((ReportPlan((plan,), outcome, command),), is_sweep)
 
     @classmethod
     def to_draw(
@@ -187,8 +165,8 @@ class Results(Shown):
         if by and judging_on(by, tasks).held_out and plan.test is None:
             raise UserError(f"by={by}: no rows are held out; add test=0.2, or another share or file")
         if options.columns:
-            none = Store(plan.store).cells(keys=())
-            check_options(none, ReportPlan.of(plan), fmt, options, is_sweep, tasks)
+            outcome = stored_plans([plan], READ)[0]
+            check_options(outcome.cells[:0], ReportPlan((plan,), outcome), fmt, options, is_sweep, tasks)
 
     def __add__(self, other: "Results") -> "Results":
         if not isinstance(other, Results):
@@ -202,9 +180,8 @@ class Results(Shown):
         that is none, and for a measure of another task.
         """
         if measure:
-            judging_on(measure, dict.fromkeys(ref.task for part in self.parts for ref in part.plan.data))
-        parts = tuple(replace(part, expected=replace(part.expected, by=measure)) for part in self.parts)
-        return replace(self, parts=parts)
+            judging_on(measure, dict.fromkeys(ref.task for plan in self._plans for ref in plan.data))
+        return replace(self, parts=tuple(replace(part, by=measure) for part in self.parts))
 
     # ------------------------------------------------------------------ as data
 
@@ -223,32 +200,26 @@ class Results(Shown):
     @cached_property
     def _cells(self) -> "pd.DataFrame":
         """The cells as they are stored."""
-        return _joined([part.outcome.cells for part in self.parts])
+        return self.expected.outcome.cells
+
+    @property
+    def _plans(self) -> list[Plan]:
+        return [plan for part in self.parts for plan in part.plans]
 
     @cached_property
     def expected(self) -> ReportPlan:
         """What a report should hold, of all parts."""
-        every = [part.expected for part in self.parts]
-        if len(every) == 1:
-            return every[0]
-        lists = ("settings", "yardsticks", "data", "failed", "swept", "about_data", "doubts", "rare")
-        many: dict[str, Any] = {
-            key: tuple(_distinct(one for contents in every for one in getattr(contents, key)))
-            for key in lists
-        }
         return replace(
-            every[0],
-            **many,
-            specs={name: spec for contents in every for name, spec in contents.specs.items()},
-            stale={which: count for contents in every for which, count in contents.stale.items()},
-            command="; ".join(dict.fromkeys(contents.command for contents in every if contents.command)),
-            classes={which: names for contents in every[::-1] for which, names in contents.classes.items()},
+            self.parts[0],
+            plans=tuple(plan for part in self.parts for plan in part.plans),
+            outcome=Outcome.joined([part.outcome for part in self.parts]),
+            command="; ".join(dict.fromkeys(part.command for part in self.parts if part.command)),
         )
 
     @cached_property
     def rows(self) -> list[Row]:
         """The rows of the table: of each data set the learners, then the yardsticks; each row once."""
-        return rows_of_parts([(part.outcome.cells, part.expected) for part in self.parts], self._cells)
+        return rows_of(self._cells, self.expected)
 
     @cached_property
     def table(self) -> "pd.DataFrame":
@@ -314,8 +285,8 @@ class Results(Shown):
         """The measures of curves: the error, of streams in order in windows, and #SV."""
         from omkl.reports.measures import PAIR
 
-        tasks = {ref.task for part in self.parts for ref in part.plan.data}
-        if any(part.plan.order != "file" for part in self.parts) or len(tasks) > 1 or "novelty" in tasks:
+        tasks = {ref.task for plan in self._plans for ref in plan.data}
+        if any(plan.order != "file" for plan in self._plans) or len(tasks) > 1 or "novelty" in tasks:
             return PAIR
         return ("windowed_rmse" if "regression" in tasks else "windowed_pct", *PAIR[1:])
 
@@ -342,7 +313,7 @@ class Results(Shown):
         """
         from omkl.api.results import chosen_cell, rounds_frame
 
-        cells = [cell for part in self.parts for cell in expand(part.plan)]
+        cells = [cell for plan in self._plans for cell in expand(plan)]
         return rounds_frame(chosen_cell(cells, algo, data, rep))
 
     def curve(self, measure: str | None = None) -> "MplFigure":
@@ -402,15 +373,14 @@ class Results(Shown):
         from omkl.pages.runs import results_page
 
         target = page_path(path)
-        plans = [part.plan for part in self.parts]
-        if len({plan.store for plan in plans}) > 1:
+        if len({plan.store for plan in self._plans}) > 1:
             raise UserError("a page shows one store; merge the stores with `omkl results merge`")
-        page = results_page(self._whole(), self.expected, plans, self.expected.command, self.rows)
+        page = results_page(self._whole(), self.expected, self._plans, self.expected.command, self.rows)
         write_html(page, target)
         return target
 
     def _curves(self) -> dict[str, dict[str, Any]]:
-        stores = {part.plan.store: Store(part.plan.store) for part in self.parts}
+        stores = {plan.store: Store(plan.store) for plan in self._plans}
         keys = set(self._cells["key"])
         return {key: curve for store in stores.values() for key, curve in store.curves(keys).items()}
 
@@ -418,32 +388,21 @@ class Results(Shown):
         """Return the curves with the regret, of the learners that have one."""
         from omkl.theorems.rerun import regret_curve
 
-        cells = {cell.key: cell for part in self.parts for cell in expand(part.plan)}
+        cells = {cell.key: cell for plan in self._plans for cell in expand(plan)}
         return {key: regret_curve(cells[key], curve) for key, curve in curves.items()}
 
     def _whole(self) -> "pd.DataFrame":
         """Return the cells with all that is stored of them, such as confusion matrices and revisions."""
-        if all({"confusion", "revision"} <= set(part.outcome.cells) for part in self.parts):
+        if {"confusion", "revision"} <= set(self._cells):
             return self._cells
-        return _joined([frame_of_cells(Store(part.plan.store), expand(part.plan)) for part in self.parts])
+        whole = [replace(part.outcome, cells=stored_plans([*part.plans])[0].cells) for part in self.parts]
+        return Outcome.joined(whole).cells
 
 
 def _learner_seed(permutation: int, name: str, spec: Any) -> int:
     """Return the seed of a learner's own random numbers on one permutation."""
     seed = learner_seed(permutation, getattr(spec, "draws_as", None) or name)
     return seed % 2**32 if spec is not None and spec.estimator else seed
-
-
-def _joined(tables: "list[pd.DataFrame]") -> "pd.DataFrame":
-    """Return cells of several parts as one table, each cell once."""
-    import pandas as pd
-
-    if len(tables) == 1:
-        return tables[0]
-    if any(set(one) != set(tables[0]) for one in tables):  # some with all that is stored, some without
-        tables = [with_extra(one) for one in tables]
-    cells = pd.concat(tables, ignore_index=True)
-    return cells[~cells["key"].duplicated()].reset_index(drop=True)
 
 
 def _distinct(items: Iterable[Any]) -> list[Any]:

@@ -292,16 +292,14 @@ class Tuning(Shown):
     def _summaries(self) -> dict[tuple, dict[str, Any]]:
         """The rows of the tables of the tuned (0) and of the first settings (1), by what they are of."""
         return {
-            (which, row.data, row.learner, repr(row.params), row.pool): record
+            (which, row.group.content, row.setting.identity): record
             for pair in self.parts
             for which, results in enumerate(pair)
             for row, record in zip(results.rows, results.table.to_dict("records"), strict=True)
         }
 
     def _found(self, end: Tuned, which: int, setting: Setting) -> dict[str, Any]:
-        pool = setting.pool["name"] if setting.pool else None
-        place = which, end.data.name, setting.learner, repr(setting.stored), pool
-        return self._summaries.get(place, {})
+        return self._summaries.get((which, end.data.content_hash, setting.identity), {})
 
     def _command(self, end: Tuned) -> str:
         """Return the `omkl run` of the best setting on what is reported: its cells are in the store.
@@ -374,11 +372,9 @@ class Tuning(Shown):
 
     def _tuned_rows(self) -> list[dict[str, Any] | None]:
         """Return for each row of the results the values of its tuning, None for a yardstick."""
-        values = {
-            (end.data.name, row["algo"], row["pool"], repr(row["params"])): row for end, row in self._pairs()
-        }
+        values = {(end.data.content_hash, end.setting.identity): row for end, row in self._pairs()}
         return [
-            None if row.is_yardstick else values.get((row.data, row.learner, row.pool, repr(row.params)))
+            None if row.is_yardstick else values.get((row.group.content, row.setting.identity))
             for row in self.results.rows
         ]
 

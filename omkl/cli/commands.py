@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from omkl.figures.style import Figure
     from omkl.publications import Paper, Selection
     from omkl.publications.paper import Item
-    from omkl.runs.runner import Outcome
+    from omkl.store.outcome import Outcome
 
 _SEVERAL = "give a key several values, such as algo.beta=0.2,0.5,0.8"
 
@@ -413,13 +413,13 @@ def compile_(args: Namespace, words: list[str]) -> int:
 
 
 def print_dry_run(plans: "list[Plan]", args: Namespace) -> int:
-    """Print the cells of these plans, how many are done, and an estimate of time and memory."""
+    """Print the cells of these plans, and how many are in the store."""
     from omkl.api.dry_run import dry_run
 
     fmt = getattr(args, "format", "table")
-    table, whole, remarks = dry_run(plans, args.jobs, args.fresh)
+    table, records, remarks = dry_run(plans, args.fresh)
     print_result(
-        json.dumps(whole, indent=1, ensure_ascii=False) + "\n" if fmt == "json" else table.render(fmt)
+        json.dumps(records, indent=1, ensure_ascii=False) + "\n" if fmt == "json" else table.render(fmt)
     )
     for remark in remarks if fmt not in ("json", "csv") else ():
         print_status(remark)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from omkl.errors import OmklError, UserError, counted, with_user_paths, without_controls
 
 if TYPE_CHECKING:
-    from omkl.runs.runner import Outcome
+    from omkl.store.outcome import Outcome
 
 OK, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 

@@ -123,7 +123,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "out": _value("FILE", of=out_path),
     # how cells run
     "jobs": _value("N", "worker processes (default: one per core)", _count),
-    "dry-run": _flag("run nothing: print the cells, those that are done, and an estimate of time and memory"),
+    "dry-run": _flag("run nothing: print the cells, those in the store, and the seconds of these"),
     "fresh": _flag("also run the cells that the store already holds"),
     "fail-fast": _flag("end the run at the first cell that fails"),
     "quiet": _flag("no progress bar"),

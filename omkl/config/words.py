@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +80,7 @@ class Setting:
         """What its file in conf/algo says."""
         return learner_spec(self.learner)
 
-    @property
+    @cached_property
     def stored(self) -> dict[str, Any]:
         """The hyperparameters and the scaling: what the store has as ``params``."""
         return self.params | self.scaling
@@ -96,7 +96,7 @@ class Setting:
         pool = self.kernel_pool
         return pool["kernels"] if pool else []
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """What makes two settings for the same data the same."""
         return identity(self.learner, self.stored, self.pool)

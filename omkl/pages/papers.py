@@ -16,12 +16,14 @@ from omkl.publications.paper_figures import paper_figure, selected
 from omkl.publications.paper_tables import KINDS, best_warnings, comparison_warnings, digest, sizes
 from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
+from omkl.reports.captions import some
 from omkl.reports.ranks import comparison
+from omkl.reports.results_table import INCOMPLETE
 from omkl.runs.runner import stored_plans
 from omkl.runs.tuning import MANY, MORE_TRIALS, TRIALS
 
 if TYPE_CHECKING:
-    from omkl.runs.runner import Outcome
+    from omkl.store.outcome import Outcome
 
 
 TABLES = tuple(OF_ITEMS["tables"])
@@ -66,7 +68,7 @@ def paper_page(paper: Paper, selection: Selection, command: str, outcome: "Outco
         first = next(item for item in items.values() if item.kind != "sizes")
         some = f"`{selection.command(verb, first.name)}` computes some of them"
         raise UserError(f"the store {work.plans[0].store} holds none of the cells of {paper.name}; {some}")
-    page = _Parts(paper, selection, outcome)
+    page = _Parts(paper, selection, work, outcome)
     sections = page.tables("digest")
     rule, exceptions = tuning_text(paper) if tuned_runs(paper) else ([], [])
     sections += [Section("The rule", texts=rule, numbered=True)] * bool(rule)
@@ -102,11 +104,12 @@ class _Parts:
     verdicts: of the published values (compare)    claimed: the claims, each with its verdict
     """
 
-    def __init__(self, paper: Paper, selection: Selection, outcome: "Outcome") -> None:
-        self.paper, self.selection, self.outcome = paper, selection, outcome
+    def __init__(self, paper: Paper, selection: Selection, work: PaperPlans, outcome: "Outcome") -> None:
+        self.paper, self.selection, self.work, self.outcome = paper, selection, work, outcome
         self.verdicts: list[str] = []
         self.claimed: list[dict[str, Any]] = []
         self._titles: dict[str, list[str]] = {}
+        self._lacking: dict[str, str] = {}  # the command that completes it, by title
 
     def tables(self, *kinds: str) -> list[Section]:
         """Return the sections of the tables of some kinds."""
@@ -120,7 +123,7 @@ class _Parts:
             return Section(listed.title, [Filed(_stem(item), listed.table)])
         if item.kind == "digest":
             answers = digest(self.paper, item, self.selection, stored=True)
-            self._warn(answers.title, list(answers.table.warnings))
+            self._warn(answers.title, answers.table.warnings, f"omkl tune {self.paper.name}")
             return Section(answers.title, [Filed(_stem(item), replace(answers.table, warnings=()))])
         return self._compared_table(item, command)
 
@@ -137,8 +140,8 @@ class _Parts:
         except UserError as error:  # the learner that all are compared with has not finished
             return Section(compared.title, texts=[f"Not shown: {error}."])
         is_best = item.kind in ("best", "matrix")
-        warnings = best_warnings(compared) if is_best else comparison_warnings(compared, f"`{command}`")
-        self._warn(compared.title, warnings)
+        warnings = best_warnings(compared) if is_best else comparison_warnings(compared)
+        self._warn(compared.title, warnings, f"omkl tune {self.paper.name}" if is_best else command)
         self.verdicts += compared.verdicts
         return Section(compared.title, [Filed(_stem(item), replace(table, warnings=()))])
 
@@ -155,26 +158,38 @@ class _Parts:
         return Section(drawn.title, [Filed(f"figure-{item.number}", drawn), *comparisons])
 
     def claims(self, lenient: bool) -> Section:
-        checked = claims_of(self.paper, self.selection, self.outcome, lenient)
+        checked = claims_of(self.paper, self.selection, self.work, self.outcome, lenient)
         records: Any = checked.table.records
         self.claimed = records
-        for row, line in zip(records, checked.table.rows, strict=True):
-            self._warn(f"claim {line.cells[0]}", [row["incomplete"]] if row["incomplete"] else [])
+        command = self.selection.command("claims", self.paper.name)
+        for line, warnings in zip(checked.table.rows, checked.warnings, strict=True):
+            self._warn(f"claim {line.cells[0]}", warnings, command)
         return Section("Claims", [Filed("claims", checked.table)])
 
     def _compared(self, item: Item, command: str) -> Compared:
-        work = plans_of(self.paper, [item], self.selection)
-        return compare_rows(self.paper, item, work, self.outcome, command)
+        return compare_rows(self.paper, item, self.work, self.outcome, command)
 
-    def _warn(self, title: str, warnings: list[str]) -> None:
+    def _warn(self, title: str, warnings: Sequence[str], command: str) -> None:
         for warning in warnings:
-            self._titles.setdefault(warning, []).append(title)
+            if warning.startswith(INCOMPLETE):
+                self._lacking[title] = command
+            else:
+                self._titles.setdefault(warning, []).append(title)
 
     @property
     def warnings(self) -> list[str]:
-        """Each warning once, with the titles of its tables and claims where they are few."""
+        """Each warning once, with the titles of its tables and claims where they are few.
+
+        That repetitions are missing is one, whatever they are missing in.
+        """
         of = {w: "" if len(titles) > 3 else f"{'; '.join(titles)}: " for w, titles in self._titles.items()}
-        return [f"{titles}{warning}" for warning, titles in of.items()]
+        warnings = [f"{titles}{warning}" for warning, titles in of.items()]
+        if self._lacking:
+            commands = [f"`{command}`" for command in dict.fromkeys(self._lacking.values())]
+            run = f"{enumerated(commands)} run{'s' * (len(commands) == 1)} them"
+            titles = some(list(self._lacking), "; ", 4)
+            warnings.append(f"{INCOMPLETE}: repetitions are missing in {titles}. {run}")
+        return warnings
 
 
 # ------------------------------------------------------------------ what a paper's page says of its numbers

@@ -46,7 +46,7 @@ def run_page(plan: Plan, words: list[str], command: str, *, by: str = "") -> Pag
     """
     outcome, warnings = stored_plans([plan])
     run = f"omkl {'sweep' if plan.swept else 'run'} {shlex.join(words)}"
-    expected = replace(ReportPlan.of(plan, outcome.failed, run, outcome.stale), by=by)
+    expected = ReportPlan((plan,), outcome, run, by)
     if outcome.cells.empty:
         raise UserError(
             f"the store {plan.store} holds none of the {outcome.requested} cells; `{run}` computes them"

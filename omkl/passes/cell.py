@@ -19,7 +19,7 @@ from omkl.store.fields import cell_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from omkl.config import LearnerSpec
+    from omkl.config import LearnerSpec, Setting
     from omkl.data import DataRef, Dataset
     from omkl.data.held_out import HeldOut
     from omkl.passes.one_pass import Ended
@@ -34,13 +34,14 @@ class Cell:
     order, seed, rep, permutation_seed: of the stream    rounds: the first and the one after the last, or None
     source: of a learner of a folder, see `omkl.passes.source`
     scaling: see `omkl.passes.scaling`; the store has it among the hyperparameters
-    planned: both as the plan has them; ``params`` has a number where a budget matches a size
+    planned: the setting of the plan; ``params`` has a number where a budget of it matches a size
     cost: an estimate of its seconds    block, threads: how it is run; results do not depend on it
     board, number: where its rounds are noted while it runs, and under which number
     test: what is held out    own: whether the data are numbers of the user's own
     objects: the learners of a stack's members that a call had as objects, by name
     """
 
+    planned: "Setting"
     spec: "LearnerSpec"
     params: dict[str, Any]
     pool: dict[str, Any] | None
@@ -53,7 +54,6 @@ class Cell:
     source: str = ""
     rounds: tuple[int, int] | None = None
     scaling: dict[str, Any] = field(default_factory=dict)
-    planned: dict[str, Any] = field(default_factory=dict)
     cost: float = 0.0
     threads: int = 1
     board: Path | None = None

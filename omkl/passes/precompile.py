@@ -77,13 +77,6 @@ def _with_members(settings: Iterable[Setting]) -> list[Setting]:
     return settings_of_all
 
 
-def missing(settings: Iterable[Sequence[Any]]) -> list[str]:
-    """Return the learners that are to be compiled before these settings run; estimators need no compiling."""
-    chosen = _with_members(map(setting, settings))
-    learners = {version(*one): one[0].name for one in chosen if not one[0].estimator}
-    return [name for one, name in learners.items() if not _mark(one).exists()]
-
-
 def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     """Compile what will run, or load it from the cache on disk, before any clock or worker starts.
 

@@ -29,10 +29,11 @@ from omkl.publications.claim_rows import (
     sign_of,
 )
 from omkl.publications.compare import Compared, are_few, compare_rows
-from omkl.publications.paper import Item, Paper, as_list, needed_share
+from omkl.publications.paper import Item, Paper, as_list, enumerated, needed_share
 from omkl.publications.paper_tables import TableResult, not_tuned, unfinished
-from omkl.publications.selection import Selection, plans_of
+from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.reports import statistics
+from omkl.reports.captions import some
 from omkl.reports.measures import ERROR
 from omkl.reports.results_table import failed, incomplete
 from omkl.reports.statistics import ALPHA, LEAST_COMMON
@@ -41,7 +42,7 @@ from omkl.store.fields import CellMeasures, with_extra
 from omkl.tasks import MEASURES
 
 if TYPE_CHECKING:
-    from omkl.runs.runner import Outcome
+    from omkl.store.outcome import Outcome
 
 OTHERS = "others"  # in place of labels: all other rows of the runs
 NEAR = 0.05  # of the other's mean: a comparable one, where a claim names no margin
@@ -284,11 +285,13 @@ def _shown(values: Sequence[float], measure: str) -> list[str]:
 def check_claims(paper: Paper, selection: Selection, **how: Any) -> TableResult:
     """Run the missing cells of a paper's claims and check each; how: of ``PaperPlans.run``."""
     work = plans_of(paper, paper.claims.values(), selection)
-    return claims_of(paper, selection, work.run(**how), lenient=bool(work.pending))
+    return claims_of(paper, selection, work, work.run(**how), lenient=bool(work.pending))
 
 
-def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: bool = False) -> TableResult:
-    """Check a paper's claims on the cells of an outcome, which may hold others too.
+def claims_of(
+    paper: Paper, selection: Selection, work: PaperPlans, outcome: "Outcome", lenient: bool = False
+) -> TableResult:
+    """Check a paper's claims on the outcome of a work, which may hold others too.
 
     lenient: a claim whose rows do not suffice is undecided, and no UserError; so it is where the selection
     names the data
@@ -297,10 +300,10 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
     command = selection.command("claims", paper.name)
     checks = []
     for item in paper.claims.values():
-        if item.lacking:
-            checks.append(_Check(item, {}, item.lacking, []))
+        if lacking := item.lacking or _other_sets(item, selection, work):
+            checks.append(_Check(item, {}, lacking, []))
             continue
-        compared = compare_rows(paper, item, plans_of(paper, [item], selection), outcome)
+        compared = compare_rows(paper, item, work, outcome)
         answers: dict[str, Answer] = {}
         try:
             answers, lacks = _answers(compared, on_each(compared, item.options, measures, curves)), ""
@@ -313,7 +316,8 @@ def claims_of(paper: Paper, selection: Selection, outcome: "Outcome", lenient: b
         checks.append(_Check(item, answers, lacks, warnings, are_few(compared, selection)))
     terms = [text for text, needed in _TERMS.items() if any(map(needed, paper.claims.values()))]
     warnings = list(dict.fromkeys(warning for check in checks for warning in check.warnings))
-    return TableResult(_table([check.row() for check in checks], terms, warnings, command), outcome)
+    table = _table([check.row() for check in checks], terms, warnings, command)
+    return TableResult(table, outcome, warnings=[check.warnings for check in checks])
 
 
 @dataclass(frozen=True)
@@ -371,11 +375,19 @@ def _warnings(compared: Compared, command: str, tune: str, answered: bool) -> li
     there = compared.summary[compared.summary["missing"] == ""]
     names = () if answered else dict.fromkeys(name for _, name in compared.work.missing)
     return [
-        *incomplete(there, f"`{command}`"),
+        *incomplete(there, compared.expected, f"`{command}`"),
         *failed(compared.expected),
         *not_tuned(compared.work, tune),
         *(f"{name}: the data are not available: {compared.work.how[name]}" for name in names),
     ]
+
+
+def _other_sets(item: Item, selection: Selection, work: PaperPlans) -> str:
+    """Return which data sets a claim is about where it is about none of those that are selected, else ""."""
+    if not selection.names or any(work.sets_of(item).values()):
+        return ""
+    about = as_list(item.options.get("data", ())) or [name for run in item.runs for name in run.data]
+    return f"not about {enumerated(selection.names)}, but about {some(list(dict.fromkeys(about)))}"
 
 
 def _why_none(compared: Compared) -> str:

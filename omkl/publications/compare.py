@@ -2,28 +2,26 @@
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from omkl.config import learner_specs
-from omkl.config.plan_notes import notes_on_learners
-from omkl.data.orders import is_one_order, rounds_of
+from omkl.config import Setting
+from omkl.config.planned import Group, PlannedRow
+from omkl.data.orders import is_one_order
 from omkl.errors import UserError, show, suggest
 from omkl.paths import extensions, published_folder
 from omkl.publications.paper import Item, Paper, Run, as_list
 from omkl.publications.selection import PaperPlans, Selection
-from omkl.reports.rows import ReportPlan, Row, identities, identity, rounds_text
+from omkl.reports.rows import ReportPlan, Row
 from omkl.reports.statistics import ALPHA, LEAST_COMMON, welch
 from omkl.reports.summary import summary_of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.config import Plan
-    from omkl.data import DataRef
-    from omkl.runs.runner import Outcome
+    from omkl.store.outcome import Outcome
 
 WITHIN = 2.0  # published standard deviations
 # column of the summary, metric of the published CSV; those with a standard deviation count in the verdict
@@ -138,22 +136,16 @@ def compare_rows(
 ) -> Compared:
     """Return the rows of a table: data sets in order, in each the runs' learners, then the yardsticks.
 
-    outcome: of ``work.run`` or of a larger work    command: makes the table
+    work: of this item, and maybe of others    outcome: of ``work.run``    command: makes the table
     """
-    settings = [setting for plan in work.plans for setting in (*plan.settings, *plan.yardsticks)]
-    learners = [setting.learner for setting in settings] + [learner for _, _, learner in work.pending]
+    work = work.of(item)
     with_runs = {
         (ref.name, setting.learner) for plan in work.plans for ref in plan.data for setting in plan.settings
     }
-    expected = ReportPlan(
-        specs=learner_specs(dict.fromkeys(learners)),
-        failed=tuple(cell for cell in outcome.failed if (cell["data"], cell["algo"]) in with_runs),
-        swept=tuple(dict.fromkeys(key for plan in work.plans for key in plan.swept)),
-        command=command,
-        about_data=tuple(notes_on_learners(work.plans)),
-        by=str(item.options.get("by", "")),
-    )
-    pairs = _rows(work, outcome.cells, expected)
+    failed = [cell for cell in outcome.failed if (cell["data"], cell["algo"]) in with_runs]
+    outcome = replace(outcome, failed=failed, stale={})
+    expected = ReportPlan(tuple(work.plans), outcome, command, str(item.options.get("by", "")))
+    pairs = _rows(work, outcome)
     rows, runs = [row for row, _ in pairs], [run for _, run in pairs]
     summary = summary_of_rows(rows, outcome.cells, expected)
     summary["run"] = [run.name for run in runs]
@@ -166,41 +158,33 @@ def compare_rows(
     return compared
 
 
-def _rows(work: PaperPlans, cells: "pd.DataFrame", expected: ReportPlan) -> list[tuple[Row, Run]]:
+def _rows(work: PaperPlans, outcome: "Outcome") -> list[tuple[Row, Run]]:
     """Return the rows with the run that each belongs to: data sets in the order the runs list them.
 
     In a data set the learners come in the order of the runs, then the yardsticks. A setting that two runs
     have is one row, of the run with more repetitions, unless they label it differently; a setting that is a
     learner of one run is no yardstick.
     """
-    places, tasks = _places(cells), dict(zip(cells["data"], cells["task"], strict=True))
+    place = {key: at for at, key in reversed([*enumerate(outcome.cells["key"])])}
     row_and_run: dict[tuple, tuple[Row, Run]] = {}
     of_learners: set[tuple] = set()
-    _add_missing(row_and_run, work, expected)
-    for is_yardstick, run, plan, ref in _parts(work):
-        task = tasks.get(ref.name)
-        task = task if isinstance(task, str) else "classification"
-        part = rounds_of(plan.rounds, ref.T, ref.word) if plan.rounds else None
-        rounds = ":".join(map(str, part)) if part else ""
-        for setting in plan.yardsticks if is_yardstick else plan.settings:
-            place = (ref.name, plan.order, rounds, identity(setting.learner, setting.stored, setting.pool))
-            key = (*place, None if is_yardstick else run.labels.get(setting.learner))
-            stored, asked = row_and_run.get(key), plan.reps_of(expected.specs[setting.learner], ref)
-            if stored and (is_yardstick or stored[0].planned >= asked):
-                continue
-            if is_yardstick and place in of_learners:
-                continue
-            alien = is_yardstick and task not in expected.tasks(setting.learner)
-            if alien or not setting.fits(ref.task, ref.name):
-                continue
-            row = Row.of(setting, work.stands_in.get(ref.word, ref.name), plan.order, is_yardstick, task)
-            row.cells = [at for rep, at in sorted(places.get(place, {}).items()) if rep < asked]
-            row.planned, row.equal = asked, asked < plan.reps
-            if not is_yardstick:
-                of_learners.add(place)
-                _name(row, run, expected)
-            row_and_run[key] = (row, run)
-    runs = [*(run for run, _ in work.parts), *(run for run, _ in work.missing)]
+    _add_missing(row_and_run, work)
+    for run, planned in _planned(work, outcome):
+        which = planned.group, planned.setting.identity
+        key = (*which, None if planned.is_yardstick else run.labels.get(planned.setting.learner))
+        stored = row_and_run.get(key)
+        if stored and (planned.is_yardstick or stored[0].planned >= planned.asked):
+            continue
+        if planned.is_yardstick and which in of_learners:
+            continue
+        name, setting = work.stands_in.get(planned.ref.word, planned.group.data), planned.setting
+        if not planned.is_yardstick:
+            of_learners.add(which)
+            setting = _named(setting, run)
+        row = replace(Row.of(planned), data=name, setting=setting)
+        row.find(place)
+        row_and_run[key] = (row, run)
+    runs = [*(part.run for part in work.parts), *(run for run, _ in work.missing)]
     names = dict.fromkeys([*(name for run in runs for name in run.data), *work.data])
     order = {name: at for at, name in enumerate(names)}
     return sorted(
@@ -208,42 +192,35 @@ def _rows(work: PaperPlans, cells: "pd.DataFrame", expected: ReportPlan) -> list
     )
 
 
-def _add_missing(row_and_run: dict[tuple, tuple[Row, Run]], work: PaperPlans, expected: ReportPlan) -> None:
+def _add_missing(row_and_run: dict[tuple, tuple[Row, Run]], work: PaperPlans) -> None:
     """Add rows of data sets that are not available."""
     for run, data in work.missing:
         for learner in () if run.extra else as_list(run.words["algo"]):
-            row = Row(data, "", learner, {}, None, False, task=expected.tasks(learner)[0])
-            row.label = run.labels.get(learner)
+            setting = Setting(learner, label=run.labels.get(learner))
+            row = Row(data, Group(data, "", "", "", ""), setting, False, setting.spec.tasks[0])
             row_and_run[data, run.name, learner] = (row, run)
 
 
-def _places(cells: "pd.DataFrame") -> dict[tuple, dict[int, int]]:
-    """Return the places of cells by data set, order, rounds and setting, and by repetition."""
-    places: dict[tuple, dict[int, int]] = {}
-    rounds = map(rounds_text, cells["rounds"], cells["test"])
-    where = zip(cells["data"], cells["order"], rounds, identities(cells), cells["rep"], strict=True)
-    for at, (*place, rep) in enumerate(where):
-        places.setdefault(tuple(place), {}).setdefault(rep, at)
-    return places
-
-
-def _parts(work: PaperPlans) -> "Iterator[tuple[bool, Run, Plan, DataRef]]":
-    """Yield each data set of each plan, for its learners and then, of all plans, for its yardsticks.
+def _planned(work: PaperPlans, outcome: "Outcome") -> Iterator[tuple[Run, PlannedRow]]:
+    """Yield the rows of each plan on its data sets, those of its learners and then, of all plans, yardsticks.
 
     All learners come first, so that a learner among the yardsticks is none.
     """
     for is_yardstick in (False, True):
-        for run, plan in work.parts:
-            for ref in plan.data:
-                yield is_yardstick, run, plan, ref
+        for run, plan, number in work.parts:
+            words = {ref.word for ref in plan.data}
+            for row in outcome.planned[number]:
+                if row.is_yardstick == is_yardstick and row.ref.word in words:
+                    yield run, row
 
 
-def _name(row: Row, run: Run, expected: ReportPlan) -> None:
-    """Name the row of a learner as its run does."""
-    row.label, row.per_data = run.labels.get(row.learner), run.per_data_params
-    if run.tune is not None:  # its hyperparameters make no learner of its own
-        row.label = row.label or expected.label(row.learner)
-        row.pool = None
+def _named(setting: Setting, run: Run) -> Setting:
+    """Return the setting of a learner as its run calls it."""
+    label = run.labels.get(setting.learner)
+    if run.tune is None:
+        return replace(setting, label=label, per_data=run.per_data_params)
+    # its hyperparameters make no learner of its own
+    return replace(setting, label=label or setting.spec.label, per_data=run.per_data_params, pool=None)
 
 
 def _published(paper: Paper, item: Item) -> dict[tuple[str, ...], Value]:

@@ -21,7 +21,7 @@ from omkl.reports.symbols import symbol
 from omkl.tasks import MEASURES
 
 if TYPE_CHECKING:
-    from omkl.runs.runner import Outcome
+    from omkl.store.outcome import Outcome
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import LearnerSpec, learner_specs
 from omkl.config.parameters import params_text
+from omkl.config.plan_notes import notes_on_learners
 from omkl.config.request import ONLINE
 from omkl.errors import UserError, counted
 from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows, published_lines
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from omkl.reports.ranks import Ranks
-    from omkl.runs.runner import Outcome
+    from omkl.store.outcome import Outcome
 
 ColumnCells = tuple[Column, Sequence[str | Spread]]
 _PLACES = {"mistake_pct": 2, "n_sv_sum": 1, "seconds": 2}
@@ -56,11 +57,15 @@ _COSTS = [
 
 @dataclass(frozen=True)
 class TableResult:
-    """A table, and the outcome of its run (None where nothing ran); title: with the data that are in it."""
+    """A table, and the outcome of its run (None where nothing ran).
+
+    title: with the data that are in it    warnings: of each claim
+    """
 
     table: Table
     outcome: "Outcome | None" = None
     title: str = ""
+    warnings: Sequence[Sequence[str]] = ()
 
     def text(self, fmt: str) -> str:
         """Return the table in a format of Table.render."""
@@ -91,7 +96,7 @@ def _table(compared: Compared, table: Table, name: str, flat: "pd.DataFrame", **
     about: dict[str, Any] = {"title": compared.title, "notes": compared.notes}
     about |= {"command": compared.expected.command}
     done = sorted({*compared.summary["reps"]} - {0})
-    about |= {"about": compared.expected.about_data, "reps": done}
+    about |= {"about": notes_on_learners(compared.work.plans), "reps": done}
     about |= {"shared": counted(done[0], "repetition") if len(done) == 1 else ""}
     about |= {"warnings": comparison_warnings(compared), "records": {name: flat}, "flat": lambda: flat}
     return replace(table, **about | more)
@@ -484,9 +489,9 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
     command = selection.command("table", item.name)
     answers, warnings = [], dict.fromkeys(not_tuned(whole, f"`omkl tune {paper.name}`"))
     for line in item.options["lines"]:
-        compared = _compared(paper, item, line, selection, outcome)
+        compared = _compared(paper, item, line, whole, outcome)
         whole_rows = compared.whole[compared.whole["missing"] == ""]
-        warnings |= dict.fromkeys(results_table.incomplete(whole_rows, command))
+        warnings |= dict.fromkeys(results_table.incomplete(whole_rows, compared.expected, f"`{command}`"))
         names = replace(item, title="{data}").titled(compared.summary["data"])
         answers.append({"problem": line.problem, "data": names, **_answer(compared)})
     import pandas as pd
@@ -498,11 +503,9 @@ def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableR
     return TableResult(table, outcome, table.title)
 
 
-def _compared(
-    paper: Paper, item: Item, line: DigestLine, selection: Selection, outcome: "Outcome"
-) -> Compared:
+def _compared(paper: Paper, item: Item, line: DigestLine, work: PaperPlans, outcome: "Outcome") -> Compared:
     of_line = replace(item, runs=tuple(run for run in item.runs if run.name in line.runs), options={})
-    return compare_rows(paper, of_line, plans_of(paper, [of_line], selection), outcome)
+    return compare_rows(paper, of_line, work, outcome)
 
 
 def _answer(compared: Compared) -> dict[str, Any]:

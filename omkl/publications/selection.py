@@ -3,21 +3,24 @@
 import re
 import shlex
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from omkl.config import Plan, plan
+from omkl.config import Plan, learner_specs, plan
+from omkl.config.learners import kin_of
 from omkl.data import DataRef, find, registered, registry
 from omkl.data.orders import has_authors
 from omkl.errors import OmklError, UserError, suggest
-from omkl.publications.paper import Item, Paper, Run
+from omkl.publications.paper import KINDS, Item, Paper, Run, as_list
 from omkl.publications.tuned import split_tuned, tuned_runs
 
 if TYPE_CHECKING:
-    from omkl.runs.runner import Outcome
+    from omkl.store.outcome import Outcome
 
 QUICK_REPS, QUICK_T, QUICK_DATA = 2, 1500, "wdbc"
+YOURS = "yours"  # the run of the learners that the user adds
 _WORDS = ("store", "seed", "exec", "block")  # settings that a table leaves to its user
 
 
@@ -72,10 +75,14 @@ class Selection:
 
 
 class PlannedRun(NamedTuple):
-    """One plan of a table: a run, on the data sets that share its settings."""
+    """One plan of a table: a run, on the data sets that share its settings.
+
+    number: of its rows in the outcome of all plans
+    """
 
     run: Run
     plan: Plan
+    number: int
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,7 @@ class PaperPlans:
     missing: (run, data set) pairs    how: why a data set is not there and how to get it, by its name
     stands_in: the paper's name of the set that a file of the user's stands in for, by the file
     pending: (run, data set, learner) that are not tuned yet
+    sets_of: returns the names of the data sets of an item's runs, by the run's name
     """
 
     parts: tuple[PlannedRun, ...]
@@ -92,6 +100,29 @@ class PaperPlans:
     how: Mapping[str, str]
     stands_in: Mapping[str, str]
     pending: tuple[tuple[Run, str, str], ...] = ()
+    sets_of: Callable[[Item], Mapping[str, list[str]]] = lambda item: {}
+
+    def of(self, item: Item) -> "PaperPlans":
+        """Return what one of the items needs; the rows of its parts are in the outcome of all plans."""
+        sets = self.sets_of(item)
+
+        def has(run: Run, *names: str) -> bool:
+            return not {*names}.isdisjoint(sets.get(run.name, ()))
+
+        parts = [
+            part._replace(plan=replace(part.plan, data=data))
+            for part in self.parts
+            if (data := tuple(ref for ref in part.plan.data if has(part.run, ref.name, *self._words(ref))))
+        ]
+        return replace(
+            self,
+            parts=tuple(parts),
+            missing=tuple(pair for pair in self.missing if has(*pair)),
+            pending=tuple(entry for entry in self.pending if has(*entry[:2])),
+        )
+
+    def _words(self, ref: DataRef) -> tuple[str, str]:
+        return ref.word, self.stands_in.get(ref.word, ref.word)
 
     @property
     def plans(self) -> list[Plan]:
@@ -139,7 +170,9 @@ def plans_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Paper
         raise UserError(f"data={','.join(selection.data)}: {paper.name} has no such data")
     _warn_of_orders(name for group in groups for name in group.reordered if name not in how)
     stands_in = {path: name for name, path in given.items() if isinstance(path, str)}
-    return PaperPlans(tuple(runs), tuple(missing), how, stands_in, tuple(pending))
+    parts = tuple(PlannedRun(run, plan, number) for number, (run, plan) in enumerate(runs))
+    sets_of = partial(_sets, paper=paper, selection=selection)
+    return PaperPlans(parts, tuple(missing), how, stands_in, tuple(pending), sets_of)
 
 
 class _Group(NamedTuple):
@@ -167,15 +200,15 @@ def _unavailable(
 
 def _parts(
     groups: list[_Group], given: Mapping[str, DataRef | str], how: Mapping[str, str], selection: Selection
-) -> tuple[list[PlannedRun], list[tuple[Run, str, str]]]:
+) -> tuple[list[tuple[Run, Plan]], list[tuple[Run, str, str]]]:
     """Return the plans of the groups on the data that are there, and what is not tuned yet."""
-    planned_runs: list[PlannedRun] = []
+    planned_runs: list[tuple[Run, Plan]] = []
     pending: list[tuple[Run, str, str]] = []
     for run, values, names, _ in groups:
         if data := [given.get(name, name) for name in names if name not in how]:
             plan = _plan(values, data, selection)
             plans, lacking = ([plan], []) if run.tune is None else split_tuned(run, plan)
-            planned_runs += [PlannedRun(run, planned) for planned in plans]
+            planned_runs += [(run, planned) for planned in plans]
             pending += [(run, name, learner) for name, learner in lacking]
     return planned_runs, pending
 
@@ -183,16 +216,12 @@ def _parts(
 def _groups(paper: Paper, items: list[Item], selection: Selection) -> list[_Group]:
     """Return what the runs of these items and the user's learners run, cut to the selection."""
     chosen = list({run.name: run for item in items for run in item.runs}.values())
-    wanted = _wanted(chosen, items, paper, selection)
-    listed = {name for run in chosen for name in run.data}
-    others = [name for name in selection.names if name not in listed]  # any set can take the place of a run's
+    of_items = [_sets(item, paper, selection) for item in items]
     groups: list[_Group] = []
     for run in [*chosen, *_yours(chosen, selection)]:
-        chosen_sets = wanted.get(run.name) or set().union(
-            *wanted.values()
-        )  # those of your learners are all runs'
+        names = [name for sets in of_items for name in sets.get(run.name, ())]
         alike: dict[str, _Group] = {}
-        for name in [name for name in run.data if not chosen_sets or name in chosen_sets] + others:
+        for name in sorted({*names}, key=[*run.data, *names].index):
             values = {**run.words, **run.per_data.get(name, {})}
             reorders = values.get("order") == "authors" and not has_authors(name)
             if reorders:
@@ -206,15 +235,32 @@ def _groups(paper: Paper, items: list[Item], selection: Selection) -> list[_Grou
     return groups
 
 
-def _wanted(runs: list[Run], items: list[Item], paper: Paper, selection: Selection) -> dict[str, set[str]]:
-    """Return the data sets that each run may take, by the run's name; none means all."""
-    wanted = {run.name: set(selection.names) for run in runs}
-    if selection.quick and not selection.names:
-        for item in items:
-            small = _small(item, paper, selection.dry)
-            for run in item.runs:
-                wanted[run.name] |= small
-    return wanted
+def _sets(item: Item, paper: Paper, selection: Selection) -> dict[str, list[str]]:
+    """Return the data sets on which an item's runs run, by the run's name.
+
+    A set that none of them lists takes the place of theirs. A claim is only about the sets that it names, and
+    about sets for its learners.
+    """
+    listed = list(dict.fromkeys(name for run in item.runs for name in run.data))
+    small = _small(item, paper, selection.dry) if selection.quick and not selection.names else ()
+    wanted = selection.names or small or listed
+    others = [name for name in selection.names if name not in listed]
+    if item.kind in KINDS["claims"]:
+        about = as_list(item.options.get("data", ())) if selection.names else ()
+        wanted = [name for name in wanted if not about or name in about]
+        others = [name for name in others if name in wanted and all(_is_for(run, name) for run in item.runs)]
+    sets = {run.name: [*(name for name in run.data if name in wanted), *others] for run in item.runs}
+    return sets | {YOURS: [name for name in [*listed, *others] if name in wanted]}
+
+
+def _is_for(run: Run, name: str) -> bool:
+    """Whether a data set that a run does not list is one for its learners."""
+    try:
+        task = find(name, task="auto").task
+    except UserError:
+        return True  # a mistake that the plan names
+    specs = learner_specs(as_list(run.words["algo"])).values()
+    return all(task in spec.tasks or kin_of(spec.name, task) for spec in specs)
 
 
 def _warn_of_orders(names: Iterable[str]) -> None:
@@ -297,7 +343,7 @@ def _yours(runs: list[Run], selection: Selection) -> list[Run]:
     data = list(dict.fromkeys(name for run in runs for name in run.data))
     reps = max((int(run.words.get("reps", 0)) for run in runs), default=0)
     values: dict[str, Any] = {"algo": list(selection.learners), "data": data}
-    return [Run("yours", values | ({"reps": reps} if reps else {}), extra=True)]
+    return [Run(YOURS, values | ({"reps": reps} if reps else {}), extra=True)]
 
 
 def _plan(values: dict[str, Any], data: Sequence[DataRef | str], selection: Selection) -> Plan:

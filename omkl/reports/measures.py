@@ -147,7 +147,7 @@ def average(curves: Sequence[Mapping[str, Any]], measures: Sequence[Measure]) ->
 def mean_curves(
     cells: "pd.DataFrame",
     curves: Mapping[str, Mapping[str, Any]],
-    expected: ReportPlan | None = None,
+    expected: ReportPlan,
     names: Sequence[str] = PAIR,
     rows: list[Row] | None = None,
 ) -> "pd.DataFrame":
@@ -164,7 +164,6 @@ def mean_curves(
     """
     import pandas as pd
 
-    expected = expected or ReportPlan()
     rows = rows_of(cells, expected) if rows is None else rows
     keys = cells["key"].tolist() if len(cells) else []
     tables = []

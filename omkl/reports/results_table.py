@@ -11,6 +11,7 @@ import numpy as np
 
 from omkl import conf
 from omkl.config.parameters import SCALING, params_text, shown_text
+from omkl.config.planned import rounds_text
 from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
@@ -31,7 +32,7 @@ from omkl.reports.measures import (
     measure_of,
     signed_measures,
 )
-from omkl.reports.rows import ReportPlan, rounds_text
+from omkl.reports.rows import ReportPlan
 from omkl.reports.statistics import LEAST_COMMON
 from omkl.reports.summary import csv_table
 from omkl.reports.table import Table
@@ -41,6 +42,7 @@ from omkl.tasks import MEASURES, OF_CLASSES, OF_PAPERS, TASK_ERROR, Measure, mea
 if TYPE_CHECKING:
     import pandas as pd
 
+INCOMPLETE = "INCOMPLETE"  # how a warning begins that repetitions are missing
 AGAIN = "the same command"
 # How a warning about what is missing begins, after the titles that it is about.
 URGENT = re.compile(r"(?:^|: )(?:INCOMPLETE|FAILED|NOT TUNED YET)\b")
@@ -460,7 +462,7 @@ def warnings_of(
     """
     return [
         *expected.doubts,
-        *incomplete(summary, again),
+        *incomplete(summary, expected, again),
         *failed(expected),
         *_stale(expected),
         *one_round(cells, expected),
@@ -468,14 +470,19 @@ def warnings_of(
     ]
 
 
-def incomplete(summary: "pd.DataFrame", again: str = AGAIN) -> list[str]:
-    """Return a warning about the rows that lack repetitions, none where all are there."""
+def incomplete(summary: "pd.DataFrame", expected: ReportPlan, again: str = AGAIN) -> list[str]:
+    """Return a warning about the rows that lack repetitions, none where all are there.
+
+    again: which command runs those that have not failed
+    """
     names = [
         f"{row.label}{f' ({row.settings})' if row.settings else ''} on {row.data} {row.reps} of {row.asked}"
         for row in summary[~summary["complete"]].itertuples()
     ]
-    basis = f"Means and marks are of the finished repetitions; {again} runs the missing ones"
-    return [f"INCOMPLETE: {some(names, '; ')}. {basis}"] if names else []
+    missing = (summary["asked"] - summary["reps"]).clip(lower=0).sum()
+    advice = f"; {again} runs the missing ones" if missing > len(expected.failed) else ""
+    basis = f"Means and marks are of the finished repetitions{advice}"
+    return [f"{INCOMPLETE}: {some(names, '; ')}. {basis}"] if names else []
 
 
 def failed(expected: ReportPlan) -> list[str]:
@@ -499,7 +506,7 @@ def failed(expected: ReportPlan) -> list[str]:
 
 
 def _stale(expected: ReportPlan) -> list[str]:
-    usual = expected.store in (None, store_folder(None))
+    usual = expected.store == store_folder(None)
     where = "" if usual else f" store={shlex.quote(str(expected.store))}"
     return [
         f"{n_cells(count)} of revision {revision} of {learner} in the store {'are' if count > 1 else 'is'} "

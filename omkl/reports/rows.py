@@ -1,156 +1,168 @@
-"""From cells to rows: what a report should hold, which cells make one row, the rows' order and names."""
+"""From cells to rows: what a report should hold, which cells make one row, the rows' names."""
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.config.parameters import SCALING, identity, params_text
-from omkl.data import distinct_reps
+from omkl.config import LearnerSpec, Plan, Setting, learner_spec, learner_specs
+from omkl.config.parameters import SCALING, params_text
+from omkl.config.plan_notes import rare_class
+from omkl.config.planned import Group, PlannedRow
+from omkl.data.held_out import held_out_notes
 from omkl.data.preparation import in_shell
-from omkl.store.fields import with_extra
+from omkl.store.outcome import Outcome
 from omkl.tasks import for_task
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Parts = list[tuple[np.ndarray, np.ndarray]]  # as of `by_count`
-# rows that compete: data, hash, order, rounds, hash of what is held out
-Group = tuple[str, Any, str, str, str]
-_READ = ["data", "data_hash", "order", "algo", "params", "pool", "pool_spec", "task"]
-_READ += ["rounds", "test", "held_out"]
 
 
 @dataclass(frozen=True)
 class ReportPlan:
-    """The rows that a report should have, and where they come from.
+    """What a report is about.
 
-    reps, seed: repetitions of each row, and the base of their seeds    order: of the stream
-    settings, yardsticks: objects with ``learner``, ``params``, ``stored``, ``pool`` (omkl.config.Setting), in
-    the order of the rows
-    data: names or paths of the data sets, in order    specs: LearnerSpec by learner name
-    failed: lines of failed cells
-    stale: number of cells of older revisions in the store by (learner, revision); for another source of a
-    folder's learner the revision is a text that says so
-    swept: keys given several values, such as "algo.beta"    command: as typed, for captions and metadata
-    about_data: what is to be known of the user's own files: which label is +1, how a table was scaled
-    doubts: what is likely to be wrong in them, so a warning
-    rare: the data sets one of whose two classes is rare, so that tables have the balanced error, too
-    classes: the names of each data set's classes, by its name and hash, the hash None for any
+    plans, outcome: what was to be run, and what has    command: as typed, for captions and metadata
     by: the measure by which rows are compared, "" for the error of their task
-    store: folder of the cells, for commands in notes
-
-    Everything may be left out: rows are then what the cells hold, in alphabetical order.
     """
 
-    reps: int | None = None
-    settings: tuple = ()
-    yardsticks: tuple = ()
-    data: tuple[str, ...] = ()
-    specs: Mapping[str, Any] = field(default_factory=dict)
-    failed: tuple[Mapping[str, Any], ...] = ()
-    swept: tuple[str, ...] = ()
-    stale: Mapping[tuple[str, int | str], int] = field(default_factory=dict)
+    plans: tuple[Plan, ...]
+    outcome: Outcome
     command: str = ""
-    about_data: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
-    rare: tuple[str, ...] = ()
-    classes: Mapping[tuple[str, str | None], tuple[str, ...]] = field(default_factory=dict)
     by: str = ""
-    store: Path | None = None
-    seed: int | None = None
-    order: str = ""
 
-    @classmethod
-    def of(cls, plan: Any, failed: Any = (), command: str = "", stale: Any = None) -> "ReportPlan":
-        """Return what is expected of an omkl.config.Plan; failed, stale: lines and counts of its Outcome."""
-        from omkl.config import learner_spec
-        from omkl.config.plan_notes import rare_class
+    @property
+    def settings(self) -> list[Setting]:
+        """The settings of all plans, without the yardsticks."""
+        return [setting for plan in self.plans for setting in plan.settings]
 
-        names = dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks))
-        return cls(
-            reps=plan.reps,
-            settings=tuple(plan.settings),
-            yardsticks=tuple(plan.yardsticks),
-            data=tuple(ref.name for ref in plan.data),
-            specs={name: learner_spec(name) for name in names},
-            failed=tuple(failed),
-            swept=tuple(plan.swept),
-            command=command,
-            stale=stale or {},
-            about_data=plan.about_data,
-            doubts=plan.doubts,
-            rare=tuple(ref.name for ref in plan.data if rare_class(ref)),
-            classes={
-                (ref.name, None if ref.is_registered else ref.content_hash): ref.classes
-                for ref in plan.data
-                if ref.classes
-            },
-            store=plan.store,
-            seed=plan.seed,
-            order=plan.order,
-        )
-
-    def tasks(self, learner: str) -> list[str]:
-        """Return the learner's tasks, classification where no spec is known."""
-        return getattr(self.specs.get(learner), "tasks", ["classification"])
+    @cached_property
+    def specs(self) -> dict[str, LearnerSpec]:
+        """The learners by name."""
+        every = [setting for plan in self.plans for setting in (*plan.settings, *plan.yardsticks)]
+        return learner_specs(dict.fromkeys(setting.learner for setting in every))
 
     def label(self, learner: str) -> str:
-        """Return the learner's printed name, its plain name where no spec is known."""
-        return self.specs[learner].label if learner in self.specs else learner
+        """Return the learner's printed name; it may be one of rows whose data are not there."""
+        return (self.specs.get(learner) or learner_spec(learner)).label
+
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """The lines of failed cells."""
+        return self.outcome.failed
+
+    @property
+    def stale(self) -> dict[tuple[str, int | str], int]:
+        """The numbers of cells of older revisions, see `Outcome`."""
+        return self.outcome.stale
+
+    @property
+    def store(self) -> Path:
+        """The folder of the cells, for commands in notes."""
+        return self.plans[0].store
+
+    @property
+    def swept(self) -> tuple[str, ...]:
+        """The keys given several values, such as "algo.beta"."""
+        return tuple(dict.fromkeys(key for plan in self.plans for key in plan.swept))
+
+    @cached_property
+    def about_data(self) -> tuple[str, ...]:
+        """What is to be known of the data: which label is +1, how a table was scaled, what is held out."""
+        notes = [note for plan in self.plans for note in (*plan.about_data, *_held_out_notes(plan))]
+        return tuple(dict.fromkeys(notes))
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What is likely to be wrong in the user's own data, so a warning."""
+        return tuple(dict.fromkeys(doubt for plan in self.plans for doubt in plan.doubts))
+
+    @cached_property
+    def rare(self) -> tuple[str, ...]:
+        """The data sets one of whose two classes is rare, so that tables have the balanced error, too."""
+        return tuple(ref.name for plan in self.plans for ref in plan.data if rare_class(ref))
+
+    @cached_property
+    def classes(self) -> dict[tuple[str, str | None], tuple[str, ...]]:
+        """The names of each data set's classes, by its name and hash, the hash None for any."""
+        return {
+            (ref.name, None if ref.is_registered else ref.content_hash): ref.classes
+            for plan in reversed(self.plans)
+            for ref in plan.data
+            if ref.classes
+        }
+
+
+def _held_out_notes(plan: Plan) -> list[str]:
+    how = plan.rounds, plan.order, plan.seed
+    return [note for ref in plan.data for note in held_out_notes(plan.test, ref, *how)]
 
 
 @dataclass
 class Row:
-    """One learner with its settings on one data set: the unit over which repetitions are averaged.
+    """A setting on a data set: the unit over which repetitions are averaged.
 
-    data: the printed name of the data set    task: its task    order: of the stream    pool: name or None
-    cells: positions in the DataFrame, none when nothing has finished    planned: repetitions it should have
-    equal: whether one repetition stands for all, since they would be equal (`omkl.data.distinct_reps`)
-    label: printed in place of the learner's name
-    per_data: hyperparameters that are chosen for each data set, which make no learner of its own in a figure
+    data: the printed name of the data set    task: its task    group: the rows that it competes with
+    keys: of its repetitions    cells: places in the DataFrame of those that have finished
+    planned: repetitions that it should have
     """
 
     data: str
-    order: str
-    learner: str
-    params: dict[str, Any]
-    pool: str | None
+    group: Group
+    setting: Setting
     is_yardstick: bool
     task: str = "classification"
+    keys: list[str] = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
     planned: int = 0
-    equal: bool = False
-    label: str | None = None
-    per_data: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, setting: Any, data: str, order: str, is_yardstick: bool, task: str) -> "Row":
-        """Return the row of an omkl.config.Setting."""
-        pool = setting.pool["name"] if setting.pool else None
-        more = {"label": setting.label, "per_data": setting.per_data}
-        return cls(data, order, setting.learner, dict(setting.stored), pool, is_yardstick, task, **more)
+    def of(cls, planned: PlannedRow) -> "Row":
+        """Return a row of a plan, without its cells."""
+        group, ref = planned.group, planned.ref
+        about = group.data, group, planned.setting, planned.is_yardstick, ref.task
+        return cls(*about, keys=list(planned.keys), planned=planned.asked)
 
+    def find(self, place: Mapping[str, int]) -> None:
+        """Find the cells that have finished; place: in the DataFrame, by key."""
+        self.cells = [place[key] for key in self.keys if key in place]
 
-def identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:
-    """Yield the identity of each cell; cells: columns by name."""
-    memo: dict[tuple, str] = {}  # cells share their params and pool objects: dump each pair once
-    for learner, params, pool in zip(cells["algo"], cells["params"], cells["pool_spec"], strict=True):
-        pool = pool if isinstance(pool, dict) else None  # pandas may hold None as NaN
-        which = (learner, id(params), id(pool))
-        if which not in memo:
-            memo[which] = identity(learner, params, pool)
-        yield memo[which]
+    @property
+    def order(self) -> str:
+        """The order of the stream."""
+        return self.group.order
 
+    @property
+    def learner(self) -> str:
+        """The learner's name."""
+        return self.setting.learner
 
-def rounds_text(part: Any, test: Any = None) -> str:
-    """Return a part of the stream as ``0:5000``, empty for all of it; with what is held out, where it is."""
-    rounds = ":".join(map(str, part)) if isinstance(part, list | tuple) else ""
-    return " ".join(filter(None, (rounds, f"test={test}" if isinstance(test, str) else "")))
+    @property
+    def params(self) -> dict[str, Any]:
+        """The hyperparameters, with the scaling."""
+        return self.setting.stored
+
+    @property
+    def pool(self) -> str | None:
+        """The name of the pool."""
+        return self.setting.pool["name"] if self.setting.pool else None
+
+    @property
+    def label(self) -> str | None:
+        """What is printed in place of the learner's name."""
+        return self.setting.label
+
+    @property
+    def per_data(self) -> tuple[str, ...]:
+        """The hyperparameters that are chosen for each data set: no learner of its own in a figure."""
+        return self.setting.per_data
 
 
 def alike(cells: "pd.DataFrame") -> tuple[np.ndarray, np.ndarray]:
@@ -196,166 +208,38 @@ def by_count(rows: Sequence[Row]) -> Parts:
 def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     """Return the rows: data sets in order, in each the learners and then the yardsticks, in order.
 
-    Only finished cells count, each key once. Expected rows come in the order of ``expected``, with an empty
-    row where nothing has finished; others come after, sorted by name. A setting that is expected as learner
-    and as yardstick is a learner.
+    A setting that several plans have on a data set is one row, with all of its repetitions; one that is a
+    learner of one plan and a yardstick of another is a learner.
     """
-    return rows_of_parts([(cells, expected)], cells)
-
-
-def rows_of_parts(frames: Sequence[tuple["pd.DataFrame", ReportPlan]], cells: "pd.DataFrame") -> list[Row]:
-    """Return the rows of several reports as those of one: each row once, with all of its repetitions.
-
-    frames: the cells of each report, and what is expected of it    cells: those of all, each once
-    """
-    found = [_found(frame, expected) for frame, expected in frames]
-    rows, groups = found[0] if len(found) == 1 else _joined(found, frames, cells)
-    _distinguish(rows, groups, cells)
-    return list(rows.values())
-
-
-RowsByGroup = dict[tuple[Group, str], Row]  # by group and identity of the setting, in the order of the rows
-
-
-def _joined(
-    found: Sequence[tuple[RowsByGroup, list[Group]]],
-    frames: Sequence[tuple["pd.DataFrame", ReportPlan]],
-    cells: "pd.DataFrame",
-) -> tuple[RowsByGroup, list[Group]]:
-    """Return the rows of several reports and their groups; the cells of other seeds are more repetitions."""
-    place = {key: at for at, key in enumerate(cells["key"])}
-    present = [group for _, groups in found for group in groups if group[1] is not None]
-    all_rows: RowsByGroup = {}
-    asked: dict[tuple[Group, str], dict[int | None, tuple[int, set[int]]]] = {}  # of each seed, and there
-    for (rows, _), (frame, expected) in zip(found, frames, strict=True):
-        keys = frame["key"].to_numpy()
-        for (group, same), row in rows.items():
-            if group[1] is None:  # nothing has finished on the data set here
-                group = next((other for other in present if other[0] == group[0]), group)
-            row.cells = [place[key] for key in keys[row.cells]]
-            joined = all_rows.setdefault((group, same), row)
-            of_seed = asked.setdefault((group, same), {})
-            count, there = of_seed.get(expected.seed, (0, set()))
-            of_seed[expected.seed] = max(count, row.planned), there | {*row.cells}
-            if joined is not row:
-                joined.is_yardstick &= row.is_yardstick
-                joined.cells = list(dict.fromkeys([*joined.cells, *row.cells]))
-                missing = (max(0, count - len(there)) for count, there in of_seed.values())
-                joined.planned = len(joined.cells) + sum(missing)
+    place = {key: at for at, key in reversed([*enumerate(cells["key"])])}
+    rows: dict[tuple[Group, str], Row] = {}
+    prepared: dict[tuple[str, str], str] = {}
+    for planned in (row for of_plan in expected.outcome.planned for row in of_plan):
+        group, setting = planned.group, planned.setting
+        if row := rows.get((group, setting.identity)):
+            row.keys = list(dict.fromkeys([*row.keys, *planned.keys]))
+            row.planned = max(row.planned, len(row.keys))
+            row.is_yardstick &= planned.is_yardstick
+        else:
+            rows[group, setting.identity] = Row.of(planned)
+        prepared[group[:2]] = planned.ref.prepared
+    for row in rows.values():
+        row.find(place)
     sets: dict[tuple, int] = {}
     ranks: dict[Group, tuple[int, int]] = {}
-    for group, _ in all_rows:
+    for group, _ in rows:
         ranks.setdefault(group, (sets.setdefault(group[:2], len(sets)), len(ranks)))
-    order = sorted(all_rows, key=lambda which: (ranks[which[0]], all_rows[which].is_yardstick))
-    return {which: all_rows[which] for which in order}, sorted(ranks, key=lambda group: ranks[group])
+    _distinguish(rows.values(), ranks, prepared)
+    return sorted(rows.values(), key=lambda row: (ranks[row.group], row.is_yardstick))
 
 
-Planned = tuple[int, bool, Any]  # the rank of a setting in a plan, whether it is a yardstick, and the setting
-
-
-class _Settings:
-    """The settings of a report by identity, of which several may be for different data sets."""
-
-    def __init__(self, expected: ReportPlan) -> None:
-        every = [(False, each_setting) for each_setting in expected.settings] + [
-            (True, each_setting) for each_setting in expected.yardsticks
-        ]
-        self.count = len(every)
-        self.by_identity: dict[str, list[Planned]] = {}
-        for rank, (is_yardstick, setting) in enumerate(every):
-            same = identity(setting.learner, setting.stored, setting.pool)
-            self.by_identity.setdefault(same, []).append((rank, is_yardstick, setting))
-
-    def of(self, same: str, task: str, data: str) -> Planned:
-        """Return the setting of an identity for data of a task; None with the last rank where none is."""
-        fitting = (entry for entry in self.by_identity.get(same, ()) if entry[2].fits(task, data))
-        return next(fitting, (self.count, False, None))
-
-
-def _found(cells: "pd.DataFrame", expected: ReportPlan) -> tuple[RowsByGroup, list[Group]]:
-    """Return the rows of one report in order, and their groups."""
-    settings = _Settings(expected)
-    rows = _rows_of_cells(cells, settings)
-    groups = _groups(rows, expected)
-    _add_expected(rows, groups, settings, expected)
-    most = max((len(row.cells) for row in rows.values()), default=0)
-    asked = most if expected.reps is None else expected.reps
-    for (group, _), row in rows.items():
-        spec = expected.specs.get(row.learner)
-        how = (spec is None or spec.draws, group[0], group[1])
-        row.equal = distinct_reps(2, group[2] or expected.order, *how) == 1
-        row.planned = min(asked, max(1, len(row.cells))) if row.equal else asked
-    ranks = {group: rank for rank, group in enumerate(groups)}
-
-    def place(item: tuple[tuple, Row]) -> tuple:
-        (group, same), row = item
-        rank = settings.of(same, row.task, group[0])[0]
-        return ranks[group], row.is_yardstick, rank, row.learner, row.pool or "", same
-
-    return dict(sorted(rows.items(), key=place)), groups
-
-
-def _rows_of_cells(cells: "pd.DataFrame", settings: _Settings) -> RowsByGroup:
-    """Return a row for the cells of each group and setting."""
-    rows: RowsByGroup = {}
-    good = (cells["status"] == "ok").to_numpy() if "status" in cells else np.ones(len(cells), bool)
-    if "key" in cells:
-        good = good & ~cells["key"].duplicated().to_numpy()
-    places = good.nonzero()[0]
-    finished = cells.reindex(columns=_READ)
-    finished = finished if len(places) == len(cells) else finished.iloc[places]
-    firsts, group = alike(finished)
-    kinds = finished.iloc[firsts]
-    number: dict[tuple, int] = {}
-    numbers = np.empty(len(firsts), int)  # of the row of each kind
-    fields = (
-        kinds[name].tolist() for name in ("data", "data_hash", "order", "algo", "params", "pool", "task")
-    )
-    rounds = map(rounds_text, kinds["rounds"], kinds["test"])
-    held_out = (test if isinstance(test, str) else "" for test in kinds["held_out"])
-    records = zip(*fields, identities(kinds), rounds, held_out, strict=True)
-    for at, (data, content, order, algo, params, pool, task, same, *part) in enumerate(records):
-        which = (data, content, order, *part), same
-        numbers[at] = number.setdefault(which, len(number))
-        if which not in rows:
-            task = task if isinstance(task, str) else "classification"
-            _, is_yardstick, setting = settings.of(same, task, data)
-            if setting:
-                rows[which] = Row.of(setting, data, order, is_yardstick, task)
-                rows[which].params = params  # which rows of the same settings share
-            else:
-                pool = pool if isinstance(pool, str) else None
-                rows[which] = Row(data, order, algo, params, pool, False, task)
-    for row, where in zip(rows.values(), divided(numbers[group], len(number)), strict=True):
-        row.cells = places[where].tolist()
-    return rows
-
-
-def _add_expected(rows: RowsByGroup, groups: list[Group], settings: _Settings, expected: ReportPlan) -> None:
-    """Add the rows of settings of which no cell has finished."""
-    usual = [task for setting in expected.settings for task in expected.tasks(setting.learner)]
-    tasks = {group: row.task for (group, _), row in reversed(rows.items())}  # of the first row
-    for group in groups:
-        # The task of a data set is that of its cells; where there are none, the learners' first.
-        task = tasks.get(group, next(iter(usual), "classification"))
-        for same in settings.by_identity:
-            _, is_yardstick, setting = settings.of(same, task, group[0])
-            if setting is None or (is_yardstick and task not in expected.tasks(setting.learner)):
-                continue
-            if (group, same) not in rows:
-                rows[group, same] = Row.of(setting, group[0], group[2], is_yardstick, task)
-
-
-def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, str], str]:
+def contents_apart(prepared: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], str]:
     """Return what tells data sets of one name apart, by name and hash, empty for one that needs no word.
 
-    entries: the provenance of a cell of each. It is the words of the preparation that the others of the name
-    do not have, else the hash.
+    prepared: how each was prepared, as one types it. It is the words of the preparation that the others of
+    the name do not have, else the hash.
     """
-    words_of = {
-        which: shlex.split(str(entry.get("prepared", ""))) if isinstance(entry, dict) else []
-        for which, entry in entries.items()
-    }
+    words_of = {which: shlex.split(words) for which, words in prepared.items()}
     marks: dict[tuple[str, str], str] = {}
     for which, of_content in words_of.items():
         others = [words_of[other] for other in words_of if other[0] == which[0] and other != which]
@@ -368,29 +252,20 @@ def contents_apart(entries: Mapping[tuple[str, str], Any]) -> dict[tuple[str, st
     }
 
 
-def _groups(rows: RowsByGroup, expected: ReportPlan) -> list[Group]:
-    """Return the groups of the rows, the expected data sets first."""
-    present = sorted({group for group, _ in rows}, key=lambda group: tuple(map(str, group)))
-    groups: list[Group] = []
-    for name in expected.data:
-        groups += [group for group in present if group[0] == name] or [(name, None, "", "", "")]
-    return list(dict.fromkeys([*groups, *present]))
-
-
-def _distinguish(rows: RowsByGroup, groups: Sequence[Group], cells: "pd.DataFrame") -> None:
+def _distinguish(
+    rows: Iterable[Row], groups: Iterable[Group], prepared: Mapping[tuple[str, str], str]
+) -> None:
     """Add to a data set's name what distinguishes it from another of the name.
 
     That is its preparation, else its hash; the order; the rounds, and what is held out.
     """
-    firsts = {group[:2]: row.cells[0] for (group, _), row in [*rows.items()][::-1] if row.cells}
-    names = [name for name, _ in firsts]
-    several = {which: at for which, at in firsts.items() if names.count(which[0]) > 1}
-    entries = with_extra(cells.iloc[[*several.values()]])["origin"].tolist() if several else []
-    of_content = contents_apart(dict(zip(several, entries, strict=True)))
-    marks = {group: _differences(group, groups, of_content) for group in groups}
-    for (group, _), row in rows.items():
-        if marks.get(group):
-            row.data = f"{group[0]} ({', '.join(marks[group])})"
+    names = [name for name, _ in prepared]
+    several = {which: words for which, words in prepared.items() if names.count(which[0]) > 1}
+    of_content, every = contents_apart(several), list(groups)
+    marks = {group: _differences(group, every, of_content) for group in every}
+    for row in rows:
+        if marks[row.group]:
+            row.data = f"{row.group.data} ({', '.join(marks[row.group])})"
 
 
 def _differences(
@@ -413,9 +288,9 @@ def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
     """Return for each row the hyperparameters that a table shows.
 
     Of a learner these are the ones that differ between its rows, or from its defaults; in all its rows alike.
-    Rows that share their ``params`` share these too.
+    Rows of the same setting share them.
     """
-    distinct = {(row.learner, id(row.params)): row.params for row in rows}  # rows share these
+    distinct = {(row.learner, row.setting.identity): row.params for row in rows}
     tasks: dict[str, set[str]] = {}
     for row in rows:
         tasks.setdefault(row.learner, set()).add(row.task)
@@ -427,7 +302,7 @@ def shown_params(rows: list[Row], expected: ReportPlan) -> list[dict[str, Any]]:
         }
         for which, params in distinct.items()
     }
-    return [shown[row.learner, id(row.params)] for row in rows]
+    return [shown[row.learner, row.setting.identity] for row in rows]
 
 
 def _differing(
@@ -442,9 +317,7 @@ def _differing(
         for name, value in params.items():
             values.setdefault((learner, name), set()).add(json.dumps(value, sort_keys=True))
     for learner, name in values:
-        spec = expected.specs.get(learner)
-        if spec is None:
-            continue
+        spec = expected.specs[learner]
         for task in tasks[learner]:
             defaults = for_task(spec.defaults, task)
             if name in defaults:
@@ -456,10 +329,9 @@ def _differing(
 
 def own_labels(rows: list[Row]) -> list[str]:
     """Return the label of each row where it says all of it; "" without one, and where several share it."""
-    different: dict[tuple[str, str, str | None], set[tuple]] = {}
+    different: dict[tuple[str, str, str | None], set[str]] = {}
     for row in rows:
-        which = (row.learner, id(row.params), row.pool)
-        different.setdefault((row.data, row.order, row.label), set()).add(which)
+        different.setdefault((row.data, row.order, row.label), set()).add(row.setting.identity)
     shared = {label for (_, _, label), settings in different.items() if len(settings) > 1}
     return ["" if row.label in shared else row.label or "" for row in rows]
 

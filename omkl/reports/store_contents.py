@@ -3,18 +3,19 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from omkl.config import learner_specs
-from omkl.config.parameters import params_text, value_text
+from omkl.config.parameters import identity, params_text, value_text
+from omkl.config.planned import rounds_text
 from omkl.errors import UserError, path_error, suggest
 from omkl.files import replacing
 from omkl.reports.captions import Origins, span
-from omkl.reports.rows import alike, contents_apart, divided, identities, rounds_text
+from omkl.reports.rows import alike, contents_apart, divided
 from omkl.reports.summary import flat
 from omkl.reports.table import csv_of
 from omkl.store.store import Store
@@ -43,7 +44,7 @@ def contents(
     groups: dict[tuple, int] = {}
     columns = {name: [kind[name] for kind in kinds] for name in ("algo", "params", "pool_spec")}
     numbers = np.empty(len(kinds), int)  # of the group of each kind, and of each failed cell
-    for at, (kind, setting) in enumerate(zip(kinds, identities(columns), strict=True)):
+    for at, (kind, setting) in enumerate(zip(kinds, _identities(columns), strict=True)):
         place = tuple(str(kind[name]) for name in _PLACED)
         numbers[at] = groups.setdefault((*place, setting), len(groups))
     places = divided(numbers[group], len(groups))
@@ -99,6 +100,17 @@ def _tell_apart(rows: list[dict[str, Any]], kinds: list[dict[str, Any]]) -> None
                 row[key] = more if part == "params" else f"{row[key]} ({more})".strip()
 
 
+def _identities(cells: Mapping[str, Iterable[Any]]) -> Iterator[str]:
+    """Yield the identity of each cell; cells: columns by name."""
+    memo: dict[tuple, str] = {}  # cells share their params and pool objects: dump each pair once
+    for learner, params, pool in zip(cells["algo"], cells["params"], cells["pool_spec"], strict=True):
+        pool = pool if isinstance(pool, dict) else None  # pandas may hold None as NaN
+        which = (learner, id(params), id(pool))
+        if which not in memo:
+            memo[which] = identity(learner, params, pool)
+        yield memo[which]
+
+
 def _apart(
     groups: dict[tuple, int], places: list[np.ndarray], failures: dict[int, list[dict]], origins: Origins
 ) -> dict[tuple[str, str], str]:
@@ -111,7 +123,11 @@ def _apart(
             entries[data, content] = provenances[0] if provenances else None
     names = [name for name, _ in entries]
     several = {which: entry for which, entry in entries.items() if names.count(which[0]) > 1}
-    return {which: f"({mark})" for which, mark in contents_apart(several).items() if mark}
+    prepared = {
+        which: str(entry.get("prepared", "")) if isinstance(entry, dict) else ""
+        for which, entry in several.items()
+    }
+    return {which: f"({mark})" for which, mark in contents_apart(prepared).items() if mark}
 
 
 def _source(text: str | None) -> str:

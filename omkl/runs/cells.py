@@ -11,12 +11,13 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import omkl.data
 from omkl.config import LearnerSpec, Plan, Setting, learner_specs, members_of
 from omkl.config.kernel_kinds import PRECOMPUTED
 from omkl.config.learners import check_classes, given, matched_params, of_budget, to_match
+from omkl.config.planned import Group, PlannedRow, rounds_text
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
 from omkl.errors import OmklError, UserError, counted
@@ -54,20 +55,33 @@ def cost_of(spec: LearnerSpec, setup: Setup, T: int, nnz: int) -> float:
     return cost * (2 if spec.setup else 1)  # a learner that chooses its kernels reads the stream twice
 
 
-def expand(
-    plan: Plan, run: Callable[[Plan], Any] | None = None, budgets: Mapping[tuple[str, str], int] | None = None
-) -> list[Cell]:
-    """Return the cells of a plan: data sets × (settings, then yardsticks) × repetitions, none twice.
+class Expanded(NamedTuple):
+    """A row of a plan, and its cells."""
 
+    row: PlannedRow
+    cells: list[Cell]
+
+
+def expand(plan: Plan) -> list[Cell]:
+    """Return the cells of a plan, see `expanded`."""
+    return [cell for _, cells in expanded(plan) for cell in cells]
+
+
+def expanded(
+    plan: Plan, run: Callable[[Plan], Any] | None = None, budgets: Mapping[tuple[str, str], int] | None = None
+) -> list[Expanded]:
+    """Return the rows of a plan with their cells: data sets × (settings, then yardsticks) × repetitions.
+
+    A cell that several rows have is that of the first.
     Where the repetitions of a learner would be equal, it has one (`Plan.reps_of`).
     A yardstick that does not fit the task or classes of a data set is left out. Where a budget is to match a
     learner's size, ``run`` (``run_plan``) runs the missing cells of that learner; without it they must be in
-    the store. budgets: in place of those sizes. Raises UserError for data that do not fit a learner, for
-    files of the user's that cannot be read, and as `matched_sizes` does; registered sets are not read (that
-    does `check_data`).
+    the store. budgets: those sizes; a row whose size is not among them has no keys and no cells. Raises
+    UserError for data that do not fit a learner, for files of the user's that cannot be read, and as
+    `matched_sizes` does; registered sets are not read (that does `check_data`).
     """
     budgets = matched_sizes(plan, run) if budgets is None else budgets
-    cells: dict[tuple, Cell] = {}
+    rows: list[Expanded] = []
     specs = learner_specs(dict.fromkeys(setting.learner for setting in (*plan.settings, *plan.yardsticks)))
     sources = {name: source(spec) for name, spec in specs.items() if not spec.is_stack}
     for data in plan.data:
@@ -83,15 +97,23 @@ def expand(
             raw = [setting for setting in plan.settings if "scale" not in setting.scaling]
             warn_of_offsets(data.load(), [kernel for setting in raw for kernel in setting.kernels])
         seeds = [omkl.data.order_seed(data, plan.order, plan.seed, rep) for rep in range(plan.reps)]
-        settings = [*plan.settings, *(s for s in plan.yardsticks if _suits(specs[s.learner], data))]
-        for setting in settings:
+        held_out = test.identity if test and isinstance(test.identity, str) else ""
+        text = rounds_text(rounds, test and test.name)
+        group = Group(data.name, data.content_hash, plan.order, text, held_out)
+        yardsticks = [(setting, True) for setting in plan.yardsticks if _suits(specs[setting.learner], data)]
+        seen: set[tuple] = set()
+        for setting, is_yardstick in [*((setting, False) for setting in plan.settings), *yardsticks]:
             if not setting.fits(data.task, data.name):
                 continue
             spec = specs[setting.learner]
+            asked = plan.reps_of(spec, data)
+            if any(which not in budgets for which in _sizes_of(setting, data)):
+                rows.append(Expanded(PlannedRow(group, data, setting, is_yardstick, (), asked), []))
+                continue
             learner = _learner_on(data, plan, setting, T, budgets)
             code = source(spec, learner.params) if spec.is_stack else sources[spec.name]
-            for rep, seed in enumerate(seeds[: plan.reps_of(spec, data)]):
-                cell = Cell(
+            cells = [
+                Cell(
                     spec=spec,
                     params=learner.params,
                     pool=setting.pool,
@@ -104,14 +126,25 @@ def expand(
                     source=code,
                     rounds=rounds,
                     scaling=setting.scaling,
-                    planned=setting.stored,
+                    planned=setting,
                     cost=learner.cost,
                     test=test,
                     own=data.task == "regression" and not data.is_registered,
                     objects=learner.objects,
                 )
-                cells.setdefault((data.word, setting.pool and setting.pool["name"], cell.key), cell)
-    return list(cells.values())
+                for rep, seed in enumerate(seeds[:asked])
+            ]
+            keys, pool = tuple(cell.key for cell in cells), setting.pool and setting.pool["name"]
+            row = PlannedRow(group, data, setting, is_yardstick, keys, asked)
+            rows.append(Expanded(row, [cell for cell in cells if (cell.key, pool) not in seen]))
+            seen |= {(key, pool) for key in keys}
+    return rows
+
+
+def _sizes_of(setting: Setting, data: DataRef) -> list[tuple[str, str]]:
+    """Return which sizes the budgets of a setting match: the data's content hash, and the learner."""
+    matched = [_matched(value, setting) for value in setting.params.values() if to_match(value)]
+    return [(data.content_hash, other.identity) for other in matched]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from omkl.config import Plan, members_of
 from omkl.config.kernel_kinds import SOURCE
-from omkl.config.learners import to_match
-from omkl.errors import Overflow, UserError, counted
+from omkl.config.planned import PlannedRow
+from omkl.errors import Overflow, counted
 from omkl.passes.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
 from omkl.passes.guards import ctrl_c_kept
 from omkl.passes.source import source
-from omkl.runs.cells import check_data, expand
+from omkl.runs.cells import Expanded, SizeUnknown, check_data, expanded
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Executor, Failure, make_executor
 from omkl.state.state import may_share
 from omkl.store import provenance
 from omkl.store.fields import KEYED, OBJECTS, dumps
 from omkl.store.lines import Memo, parse_line
+from omkl.store.outcome import Outcome
 from omkl.store.store import Store, writers
 
 if TYPE_CHECKING:
@@ -35,27 +36,6 @@ if TYPE_CHECKING:
 LONG_CELL = 10.0  # seconds of a cell from which on it is worth a hint that threads can share it
 PART = 0.5  # of the time that is left: from here on a cell is a good part of it
 SMALL_WORK = 3.0  # seconds of work below which starting workers (2 s) costs more than it saves
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The outcome of a plan.
-
-    cells: one row per finished cell of the plan (learners and yardsticks), in the plan's order, with the
-    columns of ``Store.cells``; failed: the lines of cells that failed in this run; requested, ran, reused:
-    numbers of cells; seconds: of this call; interrupted: ended by Ctrl-C; stale: numbers of stored cells of
-    older revisions, which do not count, by (learner, revision); of a learner of a folder also those of
-    another source.
-    """
-
-    cells: "pd.DataFrame"
-    failed: list[dict[str, Any]]
-    requested: int
-    ran: int
-    reused: int
-    seconds: float
-    interrupted: bool
-    stale: dict[tuple[str, int | str], int]
 
 
 def run_plan(plan: Plan, **how: Any) -> Outcome:
@@ -91,7 +71,8 @@ def run_plans(
     """
     began = time.perf_counter()
     to_match = partial(run_plan, jobs=jobs, progress=progress)
-    cells = [cell for plan in plans for cell in expand(plan, to_match)]
+    rows = [expanded(plan, to_match) for plan in plans]
+    cells = cells_of(rows)
     distinct, columns, now = by_key(cells), columns and ("key", *columns), time.time()
     with Store(plans[0].store) as store:
         stored = store.cells(distinct, columns)
@@ -110,6 +91,7 @@ def run_plans(
             said = f"another run on the same store finished {counted(run.taken, 'cell')} meanwhile"
             print(f"{said}; they were not run again", file=sys.stderr, flush=True)
         return Outcome(
+            planned=planned_of(rows),
             cells=in_order(stored, cells),
             failed=[run.failed[key] for key in distinct if key in run.failed],
             requested=len(cells),
@@ -216,6 +198,16 @@ def idle_cores(missing: list[Cell], executor: Executor) -> str:
     return f"{cells} on {cores} cores: with exec.threads={threads} each cell can use {threads} of them"
 
 
+def cells_of(rows: Iterable[Iterable[Expanded]]) -> list[Cell]:
+    """Return the cells of the rows of plans."""
+    return [cell for of_plan in rows for _, cells in of_plan for cell in cells]
+
+
+def planned_of(rows: Iterable[Iterable[Expanded]]) -> tuple[tuple[PlannedRow, ...], ...]:
+    """Return the rows of plans as an `Outcome` has them."""
+    return tuple(tuple(row for row, _ in of_plan) for of_plan in rows)
+
+
 def by_key(cells: list[Cell]) -> dict[str, Cell]:
     """Return the cells by their keys, the first of each."""
     distinct: dict[str, Cell] = {}
@@ -320,11 +312,17 @@ def in_order(stored: "pd.DataFrame", cells: list[Cell]) -> "pd.DataFrame":
     place = {key: number for number, key in enumerate(stored["key"])}
     finished = [cell for cell in cells if cell.key in place]
     cells_in_order = stored.iloc[[place[cell.key] for cell in finished]].reset_index(drop=True)
-    for name in ("data", "pool", "rep", "seed"):
+    columns: dict[str, list[Any]] = {
+        "data": [cell.data.name for cell in finished],
+        "pool": [cell.pool and cell.pool["name"] for cell in finished],
+        "rep": [cell.rep for cell in finished],
+        "seed": [cell.seed for cell in finished],
+    }
+    for name, values in columns.items():
         if name in cells_in_order:
             kind = object if name in OBJECTS else None  # equal names stay one object
-            cells_in_order[name] = pd.Series([cell.setting[name] for cell in finished], dtype=kind)
-    cells_in_order["params"] = [cell.planned for cell in finished]
+            cells_in_order[name] = pd.Series(values, dtype=kind)
+    cells_in_order["params"] = [cell.planned.stored for cell in finished]
     return cells_in_order
 
 
@@ -336,24 +334,27 @@ def stored_plans(plans: list[Plan], columns: Sequence[str] | None = None) -> tup
     for data that are not available, OmklError when the store cannot be read.
     """
     began = time.perf_counter()
-    cells: list[Cell] = []
+    rows: list[list[Expanded]] = []
     warnings: list[str] = []
     for plan in plans:
         try:
-            cells += expand(plan)
-        except UserError as error:
-            settings = tuple(
-                setting for setting in plan.settings if not any(map(to_match, setting.params.values()))
-            )
-            if len(settings) == len(plan.settings):
-                raise
+            rows.append(expanded(plan))
+        except SizeUnknown as error:
             warnings.append(str(error))
-            cells += expand(replace(plan, settings=settings))
-    distinct, store = by_key(cells), Store(plans[0].store)
-    cells_table, failed = frame_of_cells(store, cells, columns), store.failed(distinct)
-    stale, seconds = stale_cells(store, distinct), time.perf_counter() - began
+            rows.append(expanded(plan, budgets={}))
+    cells, store = cells_of(rows), Store(plans[0].store)
+    distinct = by_key(cells)
+    finished = frame_of_cells(store, cells, columns)
     outcome = Outcome(
-        cells_table, failed, len(cells), 0, len(cells_table), seconds, interrupted=False, stale=stale
+        planned=planned_of(rows),
+        cells=finished,
+        failed=store.failed(distinct),
+        requested=len(cells),
+        ran=0,
+        reused=len(finished),
+        seconds=time.perf_counter() - began,
+        interrupted=False,
+        stale=stale_cells(store, distinct),
     )
     return outcome, list(dict.fromkeys(warnings))
 

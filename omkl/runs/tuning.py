@@ -30,10 +30,10 @@ from omkl.config.words import parse_words
 from omkl.data import DataRef
 from omkl.data.orders import rounds_of
 from omkl.errors import Overflow, UserError, counted
-from omkl.runs.cells import expand
-from omkl.runs.runner import Outcome, run_plans
+from omkl.runs.runner import run_plans
 from omkl.runs.search import Space, Trial, draw, draw_near, space_of
 from omkl.store.fields import CellMeasures, with_extra
+from omkl.store.outcome import Outcome
 from omkl.tasks import OF_PAPERS, TASK_ERROR, TASKS, Measure, for_task, judging_on
 
 SHARE = 3  # in file order, one in three rounds is for the trials
@@ -424,23 +424,21 @@ class _State:
 def _scores(states: list[_State], outcome: Outcome) -> Iterator[tuple[dict[int, Score], float | None]]:
     """Yield the score of each trial of each state, by place, and the reference's seconds of a pass.
 
-    A trial that lacks a pass has failed.
+    A trial that lacks a pass has failed. outcome: of the plans of all states, each with its references
     """
     cells = with_extra(outcome.cells)
-    of_cells, places = CellMeasures(cells), {key: at for at, key in enumerate(cells["key"])}
-    seconds_of = cells["seconds"].to_numpy()
+    of_cells, place_of = CellMeasures(cells), {key: at for at, key in enumerate(cells["key"])}
+    seconds_of, planned = cells["seconds"].to_numpy(), iter(outcome.planned)
     for state in states:
-        keys: dict[str, list[str]] = {}
-        for cell in expand(state.plan):
-            keys.setdefault(repr(cell.planned), []).append(cell.key)
+        keys = {row.setting.identity: row.keys for row in next(planned)}
         measure = state.race.measure
         costs, scores = measure.sign * of_cells.unscaled(measure.name), {}
         for place in state.places:
-            wanted = keys[repr(state.trials[place].setting.stored)]
-            there = [places[key] for key in wanted if key in places]
+            wanted = keys[state.trials[place].setting.identity]
+            there = [place_of[key] for key in wanted if key in place_of]
             error = float(costs[there].mean()) if len(there) == len(wanted) else _WORST
             seconds = float(seconds_of[there].mean()) if there else 0.0
             scores[place] = Score(error, seconds)
-        passes = [cell.key for plan in state.race.references(state.rung) for cell in expand(plan)]
-        finished = [places[key] for key in passes if key in places]
+        passes = [key for _ in state.race.references(state.rung) for row in next(planned) for key in row.keys]
+        finished = [place_of[key] for key in passes if key in place_of]
         yield scores, float(seconds_of[finished].mean()) if finished else None

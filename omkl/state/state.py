@@ -124,17 +124,6 @@ def bytes_needed(state: State, setup: Setup) -> dict[str, int]:
     return needed
 
 
-def bytes_stored(state: State, setup: Setup, T: int, nnz: int) -> tuple[int, int]:
-    """Return the bytes of a state whatever the stream, and those of what T rounds can store at most."""
-    bytes_of_vector = 8 * setup.m + 32 + 12 * nnz // max(T, 1) + (4 * setup.m + 4 if setup.many else 0)
-    bounds, slots = set(limits(state)), 0
-    for resource in state.values():
-        sizes = bounds & set(resource.sizes())
-        if sizes and all(isinstance(setup.params[name], int) for name in sizes):
-            slots += 8 * resource.numbers(setup)
-    return sum(bytes_needed(state, setup).values()), _most_stored(state, setup, T) * bytes_of_vector + slots
-
-
 def held_bytes(*parts: Any) -> int:
     """Return the bytes of all distinct arrays in these parts: a learner's state, its stream, its trace.
 

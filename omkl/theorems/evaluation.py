@@ -78,30 +78,27 @@ def evaluate(plan: "Plan", cells: "pd.DataFrame", rows: int = ROWS) -> list[dict
     theirs), kernel, reps, asked (repetitions), gap (largest relative duality gap of the learner's batch
     solutions), notes.
     """
-    from omkl.config import learner_spec
-    from omkl.runs.cells import expand
+    from omkl.runs.cells import expanded
 
     evaluated = []
-    for ref in plan.data:
-        dataset = ref.load()
-        batches: dict[str, Batch] = {}
-        for setting in plan.settings:
-            spec = learner_spec(setting.learner)
-            pool, bound_of = setting.kernel_pool, bound_function(spec)
-            if pool is None or bound_of is None or not setting.fits(ref.task, ref.name):
-                continue  # `omkl bounds` has reported the learners without bounds
-            same = repr((pool["normalise"], pool["kernels"]))
-            if same not in batches:
-                batches[same] = Batch(dataset, pool, rows)
-            planned = {cell.key: cell for cell in expand(replace(plan, data=(ref,), settings=(setting,)))}
-            finished = cells[cells["key"].isin(planned)].drop_duplicates("key")
-            runs = tuple(Repetition(planned[key]) for key in finished["key"])
-            case = Case(batches[same], n_sv=tuple(finished["n_sv_per_kernel"]), runs=runs)
-            names = [key for key in inspect.signature(bound_of).parameters if key != "case"]
-            params = next(iter(planned.values())).params  # with numbers for what a data set decides
-            for bound in bound_of(case, **{key: params[key] for key in names}):
-                row = _row(spec, setting, ref.task, bound, _observed(bound, finished), case)
-                evaluated.append({"data": dataset.name} | row | {"asked": len(planned)})
+    batches: dict[str, Batch] = {}
+    for planned, row_cells in expanded(plan):
+        setting, spec, dataset = planned.setting, planned.setting.spec, planned.ref.load()
+        pool, bound_of = setting.kernel_pool, bound_function(spec)
+        if pool is None or bound_of is None or not row_cells:
+            continue  # `omkl bounds` has reported the learners without bounds
+        same = repr((planned.ref.content_hash, pool["normalise"], pool["kernels"]))
+        if same not in batches:
+            batches[same] = Batch(dataset, pool, rows)
+        cell_of = {cell.key: cell for cell in row_cells}
+        finished = cells[cells["key"].isin(cell_of)].drop_duplicates("key")
+        runs = tuple(Repetition(cell_of[key]) for key in finished["key"])
+        case = Case(batches[same], n_sv=tuple(finished["n_sv_per_kernel"]), runs=runs)
+        names = [key for key in inspect.signature(bound_of).parameters if key != "case"]
+        params = row_cells[0].params  # with numbers for what a data set decides
+        for bound in bound_of(case, **{key: params[key] for key in names}):
+            row = _row(spec, setting, planned.ref.task, bound, _observed(bound, finished), case)
+            evaluated.append({"data": dataset.name} | row | {"asked": planned.asked})
     return evaluated
 
 

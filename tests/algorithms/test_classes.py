@@ -13,8 +13,7 @@ from omkl.config import learner_names, learner_spec, learner_specs, plan, pool, 
 from omkl.engine.classes import strongest_rival
 from omkl.errors import OmklError, UserError
 from omkl.passes import Learner, run_pass
-from omkl.reports.rows import ReportPlan, rows_of
-from omkl.runs.cells import expand
+from omkl.runs.cells import expand, expanded
 from omkl.store.fields import cell_key
 from omkl.tasks import by_task
 
@@ -80,19 +79,13 @@ def test_data_of_two_tasks_in_one_plan():
     planned = plan(["algo=raker", "data=wdbc,air", "reps=1", "yardsticks=[]"])
     cells = expand(planned)
     assert [(c.data.name, c.params["loss"]) for c in cells] == [("wdbc", "logistic"), ("air", "squared")]
-    rows = rows_of(pd_frame(cells), ReportPlan.of(planned))
-    assert [(row.data, row.params["loss"], len(row.cells)) for row in rows] == [
+    rows = [row for row, _ in expanded(planned)]
+    assert [(row.group.data, row.setting.params["loss"], len(row.keys)) for row in rows] == [
         ("wdbc", "logistic", 1),
         ("air", "squared", 1),
     ]
     shown = resolved(["algo=raker", "data=wdbc,air"])["algo"]["raker"]["hyperparameters"]
     assert shown["loss"]["value"] == {"regression": "squared", "classification": "logistic"}
-
-
-def pd_frame(cells):
-    import pandas as pd
-
-    return pd.DataFrame([{"key": cell.key, **cell.setting, "status": "ok"} for cell in cells])
 
 
 def test_keys_of_regression_are_those_of_the_values(tmp_path):

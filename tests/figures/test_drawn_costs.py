@@ -13,7 +13,6 @@ from omkl.figures.matrices import Matrix, confusion
 from omkl.figures.style import MOST_LINES, FigureStyle, in_style, panels_per_row
 from omkl.publications.paper_tables import with_costs
 from omkl.reports.ranks import DRAWN, average_ranks, ranks_of
-from omkl.reports.rows import ReportPlan
 from omkl.reports.statistics import critical_difference
 from omkl.reports.summary import grid_table, summary_of
 
@@ -159,7 +158,9 @@ def test_ranks_are_drawn_at_the_mean_of_the_ranks_on_each_data_set():
         for data, row in counts.items()
         for w, n in zip((DD, SS, U), row, strict=True)
     ]
-    summary = summary_of(frame(*cells), expected((DD, SS, U), (), 1, yardsticks=()))
+    summary = summary_of(
+        frame(*cells), expected((DD, SS, U), tuple(f"set{data}" for data in counts), 1, yardsticks=())
+    )
     by_hand = {
         "OMKC(D,D)": (8 + 2 + 2.5) / 10,
         "OMKC(S,S)": (16 + 1 + 2.5) / 10,
@@ -268,4 +269,4 @@ def test_shares_are_of_all_examples_of_a_class_also_of_what_was_cut():
 
 def test_cells_without_counts_are_named():
     with pytest.raises(UserError, match="no stored cell has a confusion matrix"):
-        confusion(frame(cell(DD, 0, 10)), ReportPlan())
+        confusion(frame(cell(DD, 0, 10)), expected((DD,), reps=1))

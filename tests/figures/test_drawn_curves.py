@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 from support.drawn import band_of, line_named
-from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, setting, study
+from support.reports_cells import YARDSTICKS, cell, expected, frame, planned_in, repetitions, setting, study
 
 from omkl.errors import UserError
 from omkl.figures.curves import FEW_BANDS, curves, learning_curves
@@ -162,7 +162,11 @@ def test_the_band_of_a_weight_ends_at_one():
     cells, stored = study((DD,), {"wdbc": 50}, 2)
     for key, top in zip(stored, (3.0, 99.0), strict=True):  # 0.87 ± 0.17
         stored[key] |= {"weights_t": [25, 50], "weights": [[1.0, top]] * 2}
-    (axes,) = curves({"top_weight": mean_curves(cells, stored, names=("top_weight",))}).draw().axes
+    (axes,) = (
+        curves({"top_weight": mean_curves(cells, stored, planned_in(cells), names=("top_weight",))})
+        .draw()
+        .axes
+    )
     (band,) = axes.collections
     assert band.get_paths()[0].vertices[:, 1].max() == 1.0
 
@@ -194,7 +198,7 @@ def test_a_data_set_whose_curves_lack_the_first_measure_has_its_others():
         if line["data"] == "sonar":
             stored[line["key"]] |= {"weights_t": [60], "weights": [[1.0, 3.0]]}
     names = ("top_weight", "mistakes", "n_sv_sum")
-    drawn = learning_curves(cells, stored, expected((DD,), reps=1), names=names).draw()
+    drawn = learning_curves(cells, stored, expected((DD,), ("wdbc", "sonar"), 1), names=names).draw()
     assert len(drawn.axes) == 5
 
 
@@ -210,7 +214,8 @@ def test_a_data_set_whose_curves_lack_the_first_measure_has_its_others():
 )
 def test_the_note_says_what_was_drawn(order, reps, text):
     cells, stored = study((DD, SS), {"wdbc": 60}, reps)
-    figure = learning_curves(cells.assign(order=order), stored, expected((DD, SS), reps=reps, yardsticks=()))
+    about = expected((DD, SS), reps=reps, yardsticks=(), order=order)
+    figure = learning_curves(cells.assign(order=order), stored, about)
     assert figure.note == text
     assert " ".join(figure.draw().legends[0].get_title().get_text().split()) == text
 
@@ -218,7 +223,7 @@ def test_the_note_says_what_was_drawn(order, reps, text):
 def test_equal_repetitions_have_no_deviation():
     cells = frame(*repetitions(DD, [4, 4, 4], order="file", T=10))
     stored = {key: {"t": [5, 10], "mistakes": [3, 4], "n_sv_sum": [3, 4]} for key in cells["key"]}
-    figure = learning_curves(cells, stored, expected((DD,), reps=3, yardsticks=()))
+    figure = learning_curves(cells, stored, expected((DD,), reps=3, yardsticks=(), order="file"))
     assert figure.note == "mean over 3 repetitions in file order"
 
 

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as MplFigure
 from support import ROOT
-from support.reports_cells import COSINE, YARDSTICKS, cell, expected, frame, setting, study
+from support.reports_cells import COSINE, YARDSTICKS, cell, expected, frame, planned_in, setting, study
 
 from omkl.errors import OmklError, UserError
 from omkl.figures.curves import learning_curves
@@ -211,13 +211,13 @@ def test_figures_of_other_data_and_grids_have_other_files():
     for which, content in itertools.product((DD, *plain), ("one", "other")):
         cells = frame(cell(which, 0, 4, "train.csv", data_hash=content))
         curves = {cells["key"][0]: {"t": [500, 1000], "mistakes": [3, 4], "n_sv_sum": [30, 40]}}
-        made = figure_named("curve", cells, curves, expected((which,), (), 1, yardsticks=()))
+        made = figure_named("curve", cells, curves, planned_in(cells, settings=(which,)))
         assert made.name.startswith("curve-omkc_dd-train.csv-")
         names.add(made.name)
     assert len(names) == 8
     cells = frame(cell(DD, 0, 4, "../../etc/pass wd"))
     curves = {cells["key"][0]: {"t": [500, 1000], "mistakes": [3, 4], "n_sv_sum": [30, 40]}}
-    made = figure_named("curve", cells, curves, expected((DD,), (), 1, yardsticks=()))
+    made = figure_named("curve", cells, curves, planned_in(cells, settings=(DD,)))
     assert made.name.startswith("curve-omkc_dd-etc-pass-wd-")
 
 

@@ -20,7 +20,7 @@ from omkl.engine.jit import Choice
 from omkl.files import hold_lock
 from omkl.passes import precompile
 from omkl.passes.learner import compiled_value
-from omkl.passes.precompile import missing, setting, version, warm_up
+from omkl.passes.precompile import setting, version, warm_up
 
 pytestmark = pytest.mark.slow
 
@@ -34,6 +34,11 @@ def folder(tmp_path, monkeypatch):
 
 def settings(*names):
     return [(learner_spec(name), learner_spec(name).defaults, False) for name in names]
+
+
+def missing(given):
+    """Return the learners of which a version has no mark yet."""
+    return [one[0].name for one in map(setting, given) if not precompile._mark(version(*one)).exists()]
 
 
 def test_what_is_compiled_is_marked_and_not_announced_again(folder, capsys):

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from omkl.config import Setting
+from omkl.config.planned import Group
 from omkl.errors import UserError
 from omkl.publications import Selection, claims, read_paper
 from omkl.publications.claims import KINDS, NO, SAME, UNKNOWN, YES, ClaimRows, check_claims
@@ -37,7 +39,7 @@ def rows():
     records["C"] = [record(11.8, 60.0, 0.5)]
     records["S"] = [record(20.0, 10.0, 0.1), record(12.0, 30.0, 0.8), record(15.0, 60.0, 1.0)]
     for name, at in (("A", [0, 1, 2, 3, 4]), ("B", [5, 6, 7, 8, 9]), ("C", [10, 11, 12, 13, 14])):
-        records[name][0]["row"] = Row("d", "permuted", name, {}, None, False, "classification", at)
+        records[name][0]["row"] = Row("d", Group("d", "", "permuted", "", ""), Setting(name), False, cells=at)
     for place, name in ((0, "B"), (1, "A"), (2, "B")):
         records["S"][place]["row"] = records[name][0]["row"]
     curve = {"t": [1, 11, 21], "n_sv_sum": [0, 10, 30], "n_sv_combined": [0, 1, 3]}
@@ -161,7 +163,7 @@ def test_without_a_test_the_means_decide_where_they_differ_in_practice(rows, kin
     rows.records["D"] = [dict(rows.records["A"][0])]
     for name, at in (("A", [0, 1, 2, 3]), ("B", [5, 6, 7, 8]), ("D", [0, 1, 2, 14])):
         own = rows.records[name][0]["row"]
-        rows.records[name][0]["row"] = replace(own, order=order, cells=at)
+        rows.records[name][0]["row"] = replace(own, group=own.group._replace(order=order), cells=at)
     for place, name in ((0, "B"), (1, "A"), (2, "B")):
         rows.records["S"][place]["row"] = rows.records[name][0]["row"]
     assert KINDS[kind](rows, options)[0] == holds

@@ -150,6 +150,28 @@ def test_claims_say_that_they_are_incomplete(conf, store, monkeypatch):
         assert "INCOMPLETE: OMKC(D,D) on wdbc 2 of 3" in " ".join(made.text(fmt).split())
 
 
+FURTHER_CLAIMS = """
+  second: {title: "two", kind: less, runs: [cheap], left: AROW, right: ALMA, measure: mistake_pct}
+  third: {title: "3", kind: less, runs: [cheap], data: wdbc, left: AROW, right: ALMA, measure: mistake_pct}
+  fourth: {title: "four", kind: within, runs: [rare], left: NORMA, measure: mistake_pct, low: 0}
+"""
+
+
+def test_a_claim_s_runs_are_made_on_the_data_that_are_named_or_it_is_not_about_them(conf, store):
+    """drift is listed by the runs of the second claim only; the fourth is about novelties."""
+    rare = "runs:\n  rare: {words: {algo: norma_novelty, data: usps_train, order: file, reps: 1}}"
+    text = PAPER.replace("runs:", rare, 1) + FURTHER_CLAIMS.lstrip("\n")
+    (conf / "paper" / "mine.yaml").write_text(text)
+    chosen = dataclasses.replace(selection(store), data=("drift",))
+    made = check_claims(read_paper("mine"), chosen, progress=False)
+    first, second, third, fourth = made.table.records
+    assert [row["of"] for row in (first, second)] == [1, 1]
+    assert third["numbers"] == "not about drift, but about wdbc"
+    assert fourth["numbers"] == "not about drift, but about usps_train"
+    assert made.outcome.ran == made.outcome.requested == (2 + 3) * 3 + 4 * 2  # with the yardsticks
+    assert "INCOMPLETE" not in made.text("table")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words", "where"),
     [

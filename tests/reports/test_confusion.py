@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from support.reports_cells import cell, expected, frame, report, setting, strict, summarise
+from support.reports_cells import cell, expected, frame, planned_in, report, setting, strict, summarise
 
 from omkl.data import confusion
 from omkl.reports.measures import classes_text
 from omkl.reports.results_table import TableOptions
-from omkl.reports.rows import ReportPlan
 from omkl.store.fields import CellMeasures, hits_of, with_extra
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss")
@@ -83,8 +82,8 @@ def test_errors_of_classes_are_a_column_on_request_and_in_json():
     assert low == pytest.approx(10, abs=4)
     assert "class errors %" not in report(cells(3), about)
     assert len(strict(report(cells(3), about, "json"))["cells"][0]["confusion"]) == 3
-    many = summarise(cells(40), data=("three",))
+    many = summarise(cells(40))
     assert many["classes"][0] == list(map(str, range(40)))
     old = frame(cell(DD, 0, 10))
     assert summarise(old)["class_errors"][0] is None
-    assert report(old, ReportPlan(), options=TableOptions(columns=("class_errors",))).count("–") == 1
+    assert report(old, planned_in(old), options=TableOptions(columns=("class_errors",))).count("–") == 1

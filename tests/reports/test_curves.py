@@ -3,7 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
-from support.reports_cells import YARDSTICKS, cell, expected, frame, repetitions, report, setting, study
+from support.reports_cells import (
+    YARDSTICKS,
+    cell,
+    expected,
+    frame,
+    planned_in,
+    repetitions,
+    report,
+    setting,
+    study,
+)
 
 from omkl.errors import UserError
 from omkl.reports.captions import shortfall_of
@@ -20,7 +30,7 @@ def test_mean_curve_by_hand():
         cells["key"][0]: {"t": [5, 10], "mistakes": [3, 4], "n_sv_sum": [30, 40]},
         cells["key"][1]: {"t": [5, 10], "mistakes": [1, 2], "n_sv_sum": [10, 30]},
     }
-    table = mean_curves(cells, curves)
+    table = mean_curves(cells, curves, planned_in(cells))
     assert table["t"].tolist() == [5, 10]
     assert table["error_mean"].tolist() == pytest.approx([40.0, 30.0])
     assert table["error_std"].tolist() == pytest.approx([40 / np.sqrt(2), 20 / np.sqrt(2)])
@@ -34,7 +44,7 @@ def test_repetitions_with_other_points_are_interpolated_as_counts():
         cells["key"][0]: {"t": [2, 4, 8], "mistakes": [2, 4, 8], "n_sv_sum": [2, 4, 8]},
         cells["key"][1]: {"t": [4, 8], "mistakes": [0, 8], "n_sv_sum": [4, 8]},
     }
-    table = mean_curves(cells, curves)
+    table = mean_curves(cells, curves, planned_in(cells))
     assert table["t"].tolist() == [2, 4, 8]
     # the second repetition has 0 mistakes at 2 and at 4, and from (0, 0) to (4, 4) two vectors at 2
     assert table["error_mean"].tolist() == pytest.approx([50.0, 50.0, 100.0])
@@ -47,18 +57,20 @@ def test_a_mean_ends_with_the_first_curve_that_ends():
         cells["key"][0]: {"t": [2, 4, 8], "mistakes": [2, 4, 8], "n_sv_sum": [2, 4, 8]},
         cells["key"][1]: {"t": [3, 6], "mistakes": [0, 3], "n_sv_sum": [3, 6]},
     }
-    table = mean_curves(cells, curves)
+    table = mean_curves(cells, curves, planned_in(cells))
     assert table["t"].tolist() == [2, 4, 6]
     assert table["error_mean"].tolist() == pytest.approx([50.0, 62.5, 75.0])
 
 
 def test_cells_without_a_curve_are_left_out_and_none_at_all_is_an_error():
     cells = frame(cell(DD, 0, 4), cell(DD, 1, 2))
-    table = mean_curves(cells, {cells["key"][1]: {"t": [10], "mistakes": [1], "n_sv_sum": [2]}})
+    table = mean_curves(
+        cells, {cells["key"][1]: {"t": [10], "mistakes": [1], "n_sv_sum": [2]}}, planned_in(cells)
+    )
     assert table["reps"].tolist() == [1]
     assert table["error_std"].isna().all()
     with pytest.raises(UserError, match="no learning curve"):
-        mean_curves(cells, {})
+        mean_curves(cells, {}, planned_in(cells))
 
 
 def one_curve(**lists) -> tuple[pd.DataFrame, dict]:
@@ -82,7 +94,8 @@ def one_curve(**lists) -> tuple[pd.DataFrame, dict]:
 )
 def test_measures_by_hand(name, more, t, values):
     name = measure_named(name).name
-    table = mean_curves(*one_curve(**more), names=(name,))
+    cells, curves = one_curve(**more)
+    table = mean_curves(cells, curves, planned_in(cells), names=(name,))
     assert table["t"].tolist() == t
     assert table[f"{name}_mean"].tolist() == pytest.approx(values)
     assert table[f"{name}_std"].isna().all()
@@ -90,7 +103,7 @@ def test_measures_by_hand(name, more, t, values):
 
 def test_windows_cover_the_stream_and_add_up_to_all_mistakes():
     cells, curves = study((DD,), {"wdbc": 569}, 1)
-    table = mean_curves(cells, curves, names=("windowed_pct",))
+    table = mean_curves(cells, curves, planned_in(cells), names=("windowed_pct",))
     widths = np.diff(table["t"], prepend=0)
     assert WINDOWS <= len(table) <= WINDOWS + 1
     assert table["t"].iloc[-1] == 569
@@ -102,11 +115,13 @@ def test_a_curve_without_the_measure_is_left_out_and_none_at_all_is_an_error():
     first = cells["key"][0]
     for key in curves:
         curves[key] |= {"weights_t": [50], "weights": [[1.0, 3.0]] if key == first else None}
-    assert mean_curves(cells, curves, names=("top_weight",))["algo"].unique().tolist() == ["omkc_dd"]
+    assert mean_curves(cells, curves, planned_in(cells), names=("top_weight",))["algo"].unique().tolist() == [
+        "omkc_dd"
+    ]
     with pytest.raises(UserError, match="the curves of these cells lack mse_e3"):
-        mean_curves(cells, curves, names=("mse_e3",))
+        mean_curves(cells, curves, planned_in(cells), names=("mse_e3",))
     with pytest.raises(UserError, match=r"no measure 'mistake_pt'.*'mistake_pct'.*choose"):
-        mean_curves(cells, curves, names=("mistake_pt",))
+        mean_curves(cells, curves, planned_in(cells), names=("mistake_pt",))
 
 
 def test_an_rmse_in_windows_by_hand():
@@ -117,7 +132,7 @@ def test_an_rmse_in_windows_by_hand():
 
 def test_a_table_of_one_order_speaks_of_no_permutations():
     cells = frame(*repetitions(DD, [4, 6, 5, 5, 5], order="file"), *repetitions(SS, [4, 6], order="file"))
-    text = " ".join(report(cells, expected((DD, SS), reps=5, yardsticks=())).split())
+    text = " ".join(report(cells, expected((DD, SS), reps=5, yardsticks=(), order="file")).split())
     assert "standard deviation over the repetitions" in text
     assert "all repetitions have one order, so that nothing is tested" in text
     assert "permutation" not in text
@@ -134,6 +149,8 @@ def test_repetitions_that_differ_by_design_are_reported():
 def test_a_warning_of_many_lines_is_short():
     cells, curves = study(NINE, {f"set{n}": 40 for n in range(9)}, 2)
     cells = cells[cells["rep"] == 0].reset_index(drop=True)
-    (warning,) = shortfall_of(mean_curves(cells, curves, expected(NINE, reps=2, yardsticks=())))
+    (warning,) = shortfall_of(
+        mean_curves(cells, curves, expected(NINE, tuple(f"set{n}" for n in range(9)), 2, yardsticks=()))
+    )
     assert "and 76 more" in warning
     assert len(warning) < 400

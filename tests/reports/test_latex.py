@@ -15,11 +15,15 @@ from omkl.reports.table import Table
 from omkl.reports.table_cells import Column, Spread, TableRow
 
 DD, SS = setting("omkc_dd"), setting("omkc_ss", beta=0.25)
-ABOUT = replace(
-    expected((DD, SS), ("a_set of 50% & more", "b"), reps=5, yardsticks=YARDSTICKS[:1]),
-    command="omkl run algo=omkc_dd data=a_set#1",
-    about_data=("b: labels: no -> -1, yes -> +1",),
-)
+NAMES = ("a_set of 50% & more", "b")
+
+
+def about(names):
+    how = {"command": "omkl run algo=omkc_dd data=a_set#1", "about_data": ("b: labels: no -> -1, yes -> +1",)}
+    return expected((DD, SS), names, reps=5, yardsticks=YARDSTICKS[:1], **how)
+
+
+ABOUT = about(NAMES)
 
 
 MISTAKES = (DD, [100, 101, 120, 101, 101]), (SS, [50, 61, 42, 51, 51]), (YARDSTICKS[0], [370] * 5)
@@ -30,14 +34,12 @@ def cells_of(names):
     return frame(*[cell for part in cells for cell in part])
 
 
-CELLS = cells_of(ABOUT.data)
+CELLS = cells_of(NAMES)
 MANY = tuple(f"data_set_{number}" for number in range(16))
 TABLES = {
     "table": lambda: run_table(summary_of(CELLS, ABOUT), CELLS, ABOUT),
     "titled": lambda: replace(TABLES["table"](), title="Table 4: four learners", also=[TABLES["table"]()]),
-    "longtable": lambda: run_table(
-        summary_of(cells_of(MANY), more := replace(ABOUT, data=MANY)), cells_of(MANY), more
-    ),
+    "longtable": lambda: run_table(summary_of(cells_of(MANY), more := about(MANY)), cells_of(MANY), more),
 }
 
 GRID = tuple(setting("omkc_ss", beta=beta, delta=delta) for delta in (0.01, 0.1) for beta in (0.3, 0.5, 0.8))

@@ -117,7 +117,7 @@ def matched(budgets: dict[str, int]) -> pd.DataFrame:
         settings.append(own)
         for which, count in ((own, 10 + place), (SS, 20), (U, 30)):
             cells += repetitions(which, [count], data)
-    summary = summary_of(frame(*cells), expected((*settings, SS, U), (), 1, yardsticks=()))
+    summary = summary_of(frame(*cells), expected((*settings, SS, U), tuple(budgets), 1, yardsticks=()))
     return summary[summary["reps"] > 0]
 
 
@@ -152,7 +152,8 @@ def test_the_ranks_of_a_regression_are_those_of_its_error():
         for data in "ab"
         for which, mse in ((DD, 0.1), (SS, 0.2), (U, 0.3))
     ]
-    summary = summary_of(frame(*cells), expected((DD, SS, U), ("a", "b"), 1, yardsticks=()))
+    about = expected((DD, SS, U), ("a", "b"), 1, yardsticks=(), task="regression")
+    summary = summary_of(frame(*cells), about)
     assert "(1: least RMSE)" in average_ranks(summary).caption()
 
 

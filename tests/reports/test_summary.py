@@ -13,17 +13,20 @@ from support.reports_cells import (
     cell,
     expected,
     frame,
+    planned_in,
     repetitions,
     setting,
     summarise,
 )
 
 from omkl.config.parameters import value_text
+from omkl.config.planned import Group
 from omkl.reports.rows import Row, by_count
 from omkl.reports.summary import Tested as Paired
 from omkl.reports.summary import summary_of
 from omkl.tasks import MEASURES
 
+GROUP = Group("d", "", "permuted", "", "")
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")
 
 
@@ -50,24 +53,11 @@ def test_means_and_sample_deviations_by_hand():
 
 def test_missing_repetitions_are_flagged_and_a_row_without_any_is_kept():
     cells = frame(*repetitions(DD, [10, 12, 14]), *repetitions(SS, [9, 9]))
-    table = summarise(cells, 3, settings=(DD, SS, U), data=("wdbc",)).set_index("algo")
+    table = summary_of(cells, expected((DD, SS, U), yardsticks=())).set_index("algo")
     assert table["reps"].to_dict() == {"omkc_dd": 3, "omkc_ss": 2, "omkc_u": 0}
     assert table["complete"].to_dict() == {"omkc_dd": True, "omkc_ss": False, "omkc_u": False}
     assert math.isnan(table.loc["omkc_u", "mistake_pct_mean"])
     assert not table.loc["omkc_u", "marked"]
-
-
-def test_the_longest_row_says_how_many_are_expected_by_default():
-    table = summarise(frame(*repetitions(DD, [1, 2, 3]), *repetitions(SS, [4])))
-    assert table["asked"].tolist() == [3, 3]
-    assert table["complete"].tolist() == [True, False]
-
-
-def test_failed_cells_and_repeated_keys_are_not_averaged():
-    twice = cell(DD, 0, 10)
-    table = summarise(frame(twice, twice, cell(DD, 1, 20), cell(DD, 2, 900, status="failed")), 3)
-    assert table["reps"].tolist() == [2]
-    assert table["mistakes_mean"].tolist() == [15.0]
 
 
 # -------------------------------------------------------------------- marks
@@ -151,7 +141,7 @@ def test_a_yardstick_competes_and_can_win():
     cells = frame(
         *repetitions(DD, [300, 310, 305, 304, 306]), *repetitions(majority, [200, 201, 202, 200, 201])
     )
-    table = summarise(cells, 5, YARDSTICKS[:1], settings=(DD,)).set_index("algo")
+    table = summary_of(cells, expected((DD,), reps=5, yardsticks=YARDSTICKS[:1])).set_index("algo")
     assert table["is_yardstick"].to_dict() == {"omkc_dd": False, "majority": True}
     assert table["marked"].to_dict() == {"omkc_dd": False, "majority": True}
 
@@ -163,7 +153,7 @@ def test_each_data_set_has_its_own_best():
         *repetitions(DD, [51, 52, 51, 52, 51], "sonar"),
         *repetitions(SS, [1, 2, 1, 2, 1], "sonar"),
     )
-    table = summarise(cells, 5, data=("wdbc", "sonar"))
+    table = summarise(cells, 5)
     rows = list(zip(table["data"], table["algo"], table["marked"], strict=True))
     assert rows == [
         ("wdbc", "omkc_dd", True),
@@ -177,9 +167,7 @@ def test_a_test_takes_the_permutations_that_both_have_run_each_once():
     seeds, errors = [5, 3, 3, 4, 9, 5, 3, 7, None, None], [10, 20, 99, 30, 40, 1, 2, 3, 4, 7]
     cells = {"permutation_seed": pd.Series(seeds, dtype=object), "mistakes": errors, "order": "permuted"}
     tested = Paired(pd.DataFrame(cells))
-    rows = [
-        Row("d", "o", "x", {}, None, False, cells=own) for own in ([0, 1, 2], [5, 6, 7], [4], [3, 8], [9])
-    ]
+    rows = [Row("d", GROUP, DD, False, cells=own) for own in ([0, 1, 2], [5, 6, 7], [4], [3, 8], [9])]
     made = [
         (own.tolist(), less.tolist())
         for own, less in tested.differences(by_count(rows), rows[1], MEASURES["mistake_pct"])
@@ -230,7 +218,7 @@ def test_a_lone_setting_that_is_not_the_default_is_shown():
 def test_pools_make_rows_of_their_own_but_a_pools_name_does_not():
     cosine, alias = setting("omkc_dd", COSINE), setting("omkc_dd", {**PAPER, "name": "other"})
     cells = frame(cell(DD, 0, 5), cell(cosine, 0, 6), cell(alias, 1, 7))
-    table = summary_of(cells, expected((DD, cosine), reps=2, yardsticks=()))
+    table = summary_of(cells, planned_in(cells, 2))
     assert table["pool"].tolist() == ["paper16", "paper16_cosine"]
     assert table["reps"].tolist() == [2, 1]
 
@@ -261,7 +249,7 @@ def test_two_preparations_of_a_file_are_told_apart_by_what_differs(prepared, mar
 
 def test_orders_are_never_averaged_together():
     cells = frame(cell(DD, 0, 5), cell(DD, 0, 50, order="file", key="k"))
-    assert summarise(cells, 1)["data"].tolist() == ["wdbc (order=file)", "wdbc (order=permuted)"]
+    assert summarise(cells, 1)["data"].tolist() == ["wdbc (order=permuted)", "wdbc (order=file)"]
 
 
 def test_no_cells_at_all():

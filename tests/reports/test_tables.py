@@ -252,7 +252,7 @@ def test_markdown():
 
 
 def test_markdown_escapes_names():
-    odd = replace(EXPECTED, settings=(DD,), yardsticks=(), data=(), reps=1)
+    odd = expected((DD,), ("a|b*c_d",), 1, yardsticks=())
     text = report(frame(cell(DD, 0, 5, "a|b*c_d")), odd, "markdown")
     assert r"a\|b\*c\_d" in text
 

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from support.reports_cells import (
+    SPECS,
     YARDSTICKS,
     expected,
     frame,
@@ -14,6 +15,7 @@ from support.reports_cells import (
 )
 
 from omkl.config import learner_spec
+from omkl.config.planned import Group
 from omkl.errors import UserError
 from omkl.reports.results_table import TableOptions
 from omkl.reports.rows import Row, by_count
@@ -82,7 +84,7 @@ def test_memory_is_a_column_on_request():
 
 
 def winner(cells: list[dict]) -> str:
-    row = Row("d", "o", "x", {}, None, False, cells=list(range(len(cells))))
+    row = Row("d", Group("d", "", "permuted", "", ""), DD, False, cells=list(range(len(cells))))
     return top_kernels(by_count([row]), 1, with_extra(pd.DataFrame(cells)))[0]
 
 
@@ -147,8 +149,7 @@ def sweep_of(mistakes: dict[float, int | list[int]]) -> str:
     settings = [setting("omkc_dd", beta=beta) for beta in mistakes]
     pairs = zip(settings, mistakes.values(), strict=True)
     lines = [line for one, own in pairs for line in repetitions(one, own if type(own) is list else [own] * 3)]
-    about = expected(tuple(settings), ("wdbc",), 3)
-    about = type(about)(**{**vars(about), "specs": {"omkc_dd": learner_spec("omkc_dd")}})
+    about = expected(tuple(settings), ("wdbc",), 3, specs=SPECS | {"omkc_dd": learner_spec("omkc_dd")})
     return sweep_report(frame(*lines), about).replace("\n  ", " ")
 
 

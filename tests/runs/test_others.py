@@ -9,6 +9,7 @@ from support.results_lines import line
 from support.runner_plans import make_plan, without_time
 
 from omkl.runs import runner
+from omkl.runs.cells import expand
 from omkl.runs.runner import Others, in_own_order
 from omkl.runs.workers import Serial
 from omkl.store.lines import encode_cell
@@ -50,7 +51,7 @@ def test_a_run_takes_what_another_finishes_meanwhile_and_says_so(plan, monkeypat
 
 
 def test_a_cell_that_is_finished_while_its_data_are_read_is_not_run_again(plan, monkeypatch):
-    cell = runner.expand(plan)[0]
+    cell = expand(plan)[0]
     alone = runner.run_plan(replace(plan, store=plan.store.with_name("alone")), progress=False)
     assert alone.ran == 24
     (raw,) = Store(plan.store.with_name("alone")).raw_lines("cells", [cell.key])
@@ -125,7 +126,7 @@ def test_workers_look_for_themselves(plan, monkeypatch):
     monkeypatch.setattr(runner, "SMALL_WORK", -1.0)
     with Store(plan.store) as other:
         other.open()
-        cells = {cell.key: cell for cell in runner.expand(plan)}
+        cells = {cell.key: cell for cell in expand(plan)}
         alone = runner.run_plan(replace(plan, store=plan.store.with_name("alone")), jobs=1)
         done = Store(plan.store.with_name("alone")).lines("cells")
         monkeypatch.setattr(Store, "done", lambda self, keys: set())  # as if they were finished since

@@ -23,6 +23,7 @@ from omkl.data import find, ref
 from omkl.passes.cell import noting, read_progress
 from omkl.paths import EXTENSIONS
 from omkl.runs import cells, runner
+from omkl.runs.cells import expand
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Loky, Serial, attempt
 from omkl.store.store import Store
@@ -162,7 +163,7 @@ def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
             return True
 
     monkeypatch.setattr(sys, "stderr", Terminal())
-    cells = runner.expand(replace(plan, reps=1))[:2]
+    cells = expand(replace(plan, reps=1))[:2]
     with Bar(cells, 3, True, remote=False) as bar:
         assert [cell.number for cell in bar.cells] == [0, 1]
         folder = bar.cells[1].board
@@ -183,7 +184,7 @@ def test_the_bar_moves_with_the_rounds_inside_a_cell(plan, monkeypatch):
 
 @pytest.mark.slow
 def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tmp_path, monkeypatch):
-    cells = runner.expand(plan)
+    cells = expand(plan)
     job = cells[0]
     assert len(pickle.dumps(job.data)) < 1000  # so the data are not in the job
     monkeypatch.setattr("omkl.runs.workers._idle", [])  # workers that have not opened it yet

@@ -20,6 +20,7 @@ from omkl.config import Plan, Setting
 from omkl.data import find
 from omkl.errors import OmklError, UserError
 from omkl.runs import runner
+from omkl.runs.cells import expand
 from omkl.runs.slurm import failures_text
 from omkl.store.store import Store
 
@@ -147,7 +148,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_plan_continues(plan, tmp_pat
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    keys = [cell.key for cell in runner.expand(plan)]
+    keys = [cell.key for cell in expand(plan)]
     while len(Store(plan.store).done(keys)) < 3 and driver.poll() is None:
         time.sleep(0.01)
     os.killpg(driver.pid, signal.SIGINT)
@@ -166,7 +167,7 @@ def test_data_that_could_not_be_cached_travel_with_the_job(plan, workers, tmp_pa
     (tmp_path / "file").touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMKL_CACHE", str(tmp_path / "file" / "below"))
-        assert not isinstance(runner.expand(plan)[0].data, Path)
+        assert not isinstance(expand(plan)[0].data, Path)
         outcome = runner.run_plan(plan, jobs=2)
     pd.testing.assert_frame_equal(without_time(outcome.cells), without_time(expected))
 

@@ -119,7 +119,7 @@ def test_beta_of_a_budget_is_alpha_T_over_it_in_the_key_and_the_pass(make_plan):
     assert [cell.params["beta"] for cell in cells] == [0.5 * 60 / 12] * 3 + [0.5 * 90 / 12] * 3
     plain = expand(make_plan("algo=bomkc_spa", "algo.alpha=0.5", "algo.beta=2.5"))
     assert [cell.key for cell in cells[:3]] == [cell.key for cell in plain[:3]]
-    assert cells[0].planned["beta"] == {"budget": 12}
+    assert cells[0].planned.stored["beta"] == {"budget": 12}
     part = expand(make_plan("algo=bomkc_spa", "algo.beta={budget:12}", "rounds=30"))
     assert part[0].params["beta"] == 30 / 12
 

@@ -19,6 +19,7 @@ from omkl.cli import main
 from omkl.config import Setting
 from omkl.errors import OmklError, UserError
 from omkl.runs import runner
+from omkl.runs.cells import expand
 from omkl.runs.slurm import status_of
 from omkl.store.store import Store
 
@@ -85,7 +86,7 @@ def test_sbatch_gets_the_options(plan, tools):
     assert f"{sys.executable} -u -m submitit.core._submit" in text
     assert "--array=0-1%2\n" in (tools / "1.sbatch").read_text()
     assert [len(keys) for keys in chunks(plan)] == [5, 5, 5, 5, 4]
-    assert {key for keys in chunks(plan) for key in keys} == {cell.key for cell in runner.expand(plan)}
+    assert {key for keys in chunks(plan) for key in keys} == {cell.key for cell in expand(plan)}
 
 
 def test_a_job_s_pickle_names_one_function_and_holds_a_path(plan, tools):
@@ -146,7 +147,7 @@ def test_a_poison_cell_has_failed_and_one_at_which_a_job_ended_gets_a_job_of_its
         Setting("omkc_u", {"beta": i / 10, "fault": fault}, POOL) for i, fault in enumerate(faults, 1)
     )
     plan = replace(plan, settings=settings, yardsticks=(), data=plan.data[:1], reps=1)
-    keys = [cell.key for cell in runner.expand(plan)]
+    keys = [cell.key for cell in expand(plan)]
     slurm.submit(plan)
     folder = next(plan.store.glob("slurm/*/jobs.json")).parent
     assert job(folder / "0.json") == -signal.SIGKILL

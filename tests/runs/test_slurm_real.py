@@ -21,6 +21,7 @@ from omkl import config
 from omkl.engine import numba_cache
 from omkl.paths import SAFE
 from omkl.runs import runner
+from omkl.runs.cells import expand
 from omkl.store.store import Store
 
 pytestmark = [
@@ -109,7 +110,7 @@ def test_200_cells_in_10_jobs_one_cancelled_and_the_controller_killed(slurm, tmp
         return Counter({name: number for name, number in row.items() if isinstance(number, int)})
 
     plan = config.plan(words)
-    keys = {cell.key for cell in runner.expand(plan)}
+    keys = {cell.key for cell in expand(plan)}
 
     def done() -> int:
         return len(Store(store).done(keys))

@@ -31,7 +31,7 @@ def tables(this_plan) -> tuple[int, dict[str, str]]:
         warnings.simplefilter("ignore", StoreWarning)  # lines torn by the kills
         outcome = runner.run_plan(this_plan, jobs=1, progress=False)
     cells = outcome.cells.assign(seconds=0.5, provenance=[{}] * len(outcome.cells))
-    about = ReportPlan.of(this_plan, outcome.failed, "omkl run")
+    about = ReportPlan((this_plan,), outcome, "omkl run")
     return outcome.ran, {fmt: report(cells, about, fmt) for fmt in FORMATS}
 
 

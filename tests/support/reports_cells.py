@@ -9,11 +9,15 @@ import numpy as np
 import pandas as pd
 
 from omkl.config import Setting
+from omkl.config.planned import Group, PlannedRow
+from omkl.data import registry
+from omkl.paths import store_folder
 from omkl.reports.results_table import USUAL, TableOptions, run_table
 from omkl.reports.rows import ReportPlan
 from omkl.reports.summary import summary_of
 from omkl.reports.sweep_table import check_options, sweep_table
 from omkl.store.fields import NAMES
+from omkl.store.outcome import Outcome
 
 PAPER = {
     "name": "paper16",
@@ -53,14 +57,19 @@ def setting(learner: str, pool: dict | None = PAPER, **params: Any) -> Setting:
     return Setting(learner, {**SPECS[learner].defaults, **params}, pool if own else None)
 
 
+TASKS = {"air": "regression"}
 YARDSTICKS = tuple(setting(name) for name in ("majority", "perceptron", "arow"))
+
+
+def key_of(which: Setting, data: str, rep: int) -> str:
+    return f"{which.learner}|{which.params}|{which.pool and which.pool['name']}|{data}|{rep}"
 
 
 def cell(which: Setting, rep: int, mistakes: int, data: str = "wdbc", T: int = 1000, **more: Any) -> dict:
     """One finished cell."""
     pool = which.pool
     line = {
-        "key": f"{which.learner}|{which.params}|{pool and pool['name']}|{data}|{rep}",
+        "key": key_of(which, data, rep),
         "status": "ok",
         "algo": which.learner,
         "params": which.params,
@@ -99,17 +108,69 @@ def repetitions(which: Setting, mistakes: list[int], data: str = "wdbc", **more:
     return [cell(which, rep, count, data, **more) for rep, count in enumerate(mistakes)]
 
 
+class MadeUp(ReportPlan):
+    """What a report is about, without plans."""
+
+    settings, swept, doubts = (), (), ()
+    specs, about_data, rare, classes, store = SPECS, (), (), {}, store_folder(None)  # type: ignore[assignment]
+
+
+def about(outcome: Outcome, command: str = "", by: str = "", **known: Any) -> ReportPlan:
+    """A report on an outcome; known: what plans say of it."""
+    return type("Known", (MadeUp,), known)((), outcome, command, by)
+
+
+def planned(which: Setting, is_yardstick: bool, data: str, reps: int, order: str, task: str) -> PlannedRow:
+    """A row of a plan, with the keys that `cell` gives; more than asked, so that any repetition counts."""
+    content = registry.entry("air").content_hash if data == "air" else f"hash of {data}"
+    keys = tuple(key_of(which, data, rep) for rep in range(20))
+    ref = SimpleNamespace(task=task, prepared="")
+    return PlannedRow(Group(data, content, order, "", ""), ref, which, is_yardstick, keys, reps)
+
+
 def expected(settings: tuple, data: tuple = ("wdbc",), reps: int = 3, **more: Any) -> ReportPlan:
     """What a run with the three yardsticks expects."""
-    given = {"yardsticks": YARDSTICKS, "specs": SPECS, "command": "omkl run algo=x data=wdbc", **more}
-    return ReportPlan(reps=reps, settings=settings, data=data, **given)
+    yardsticks = more.pop("yardsticks", YARDSTICKS)
+    order, task = more.pop("order", "permuted"), more.pop("task", "")
+    rows = [
+        planned(which, which not in settings, name, reps, order, task or TASKS.get(name, "classification"))
+        for name in data
+        for which in [*settings, *(one for one in yardsticks if one not in settings)]
+    ]
+    outcome = made_up(rows, failed=more.pop("failed", ()), stale=more.pop("stale", {}))
+    command = more.pop("command", "omkl run algo=x data=wdbc")
+    return about(outcome, command, settings=settings, **more)
 
 
-def summarise(
-    cells: pd.DataFrame, reps: int | None = None, yardsticks: tuple = (), **more: Any
-) -> pd.DataFrame:
-    """The summary of cells of which little is expected."""
-    return summary_of(cells, ReportPlan(reps, yardsticks=yardsticks, **more))
+def made_up(rows: list[PlannedRow], failed: Any = (), stale: Any = None) -> Outcome:
+    return Outcome((tuple(rows),), frame(), [*failed], len(rows), 0, 0, 0.0, False, stale or {})
+
+
+def planned_in(cells: pd.DataFrame, reps: int | None = None, **more: Any) -> ReportPlan:
+    """What cells are of, by their own keys: the data sets and the learners as they come."""
+    keys: dict[tuple, list[str]] = {}
+    found: dict[tuple, tuple] = {}
+    for line in cells.to_dict("records"):
+        pool = {"name": line["pool"], **line["pool_spec"]} if isinstance(line["pool_spec"], dict) else None
+        which = Setting(line["algo"], line["params"], pool)
+        group = Group(line["data"], line["data_hash"], line["order"], "", "")
+        task = line["task"] if isinstance(line["task"], str) else "classification"
+        provenance = line["provenance"] if isinstance(line["provenance"], dict) else {}
+        ref = SimpleNamespace(task=task, prepared=provenance.get("prepared", ""))
+        found.setdefault((group, which.identity), (which, ref))
+        keys.setdefault((group, which.identity), []).append(line["key"])
+    most = max(map(len, keys.values()), default=0) if reps is None else reps
+    names = list(dict.fromkeys(group.data for group, _ in keys))
+    rows = [
+        PlannedRow(group, found[group, same][1], found[group, same][0], False, tuple(own), most)
+        for (group, same), own in sorted(keys.items(), key=lambda item: names.index(item[0][0].data))
+    ]
+    return about(made_up(rows), **more)
+
+
+def summarise(cells: pd.DataFrame, reps: int | None = None) -> pd.DataFrame:
+    """The summary of cells of which nothing else was planned."""
+    return summary_of(cells, planned_in(cells, reps))
 
 
 # -------------------------------------------------------------------- text

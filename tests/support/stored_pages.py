@@ -37,7 +37,7 @@ def fill_plan(made: Plan, reps: int | None = None) -> Plan:
 def _result(cell: Any, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
     line, T = {"key": cell.key, **cell.setting}, 200
     m = len(cell.pool["kernels"]) if cell.pool else 0
-    beta = cell.planned.get("beta", 0.8)
+    beta = cell.planned.stored.get("beta", 0.8)
     mistakes = 20 + 7 * (number % 5) + int(40 * abs(beta - 0.5)) + 3 * cell.rep
     t = list(range(20, T + 1, 20))
     curve: dict[str, Any] = {"t": t, "mistakes": [mistakes * at // T for at in t]}
