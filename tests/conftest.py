@@ -90,6 +90,13 @@ def _no_waiting_for_the_disk():
         yield
 
 
+@pytest.fixture(autouse=True)
+def _the_environment_as_it_was():
+    """A kernel that a test defines adds its folder to OMKL_PATH, for the whole process."""
+    with mock.patch.dict(os.environ):
+        yield
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files without a test that uses BLAS where only such tests are to run: imports take long."""
     is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
