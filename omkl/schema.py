@@ -8,7 +8,7 @@ A check comes from a *domain*, which a conf file writes, or from the type of a d
 "bool"  "text"  "names"    true or false, a string, a list of words (a single word is a list of one)
 "column"  "columns"        a column's name or number, a list of them
 "words"                    a list of words or numbers
-"separator"                a character, or its name such as tab or comma
+"keywords"                 a mapping of keywords to values
 "class"                    the name of a class: a word, a number, true or false
 "kernel"                   a kernel such as {kind: gaussian, sigma: 1}
 "numbers"                  a list of numbers
@@ -16,7 +16,7 @@ A check comes from a *domain*, which a conf file writes, or from the type of a d
                            0.5: (those after a share of them)
 "test"                     what is held out: a share of the rows such as 0.2, a data set's name, or a file
 "budget"                   vectors per kernel, or {match: LEARNER}, the size of another learner
-"int [1, inf) or null"     any of the above, or nothing; "separator or auto"
+"int [1, inf) or null"     any of the above, or nothing; "int [0, inf) or auto"
 """
 
 import math
@@ -120,15 +120,6 @@ def interval(body: str) -> Check:
 
 # ------------------------------------------------------------------ domains
 
-SEPARATORS = {  # by their names, which need no quotes in a shell
-    "comma": ",",
-    "semicolon": ";",
-    "tab": "\t",
-    "space": " ",
-    "pipe": "|",
-    "point": ".",
-    "apostrophe": "'",
-}
 BUDGET = "a whole number ≥ 1, or {match: LEARNER} for the size that this learner has on the same streams"
 _ROUNDS = re.compile(r"(\d{0,18}):(\d{0,18})", re.ASCII)
 _SHARE = re.compile(r"(0?\.\d{1,6}):", re.ASCII)
@@ -159,14 +150,6 @@ def _listed(value: Any) -> list[Any]:
 
 def _is_word(value: Any) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
-
-
-def _separator(value: Any) -> str:
-    text = value[1:-1] if isinstance(value, str) and re.fullmatch(r"""(["']).\1""", value) else value
-    if not isinstance(text, str) or len(SEPARATORS.get(text, text)) != 1:
-        near = suggest(text, SEPARATORS) if isinstance(text, str) else ""
-        raise wrong(f"one character or its name ({', '.join(SEPARATORS)})", value, near)
-    return SEPARATORS.get(text, text)
 
 
 def _rounds(value: Any) -> str:
@@ -206,7 +189,7 @@ DOMAINS: dict[str, Check] = {  # config/kernel_kinds.py adds "kernel" and "kerne
         lambda value: all(map(_is_word, _listed(value))),
         lambda value: [one if isinstance(one, str) else f"{one:g}" for one in _listed(value)],
     ),
-    "separator": _separator,
+    "keywords": such("a mapping of keywords to values", lambda value: isinstance(value, dict), dict),
     "class": such(
         "a class, a word or a number",
         lambda value: isinstance(value, str | bool | int | float) and value != "",

@@ -67,36 +67,15 @@ RUN: dict[str, Key] = {
         "numbers); auto is that of the learners, or classification for words, two different whole "
         "numbers, and up to 20 of them with 10 rows each on average",
     ),
-    "skip": Key("int [0, inf)", "lines of your own text before the table, which are left out"),
-    "header": Key(
-        ["auto", "yes", "no"],
-        "whether the first line of your own table names the columns; auto is yes where it has words "
-        "over numbers",
-    ),
-    "delimiter": Key(
-        "separator or auto",
-        "what separates the columns of your own table: auto, or a character or its name, such as tab, "
-        "comma or semicolon",
-    ),
-    "encoding": Key(
-        "text",
-        "encoding of your own text file, such as latin1, cp1252 or utf-16; auto is UTF-8",
-    ),
-    "decimal": Key("separator", "decimal sign of your own table, a point or a comma"),
-    "thousands": Key(
-        "separator or null",
-        "what your own table writes between groups of three digits, such as comma, point or space; "
-        "null is nothing",
-    ),
-    "na": Key(
-        "words or null",
-        "words of your own table that mean a missing value, as an empty cell always does; null is ?, "
-        "na, n/a, nan, null, none and <na>",
+    "read": Key(
+        "keywords",
+        "keywords of the pandas function that reads your own table, one by one: 'read.sep=;' "
+        "read.decimal=, read.skiprows=10 'read.dtype={zip:str}'",
     ),
     "label": Key(
         "column or null",
         "label column of your own table, by name or number; null is the one that is called label, "
-        "class, target or y, and the last where columns have no names",
+        "class, target or y",
     ),
     "id": Key(
         "columns",
@@ -105,29 +84,16 @@ RUN: dict[str, Key] = {
     ),
     "drop": Key("columns", "columns of your own table that are left out, by name or number"),
     "missing": Key(
-        ["online", "mean", "drop", "error"],
+        ["online", "drop", "error"],
         "missing values of your own table: online, numbers are the mean of the rows before and a gap "
-        "among words is a word of its own; mean, the column's mean; drop, the row is left out; error, "
-        "the strict. Rows without a label are left out, but for error",
-    ),
-    "categorical": Key(
-        "columns",
-        "columns of your own table that hold words: auto is onehot, one feature for each word, for "
-        "columns of at most 50 words, each in 10 rows on average, and leaves out the others; names of "
-        "columns are onehot, too, with up to 1000 words; onehot is so for all; letters is the code of "
-        "each letter, for kernels of texts; error stops the run",
-    ),
-    "dates": Key(
-        ["parts", "ordinal", "drop"],
-        "columns of dates of your own table: days since the first, month, day, weekday and hour; "
-        "ordinal is the days alone; drop leaves them out",
+        "among words is a word of its own; drop, the row is left out; error, the strict. "
+        "Rows without a label are left out, but for error",
     ),
     "scale": Key(
-        ["auto", "none", "minmax", "standard", "online", "ranks"],
+        ["auto", "none", "online", "ranks"],
         "scaling of features: auto is online for your own tables, and none for registered sets and "
-        "LIBSVM files; none; minmax (to [0, 1]) or standard (to mean 0 and standard deviation 1), "
-        "over the whole file of your own table; online, as standard, for all data, with the rows seen "
-        "so far; ranks, for all data, ranks among the last 300 rows",
+        "LIBSVM files; none; online, to mean 0 and standard deviation 1 with the rows seen so far; ranks, "
+        "among the last 300 rows",
     ),
     "target": Key(
         ["auto", "none", "standard", "minmax", "online"],

@@ -53,7 +53,7 @@ def test_the_pages_show_every_command():
 
 
 FOLDERS = ("mylearners", "mykernels")  # of worked examples
-MADE = ("gram.npy", "sites.csv", "loans.csv", "visits.csv", "others.csv")  # by their pages
+MADE = ("gram.npy", "sites.npz", "loans.csv", "visits.csv", "others.csv")  # by their pages
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -128,7 +128,7 @@ def test_the_files_of_the_worked_examples_are_where_they_belong():
         for name, file in check_readme.example_files(text).items()
         if not name.startswith(FOLDERS)
     }
-    assert {Path(name).parent.as_posix() for name in files} == {"conf/pool", "conf/data"}
+    assert {Path(name).parent.as_posix() for name in files} == {"conf/pool", "conf/data", "data"}
     for name, content in files.items():
         assert not (ROOT / name).exists(), f"{name} exists by now: the page needs another example"
         if name.endswith(".py"):

@@ -14,7 +14,8 @@ from omkl.config import plan as make_plan
 from omkl.config.parameters import word_text
 from omkl.config.request import Request
 from omkl.data import DataRef, find, registry
-from omkl.data.dataset import Dataset, from_arrays, in_rows_of
+from omkl.data.arrays import from_arrays, in_rows_of
+from omkl.data.dataset import Dataset
 from omkl.data.ref import Parsed, of_dataset
 from omkl.errors import UserError, counted, show, with_article
 
@@ -251,9 +252,9 @@ def _named(ref: DataRef, name: str) -> DataRef:
 
 def _with_labels(frame: Any, y: Any) -> Any:
     """Return a frame with its labels as a further column."""
-    from omkl.data.reading.tables import as_pandas
+    from omkl.data.preparing.user_table import as_frame
 
-    rows, labels = as_pandas(frame), in_rows_of(frame, y)
+    rows, labels = as_frame(frame), in_rows_of(frame, y)
     if len(labels) != len(rows):
         raise UserError(
             f"y=... has {counted(len(labels), 'label')}, but the frame has {counted(len(rows), 'row')}"

@@ -46,18 +46,10 @@ class Settings(TypedDict, total=False):
     exec: Any
     settings: Any
     rounds: Any
-    skip: Any
-    header: Any
-    delimiter: Any
-    encoding: Any
-    decimal: Any
-    thousands: Any
-    na: Any
+    read: Any
     id: Any
     drop: Any
     missing: Any
-    categorical: Any
-    dates: Any
     positive: Any
     index_base: Any
     qid: Any
@@ -449,7 +441,7 @@ def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
     data
         A path, ``-`` for standard input, the name of a registered data set, or a frame (pandas, polars).
     words
-        Settings as the command takes them, such as ``["label=repaid", "missing=mean"]``.
+        Settings as the command takes them, such as ``["label=repaid", "missing=drop"]``.
     **settings
         Such settings as keywords.
 

@@ -12,7 +12,8 @@ import omkl.data
 from omkl import seeds
 from omkl.config import Plan, learner_spec, members_of
 from omkl.config.learners import check_classes, learner_specs
-from omkl.data.dataset import MANY, from_arrays, in_rows_of, warn_of_offsets
+from omkl.data.arrays import in_rows_of, rows_of_array
+from omkl.data.dataset import MANY, warn_of_offsets
 from omkl.data.orders import rounds_of
 from omkl.data.preparing.new_rows import (
     Rows,
@@ -23,8 +24,9 @@ from omkl.data.preparing.new_rows import (
     rows_like,
 )
 from omkl.data.preparing.recipe import Recipe
+from omkl.data.preparing.user_table import as_frame, table_of
+from omkl.data.reading.formats import ReadFrame
 from omkl.data.reading.numbered import Examples
-from omkl.data.reading.tables import of_frame
 from omkl.engine.conventions import are_mistakes, are_novel, chosen_of_two
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import UserError, counted, show
@@ -181,19 +183,18 @@ def rows_in_memory(
     learner, about, where = model.learner, model.about, Path("data")
     tally = Tally(where)
     if recipe := about.get("recipe") and Recipe.from_json(about["recipe"]):
-        table = of_frame(
-            _frame_of(X, [column.name for column in recipe.columns]), where, recipe.preparation, recipe.texts
-        )
+        frame = _frame_of(X, [column.name for column in recipe.columns])
+        table = table_of(ReadFrame(frame), str(where), recipe.preparation)
         examples, there, kept = prepared_rows(recipe, table, labelled and y is None, tally)
         labels = in_rows_of(X, y)[kept] if y is not None else examples.labels if there else None
         count = len(table)
     else:
         if isinstance(X, Mapping):
             raise UserError("data: the model was trained on an array, whose columns have no names; give one")
+        X = as_frame(X).to_numpy() if hasattr(X, "columns") else X
         X = np.reshape(X, (1, -1)) if getattr(X, "ndim", 2) == 1 else X
-        count = X.shape[0] if hasattr(X, "shape") else len(X)
-        rows = from_arrays(X, np.zeros(count), name="data", task="regression")
-        examples = Examples(rows.indptr, rows.indices, rows.values, rows.y, rows.d)
+        examples = rows_of_array(X, "data")
+        count = len(examples.labels)
         labels, kept = None if y is None else in_rows_of(X, y), np.arange(count)
     if examples.d > learner.d:
         raise UserError(f"data: column {examples.d}; the model has {counted(learner.d, 'feature')}")
@@ -211,7 +212,7 @@ def rows_in_memory(
 def _frame_of(X: Any, columns: list[str]) -> Any:
     """Return rows as a frame: a frame, one row by name, or an array with these columns."""
     if hasattr(X, "columns"):
-        return X
+        return as_frame(X)
     import pandas as pd
 
     if hasattr(X, "items"):  # a dict, a Series

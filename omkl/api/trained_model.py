@@ -14,7 +14,7 @@ from omkl.api import saved_models
 from omkl.api.call import Call
 from omkl.api.results import Shown
 from omkl.config.parameters import params_text, value_text
-from omkl.data.reading.tables import as_pandas
+from omkl.data.preparing.user_table import as_frame
 from omkl.errors import UserError, counted, path_error, without_controls
 from omkl.files import check_writable
 from omkl.reports.table import Table
@@ -220,7 +220,7 @@ class Model(Shown):
 def _with_label(data: Any, y: Any, label: str | None) -> tuple[Any, Any]:
     """Return rows, and the labels that are a column of them where its name is given."""
     if hasattr(data, "columns") and label is not None and y is None:
-        data = as_pandas(data)
+        data = as_frame(data)
         if label not in data.columns:
             raise UserError(f"label={label}: no such column")
         y = data[label]

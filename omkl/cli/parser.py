@@ -39,10 +39,10 @@ settings (omkl show KEY=VALUE ... prints what a run with them uses):
   data=NAME,...      data sets (omkl list data) or paths of your own files
   for your own table (`omkl data look FILE` shows what is understood; docs/tutorials/your-data.md says more):
     label=COLUMN     what is predicted           positive=CLASS   the class that is +1 against all others
-    drop=A,B  id=A   columns that are left out   missing=mean|drop|error   gaps (else: the mean so far)
-    task=regression  the labels are numbers      categorical=A,B|onehot|letters   what words become
-    scale=minmax|standard  over the whole file; scale=online: with the rows seen so far, for all data
-    header= skip= delimiter= encoding= decimal= thousands= na= dates= target=; LIBSVM: index_base= qid=
+    drop=A,B  id=A   columns that are left out   missing=drop|error   gaps (else: the mean so far)
+    task=regression  the labels are numbers      positive=CLASS   against the rest
+    scale=online: with the rows seen so far; scale=none
+    'read.sep=;' read.decimal=, ... keywords of pandas' reader; target=; LIBSVM: index_base= qid=
   pool=NAME,...      kernel pools (omkl list pools)
                      pool.normalise=none|cosine   'pool.kernels=[{kind:gaussian,sigma:[1,2]},{kind:linear}]'
   rounds=N           of each repetition: 5000 (the first ones), 5000: (those after them), 1000:5000 (a part)

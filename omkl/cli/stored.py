@@ -73,12 +73,12 @@ def data(args: Namespace, words: list[str]) -> int:
     OMKL_DATA lists folders to look in, as PATH does; missing sets are downloaded to the cache and verified.
     OMKL_MIRROR (a URL or folder) replaces the sets' own addresses, OMKL_OFFLINE=1 forbids downloads.
 
-    `omkl data look FILE` takes the settings of your own table (header= delimiter= label= drop= ...) and shows
+    `omkl data look FILE` takes the settings of your own table (label= drop= read.sep= ...) and shows
     how it is understood: each column, its values, what a run does with it, and the words that change this.
 
     examples:
       omkl data list
-      omkl data look my.csv label=class missing=mean
+      omkl data look my.csv label=class missing=drop
       omkl data get german a9a
       omkl data verify          all that are present
       omkl data path wdbc
@@ -225,7 +225,7 @@ def fit(args: Namespace, words: list[str]) -> int:
     rows are prepared in the same way. Scores are those that the next round of the run would have had.
 
     examples:
-      omkl fit algo=omkc_ss data=my.csv label=class missing=mean scale=minmax --out model.omkl
+      omkl fit algo=omkc_ss data=my.csv label=class --out model.omkl
       omkl predict model.omkl new.csv --out predicted.csv
       omkl update model.omkl more.csv
       omkl show model.omkl

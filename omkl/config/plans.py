@@ -20,12 +20,12 @@ from omkl.config.learners import (
 )
 from omkl.config.parameters import SCALING, parameters, texts
 from omkl.config.plan_notes import note_on_rare, notes_on_learners
-from omkl.config.request import ONLINE, WHILE_IT_RUNS, Request, chosen_data, distinct_data
+from omkl.config.request import ONLINE, Request, chosen_data, distinct_data
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
 from omkl.data.dataset import unlike_features
 from omkl.data.held_out import RepetitionStream, held_out_stream
-from omkl.data.preparing.notes import IN_ORDER, WRITE_ALIKE
+from omkl.data.preparing.notes import is_of_order, is_warning
 from omkl.errors import UserError, counted, outside, shown, suggest, without_controls
 from omkl.paths import store_folder
 from omkl.tasks import by_task, for_task
@@ -276,11 +276,7 @@ class Scaled:
             scale = ONLINE if is_scaled else "none"
             if is_scaled and "scale" not in setting.scaling:
                 self.by_default[ref.name] = None
-        scaling = (
-            {"scale": scale if scale in WHILE_IT_RUNS else "none", "target": target}
-            | setting.scaling
-            | self.delay
-        )
+        scaling = {"scale": scale, "target": target} | setting.scaling | self.delay
         scaling = {key: scaling[key] for key in SCALING if scaling.get(key, "none") != "none"}
         if ref.task != "regression":
             scaling.pop("target", None)
@@ -303,6 +299,7 @@ def _is_to_be_scaled(setting: Setting) -> bool:
     return of_numbers and not kernel_kinds.needs_stored_rows(setting.kernels)
 
 
+UNLIKE, UNLIKE_REGISTERED = 10.0, 100.0  # times the median deviation: a feature that hides the others
 LEAST_SPREAD = 0.1  # of targets that need no scaling, and most of all 1 / that
 MOST_LATE = 50  # 1 / the share of rounds before the first label from which on a note says so
 MOST_CELLS = 1_000_000  # each takes some kB of memory before the first one runs
@@ -363,14 +360,13 @@ class Plan:
         return list(dict.fromkeys(names))
 
     def _unscaled(self, ref: "DataRef") -> list[str]:
-        """Return notes where the user's own targets or features need scaling, and nothing scales them."""
-        if ref.is_registered:
-            return []
+        """Return notes where the user's own targets, or features, need scaling, and nothing scales them."""
         fitting = [(s, learner_spec(s.learner)) for s in self.settings if s.fits(ref.task, ref.name)]
         notes, numbers = [], ref.task == "regression"
         raw = [
             s.learner for s, spec in fitting if numbers and "target" not in s.scaling and not spec.equivariant
         ]
+        raw = [] if ref.is_registered else raw
         spread = float(ref.load().y.std()) if raw else 1.0
         if not LEAST_SPREAD <= spread <= 1 / LEAST_SPREAD:
             notes.append(
@@ -378,7 +374,9 @@ class Plan:
                 f"{', '.join(dict.fromkeys(raw))}; target=online does"
             )
         raw = [s.learner for s, _ in fitting if "scale" not in s.scaling and s.kernels]
-        if raw and (unlike := unlike_features(ref.load())):
+        times = UNLIKE_REGISTERED if ref.is_registered else UNLIKE
+        is_here = getattr(ref, "state", "") != "missing"
+        if raw and is_here and (unlike := unlike_features(ref.load(), times)):
             notes.append(
                 f"the features have standard deviations from {unlike[0]:.3g} to {unlike[1]:.3g}, and nothing "
                 f"scales them for {', '.join(dict.fromkeys(raw))}; scale=online does"
@@ -392,7 +390,7 @@ class Plan:
         And which sets have fewer examples than ``rounds`` asks for.
         """
         notes = [note for ref in self.data if not ref.is_registered for note in self.notes_on(ref)]
-        notes = [note for note in notes if not note.endswith(WRITE_ALIKE)]
+        notes = [note for note in notes if not is_warning(note)]
         notes += [note for ref in self.data if (note := note_on_rare(ref))]
         notes += [f"{ref.name}: {note}" for ref in self.data for note in self._unscaled(ref)]
         most = int((self.rounds or "").partition(":")[2] or 0)
@@ -405,9 +403,7 @@ class Plan:
     def doubts(self) -> tuple[str, ...]:
         """What is likely to be wrong in the user's own data: a warning, where ``about_data`` are notes."""
         of_user = [ref for ref in self.data if not ref.is_registered]
-        return tuple(
-            f"{ref.name}: {note}" for ref in of_user for note in ref.notes if note.endswith(WRITE_ALIKE)
-        )
+        return tuple(note for ref in of_user for note in self.notes_on(ref) if is_warning(note))
 
     def warn_of_data(self) -> None:
         """Warn of what is likely to be wrong in the user's own data."""
@@ -416,7 +412,7 @@ class Plan:
 
     def notes_on(self, ref: "DataRef") -> list[str]:
         """Return the notes on a data set: those of its own, and whether it is scaled without being asked."""
-        notes = [note for note in ref.notes if self.order != "file" or not note.endswith(IN_ORDER)]
+        notes = [note for note in ref.notes if self.order != "file" or not is_of_order(note)]
         if ref.name in self.scaled_by_default:
             usual = "scale=online, the default for tables of your own; scale=none leaves them as they are"
             notes.append(f"features are scaled with the rows seen so far ({usual})")

@@ -148,8 +148,14 @@ SYNONYMS = {
     ("learner", "algorithm", "model"): "algo",
     ("dataset", "file"): "data",
     ("kernels",): "pool",
-    ("sep", "separator"): "delimiter",
-    ("na_values", "missing_values"): "na",
+    ("sep", "separator", "delimiter"): "read.sep",
+    ("na", "na_values", "missing_values"): "read.na_values",
+    ("header",): "read.header",
+    ("skip", "skiprows"): "read.skiprows",
+    ("encoding",): "read.encoding",
+    ("decimal",): "read.decimal",
+    ("thousands",): "read.thousands",
+    ("categorical",): "read.dtype={NAME:category}",
     ("zero_based",): "index_base",
 }
 
@@ -190,7 +196,7 @@ class Request:
         for key, override in self.given.items():
             self._check_key(key, override)
             count = len(override.values)
-            if count > 1 and key not in LISTS:
+            if count > 1 and key not in LISTS and not key.startswith("read."):
                 if not key.startswith(("algo.", "pool.")):
                     raise UserError(f"{override.text}: {key} takes one value, got {count}{_in_one(override)}")
                 if not sweep:
@@ -204,8 +210,12 @@ class Request:
 
     def _check_key(self, key: str, override: Override) -> None:
         group, _, part = key.partition(".")
-        if key in self.known or (part and group in ("algo", "exec")) or (group == "pool" and part in PARTS):
-            return  # the parts of algo and exec are checked with the learners and the executor chosen
+        if (
+            key in self.known
+            or (part and group in ("algo", "exec", "read"))
+            or (group == "pool" and part in PARTS)
+        ):
+            return  # parts of algo, exec, read are checked with what is chosen
         keys = [*self.known, *(f"pool.{name}" for name in PARTS)]
         everything = [*keys, *self.others, *hyperparameters(learner_specs().values())]
         meant = [full for full in everything if full.endswith(f".{key}")] or [
@@ -234,6 +244,18 @@ class Request:
         """Return the words about the parts of a group (``algo.beta``), by the part's name."""
         prefix = f"{group}."
         return {key.removeprefix(prefix): o for key, o in self.given.items() if key.startswith(prefix)}
+
+    def of_reader(self) -> dict[str, Any]:
+        """Return the keywords of pandas' reader: ``read.sep``."""
+        keywords = {}
+        for part, override in self.parts("read").items():
+            values = [list(value) if isinstance(value, tuple) else value for value in override.values]
+            keywords[part] = values[0] if len(values) == 1 else values
+        return keywords
+
+    def has(self, key: str) -> bool:
+        """Whether a key of the user's own data is given, of ``read`` one of its parts."""
+        return key in self.given or (key == "read" and bool(self.parts("read")))
 
     def parts_of_learners(self, chosen: Iterable[str]) -> dict[tuple[str, str], Override]:
         """Return the words about one learner (``algo.alma.C``), by learner and hyperparameter.
@@ -392,8 +414,6 @@ class Request:
 
 PREPARATION = tuple(own.name for own in fields(Preparation))  # keys of config.yaml
 ONLINE = "online"  # scale= of what is scaled by default
-WHILE_IT_RUNS = (ONLINE, "ranks")  # scale= while the stream runs; the others are of a file as a whole
-_IN_STREAM = (*WHILE_IT_RUNS, "auto")
 
 
 def files(
@@ -434,9 +454,9 @@ class _Preparing:
     def __init__(self, request: Request, task: str) -> None:
         values: dict[str, Any] = {key: request.value(key) for key in PREPARATION}
         values |= {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
-        values |= {"scale": "none"} if values["scale"] in _IN_STREAM else {}
+        values["read"] = values["read"] | request.of_reader()
         self.task, self.preparation = task, Preparation(**values)
-        self.given = {key: values[key] for key in PREPARATION if key in request.given}
+        self.given = {key: values[key] for key in PREPARATION if request.has(key)}
         self.has_task = "task" in request.given
         of_learners = task == "regression" and request.value("task") == "auto"
         self.said = ("the learners are for numbers, so task=regression",) if of_learners else ()
@@ -471,11 +491,9 @@ def _check_settings(request: Request, refs: "Sequence[DataRef]", task: str) -> N
         return
     names = ",".join(dict.fromkeys(map(str, refs)))
     is_so = "is registered" if refs[0].is_registered else "holds numbers"
-    for key in (key for key in PREPARATION if key in request.given):
-        if key != "scale" or request.value(key) not in ("none", *_IN_STREAM):
-            rest = f"; scale={' and scale='.join(WHILE_IT_RUNS)} are for all data" * (key == "scale")
-            text = request.given[key].text
-            raise UserError(f"{text}: data={names} {is_so}; {key} is for your own table{rest}")
+    for key, override in request.given.items():
+        if key.partition(".")[0] in PREPARATION:
+            raise UserError(f"{override.text}: data={names} {is_so}; {key} is for your own table")
 
 
 def distinct_data(refs: "Sequence[DataRef]") -> "tuple[DataRef, ...]":

@@ -168,10 +168,8 @@ LISTS = (
     "yardsticks",
     "drop",
     "id",
-    "na",
-    "categorical",
 )  # keys that take a list in every command
-AS_TEXT = ("delimiter", "thousands", "decimal", "store", "settings")  # keys with a text as it is written
+AS_TEXT = ("store", "settings")  # keys with a text as it is written
 _KEY = re.compile(r"[A-Za-z]\w*(\.[A-Za-z]\w*)*", re.ASCII)
 _AS_WRITTEN = re.compile(r"[-+]?[\d._]+(e[-+]?\d+)?|true|false", re.IGNORECASE)  # 2.10 is not 2.1 as a class
 _NAME = re.compile(r"[\w.-]+( [\w.-]+)*")
@@ -365,9 +363,21 @@ def _as_written(key: str, text: str, word: str) -> tuple[Any, ...] | None:
         return (None if text == "null" else _unquoted(text) if whole else text,)
     if key.startswith(("algo.", "pool.")) and (grid := _LOG.fullmatch(text.strip())):
         return _log_grid(grid, word)
-    if key == "na" and text != "[]":  # words such as #N/A
-        return _texts(text[1:-1] if re.fullmatch(r"\[.*\]", text) else text)
-    return None
+    return _of_reader(text) if key.startswith("read.") else None
+
+
+def _of_reader(text: str) -> tuple[Any, ...] | None:
+    """Return the value of a keyword of pandas' reader: a text as it is written, ``\\t`` a tab.
+
+    None for numbers, true, false, null, and for lists and mappings, which the grammar reads.
+    """
+    if re.fullmatch(_QUOTED, text):
+        return (_unquoted(text),)
+    if _AS_WRITTEN.fullmatch(text) or text == "null" or re.fullmatch(r"\{.*\}", text):
+        return None
+    if listed := re.fullmatch(r"\[(.*)\]", text):
+        return None if re.fullmatch(r"[\d, -]*", listed[1]) else (list(_texts(listed[1])),)
+    return (text.replace(r"\t", "\t"),)
 
 
 def _range(start: Any, stop: Any, step: Any, word: str) -> tuple[float | int, ...]:

@@ -6,7 +6,8 @@ from data in memory.
 """
 
 from omkl.data import registry
-from omkl.data.dataset import Dataset, compact, content_hash, from_arrays
+from omkl.data.arrays import from_arrays
+from omkl.data.dataset import Dataset, compact, content_hash
 from omkl.data.orders import distinct_reps, order, order_seed, realisation
 from omkl.data.ref import DataRef, of_dataset
 from omkl.data.registered_data import find, from_json, load, registered

@@ -1,22 +1,18 @@
-"""What is understood of a data set: its columns, what becomes of each, and the words that change it."""
+"""What is understood of a data set: its columns, what becomes of each, and what mends what stops a run."""
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from omkl.data.dataset import Dataset
-from omkl.data.own_data import Frame, UserFile
+from omkl.data.own_data import UserFile
 from omkl.data.preparation import Preparation, Stop, column_word, in_shell
-from omkl.data.preparing.columns import DATE, LETTERS, WORDS, PreparedColumn, date_texts
-from omkl.data.preparing.notes import WRITE_ALIKE
-from omkl.data.preparing.recipe import TableChoice, choice_of, mended
-from omkl.data.reading import opening
-from omkl.data.reading.formats import check_settings, format_of, read_table
-from omkl.data.reading.tables import DataTable, of_frame
+from omkl.data.preparing.columns import DATE, WORDS, Column, PreparedColumn
+from omkl.data.preparing.notes import IN_TIME, is_warning
+from omkl.data.preparing.recipe import TableChoice, choice_of
+from omkl.data.preparing.user_table import Table
+from omkl.data.reading.formats import format_of
 from omkl.data.ref import DataRef
 from omkl.errors import UserError, counted, quoted, shortlist, with_user_paths
 
@@ -32,65 +28,51 @@ class Look(NamedTuple):
 
 
 def look_at(ref: DataRef) -> Look:
-    """Return what is understood of data, as if all that stops a run had been mended.
-
-    Raises UserError for a file that cannot be read at all, or where no setting mends the last stop.
-    """
+    """Return what is understood of data. Raises UserError for a file that cannot be read at all."""
     name = "standard input" if ref.word == "-" else ref.word
-    is_file = isinstance(ref, UserFile)
-    stops, table, title = list[Stop](), None, name
-    if (read := _reader(ref)) is not None and isinstance(ref, UserFile | Frame):
-        table, preparation, stops = mended(read, ref.preparation)
-        ref = replace(ref, preparation=preparation)
-    findings, rows = [f"A run stops: {with_user_paths(str(stop))}" for stop in stops], list[Row]()
-    if table is None and stops:  # the last one is what no setting mends
-        raise UserError("\n".join(map(str, stops)))
-    dataset, notes = _outcome(ref) if table is not None else (ref.load(), [])
+    table = ref.table()
+    if table is None:
+        dataset, notes = _outcome(ref)
+        if dataset is None:
+            raise UserError(notes[0])
+        size = f"{counted(dataset.T, 'row')}, {counted(dataset.d, 'feature')}"
+        findings = [*notes, _gets(dataset, "A run"), *([_command(ref, dataset.task)] if ref.is_own else [])]
+        return Look(_of_dataset(dataset), f"{name}: {size}", findings)
+    try:
+        label, findings = table.label, []
+    except UserError as error:
+        label, findings = None, [_stops(error)]
+    chosen = choice_of(table, label)
+    task = ref.task if label is None else _task(ref)
+    rows = [_row(table.columns[column], table, chosen, task) for column in table.names]
+    form = format_of(ref.path).title if isinstance(ref, UserFile) else "a data frame"
+    title = f"{name}: {form}, {counted(len(table), 'row')}"
+    findings += [_stops(stop) for stop in chosen.stops]
+    if chosen.stops:
+        return Look(rows, title, findings + _mending(ref, table, chosen.stops))
+    if label is None:
+        return Look(rows, title, [*findings, _command(ref, ref.task)])
+    dataset, notes = _outcome(ref)
     findings += notes
-    if table is not None:
-        task = dataset.task if dataset else ref.task
-        stopped = {stop.column: stop for stop in stops if stop.column}
-        chosen = choice_of(table)
-        rows = [_row(column, table, chosen, stopped.get(column), task) for column in table.names]
-        form = format_of(ref.path).title if isinstance(ref, UserFile) else "a data frame"
-        title = f"{name}: {form}, {counted(len(table), 'row')}"
-    elif dataset is not None:
-        rows, title = (
-            _of_dataset(dataset),
-            f"{name}: {counted(dataset.T, 'row')}, {counted(dataset.d, 'feature')}",
-        )
     if dataset is not None:
-        gets = f"{counted(dataset.T, 'row')} with {counted(dataset.d, 'feature')}"
-        findings.append(f"{'With these words a' if stops else 'A'} run gets {gets}.")
-        findings += [f"To run it: {_command(ref, dataset.task, rows)}"] if is_file else []
+        is_in_time = any(note.endswith(IN_TIME) for note in dataset.notes)
+        findings += [_gets(dataset, "A run"), _command(ref, dataset.task, is_in_time)]
     return Look(rows, title, findings)
 
 
-def _reader(ref: DataRef) -> Callable[[Preparation], DataTable] | None:
-    """Return what reads the columns of a user's table with a preparation; None for other data."""
-    if isinstance(ref, Frame):
-        frame, name = ref.frame, Path(ref.name)
-        return lambda preparation: of_frame(frame, name, preparation)
-    if isinstance(ref, UserFile) and format_of(ref.path).is_table:
-        path, word = ref.path, ref.word
-
-        def read(preparation: Preparation) -> DataTable:
-            check_settings(word, path, preparation)
-            return read_table(path, preparation, opening.size_limit())
-
-        return read
-    return None
+def _stops(error: UserError) -> str:
+    return f"A run stops: {with_user_paths(str(error))}"
 
 
-def _command(ref: DataRef, task: str, rows: list[Row]) -> str:
-    """Return the command that runs a file, with all settings in it."""
-    preparation = getattr(ref, "preparation", Preparation())
-    label = next((row["column"] for row in rows if row["use"].startswith("label")), None)
-    if format_of(ref.path).is_table:  # type: ignore[attr-defined]
-        preparation = replace(preparation, label=label)
-    gaps = any(row["gaps"] for row in rows) and "missing=" not in preparation.words
-    words = [preparation.words, "missing=online" if gaps else "", f"task={task}"]
-    return " ".join(["omkl run algo=auto", in_shell(f"data={ref.word}"), *filter(None, words)])
+def _gets(dataset: Dataset, who: str) -> str:
+    return f"{who} gets {counted(dataset.T, 'row')} with {counted(dataset.d, 'feature')}."
+
+
+def _task(ref: DataRef) -> str:
+    try:
+        return ref.load().task
+    except UserError:
+        return ref.task
 
 
 def _outcome(ref: DataRef) -> tuple[Dataset | None, list[str]]:
@@ -98,9 +80,53 @@ def _outcome(ref: DataRef) -> tuple[Dataset | None, list[str]]:
     try:
         dataset = ref.load()
     except UserError as error:
-        return None, [f"A run stops: {with_user_paths(str(error))}"]
+        return None, [_stops(error)]
     kind = {True: "Warning", False: "Note"}
-    return dataset, [f"{kind[note.endswith(WRITE_ALIKE)]}: {note}" for note in dataset.notes]
+    return dataset, [f"{kind[is_warning(note)]}: {note}" for note in dataset.notes]
+
+
+def _command(ref: DataRef, task: str, in_time: bool = False, file: str = "") -> str:
+    """Return the command that runs a file, with all settings in it; the label is named by the user alone."""
+    preparation = getattr(ref, "preparation", Preparation())
+    is_table = ref.is_table
+    if file:  # which is plain
+        preparation = replace(preparation, read={})
+    words = [preparation.words, "label=COLUMN" if is_table and _has_no_label(ref) else ""]
+    words += ["order=file" if in_time else "", f"task={task}" if task != "auto" else ""]
+    command = " ".join(["omkl run algo=auto", in_shell(f"data={file or ref.word}"), *filter(None, words)])
+    return f"To run {'that' if file else 'it'}: {command}"
+
+
+def _has_no_label(ref: DataRef) -> bool:
+    table = ref.table()
+    try:
+        return table is not None and not table.label
+    except UserError:
+        return True
+
+
+def _mending(ref: DataRef, table: Table, stops: list[Stop]) -> list[str]:
+    """Return the script that writes the mended file with its command, and, second, the command that drops."""
+    preparation = getattr(ref, "preparation", Preparation())
+    names = [stop.column for stop in stops]
+    dropped = replace(
+        preparation, drop=(*preparation.drop, *(name for name in names if name != preparation.label))
+    )
+    second = replace(ref, preparation=dropped)  # type: ignore[call-arg]
+    if not isinstance(ref, UserFile) or not table.script:
+        return [f"Or leave out what stops it: {_command(second, ref.task).partition(': ')[2]}"]
+    new = f"{ref.name}-mended.csv"
+    source = [*table.script, *(line for stop in stops for line in stop.lines)]
+    modules = ["numpy", "pandas"] if any("numpy." in line for line in source) else ["pandas"]
+    script = [*(f"import {module}" for module in modules), *source, f"frame.to_csv({new!r}, index=False)"]
+    return [
+        "\n".join(
+            [f"These lines of Python write {new}, which a run takes:", *(f"    {line}" for line in script)]
+        ),
+        _command(ref, ref.task, file=new),
+        f"Dropping {'them' if names[1:] else 'it'} instead loses what {shortlist(quoted(names))} "
+        f"hold{'' if names[1:] else 's'}: {_command(second, ref.task).partition(': ')[2]}",
+    ]
 
 
 # ------------------------------------------------------------------ the rows
@@ -132,66 +158,62 @@ def _line(column: str, kind: str, values: str, gaps: int, use: str, words: str) 
     return {"column": column, "kind": kind, "values": values, "gaps": gaps, "use": use, "to change": words}
 
 
-def _row(name: str, table: DataTable, chosen: TableChoice, stop: Stop | None, task: str) -> Row:
-    """Return the row of a column; stop: what stops a run at it, which settings have mended."""
-    column, gaps = chosen.columns.get(name), int(table.missing(name).sum())
+def _row(column: Column, table: Table, chosen: TableChoice, task: str) -> Row:
+    """Return the row of a column."""
+    name, gaps = column.name, int(column.missing.sum())
+    prepared = chosen.columns.get(name)
     is_class = name == chosen.label and task != "regression"
-    kind, values = _content(name, column, table, is_class)
+    kind, values = _content(column, prepared, is_class)
+    if name in {stop.column for stop in chosen.stops}:
+        return _line(name, kind, values, gaps, "stops a run, see below", column_word("drop", name))
     if name == chosen.label:
         use = "label: classes" if is_class else "label: a number to predict"
         other = ", task=regression" if kind == "numbers" else ", positive=CLASS"
         use += ", rows without it left out" if gaps and table.form.missing != "error" else ""
         other = other if is_class else ", task=classification"
         return _line(name, kind, values, gaps, use, f"label=COLUMN{other}")
-    if stop:
-        return _line(name, kind, values, gaps, "stops a run, see below", _words_of(stop))
     if name in chosen.ids:
         return _line(name, kind, values, gaps, "names the rows", "id=COLUMN")
-    if column is None:
+    if prepared is None:
         why = chosen.left_out.get(name, "")
-        helps = {"drop=": "drop=COLUMN", "dates=drop": "dates=parts"}.get(why, "")
-        return _line(name, kind, values, gaps, f"left out ({why.rstrip('=')})", helps)
-    use, words = _use(column, table), [column_word("drop", name)]
-    words += {DATE: ["dates=ordinal"], WORDS: ["categorical=error"]}.get(column.kind, [])
-    if table.form.scale != "none":
-        use += f", scale={table.form.scale}"
-    filled = {"mean": "the mean", "online": "the mean of the rows seen", "drop": "rows with gaps left out"}
+        return _line(
+            name, kind, values, gaps, f"left out ({why.rstrip('=')})", "drop=COLUMN" if why == "drop=" else ""
+        )
+    use = _use(column, prepared)
+    filled = {"online": "the mean of the rows seen", "drop": "rows with gaps left out"}
+    words = column_word("drop", name)
     if gaps and table.form.missing == "error":
-        return _line(name, kind, values, gaps, "stops a run: gaps", "missing=mean, missing=drop")
+        return _line(name, kind, values, gaps, "stops a run: gaps", "missing=online, missing=drop")
     if gaps:
         way = filled[table.form.missing]
-        use += ", a gap is a word of its own" if column.kind == WORDS else f", gaps: {way}"
-    return _line(name, kind, values, gaps, use, ", ".join(words))
+        use += ", a gap is a word of its own" if prepared.kind == WORDS else f", gaps: {way}"
+    return _line(name, kind, values, gaps, use, words)
 
 
-def _words_of(stop: Stop) -> str:
-    return Preparation().mended(stop.mend).words
-
-
-def _use(column: PreparedColumn, table: DataTable) -> str:
-    if column.kind == WORDS:
-        different = [word for word in column.with_words(table).parts if word]
-        return f"{counted(len(different), 'feature')}, one for each word"
-    if column.parts:
-        features = f": {', '.join(column.parts)}" if column.kind != LETTERS else ", the codes of letters"
-        return f"{counted(len(column.parts), 'feature')}{features}"
+def _use(column: Column, prepared: PreparedColumn) -> str:
+    if prepared.kind == WORDS:
+        return f"{counted(len(column.words), 'feature')}, one for each word"
+    if prepared.parts:
+        return f"{counted(len(prepared.parts), 'feature')}: {', '.join(prepared.parts)}"
     return "a feature"
 
 
-def _content(name: str, column: PreparedColumn | None, table: DataTable, is_class: bool) -> tuple[str, str]:
+def _content(column: Column, prepared: PreparedColumn | None, is_class: bool) -> tuple[str, str]:
     """Return the kind of a column, and what it holds, in short."""
-    missing, numbers = table.missing(name), table.numbers(name)
-    if missing.all():
+    if column.missing.all():
         return "empty", ""
-    if column and column.kind == DATE and (features := column.values(table)) is not None:
-        texts = date_texts(name, table)
-        first, last = np.nanargmin(features[:, 0]), np.nanargmax(features[:, 0])
-        return "dates", f"{texts[first]} to {texts[last]}"
-    is_truth = table.is_truth(name)
-    kind = "words" if numbers is None else "true, false" if is_truth else "numbers"
-    counts = Counter(table.text(name)[~missing]) if numbers is None or is_class or is_truth else Counter()
-    if numbers is not None and not is_truth and not (is_class and len(counts) <= 20):
+    if prepared and prepared.kind == DATE and column.dates is not None:
+        first, last = np.nanmin(column.dates), np.nanmax(column.dates)
+        return "dates", " to ".join(str(np.datetime64(int(np.floor(day)), "D")) for day in (first, last))
+    if column.dtype.kind in "mMc" or any(
+        not isinstance(v, str | int | float | bool) for v in column.values.head(1)
+    ):
+        return str(column.dtype), ""
+    numbers = None if column.is_declared or column.is_truth else column.numbers
+    kind = "true, false" if column.is_truth else "words" if numbers is None else "numbers"
+    if numbers is not None and not (is_class and len(column.words) <= 20):
         return kind, f"{np.nanmin(numbers):.6g} to {np.nanmax(numbers):.6g}"
+    counts = dict(zip(column.words, column.counts.tolist(), strict=True))
     common = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     if len(common) > 8 and not is_class:
         return kind, f"{len(common)} different: {', '.join(quoted([text for text, _ in common[:3]]))}, ..."

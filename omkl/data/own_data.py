@@ -6,27 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from omkl.data import cache
-from omkl.data.dataset import Dataset, dataset_of, note_on_gaps
+from omkl.data.arrays import notes_on_array
+from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.preparation import AS_IT_IS, Preparation
-from omkl.data.preparing.labels import task_of, y_of
-from omkl.data.preparing.notes import notes_on
+from omkl.data.preparing.labels import notes_on_classes, task_of, y_of
 from omkl.data.preparing.recipe import Recipe, prepared_table
-from omkl.data.reading.formats import check_settings, data_name, format_of, read_table
-from omkl.data.reading.numbered import note_on_npz
-from omkl.data.reading.tables import DataTable, of_frame
+from omkl.data.preparing.user_table import Table, as_frame, table_of
+from omkl.data.reading.formats import NPZ, ReadFrame, check_settings, data_name, format_of, parts_of
+from omkl.data.reading.numbered import Examples, note_on_npz
 from omkl.data.ref import DataRef, Parsed, from_copy, of_dataset
 from omkl.errors import UserError
 
 
-def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset, Recipe | None]:
-    """Return the data set of a user's file, and of a table the recipe that prepares others like it.
-
-    Raises UserError that names file, line, column and what helps.
-    """
-    (found,) = format_of(path).read(path, preparation, None, None, ())
-    if isinstance(found, DataTable):
-        dataset, recipe = prepared_table(found, task)
-        return replace(dataset, name=data_name(path)), recipe
+def read_numbered(path: Path, task: str, preparation: Preparation) -> Dataset:
+    """Return the data set of a file of numbered columns. Raises UserError that names the line."""
+    (found,) = parts_of(path, preparation, None, None)
+    assert isinstance(found, Examples)
     if found.d == 0:
         raise UserError(f"{path}: no features in any example")
     notes: tuple[str, ...] = ()
@@ -36,14 +31,18 @@ def read_file(path: Path, task: str, preparation: Preparation) -> tuple[Dataset,
     y, classes = y_of(found.labels, task, str(path))
     counted = "an index is 0, so the columns count from 0 (index_base=0)"
     notes += (counted,) if preparation.index_base == "auto" and found.base == 0 else ()
+    notes += notes_on_classes(classes, y)
     if task != "novelty":
-        import scipy.sparse as sp
-
-        rows = sp.csr_array((found.values, found.indices, found.indptr), (len(y), found.d))
-        notes += (*notes_on(rows, y, classes=classes is not None), *note_on_gaps(found.indices, found.values))
-    is_npz = format_of(path).endings == (".npz",)
+        notes += tuple(notes_on_array(found, y, classes is not None))
+    is_npz = format_of(path) is NPZ
     raw, notes = (found.labels, (*notes, *note_on_npz(path))) if is_npz else (None, notes)
-    return dataset_of(data_name(path), found, y, found.d, task, notes, classes, raw=raw), None
+    return dataset_of(data_name(path), found, y, found.d, task, notes, classes, raw=raw)
+
+
+def _read_table(path: Path, preparation: Preparation) -> Table:
+    (found,) = parts_of(path, preparation, None, ())
+    assert isinstance(found, ReadFrame)
+    return table_of(found, str(path), preparation)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,18 +77,22 @@ class UserFile(DataRef):
         copy = cache.parsed_path(self.name, self.preparation, [self.path], self.task)
         if (dataset := cache.read_or_none(copy)) is not None:
             return dataset
-        dataset = read_file(self.path, self.task, self.preparation)[0]
+        if self.is_table:
+            dataset = prepared_table(_read_table(self.path, self.preparation), self.task)[0]
+        else:
+            dataset = read_numbered(self.path, self.task, self.preparation)
         return from_copy(replace(dataset, name=self.name), copy)
 
     @property
     def recipe(self) -> Recipe | None:
         check_settings(self.word, self.path, self.preparation)
-        return read_file(self.path, self.task, self.preparation)[1]
+        return (
+            prepared_table(_read_table(self.path, self.preparation), self.task)[1] if self.is_table else None
+        )
 
-    def table(self) -> DataTable | None:
-        if not format_of(self.path).is_table:
-            return None
-        return read_table(self.path, self.preparation)
+    def table(self) -> Table | None:
+        check_settings(self.word, self.path, self.preparation)
+        return _read_table(self.path, self.preparation) if self.is_table else None
 
     def to_json(self) -> dict[str, Any]:
         preparation = asdict(self.preparation)
@@ -98,7 +101,7 @@ class UserFile(DataRef):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frame(DataRef):
-    """A data frame in memory (pandas, polars), with how it is prepared: as the same table in a file."""
+    """A data frame, dict of columns or list of records in memory: prepared as the same table in a file."""
 
     frame: Any
     preparation: Preparation = AS_IT_IS
@@ -135,5 +138,7 @@ class Frame(DataRef):
     def recipe(self) -> Recipe | None:
         return self._read[1]
 
-    def table(self) -> DataTable:
-        return of_frame(self.frame, Path(self.name), self.preparation)
+    def table(self) -> Table:
+        if words := self.preparation.words_of(["read"]):
+            raise UserError(f"data={self.name}: {words} is for files; pandas has read the frame")
+        return table_of(ReadFrame(as_frame(self.frame)), self.name, self.preparation)

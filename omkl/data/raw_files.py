@@ -5,21 +5,24 @@ with labels as the source writes them. It raises UserError with the line of what
 tables is imported by the readers that need it: a run on other data does without.
 """
 
+import importlib.util
 import itertools
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from omkl.data.preparation import Preparation
-from omkl.data.preparing.labels import targets
+from omkl.data.preparing.columns import is_float
+from omkl.data.reading.formats import ReadFrame, is_workbook, unpacked_size
 from omkl.data.reading.numbered import (
     LARGEST_INDEX,
     LONGEST_INDEX,
     Examples,
     csr,
+    decoding,
     dense,
     joined,
     libsvm_parts,
@@ -29,47 +32,81 @@ from omkl.data.reading.numbered import (
     to_number,
     undense,
 )
-from omkl.data.reading.opening import line_blocks
+from omkl.data.reading.opening import line_blocks, open_binary
 from omkl.errors import UserError, counted, show
-
-if TYPE_CHECKING:
-    from omkl.data.reading.tables import DataTable
+from omkl.paths import extensions
 
 Parts = Iterator[Examples]
 Reader = Callable[[list[Path], int | None], Parts]
-_VOTES = {"y": 1.0, "n": -1.0, "?": 0.0}
 
 
-def table(paths: list[Path], limit: int | None, **settings: Any) -> Parts:
-    """A table of numbers, with the label in the last column if no setting of `Preparation` says otherwise."""
-    yield dense(*_columns(paths[0], limit, **{"header": "auto", **settings}))
+def _frame(path: Path, limit: int | None, named: bool = True) -> Any:
+    """Return the cells of a workbook's first sheet, or of text. named: whether a line of words is left out"""
+    import pandas as pd
+
+    with decoding(path, "not the table that is registered"):
+        if is_workbook(path):
+            size = unpacked_size(path)
+            if limit is not None and size > limit:
+                raise UserError(
+                    f"{path}: holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
+                )
+            frame = pd.read_excel(path, header=None, engine="calamine", dtype=object, na_filter=False).map(
+                str
+            )
+        else:
+            with open_binary(path, limit) as file:
+                start = file.peek(2**12)[: 2**12].lstrip().partition(b"\n")[0].decode(errors="replace")
+                mark = next((mark for mark in ";,\t" if mark in start), r"\s+")
+                how = {"header": None, "dtype": str, "keep_default_na": False, "skipinitialspace": True}
+                frame = pd.read_csv(file, sep=mark, **how)
+    is_named = named and len(frame) > 1 and not any(map(is_float, frame.iloc[0]))
+    return frame.iloc[1:] if is_named else frame
+
+
+def _numbers(frame: Any, path: Path) -> np.ndarray:
+    """Return cells as numbers (T, d). Raises UserError with row and column of one that is none."""
+    cells = frame.to_numpy(object)
+    try:
+        numbers = cells.astype(np.float64)
+    except ValueError:
+        numbers = None
+    if numbers is None or not np.isfinite(numbers).all():
+        for (row, column), cell in np.ndenumerate(cells):
+            to_number(str(cell), f"{path}: row {frame.index[row] + 1}, column {frame.columns[column] + 1}")
+    return numbers
+
+
+def table(paths: list[Path], limit: int | None) -> Parts:
+    """A table of numbers, with the label in the last column; a first line of words names the columns."""
+    frame = _frame(paths[0], limit)
+    yield dense(_numbers(frame.iloc[:, :-1], paths[0]), frame.iloc[:, -1].to_numpy(object))
 
 
 def breast(paths: list[Path], limit: int | None) -> Parts:
     """Without the ids, and without the 16 rows that have a gap."""
-    yield from table(paths, limit, header="no", drop=("1",), missing="drop")
+    for part in breast_cancer(paths, limit):
+        yield dense(undense(part)[:, 1:], part.labels)
 
 
 def breast_cancer(paths: list[Path], limit: int | None) -> Parts:
-    """With the ids as a feature, as in the LIBSVM file."""
-    yield from table(paths, limit, header="no", missing="drop")
+    """With the ids as a feature, as in the LIBSVM file, and without the 16 rows that have a gap."""
+    frame = _frame(paths[0], limit)
+    frame = frame[~(frame == "?").any(axis=1)]
+    yield dense(_numbers(frame.iloc[:, :-1], paths[0]), frame.iloc[:, -1].to_numpy(object))
 
 
 def wdbc(paths: list[Path], limit: int | None) -> Parts:
     """An id, the label, the features."""
-    yield from table(paths, limit, header="no", label="2", drop=("1",))
+    frame = _frame(paths[0], limit, named=False)
+    yield dense(_numbers(frame.iloc[:, 2:], paths[0]), frame[1].to_numpy(object))
 
 
 def votes84(paths: list[Path], limit: int | None) -> Parts:
     """The party, and votes that are y, n or ?."""
-    from omkl.data.reading.delimited import read_delimited
-
-    (read,) = read_delimited(paths[0], Preparation(header="no", label="1", na=()), limit)
-    texts = np.column_stack([read.text(name) for name in read.names])
-    for row, column in np.argwhere(~np.isin(texts[:, 1:], list(_VOTES))):
-        word = show(texts[row, column + 1])
-        raise UserError(f"{read.where(row)}: column {column + 2}: {word} is not y, n or ?")
-    yield dense(np.vectorize(_VOTES.__getitem__, [float])(texts[:, 1:]), texts[:, 0])
+    frame = _frame(paths[0], limit, named=False)
+    votes = frame.iloc[:, 1:].replace({"y": "1", "n": "-1", "?": "0"})
+    yield dense(_numbers(votes, paths[0]), frame[0].to_numpy(object))
 
 
 def usps_book(paths: list[Path], limit: int | None) -> Parts:
@@ -95,10 +132,9 @@ def susy_1m(paths: list[Path], limit: int | None) -> Parts:
 
 def codrna_unit(paths: list[Path], limit: int | None) -> Parts:
     """LIBSVM text whose features are brought to [0, 1] by their own least and largest value."""
-    from omkl.data.reading.tables import check_width
-
     examples = joined(list(libsvm_parts(paths[0], limit, 1, False)))
-    check_width(examples.d, str(paths[0]))
+    if examples.d > 10_000:
+        raise UserError(f"{paths[0]}: {examples.d:,} columns, and the registered set has 8")
     X = undense(examples)
     least, spread = X.min(axis=0), np.ptp(X, axis=0)
     yield dense((X - least) / np.where(spread > 0, spread, 1.0), examples.labels)
@@ -136,12 +172,11 @@ def ones(paths: list[Path], limit: int | None) -> Parts:
 
 def air(paths: list[Path], limit: int | None) -> Parts:
     """The first 9000 rows, without the date; the time of day is a fraction of the day, to the minute."""
-    found = _table(paths[0], limit, header="yes", label="3", drop=("1", "2"))
-    X, labels = _prepared(found)
-    X, y = X[:9000], targets(labels, str(paths[0]))[:9000]
-    time = np.array([_hours(text) for text in found.text(found.names[1])[:9000]])
+    frame = _frame(paths[0], limit).iloc[:9000, :15]
+    time = np.array([_hours(cell) for cell in frame[1]])
     time = np.round(time * (60 if time.max() >= 1 else 1440)) / 1440  # hours; workbooks have days
-    X = np.column_stack([time, X])
+    X = _numbers(frame.iloc[:, 2:].replace(",", ".", regex=True), paths[0])
+    X, y = np.column_stack([time, X[:, 1:]]), X[:, 0]
     kept = (y >= 0) & (y <= 200)
     yield dense((X[kept] + 200) / 2975, (y[kept] - 0.1) / 11.8)
 
@@ -154,30 +189,29 @@ def _hours(text: str) -> float:
 
 def airfoil(paths: list[Path], limit: int | None) -> Parts:
     """The sound level is the target."""
-    X, y = _numbers(paths[0], limit, header="auto")
-    yield dense(X / 20000.12766785867, (y - 103.38) / 37.607)
+    X = _numbers(_frame(paths[0], limit), paths[0])
+    yield dense(X[:, :-1] / 20000.12766785867, (X[:, -1] - 103.38) / 37.607)
 
 
 def concrete(paths: list[Path], limit: int | None) -> Parts:
     """The strength is the target."""
-    X, y = _numbers(paths[0], limit, header="yes")
-    yield dense(X / 1466.8759320406073, (y - 2.331807832) / 80.267416968)
+    X = _numbers(_frame(paths[0], limit), paths[0])
+    yield dense(X[:, :-1] / 1466.8759320406073, (X[:, -1] - 2.331807832) / 80.267416968)
 
 
 def energy(paths: list[Path], limit: int | None) -> Parts:
     """The rows of up to 300 Wh, without the date and two columns of random numbers."""
-    X, y = _numbers(paths[0], limit, header="yes", label="2", drop=("1", "28", "29"))
+    X = _numbers(_frame(paths[0], limit).iloc[:, 1:27], paths[0])
+    X, y = X[:, 1:], X[:, 0]
     kept = (y >= 0) & (y <= 300)
     yield dense((X[kept] + 6.6) / 778.9, (y[kept] - 10) / 290)
 
 
 def istanbul(paths: list[Path], limit: int | None) -> Parts:
     """A workbook with two lines of names, the date and the return in lira; or the arrays of .npz and .mat."""
-    from omkl.data.reading.formats import is_workbook, sheet_rows
-
     path = paths[0]
     if is_workbook(path):
-        numbers = np.array([fields[2:] for _, fields in sheet_rows(path, limit)[0][2:]]).astype(np.float64)
+        numbers = _numbers(_frame(path, limit).iloc[1:, 2:], path)
         X, y = numbers[:, 1:], numbers[:, 0]
     elif path.name.endswith(".mat"):
         examples = read_mat(path, limit)
@@ -189,8 +223,8 @@ def istanbul(paths: list[Path], limit: int | None) -> Parts:
 
 def naval(paths: list[Path], limit: int | None) -> Parts:
     """The decay of the compressor is the target, that of the turbine is left out."""
-    X, y = _numbers(paths[0], limit, header="auto", label="17", drop=("18",))
-    yield dense(X / 73545.8423272339, (y - 0.95) / 0.05)
+    X = _numbers(_frame(paths[0], limit), paths[0])
+    yield dense(X[:, :16] / 73545.8423272339, (X[:, 16] - 0.95) / 0.05)
 
 
 READERS: dict[str, Reader] = {
@@ -203,36 +237,40 @@ READERS: dict[str, Reader] = {
 TWO_FILES = ("labels_apart", "ones")
 
 
-# ------------------------------------------------------------------ what they share
+# ------------------------------------------------------------------ readers of a folder that extends omkl
 
 
-def _table(path: Path, limit: int | None, **settings: Any) -> "DataTable":
-    """Return a table, or a workbook's first sheet, without gaps and of numbers alone."""
-    from omkl.data.reading.delimited import read_delimited
-    from omkl.data.reading.formats import is_workbook, read_workbook
-
-    form = Preparation(**{"categorical": ("error",), "missing": "error", **settings})
-    (found,) = (read_workbook if is_workbook(path) else read_delimited)(path, form, limit)
-    found.last = True
-    return found
+def own_reader(name: str) -> Path | None:
+    """Return the file ``data/NAME.py`` of a folder that extends omkl, None where none has it."""
+    paths = (folder / "data" / f"{name}.py" for folder in extensions())
+    return next((path for path in paths if path.is_file()), None)
 
 
-def _prepared(found: "DataTable") -> tuple[np.ndarray, np.ndarray]:
-    """Return the features (T, d) and the labels (T,), as texts, of a table."""
+def own_parts(name: str, paths: list[Path]) -> Parts:
+    """Yield what the function of that name in that file makes of a form's files: X and y, or a frame."""
     from omkl.data.preparing.recipe import recipe_of
+    from omkl.data.preparing.user_table import as_frame, table_of
 
-    X, labels, _ = recipe_of(found)[0].apply(found, new=True)
-    assert labels is not None
-    return X, labels
+    file = own_reader(name)
+    spec = importlib.util.spec_from_file_location(f"omkl_data_{name}", str(file))
+    if file is None or spec is None or spec.loader is None:
+        raise UserError(f"format: {name}: no folder of --with has data/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        made = getattr(module, name)(paths)
+    except Exception as error:  # of the user's own code
+        raise UserError(f"{file}: {name}(...) ended with {type(error).__name__}: {error}") from error
+    if isinstance(made, tuple):
+        X, y = made
+        yield dense(np.asarray(X, np.float64), np.asarray(y))
+        return
+    table = table_of(ReadFrame(as_frame(made)), f"{file}: {name}", Preparation(label="label"))
+    X, labels, _ = recipe_of(table)[0].apply(table)
+    yield dense(X, np.asarray(labels))
 
 
-def _columns(path: Path, limit: int | None, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
-    return _prepared(_table(path, limit, **settings))
-
-
-def _numbers(path: Path, limit: int | None, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
-    X, labels = _columns(path, limit, **settings)
-    return X, targets(labels, str(path))
+# ------------------------------------------------------------------ what they share
 
 
 def _lines(path: Path, limit: int | None) -> Iterator[tuple[int, bytes]]:

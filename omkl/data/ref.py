@@ -18,7 +18,7 @@ from omkl.errors import OmklError, UserError
 
 if TYPE_CHECKING:
     from omkl.data.preparing.recipe import Recipe
-    from omkl.data.reading.tables import DataTable
+    from omkl.data.preparing.user_table import Table
 
 _OPEN = 16  # data sets that a process keeps open for the cells that others send it
 
@@ -122,7 +122,7 @@ class DataRef(ABC):
         """How the table was prepared that the data come from, None where they come from none."""
         return None
 
-    def table(self) -> "DataTable | None":
+    def table(self) -> "Table | None":
         """Return the named columns of a user's table before they are prepared, None for other data."""
         return None
 

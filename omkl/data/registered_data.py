@@ -14,6 +14,7 @@ from typing import Any
 from omkl.data import cache, registry
 from omkl.data.dataset import Dataset
 from omkl.data.preparation import AS_IT_IS, Preparation
+from omkl.data.raw_files import own_reader
 from omkl.data.reading import opening
 from omkl.data.ref import DataRef, from_copy
 from omkl.data.registry import DataEntry, Form, Link, read_registered
@@ -60,7 +61,7 @@ def from_json(content: Mapping[str, Any]) -> DataRef:
 def load(
     spec: str, *, download: bool = True, task: str = "classification", preparation: Preparation = AS_IT_IS
 ) -> Dataset:
-    """Return the data set of a registered name or of a file (LIBSVM, .npz, .csv, .tsv, .arff, .parquet).
+    """Return the data set of a registered name or of a file (LIBSVM, .npz, .csv, .xlsx, .parquet, ...).
 
     A named set comes from OMKL_DATA, the downloads or scikit-learn, or is downloaded now (if ``download``).
     Its content must be the registered one. Parsed copies are reused while the source is the same.
@@ -102,7 +103,9 @@ class Registered(DataRef):
         return self._read(self._found(True))
 
     def _read(self, source: Source) -> Dataset:
-        copy = cache.parsed_path(self.name, *source, self.task)
+        form, paths = source
+        reader = own_reader(form.format)  # whose copies are made anew where it is changed
+        copy = cache.parsed_path(self.name, form, [*paths, *([reader] if reader else [])], self.task)
         dataset = cache.read_or_none(copy)
         if dataset is None or self.entry.content_hash not in (None, dataset.content_hash):
             dataset = from_copy(read_registered(self.entry, *source), copy)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from omkl import conf, schema
 from omkl.data import streams
 from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.preparing.labels import class_numbers, targets
-from omkl.data.raw_files import READERS, TWO_FILES
+from omkl.data.raw_files import READERS, TWO_FILES, own_parts, own_reader
 from omkl.data.reading.numbered import Examples, dense, joined, libsvm_parts, read_mat, read_npz
 from omkl.data.reading.opening import LIMIT, size_limit
 from omkl.errors import UserError, show, suggest
@@ -43,6 +43,14 @@ UNVERIFIED = (
 )
 
 
+def _format(name: Any) -> str:
+    """Return the name of a format: ours, or a function of a folder that extends omkl."""
+    if isinstance(name, str) and own_reader(name) is not None:
+        return name
+    found: str = one_of(FORMATS)(name)
+    return found
+
+
 @dataclass(frozen=True)
 class Link:
     """Where a file is downloaded from; ``member`` is its name inside a .zip archive, in whichever folder."""
@@ -65,13 +73,14 @@ class Form:
 
     format: libsvm (files one after the other) | npz (arrays X and y) | mat (MATLAB's X, y) | sklearn
         (embedded there) | stream (made from a seed) | a function of `omkl.data.raw_files`
+        or of a user's folder
     labels: source label -> +1 or -1, or 0, 1, ... of more classes; other labels are errors. None: the labels
         are numbers, kept as they are
     dataset: the name of the embedded or made set
     index_base: the index of the first column in LIBSVM text, 0 or 1
     """
 
-    format: Annotated[str, one_of(FORMATS)]
+    format: Annotated[str, _format]
     files: tuple[DataFile, ...] = ()
     labels: dict[str, int] | None = None
     dataset: str = ""
@@ -205,7 +214,7 @@ def _faults(item: DataEntry) -> Iterator[str]:
 
 def _form_faults(item: DataEntry, form: Form) -> Iterator[str]:
     """Yield the faults of a form of an entry."""
-    classes, needed = item.task == "classification", FORMATS[form.format]
+    classes, needed = item.task == "classification", FORMATS.get(form.format, 1)
     numbers = {-1, 1} if item.n_classes == 2 else set(range(item.n_classes))
     if len(form.files) < needed:
         yield f"files: {needed} needed for format {form.format}"
@@ -276,4 +285,5 @@ def source_parts(form: Form, paths: list[Path], limit: int | None) -> Iterator[E
         X, y = getattr(datasets, f"load_{form.dataset}")(return_X_y=True)
         yield dense(X, y.astype(np.float64))
     else:
-        yield from READERS[form.format](paths, limit)
+        reader = READERS.get(form.format)
+        yield from reader(paths, limit) if reader else own_parts(form.format, paths)

@@ -119,7 +119,7 @@ def spectrum(indices, values, other_indices, other_values, k):
 
     The spectrum kernel of texts (Leslie et al., 2002): how many runs of k letters two of them share.
 
-    A text is a row whose column j holds the code of letter j: see `letters` in docs/data.md.
+    A text is a row whose column j holds the code of letter j: see docs/kernels.md.
     """
     total, n, other = 0.0, values.size, other_values.size
     for shift in range(1 - n, other):  # letter i stands over letter i + shift

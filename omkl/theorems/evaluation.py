@@ -48,7 +48,7 @@ def bounded(plan: "Plan") -> "Plan":
         if not ref.is_registered and any_gaps(ref.load()):
             raise UserError(
                 f"data={ref.name} has missing values, which are filled during the pass; the theorems need "
-                "complete rows: set missing=mean or missing=drop"
+                "complete rows: set missing=drop"
             )
     return replace(plan, yardsticks=())
 

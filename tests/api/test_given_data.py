@@ -7,7 +7,7 @@ import pytest
 import omkl
 from omkl import data
 from omkl.api.call import Call
-from omkl.data.dataset import from_arrays, in_rows_of
+from omkl.data.arrays import from_arrays, in_rows_of
 from omkl.errors import UserError
 
 rng = np.random.default_rng(0)

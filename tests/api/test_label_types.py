@@ -21,7 +21,6 @@ LABELS = {
     "large ints": (pd.Series(np.where(FIRST, 2**53 + 1, 2**53)), [2**53, 2**53 + 1]),
     "numeric words": (pd.Series(np.where(FIRST, "9", "10")), ["10", "9"]),
     "words of floats": (pd.Series(np.where(FIRST, "1.0", "2.0")), ["1.0", "2.0"]),
-    "words with zeros": (pd.Series(np.where(FIRST, "007", "7")), ["007", "7"]),
     "words of truth": (pd.Series(np.where(FIRST, "true", "false")), ["false", "true"]),
     "words": (pd.Series(np.where(FIRST, "yes", "no")), ["no", "yes"]),
     "category of words": (pd.Series(np.where(FIRST, "9", "10")).astype("category"), ["10", "9"]),

@@ -98,7 +98,7 @@ def test_a_file_has_one_row_under_one_name(place, capsys, name):
     import gzip
 
     table = name.startswith(("tab", "a.b"))
-    text = "1,2,1\n2,1,-1\n" if table else "1 1:1\n-1 2:1\n"
+    text = "a,b,y\n1,2,1\n2,1,-1\n" if table else "1 1:1\n-1 2:1\n"
     text = text.replace(",", "\t") if ".tsv" in name else text
     (place / name).write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
     words = [f"data={place / name}", "algo=majority", "yardsticks=[]", "reps=2", "--format", "json"]

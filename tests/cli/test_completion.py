@@ -53,9 +53,8 @@ def offered(monkeypatch):
         ("omkl run algo.beta=", ["algo.beta=0.8"]),
         ("omkl run data=wd", ["data=wdbc"]),
         ("omkl run order=f", ["order=file"]),
-        ("omkl run data=my.csv header=", ["header=auto", "header=yes", "header=no"]),
-        ("omkl run data=my.csv de", ["delay=", "delimiter=", "decimal="]),
-        ("omkl fit data=my.csv na", ["na="]),
+        ("omkl run data=my.csv miss", ["missing="]),
+        ("omkl fit data=my.csv rea", ["read="]),
         ("omkl run index_base=", ["index_base=auto", "index_base=0", "index_base=1"]),
         ("omkl run exec=dask exec.w", ["exec.wait="]),
         ("omkl run pool.normalise=c", ["pool.normalise=cosine"]),
@@ -118,7 +117,7 @@ def test_all_names_are_offered(offered):
 def test_settings_of_files_are_offered_and_in_the_help(offered):
     names = {word.removesuffix("=") for word in offered("omkl run ")}
     assert names >= {*PREPARATION, "task"}
-    assert all(f" {name}=" in KEYS for name in (*PREPARATION, "task"))
+    assert all(f" {name}=" in KEYS or f"{name}." in KEYS for name in (*PREPARATION, "task"))
 
 
 def test_paths_are_offered_with_a_slash_after_folders(tmp_path, monkeypatch, offered):

@@ -29,7 +29,7 @@ from omkl.errors import counted
         ("run algo = omkc_dd", ["algo = omkc_dd: write no spaces around the sign, as in algo=omkc_dd"]),
         ("run algo =omkc_dd", ["as in algo=omkc_dd"]),
         ("run algo=omkc_dd, omkc_ss", ["ends with a comma"]),
-        ("run data=my.csv na=a,,b", ["na=a,,b: a name is missing before a comma; write a list as in na=a,b"]),
+        ("run data=my.csv id=a,,b", ["id=a,,b: a name is missing before a comma; write a list as in id=a,b"]),
         ("run algo=,omkc_dd", ["a name is missing before a comma"]),
         ("rum algo=omkc_dd", ["unknown command 'rum' (did you mean 'run'?)"]),
         ("-j 2 run algo=omkc_dd", ["-j comes after the command"]),

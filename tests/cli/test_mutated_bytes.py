@@ -103,7 +103,7 @@ def tables():
         "a.csv.zip": packed.getvalue(),
         "a.libsvm": b"".join(b"%+d 1:%d 4:0.5\n" % (1 - 2 * (row % 2), row) for row in range(12)),
         "a.jsonl": frame.to_json(orient="records", lines=True).encode(),
-        "a.arff": b"@relation r\n@attribute a numeric\n@attribute c {no,yes}\n@data\n" + b"1,no\n2,yes\n" * 6,
+        "a.arff": b"@relation r\n@attribute a numeric\n@attribute y {no,yes}\n@data\n" + b"1,no\n2,yes\n" * 6,
         "a.npz": arrays.getvalue(),
     }
 

@@ -52,15 +52,15 @@ def test_an_index_of_thousands_of_digits(tmp_path):
 
 def test_endless_labels_and_lines(tmp_path, monkeypatch):
     path = tmp_path / "long.csv"
-    path.write_bytes(b"1.5,a\n2," + b"b" * 3000 + b"\n")
-    assert f"{path}:2: the label has 3,000 characters" in refused(data.load, str(path))
-    path.write_bytes(b'1.5,a\n2,"b\nc"\n3,d\n')
-    assert "b c -> 1" in data.load(str(path)).notes[1]
+    path.write_bytes(b"x,y\n1.5,a\n2," + b"b" * 3000 + b"\n")
+    assert f"{path}: row 2: the label has 3,000 characters" in refused(data.load, str(path))
+    path.write_bytes(b'x,y\n1.5,a\n2,"b\nc"\n3,d\n')
+    assert data.load(str(path)).classes == ("a", "b c", "d")
     monkeypatch.setattr(opening, "LONGEST_LINE", 100)
     monkeypatch.setattr(opening, "BLOCK", 10)
-    for mark in (b",", b" "):
-        path.write_bytes(b"1,a\n2,b\n".replace(b",", mark) + b"1" + mark * 500)
-        assert f"{path}:3: the line is longer than 100" in refused(data.load, str(path))
+    path = tmp_path / "long.libsvm"
+    path.write_bytes(b"1 1:1\n2 1:2\n1" + b" " * 500)
+    assert f"{path}:3: the line is longer than 100" in refused(data.load, str(path))
 
 
 HEADERS = {

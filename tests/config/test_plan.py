@@ -239,7 +239,7 @@ def test_a_group_means_its_learners_and_leaves_out_the_unsuitable_with_a_note():
 
 def test_learners_for_two_classes_are_left_out_of_groups_and_named_where_named(tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "three.csv").write_text("1.5,a\n2,b\n3,c\n")
+    (tmp_path / "three.csv").write_text("x,y\n1.5,a\n2,b\n3,c\n")
     for data in ("iris", str(tmp_path / "three.csv")):
         with pytest.warns(UserWarning, match=r"skipped \(not for the 3 classes of .*\): .*alma,"):
             made = plan(["algo=all", f"data={data}"])
@@ -253,7 +253,7 @@ def test_learners_for_two_classes_are_left_out_of_groups_and_named_where_named(t
 
 
 def test_a_positive_class_is_read_as_it_is_written(tmp_path):
-    (tmp_path / "my.csv").write_text("1,a\n2,b\n")
+    (tmp_path / "my.csv").write_text("x,y\n1,a\n2,b\n")
     texts = "1 1.0 2.10 +1 -1 007 1e3 1_000 True true yes 1.2.3"
     for text, read in [
         *((text, text) for text in texts.split()),
@@ -294,9 +294,9 @@ def test_of_data_with_the_same_examples_the_first_is_taken_with_a_note(tmp_path,
     monkeypatch.chdir(tmp_path)
     for name, sign in (("commas", ","), ("semicolons", ";")):
         Path(f"{name}.csv").write_text(
-            "".join(f"{n}.5{sign}{'ab'[n % 2]}\n" for n in range(9)), encoding="utf-8"
+            f"x{sign}y\n" + "".join(f"{n}.5{sign}{'ab'[n % 2]}\n" for n in range(9)), encoding="utf-8"
         )
-    Path("other.csv").write_text("1.5,a\n2,b\n", encoding="utf-8")
+    Path("other.csv").write_text("x,y\n1.5,a\n2,b\n", encoding="utf-8")
     with pytest.warns(UserWarning, match="^semicolons.csv is left out.* as commas.csv$"):
         assert names_of(plan(["data=commas.csv,semicolons.csv,other.csv"])) == ["commas", "other"]
     with pytest.warns(UserWarning, match="^adaraker_air is left out, .* as air$"):

@@ -25,7 +25,7 @@ def test_arrays_of_any_kind_are_the_data_set_of_the_file():
     ):
         made = from_arrays(rows, np.where(data.y > 0, "m", "b"))
         assert made.content_hash == data.content_hash
-        assert made.notes == ("labels: b -> -1, m -> +1",)
+        assert made.classes == ("b", "m")
     assert repr(made) == f"Dataset('arrays', T=569, d=30, classification, sha256 {data.content_hash[:12]})"
 
 
@@ -50,24 +50,28 @@ DAYS = pd.Series(pd.to_datetime(["2025-01-01", "2025-01-02"]))
     ("X", "y", "said"),
     [
         ([[1.0], [np.inf]], [0, 1], "row 1, column 0 is inf"),
-        (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), [0, 1], "'b' holds values that are not numbers"),
         ([[1.0], [2.0]], [0, 1, 1], "3 labels for 2 rows"),
         ([[1.0], [2.0], [3.0]], [0, 0.5, 2], "3 different labels"),
-        (pd.DataFrame([[1.0, "red"], [2.0, "blue"]]), [0, 1], "column '1' holds .* such as 'red' in row 0"),
-        (pd.DataFrame([[1.0, 2.0], [2.0, 3.0]]).mul(1j), [0, 1], "column '0' holds complex numbers"),
-        (pd.DataFrame({"a": [1.0, 2], "t": DAYS}), [0, 1], "column 't' holds dates or times; convert them"),
-        (pd.DataFrame({"t": DAYS}), [0, 1], "column 't' holds dates or times"),
-        (DAYS.to_numpy()[:, None], [0, 1], "column 0 holds dates or times"),
-        (np.array([[np.timedelta64(1, "s")], [2]], object), [0, 1], "column 0 holds dates or times"),
+        (
+            pd.DataFrame([[1.0, 2.0], [2.0, 3.0]]).mul(1j),
+            [0, 1],
+            "column '0' holds complex numbers; in pandas",
+        ),
+        (DAYS.to_numpy()[:, None], [0, 1], "row 0, column 0 holds .* dates to numbers"),
+        (
+            np.array([[np.timedelta64(1, "s")], [2]], object),
+            [0, 1],
+            "row 0, column 0 holds .* dates to numbers",
+        ),
         (sp.csr_array([[1j], [2]]), [0, 1], "X holds complex numbers"),
-        (np.array([[1 + 2j], [3.0]]), [0, 1], "column 0 holds complex numbers"),
+        (np.array([[1 + 2j], [3.0]]), [0, 1], "X holds complex numbers"),
         (
             np.ma.masked_greater([[0.0, 9.0], [1.0, 0.5]], 5),
             [0, 1],
-            "column 1 is masked in row 0; fill it in",
+            "row 0, column 1 is masked; fill it in",
         ),
         ([[1.0], [2.0, 3.0]], [0, 1], "X is not an array of numbers"),
-        ([["a"], [2.0]], [0, 1], "column 0 holds values that are not numbers, such as 'a' in row 0"),
+        ([["a"], [2.0]], [0, 1], "row 0, column 0 holds .*'a'.*, which is no number"),
         (np.empty((0, 2)), [], "must have rows and columns"),
     ],
 )
@@ -122,7 +126,7 @@ def test_dates_and_complex_numbers_are_no_labels(task):
         (["None", "Mild", "Mild"], ("Mild", "None")),
         ([True, False, True], ("False", "True")),
         (pd.array([True, False, True], "boolean"), ("False", "True")),
-        (["007", "7", "7"], ("007", "7")),
+        (["07", "7", "8"], ("7", "8")),
         (np.array([0, 1, 1], np.uint8), ("0", "1")),
         (np.array([b"a", b"b", b"b"]), ("a", "b")),
         (np.ma.array([0, 1, 1]), ("0", "1")),
@@ -152,5 +156,6 @@ def test_gaps_are_left_to_the_learner(X):
     assert made.indices.tolist() == [0, 1, 0, 1]
     assert np.array_equal(made.values, [1, 2, 3, np.nan], equal_nan=True)
     name = "'1'" if hasattr(X, "columns") else "column 2"
-    assert f"missing values were filled: {name} (1) with the mean of earlier rows" in made.notes
+    said = f"missing values were filled: {name} (1) with the mean of earlier rows"
+    assert any(note.startswith(said) for note in made.notes)
     assert made.content_hash == from_arrays(np.array([[1.0, 2.0], [3.0, np.nan]]), [0, 1]).content_hash

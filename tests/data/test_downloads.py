@@ -13,7 +13,6 @@ import stat
 import threading
 import zipfile
 
-import numpy as np
 import pytest
 from support.download_server import BODY
 
@@ -242,18 +241,6 @@ def test_a_bomb_of_10_gib_is_refused_at_the_size_the_data_can_have(
         data.registered("mine").get(force=True)
     assert sum(unpacked) < GIB / 10
     assert tree(tmp_path / "cache") == before
-
-
-@pytest.mark.parametrize("kind", PACKERS)
-def test_a_bomb_among_users_files_is_distinguished_from_data(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(opening, "FLOOR", 2**14)
-    path = tmp_path / f"own.{kind}"
-    path.write_bytes(PACKERS[kind](TEXTS["rows"] * 10**5))
-    with pytest.raises(UserError, match=r"after decompression.*OMKL_MAX_BYTES"):
-        data.load(str(path))
-    rows = np.random.default_rng(0).integers(0, 2, 20_000)
-    path.write_bytes(PACKERS[kind](b"".join(b"%d 1:%d\n" % (2 * y - 1, y) for y in rows)))
-    assert data.load(str(path)).T == 20_000
 
 
 # --- archives

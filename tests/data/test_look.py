@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import omkl
@@ -35,6 +36,8 @@ def test_each_column_has_a_row(path):
     assert table.findings[0].startswith(
         f"{stop} with label=COLUMN; the columns are id, when, hour, home, name, "
     )
+    assert table.findings[1:] == ["To run it: omkl run algo=auto data=my.csv id=id label=COLUMN"]
+    table = look(path, ["id=id", "label=bought"])
     rows = {row["column"]: row for row in table.records}
     assert {name: (row["kind"], row["use"]) for name, row in rows.items()} == {
         "id": ("words", "names the rows"),
@@ -49,17 +52,15 @@ def test_each_column_has_a_row(path):
     assert rows["hour"]["values"] == "0.5 to 23.5"
     assert rows["home"]["values"] == "rented (20), owned (10)"
     assert (rows["size"]["gaps"], rows["size"]["to change"]) == (1, "drop=size")
-    command = "omkl run algo=auto data=my.csv label=bought id=id missing=online task=classification"
-    assert table.findings[-1] == f"To run it: {command}"
+    assert "A run gets 30 rows with 8 features." in table.findings
+    command = "omkl run algo=auto data=my.csv label=bought id=id order=file task=classification"
+    assert table.findings[-1] == f"To run it: {command}"  # the rows are in the order of their dates
     strict = look(path, ["id=id", "missing=error", "label=bought"])
     size = next(row for row in strict.records if row["column"] == "size")
-    assert (size["use"], size["to change"]) == ("stops a run: gaps", "missing=mean, missing=drop")
-    assert "A run stops: my.csv:9: column 'size' has no value" in strict.text()
+    assert (size["use"], size["to change"]) == ("stops a run: gaps", "missing=online, missing=drop")
+    assert "A run stops: my.csv: row 8: column 'size' has no value" in strict.text()
     assert "To run it" not in strict.text()
-    right = look(path, id=["id"], missing="mean", label="bought", dates="drop", categorical="onehot")
-    assert "A run gets 30 rows with 34 features." in right.text()
-    assert "left out (dates=drop)" in right.text()
-    assert "<td" in right._repr_html_()
+    assert "<td" in strict._repr_html_()
     target = look(path, ["label=size", "task=regression", "missing=drop"]).records[5]
     assert (target["use"], target["values"]) == (
         "label: a number to predict, rows without it left out",
@@ -67,73 +68,67 @@ def test_each_column_has_a_row(path):
     )
 
 
-@pytest.mark.parametrize(
-    ("cells", "helps"),
-    [
-        (["1,5", "2,5", "3"], "decimal=,"),
-        (["1,518", "2,518"], "decimal=,"),
-        (["1.234,5", "2.234,5"], "thousands=. decimal=,"),
-        (["1,5", "2.5"], "drop=a"),
-        (["12 %", "3 %"], "drop=a"),
-        (["1", "2", "oops", "4"], "na=oops"),
-        (["1", "2", "oops", ""], "na=oops"),
-    ],
-)
-def test_what_stops_a_run_is_said_with_what_helps(path, cells, helps):
-    text = "".join(f"{cell};{place};{place % 2}\n" for place, cell in enumerate(cells))
-    Path("words.csv").write_text("a;b;y\n" + text)
-    table = look("words.csv")
-    assert (table.records[0]["use"], table.records[0]["to change"]) == ("stops a run, see below", helps)
-    (stop,) = (said for said in table.findings if said.startswith("A run stops"))
-    assert "column 'a' holds" in stop
-    helps = "label=y drop=a" if helps == "drop=a" else helps
-    assert f" data=words.csv {helps} " in table.findings[-1].replace("thousands=. decimal=, ", f"{helps} ")
-
-
-def test_all_stops_are_found_at_once_and_the_last_command_runs(path, tmp_path):
-    """As if each had been mended: encoding, label, notation, gaps, dates, units."""
+def test_all_stops_are_found_at_once_and_one_script_mends_them(path, tmp_path):
     rows = [
-        f"{n};{'unbekannt' if n % 9 == 0 else 1900 + n};{n + 0.5:.1f} m;{50 + n},7;12.07.{1990 + n % 20};"
-        f"{100 + n % 7}.620,13"
+        f"{n};{'unbekannt' if n % 9 == 0 else 1900 + n};{n + 0.5:.1f} m;{50 + n},7;"
+        f"{12 + n % 9}.07.{1990 + n % 20};{100 + n % 7}.620,13"
         for n in range(60)
     ]
     text = "Nr;gebaut;Höhe;Fläche;verkauft;Preis (€)\n" + "\n".join(rows) + "\n"
     Path("houses.csv").write_bytes(text.encode("cp1252"))
-    table = look("houses.csv")
-    said = [own.removeprefix("A run stops: houses.csv:") for own in table.findings if "A run stops" in own]
-    assert [
-        part in own
-        for own, part in zip(
-            said,
-            (
-                "encoding=cp1252 reads it",
-                "name the label's column",
-                "decimal=, thousands=. reads it as 100620.13",
-                "na=unbekannt takes it as a missing value",
-                ".str.removesuffix(' m').astype(float)",
-                "format='%d.%m.%Y'",
-            ),
-            strict=True,
-        )
-    ] == [True] * 6
-    words = "encoding=cp1252 thousands=. decimal=, na=unbekannt 'label=\"Preis (€)\"' drop=Höhe,verkauft"
-    command = table.findings[-1].removeprefix("To run it: omkl run ")
-    assert command == f"algo=auto data=houses.csv {words} missing=online task=regression"
-    made = omkl.run(command, reps=1, yardsticks=[], store="s", exec="serial", progress=False)
+    with pytest.raises(UserError, match=r"read\.encoding=cp1252 may read it"):
+        look("houses.csv")
+    table = look("houses.csv", ["read.encoding=cp1252"])
+    said = [own for own in table.findings if "A run stops" in own]
+    assert [own.partition("column '")[2].partition("'")[0] for own in said[1:]] == [
+        *("gebaut", "Höhe", "Fläche", "verkauft", "Preis (€)")
+    ]
+    script, then, drop = table.findings[-3:]
+    lines = [line.strip() for line in script.splitlines()[1:]]
+    assert lines[0] == "import pandas"
+    assert lines[-1] == "frame.to_csv('houses-mended.csv', index=False)"
+    assert then == "To run that: omkl run algo=auto data=houses-mended.csv label=COLUMN"
+    assert drop.startswith(
+        "Dropping them instead loses what gebaut, Höhe, Fläche, verkauft, Preis (€) hold: "
+    )
+    exec("\n".join(lines), {})
+    words = then.removeprefix("To run that: omkl run ").partition(" label=")[0]
+    made = omkl.run(words, label="Preis (€)", reps=1, yardsticks=[], store="s", exec="serial", progress=False)
     assert made.cells.task[0] == "regression"
+    mended = look("houses-mended.csv", label="Preis (€)")
+    assert [row["kind"] for row in mended.records] == [
+        "numbers",
+        "numbers",
+        "numbers",
+        "numbers",
+        "dates",
+        "numbers",
+    ]
 
 
-@pytest.mark.parametrize("text", ["a,b,y\n1,2,0\n3,1\n", 'a,b,y\n1,"2,0\n', "a,a,y\n1,2,0\n"])
+def test_the_command_that_drops_runs_too(path):
+    Path("units.csv").write_text("a,b,y\n" + "".join(f"{n} %,{n / 3},{n % 2}\n" for n in range(40)))
+    command = look("units.csv").findings[-1].rpartition(": ")[2]
+    assert command == "omkl run algo=auto data=units.csv drop=a"
+    made = omkl.run(
+        "algo=arow data=units.csv drop=a", reps=1, yardsticks=[], store="s", exec="serial", progress=False
+    )
+    assert made.cells["T"][0] == 40
+    frame = look(pd.DataFrame({"a": ["1 %", "2 %"] * 9, "b": range(18), "y": [0, 1] * 9}))
+    assert frame.findings[-1] == "Or leave out what stops it: omkl run algo=auto data=data drop=a"
+
+
+@pytest.mark.parametrize("text", ["a,b,y\n1,2,0\n3,1,4,5\n", 'a,b,y\n1,"2,0\n', ""])
 def test_what_cannot_be_read_at_all_is_an_error(path, text):
     Path("odd.csv").write_text(text)
-    with pytest.raises(UserError, match=r"odd\.csv:\d"):
+    with pytest.raises(UserError, match=r"odd\.csv: "):
         look("odd.csv")
 
 
 def test_the_command_reads_standard_input(path, capsys, monkeypatch):
     opening.standard_input.cache_clear()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode()), encoding="utf-8"))
-    assert main(["data", "look", "-", "label=bought", "missing=mean", "--format", "json"]) == 0
+    assert main(["data", "look", "-", "label=bought", "missing=drop", "--format", "json"]) == 0
     assert [row["gaps"] for row in json.loads(capsys.readouterr().out)] == [0, 0, 0, 0, 0, 1, 0]
     opening.standard_input.cache_clear()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
@@ -150,7 +145,7 @@ def test_data_without_names_are_summed_up(path, capsys):
         "1 to 2",
         "0 to 2",
     )
-    assert main(["data", "look", "my.npz", "header=yes"]) == 2
-    assert "data=my.npz: header=yes is for delimited text" in capsys.readouterr().err
+    assert main(["data", "look", "my.npz", "read.header=0"]) == 2
+    assert "data=my.npz: read.header: .npz with X and y is read without" in capsys.readouterr().err
     assert main(["data", "look", path, "my.npz"]) == 2
     assert "name one file" in capsys.readouterr().err

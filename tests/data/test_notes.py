@@ -8,9 +8,9 @@ import scipy.sparse as sp
 import omkl
 from omkl.cli import main
 from omkl.config.request import files
-from omkl.data.dataset import from_arrays
+from omkl.data.arrays import from_arrays
 from omkl.data.own_data import Frame
-from omkl.data.preparing.notes import Described, note_on_alike, notes_on
+from omkl.data.preparing.notes import Described, is_of_order, is_warning, note_on_alike, notes_on
 
 T = 60
 rng = np.random.default_rng(0)
@@ -26,10 +26,7 @@ def notes_of(frame, tmp_path, **settings):
     (ref,) = files([], settings, [str(path)])
     own = omkl.fit("arow", frame, scale="none", **settings).notes
     found = [note.replace(f"{path}:", "data:") for note in ref.notes]
-    as_text = "taken as missing"  # with the words of the cells, which a frame lacks
-    assert [note for note in own if as_text not in note] == [
-        f"data: {note}" for note in found if as_text not in note
-    ]
+    assert [note.removeprefix("data: ") for note in own] == found
     said = [line for line in omkl.look(path, **settings).findings if line.startswith("Note: ")]
     assert said == [f"Note: {note}" for note in ref.notes]
     return found
@@ -76,8 +73,8 @@ def test_a_label_that_is_left_beside_y_is_named():
     )
     X = np.column_stack([FRAME, LABEL == "yes", np.arange(T)])
     said = ("column 4 is the label in other words; leave it out", "column 5 is a row number; leave it out")
-    assert from_arrays(X, LABEL).notes[:2] == said
-    assert not from_arrays(X[:, :3], LABEL).notes[1:]
+    assert from_arrays(X, LABEL).notes == said
+    assert not from_arrays(X[:, :3], LABEL).notes
     target = from_arrays(np.column_stack([FRAME, FRAME.a * 2]), FRAME.a * 2, task="regression")
     assert target.notes == (said[0],)
 
@@ -91,6 +88,7 @@ def test_a_label_that_is_left_beside_y_is_named():
         ("index", rng.permutation(T), True),
         ("float", np.arange(T) + 1.0, True),
         ("twos", 2 * np.arange(T), False),
+        ("years", np.arange(T) + 1960, False),
         ("weekday", np.arange(T) % 7, False),
         ("jump", np.append(np.arange(T - 1), T), False),
     ],
@@ -110,15 +108,28 @@ def test_a_number_far_from_all_others_that_repeats_is_named(code, tmp_path):
     count = len(frame[::7])
     (found,) = [note for note in notes_of(frame, tmp_path) if " rows are " in note]
     assert found.startswith(f"column 'b': {count} of {T} rows are {shown}, the others ")
-    assert found.endswith(f"no value, na={shown} makes them gaps, which missing= fills")
-    assert not [note for note in notes_of(frame, tmp_path, na=shown) if " rows are " in note]
+    line = f"frame['b'] = frame['b'].mask(frame['b'].isin([{shown}]))"
+    assert found.endswith(f"no value, in pandas {line} makes them gaps, which missing= fills")
+    scope = {"frame": frame.copy()}
+    exec(line, scope)
+    assert scope["frame"].b.isna().sum() == count
+    assert not [note for note in notes_of(scope["frame"], tmp_path) if " rows are " in note]
     target = FRAME.assign(y=np.where(np.arange(T) % 7, FRAME.c, code))
     (said,) = [note for note in Frame("data", "regression", "data", target).notes if " rows are " in note]
-    assert said.endswith(f"no value, na={shown} makes them gaps, whose rows are left out")
-    mended = notes_of(frame, tmp_path, na=[shown], missing="mean")
-    assert not any(" rows are " in note or "no cell" in note for note in mended)
-    unknown = notes_of(frame, tmp_path, na=[shown, "-77"], missing="mean")
-    assert "na=-77: no cell holds -77" in unknown
+    assert "in pandas frame['y'] = frame['y'].mask(" in said
+
+
+def test_a_day_far_from_all_others_that_repeats_is_named(tmp_path):
+    days = pd.Series(pd.date_range("2020-01-01", periods=T)).sample(frac=1, random_state=1, ignore_index=True)
+    frame = FRAME.assign(day=days.dt.strftime("%Y-%m-%d"), y=LABEL)
+    frame.loc[::7, "day"] = "1900-01-01"
+    (found,) = [note for note in notes_of(frame, tmp_path) if " rows are " in note]
+    assert found.startswith(
+        f"column 'day': {len(frame[::7])} of {T} rows are 1900-01-01, the others 2020-01-0"
+    )
+    scope = {"frame": frame.copy()}
+    exec(found.partition("in pandas ")[2].partition(" makes them")[0], scope)
+    assert scope["frame"].day.isna().sum() == len(frame[::7])
 
 
 @pytest.mark.parametrize(
@@ -197,60 +208,118 @@ TWO = np.repeat([0.0, 1.0], T // 2)[np.random.default_rng(5).permutation(T)]
 YEARS = np.repeat(np.arange(1990, 1990 + T // 4), 4)
 
 
+IN_ORDER = "if it says when, order=file keeps it; a permutation has seen tomorrow"
+BLOCKS = (
+    "has one value in each of 12 blocks of rows, of which a permutation learns some rows before it predicts"
+)
+
+
 @pytest.mark.parametrize(
-    ("name", "values", "said"),
+    ("values", "said"),
     [
-        ("x", np.where(TWO == 1, np.nan, NORMAL[:, 0]), "has its gaps in the rows of one class"),
-        ("x", np.where(np.arange(T) % 2, np.nan, NORMAL[:, 0]), ""),
-        ("x", 3 + TWO * 2 + np.tanh(NORMAL[:, 0]), "alone divides the classes, between"),
-        ("x", TWO * (2 + NORMAL[:, 0] ** 2), "alone divides the classes, between 0 and "),
-        ("x", 3 + TWO + np.tanh(NORMAL[:, 0]), ""),
-        ("x", np.where(TWO == 1, np.nan, 7.0), "is the label in other words"),
-        ("patient_id", np.random.default_rng(6).permutation(T) * 7 + 100, "another value in each row"),
-        ("PatientID", np.repeat(np.arange(12)[::-1] * 3, T // 12), "one value in each block of rows"),
-        ("person", np.repeat(np.arange(12) * 3, T // 12), "new ones); exclude it with drop=person"),
-        ("person", np.random.default_rng(6).permutation(T) * 7 + 100, ""),  # perhaps a count
-        ("person", np.arange(T) % 12 * 3, ""),  # in no blocks
-        ("persons", np.repeat(np.arange(12) * 3, T // 12), ""),
-        ("person_code", np.repeat(np.arange(3) * 3, T // 3), ""),  # few values are groups
-        ("zip_code", np.repeat(np.arange(12) * 3 + 1000, T // 12), ""),
-        ("solid", np.repeat(np.arange(12) * 3, T // 12), ""),
-        ("year", YEARS, "the rows are in the order of year; order=file keeps it"),
-        ("year", np.arange(T) + 1960, "the rows are in the order of year; order=file keeps it"),
-        ("years", np.arange(T) + 1960, "is a row number"),
-        ("obs_date", np.sort(NORMAL[:, 0]), "the rows are in the order of obs_date; order=file keeps it"),
-        ("x", np.where(NORMAL[:, 0] > 0, 100, np.arange(T) % 40), ""),
-        ("x", np.where(NORMAL[:, 0] > 0, 99, np.arange(T) % 40), "rows are 99, the others 0 to 39"),
-        ("x", np.where(NORMAL[:, 0] > 0, -1, 5 + np.arange(T) % 4), ""),
-        ("x", np.where(NORMAL[:, 0] > 0, -9, np.arange(T) % 6), "rows are -9, the others 0 to 5"),
-        ("x", np.where(np.arange(T) > 50, 3 + np.arange(T) % 7 / 100, 0), ""),
+        (np.where(TWO == 1, np.nan, NORMAL[:, 0]), "has its gaps in the rows of one class"),
+        (np.where(np.arange(T) % 2, np.nan, NORMAL[:, 0]), ""),
+        (3 + TWO * 2 + np.tanh(NORMAL[:, 0]), "alone divides the classes, between"),
+        (TWO * (2 + NORMAL[:, 0] ** 2), "alone divides the classes, between 0 and "),
+        (3 + TWO + np.tanh(NORMAL[:, 0]), ""),
+        (np.where(TWO == 1, np.nan, 7.0), "is the label in other words"),
+        (np.random.default_rng(6).permutation(T) * 7 + 100, ""),  # perhaps a count
+        (np.repeat(np.arange(12)[::-1] * 3, T // 12), BLOCKS),
+        (np.repeat(np.arange(12) * 3, T // 12), BLOCKS),
+        (np.arange(T) % 12 * 3, ""),  # in no blocks
+        (np.repeat(np.arange(3) * 3, T // 3), ""),  # few values are groups
+        (YEARS, IN_ORDER),
+        (np.arange(T) + 1960, IN_ORDER),
+        (np.arange(T) ** 2 + 5, IN_ORDER),
+        (np.sort(NORMAL[:, 0]), IN_ORDER),
+        (np.where(NORMAL[:, 0] > 0, 100, np.arange(T) % 40), ""),
+        (np.where(NORMAL[:, 0] > 0, 99, np.arange(T) % 40), "rows are 99, the others 0 to 39"),
+        (np.where(NORMAL[:, 0] > 0, -1, 5 + np.arange(T) % 4), ""),
+        (np.where(NORMAL[:, 0] > 0, -9, np.arange(T) % 6), "rows are -9, the others 0 to 5"),
+        (np.where(np.arange(T) > 50, 3 + np.arange(T) % 7 / 100, 0), ""),
     ],
 )
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_a_dense_and_a_sparse_column_have_the_same_note(name, values, said, form):
-    X = np.column_stack([NORMAL, values])
-    columns = [*(Described(f"n{i}") for i in range(4)), Described(name)]
-    notes = notes_on(form(X), TWO, columns, classes=True)
+def test_a_dense_and_a_sparse_column_have_the_same_note(values, said, form):
+    notes = notes_on(form(np.column_stack([NORMAL, values])), TWO, classes=True)
     assert len(notes) == bool(said)
     assert said in "".join(notes)
-    assert not any("drop=" in note for note in notes if "order" in note)
-    both = notes_on(
-        form(np.column_stack([X, np.tile(np.arange(1, 5), T // 4)])),
-        TWO,
-        [*columns, Described("quarter")],
-        classes=True,
+    assert is_of_order("".join(notes)) == (said in (IN_ORDER, BLOCKS) and bool(said))
+
+
+def test_notes_say_nothing_of_the_order_to_those_who_keep_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = FRAME.assign(
+        when=pd.date_range("2020-01-01", periods=T), person=np.repeat(np.arange(12), 5), y=LABEL
     )
-    assert [note.replace("year, quarter", "year") for note in both] == notes
+    frame.to_csv("rows.csv", index=False)
+    how = {"reps": 1, "exec": "serial", "yardsticks": [], "store": "s", "progress": False, "algo": "arow"}
+    permuted, kept = (omkl.run(data="rows.csv", order=order, **how).notes for order in ("permuted", "file"))
+    assert {note.split(" column ")[-1][:8] for note in permuted} - {
+        note.split(" column ")[-1][:8] for note in kept
+    }
+    said = "\n".join(permuted)
+    assert "the rows are in the order of column 'when'; if it says when, order=file keeps it" in said
+    assert "column 'person' has one value in each of 12 blocks of rows" in said
+    assert "order of" not in "\n".join(kept)
+    assert "blocks" not in "\n".join(kept)
+
+
+def test_copies_of_rows_are_a_warning_where_they_are_permuted():
+    thrice = pd.concat([FRAME.assign(y=LABEL)] * 3, ignore_index=True)
+    (said,) = Frame("data", "classification", "data", thrice).notes
+    assert (
+        said
+        == "120 of 180 rows are copies of others; a permutation learns one of them before it predicts another"
+    )
+    assert is_warning(said)
+    assert is_of_order(said)
+    assert said in from_arrays(thrice[["a", "b", "c"]].to_numpy(), thrice.y).notes
+    assert said in from_arrays(sp.csr_array(thrice[["a", "b", "c"]].to_numpy()), thrice.y).notes
+    words = pd.DataFrame({"a": ["x", "y"] * 90, "b": ["p", "q", "r"] * 60, "y": [0, 0, 1] * 60})
+    assert not any("copies" in note for note in Frame("data", "classification", "data", words).notes)
+
+
+def test_a_class_of_one_row_is_a_warning():
+    frame = FRAME.assign(y=["Total", *LABEL[1:]])
+    said = [note for note in Frame("data", "classification", "data", frame).notes if is_warning(note)]
+    assert said == ["labels: Total has one row; correct or remove the row if this is no class"]
+
+
+def test_one_huge_column_number_costs_nothing(tmp_path):
+    import tracemalloc
+
+    (tmp_path / "q.libsvm").write_text(
+        "".join(f"{n % 2} 1:{n} 7:1\n" for n in range(20)) + "1 2147483647:1\n"
+    )
+    (ref,) = files([], {}, [str(tmp_path / "q.libsvm")])
+    tracemalloc.start()
+    assert ref.load().d == 2**31 - 1
+    assert omkl.config.plans.unlike_features(ref.load(), 10.0) is not None
+    assert tracemalloc.get_traced_memory()[1] < 20e6
+    tracemalloc.stop()
+
+
+def test_registered_sets_whose_features_differ_are_named(tmp_path):
+    how = {
+        "reps": 1,
+        "exec": "serial",
+        "yardsticks": [],
+        "store": str(tmp_path),
+        "progress": False,
+        "algo": "alma",
+    }
+    assert "wdbc: the features have standard deviations from" in "\n".join(omkl.run(data="wdbc", **how).notes)
+    assert "standard deviations" not in "\n".join(omkl.run(data="wdbc", scale="online", **how).notes)
+    assert "standard deviations" not in "\n".join(omkl.run(data="switch", **how).notes)
 
 
 def test_classes_and_words_of_several_features():
     place = np.random.default_rng(7).integers(0, 3, T)
-    words = np.eye(3)[place]
     columns = [Described("n"), Described("city", "words", 3, ("a", "b", ""))]
-    X = np.column_stack([NORMAL[:, 0], words])
+    X = np.column_stack([NORMAL[:, 0], np.eye(3)[place]])
     (said,) = notes_on(X, place.astype(float), columns, classes=True)
     assert said == "column 'city' is the label in other words; exclude it with drop=city"
-    assert notes_on(sp.csr_array(X), place.astype(float), columns, classes=True) == [said]
     (said,) = notes_on(X, (place == 2).astype(float), columns, classes=True)
     assert said.startswith("column 'city' has its gaps in the rows of one class")
     assert notes_on(X, TWO, columns, classes=True) == []

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import re
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from omkl import data
 from omkl.data.preparation import Preparation
 from omkl.data.reading import numbered, opening
+from omkl.data.reading.opening import size_limit
 from omkl.errors import UserError
 
 
@@ -135,7 +137,8 @@ def test_block_and_line_readers_agree_and_keep_every_bit(rows, space, end):
     text = end.join(
         space.join([str(y), *(f"{i}:{x!r}" for i, x in sorted(xs.items()))]) for y, xs in rows
     ).encode()
-    fast, slow = numbered._fast_block(text, 1), numbered._slow_block(text, 1, "text", 1)
+    with mock.patch.object(numbered, "_LARGE", 0):
+        fast, slow = numbered._fast_block(text, 1), numbered._slow_block(text, 1, "text", 1)
     assert fast is not None
     for a, b in zip(fast, slow, strict=True):
         assert np.array_equal(a, b)
@@ -145,7 +148,8 @@ def test_block_and_line_readers_agree_and_keep_every_bit(rows, space, end):
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="1290:.-+e# \n\tna", max_size=25))
 def test_block_reader_never_accepts_what_the_line_reader_refuses(text):
-    fast = numbered._fast_block(text.encode(), 1)
+    with mock.patch.object(numbered, "_LARGE", 0):
+        fast = numbered._fast_block(text.encode(), 1)
     if fast is not None:
         slow = numbered._slow_block(text.encode(), 1, "text", 1)
         assert all(np.array_equal(a, b) for a, b in zip(fast, slow, strict=True))
@@ -175,12 +179,9 @@ def test_decompression_is_bounded(tmp_path, monkeypatch):
     assert bomb.stat().st_size < 5000
     with pytest.raises(UserError, match="more than 1,000,000 bytes after decompression"):
         numbered.read_libsvm([bomb], 1_000_000)
-    monkeypatch.setenv("OMKL_MAX_BYTES", "2000000")
-    with pytest.raises(UserError, match="2,000,000 bytes"):
-        data.load(str(bomb))
     monkeypatch.setenv("OMKL_MAX_BYTES", "many")
     with pytest.raises(UserError, match="OMKL_MAX_BYTES='many'"):
-        data.load(str(bomb))
+        size_limit()
 
 
 def test_endless_line_is_refused(tmp_path, monkeypatch):
@@ -201,7 +202,7 @@ def test_two_classes_are_mapped_and_noted(tmp_path):
     d = data.load(str(write(tmp_path / "my.libsvm", "4 1:1\n2 1:2\n4 2:1\n")))
     assert (d.name, d.T, d.d, d.task) == ("my", 3, 2, "classification")
     assert d.y.tolist() == [1, -1, 1]
-    assert d.notes == ("labels: 2 -> -1, 4 -> +1",)
+    assert (d.classes, d.notes) == (("2", "4"), ())
     assert data.load(str(write(tmp_path / "plain.libsvm", "+1 1:1\n-1 1:2\n"))).notes == ()
 
 
@@ -220,13 +221,11 @@ def test_huge_dimension_stays_sparse(tmp_path):
     "content",
     [
         "a,b,class\n1,0,no\n0,2.5,yes\n",
-        "1,0,0\n0,2.5,1\n",
-        "1;0;-1\n0;2.5;1",
-        "1.0\t0\tA\n0\t2.5\tB\n",
-        '"1.0", "0", "x"\n0,2.5,y\n',
+        "class;a;b\n0;1;0\n1;0;2.5",
+        '"a", "b", "y"\n1.0, 0, "x"\n0,2.5,y\n',
     ],
 )
-def test_csv_last_column_is_the_label(tmp_path, content):
+def test_the_label_of_a_csv_is_called_so(tmp_path, content):
     d = data.load(str(write(tmp_path / "my.csv", content)))
     assert dense(d).tolist() == [[1, 0], [0, 2.5]]
     assert (d.y.tolist(), d.nnz) == ([-1, 1], 2)

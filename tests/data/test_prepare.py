@@ -72,8 +72,8 @@ TWO = {"1": 1, "0": -1}
     ("kind", "contents", "message"),
     [
         ("table", ["1,2,1\n1,2,3\n"], "label '3'; expected one of 1, 0"),
-        ("table", ["1,2,1\n1,x,0\n"], ":2: column '2' holds 'x', which is no number"),
-        ("table", ["<html><p>, no such file\n"], "no examples in it"),
+        ("table", ["1,2,1\n1,x,0\n"], ": row 2, column 2: 'x' is not a number"),
+        ("table", ["<html><p>, no such file\n"], "row 1, column 1: '<html><p>' is not a number"),
         ("labels_apart", ["1,2\n3,4\n", "1\n"], "1 label for the 2 rows"),
         ("labels_apart", ["1,2\n", "1 0\n"], ":1: 2 words; a label file has one label per line"),
         ("labels_apart", ["1,2\n\n1\n", "1\n0\n"], ":3: 1 column; the lines before have 2"),
@@ -84,7 +84,7 @@ TWO = {"1": 1, "0": -1}
         ("ones", ["0 2\n", "1\n"], ":1: column numbers must start at 1 and ascend"),
         ("ones", ["1 x\n", "1\n"], ":1: 'x' is not a column number"),
         ("ones", ["", "1\n"], "no examples in it"),
-        ("votes84", ["democrat,y,n\nrepublican,y,maybe\n"], ":2: column 3: 'maybe' is not y, n or ?"),
+        ("votes84", ["democrat,y,n\nrepublican,y,maybe\n"], ": row 2, column 3: 'maybe' is not a number"),
     ],
 )
 def test_content_that_does_not_fit(tmp_path, kind, contents, message):

@@ -11,18 +11,15 @@ import gzip
 import io
 import lzma
 import zipfile
-from datetime import datetime
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.io import savemat
-from support.workbooks import ods, xls, xlsx
+from support.workbooks import xls, xlsx
 
 from omkl import data
 from omkl.data import registry
-from omkl.data.preparation import Preparation
-from omkl.data.reading.formats import sheet_rows
 from omkl.data.reading.numbered import read_libsvm, read_npz, undense
 from omkl.errors import UserError
 
@@ -284,45 +281,14 @@ def test_a_matlab_file_that_does_not_fit_is_refused(tmp_path, body, said):
         read_mat(tmp_path / "a.mat", 10**6)
 
 
-NUMBERS = [0.1, -3.0, 2.5, 1e300, 1 / 3, 0.07, 12345678.0, -0.29, 5e-324, 79.98611076]
-ROWS = [["a", "b & c", "y"], *([number, 2 * n, "yn"[n % 2]] for n, number in enumerate(NUMBERS))]
+def test_a_download_that_is_no_workbook_or_a_bomb_is_refused(tmp_path):
+    from omkl.data.raw_files import concrete
 
-
-def test_a_workbook_is_the_table_of_its_first_sheet(tmp_path):
-    """With the stored doubles, dates as dates, and the number that Excel shows for a row."""
-    text = "\n".join(";".join(map(str, row)) for row in ROWS)
-    (tmp_path / "my.csv").write_text(text)
-    expected = data.load(str(tmp_path / "my.csv"))
-    bodies = {
-        "my.xlsx": xlsx(ROWS),
-        "a.xlsx": xlsx(ROWS, [["other"]]),
-        "my.ods": ods(ROWS),
-        "my.xls": xls(ROWS),
-    }
-    for name, body in (bodies | {"my": xlsx(ROWS), "my.xlsx.gz": gzip.compress(xls(ROWS))}).items():
-        (tmp_path / name).write_bytes(body)
-        dataset = data.load(str(tmp_path / name))
-        assert dataset.content_hash == expected.content_hash
-        assert any("the first of 2 sheets is read (Sheet1)" in note for note in dataset.notes) == (
-            name[0] == "a"
-        )
-    rows = [["d", "x", "y"], [datetime(2024, 1, 5, 6), 1, 0], ["", "", ""], [datetime(2024, 1, 6), "?", 1]]
-    (tmp_path / "my.xlsx").write_bytes(xlsx(rows, start=3))
-    wanted = data.find(str(tmp_path / "my.xlsx"), preparation=Preparation(missing="mean"))
-    assert wanted.recipe.features[:5] == [
-        f"d ({part})" for part in ("days", "month", "day", "weekday", "hour")
-    ]
-    with pytest.raises(UserError, match=r"my\.xlsx:6: column 'x' has no value"):
-        data.load(str(tmp_path / "my.xlsx"), preparation=Preparation(missing="error"))
-
-
-def test_what_is_no_workbook_and_what_is_too_large(tmp_path):
     path = tmp_path / "a.xlsx"
     for body, said in (
         (xlsx([[0] * 100] * 3000), "holds .* bytes, more than 1,000,000; set OMKL_MAX_BYTES"),
-        (xls([NUMBERS])[:700], "not a workbook whose first sheet can be read"),
-        (b"a,b\n", "not a workbook whose first sheet can be read"),
+        (xls([[1.5]])[:700], "not the table that is registered"),
     ):
         path.write_bytes(body)
         with pytest.raises(UserError, match=said):
-            sheet_rows(path, 10**6)
+            list(concrete([path], 10**6))

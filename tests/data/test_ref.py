@@ -31,7 +31,7 @@ def folders(tmp_path, monkeypatch):
 
 
 def table(**wanted):
-    return data.find("my.csv", preparation=Preparation(scale="minmax", **wanted))
+    return data.find("my.csv", preparation=Preparation(missing="drop", **wanted))
 
 
 def test_a_registered_set_answers_without_its_data():
@@ -46,7 +46,7 @@ def test_a_registered_set_answers_without_its_data():
 def test_a_file_is_read_once_and_when_it_is_first_needed():
     ref = table()
     assert isinstance(ref, UserFile)
-    assert (ref.name, str(ref), ref.prepared) == ("my", "my.csv", "scale=minmax")
+    assert (ref.name, str(ref), ref.prepared) == ("my", "my.csv", "missing=drop")
     assert ref.load() is ref.load()
     assert (ref.T, ref.classes, ref.recipe.features) == (30, ("no", "yes"), ["a", "b"])
     assert data.find("wdbc").recipe is None

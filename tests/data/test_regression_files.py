@@ -70,16 +70,16 @@ def test_a_file_with_targets_says_what_it_needs_and_loads_with_it(targets):
 
 def test_words_are_no_targets(tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "mine.csv").write_text("1.5,2,low\n2,0,high\n")
+    (tmp_path / "mine.csv").write_text("a,b,y\n1.5,2,low\n2,0,high\n")
     with pytest.raises(
-        UserError, match=r"mine\.csv:1: column '3' holds 'low', which is not a number; correct"
+        UserError, match=r"mine\.csv: row 1: column 'y' holds 'low', which is not a number; correct"
     ):
         data.load(str(tmp_path / "mine.csv"), task="regression")
 
 
 def test_the_same_file_as_classes_and_as_targets_are_two_data_sets(tmp_path, monkeypatch):
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
-    (tmp_path / "mine.csv").write_text("1,2,-1\n2,0,1\n")
+    (tmp_path / "mine.csv").write_text("a,b,y\n1,2,-1\n2,0,1\n")
     both = [data.load(str(tmp_path / "mine.csv"), task=task) for task in ("classification", "regression")]
     assert [loaded.task for loaded in both] == ["classification", "regression"]
     assert both[0].content_hash == both[1].content_hash

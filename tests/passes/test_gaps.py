@@ -331,7 +331,7 @@ def test_a_model_fills_gaps_in_any_cut_of_its_rows(table, capsys):
 
 def test_bounds_are_for_rows_without_gaps(table, capsys):
     assert main(["bounds", "algo=omkc_dd", "data=sorted.csv", "store=store"]) == 2
-    assert "missing=mean or missing=drop" in capsys.readouterr().err
+    assert "missing=drop" in capsys.readouterr().err
 
 
 def test_workers_fill_gaps_as_one_process_does(table, tmp_path):

@@ -134,7 +134,8 @@ def test_a_rival_learns_in_a_table(name, capsys):
     if name == "vowpal_wabbit":
         pytest.importorskip("vowpalwabbit")
     data = clouds(T=200)
-    np.savetxt("t.csv", np.column_stack([matrix_of(data), data.y]), delimiter=",", fmt="%.6f")
+    names = ",".join([*(f"x{at}" for at in range(data.d)), "y"])
+    np.savetxt("t.csv", np.column_stack([matrix_of(data), data.y]), "%.6f", ",", header=names, comments="")
     words = ["data=t.csv", "reps=1", "yardsticks=[]", "exec=serial", "--format", "json"]
     assert main(["run", f"algo={name}", *words]) == 0
     (row,) = json.loads(capsys.readouterr().out)["summary"]

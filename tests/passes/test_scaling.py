@@ -530,7 +530,7 @@ def test_a_model_goes_on_scaling_and_predicts_in_the_file_s_units(prices, capsys
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("data=wdbc scale=standard", "scale=online and scale=ranks are for all data"),
+        ("data=wdbc scale=standard", "scale=standard: must be one of"),
         ("data=wdbc target=online", "target=online: data=wdbc has no targets"),
         ("data=wdbc scale=onlin", "scale"),
     ],

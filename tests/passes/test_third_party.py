@@ -89,7 +89,14 @@ def test_a_row_beside_ours_on_the_same_permutations(capsys):
     from sklearn.linear_model import SGDClassifier
 
     X = matrix_of(clouds(T=120))
-    np.savetxt("t.csv", np.column_stack([X, X[:, 0] > 0]), delimiter=",", fmt="%.6f")
+    np.savetxt(
+        "t.csv",
+        np.column_stack([X, X[:, 0] > 0]),
+        "%.6f",
+        ",",
+        header="a,b,c,d,e,y"[-2 * X.shape[1] - 1 :],
+        comments="",
+    )
     words = [
         "algo=sgd,sgd_sparse,copycat,scaled,majority",
         "data=t.csv",
@@ -179,7 +186,9 @@ def test_regression(tmp_path, capsys):
 
     rng = np.random.default_rng(0)
     X = rng.random((60, 3))
-    np.savetxt("t.csv", np.column_stack([X, X @ [0.2, 0.3, -0.1]]), delimiter=",")
+    np.savetxt(
+        "t.csv", np.column_stack([X, X @ [0.2, 0.3, -0.1]]), delimiter=",", header="a,b,c,y", comments=""
+    )
     words = ["data=t.csv", "task=regression", "order=file", "scale=none", "yardsticks=[]"]
     made = run(["algo=sgdr", *words, "target=none"], capsys)
     data = omkl.data.load("t.csv", task="regression")

@@ -233,8 +233,8 @@ def test_two_data_sets_of_one_name_are_distinguished():
 @pytest.mark.parametrize(
     ("prepared", "marks"),
     [
-        (("drop=id", "drop=id scale=minmax"), ("", " (scale=minmax)")),
-        (("'label=a b'", "label=c missing=mean"), (" ('label=a b')", " (label=c missing=mean)")),
+        (("drop=id", "drop=id missing=drop"), ("", " (missing=drop)")),
+        (("'label=a b'", "label=c missing=drop"), (" ('label=a b')", " (label=c missing=drop)")),
         (("'label=\"a, b\"'", "label=c"), (" ('label=\"a, b\"')", " (label=c)")),
         (("drop=id", "drop=id"), (" (aaaaaa)", " (bbbbbb)")),
     ],

@@ -24,7 +24,8 @@ def place(tmp_path, monkeypatch):
     rng = np.random.default_rng(2)
     X = rng.random((120, 3))
     y = X[:, 0] ** 2 + X[:, 1] * X[:, 2]
-    np.savetxt("targets.csv", np.column_stack([X, y]), "%.17g", ",")
+    names = ",".join([*(f"x{at}" for at in range(X.shape[1])), "y"])
+    np.savetxt("targets.csv", np.column_stack([X, y]), "%.17g", ",", header=names, comments="")
 
 
 def learners():

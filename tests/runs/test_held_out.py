@@ -206,12 +206,12 @@ def table(path, rows, classes=("no", "yes")):
 def test_a_file_is_read_like_the_data(ran, tmp_path):
     train = table(tmp_path / "train.csv", np.linspace(0, 1, 80))
     test = table(tmp_path / "test.csv", np.linspace(0, 1, 30))
-    cells, _ = ran("algo=perceptron", f"data={train}", f"test={test}", "scale=standard")
+    cells, _ = ran("algo=perceptron", f"data={train}", f"test={test}")
     assert cells["test"].tolist() == ["test.csv"] * 2
     assert (cells["test_rate"] == 0.0).all()  # the colour is the label
     assert (cells["T"] == 80).all()
     swapped = table(tmp_path / "swapped.csv", np.linspace(0, 1, 30), ("yes", "no"))
-    cells, _ = ran("algo=perceptron", f"data={train}", f"test={swapped}", "scale=standard")
+    cells, _ = ran("algo=perceptron", f"data={train}", f"test={swapped}")
     assert (cells["test_rate"] == 1.0).all()
     other = table(tmp_path / "other.csv", np.linspace(0, 1, 30), ("no", "maybe"))
     with pytest.raises(UserError, match="label 'maybe'"):

@@ -59,14 +59,14 @@ def test_a_model_of_a_table_reads_others_like_it(rows, capsys):
     with open("train.csv", "w", encoding="utf-8") as file:
         file.writelines(";".join([*german(x), "k.A.", str(y)]) + "\n" for x, y in rows)
     with open("new.csv", "w", encoding="utf-8") as file:
-        file.writelines("\t".join([*german(x), "k.A."]) + "\n" for x, _ in rows[:5])
-    words = ["decimal=,", "thousands=.", "na=k.A.", "missing=mean", "scale=minmax", "header=no"]
+        file.writelines(";".join([*german(x), "k.A.", ""]) + "\n" for x, _ in rows[:5])
+    words = ["read.decimal=,", "read.thousands=.", "read.na_values=k.A.", "read.names=[a,b,c,d,y]"]
     fit = ["fit", "algo=arow", "data=train.csv", "order=file", *words, "--out", "m.omkl"]
     assert main(fit) == 0  # the column without a value in any row is left out
     with open("plain.csv", "w", encoding="utf-8") as file:
         file.write("a,b,c,y\n")
         file.writelines(",".join([*(f"{1000 * value:.2f}" for value in x), str(y)]) + "\n" for x, y in rows)
-    assert main(["fit", "algo=arow", "data=plain.csv", "order=file", "scale=minmax", "--out", "p.omkl"]) == 0
+    assert main(["fit", "algo=arow", "data=plain.csv", "order=file", "--out", "p.omkl"]) == 0
     capsys.readouterr()
     assert (
         predicted("m.omkl", "new.csv", capsys).splitlines()
@@ -74,7 +74,7 @@ def test_a_model_of_a_table_reads_others_like_it(rows, capsys):
     )
     assert main(["show", "m.omkl"]) == 0
     shown = yaml.safe_load(capsys.readouterr().out)["preparation"]
-    assert (shown["header"], shown["decimal"], shown["na"]) == ("no", ",", ["k.A."])
+    assert shown["read"] == {"decimal": ",", "thousands": ".", "na_values": "k.A.", "names": list("abcdy")}
 
 
 def test_a_model_of_a_sparse_arff_file(rows, capsys):

@@ -14,10 +14,10 @@ from omkl.data.dataset import Dataset
 from omkl.data.preparation import Preparation
 from omkl.data.preparing.labels import distinct, finder, targets
 from omkl.data.preparing.recipe import Recipe, left_out_rows, note_on_filled
-from omkl.data.reading.formats import LIBSVM, format_of, parts_of
+from omkl.data.preparing.user_table import Table, table_of
+from omkl.data.reading.formats import LIBSVM, ReadFrame, format_of, parts_of
 from omkl.data.reading.numbered import Examples, dense
 from omkl.data.reading.opening import standard_input
-from omkl.data.reading.tables import DataTable
 from omkl.errors import MOST_LISTED, UserError, counted, quoted, shortlist, show, shown, suggest
 
 PART = 20_000  # rows of a file that are in memory at once
@@ -55,7 +55,6 @@ class Tally:
     kept: int = 0
     labels: int = 0
     unlabelled: int = 0
-    said: dict[str, None] = field(default_factory=dict)
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
     new_columns: Counter[int] = field(default_factory=Counter)
@@ -64,7 +63,7 @@ class Tally:
     @property
     def notes(self) -> list[str]:
         """The notes for the user."""
-        notes = list(self.said)
+        notes = list[str]()
         if self.recipe is not None and (filled := note_on_filled(self.recipe, self.gaps, new=True)):
             notes.append(f"{self.path}: {filled}")
         for name, counts in self.unseen.items():
@@ -133,7 +132,8 @@ def rows_like(
 ) -> Iterator[Rows]:
     """Return the rows of a file in parts, as the data were prepared that `described_data` describes.
 
-    d: the number of features    labelled: as of `rows_of`    check: is called with each part and
+    d: the number of features    labelled: whether each row must have a label
+    check: is called with each part and
     the number of rows up to its end
     """
     path = standard_input() if str(path) == "-" else path
@@ -151,14 +151,17 @@ def rows_like(
         preparation, texts = recipe.preparation, recipe.texts
 
     def parts() -> Iterator[Rows]:
-        for part in parts_of(path, preparation, None, PART, texts):
+        for part in parts_of(path, preparation, PART, texts):
+            if isinstance(part, ReadFrame) and not len(part.frame):
+                continue
             start, ids, there = tally.rows, {}, True
             if isinstance(part, Examples):
                 examples, kept, rows = part, np.arange(len(part.labels)), len(part.labels)
             else:
                 assert recipe is not None
-                examples, there, kept = prepared_rows(recipe, part, labelled, tally)
-                ids, rows = recipe.ids(part), len(part)
+                table = table_of(part, str(path), preparation)
+                examples, there, kept = prepared_rows(recipe, table, labelled, tally)
+                ids, rows = recipe.ids(table), len(table)
             tally.rows, tally.kept = start + rows, tally.kept + len(kept)
             largest = int(examples.indices.max(initial=-1)) + 1
             if largest > d and format_of(path) is not LIBSVM:
@@ -188,17 +191,16 @@ def _known_columns(examples: Examples, d: int, preparation: Preparation, tally: 
 
 
 def prepared_rows(
-    recipe: Recipe, table: DataTable, labelled: bool, tally: Tally
+    recipe: Recipe, table: Table, labelled: bool, tally: Tally
 ) -> tuple[Examples, bool, np.ndarray]:
     """Return the rows of a table that are kept, whether they have labels, and which they are.
 
-    What is to be said of the table's words is added to ``doubts``.
+    What is to be said of it is added to ``tally``.
     """
     X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
-    tally.said |= dict.fromkeys(table.notes)
     tally.recipe = recipe
     for column in recipe.columns:
-        tally.gaps[column.name] += int(table.missing(column.name)[kept].sum())
+        tally.gaps[column.name] += int(table.columns[column.name].missing[kept].sum())
     for name, counts in recipe.unseen(table, kept).items():
         tally.unseen.setdefault(name, Counter()).update(counts)
     return dense(X, np.empty(len(kept)) if labels is None else labels), labels is not None, kept
@@ -212,7 +214,7 @@ def labels_of_model(
     labels: an empty text is a missing one    strict: whether another label than the model's is an error
     """
     task, recipe = about["task"], about.get("recipe") or {}
-    there = np.ones(len(labels), bool) if labels.dtype.kind in "iuf" else labels != ""
+    there = ~np.isnan(labels) if labels.dtype.kind in "iuf" else labels != ""
     y = np.full(len(labels), np.nan)
     if task != "classification":
         y[there] = targets(labels[there], str(path))
@@ -220,7 +222,7 @@ def labels_of_model(
         classes = about["classes"]
         names, place, _ = distinct(labels[there])
         if recipe.get("preparation", {}).get("positive") is not None:
-            find = finder([classes[1], classes[0], *recipe.get("alike", [])])
+            find = finder([classes[1]])
             numbers = [1.0 if find(name) == 0 else -1.0 for name in names]
         else:
             find, values = finder(classes), (-1.0, 1.0) if len(classes) == 2 else range(len(classes))

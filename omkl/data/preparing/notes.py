@@ -1,37 +1,32 @@
 """Notes on what in a user's data may make every number wrong, the same for all sources.
 
-The call, for files of every format, frames, arrays and sparse matrices alike::
-
-    notes += notes_on(X, y, columns, classes=task == "classification")
-
-    X (T, d)   the features as they are before ``scale=``: an array, or a scipy.sparse.csr_array without
-               duplicates; nan is a gap
-    y (T,)     the numbers of the classes, or the targets
-    columns    a `Described` for each column; None where columns have no names, one for each feature
-
-It says which columns are the label, row numbers or identifiers, hold codes of gaps, or give the order in
-time, and which words differ in case or Unicode form alone. Nothing is left out without being asked for.
-Beside it stand `note_on_alike` for labels and `note_on_codes` for targets.
-
-All of it comes from statistics of whole arrays: 50,000 columns of 20,000 sparse rows take a fraction of a
-second.
+There are five kinds, all from what columns are, not from what they are called: the label or a threshold of it
+among the features; row numbers and blocks of rows; codes of gaps; order in time; and scale, of which
+`omkl.data.dataset.unlike_features` tells. Beside them stand words that differ in spelling alone, and copies
+of rows. Only columns in use are looked at, by statistics of whole arrays: a column 2^31 - 1 costs nothing.
 """
 
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from omkl.data.preparation import column_word
-from omkl.errors import counted, quoted
+from omkl.errors import counted
 
 FEWEST = 10  # rows: of fewer, a column may look like that by chance
-IN_ORDER = "; order=file keeps it"  # a note that says nothing to those who keep it
-WRITE_ALIKE = "write them alike if they are the same"  # how a note ends that is a warning
+WRITE_ALIKE = "write them alike if they are the same"  # how notes end that are warnings
+IS_CLASS = "correct or remove the row if this is no class"
+COPIES = "a permutation learns one of them before it predicts another"
+IN_TIME = (
+    "order=file keeps it; a permutation has seen tomorrow"  # notes that say nothing to those who keep it
+)
+_IN_BLOCKS = "(test=FILE with other blocks measures new ones)"
 _NUMBERS_ROWS = "is a row number"
+_MOSTLY = 0.8  # of the rows of a sparse column that is looked at one by one
 _MOST_NAMED = 5  # columns of one kind that have a note each
 _FIRST = 64  # rows of each class that are looked at first
 _FEWEST_EQUAL = 3  # cells that hold a code
@@ -39,41 +34,19 @@ _FEWEST_OTHERS = 5  # different values beside a code: a flag has fewer
 _MOST_CODES = 3  # of one column
 _MOST_LOOKED_AT = 100  # columns, one by one
 _FAR = 10.0  # times the spread of the others: a number so far away may mean a gap, however it is written
-_CHANCE_COPY, _CHANCE_THRESHOLD = (
-    20,
-    1000,
-)  # arrangements of the labels for each column; of fewer it is chance
+_CHANCE_COPY = 20  # arrangements of the labels for each column; of fewer it is chance
+_CHANCE_THRESHOLD = 1000
 _NINES = re.compile(r"-?(9{2,}|8{2,}|7{2,})(\.[987]*)?")
-_TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_IDS = {"id", "ids", "identifier", "nr", "no", "code", "key", "index", "idx", "uid", "uuid", "guid", "serial"}
-_IDS |= {"record", "row", "case", "obs"}
-_PEOPLE = {"person", "patient", "participant", "subject", "respondent"}  # who has a block of rows
-_PLACES = {"zip", "post", "postal", "area", "country", "region", "state", "dialing"}  # codes that say where
-_GLUED = re.compile(
-    r"(user|row|rec|record|case|item|player|team|cust|customer|order|product|patient|subject|person|emp|"
-    r"employee|student|sample|session|transaction|account|client|member|household|station|site|game|image)"
-    r"(id|no|nr|code)"
-)
-_UNITS = (  # of time, the coarser first
-    {"year", "yr", "date", "datetime", "timestamp", "time", "period"},
-    {"quarter", "qtr"},
-    {"month", "mon", "mth"},
-    {"week"},
-    {"day"},
-    {"hour", "hr"},
-    {"minute", "min"},
-    {"second", "sec"},
-)
-_YEARS = 1500, 2200  # a column without a name that counts from here may be one of years
+_YEARS = 1500, 2200  # whole numbers that do not descend and may be years
+_SHARE_OF_COPIES = 0.1  # of the rows, from which on a note tells of them
 
 
 class Described(NamedTuple):
     """A column of the features, as notes need it.
 
-    kind: numbers, words, a date, or another whose features are not looked at
-    width: how many features it has; of a date the first counts days
+    kind: numbers, words or a date    width: how many features it has; of a date the first counts days
     words: of words, the word of each feature, empty for that of gaps
-    first: of a date, the day (from 1970) that is 0
+    first: of a date, the day (from 1970) that is 0    key: what the frame calls it
     """
 
     name: str
@@ -81,70 +54,78 @@ class Described(NamedTuple):
     width: int = 1
     words: tuple[str, ...] = ()
     first: float = 0.0
+    key: Any = ""
+
+
+def is_warning(note: str) -> bool:
+    """Whether a note is a warning: what is probably a mistake in the data."""
+    return note.endswith((WRITE_ALIKE, IS_CLASS, COPIES))
+
+
+def is_of_order(note: str) -> bool:
+    """Whether a note says nothing to those who keep the order of the file."""
+    return note.endswith((IN_TIME, COPIES, _IN_BLOCKS))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # of numbers near the largest double
 def notes_on(
     X: Any, y: np.ndarray, columns: Sequence[Described] | None = None, *, classes: bool
 ) -> list[str]:
-    """Return notes on the columns of features X (T, d) with labels or targets y (T,), see the module."""
+    """Return notes on the columns of features X (T, d) with labels or targets y (T,), see the module.
+
+    X: as it is before it is scaled, an array, or a scipy.sparse.csr_array without duplicates; nan is a gap
+    columns: None where they have no names, one for each feature
+    """
     notes = [
         note
         for column in columns or ()
         if column.kind == "words"
         for note in note_on_alike(column.words, f"column '{column.name}'")
     ]
-    C = X if columns is None else _one_each(X, columns)
-    T, d = C.shape
-    named = _Names(columns, d)
-    if T < FEWEST or not d:
+    C, used = _in_use(X) if columns is None else (_one_each(X, columns), np.arange(len(columns)))
+    named = _Names(columns, used)
+    if C.shape[0] < FEWEST or not C.shape[1]:
         return notes
     ends = _lowest(C), _highest(C)
     label = _label_notes(C, np.asarray(y), classes, named)
-    time, order = _order_notes(C, named)
-    numbered = _row_notes(C, *ends, named, time | label.keys())
-    codes = _code_notes(C, *ends, named, label.keys())
-    return [*notes, *_shortened(list(label.values())), *order, *numbered, *codes]
+    order, in_order = _order_notes(C, *ends, named, label.keys())
+    codes = _code_notes(C, *ends, named, [*label, *in_order])
+    return [*notes, *_shortened(list(label.values())), *order, *codes, *_copies(C, ends, y)]
 
 
-def _one_each(X: Any, columns: Sequence[Described]) -> Any:
-    """Return one number for each column (T, n): of words the place of the word, of a date the days."""
+def _in_use(X: Any) -> tuple[Any, np.ndarray]:
+    """Return the columns that hold anything, and their places."""
+    if isinstance(X, np.ndarray):
+        return X, np.arange(X.shape[1])
     import scipy.sparse as sp
 
-    widths = np.array([column.width for column in columns], int)
-    starts = np.cumsum(widths) - widths
-    if (widths == 1).all() and not any(column.words for column in columns):
+    used, indices = np.unique(X.indices, return_inverse=True)
+    shape = (X.shape[0], len(used))
+    return sp.csr_array((X.data, indices.astype(np.int32), X.indptr), shape), used
+
+
+def _one_each(X: np.ndarray, columns: Sequence[Described]) -> np.ndarray:
+    """Return one number for each column (T, n): of words the place of the word, of a date the days."""
+    if all(column.width == 1 and not column.words for column in columns):
         return X
-    rows, places, factors, gaps = list[int](), list[int](), list[float](), list[int]()
-    for at, (column, start) in enumerate(zip(columns, starts.tolist(), strict=True)):
-        if column.words:
-            rows += range(start, start + column.width)
-            places += [at] * column.width
-            factors += [float(place) if word else -1.0 for place, word in enumerate(column.words, 1)]
-            gaps += [at] * ("" in column.words)
-        elif column.width == 1 or column.kind == "a date":
-            rows.append(start)
-            places.append(at)
-            factors.append(1.0)
-    which = sp.csr_array((factors, (rows, places)), shape=(X.shape[1], len(columns)))
-    C = X @ which
-    if gaps and isinstance(C, np.ndarray):
-        at_gaps = C[:, gaps]
-        C[:, gaps] = np.where(at_gaps == -1.0, np.nan, at_gaps)
-    elif gaps:
-        C = sp.csr_array(C)
-        C.data[np.isin(C.indices, gaps) & (C.data == -1.0)] = np.nan
-    return C
+    each, start = np.empty((len(X), len(columns))), 0
+    for at, column in enumerate(columns):
+        part = X[:, start : start + column.width]
+        each[:, at] = part[:, 0] if not column.words else part @ np.arange(1.0, column.width + 1)
+        if "" in column.words:
+            each[part[:, column.words.index("")] == 1.0, at] = np.nan
+        start += column.width
+    return each
 
 
 class _Names:
-    """How columns are called in notes, and what excludes them."""
+    """How columns are called in notes, and what excludes them. used (n,): their places"""
 
-    def __init__(self, columns: Sequence[Described] | None, d: int):
-        self.columns, self.d = columns, d
+    def __init__(self, columns: Sequence[Described] | None, used: np.ndarray):
+        self.columns, self.used = columns, used
 
     def __call__(self, at: int) -> str:
-        return f"column {at + 1}" if self.columns is None else f"column '{self.columns[at].name}'"
+        return f"column {self.used[at] + 1}" if self.columns is None else f"column '{self.columns[at].name}'"
 
     def without(self, at: int) -> str:
         """Return how the column is excluded."""
@@ -159,13 +140,8 @@ class _Names:
     def of_kind(self, kind: str) -> np.ndarray:
         """Return which columns are of a kind (n,)."""
         if self.columns is None:
-            return np.full(self.d, kind == "numbers")
+            return np.full(len(self.used), kind == "numbers")
         return np.array([column.kind == kind for column in self.columns], bool)
-
-    def tokens(self, at: int) -> list[str]:
-        """Return the words of a column's name, in lower case."""
-        name = self.columns[at].name if self.columns else ""
-        return [token.lower() for token in _TOKEN.findall(name)]
 
 
 def _shortened(notes: list[str]) -> list[str]:
@@ -331,110 +307,98 @@ def _divided(lows: np.ndarray, highs: np.ndarray, gaps: np.ndarray) -> np.ndarra
     return np.asarray(((highs[0] < lows[1]) | (highs[1] < lows[0])) & (gaps == 0).all(axis=0))
 
 
-# ------------------------------------------------------------------ order in time, row numbers
+# ------------------------------------------------------------------ order in time, row numbers, blocks
 
 
-def _order_notes(C: Any, named: _Names) -> tuple[set[int], list[str]]:
-    """Return the columns that say when, and a note if the rows are in their order."""
-    if named.columns is None:
-        years = [at for at in _counting(C) if _YEARS[0] <= C[0, at] <= _YEARS[1]]
-        return set(years), [f"the rows are in the order of {named(at)}{IN_ORDER}" for at in years[:1]]
-    units = dict(_units(named, named.columns))
-    if not (order := _longest_order(units, {at: np.sign(np.diff(_column(C, at))) for at in units})):
-        return set(units), []
-    listing = ", ".join(quoted(named.columns[at].name for at in order))
-    return set(units), [f"the rows are in the order of {listing}{IN_ORDER}"]
+def _order_notes(
+    C: Any, lows: np.ndarray, highs: np.ndarray, named: _Names, label: Iterable[int]
+) -> tuple[list[str], list[int]]:
+    """Return notes on columns that number rows, are in order or in blocks, and which of them are in order.
 
-
-def _units(named: _Names, columns: Sequence[Described]) -> Iterator[tuple[int, int]]:
-    """Yield the columns that say when, with their place in _UNITS, coarse ones first."""
-    for at, column in enumerate(columns):
-        tokens = named.tokens(at)
-        unit = next((unit for unit, words in enumerate(_UNITS) if not words.isdisjoint(tokens)), None)
-        if column.kind == "a date":
-            yield at, 0
-        elif column.kind == "numbers" and unit is not None and "birth" not in tokens:
-            yield at, unit
-
-
-def _longest_order(units: dict[int, int], ascends: dict[int, np.ndarray]) -> list[int]:
-    """Return most columns that the rows are in the order of: one, and finer ones within it.
-
-    units: see `_units`    ascends (T - 1,): the signs of the differences of rows
+    lows, highs (n,): of the columns    label: columns that are the label
     """
-    best = list[int]()
-    for start in units:
-        if not (ascends[start] >= 0).all() or not ascends[start].any():  # nan is in no order
-            continue
-        keys, tied = [start], ascends[start] == 0
-        for at in sorted(units, key=lambda at: (units[at], at)):
-            if units[at] > units[start] and tied.any() and (ascends[at][tied] >= 0).all():
-                if not ascends[at][tied].any():
-                    continue
-                keys.append(at)
-                tied = tied & (ascends[at] == 0)
-        if len(keys) > len(best):
-            best = keys
-    return best
-
-
-def _counting(C: Any) -> list[int]:
-    """Return the columns whose numbers grow by one from row to row."""
-    T, d = C.shape
-    at = np.arange(d) if isinstance(C, np.ndarray) else np.flatnonzero(_stored(C) >= T - 1)
-    for rows in (_FIRST, T):
-        part = C[:rows][:, at]
-        part = part if isinstance(part, np.ndarray) else part.toarray()
-        at = at[(np.diff(part, axis=0) == 1).all(axis=0)]
-    return at.tolist()
-
-
-def _row_notes(C: Any, lows: np.ndarray, highs: np.ndarray, named: _Names, others: set[int]) -> list[str]:
-    """Return notes on columns that number the rows, and on identifiers.
-
-    lows, highs (n,): of the columns    others: those that are neither
-    """
-    T, d = C.shape
-    found = dict.fromkeys(_counting(C), _NUMBERS_ROWS)
-    at = np.flatnonzero(((lows == 0) | (lows == 1)) & (highs == lows + (T - 1)))
-    found |= dict.fromkeys(
-        (i for i in at.tolist() if i not in found and _is_unique(_column(C, i))), _NUMBERS_ROWS
+    T, _ = C.shape
+    skipped, rows, times, ids = set(label), dict[int, str](), dict[int, str](), dict[int, str]()
+    dense_enough = np.flatnonzero(
+        (_stored(C) >= _MOSTLY * T) if not isinstance(C, np.ndarray) else highs > lows
     )
-    if named.columns is not None:
-        for i in range(d):
-            if i not in found and (said := _identifier(C, i, named)):
-                found[i] = said
-    left = {i: said for i, said in sorted(found.items()) if i not in others}
-    return _shortened([f"{named(i)} {said}; {named.without(i)}" for i, said in left.items()])
+    for at in (at for at in dense_enough.tolist() if at not in skipped):
+        ends = _column_ends(C, at)
+        numbers = ends if _is_even(ends) else _column(C, at)
+        said = _said_of_order(numbers if len(numbers) == T else _column(C, at), named.kind(at))
+        if said == _NUMBERS_ROWS:
+            rows[at] = f"{named(at)} {said}; {named.without(at)}"
+        elif said.startswith("order"):
+            times[at] = f"the rows are in the order of {named(at)}; if it says when, {IN_TIME}"
+        elif said:
+            ids[at] = f"{named(at)} {said}"
+    known = [*rows.values()][:_MOST_NAMED], [*times.values()][:1], _shortened(list(ids.values()))
+    return [note for notes in known for note in notes], [*rows, *times]
 
 
-def _is_unique(numbers: np.ndarray) -> bool:
-    return bool((np.diff(np.sort(numbers)) > 0).all() and (numbers == np.round(numbers)).all())
+def _column_ends(C: Any, at: int) -> np.ndarray:
+    """Return the first rows of a column, which show most that is in no order and in no blocks."""
+    return _column(C[:_FIRST], at)
 
 
-def _identifier(C: Any, at: int, named: _Names) -> str:
-    """Return what is said of a column that is called an identifier and has a value for each row or block."""
-    kind, tokens = named.kind(at), named.tokens(at)
-    is_id = not _IDS.isdisjoint(tokens) or any(map(_GLUED.fullmatch, tokens))
-    if (
-        not (is_id or not _PEOPLE.isdisjoint(tokens))
-        or not _PLACES.isdisjoint(tokens)
-        or kind not in ("numbers", "words")
-    ):
+def _is_even(numbers: np.ndarray) -> bool:
+    """Whether numbers are so mixed that their column is in no order, holds no blocks, and numbers no rows."""
+    steps = np.sign(np.diff(numbers))
+    mixed = bool((steps > 0).any() and (steps < 0).any())
+    again = len(np.unique(numbers)) < 1 + np.count_nonzero(steps)
+    return mixed and bool(again)
+
+
+def _said_of_order(numbers: np.ndarray, kind: str) -> str:
+    """Return what is said of a column: a row number, in order, or blocks; else an empty text."""
+    T = len(numbers)
+    if not np.isfinite(numbers).all():
         return ""
-    numbers = _column(C, at)
-    if not np.isfinite(numbers).all() or (numbers != np.round(numbers)).any():
+    steps = np.diff(numbers)
+    whole = bool((numbers == np.round(numbers)).all())
+    ascends = bool((steps >= 0).all())
+    if kind == "numbers" and whole and (steps == 1).all():
+        return "order" if _YEARS[0] <= numbers[0] and numbers[-1] <= _YEARS[1] else _NUMBERS_ROWS
+    low, high = numbers.min(), numbers.max()
+    blocks = 1 + int(np.count_nonzero(steps))
+    if ascends and (kind == "a date" or not whole or (_YEARS[0] <= low and high <= _YEARS[1])):
+        return "order" if blocks >= FEWEST else ""
+    if not whole or kind == "a date" or 2 * blocks <= FEWEST:
         return ""
     different = len(np.unique(numbers))
-    if different == len(numbers) and is_id:
-        return "is an identifier, with another value in each row"
-    blocks = 1 + np.count_nonzero(np.diff(numbers))
-    if different == blocks and FEWEST <= different <= len(numbers) / 2:
+    if different == T and kind == "numbers":
+        if low in (0, 1) and high == low + T - 1:
+            return _NUMBERS_ROWS
+        return "order" if ascends else ""
+    if different == blocks and FEWEST <= different <= T / 2:
         return (
-            "is an identifier, with one value in each block of rows, of which some are learnt before others "
-            "are predicted (test=FILE with other blocks measures new ones)"
+            f"has one value in each of {different} blocks of rows, of which a permutation learns some rows "
+            f"before it predicts others {_IN_BLOCKS}"
         )
     return ""
+
+
+def _copies(C: Any, ends: tuple[np.ndarray, np.ndarray], y: np.ndarray) -> list[str]:
+    """Return a note on rows that are copies of others, where there are too many to be there by chance."""
+    T, d = C.shape
+    factors = 2 * np.random.default_rng(1).integers(2**62, size=d + 1, dtype=np.uint64) + np.uint64(1)
+    sums = (np.asarray(y, float) + 0.0).view(np.uint64) * factors[d]  # of bits, modulo 2^64
+    if isinstance(C, np.ndarray):
+        for at in range(d):
+            sums += np.ascontiguousarray(C[:, at] + 0.0).view(np.uint64) * factors[at]
+    else:
+        entries = (C.data + 0.0).view(np.uint64) * factors[C.indices]
+        sums += np.diff(np.append(np.uint64(0), np.cumsum(entries, dtype=np.uint64))[C.indptr])
+    different = len(np.unique(sums))
+    if T - different < _SHARE_OF_COPIES * T or not _has_many_values(C, T):
+        return []
+    return [f"{T - different} of {T} rows are copies of others; {COPIES}"]
+
+
+def _has_many_values(C: Any, T: int) -> bool:
+    """Whether some column has so many different values that equal rows are no chance."""
+    columns = range(min(C.shape[1], _MOST_LOOKED_AT))
+    return any(len(np.unique(_column(C, at))) ** 2 > T for at in columns)
 
 
 # ------------------------------------------------------------------ codes of gaps
@@ -445,7 +409,7 @@ def _code_notes(
 ) -> list[str]:
     """Return notes on numbers and dates that are far from all others and repeat exactly, such as -999.
 
-    lows, highs (n,): of the columns    label: columns that are the label
+    lows, highs (n,): of the columns    label: columns that are the label, or in order
     """
     usable = np.isfinite(lows) & np.isfinite(highs) & (named.of_kind("numbers") | named.of_kind("a date"))
     usable[list(label)] = False
@@ -458,27 +422,21 @@ def _code_notes(
     notes = list[str]()
     for at in sorted(far)[:_MOST_LOOKED_AT]:
         column = named.columns[at] if named.columns else None
-        first = column.first if column and column.kind == "a date" else None
-        said = _codes(_column(C, at), named(at), "which missing= fills" if column else "", first)
+        said = _codes(_column(C, at), named(at), column)
         notes += [said] if said else []
     return _shortened(notes)
 
 
-def note_on_codes(name: str, numbers: np.ndarray, then: str) -> list[str]:
-    """Return a note on numbers (T,) that are far from all others and repeat exactly, such as -999.
-
-    then: what happens to a gap
-    """
-    said = _codes(numbers, f"column '{name}'", then)
+def note_on_codes(column: Described, numbers: np.ndarray) -> list[str]:
+    """Return a note on numbers (T,) of a column that are far from all others and repeat exactly."""
+    said = _codes(numbers, f"column '{column.name}'", column)
     return [said] if said else []
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _codes(numbers: np.ndarray, name: str, then: str, first: float | None = None) -> str:
-    """Return the note on a column's codes, empty where it has none.
-
-    then: what happens to a gap, empty where no setting makes one    first: of dates, the day that is 0
-    """
+def _codes(numbers: np.ndarray, name: str, column: Described | None) -> str:
+    """Return the note on a column's codes, empty where it has none. column: of a table"""
+    first = column.first if column and column.kind == "a date" else None
     values, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
     T, codes = int(counts.sum()), list[tuple[str, int]]()
     while len(values) > _FEWEST_OTHERS and len(codes) < _MOST_CODES:
@@ -498,8 +456,13 @@ def _codes(numbers: np.ndarray, name: str, then: str, first: float | None = None
         return ""
     said = " and ".join(f"{count} of {T} rows are {code}" for code, count in codes)
     ends = [f"{value:.6g}" if first is None else _shown(value, first) for value in (values[0], values[-1])]
-    helps = f"na={','.join(code for code, _ in codes)} makes them gaps, {then}"
-    helps = helps if then else "fill them in, or leave the rows out"
+    helps = "fill them in, or leave the rows out"
+    if column:
+        frame, found = f"frame[{column.key!r}]", ", ".join(code for code, _ in codes)
+        which = f"{frame}.isin([{found}])"
+        if first is not None:
+            which = f"{frame}.astype(str).str.startswith(({', '.join(repr(code) for code, _ in codes)},))"
+        helps = f"in pandas {frame} = {frame}.mask({which}) makes them gaps, which missing= fills"
     return f"{name}: {said}, the others {' to '.join(ends)}; if that means that there is no value, {helps}"
 
 

@@ -1,306 +1,96 @@
-"""The formats of users' files: how each is known and read, and which settings of a preparation it takes.
+"""Users' files by their endings: tables by pandas' readers, LIBSVM text and .npz by our own.
 
-A further format is a function that yields the `DataTable` of a file, or `Examples` of numbered columns, and
-an entry of FORMATS.
+What pandas reads, omkl reads: ``read.KEY=VALUE`` are keywords of the reader. Of our own are two rules for
+text: its separator is the one mark of MARKS that the first line has, else that of the ending; a first line of
+numbers alone names no columns.
 """
 
 import contextlib
-import datetime
-import importlib
-import io
-import json
+import inspect
 import re
+import warnings
 import zipfile
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.data.preparation import AS_IT_IS, Preparation
-from omkl.data.reading.arff import read_arff
-from omkl.data.reading.delimited import TABS, guessed, read_delimited, table_of_rows
-from omkl.data.reading.numbered import Examples, decoding, dense, libsvm_parts, read_libsvm, read_npz
-from omkl.data.reading.opening import (
-    COMPRESSION,
-    FLOOR,
-    LIMIT,
-    RATIO,
-    beginning,
-    is_compressed,
-    only_member,
-    open_binary,
-    size_limit,
-    text_lines,
-)
-from omkl.data.reading.tables import DataTable, check_width, kept_as_text, of_arrow, of_frame, table_of
-from omkl.errors import UserError, printable, quoted, show
+from omkl.data.preparation import Preparation, clean, in_shell
+from omkl.data.reading.numbered import Examples, dense, libsvm_parts, read_libsvm, read_npz
+from omkl.data.reading.opening import COMPRESSION, is_compressed, is_packed, open_binary
+from omkl.errors import UserError, printable, shortlist, show, shown, suggest
 
-Parts = Iterator[DataTable | Examples]
-Reader = Callable[[Path, Preparation, int | None, int | None, Collection[str]], Parts]
+MARKS = ",;\t|"  # between the columns of a text
+MOST_CELLS = 10**8  # of a sheet, empty ones too
+_OF_OURS = ("chunksize", "iterator", "storage_options", "filesystem")  # keywords that are not taken
+_QUOTED = re.compile(r'"[^"]*"')
+_LIBSVM_ROW = re.compile(r"[^\s,;|:]+(?:\s+(?:[0-9]+|qid):[^\s,;|]*)+")
+_CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
+_SEPARATED = np.isin(np.arange(256), [ord(letter) for letter in '\n\r,;\t| "'])  # bytes before a cell
+_ODD = re.compile(r"[-+]?0\d+(?:\.0*)?|\+\d+|\d+\.?\d*[eE]\d+|[-+]?\d{16,}")  # what a number does not keep
+_OF_TABLES = ("label", "id", "drop", "missing", "positive")
+_OF_LIBSVM = ("index_base", "qid")
+
+
+class ReadFrame(NamedTuple):
+    """A frame of pandas, and how it was read.
+
+    named: whether its columns have names of their own    before: rows of the file before the first one
+    notes: on what was decided    script: the lines of pandas that read it
+    texts: columns that the user has declared to be texts
+    """
+
+    frame: Any
+    named: bool = True
+    before: int = 0
+    notes: Sequence[str] = ()
+    script: Sequence[str] = ()
+    texts: Sequence[Any] = ()
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of users' files: what it is called, its endings, the settings it takes, and how it is read.
+    """A format of users' files: what it is called, and what reads it.
 
-    read: takes a path, a preparation, the most bytes that the file may hold, a number of rows, and columns
-    that stay texts, besides those of the label and ``id``. It yields the file in parts of about that many
-    rows where it can, and as a whole where it cannot or the number is None.
+    reader: the name of pandas' function, empty for our own    usual: its keywords where none are given
+    mark: of text, what separates its columns where the first line does not say
+    is_table: whether its columns have names    settings: of a preparation, those that it takes
     """
 
     title: str
-    endings: tuple[str, ...]
-    settings: tuple[str, ...]
-    read: Reader
-
-    @property
-    def is_table(self) -> bool:
-        """Whether its columns have names, and one of them holds the labels."""
-        return "label" in self.settings
+    reader: str = ""
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    mark: str = ""
+    is_table: bool = True
+    settings: tuple[str, ...] = _OF_TABLES
 
 
-# ------------------------------------------------------------------ Parquet, Feather, workbooks
-
-
-def _arrow(title: str, module: str) -> Any:
-    """Return a module of pyarrow. Raises UserError where it is not installed."""
-    try:
-        return importlib.import_module(f"pyarrow.{module}")
-    except ImportError:
-        raise UserError(f"{title} files need pyarrow; pip install 'omkl[parquet]'") from None
-
-
-@contextlib.contextmanager
-def _arrow_errors(path: Path, title: str) -> Iterator[None]:
-    try:
-        yield
-    except UserError:
-        raise
-    except Exception as error:  # pyarrow's errors have no common class
-        raise UserError(f"{path}: not a {title} file: {str(error).splitlines()[0]}") from None
-
-
-def _read_arrow(
-    path: Path,
-    form: Preparation,
-    limit: int | None,
-    count: int | None,
-    texts: Collection[str],
-    title: str,
-) -> Iterator[DataTable]:
-    module = _arrow(f"{path}: {title}", title.lower())
-    with _arrow_errors(path, title):
-        if count is None or is_compressed(path) or title == "Feather":
-            source = io.BytesIO(open_binary(path, limit).read()) if is_compressed(path) else path
-            yield of_frame(of_arrow(module.read_table(source)), path, form, texts)
-            return
-        before = 0
-        for batch in module.ParquetFile(path).iter_batches(count):
-            yield of_frame(of_arrow(batch), path, form, texts, before)
-            before += batch.num_rows
-
-
-_OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_MEMBERS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
-
-
-def is_workbook(path: Path) -> bool:
-    """Whether a file is a workbook, by its content."""
-    with open(path, "rb") as file:
-        if file.read(8) == _OLE2:
-            return True
-    if not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as archive:
-        return bool(set(_MEMBERS) & set(archive.namelist()))
-
-
-def sheet_rows(path: Path, limit: int | None = None) -> tuple[list[tuple[int, list[str]]], list[str]]:
-    """Return the rows of the first sheet that are not empty, with their numbers from 1, and notes.
-
-    Numbers are written so that ``float`` gives the stored double, dates and times as ISO 8601. Raises
-    UserError for what is no workbook, and for one that holds more than ``limit`` bytes.
-    """
-    import pandas as pd
-
-    most = min(limit or LIMIT, max(FLOOR, RATIO * path.stat().st_size))
-    source: Any = io.BytesIO(open_binary(path, limit).read()) if is_compressed(path) else path
-    with decoding(path, "not a workbook whose first sheet can be read"):
-        size = path.stat().st_size
-        if zipfile.is_zipfile(source):
-            with zipfile.ZipFile(source) as archive:
-                size = sum(member.file_size for member in archive.infolist())
-        if size > size_limit(most):
-            raise UserError(
-                f"{path}: holds {size:,} bytes, more than {most:,}; set OMKL_MAX_BYTES to read it"
-            )
-        with pd.ExcelFile(source, engine="calamine") as book:
-            names = list(map(str, book.sheet_names))
-            frame = pd.read_excel(book, header=None, dtype=object, na_filter=False)
-    rows = [(number, list(map(_text, cells))) for number, cells in enumerate(frame.to_numpy().tolist(), 1)]
-    others = f"the first of {len(names)} sheets is read ({quoted(names[:1])[0]}); save another as a file"
-    return [(number, cells) for number, cells in rows if any(cells)], [others] if names[1:] else []
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, datetime.datetime):
-        return str(value.date() if value.time() == datetime.time() else value.replace(tzinfo=None))
-    return str(value).strip()
-
-
-def read_workbook(
-    path: Path,
-    form: Preparation = AS_IT_IS,
-    limit: int | None = None,
-    count: int | None = None,
-    texts: Collection[str] = (),
-) -> Iterator[DataTable]:
-    """Yield the table in the first sheet of a workbook."""
-    rows, notes = sheet_rows(path, limit)
-    table = table_of_rows(path, form, rows, texts)
-    yield replace(table, notes=(*table.notes, *notes))
-
-
-# ------------------------------------------------------------------ JSON
-
-
-def read_json(
-    path: Path, form: Preparation, limit: int | None, count: int | None, texts: Collection[str]
-) -> Iterator[DataTable]:
-    """Yield the table of JSON lines, or of an array of objects; a key that one lacks is a gap."""
-    rows = list[tuple[int, dict[str, Any]]]()
-    names = dict[str, None]()
-    most = max(FLOOR, RATIO * path.stat().st_size) // 8
-    unit = ":" if (is_lines := _are_lines(path, form.encoding)) else ": row "
-    for number, row in (
-        _lines(path, limit, form.encoding) if is_lines else _records(path, limit, form.encoding)
-    ):
-        where = f"{path}{unit}{number}"
-        if not isinstance(row, dict):
-            raise UserError(f'{where}: not a JSON object such as {{"x": 1, "y": "no"}}')
-        if odd := next((name for name, value in row.items() if isinstance(value, dict | list)), None):
-            content = "an object" if isinstance(row[odd], dict) else "a list"
-            raise UserError(f"{where}: {show(odd)} holds {content}; write a number or a text for each key")
-        if row.keys() - names.keys():
-            names |= dict.fromkeys(row)
-            check_width(len(names), where)
-        rows.append((number, row))
-        if len(names) * len(rows) > most:
-            raise UserError(
-                f"{where}: {len(names):,} different keys in {len(rows):,} rows make "
-                f"{len(names) * len(rows):,} cells, more than {most:,}; give all rows the same keys, or "
-                "write LIBSVM text"
-            )
-        if len(rows) == count:
-            yield _of_records(path, rows, list(names), form, texts, unit)
-            rows = []
-    if rows:
-        yield _of_records(path, rows, list(names), form, texts, unit)
-    elif count is None:
-        raise UserError(f"{path}: no examples in it")
-
-
-def _are_lines(path: Path, encoding: str) -> bool:
-    """Whether a JSON text is one object a line, and no array."""
-    return not beginning(path, encoding).lstrip().startswith("[")
-
-
-def _lines(path: Path, limit: int | None, encoding: str) -> Iterator[tuple[int, Any]]:
-    import orjson
-
-    for number, line in text_lines(path, limit, encoding):
-        if line.strip():
-            try:
-                yield number, orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                if "NaN" not in line and "Infinity" not in line:
-                    raise UserError(f"{path}:{number}: not a JSON object on one line ({error})") from None
-                yield number, _loads(line, f"{path}:{number}")
-
-
-def _records(path: Path, limit: int | None, encoding: str) -> Iterator[tuple[int, Any]]:
-    content = _loads("".join(line for _, line in text_lines(path, limit, encoding)), str(path))
-    if not isinstance(content, list):
-        raise UserError(f"{path}: not a JSON array of objects")
-    yield from enumerate(content, 1)
-
-
-def _loads(text: str, where: str) -> Any:
-    """Return the content of a JSON text as Python's json writes it, NaN and Infinity included."""
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise UserError(f"{where}: not valid JSON ({error})") from None
-
-
-def _of_records(
-    path: Path,
-    rows: list[tuple[int, dict[str, Any]]],
-    names: list[str],
-    form: Preparation,
-    texts: Collection[str],
-    unit: str,
-) -> DataTable:
-    texts = {*texts, *kept_as_text(names, False, form, path)}
-    columns: dict[str, np.ndarray] = {}
-    for name in names:
-        values = [row.get(name) for _, row in rows]
-        if name in texts or not all(value is None or type(value) in (int, float) for value in values):
-            columns[name] = np.array(["" if value is None else str(value) for value in values], object)
-        else:
-            columns[name] = np.array([np.nan if value is None else float(value) for value in values])
-    return table_of(path, columns, [number for number, _ in rows], form, texts, unit=unit)
-
-
-# ------------------------------------------------------------------ numbered columns
-
-
-def _read_libsvm(
-    path: Path, form: Preparation, limit: int | None, count: int | None, texts: Collection[str]
-) -> Iterator[Examples]:
-    base = None if form.index_base == "auto" else int(form.index_base)
-    if count is None or base is None:
-        yield read_libsvm([path], limit, base, form.qid == "drop")
-    else:
-        yield from libsvm_parts(path, limit, base, form.qid == "drop")
-
-
-def _read_npz(
-    path: Path, form: Preparation, limit: int | None, count: int | None, texts: Collection[str]
-) -> Iterator[Examples]:
-    yield dense(*read_npz(path, limit))
-
-
-UNCERTAIN = (".txt", ".data")  # endings that say nothing: the first lines do
-OF_LIBSVM = ("index_base", "qid")
-OF_TABLES = tuple(key.name for key in fields(Preparation) if key.name not in OF_LIBSVM)
-_OF_TEXT = ("header", "delimiter", "encoding")  # of these, those that are for delimited text alone
-_ENTRY = re.compile(r"(?:[0-9]+|qid):[^\s,;|]*")  # of a row of LIBSVM text
-_COLUMNS = tuple(key for key in OF_TABLES if key not in _OF_TEXT)
-_WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
-CSV = Format("delimited text", (".csv",), OF_TABLES, read_delimited)
-LIBSVM = Format("LIBSVM text", (".libsvm", ".svm"), OF_LIBSVM, _read_libsvm)
-FORMATS = (
-    CSV,
-    Format("delimited text", (".tsv",), OF_TABLES, partial(read_delimited, marks=TABS)),
-    Format("a workbook", _WORKBOOKS, (*_COLUMNS, "header"), read_workbook),
-    Format("ARFF", (".arff",), (*_COLUMNS, "encoding"), read_arff),
-    Format("JSON lines", (".jsonl", ".ndjson"), (*_COLUMNS, "encoding"), read_json),
-    Format("a JSON array of records", (".json",), (*_COLUMNS, "encoding"), read_json),
-    Format("Parquet", (".parquet",), _COLUMNS, partial(_read_arrow, title="Parquet")),
-    Format("Feather", (".feather",), _COLUMNS, partial(_read_arrow, title="Feather")),
-    Format(".npz with X and y", (".npz",), (), _read_npz),
-    LIBSVM,
-)
-ENDINGS = {ending: own for own in FORMATS for ending in own.endings}
-
-
-# ------------------------------------------------------------------ which format a file has
+_SHEETS = Format("a workbook", "read_excel", {"engine": "calamine"})
+_LINES = {"lines": True, "dtype": False, "precise_float": True}
+TEXT = Format("text", "read_csv")
+LIBSVM = Format("LIBSVM text", is_table=False, settings=_OF_LIBSVM)
+NPZ = Format(".npz with X and y", is_table=False, settings=())
+ARFF = Format("ARFF")
+FORMATS = {
+    ".csv": Format("text", "read_csv", mark=","),
+    ".tsv": Format("text", "read_csv", mark="\t"),
+    ".xlsx": _SHEETS,
+    ".xls": _SHEETS,
+    ".ods": _SHEETS,
+    ".jsonl": Format("JSON lines", "read_json", _LINES),
+    ".ndjson": Format("JSON lines", "read_json", _LINES),
+    ".json": Format("JSON", "read_json", {**_LINES, "lines": False, "convert_axes": False}),
+    ".parquet": Format("Parquet", "read_parquet"),
+    ".feather": Format("Feather", "read_feather"),
+    ".arff": ARFF,
+    ".npz": NPZ,
+    ".libsvm": LIBSVM,
+    ".svm": LIBSVM,
+}
+UNCERTAIN = (".txt", ".data")  # endings of text, or of LIBSVM text
 
 
 def data_name(path: str | Path) -> str:
@@ -309,93 +99,461 @@ def data_name(path: str | Path) -> str:
     ``my.libsvm.xz`` -> ``my``. All names of users' files come from here, so that a run and its table agree.
     """
     whole = name = Path(path).name
-    for endings in (COMPRESSION, (*ENDINGS, *UNCERTAIN)):
+    for endings in (COMPRESSION, (*FORMATS, *UNCERTAIN)):
         name = name[: len(name) - len(next((end for end in endings if name.lower().endswith(end)), ""))]
     return printable(name or whole)
 
 
-def _ending(path: Path) -> str:
-    """Return the ending of a file that says its format, in lower case, without the ending of compression.
-
-    That of the file in a .zip where the archive's own name has none.
-    """
-    inner = path.with_suffix("") if is_compressed(path) else path
-    is_known = inner.suffix.lower() in (*ENDINGS, *UNCERTAIN)
-    if path.suffix.lower() == ".zip" and not is_known and zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            inner = Path(only_member(archive, path).filename)
-    return inner.suffix.lower()
-
-
 def format_of(path: Path) -> Format:
-    """Return the format of a user's file: by its ending where that says it, else by its first lines."""
-    return ENDINGS.get(_ending(path)) or _of_content(path)
+    """Return the format of a user's file: by its ending, else LIBSVM text if its first row is that."""
+    inner = path.with_suffix("") if is_compressed(path) else path
+    if found := FORMATS.get(inner.suffix.lower()):
+        return found
+    for line in _first_lines(path):
+        row = line.partition("#")[0].split()
+        if len(row) > 1 or (row and not re.fullmatch(r"[-+]?[\d.]+", row[0])):
+            return LIBSVM if _LIBSVM_ROW.fullmatch(" ".join(row)) else TEXT
+    return LIBSVM  # rows without an entry
 
 
-def _of_content(path: Path) -> Format:
-    """Return the format of a file whose name says nothing, such as standard input."""
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            if all(name.endswith(".npy") for name in archive.namelist()):
-                return ENDINGS[".npz"]
-    if is_workbook(path):
-        return ENDINGS[".xlsx"]
+def _first_lines(path: Path, encoding: str = "utf-8", skipped: int = 0) -> list[str]:
+    """Return the first lines of a text that are not empty, after those that are skipped."""
     with open_binary(path) as file:
-        start = file.peek(6)[:6]
-    for mark, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather")):
-        if start.startswith(mark):
-            return ENDINGS[ending]
-    for line in beginning(path).split("\n"):
-        if line.lstrip().startswith(("{", "[{", "[ {", "[[")) or line.strip() == "[":
-            return ENDINGS[".jsonl"]
-        if line.lower().startswith("@relation"):
-            return ENDINGS[".arff"]
-        line = line.partition("#")[0]
-        words = line.split()
-        if any(map(_ENTRY.fullmatch, words)):
-            return LIBSVM
-        if guessed(line) or len(words) > 1 or (words and AS_IT_IS.number(words[0]) is None):
-            return CSV
-    return LIBSVM
+        text = file.read(2**16).decode(encoding, "replace").removeprefix("\ufeff")
+    return [line for line in text.splitlines()[skipped:] if line.strip()]
 
 
-def read_table(
-    path: Path, form: Preparation = AS_IT_IS, limit: int | None = None, texts: Collection[str] = ()
-) -> DataTable:
-    """Return the table in a file that is known to be one, of delimited text if nothing else is said."""
-    (table,) = _table_format(path).read(path, form, limit, None, texts)
-    assert isinstance(table, DataTable)
-    return table
+def check_settings(word: str, path: Path, preparation: Preparation) -> None:
+    """Raise UserError for settings that have no effect on a file of this format."""
+    of_file = format_of(path)
+    for key in (*_OF_TABLES, *_OF_LIBSVM):
+        if key not in of_file.settings and (typed := preparation.words_of([key])):
+            kind = "LIBSVM text" if key in _OF_LIBSVM else "tables"
+            raise UserError(f"data={word}: {typed} is for {kind}, and this is {of_file.title}")
+    for key in preparation.read:
+        names = _keywords_of(of_file.reader) if of_file.reader else []
+        if key not in names:
+            reader = (
+                f"pandas.{of_file.reader} has no such keyword"
+                if names
+                else f"{of_file.title} is read without"
+            )
+            raise UserError(f"data={word}: read.{key}: {reader}{suggest(key, names)}")
 
 
-def _table_format(path: Path) -> Format:
-    form = format_of(path)
-    return form if form.is_table else CSV
+@cache
+def _keywords_of(reader: str) -> list[str]:
+    import pandas as pd
+
+    names = list(inspect.signature(getattr(pd, reader)).parameters)[1:]
+    return [name for name in names if name not in _OF_OURS and name != "kwargs"]
 
 
 def parts_of(
-    path: Path, form: Preparation, limit: int | None, count: int | None, texts: Collection[str] | None
-) -> Parts:
-    """Yield a file in parts of about ``count`` rows, or as a whole, see `Format`.
+    path: Path, form: Preparation, count: int | None, texts: Collection[str] | None
+) -> Iterator[ReadFrame | Examples]:
+    """Yield a file in parts of about ``count`` rows where it can be read so, else as a whole.
 
-    texts: of what is known to be a table, delimited text if nothing else is said; None for other data
+    texts: of what is known to be a table, the columns that stay texts; None for other data
     """
-    file_format = format_of(path) if texts is None else _table_format(path)
-    yield from file_format.read(path, form, limit, count, texts or ())
+    of_file = format_of(path)
+    if texts is not None and not of_file.is_table:
+        of_file = TEXT
+    if of_file is LIBSVM:
+        base = None if form.index_base == "auto" else int(form.index_base)
+        if count is None or base is None:
+            yield read_libsvm([path], None, base, form.qid == "drop")
+        else:
+            yield from libsvm_parts(path, None, base, form.qid == "drop")
+    elif of_file is NPZ:
+        yield dense(*read_npz(path))
+    else:
+        yield from _tables(path, of_file, form, count, texts or ())
 
 
-def check_settings(spec: str, path: Path, preparation: Preparation) -> None:
-    """Raise UserError for settings that have no effect on a file of this format."""
-    file_format = format_of(path)
-    for key in (*_OF_TEXT, *OF_TABLES, *OF_LIBSVM):
-        if key in file_format.settings or not preparation.words_of([key]):
+def _tables(
+    path: Path, of_file: Format, form: Preparation, count: int | None, texts: Collection[str]
+) -> Iterator[ReadFrame]:
+    if of_file is ARFF:
+        yield ReadFrame(_read_arff(path))
+        return
+    keywords = {
+        **of_file.usual,
+        **({} if is_new() or of_file.reader != "read_json" else {"convert_dates": False}),
+    }
+    keywords |= form.read
+    named = True
+    if of_file.reader == "read_csv":
+        keywords, named = _text_keywords(path, of_file, form)
+    elif of_file is _SHEETS:
+        keywords, named = _sheet_keywords(path, keywords)
+    lines = _lines(path, of_file.reader, keywords, named)
+    if count is not None and (of_file.reader == "read_csv" or keywords.get("lines")):
+        yield from _parts(path, of_file.reader, keywords, form, texts, named, count)
+        return
+    frame, notes = _whole(path, of_file.reader, keywords), list[str]()
+    if of_file.reader == "read_csv":
+        frame, notes = _without_row_names(path, frame, keywords)
+        notes += _notes_on_codes(path, frame, keywords, form)
+    given = keywords.get("dtype")
+    declared = given if isinstance(given, dict) else dict.fromkeys(frame.columns, given)
+    texts = [name for name, kind in declared.items() if kind in (str, "str", "string", "object")]
+    if of_file.reader == "read_parquet":
+        frame = _with_categories(path, frame)
+    yield ReadFrame(frame, named, 0, notes, lines, texts)
+
+
+def _parts(
+    path: Path,
+    reader: str,
+    keywords: dict[str, Any],
+    form: Preparation,
+    texts: Collection[str],
+    named: bool,
+    count: int,
+) -> Iterator[ReadFrame]:
+    """Yield the parts of a text; columns of words stay text, even where a part of them are numbers."""
+    before = 0
+    if reader == "read_csv" and texts:
+        first = _call(path, reader, {**keywords, "nrows": 0})
+        names = {table_name(name, at, named): name for at, name in enumerate(first.columns)}
+        kept = {names[name]: str for name in texts if name in names}
+        given = keywords.get("dtype")
+        keywords = keywords | {
+            "dtype": kept | given if isinstance(given, dict) else kept if given is None else given
+        }
+    parts = _call(path, reader, {**keywords, "chunksize": count})
+    with _errors(path, reader, keywords):
+        for frame in parts:
+            if reader == "read_csv":
+                frame = _without_row_names(path, frame, keywords, before)[0]
+            yield ReadFrame(frame, named, before)
+            before += len(frame)
+
+
+def table_name(name: Any, at: int, named: bool) -> str:
+    """Return what a column of pandas is called: its name on one line, or its number from 1."""
+    return clean(str(name)) if named else str(at + 1)
+
+
+# ------------------------------------------------------------------ a call of pandas
+
+
+def _call(path: Path, reader: str, keywords: Mapping[str, Any]) -> Any:
+    """Return what pandas reads. Raises UserError with what it says, in one line, and with what was called."""
+    import pandas as pd
+
+    of_text = reader in ("read_csv", "read_json")
+    packed = of_text and "compression" not in keywords and is_packed(path)
+    source = open_binary(path) if packed else path
+    more = {"compression": None} if of_text and not packed and "compression" not in keywords else {}
+    with _errors(path, reader, keywords):
+        return getattr(pd, reader)(source, **keywords, **more)
+
+
+@contextlib.contextmanager
+def _errors(path: Path, reader: str, keywords: Mapping[str, Any]) -> Iterator[None]:
+    try:
+        yield
+    except (UserError, MemoryError):
+        raise
+    except ImportError as error:
+        module = "pyarrow" if "arrow" in str(error) else str(error.name)
+        helps = "; pip install 'omkl[parquet]'" if module == "pyarrow" else ""
+        raise UserError(f"{path}: pandas.{reader} needs {module}{helps}") from None
+    except Exception as error:  # pandas and its libraries have dozens of kinds
+        said = " ".join(str(error).split())[:200] or type(error).__name__
+        raise UserError(f"{path}: {_call_text(reader, keywords)}: {said}{_helps(error, said)}") from None
+
+
+def _helps(error: Exception, said: str) -> str:
+    if isinstance(error, UnicodeError):
+        code = "utf-16" if re.search("byte 0xf[ef] in position 0", said) else "cp1252"
+        return f"; the text is not UTF-8: read.encoding={code} may read it"
+    if "Expected" in said and "fields" in said:
+        return "; read.skiprows=N leaves out lines before the table, 'read.sep=;' names another separator"
+    return ""
+
+
+def _call_text(reader: str, keywords: Mapping[str, Any], path: Path | None = None) -> str:
+    """Return a call as Python has it."""
+    words = [repr(str(path))] if path else []
+    words += [f"{key}={_python(value)}" for key, value in keywords.items() if key != "float_precision"]
+    return f"pandas.{reader}({', '.join(words)})"
+
+
+def _python(value: Any) -> str:
+    return value.__name__ if isinstance(value, type) else repr(value)
+
+
+def _lines(path: Path, reader: str, keywords: Mapping[str, Any], named: bool) -> list[str]:
+    """Return the lines of pandas that read a file."""
+    lines = [f"frame = {_call_text(reader, keywords, path)}"]
+    return lines if named else [*lines, "frame.columns = [str(n + 1) for n in range(frame.shape[1])]"]
+
+
+def _whole(path: Path, reader: str, keywords: dict[str, Any]) -> Any:
+    """Return a whole file as a frame; a text whose parts differ in kind is read at once."""
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.DtypeWarning)
+        try:
+            return _call(path, reader, keywords)
+        except UserError:
+            if reader != "read_csv" or "low_memory" in keywords:
+                raise
+    return _call(path, reader, {**keywords, "low_memory": False})
+
+
+def _with_categories(path: Path, frame: Any) -> Any:
+    """Return a frame with the categories that Parquet keeps in its metadata alone: those of numbers."""
+    from pyarrow.parquet import read_schema
+
+    told = (read_schema(path).pandas_metadata or {}).get("columns", [])
+    names = {column["name"] for column in told if column["pandas_type"] == "categorical"}
+    return frame.astype({name: "category" for name in frame.columns if name in names})
+
+
+# ------------------------------------------------------------------ text
+
+
+def _text_keywords(path: Path, of_file: Format, form: Preparation) -> tuple[dict[str, Any], bool]:
+    """Return the keywords with which a text is read, and whether its first line names the columns."""
+    keywords: dict[str, Any] = {
+        "skipinitialspace": True,
+        **({} if is_new() else {"float_precision": "round_trip"}),
+        **form.read,
+    }
+    if not {"sep", "delimiter"} & form.read.keys():
+        keywords["sep"] = _separator(path, of_file, form)
+    if {"header", "names"} & form.read.keys():
+        return keywords, form.read.get("header", 0) is not None or "names" in form.read
+    only = {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False}
+    left = ("dtype", "na_values", "usecols", "index_col", "parse_dates", "converters", "skipfooter", "nrows")
+    rows = _call(path, "read_csv", {**{k: v for k, v in keywords.items() if k not in left}, **only})
+    named = _names_columns([str(cell) for cell in rows.iloc[0]], str(path))
+    return keywords | ({} if named else {"header": None}), named
+
+
+def _separator(path: Path, of_file: Format, form: Preparation) -> str:
+    skipped = form.read.get("skiprows", 0)
+    encoding = str(form.read.get("encoding") or "utf-8")
+    try:
+        line = next(iter(_first_lines(path, encoding, skipped if isinstance(skipped, int) else 0)), "")
+    except LookupError:
+        raise UserError(f"{path}: read.encoding={encoding}: no such encoding") from None
+    if not line.strip():
+        raise UserError(f"{path}: no examples in it")
+    of_numbers = {form.read.get("decimal"), form.read.get("thousands")}
+    marks = [mark for mark in MARKS if mark in _QUOTED.sub("", line) and mark not in of_numbers]
+    if len(marks) == 1:
+        return marks[0]
+    if of_file.mark:
+        return of_file.mark
+    has = f"has {' and '.join(map(show, marks))}" if marks else "has none of , ; | and tab"
+    ways = r"'read.sep=\s+' is white space, " if not marks else ""
+    raise UserError(
+        f"{path}: what separates the columns? the first line ({shown(line.strip())}) {has}; {ways}"
+        "'read.sep=;' a semicolon"
+    )
+
+
+def _names_columns(first: list[str], where: str) -> bool:
+    """Return whether the cells of a first line name the columns: they do if they are not numbers alone.
+
+    Raises UserError for numbers that count.
+    """
+    try:
+        numbers = [float(cell) for cell in first]
+    except ValueError:
+        return True
+    if len(numbers) > 1 and numbers[0] in (0.0, 1.0) and (np.diff(numbers) == 1).all():
+        raise UserError(
+            f"{where}: the first line ({shortlist(first)}) counts: it may name "
+            "the columns or be a row; read.header=0 if it names them, read.header=null if it is a row"
+        )
+    return False
+
+
+@cache
+def is_new() -> bool:
+    """Whether pandas, since 3.1, reads a number as ``float`` does, and converts no dates of JSON."""
+    import pandas as pd
+
+    return tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
+
+
+def _without_row_names(
+    path: Path, frame: Any, keywords: Mapping[str, Any], before: int = 0
+) -> tuple[Any, list[str]]:
+    """Return a frame whose rows had one field more than the first line, without their names, and a note.
+
+    pandas takes the first field for the row's name; a line may also end with a separator.
+    """
+    import pandas as pd
+
+    if frame.index.equals(pd.RangeIndex(before, before + len(frame))) or "index_col" in keywords:
+        return frame.reset_index(drop=True), []
+    if not isinstance(frame.index, pd.MultiIndex) and len(frame.columns):
+        if frame.iloc[:, -1].isna().all():
+            with warnings.catch_warnings(action="ignore", category=pd.errors.ParserWarning):
+                frame = _call(path, "read_csv", {**keywords, "index_col": False})
+            return frame, []
+        index = frame.index
+        counts = index.dtype.kind == "i" and len(index) > 1 and bool((np.diff(index) == 1).all())
+        if index.is_unique and (counts or index.dtype.kind not in "iuf"):
+            text = (
+                "the first line has a name fewer than the rows: their first field names them, and is left out"
+            )
+            return frame.reset_index(drop=True), [text]
+    raise UserError(
+        f"{path}: the rows have {frame.index.nlevels} fields more than the first line; if that names no "
+        "columns, read.skiprows=1 leaves it out, 'read.sep=;' names another separator"
+    )
+
+
+def _notes_on_codes(path: Path, frame: Any, keywords: Mapping[str, Any], form: Preparation) -> list[str]:
+    """Return notes on columns of numbers some of which lose what is written: 01001, 5E3, over 2^53."""
+    whole, large = [], []
+    for at in range(frame.shape[1]):
+        values = frame.iloc[:, at].array
+        if values.dtype.kind not in "iuf" or not len(values):
             continue
-        able = _taking(key)
-        words = preparation.words_of(other for other in (*OF_TABLES, *OF_LIBSVM) if _taking(other) == able)
-        titles = " or ".join(dict.fromkeys(taking.title for taking in able)) if len(able) < 5 else "tables"
-        endings = ", ".join(ending for taking in able for ending in taking.endings)
-        raise UserError(f"data={spec}: {words} is for {titles} ({endings})")
+        numbers = np.asarray(values)
+        top = numbers[np.isfinite(numbers)] if numbers.dtype.kind == "f" else numbers
+        if not len(top) or (numbers.dtype.kind == "f" and (top[:1000] != np.floor(top[:1000])).any()):
+            continue
+        whole.append(at)
+        if max(abs(float(top.min())), abs(float(top.max()))) >= 2.0**53:
+            large.append(at)
+    chosen = whole if whole and _may_have_codes(path) else large
+    if not chosen or not {"dtype", "usecols", "converters", "parse_dates"}.isdisjoint(keywords):
+        return []
+    texts = _call(path, "read_csv", {**keywords, "usecols": chosen, "dtype": str})
+    notes = []
+    for at, name in zip(chosen, texts.columns, strict=True):
+        cells = texts[name].dropna()
+        odd = cells[cells.str.fullmatch(_ODD)]
+        if len(odd):
+            called = table_name(frame.columns[at], at, keywords.get("header", 0) is not None)
+            key = name if isinstance(name, str) else at
+            number = float(odd.iloc[0])
+            reads = in_shell(Preparation(read={"dtype": {key: "str"}}).words.strip("'"))
+            notes.append(
+                f"column '{called}': {odd.iloc[0]} in row {odd.index[0] + 1} is read as the number "
+                f"{number:.16g} ({len(odd)} such cells); {reads} reads codes as words"
+            )
+    return notes
 
 
-def _taking(key: str) -> list[Format]:
-    return [file_format for file_format in FORMATS if key in file_format.settings]
+def _may_have_codes(path: Path) -> bool:
+    """Whether some cell of a text may begin with 0 or + before a digit, or hold e between digits."""
+    with open_binary(path) as file:
+        last = b"\n"
+        while block := file.read(2**22):
+            letters = np.frombuffer(last + block, np.uint8)
+            digit = (letters >= 48) & (letters <= 57)
+            start = _SEPARATED[letters[:-2]] & digit[2:] & ((letters[1:-1] == 48) | (letters[1:-1] == 43))
+            e = digit[:-2] & digit[2:] & ((letters[1:-1] | 32) == 101)
+            if start.any() or e.any():
+                return True
+            last = block[-2:]
+    return False
+
+
+# ------------------------------------------------------------------ workbooks
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a file is a workbook, by its content."""
+    with open(path, "rb") as file:
+        if file.read(8) == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
+            return True
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return bool({"xl/workbook.xml", "content.xml"} & set(archive.namelist()))
+
+
+def unpacked_size(path: Path) -> int:
+    """Return how many bytes a workbook holds."""
+    if not zipfile.is_zipfile(path):
+        return path.stat().st_size
+    with zipfile.ZipFile(path) as archive:
+        return sum(member.file_size for member in archive.infolist())
+
+
+def _sheet_keywords(path: Path, keywords: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return the keywords with which a workbook is read, and whether the first row names the columns.
+
+    Raises UserError for a sheet of more than MOST_CELLS from its first cell to its last: all would be made.
+    """
+    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            rows, columns = _range(archive, name) if re.match(r"xl/worksheets/.*\.xml", name) else (0, 0)
+            if rows * columns > MOST_CELLS:
+                raise UserError(
+                    f"{path}: {name} has {rows:,} rows and {columns:,} columns from its first cell to its "
+                    f"last, over {MOST_CELLS:,} cells; clear the cells that are far away, or save it as .csv"
+                )
+    if {"header", "names"} & keywords.keys():
+        return keywords, keywords.get("header", 0) is not None or "names" in keywords
+    first = _call(path, "read_excel", {**keywords, "header": None, "nrows": 1, "na_filter": False})
+    if not len(first) or _names_columns([str(cell) for cell in first.iloc[0]], str(path)):
+        return keywords, True
+    return {**keywords, "header": None}, False
+
+
+def _range(archive: zipfile.ZipFile, name: str) -> tuple[int, int]:
+    """Return how many rows and columns a sheet has from its first cell to its last."""
+    rows, columns, rest = set[int](), set[bytes](), b""
+    with archive.open(name) as stream:
+        while block := stream.read(2**22):
+            cells = _CELL.findall(rest + block)
+            rows |= {int(row) for _, row in cells}
+            columns |= {column for column, _ in cells}
+            rest = block[-30:]
+    places = [sum((letter - 64) * 26**at for at, letter in enumerate(name[::-1])) for name in columns]
+    return (max(rows) - min(rows) + 1, max(places) - min(places) + 1) if rows else (0, 0)
+
+
+# ------------------------------------------------------------------ ARFF
+
+
+def _read_arff(path: Path) -> Any:
+    """Return the frame of ARFF text, dense or sparse, by liac-arff; nominal attributes are categories."""
+    import arff  # scipy.io.arff reads neither sparse rows nor texts
+    import pandas as pd
+
+    with open_binary(path) as file:
+        lines = [_attribute(line) for line in file.read().decode("utf-8-sig", "replace").splitlines()]
+    begin = next((at for at, line in enumerate(lines) if line.strip().lower() == "@data"), len(lines))
+    is_sparse = next(
+        (line for line in lines[begin + 1 :] if line.strip(" \t")[:1] not in ("", "%")), ""
+    ).startswith("{")
+    try:
+        content = arff.ArffDecoder().decode(lines, return_type=arff.LOD if is_sparse else arff.DENSE)
+    except Exception as error:  # the decoder's own, and those of broken escapes
+        raise UserError(f"{path}: not valid ARFF: {error}") from None
+    rows, columns = content["data"], {}
+    for place, (name, kind) in enumerate(content["attributes"]):
+        if is_sparse:
+            usual = kind[0] if isinstance(kind, list) else 0.0
+            cells = [row.get(place, usual) for row in rows]
+        else:
+            cells = [row[place] for row in rows]
+        nominal = (
+            pd.CategoricalDtype(kind) if isinstance(kind, list) else object if kind == "STRING" else float
+        )
+        columns[name] = pd.Series(cells, dtype=nominal)
+    return pd.DataFrame(columns)
+
+
+def _attribute(line: str) -> str:
+    """Return a line as the decoder takes it, which cuts whole numbers and refuses dates and comments."""
+    if not line.lstrip().lower().startswith("@attribute"):
+        return line
+    line = re.sub(r"\}\s*%.*", "}", line)
+    line = re.sub(r"\s(?:integer|numeric|real)\s*(?:[%\[].*)?$", " REAL", line, flags=re.IGNORECASE)
+    return re.sub(r"\sdate(?:\s+(?:\"[^\"]*\"|'[^']*'|\S+))?\s*$", " STRING", line, flags=re.IGNORECASE)

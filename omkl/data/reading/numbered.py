@@ -1,10 +1,11 @@
 """Files of numbered columns: LIBSVM text, .npz and .mat files as users have them, read strictly.
 
-LIBSVM text is read in whole blocks with numpy. A block that breaks any rule is read again line by line, to
-name the line. scikit-learn's reader does not name the line and accepts NaN.
+LIBSVM text is read in whole blocks by scikit-learn, which does not name the line and accepts NaN. A block
+that breaks any rule is read again line by line.
 """
 
 import contextlib
+import io
 import itertools
 import math
 import re
@@ -19,7 +20,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from omkl.data.reading.opening import encoding_fault, line_blocks, size_limit
-from omkl.errors import OmklError, UserError, show
+from omkl.errors import OmklError, UserError, shortlist, show
 
 LARGEST_INDEX = 2**31 - 1
 NPZ_NAMES = (("X", "y"), ("data", "target"))  # of features and labels
@@ -28,7 +29,8 @@ LONGEST_INDEX = 100  # digits; int() refuses some thousands of them
 _Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _QID = re.compile(rb"(?<=[ \t])qid:[^\s]*")
 _MAT_HEADER, _COMPRESSED, _MAT_BLOCK = 128, 15, 2**18  # bytes, a kind of element, bytes
-_ROW = re.compile(rb"\s*+[^\s:]++(?:\s++[0-9]++:[^\s:]++)*+\s*+")
+_NOT_PLAIN = re.compile(rb"qid|\s[+-]\d+:")  # of a block: for the slow reader
+_LARGE = 2**16  # bytes, from which on scikit-learn is worth its import
 
 
 class Examples(NamedTuple):
@@ -138,24 +140,21 @@ def undense(examples: Examples) -> np.ndarray:
 
 
 def _fast_block(data: bytes, least: int) -> _Block | None:
-    """Return the block's rows, or None if any of its lines breaks a rule; least: the smallest index."""
-    if b"#" in data:
-        data = re.sub(rb"#[^\n]*", b"", data)
-    lines = [line for line in data.split(b"\n") if line.strip()]
-    if not all(map(_ROW.fullmatch, lines)):
+    """Return the block's rows, by scikit-learn, or None if a line breaks a rule or the block is small.
+
+    least: the smallest index
+    """
+    if len(data) < _LARGE or not data.isascii() or b"_" in data or _NOT_PLAIN.search(data):
         return None
-    counts = np.array([line.count(b":") for line in lines], dtype=np.int64)
-    numbers = plain_numbers(b" ".join(lines).replace(b":", b" "), len(lines) + 2 * int(counts.sum()))
-    if numbers is None or not np.isfinite(numbers).all():
+    from sklearn.datasets import load_svmlight_file  # .5 s
+
+    try:
+        X, y = load_svmlight_file(io.BytesIO(data), zero_based=True)
+    except (ValueError, OverflowError):
         return None
-    place = np.cumsum(2 * counts + 1) - (2 * counts + 1)  # of each row's label
-    entries = np.delete(numbers, place)
-    indices, values = entries[::2], entries[1::2]
-    row = np.repeat(np.arange(len(lines)), counts)
-    ascends = (indices[1:] > indices[:-1]) | (row[1:] != row[:-1])
-    if not (indices.min(initial=1) >= least and indices.max(initial=1) <= LARGEST_INDEX and ascends.all()):
+    if not np.isfinite(X.data).all() or not np.isfinite(y).all() or X.indices.min(initial=least) < least:
         return None
-    return numbers[place], counts, indices.astype(np.int64), values
+    return y, np.diff(X.indptr).astype(np.int64), X.indices.astype(np.int64), X.data
 
 
 def plain_numbers(data: bytes, count: int) -> np.ndarray | None:
@@ -232,11 +231,13 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
     """Return X (T, d) as float64 and y (T,) of an .npz file; pickled members are refused.
 
     The arrays are X and y, or data and target. NaN in X is a gap. Raises UserError for a missing member, a
-    wrong shape, and infinite numbers or targets that are NaN (naming the row).
+    wrong shape, infinite numbers or targets that are NaN (naming the row), and more than ``limit`` bytes.
     """
-    limit = size_limit() if limit is None else limit
     with decoding(path, "not an .npz file with arrays X and y"), zipfile.ZipFile(path) as archive:
-        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        if limit is not None and (size := sum(member.file_size for member in archive.infolist())) > limit:
+            fault = f"holds at least {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
+            raise UserError(f"{path}: {fault}")
+        names = _arrays_of(archive)
         pair = next((pair for pair in NPZ_NAMES if set(pair) <= set(names)), None)
         if pair is None:
             missing = " and ".join(sorted(set(NPZ_NAMES[0]) - set(names)))
@@ -244,27 +245,20 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
                 f"{path}: has no array {missing}, only {show(', '.join(names))}; name the features X and the "
                 "labels y, or data and target"
             )
-        arrays, size = [], 0
-        for member_name in pair:
-            member = archive.getinfo(f"{member_name}.npy")
-            with archive.open(member) as stream:
+        arrays = []
+        for name, kinds in zip(pair, ("biuf", "biufU"), strict=True):
+            with archive.open(f"{name}.npy") as stream:
                 shape, dtype = array_header(stream)
             if dtype.kind == "O":
-                fault = (
-                    f"the array {member_name} holds Python objects, which are not read; save numbers or texts"
-                )
+                fault = f"the array {name} holds Python objects, which are not read; save numbers or texts"
                 raise UserError(f"{path}: {fault} (labels.astype(str))")
-            if dtype.kind not in ("biuf" if member_name == pair[0] else "biufU"):
-                raise ValueError(f"the array {member_name} holds numbers of kind {dtype}")
-            is_text = dtype.kind == "U"
-            size += max(member.file_size, (dtype.itemsize if is_text else 8) * math.prod(shape))
-            if size > limit:  # known before memory is reserved
-                fault = f"holds at least {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
-                raise UserError(f"{path}: {fault}")
-            with archive.open(member) as stream:
-                array = np.lib.format.read_array(stream, allow_pickle=False)
-            arrays.append(array if member_name == pair[1] and dtype.kind != "f" else array.astype(np.float64))
-        X, y = arrays
+            size = archive.getinfo(f"{name}.npy").file_size
+            if dtype.kind not in kinds or math.prod(shape) * dtype.itemsize > size:
+                raise ValueError(f"the array {name} holds {shape} numbers of kind {dtype}")
+            with archive.open(f"{name}.npy") as stream:
+                arrays.append(np.lib.format.read_array(stream, allow_pickle=False))
+    X, y = arrays[0].astype(np.float64), arrays[1]
+    y = y.astype(np.float64) if y.dtype.kind == "f" else y
     y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise UserError(f"{path}: X {X.shape} and y {y.shape} should be (T, d) and (T,)")
@@ -275,14 +269,18 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
     return X, y
 
 
+def _arrays_of(archive: zipfile.ZipFile) -> list[str]:
+    return [name.removesuffix(".npy") for name in archive.namelist()]
+
+
 def note_on_npz(path: Path) -> tuple[str, ...]:
     """Return a note on the arrays of an .npz file that are not read, such as X_test beside X."""
     with decoding(path, "not an .npz file"), zipfile.ZipFile(path) as archive:
-        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        names = _arrays_of(archive)
     pair = next((pair for pair in NPZ_NAMES if set(pair) <= set(names)), NPZ_NAMES[0])
     if not (others := [name for name in names if name not in pair]):
         return ()
-    shown = ", ".join(show(name) for name in others[:4]) + (", ..." if others[4:] else "")
+    shown = shortlist(list(map(show, others)))
     return (f"only {' and '.join(pair)} are read, {shown} not; test=FILE takes rows in a file of their own",)
 
 

@@ -14,24 +14,26 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from omkl.data.preparation import Stop
 from omkl.errors import CALLED, UserError, show
 from omkl.paths import cache_folder, data_folders
 
 COMPRESSION = (".xz", ".bz2", ".gz", ".zst", ".zip")
 SUFFIXES = (*(f".libsvm{end}" for end in COMPRESSION), ".libsvm", *COMPRESSION, "")
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
-RATIO, FLOOR = 50, 64 * 2**20  # data sets shrink by 3 to 33 times, a bomb by 1000 and more
-LINES, FEWEST_ALLOWED = 2, 2**20  # for each compressed byte; rows of two random digits make 1
 LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
-FEWEST_LINES = 200  # of a text that are read at a time, unless they are long
-SAMPLE = 2**16  # characters that show what a text is
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is compressed, by its first bytes."""
+    with open(path, "rb") as file:
+        magic = file.read(6)
+    return any(magic.startswith(mark) for mark in OPENERS)
 
 
 def is_compressed(path: Path) -> bool:
@@ -172,21 +174,6 @@ def _damage(path: Path) -> Iterator[None]:
         raise UserError(f"{path}: cannot be decompressed or read: {error}") from error
 
 
-@lru_cache(maxsize=16)
-def _check_packed(path: Path, opener: Any, limit: int, size: int, changed: int) -> None:
-    """Raise UserError for a compressed file that holds too many bytes or lines; it is not parsed before.
-
-    size, changed: of the file, whose state is checked once
-    """
-    most, count, lines = max(FEWEST_ALLOWED, LINES * size), 0, 0
-    with _damage(path), opener(path, "rb") as stream:
-        while block := stream.read(2**18):
-            count += len(block)
-            lines += block.count(b"\n")
-            if count > limit or lines > most:
-                raise _too_large(path, f"{limit:,} bytes" if count > limit else f"{most:,} lines")
-
-
 def _too_large(path: Path, most: str) -> UserError:
     return UserError(
         f"{path}: holds more than {most} after decompression, more than this data can need; set "
@@ -202,11 +189,7 @@ class _Capped(io.RawIOBase):
         with open(path, "rb") as file:
             magic = file.read(6)
         opener: Any = next((opener for mark, opener in OPENERS.items() if magic.startswith(mark)), open)
-        if limit is None and opener is not open and not environment("OMKL_MAX_BYTES"):
-            state = path.stat()
-            limit = min(max(FLOOR, RATIO * state.st_size), LIMIT)
-            _check_packed(path, opener, limit, state.st_size, state.st_mtime_ns)
-        self.limit = size_limit() if limit is None else limit
+        self.limit = limit
         with _damage(path):
             self.stream = opener(path, "rb")
 
@@ -217,7 +200,7 @@ class _Capped(io.RawIOBase):
         with _damage(self.path):
             data: bytes = self.stream.read(len(buffer))
         self.count += len(data)
-        if self.count > self.limit:
+        if self.limit is not None and self.count > self.limit:
             raise _too_large(self.path, f"{self.limit:,} bytes")
         buffer[: len(data)] = data
         return len(data)
@@ -231,9 +214,8 @@ class _Capped(io.RawIOBase):
 def open_binary(path: Path, limit: int | None = None) -> io.BufferedReader:
     """Open a plain, .gz, .bz2, .xz, .zst or .zip file, known by its first bytes, for reading what it holds.
 
-    Reading raises UserError beyond ``limit`` bytes and on a damaged file; a missing file is a UserError too.
-    The limit is OMKL_MAX_BYTES where none is given, else LIMIT or, compressed, RATIO times the size, and
-    for each byte of it LINES lines; both are counted before anything is parsed.
+    Reading raises UserError beyond ``limit`` bytes, those that a download may hold, and on a damaged file; a
+    missing file is a UserError too.
     """
     try:
         return io.BufferedReader(_Capped(Path(path), limit), 2**20)
@@ -257,73 +239,6 @@ def line_blocks(path: Path, limit: int | None = None) -> Iterator[tuple[int, byt
             line += block.count(b"\n")
 
 
-@contextlib.contextmanager
-def _text(path: Path, limit: int | None, encoding: str) -> Iterator[io.TextIOWrapper]:
-    """Open a text; line ends become \\n, and bytes that are not of its encoding surrogates."""
-    code = "utf-8" if encoding == "auto" else encoding
-    with io.TextIOWrapper(open_binary(path, limit), code, "surrogateescape") as file:
-        yield file
-
-
-def beginning(path: Path, encoding: str = "auto") -> str:
-    """Return whole lines from the beginning of a text, at least one, with line ends as \\n."""
-    with _text(path, None, encoding) as file:
-        try:
-            text = file.read(SAMPLE)
-        except UnicodeError:
-            raise _not_encoded(path, encoding) from None
-    text = text[: text.rfind("\n") + 1 or None] if len(text) == SAMPLE else text
-    return text.removeprefix("\ufeff")
-
-
-def text_blocks(path: Path, limit: int | None = None, encoding: str = "auto") -> Iterator[tuple[int, str]]:
-    """Yield (number of the first line, whole lines) of a text in blocks of some megabytes, without a BOM.
-
-    Line ends become line feeds. Few long lines are read together, up to FEWEST_LINES. Raises UserError with
-    the line that is endless, holds a NUL, or is not text of the encoding.
-    """
-    with _text(path, limit, encoding) as file:
-        line = 1
-        try:
-            while text := file.read(BLOCK):
-                while (
-                    text.count("\n") < FEWEST_LINES and len(text) < 16 * BLOCK and (more := file.read(BLOCK))
-                ):
-                    text += more
-                rest = file.readline(LONGEST_LINE + 1)
-                text = (text + rest).removeprefix("\ufeff") if line == 1 else text + rest
-                if len(rest) > LONGEST_LINE:
-                    line += text.count("\n", 0, -1)
-                    raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} characters")
-                if encoding_fault(text):
-                    helps, encoding = "encoding={} reads it", likely_encoding(text)
-                    for number, text_line in enumerate(text.split("\n"), line):
-                        if fault := encoding_fault(text_line, helps.format(encoding)):
-                            raise Stop(
-                                f"{path}:{number}: {fault}", {"encoding": encoding} if encoding else {}
-                            )
-                yield line, text
-                line += text.count("\n")
-        except UnicodeError:
-            raise _not_encoded(path, encoding) from None
-
-
-def text_lines(path: Path, limit: int | None = None, encoding: str = "auto") -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text with their numbers, see `text_blocks`."""
-    for first, text in text_blocks(path, limit, encoding):
-        yield from enumerate(io.StringIO(text, newline="\n"), first)
-
-
-def _not_encoded(path: Path, encoding: str) -> UserError:
-    number = 1
-    with contextlib.suppress(UnicodeError), _text(path, None, encoding) as file:
-        while file.readline():
-            number += 1
-    return UserError(
-        f"{path}:{number}: the line is not text in the encoding that is given; correct encoding="
-    )
-
-
 def encoding_fault(line: str, helps: str = "save it as UTF-8, for example with iconv") -> str | None:
     """Return what is wrong with a line that holds a NUL or bytes that are not UTF-8, and what helps.
 
@@ -331,20 +246,8 @@ def encoding_fault(line: str, helps: str = "save it as UTF-8, for example with i
     """
     if "\0" not in line and (line.isascii() or not _NOT_UTF8.search(line)):
         return None
-    if likely_encoding(line) == "utf-16":
+    if line.startswith(("\udcff\udcfe", "\udcfe\udcff")):
         return f"the text is UTF-16, not UTF-8; {helps}"
     if "\0" in line:
         return "this is no text: it holds a byte 0x00"
     return f"the text is not UTF-8 (byte {ord(_NOT_UTF8.findall(line)[0]) - 0xDC00:#04x}); {helps}"
-
-
-def likely_encoding(text: str) -> str:
-    """Return the encoding to be tried for a text that is not UTF-8, empty for what is no text.
-
-    text: decoded with ``errors="surrogateescape"``; 0x80 to 0x9f are letters in cp1252, controls in latin1
-    """
-    if text.startswith(("\udcff\udcfe", "\udcfe\udcff")):
-        return "utf-16"
-    if "\0" in text:
-        return ""
-    return "cp1252" if any(0xDC80 <= ord(one) <= 0xDC9F for one in _NOT_UTF8.findall(text)) else "latin1"
