@@ -121,7 +121,8 @@ def test_a_table_of_a_paper_and_its_claims(tmp_path, monkeypatch):
     compared = compare_rows(paper, item, work, work.run(progress=False))
     one = "order=file: arow draws nothing, so its 2 repetitions would be equal: 1 is run"
     both = "order=file: arow, majority draw nothing, so their 6 repetitions would be equal: 1 is run"
-    assert sorted(compared.expected.about_data) == sorted([one, both])
+    about_order = [note for note in compared.expected.about_data if note.startswith("order=file")]
+    assert sorted(about_order) == sorted([one, both])
     made = compared.summary
     assert dict(zip(made["algo"], made["asked"], strict=True)) == {"arow": 1, "omkc_ss": 6, "majority": 1}
     assert made["complete"].all()
