@@ -2,6 +2,7 @@
 
 import datetime
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from omkl.data.dataset import FILLED, Dataset, dataset_of
 from omkl.data.preparation import Preparation
 from omkl.data.preparing.labels import notes_on_classes, task_of, y_of
-from omkl.data.preparing.notes import notes_on
+from omkl.data.preparing.notes import ColumnsOf, notes_on
 from omkl.data.preparing.recipe import prepared_table
 from omkl.data.preparing.user_table import Table, as_frame, table_of
 from omkl.data.reading.formats import ReadFrame
@@ -36,14 +37,25 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     labels = _labels(y, name)
     if len(labels) != len(examples.labels):
         raise UserError(f"{name}: {counted(len(labels), 'label')} for {counted(len(examples.labels), 'row')}")
-    said = ""
+    return dataset_of_numbered(examples._replace(labels=labels), task, name, y)
+
+
+def dataset_of_numbered(examples: Examples, task: str, name: str, raw: Any) -> Dataset:
+    """Return the data set of numbered columns, with notes. raw: of labels whose values have types"""
+    notes = list[str]()
     if task == "auto":
-        task, said = task_of(labels, "y")
-    numbers, classes = y_of(labels, task, name)
-    notes = [*([said] if said else []), *notes_on_classes(classes, numbers)]
-    notes += notes_on_array(examples, numbers, classes is not None) if task != "novelty" else []
-    examples = examples._replace(labels=labels)
-    return dataset_of(name, examples, numbers, examples.d, task, tuple(notes), classes, raw=y)
+        task, said = task_of(examples.labels, Path(name).name)
+        notes += [said] if said else []
+    y, classes = y_of(examples.labels, task, name)
+    notes += notes_on_classes(classes, y)
+    if task != "novelty":
+        notes += notes_on(ColumnsOf(examples), examples, y, classes=classes is not None)
+        columns, counts = np.unique(examples.indices[np.isnan(examples.values)], return_counts=True)
+        gaps = [
+            f"column {at + 1} ({count})" for at, count in zip(columns.tolist(), counts.tolist(), strict=True)
+        ]
+        notes += [f"missing values were filled: {shortlist(gaps)} with {FILLED}"] if gaps else []
+    return dataset_of(name, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
 
 
 def rows_of_array(X: Any, name: str) -> Examples:
@@ -68,22 +80,6 @@ def rows_of_array(X: Any, name: str) -> Examples:
         row, column = int(np.searchsorted(examples.indptr, at, "right")) - 1, int(examples.indices[at])
         raise UserError(f"{name}: row {row}, column {column} is {examples.values[at]}; it must be finite")
     return examples
-
-
-def notes_on_array(examples: Examples, y: np.ndarray, classes: bool) -> list[str]:
-    """Return notes on numbered columns and their gaps."""
-    import scipy.sparse as sp
-
-    shape = (len(y), examples.d)
-    rows: Any = sp.csr_array((examples.values, examples.indices, examples.indptr), shape)
-    if len(examples.values) == shape[0] * shape[1]:
-        rows = examples.values.reshape(shape)
-    columns, counts = np.unique(examples.indices[np.isnan(examples.values)], return_counts=True)
-    texts = [
-        f"column {at + 1} ({count})" for at, count in zip(columns.tolist(), counts.tolist(), strict=True)
-    ]
-    filled = [f"missing values were filled: {shortlist(texts)} with {FILLED}"] if texts else []
-    return [*notes_on(rows, y, classes=classes), *filled]
 
 
 def in_rows_of(X: Any, y: Any) -> np.ndarray:

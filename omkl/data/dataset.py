@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from omkl.data.preparing.labels import Classes, values_of
-from omkl.data.reading.numbered import Examples
+from omkl.data.reading.numbered import MANY, Examples
 
-MANY = 2**24  # columns; more than a learner can hold state for, more than any registered set has
 _FAR = 1000.0  # smaller features are not looked into
 _LOST = 1e-3  # of the mean squared distance from the mean: the error from which on users are warned
 

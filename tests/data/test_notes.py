@@ -10,7 +10,8 @@ from omkl.cli import main
 from omkl.config.request import files
 from omkl.data.arrays import from_arrays
 from omkl.data.own_data import Frame
-from omkl.data.preparing.notes import Described, is_of_order, is_warning, note_on_alike, notes_on
+from omkl.data.preparing.notes import ColumnsOf, is_of_order, is_warning, note_on_alike, notes_on
+from omkl.data.reading.numbered import dense
 
 T = 60
 rng = np.random.default_rng(0)
@@ -239,9 +240,9 @@ BLOCKS = (
         (np.where(np.arange(T) > 50, 3 + np.arange(T) % 7 / 100, 0), ""),
     ],
 )
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_a_dense_and_a_sparse_column_have_the_same_note(values, said, form):
-    notes = notes_on(form(np.column_stack([NORMAL, values])), TWO, classes=True)
+def test_what_a_column_is_and_what_is_said_of_it(values, said):
+    examples = dense(np.column_stack([NORMAL, values]), TWO)
+    notes = notes_on(ColumnsOf(examples), examples, TWO, classes=True)
     assert len(notes) == bool(said)
     assert said in "".join(notes)
     assert is_of_order("".join(notes)) == (said in (IN_ORDER, BLOCKS) and bool(said))
@@ -314,23 +315,25 @@ def test_registered_sets_whose_features_differ_are_named(tmp_path):
     assert "standard deviations" not in "\n".join(omkl.run(data="switch", **how).notes)
 
 
-def test_classes_and_words_of_several_features():
-    place = np.random.default_rng(7).integers(0, 3, T)
-    columns = [Described("n"), Described("city", "words", 3, ("a", "b", ""))]
-    X = np.column_stack([NORMAL[:, 0], np.eye(3)[place]])
-    (said,) = notes_on(X, place.astype(float), columns, classes=True)
-    assert said == "column 'city' is the label in other words; exclude it with drop=city"
-    (said,) = notes_on(X, (place == 2).astype(float), columns, classes=True)
+def test_a_column_of_words_that_is_the_label_or_has_its_gaps_in_a_class():
+    city = np.array(["a", "b", None], object)[np.random.default_rng(7).integers(0, 3, T)]
+    frame = pd.DataFrame({"n": NORMAL[:, 0], "city": city})
+
+    def said_of(y, cities=city):
+        own = Frame("data", "auto", "data", frame.assign(city=cities, y=y))
+        return [note for note in own.notes if note.startswith("column 'city'")]
+
+    said = "column 'city' is the label in other words; exclude it with drop=city"
+    assert said_of(np.where(pd.isna(city), "x", city)) == [said]
+    (said,) = said_of(pd.isna(city))
     assert said.startswith("column 'city' has its gaps in the rows of one class")
-    assert notes_on(X, TWO, columns, classes=True) == []
-    (alike,) = notes_on(
-        X, TWO, [columns[0], Described("city", "words", 3, ("Bern", "BERN", ""))], classes=True
-    )
-    assert alike.startswith("column 'city': Bern and BERN are different words; ")
+    assert said_of(TWO == 1) == []
+    (alike,) = said_of(TWO == 1, np.where(NORMAL[:, 1] > 0, "Bern", "BERN"))
+    assert alike.startswith("column 'city': BERN and Bern are different words; ")
 
 
 def test_many_columns_have_few_notes():
-    X = np.column_stack([NORMAL[:, :1]] + [TWO] * 40)
-    notes = notes_on(X, TWO, None, classes=True)
+    examples = dense(np.column_stack([NORMAL[:, :1]] + [TWO] * 40), TWO)
+    notes = notes_on(ColumnsOf(examples), examples, TWO, classes=True)
     assert len(notes) == 6
     assert notes[-1] == "and so for 35 more columns"

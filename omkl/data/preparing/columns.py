@@ -18,7 +18,6 @@ from omkl.data.preparation import clean
 from omkl.errors import UserError, show
 
 KINDS = NUMBERS, WORDS, DATE = "numbers", "words", "a date"
-LONGEST_TEXT = 100  # of a label or category: numpy reserves the length of the longest in every row
 TRUTH = {"false": 0.0, "true": 1.0}
 Where = Callable[[int], str]  # file and number of a row, as messages have them
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
@@ -57,23 +56,34 @@ class Column:
 
     @cached_property
     def _factorized(self) -> tuple[np.ndarray, list[str]]:
-        """The place of each row's word (T,), -1 in gaps, and the different words, clean."""
+        """The place of each row's text (T,), -1 in gaps, and the different texts as the source has them."""
         import pandas as pd
 
         place, different = pd.factorize(self.values)
-        texts = [_text_of(value) for value in different]
-        words = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-        return np.array([*(words[text] for text in texts), -1])[place], list(words)
+        return place, [_text_of(value) for value in different]
 
     @property
-    def place(self) -> np.ndarray:
-        """The place in `words` of each row (T,), -1 in gaps."""
+    def raw_place(self) -> np.ndarray:
+        """The place in `raw` of each row (T,), -1 in gaps."""
         return self._factorized[0]
 
     @property
-    def words(self) -> list[str]:
-        """The different values as texts, in the order in which they come."""
+    def raw(self) -> list[str]:
+        """The different values as the source writes them."""
         return self._factorized[1]
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The different values as texts in NFC with single blanks, in the order in which they come."""
+        return list(dict.fromkeys(map(clean, self.raw)))
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """The place in `words` of each row (T,), -1 in gaps."""
+        if len(self.words) == len(self.raw):
+            return self.raw_place
+        at = {word: number for number, word in enumerate(self.words)}
+        return np.array([*(at[clean(text)] for text in self.raw), -1])[self.raw_place]
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -117,6 +127,13 @@ class Column:
         days = np.array([np.nan if date is None else date[0] for date in self._read_dates])
         return None if np.isnan(days).any() else np.append(days, np.nan)[self.place]
 
+    @property
+    def are_dates(self) -> bool:
+        """Whether its values are dates: of numbers, of eight digits that nothing else would have."""
+        if self.is_numeric and self.numbers is not None and not np.nanmin(self.numbers) >= 1000_01_01:
+            return False
+        return not self.is_truth and self.dates is not None
+
     @cached_property
     def _read_dates(self) -> list[tuple[float, str] | None]:
         return [date_of(word) for word in self.words]
@@ -138,17 +155,11 @@ class Column:
             return np.asarray(self.values.to_numpy(f"{self.dtype.kind}8"))
         return np.asarray(self.values.to_numpy(np.float64, na_value=np.nan))
 
-    def first_word(self) -> tuple[int, str]:
-        """Return the row and the text of the first value that is no number."""
-        at = next(at for at, word in enumerate(self.words) if not is_float(word))
-        return int(np.argmax(self.place == at)), self.words[at]
-
 
 def _text_of(value: Any) -> str:
-    """Return a value as a word: a whole number without a point, a text in NFC with single blanks."""
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return clean(str(value))
+    """Return a value as a text: a whole number without a point."""
+    is_whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    return str(int(value) if is_whole else value)
 
 
 def floats(words: list[str]) -> np.ndarray | None:
@@ -196,21 +207,12 @@ class PreparedColumn:
             found = np.array([*(at.get(word, -1) for word in column.words), at.get("", -1)])[column.place]
             return (found[:, None] == np.arange(len(self.parts))).astype(float)
         if self.kind == NUMBERS:
-            if column.numbers is None:
-                raise UserError(no_number(column, where))
-            check_finite(column, where)
-            return column.numbers[:, None]
+            return numbers_of(column, where)[:, None]
         days = column.dates
         if days is None or any(offset not in ("", self.offset) for offset in column.offsets):
-            bad = [date_of(w) is None or date_of(w)[1] not in ("", self.offset) for w in column.words]  # type: ignore[index]
-            word = next(
-                (word for word, is_bad in zip(column.words, bad, strict=True) if is_bad), column.words[0]
-            )
-            row = int(np.argmax(column.texts == word))
-            raise UserError(
-                f"{where(row)}: column '{self.name}' holds {show(word)}, which is not a date as the "
-                "others are; correct the cell, or remove the row"
-            )
+            dates = map(date_of, column.words)
+            bad = [date is None or date[1] not in ("", self.offset) for date in dates]
+            raise UserError(_no(column, where, bad, "not a date as the others are"))
         return np.column_stack([_part(part, days, self.first) for part in self.parts])
 
     def with_words(self, column: Column, gaps: bool) -> "PreparedColumn":
@@ -218,18 +220,23 @@ class PreparedColumn:
         return replace(self, parts=(*sorted(column.words), *([""] if gaps and column.missing.any() else [])))
 
 
-def no_number(column: Column, where: Where) -> str:
-    """Return what is wrong with a column of new rows, or of targets, that is not all numbers."""
-    row, word = column.first_word()
-    holds = f"{where(row)}: column '{column.name}' holds {show(word)}"
-    return f"{holds}, which is not a number; correct the cell, or remove the row"
-
-
-def check_finite(column: Column, where: Where) -> None:
-    """Raise UserError for a number of a column that is not finite."""
-    assert column.numbers is not None
+def numbers_of(column: Column, where: Where) -> np.ndarray:
+    """Return the numbers of a column (T,). Raises UserError for a value that is none, or not finite."""
+    if column.numbers is None:
+        bad = [not is_float(word) for word in column.words]
+        raise UserError(_no(column, where, bad, "not a number"))
     if (odd := np.isinf(column.numbers)).any():
         raise UserError(f"{where(int(np.argmax(odd)))}: column '{column.name}' is not finite")
+    return column.numbers
+
+
+def _no(column: Column, where: Where, bad: list[bool], what: str) -> str:
+    """Return what is wrong with a column of new rows, or of targets. bad: which of its words"""
+    at = bad.index(True) if True in bad else 0
+    holds = (
+        f"{where(int(np.argmax(column.place == at)))}: column '{column.name}' holds {show(column.words[at])}"
+    )
+    return f"{holds}, which is {what}; correct the cell, or remove the row"
 
 
 # ------------------------------------------------------------------ dates

@@ -63,9 +63,8 @@ class Tally:
     @property
     def notes(self) -> list[str]:
         """The notes for the user."""
-        notes = list[str]()
-        if self.recipe is not None and (filled := note_on_filled(self.recipe, self.gaps, new=True)):
-            notes.append(f"{self.path}: {filled}")
+        filled = note_on_filled(self.recipe, self.gaps, new=True) if self.recipe else []
+        notes = [f"{self.path}: {note}" for note in filled]
         for name, counts in self.unseen.items():
             if counts:
                 texts = [f"{quoted([text])[0]} ({count})" for text, count in counts.most_common()]

@@ -14,22 +14,21 @@ import numpy as np
 from omkl import schema
 from omkl.data.dataset import FILLED, Dataset, dataset_of
 from omkl.data.preparation import Preparation, Stop, column_word
-from omkl.data.preparing.columns import (
-    KINDS,
-    LONGEST_TEXT,
-    WORDS,
-    Column,
-    PreparedColumn,
-    check_finite,
-    no_number,
-)
-from omkl.data.preparing.decisions import decide
-from omkl.data.preparing.labels import Classes, against_rest, notes_on_classes, task_of, y_of
-from omkl.data.preparing.mending import stop_of_label
-from omkl.data.preparing.notes import Described, note_on_codes, notes_on
+from omkl.data.preparing.columns import DATE, KINDS, NUMBERS, WORDS, Column, PreparedColumn, numbers_of
+from omkl.data.preparing.labels import against_rest, notes_on_classes, task_of, y_of
+from omkl.data.preparing.mending import stop_of, stop_of_label
+from omkl.data.preparing.notes import Noted, note_on_codes, notes_on
 from omkl.data.preparing.user_table import Table
 from omkl.data.reading.numbered import dense
-from omkl.errors import UserError, counted, quoted, shortlist, show, suggest
+from omkl.errors import UserError, counted, quoted, shortlist, suggest
+
+FEW_WORDS = 50  # different words of a column that is not declared as classes ...
+FEWEST_ROWS = 10  # ... each of which has as many rows on average
+MOST_CATEGORIES = 1000
+EMPTY = "it has no value in any row"
+ROW_NAMES = "it has no name and names the rows"
+NAMELESS = ("column 1", "Unnamed: 0")  # as omkl and pandas call it
+_DAYS = ("days", "month", "day", "weekday")  # of a date; with a time of day, the hour too
 
 
 @dataclass
@@ -69,44 +68,28 @@ class Recipe:
             raise UserError(f"{table.path} has no column '{lacks}'{suggest(lacks, table.names)}")
         of_label = table.columns.get(self.label)
         kept = np.ones(len(table), bool)
-        if of_label is not None:
-            self._check_labels(of_label, table, new, labelled)
-            kept = ~of_label.missing if labelled else kept
-        for column in self.columns:
-            missing = table.columns[column.name].missing
-            if self.preparation.missing == "error" and missing.any():
+        needed = [table.columns[column.name] for column in self.columns]
+        if of_label is not None and labelled:
+            kept = ~of_label.missing
+            needed.insert(0, of_label)
+        if not kept.any():
+            helps = "" if new else "; label=COLUMN names another"
+            raise UserError(f"{table.path}: no row has a label (column '{self.label}'){helps}")
+        for column in needed:
+            if self.preparation.missing == "error" and column.missing.any():
                 helps = "write one, or remove the row" if new else "missing=drop leaves the row out"
-                text = f"{table.where(int(np.argmax(missing)))}: column '{column.name}' has no value"
-                raise UserError(f"{text} ({counted(int(missing.sum()), 'such cell')}); {helps}")
+                fault = f"{table.where(int(np.argmax(column.missing)))}: column '{column.name}' has no value"
+                raise UserError(f"{fault} ({counted(int(column.missing.sum()), 'such cell')}); {helps}")
             if self.preparation.missing == "drop":
-                kept &= ~missing
+                kept &= ~column.missing
         if not kept.any() and labelled:
             raise UserError(f"{table.path}: every row has a missing value")
-        X, start = np.empty((len(table), len(self.features))), 0
-        for column in self.columns:
-            part = column.values(table.columns[column.name], table.where)
-            X[:, start : start + part.shape[1]] = part
-            start += part.shape[1]
+        parts = [column.values(table.columns[column.name], table.where) for column in self.columns]
+        X = np.column_stack(parts)
         labels = None if of_label is None else of_label.labels()
         if kept.all():
             return X, labels, np.arange(len(table))
         return X[kept], None if labels is None else labels[kept], np.flatnonzero(kept)
-
-    def _check_labels(self, column: Column, table: Table, new: bool, labelled: bool) -> None:
-        """Raise UserError for labels that are too long, or missing where that is refused."""
-        missing = column.missing
-        if missing.all() and labelled:
-            fault = f"no row has a label (column '{self.label}')"
-            raise UserError(f"{table.path}: {fault}{'' if new else '; label=COLUMN names another'}")
-        if missing.any() and self.preparation.missing == "error" and labelled:
-            row, helps = int(np.argmax(missing)), "" if new else ", or missing=drop leaves it out"
-            fault = f"the label (column '{self.label}') is missing"
-            raise UserError(f"{table.where(row)}: {fault}; remove the row{helps}")
-        long = [] if column.is_numeric else [word for word in column.words if len(word) > LONGEST_TEXT]
-        if long:
-            row = int(np.argmax(column.texts == long[0]))
-            fault = f"the label has {len(long[0]):,} characters; at most {LONGEST_TEXT} are read"
-            raise UserError(f"{table.where(row)}: {fault}")
 
     def ids(self, table: Table) -> dict[str, np.ndarray]:
         """Return the columns that name the rows, as text (T,), those that a table has."""
@@ -115,13 +98,9 @@ class Recipe:
     def unseen(self, table: Table, kept: np.ndarray) -> dict[str, Counter[str]]:
         """Return how often the rows kept hold words that the recipe's own table lacks, by column."""
         found = {}
-        for column in self.columns:
-            if column.kind == WORDS:
-                of_table = table.columns[column.name]
-                place = of_table.place[kept]
-                counts = np.bincount(place[place >= 0], minlength=len(of_table.words))
-                new = [(word, n) for word, n in zip(of_table.words, counts.tolist(), strict=True) if n]
-                found[column.name] = Counter({word: n for word, n in new if word not in column.parts})
+        for column in (column for column in self.columns if column.kind == WORDS):
+            counts = Counter(table.columns[column.name].texts[kept].tolist())
+            found[column.name] = Counter({w: n for w, n in counts.items() if w and w not in column.parts})
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -134,26 +113,24 @@ class Recipe:
         """Return the recipe of `to_json`. Raises ValueError for anything else."""
         broken = "the recipe of its data is broken"
         try:
-            if not isinstance(content, dict) or not isinstance(content.get("preparation"), dict):
-                raise ValueError(broken)
-            preparation = Preparation.from_json(content["preparation"])
-            plain = {key: value for key, value in content.items() if key != "preparation"}
+            plain = dict(content)
+            preparation = Preparation.from_json(plain.pop("preparation"))
             recipe: Recipe = schema.as_dataclass(cls, plain, broken, preparation=preparation)
-        except (UserError, TypeError) as error:
-            raise ValueError(str(error)) from None
-        if not recipe.columns:
-            raise ValueError(f"{broken}: it has no columns")
-        for column in recipe.columns:
-            if column.kind not in KINDS:
-                raise ValueError(f"{broken}: its column {show(column.name)}")
+        except (UserError, TypeError, ValueError, KeyError, AttributeError) as error:
+            raise ValueError(f"{broken}: {error}") from None
+        if not recipe.columns or any(column.kind not in KINDS for column in recipe.columns):
+            raise ValueError(f"{broken}: its columns")
         return recipe
+
+
+# ------------------------------------------------------------------ what becomes of the columns
 
 
 class TableChoice(NamedTuple):
     """What becomes of the columns of a table.
 
     label: None where nothing says which    ids: of `Preparation`, by name    columns: the features by name
-    left_out: why others are no features    stops: what stops a run    said: what is to be said of it
+    left_out: why others are no features    stops: what stops a run
     """
 
     label: str | None
@@ -161,32 +138,57 @@ class TableChoice(NamedTuple):
     columns: dict[str, PreparedColumn]
     left_out: dict[str, str]
     stops: list[Stop]
-    said: list[str]
 
 
 def choice_of(table: Table, label: str | None) -> TableChoice:
     """Return what becomes of each column. Raises UserError for settings that the table does not allow."""
-    names, preparation = table.names, table.form
-    ids = [names[table.place(name, "id")] for name in preparation.id]
-    left_out = {names[table.place(name, "drop")]: "drop=" for name in preparation.drop}
+    ids = [table.column(name, "id") for name in table.form.id]
+    left_out = {table.column(name, "drop"): "drop=" for name in table.form.drop}
     for key, unused in (("drop", left_out), ("id", ids)):
         if label in unused:
             raise UserError(f"{column_word(key, str(label))}: this is the label; label=COLUMN names another")
-    chosen, said = TableChoice(label, ids, {}, left_out, [], []), dict[str, list[str]]()
+    chosen = TableChoice(label, ids, {}, left_out, [])
     if label is not None and (stop := stop_of_label(table.columns[label], table)):
         chosen.stops.append(stop)
-    for name in (name for name in names if name not in {label, *ids, *left_out}):
-        decision = decide(table.columns[name], table)
-        if decision.stop:
-            chosen.stops.append(decision.stop)
-        elif decision.column:
-            chosen.columns[name] = decision.column
+    for name in (name for name in table.names if name not in {label, *ids, *left_out}):
+        found = decide(table.columns[name], table)
+        if isinstance(found, Stop):
+            chosen.stops.append(found)
+        elif isinstance(found, str):
+            left_out[name] = found
         else:
-            chosen.left_out[name] = decision.left_out
-        if decision.said:
-            said.setdefault(decision.said, []).append(f"'{name}'")
-    chosen.said.extend(f"{', '.join(columns_said)}: {what}" for what, columns_said in said.items())
+            chosen.columns[name] = found
     return chosen
+
+
+def decide(column: Column, table: Table) -> PreparedColumn | Stop | str:
+    """Return what a column of features becomes, or what stops a run, or why it is left out."""
+    if column.missing.all():
+        return EMPTY
+    if _names_rows(column, table):
+        return ROW_NAMES
+    if not column.is_declared:
+        if stop := stop_of(column, table):
+            return stop
+        if column.are_dates and column.dates is not None:
+            clock = ("hour",) if (column.dates[~column.missing] % 1 != 0).any() else ()
+            first, offset = float(np.floor(np.nanmin(column.dates))), column.offsets[0]
+            return PreparedColumn(column.name, DATE, (*_DAYS, *clock), first, offset)
+        if column.numbers is not None:
+            return PreparedColumn(column.name)
+    different, of_category = len(column.words), getattr(column.dtype, "name", "") == "category"
+    most = MOST_CATEGORIES if of_category else min(FEW_WORDS, len(table) // FEWEST_ROWS)
+    if different <= most:
+        return PreparedColumn(column.name, WORDS)
+    return f"{different} different words in {len(table)} rows are too many"
+
+
+def _names_rows(column: Column, table: Table) -> bool:
+    """Whether a column is what R and pandas write before the rows: first, nameless, each cell different."""
+    is_first = table.named and column.name in NAMELESS and table.names[0] == column.name
+    if not is_first or column.missing.any() or len(column.words) < len(column):
+        return False
+    return column.numbers is None or bool((np.diff(column.numbers) > 0).all())
 
 
 def recipe_of(table: Table) -> tuple[Recipe, list[str]]:
@@ -195,57 +197,59 @@ def recipe_of(table: Table) -> tuple[Recipe, list[str]]:
     Raises Stop for what stops a run, see `choice_of`, and UserError, see `Recipe.apply`.
     """
     label = table.label
-    chosen, preparation = choice_of(table, label), table.form
+    chosen = choice_of(table, label)
     if chosen.stops:
         first, *others = chosen.stops
-        columns = shortlist(quoted(stop.column for stop in others))
-        more = (
-            f"; so {'does' if len(others) == 1 else 'do'} {columns}: `omkl data look` shows all"
-            if others
-            else ""
-        )
-        raise Stop(f"{first}{more}", first.lines, first.column)
+        does = "does" if len(others) == 1 else "do"
+        more = f"; so {does} {shortlist(quoted(stop.column for stop in others))}: `omkl data look` shows all"
+        raise Stop(f"{first}{more if others else ''}", first.lines, first.column)
     if not chosen.columns:
         raise UserError(f"{table.path}: {_nothing_left(table, chosen)}")
-    gaps = preparation.missing == "online"
+    gaps = table.form.missing == "online"
     prepared = tuple(
         column.with_words(table.columns[name], gaps) if column.kind == WORDS else column
         for name, column in chosen.columns.items()
     )
     of_label = table.columns[label]
-    words = of_label.is_declared or of_label.numbers is None
-    saved = replace(preparation, id=tuple(chosen.ids))  # by name
-    recipe = Recipe(saved, label, prepared, words)
-    said, notes = list(chosen.said), list[str]()
-    wanted = () if preparation.label is None else (preparation.label,)
-    for key, names in (("label", wanted), ("id", preparation.id), ("drop", preparation.drop)):
-        notes += [note for name in names for note in table.note_on(name, key)]
-    if word_columns := [column for column in prepared if column.kind == WORDS]:
-        count = sum(len(column.parts) for column in word_columns)
-        of_columns = ", ".join(quoted(column.name for column in word_columns))
-        said.append(f"{counted(count, 'feature')} of {of_columns}, one for each word")
-    used = {label, *(column.name for column in prepared)}
-    notes += _notes_on_numbers(table, used)
-    return recipe, [*(["; ".join(said)] if said else []), *table.notes, *notes]
+    saved = replace(table.form, id=tuple(chosen.ids))  # by name
+    recipe = Recipe(saved, label, prepared, of_label.is_declared or of_label.numbers is None)
+    return recipe, [*_said_of_choice(table, chosen, prepared), *table.notes, *_notes_on_cells(table, recipe)]
 
 
-def _notes_on_numbers(table: Table, used: set[str]) -> list[str]:
+def _said_of_choice(table: Table, chosen: TableChoice, prepared: tuple[PreparedColumn, ...]) -> list[str]:
+    """Return the note on columns that are no plain numbers, empty where all are."""
+    by_kind: dict[str, list[str]] = {}
+    for name, why in chosen.left_out.items():
+        if why != "drop=":
+            by_kind.setdefault(f"left out, since {why}", []).append(f"'{name}'")
+    for column in (column for column in prepared if column.kind == DATE):
+        source = table.columns[column.name]
+        zone = getattr(source.dtype, "tz", None) or (f"offset {column.offset}" if column.offset else "")
+        said = "eight digits that are dates" if source.is_numeric else "dates"
+        said += f" as {', '.join(column.parts)}" + (f", in local time ({zone})" if zone else "")
+        by_kind.setdefault(said, []).append(f"'{column.name}'")
+    said_of = [f"{', '.join(names)}: {what}" for what, names in by_kind.items()]
+    if words := [column for column in prepared if column.kind == WORDS]:
+        count = counted(sum(len(column.parts) for column in words), "feature")
+        said_of.append(f"{count} of {', '.join(quoted(one.name for one in words))}, one for each word")
+    return ["; ".join(said_of)] if said_of else []
+
+
+def _notes_on_cells(table: Table, recipe: Recipe) -> list[str]:
     """Return notes on whole numbers in use that a double does not keep, and on cells over lines."""
     notes = []
-    for column in (table.columns[name] for name in table.names if name in used):
-        if column.dtype.kind in "iu" and len(column) and np.abs(column.numbers).max(initial=0) > 2.0**53:  # type: ignore[arg-type]
-            if not any(note.startswith(f"column '{column.name}'") for note in table.notes):
-                frame = f"frame[{column.key!r}]"
-                notes.append(
-                    f"column '{column.name}' holds numbers beyond 2^53, which lose digits; if they are codes "
-                    f"in pandas {frame} = {frame}.astype(str)"
-                )
-        elif column.dtype.kind not in "iufcbmM":
-            cells = column.values[~column.missing].astype(str)
-            if len(long := np.flatnonzero(cells.str.contains("\n", regex=False).to_numpy(bool))):
-                row = int(np.flatnonzero(~column.missing)[long[0]])
-                text = f"{table.where(row)}: column '{column.name}' goes over several lines"
-                notes.append(f"{text} ({counted(len(long), 'such cell')}); is a quote missing?")
+    for column in (table.columns[name] for name in (recipe.label, *(one.name for one in recipe.columns))):
+        is_named = any(note.startswith(f"column '{column.name}'") for note in table.notes)
+        if column.dtype.kind in "iu" and not is_named and np.abs(column.numbers).max(initial=0) > 2.0**53:  # type: ignore[arg-type]
+            line = f"frame[{column.key!r}] = frame[{column.key!r}].astype(str)"
+            fault = f"column '{column.name}' holds numbers beyond 2^53, which lose digits"
+            notes.append(f"{fault}; if they are codes, in pandas {line} makes them words")
+        elif column.dtype.kind not in "iufcbmM" and (
+            long := [at for at, raw in enumerate(column.raw) if "\n" in raw]
+        ):
+            rows = np.flatnonzero(np.isin(column.raw_place, long))
+            fault = f"{table.where(int(rows[0]))}: column '{column.name}' goes over several lines"
+            notes.append(f"{fault} ({counted(len(rows), 'such cell')}); is a quote missing?")
     return notes
 
 
@@ -255,10 +259,13 @@ def _nothing_left(table: Table, chosen: TableChoice) -> str:
     if others:
         return "; ".join(f"column '{name}' is left out, since {why}" for name, why in others.items())
     if chosen.left_out or chosen.ids:
-        listing = table.form.words_of(["id", "drop"])
-        return f"{listing} leaves no feature besides the label; leave out fewer columns"
+        leaves = f"{table.form.words_of(['id', 'drop'])} leaves no feature besides the label"
+        return f"{leaves}; leave out fewer columns"
     count = counted(len(table.names), "column")
     return f"{count}, so no features; 'read.sep=;' says what separates the columns"
+
+
+# ------------------------------------------------------------------ the data set of a table
 
 
 def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
@@ -266,60 +273,47 @@ def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
 
     Raises UserError that names row, column and what helps.
     """
-    said, preparation = "", table.form
     recipe, notes = recipe_of(table)
-    label = table.columns[recipe.label]
-    declared = label.is_declared
-    if task == "auto":
-        there = label.labels()[~label.missing]
-        if preparation.positive is not None:
-            task = "classification"
-        else:
-            task, said = task_of(there, f"column '{recipe.label}'", declared)
-    notes += [said] if said else []
+    label, positive = table.columns[recipe.label], table.form.positive
+    if task == "auto" and positive is not None:
+        task = "classification"
+    elif task == "auto":
+        task, said = task_of(label.labels()[~label.missing], f"column '{recipe.label}'", label.is_declared)
+        notes += [said] if said else []
     X, labels, kept = recipe.apply(table)
     assert labels is not None  # the recipe was made from this table
-    rows = len(table)
-    if len(kept) < rows:
-        notes.append(left_out_rows(recipe, rows - len(kept), rows))
-    gaps = {name: int(table.columns[name].missing[kept].sum()) for name in (c.name for c in recipe.columns)}
-    if filled := note_on_filled(recipe, gaps):
-        notes.append(filled)
+    if len(kept) < len(table):
+        notes.append(left_out_rows(recipe, len(table) - len(kept), len(table)))
+    gaps = {column.name: int(table.columns[column.name].missing[kept].sum()) for column in recipe.columns}
+    notes += note_on_filled(recipe, gaps)
     where = f"{table.path}: column '{recipe.label}'"
-    classes: Classes
-    if task == "classification" and preparation.positive is not None:
-        y, classes = against_rest(labels, preparation.positive, where, declared)
+    if task == "classification" and positive is not None:
+        y, classes = against_rest(labels, positive, where, label.is_declared)
     else:
-        if task != "classification":
-            if label.numbers is None:
-                raise UserError(no_number(label, table.where))
-            check_finite(label, table.where)
-            labels = label.numbers[kept]
-        y, classes = y_of(labels, task, where, declared)
+        labels = labels if task == "classification" else numbers_of(label, table.where)[kept]
+        y, classes = y_of(labels, task, where, label.is_declared)
     notes += notes_on_classes(classes, y)
-    if task != "novelty":
-        notes += notes_on(X, y, described(recipe, table), classes=classes is not None)
-    if task == "regression":
-        notes += note_on_codes(Described(recipe.label, key=label.key), y)
     examples = dense(X, labels)
+    if task != "novelty":
+        noted = [_noted(at, column, table, kept) for at, column in enumerate(recipe.columns)]
+        notes += notes_on(noted, examples, y, classes=classes is not None)
+    if task == "regression":
+        notes += note_on_codes(Noted(y, -1, recipe.label, key=label.key))
     raw = label.values if classes is not None else None
-    name = table.path
-    return dataset_of(name, examples, y, examples.d, task, tuple(notes), classes, raw=raw), recipe
+    made = dataset_of(table.path, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
+    return made, recipe
 
 
-def described(recipe: Recipe, table: Table) -> list[Described]:
-    """Return the columns of a recipe as notes need them."""
-    return [
-        Described(
-            column.name,
-            column.kind,
-            len(column.features),
-            column.parts if column.kind == WORDS else (),
-            column.first,
-            table.columns[column.name].key,
-        )
-        for column in recipe.columns
-    ]
+def _noted(at: int, column: PreparedColumn, table: Table, kept: np.ndarray) -> Noted:
+    """Return a column as notes need it."""
+    source = table.columns[column.name]
+    if column.kind == WORDS:
+        numbers = np.where(source.place < 0, np.nan, source.place)
+    else:
+        numbers = source.numbers if column.kind == NUMBERS else source.dates  # type: ignore[assignment]
+    numbers = numbers if len(kept) == len(numbers) else numbers[kept]
+    words = column.parts if column.kind == WORDS else ()
+    return Noted(numbers, at, column.name, column.kind, words, source.key)
 
 
 def left_out_rows(recipe: Recipe | None, count: int, rows: int) -> str:
@@ -329,25 +323,17 @@ def left_out_rows(recipe: Recipe | None, count: int, rows: int) -> str:
     return f"{count} of {counted(rows, 'row')} {'has' if count == 1 else 'have'} no label and are left out"
 
 
-def note_on_filled(recipe: Recipe, gaps: Mapping[str, int], new: bool = False) -> str:
-    """Return the note on the gaps that ``missing=online`` fills, empty where there are none.
+def note_on_filled(recipe: Recipe, gaps: Mapping[str, int], new: bool = False) -> list[str]:
+    """Return a note on the gaps that ``missing=online`` fills, where there are some.
 
     gaps: their number by column    new: whether they are those of a table that is not the recipe's own
     """
     if recipe.preparation.missing != "online":
-        return ""
-    kinds = [
-        [column for column in recipe.columns if (column.kind == WORDS) == is_words]
-        for is_words in (False, True)
-    ]
-    texts = [
-        [f"'{column.name}' ({gaps[column.name]})" for column in columns if gaps.get(column.name)]
-        for columns in kinds
-    ]
-    said = [
-        f"{shortlist(of_kind)} {what}"
-        for of_kind, what in zip(texts, (f"with {FILLED}", "as a word of their own"), strict=True)
-        if of_kind
-    ]
+        return []
+    said = []
+    for is_words, what in ((False, f"with {FILLED}"), (True, "as a word of their own")):
+        columns = [one.name for one in recipe.columns if (one.kind == WORDS) == is_words]
+        if texts := [f"'{name}' ({gaps[name]})" for name in columns if gaps.get(name)]:
+            said.append(f"{shortlist(texts)} {what}")
     rejects = "" if new else "; missing=error rejects them"
-    return f"missing values were filled: {', '.join(said)}{rejects}" if said else ""
+    return [f"missing values were filled: {', '.join(said)}{rejects}"] if said else []

@@ -1,12 +1,12 @@
 """A user's table: its columns by name, from whichever data frame, dict or file it comes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from omkl.data.preparation import AS_IT_IS, LABELS, Preparation, clean, column_word, typed_setting
+from omkl.data.preparation import AS_IT_IS, LABELS, Preparation, column_word, typed_setting
 from omkl.data.preparing.columns import Column
 from omkl.data.reading.formats import ReadFrame
 from omkl.errors import UserError, counted, quoted, show, suggest
@@ -30,7 +30,7 @@ class Table:
     form: Preparation = AS_IT_IS
     named: bool = True
     before: int = 0
-    notes: list[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
     script: Sequence[str] = ()
     index: Any = None
 
@@ -53,68 +53,48 @@ class Table:
 
         Raises UserError where there is none, or two.
         """
-        names, wanted = self.names, self.form
-        if wanted.label is not None:
-            return names[self.place(wanted.label, "label")]
-        out = {self.place(name, key) for key in ("id", "drop") for name in getattr(wanted, key)}
-        found = [i for i, name in enumerate(names) if name.lower() in LABELS and i not in out]
+        if self.form.label is not None:
+            return self.column(self.form.label, "label")
+        out = {self.column(name, key) for key in ("id", "drop") for name in getattr(self.form, key)}
+        found = [name for name in self.names if name.lower() in LABELS and name not in out]
         if len(found) == 1:
-            return names[found[0]]
-        columns = ", ".join(quoted(names[:MOST_NAMED])) + (", ..." if len(names) > MOST_NAMED else "")
+            return found[0]
         if found:
-            fault = f"the label may be column {' or '.join(show(names[i]) for i in found)}"
+            fault = f"the label may be column {' or '.join(map(show, found))}"
         else:
             fault = f"no column is called {', '.join(LABELS[:-1])} or {LABELS[-1]}"
-        raise UserError(
-            f"{self.path}: {fault}; name the label's column with label=COLUMN; the columns are {columns}"
-        )
+        helps = f"name the label's column with label=COLUMN; the columns are {self._shown()}"
+        raise UserError(f"{self.path}: {fault}; {helps}")
 
-    def place(self, wanted: str, key: str) -> int:
-        """Return the place of a column named or numbered (from 1). Raises UserError for another.
+    def _shown(self) -> str:
+        return ", ".join(quoted(self.names[:MOST_NAMED])) + (", ..." if len(self.names) > MOST_NAMED else "")
 
-        A number is no place where other columns have numbers as names.
-        """
+    def column(self, wanted: str, key: str) -> str:
+        """Return the name of the column named, or numbered from 1. Raises UserError where there is none."""
         names = self.names
         if wanted in self.columns:
-            return names.index(wanted)
-        columns = ", ".join(quoted(names[:8])) + (", ..." if len(names) > 8 else "")
+            return wanted
         if wanted.isdecimal() and 1 <= int(wanted[:9]) <= len(names):
-            if not any(name.isdecimal() and int(name[:9]) <= len(names) for name in names):
-                return int(wanted) - 1
-            raise UserError(
-                f"{key}={wanted}: {self.path} has no column named {wanted}, and others have numbers as "
-                f"names; write a name: {columns}"
-            )
+            return names[int(wanted) - 1]
         near = suggest(wanted, names)
         meant = [name for name in names if f"'{name}'" in near and '"' in typed_setting(key, name)]
         near += f"; type {column_word(key, meant[0])}" if meant else ""
-        count = counted(len(names), "column")
-        raise UserError(f"{key}={wanted}: {self.path} has no such column{near}; it has {count}: {columns}")
-
-    def note_on(self, wanted: str, key: str) -> list[str]:
-        """Return a note where a column's name is a number other than its place."""
-        place = self.place(wanted, key) + 1
-        if not wanted.isdecimal() or int(wanted) == place:
-            return []
-        return [f"{key}={wanted} is the column named {wanted}, which is column {place} of the file"]
-
-
-# ------------------------------------------------------------------ from data frames
+        has = f"it has {counted(len(names), 'column')}: {self._shown()}"
+        raise UserError(f"{key}={wanted}: {self.path} has no such column{near}; {has}")
 
 
 def table_of(read: ReadFrame, path: str, form: Preparation = AS_IT_IS) -> Table:
     """Return a frame as a table. Raises UserError for one without rows, and for equal names."""
     import pandas as pd
 
-    frame, named, before, declared = read.frame, read.named, read.before, set(read.texts)
-    if not len(frame) and not before:
+    frame = read.frame
+    if not len(frame) and not read.before:
         raise UserError(f"{path}: no examples in it")
     if isinstance(frame.columns, pd.MultiIndex):
         join = "frame.columns = frame.columns.map('_'.join)"
         raise UserError(f"{path}: the columns are a MultiIndex; give each one name: {join}")
     keys = list(frame.columns)
-    names = [clean(str(key)) for key in keys] if named else [str(at + 1) for at in range(len(keys))]
-    names = [name or f"column {at}" for at, name in enumerate(names, 1)]
+    names = [read.name_of(key, at) for at, key in enumerate(keys)]
     if len(set(names)) < len(names):
         double = next(name for at, name in enumerate(names) if name in names[:at])
         raise UserError(f"{path}: two columns are named {show(double)}; rename one")
@@ -122,15 +102,12 @@ def table_of(read: ReadFrame, path: str, form: Preparation = AS_IT_IS) -> Table:
         text = f"{len(names):,} columns; a table may have {MOST_COLUMNS:,}; write wide data as LIBSVM text"
         raise UserError(f"{path}: {text}")
     columns = {
-        name: Column(name, frame.iloc[:, at], key if named else name, key in declared)
+        name: Column(name, frame.iloc[:, at], key if read.named else name, key in read.texts)
         for at, (name, key) in enumerate(zip(names, keys, strict=True))
     }
-    index = (
-        None
-        if isinstance(frame.index, pd.RangeIndex) and frame.index[:1].tolist() in ([], [0], [before])
-        else frame.index
-    )
-    return Table(path, columns, len(frame), form, named, before, list(read.notes), read.script, index)
+    is_plain = isinstance(frame.index, pd.RangeIndex) and frame.index[:1].tolist() in ([], [0], [read.before])
+    index = None if is_plain else frame.index
+    return Table(path, columns, len(frame), form, read.named, read.before, read.notes, read.script, index)
 
 
 def as_frame(data: Any) -> Any:
@@ -142,11 +119,10 @@ def as_frame(data: Any) -> Any:
     if isinstance(data, Mapping | list):
         return pd.DataFrame(data)
     data = data.collect() if hasattr(data, "collect") else data
-    if hasattr(data, "to_pandas"):  # of polars, pyarrow and others
-        try:
-            return data.to_pandas()
-        except ImportError as error:
-            raise UserError(
-                f"a frame of {type(data).__module__.partition('.')[0]} needs {error.name}"
-            ) from None
-    return pd.DataFrame({name: np.asarray(data[name]) for name in data.columns})
+    if not hasattr(data, "to_pandas"):  # as polars, pyarrow and others have it
+        return pd.DataFrame({name: np.asarray(data[name]) for name in data.columns})
+    try:
+        return data.to_pandas()
+    except ImportError as error:
+        library = type(data).__module__.partition(".")[0]
+        raise UserError(f"a frame of {library} needs {error.name}") from None

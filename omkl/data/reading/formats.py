@@ -29,8 +29,11 @@ _OF_OURS = ("chunksize", "iterator", "storage_options", "filesystem")  # keyword
 _QUOTED = re.compile(r'"[^"]*"')
 _LIBSVM_ROW = re.compile(r"[^\s,;|:]+(?:\s+(?:[0-9]+|qid):[^\s,;|]*)+")
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
-_SEPARATED = np.isin(np.arange(256), [ord(letter) for letter in '\n\r,;\t| "'])  # bytes before a cell
+_LOOKED_AT = 100_000  # rows of a text, whose whole numbers may be codes
 _ODD = re.compile(r"[-+]?0\d+(?:\.0*)?|\+\d+|\d+\.?\d*[eE]\d+|[-+]?\d{16,}")  # what a number does not keep
+_OF_A_ROW = (  # keywords that say where a text's first row is, and what its cells are
+    *("sep", "delimiter", "encoding", "skiprows", "comment", "quotechar", "skipinitialspace", "compression"),
+)
 _OF_TABLES = ("label", "id", "drop", "missing", "positive")
 _OF_LIBSVM = ("index_base", "qid")
 
@@ -48,7 +51,11 @@ class ReadFrame(NamedTuple):
     before: int = 0
     notes: Sequence[str] = ()
     script: Sequence[str] = ()
-    texts: Sequence[Any] = ()
+    texts: Collection[Any] = ()
+
+    def name_of(self, key: Any, at: int) -> str:
+        """Return what a column of pandas is called: its name on one line, or its number from 1."""
+        return (clean(str(key)) or f"column {at + 1}") if self.named else str(at + 1)
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Format:
 
 
 _SHEETS = Format("a workbook", "read_excel", {"engine": "calamine"})
-_LINES = {"lines": True, "dtype": False, "precise_float": True}
+_JSON = {"lines": True, "dtype": False, "precise_float": True, "convert_dates": False}
 TEXT = Format("text", "read_csv")
 LIBSVM = Format("LIBSVM text", is_table=False, settings=_OF_LIBSVM)
 NPZ = Format(".npz with X and y", is_table=False, settings=())
@@ -80,9 +87,9 @@ FORMATS = {
     ".xlsx": _SHEETS,
     ".xls": _SHEETS,
     ".ods": _SHEETS,
-    ".jsonl": Format("JSON lines", "read_json", _LINES),
-    ".ndjson": Format("JSON lines", "read_json", _LINES),
-    ".json": Format("JSON", "read_json", {**_LINES, "lines": False, "convert_axes": False}),
+    ".jsonl": Format("JSON lines", "read_json", _JSON),
+    ".ndjson": Format("JSON lines", "read_json", _JSON),
+    ".json": Format("JSON", "read_json", {**_JSON, "lines": False, "convert_axes": False}),
     ".parquet": Format("Parquet", "read_parquet"),
     ".feather": Format("Feather", "read_feather"),
     ".arff": ARFF,
@@ -177,63 +184,32 @@ def _tables(
     if of_file is ARFF:
         yield ReadFrame(_read_arff(path))
         return
-    keywords = {
-        **of_file.usual,
-        **({} if is_new() or of_file.reader != "read_json" else {"convert_dates": False}),
-    }
-    keywords |= form.read
-    named = True
-    if of_file.reader == "read_csv":
+    reader, keywords, named = of_file.reader, {**of_file.usual, **form.read}, True
+    if reader == "read_csv":
         keywords, named = _text_keywords(path, of_file, form)
-    elif of_file is _SHEETS:
-        keywords, named = _sheet_keywords(path, keywords)
-    lines = _lines(path, of_file.reader, keywords, named)
-    if count is not None and (of_file.reader == "read_csv" or keywords.get("lines")):
-        yield from _parts(path, of_file.reader, keywords, form, texts, named, count)
-        return
-    frame, notes = _whole(path, of_file.reader, keywords), list[str]()
-    if of_file.reader == "read_csv":
-        frame, notes = _without_row_names(path, frame, keywords)
-        notes += _notes_on_codes(path, frame, keywords, form)
-    given = keywords.get("dtype")
-    declared = given if isinstance(given, dict) else dict.fromkeys(frame.columns, given)
-    texts = [name for name, kind in declared.items() if kind in (str, "str", "string", "object")]
-    if of_file.reader == "read_parquet":
-        frame = _with_categories(path, frame)
-    yield ReadFrame(frame, named, 0, notes, lines, texts)
-
-
-def _parts(
-    path: Path,
-    reader: str,
-    keywords: dict[str, Any],
-    form: Preparation,
-    texts: Collection[str],
-    named: bool,
-    count: int,
-) -> Iterator[ReadFrame]:
-    """Yield the parts of a text; columns of words stay text, even where a part of them are numbers."""
-    before = 0
-    if reader == "read_csv" and texts:
-        first = _call(path, reader, {**keywords, "nrows": 0})
-        names = {table_name(name, at, named): name for at, name in enumerate(first.columns)}
-        kept = {names[name]: str for name in texts if name in names}
+    elif reader == "read_excel":
+        _check_range(path)
+        first_row = {**keywords, "header": None, "nrows": 1, "na_filter": False}
+        keywords, named = _with_header(path, reader, keywords, first_row)
+    if count is None or not (reader == "read_csv" or keywords.get("lines")):
+        frame = _whole(path, reader, keywords)
+        frame = _with_categories(path, frame) if reader == "read_parquet" else frame
         given = keywords.get("dtype")
-        keywords = keywords | {
-            "dtype": kept | given if isinstance(given, dict) else kept if given is None else given
-        }
-    parts = _call(path, reader, {**keywords, "chunksize": count})
+        declared = given if isinstance(given, dict) else dict.fromkeys(frame.columns, given)
+        declared_texts = [name for name, kind in declared.items() if kind in (str, "str", "string", "object")]
+        notes = _notes_on_codes(path, frame, keywords) if reader == "read_csv" else ()
+        yield ReadFrame(frame, named, 0, notes, _lines(path, reader, keywords, named), declared_texts)
+        return
+    before = 0
+    if reader == "read_csv" and texts:  # words stay text, even where a part of them are numbers
+        first = ReadFrame(_call(path, reader, {**keywords, "nrows": 0}), named)
+        names = {key: str for at, key in enumerate(first.frame.columns) if first.name_of(key, at) in texts}
+        given = keywords.get("dtype", {})
+        keywords = {**keywords, "dtype": {**names, **given} if isinstance(given, dict) else given}
     with _errors(path, reader, keywords):
-        for frame in parts:
-            if reader == "read_csv":
-                frame = _without_row_names(path, frame, keywords, before)[0]
-            yield ReadFrame(frame, named, before)
+        for frame in _call(path, reader, {**keywords, "chunksize": count}):
+            yield ReadFrame(frame.reset_index(drop=True), named, before)
             before += len(frame)
-
-
-def table_name(name: Any, at: int, named: bool) -> str:
-    """Return what a column of pandas is called: its name on one line, or its number from 1."""
-    return clean(str(name)) if named else str(at + 1)
 
 
 # ------------------------------------------------------------------ a call of pandas
@@ -293,17 +269,24 @@ def _lines(path: Path, reader: str, keywords: Mapping[str, Any], named: bool) ->
 
 
 def _whole(path: Path, reader: str, keywords: dict[str, Any]) -> Any:
-    """Return a whole file as a frame; a text whose parts differ in kind is read at once."""
+    """Return a whole file as a frame; a text whose parts differ in kind is read at once.
+
+    Raises UserError where rows have more fields than the first line, of which pandas would lose some.
+    """
     import pandas as pd
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.DtypeWarning)
-        try:
-            return _call(path, reader, keywords)
-        except UserError:
-            if reader != "read_csv" or "low_memory" in keywords:
-                raise
-    return _call(path, reader, {**keywords, "low_memory": False})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = _call(path, reader, keywords)
+    kinds = {warning.category for warning in caught}
+    if pd.errors.ParserWarning in kinds:
+        raise UserError(
+            f"{path}: the rows have more fields than the first line; read.index_col=0 takes the first field "
+            "as the row's name, read.skiprows=1 leaves out a first line that names no columns"
+        )
+    if pd.errors.DtypeWarning in kinds and "low_memory" not in keywords:
+        frame = _call(path, reader, {**keywords, "low_memory": False})
+    return frame.reset_index(drop=True) if reader == "read_csv" else frame
 
 
 def _with_categories(path: Path, frame: Any) -> Any:
@@ -320,20 +303,38 @@ def _with_categories(path: Path, frame: Any) -> Any:
 
 def _text_keywords(path: Path, of_file: Format, form: Preparation) -> tuple[dict[str, Any], bool]:
     """Return the keywords with which a text is read, and whether its first line names the columns."""
-    keywords: dict[str, Any] = {
-        "skipinitialspace": True,
-        **({} if is_new() else {"float_precision": "round_trip"}),
-        **form.read,
-    }
+    keywords: dict[str, Any] = {"skipinitialspace": True, "index_col": False, **form.read}
+    if not is_new():
+        keywords.setdefault("float_precision", "round_trip")
     if not {"sep", "delimiter"} & form.read.keys():
         keywords["sep"] = _separator(path, of_file, form)
-    if {"header", "names"} & form.read.keys():
-        return keywords, form.read.get("header", 0) is not None or "names" in form.read
-    only = {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False}
-    left = ("dtype", "na_values", "usecols", "index_col", "parse_dates", "converters", "skipfooter", "nrows")
-    rows = _call(path, "read_csv", {**{k: v for k, v in keywords.items() if k not in left}, **only})
-    named = _names_columns([str(cell) for cell in rows.iloc[0]], str(path))
-    return keywords | ({} if named else {"header": None}), named
+    first_row = {key: value for key, value in keywords.items() if key in _OF_A_ROW}
+    first_row |= {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False, "index_col": False}
+    return _with_header(path, "read_csv", keywords, first_row)
+
+
+def _with_header(
+    path: Path, reader: str, keywords: dict[str, Any], first_row: dict[str, Any]
+) -> tuple[dict[str, Any], bool]:
+    """Return the keywords with what the first row says, and whether it names the columns.
+
+    first_row: the keywords that read it alone. It names the columns if it is not numbers alone. Raises
+    UserError for numbers that count.
+    """
+    if {"header", "names"} & keywords.keys():
+        return keywords, keywords.get("header", 0) is not None or "names" in keywords
+    rows = _call(path, reader, first_row)
+    cells = [str(cell) for cell in rows.iloc[0]] if len(rows) else [""]
+    try:
+        numbers = [float(cell) for cell in cells]
+    except ValueError:
+        return keywords, True
+    if len(numbers) > 1 and numbers[0] in (0.0, 1.0) and (np.diff(numbers) == 1).all():
+        raise UserError(
+            f"{path}: the first line ({shortlist(cells)}) counts: it may name "
+            "the columns or be a row; read.header=0 if it names them, read.header=null if it is a row"
+        )
+    return {**keywords, "header": None}, False
 
 
 def _separator(path: Path, of_file: Format, form: Preparation) -> str:
@@ -359,23 +360,6 @@ def _separator(path: Path, of_file: Format, form: Preparation) -> str:
     )
 
 
-def _names_columns(first: list[str], where: str) -> bool:
-    """Return whether the cells of a first line name the columns: they do if they are not numbers alone.
-
-    Raises UserError for numbers that count.
-    """
-    try:
-        numbers = [float(cell) for cell in first]
-    except ValueError:
-        return True
-    if len(numbers) > 1 and numbers[0] in (0.0, 1.0) and (np.diff(numbers) == 1).all():
-        raise UserError(
-            f"{where}: the first line ({shortlist(first)}) counts: it may name "
-            "the columns or be a row; read.header=0 if it names them, read.header=null if it is a row"
-        )
-    return False
-
-
 @cache
 def is_new() -> bool:
     """Whether pandas, since 3.1, reads a number as ``float`` does, and converts no dates of JSON."""
@@ -384,82 +368,33 @@ def is_new() -> bool:
     return tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
 
 
-def _without_row_names(
-    path: Path, frame: Any, keywords: Mapping[str, Any], before: int = 0
-) -> tuple[Any, list[str]]:
-    """Return a frame whose rows had one field more than the first line, without their names, and a note.
+def _notes_on_codes(path: Path, frame: Any, keywords: Mapping[str, Any]) -> list[str]:
+    """Return notes on columns of numbers some of which lose what is written: 01001, 5E3, over 2^53.
 
-    pandas takes the first field for the row's name; a line may also end with a separator.
+    They are looked for in the first rows.
     """
-    import pandas as pd
-
-    if frame.index.equals(pd.RangeIndex(before, before + len(frame))) or "index_col" in keywords:
-        return frame.reset_index(drop=True), []
-    if not isinstance(frame.index, pd.MultiIndex) and len(frame.columns):
-        if frame.iloc[:, -1].isna().all():
-            with warnings.catch_warnings(action="ignore", category=pd.errors.ParserWarning):
-                frame = _call(path, "read_csv", {**keywords, "index_col": False})
-            return frame, []
-        index = frame.index
-        counts = index.dtype.kind == "i" and len(index) > 1 and bool((np.diff(index) == 1).all())
-        if index.is_unique and (counts or index.dtype.kind not in "iuf"):
-            text = (
-                "the first line has a name fewer than the rows: their first field names them, and is left out"
-            )
-            return frame.reset_index(drop=True), [text]
-    raise UserError(
-        f"{path}: the rows have {frame.index.nlevels} fields more than the first line; if that names no "
-        "columns, read.skiprows=1 leaves it out, 'read.sep=;' names another separator"
-    )
-
-
-def _notes_on_codes(path: Path, frame: Any, keywords: Mapping[str, Any], form: Preparation) -> list[str]:
-    """Return notes on columns of numbers some of which lose what is written: 01001, 5E3, over 2^53."""
-    whole, large = [], []
-    for at in range(frame.shape[1]):
-        values = frame.iloc[:, at].array
-        if values.dtype.kind not in "iuf" or not len(values):
-            continue
-        numbers = np.asarray(values)
-        top = numbers[np.isfinite(numbers)] if numbers.dtype.kind == "f" else numbers
-        if not len(top) or (numbers.dtype.kind == "f" and (top[:1000] != np.floor(top[:1000])).any()):
-            continue
-        whole.append(at)
-        if max(abs(float(top.min())), abs(float(top.max()))) >= 2.0**53:
-            large.append(at)
-    chosen = whole if whole and _may_have_codes(path) else large
-    if not chosen or not {"dtype", "usecols", "converters", "parse_dates"}.isdisjoint(keywords):
+    whole = []
+    for at, kind in enumerate(frame.dtypes):
+        numbers = frame.iloc[:1000, at].dropna() if kind.kind in "iuf" else ()
+        if len(numbers) and (numbers == numbers.round()).all():
+            whole.append(at)
+    if not whole or {"dtype", "usecols", "converters", "parse_dates"} & keywords.keys():
         return []
-    texts = _call(path, "read_csv", {**keywords, "usecols": chosen, "dtype": str})
+    chosen = {**keywords, "usecols": whole, "dtype": str}
+    texts = _call(path, "read_csv", {"nrows": _LOOKED_AT, **chosen, "index_col": None})
     notes = []
-    for at, name in zip(chosen, texts.columns, strict=True):
+    for at, name in zip(whole, texts.columns, strict=True):
         cells = texts[name].dropna()
         odd = cells[cells.str.fullmatch(_ODD)]
         if len(odd):
-            called = table_name(frame.columns[at], at, keywords.get("header", 0) is not None)
+            called = ReadFrame(frame, keywords.get("header", 0) is not None).name_of(frame.columns[at], at)
             key = name if isinstance(name, str) else at
-            number = float(odd.iloc[0])
             reads = in_shell(Preparation(read={"dtype": {key: "str"}}).words.strip("'"))
             notes.append(
                 f"column '{called}': {odd.iloc[0]} in row {odd.index[0] + 1} is read as the number "
-                f"{number:.16g} ({len(odd)} such cells); {reads} reads codes as words"
+                f"{float(odd.iloc[0]):.16g} ({len(odd)} such cells); {reads} reads codes as words"
             )
     return notes
-
-
-def _may_have_codes(path: Path) -> bool:
-    """Whether some cell of a text may begin with 0 or + before a digit, or hold e between digits."""
-    with open_binary(path) as file:
-        last = b"\n"
-        while block := file.read(2**22):
-            letters = np.frombuffer(last + block, np.uint8)
-            digit = (letters >= 48) & (letters <= 57)
-            start = _SEPARATED[letters[:-2]] & digit[2:] & ((letters[1:-1] == 48) | (letters[1:-1] == 43))
-            e = digit[:-2] & digit[2:] & ((letters[1:-1] | 32) == 101)
-            if start.any() or e.any():
-                return True
-            last = block[-2:]
-    return False
 
 
 # ------------------------------------------------------------------ workbooks
@@ -484,38 +419,27 @@ def unpacked_size(path: Path) -> int:
         return sum(member.file_size for member in archive.infolist())
 
 
-def _sheet_keywords(path: Path, keywords: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Return the keywords with which a workbook is read, and whether the first row names the columns.
-
-    Raises UserError for a sheet of more than MOST_CELLS from its first cell to its last: all would be made.
-    """
+def _check_range(path: Path) -> None:
+    """Raise UserError for a sheet of more than MOST_CELLS up to its last cell: all would be made."""
     with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
-            rows, columns = _range(archive, name) if re.match(r"xl/worksheets/.*\.xml", name) else (0, 0)
-            if rows * columns > MOST_CELLS:
+            if not re.match(r"xl/worksheets/.*\.xml", name):
+                continue
+            rows, columns, rest = 0, b"", b""
+            with archive.open(name) as stream:
+                while block := stream.read(2**22):
+                    cells = _CELL.findall(rest + block)
+                    rows = max([rows, *(int(row) for _, row in cells)])
+                    columns = max(
+                        [columns, *(column for column, _ in cells)], key=lambda one: (len(one), one)
+                    )
+                    rest = block[-30:]
+            last = sum((letter - 64) * 26**at for at, letter in enumerate(columns[::-1]))
+            if rows * last > MOST_CELLS:
                 raise UserError(
-                    f"{path}: {name} has {rows:,} rows and {columns:,} columns from its first cell to its "
-                    f"last, over {MOST_CELLS:,} cells; clear the cells that are far away, or save it as .csv"
+                    f"{path}: {name} has {rows:,} rows and {last:,} columns up to its last cell, over "
+                    f"{MOST_CELLS:,} cells; clear the cells that are far away, or save it as .csv"
                 )
-    if {"header", "names"} & keywords.keys():
-        return keywords, keywords.get("header", 0) is not None or "names" in keywords
-    first = _call(path, "read_excel", {**keywords, "header": None, "nrows": 1, "na_filter": False})
-    if not len(first) or _names_columns([str(cell) for cell in first.iloc[0]], str(path)):
-        return keywords, True
-    return {**keywords, "header": None}, False
-
-
-def _range(archive: zipfile.ZipFile, name: str) -> tuple[int, int]:
-    """Return how many rows and columns a sheet has from its first cell to its last."""
-    rows, columns, rest = set[int](), set[bytes](), b""
-    with archive.open(name) as stream:
-        while block := stream.read(2**22):
-            cells = _CELL.findall(rest + block)
-            rows |= {int(row) for _, row in cells}
-            columns |= {column for column, _ in cells}
-            rest = block[-30:]
-    places = [sum((letter - 64) * 26**at for at, letter in enumerate(name[::-1])) for name in columns]
-    return (max(rows) - min(rows) + 1, max(places) - min(places) + 1) if rows else (0, 0)
 
 
 # ------------------------------------------------------------------ ARFF
@@ -529,24 +453,19 @@ def _read_arff(path: Path) -> Any:
     with open_binary(path) as file:
         lines = [_attribute(line) for line in file.read().decode("utf-8-sig", "replace").splitlines()]
     begin = next((at for at, line in enumerate(lines) if line.strip().lower() == "@data"), len(lines))
-    is_sparse = next(
-        (line for line in lines[begin + 1 :] if line.strip(" \t")[:1] not in ("", "%")), ""
-    ).startswith("{")
+    rows = (line.strip() for line in lines[begin + 1 :])
+    is_sparse = next((row for row in rows if row and row[0] != "%"), "").startswith("{")
     try:
         content = arff.ArffDecoder().decode(lines, return_type=arff.LOD if is_sparse else arff.DENSE)
     except Exception as error:  # the decoder's own, and those of broken escapes
         raise UserError(f"{path}: not valid ARFF: {error}") from None
-    rows, columns = content["data"], {}
+    columns = {}
     for place, (name, kind) in enumerate(content["attributes"]):
-        if is_sparse:
-            usual = kind[0] if isinstance(kind, list) else 0.0
-            cells = [row.get(place, usual) for row in rows]
-        else:
-            cells = [row[place] for row in rows]
-        nominal = (
-            pd.CategoricalDtype(kind) if isinstance(kind, list) else object if kind == "STRING" else float
-        )
-        columns[name] = pd.Series(cells, dtype=nominal)
+        is_nominal = isinstance(kind, list)
+        usual = kind[0] if is_nominal else 0.0
+        cells = [row.get(place, usual) if is_sparse else row[place] for row in content["data"]]
+        dtype = pd.CategoricalDtype(kind) if is_nominal else object if kind == "STRING" else float
+        columns[name] = pd.Series(cells, dtype=dtype)
     return pd.DataFrame(columns)
 
 

@@ -23,6 +23,7 @@ from omkl.data.reading.opening import encoding_fault, line_blocks, size_limit
 from omkl.errors import OmklError, UserError, shortlist, show
 
 LARGEST_INDEX = 2**31 - 1
+MANY = 2**24  # columns; more than a learner can hold state for, more than any registered set has
 NPZ_NAMES = (("X", "y"), ("data", "target"))  # of features and labels
 LONGEST_INDEX = 100  # digits; int() refuses some thousands of them
 # labels, entries per row, indices from 1, values
