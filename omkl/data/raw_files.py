@@ -1,12 +1,11 @@
 """The registered files that are odd: one function each, which the ``format`` of a form names.
 
 A reader takes the files of a form and the most bytes that one may hold, and yields the examples in parts,
-with labels as the source writes them. It raises UserError with the line of what does not fit. What reads
-tables is imported by the readers that need it: a run on other data does without.
+with labels as the source writes them. What is no such file is refused by what pandas says of it; what is one
+is known by its content hash.
 """
 
 import importlib.util
-import itertools
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,63 +17,76 @@ from omkl.data.preparation import Preparation
 from omkl.data.preparing.columns import is_float
 from omkl.data.reading.formats import ReadFrame, is_workbook, unpacked_size
 from omkl.data.reading.numbered import (
-    LARGEST_INDEX,
-    LONGEST_INDEX,
     Examples,
     csr,
     decoding,
     dense,
     joined,
     libsvm_parts,
-    plain_numbers,
     read_mat,
     read_npz,
-    to_number,
     undense,
 )
 from omkl.data.reading.opening import line_blocks, open_binary
-from omkl.errors import UserError, counted, show
+from omkl.errors import UserError, counted
 from omkl.paths import extensions
 
 Parts = Iterator[Examples]
 Reader = Callable[[list[Path], int | None], Parts]
+_OTHER = "not the file that is registered"
+_ROWS = 20_000  # of a text, at a time
 
 
 def _frame(path: Path, limit: int | None, named: bool = True) -> Any:
     """Return the cells of a workbook's first sheet, or of text. named: whether a line of words is left out"""
     import pandas as pd
 
-    with decoding(path, "not the table that is registered"):
+    with decoding(path, _OTHER):
         if is_workbook(path):
-            size = unpacked_size(path)
-            if limit is not None and size > limit:
-                raise UserError(
-                    f"{path}: holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
-                )
-            frame = pd.read_excel(path, header=None, engine="calamine", dtype=object, na_filter=False).map(
-                str
-            )
+            if limit is not None and (size := unpacked_size(path)) > limit:
+                fault = f"holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
+                raise UserError(f"{path}: {fault}")
+            sheet = pd.read_excel(path, header=None, engine="calamine", dtype=object, na_filter=False)
+            frame = sheet.map(str)
         else:
             with open_binary(path, limit) as file:
-                start = file.peek(2**12)[: 2**12].lstrip().partition(b"\n")[0].decode(errors="replace")
-                mark = next((mark for mark in ";,\t" if mark in start), r"\s+")
                 how = {"header": None, "dtype": str, "keep_default_na": False, "skipinitialspace": True}
-                frame = pd.read_csv(file, sep=mark, **how)
+                frame = pd.read_csv(file, sep=_mark(file), **how)
     is_named = named and len(frame) > 1 and not any(map(is_float, frame.iloc[0]))
     return frame.iloc[1:] if is_named else frame
 
 
+def _mark(file: Any) -> str:
+    """Return what separates the columns of a text."""
+    start = file.peek(2**12)[: 2**12].lstrip().partition(b"\n")[0].decode(errors="replace")
+    return next((mark for mark in ";,\t" if mark in start), r"\s+")
+
+
 def _numbers(frame: Any, path: Path) -> np.ndarray:
-    """Return cells as numbers (T, d). Raises UserError with row and column of one that is none."""
-    cells = frame.to_numpy(object)
-    try:
-        numbers = cells.astype(np.float64)
-    except ValueError:
-        numbers = None
-    if numbers is None or not np.isfinite(numbers).all():
-        for (row, column), cell in np.ndenumerate(cells):
-            to_number(str(cell), f"{path}: row {frame.index[row] + 1}, column {frame.columns[column] + 1}")
-    return numbers
+    """Return cells as numbers (T, d)."""
+    with decoding(path, _OTHER):
+        return np.asarray(frame.to_numpy(object).astype(np.float64))
+
+
+def _number_rows(path: Path, limit: int | None) -> Iterator[np.ndarray]:
+    """Yield lines of numbers as arrays (rows, columns)."""
+    import pandas as pd
+
+    with decoding(path, _OTHER), open_binary(path, limit) as file:
+        how = {"header": None, "dtype": np.float64, "float_precision": "round_trip", "chunksize": _ROWS}
+        for part in pd.read_csv(file, sep=_mark(file), **how):
+            yield part.to_numpy()
+
+
+def _labelled(blocks: Parts, path: Path, limit: int | None) -> Parts:
+    """Yield the parts with the labels that a second file has, one in each line."""
+    labels, begin = np.concatenate([rows[:, 0] for rows in _number_rows(path, limit)]), 0
+    for part in blocks:
+        end = begin + len(part.labels)
+        yield part._replace(labels=np.resize(labels[begin:end], len(part.labels)))
+        begin = end
+    if len(labels) != begin:
+        raise UserError(f"{path}: {counted(len(labels), 'label')} for {counted(begin, 'row')} of features")
 
 
 def table(paths: list[Path], limit: int | None) -> Parts:
@@ -111,7 +123,7 @@ def votes84(paths: list[Path], limit: int | None) -> Parts:
 
 def usps_book(paths: list[Path], limit: int | None) -> Parts:
     """The digit, and the pixels."""
-    yield from (dense(rows[:, 1:], rows[:, 0]) for rows in _number_lines(paths[0], limit))
+    yield from (dense(rows[:, 1:], rows[:, 0]) for rows in _number_rows(paths[0], limit))
 
 
 def usps_from_1(paths: list[Path], limit: int | None) -> Parts:
@@ -123,7 +135,7 @@ def usps_from_1(paths: list[Path], limit: int | None) -> Parts:
 def susy_1m(paths: list[Path], limit: int | None) -> Parts:
     """The first million of the rows: the label, and the features."""
     left = 1_000_000
-    for rows in _number_lines(paths[0], limit):
+    for rows in _number_rows(paths[0], limit):
         yield dense(rows[:left, 1:], rows[:left, 0])
         left -= len(rows)
         if left <= 0:
@@ -142,29 +154,21 @@ def codrna_unit(paths: list[Path], limit: int | None) -> Parts:
 
 def labels_apart(paths: list[Path], limit: int | None) -> Parts:
     """A file of features, and one with a label in each line."""
-    yield from _labelled((dense(rows, rows[:, 0]) for rows in _number_lines(paths[0], limit)), paths, limit)
+    parts = (dense(rows, rows[:, 0]) for rows in _number_rows(paths[0], limit))
+    yield from _labelled(parts, paths[1], limit)
 
 
 def ones(paths: list[Path], limit: int | None) -> Parts:
     """Lines that list the columns, from 1, which are 1; and a file with a label in each line."""
     counts, columns = array("q"), array("q")
-    for number, text in _lines(paths[0], limit):
-        fields = text.decode(errors="replace").split()
-        bad = next((field for field in fields if not (field.isascii() and field.isdecimal())), None)
-        if bad is not None:
-            raise UserError(f"{paths[0]}:{number}: {show(bad)} is not a column number")
-        row = [int(field) if len(field) <= LONGEST_INDEX else LARGEST_INDEX + 1 for field in fields]
-        if max(row) > LARGEST_INDEX:
-            raise UserError(f"{paths[0]}:{number}: a column number is above {LARGEST_INDEX}")
-        if any(b <= a for a, b in itertools.pairwise([0, *row])):
-            raise UserError(f"{paths[0]}:{number}: column numbers must start at 1 and ascend")
-        columns.extend(row)
-        counts.append(len(row))
-    if not counts:
-        raise UserError(f"{paths[0]}: no examples in it")
-    rows, indices = np.repeat(np.arange(len(counts)), counts), np.frombuffer(columns, np.int64)
-    examples = csr(rows, indices - 1, np.ones(len(rows)), np.empty(len(counts)), int(indices.max()))
-    yield from _labelled(iter([examples]), paths, limit)
+    with decoding(paths[0], _OTHER):
+        for _, data in line_blocks(paths[0], limit):
+            rows_of_block = [line.split() for line in data.split(b"\n") if line.strip()]
+            counts.extend(map(len, rows_of_block))
+            columns.extend(int(field) for row in rows_of_block for field in row)
+        rows, indices = np.repeat(np.arange(len(counts)), counts), np.frombuffer(columns, np.int64)
+        examples = csr(rows, indices - 1, np.ones(len(rows)), np.empty(len(counts)), int(indices.max()))
+    yield from _labelled(iter([examples]), paths[1], limit)
 
 
 # ------------------------------------------------------------------ regression, scaled as in AdaRaker's files
@@ -268,58 +272,3 @@ def own_parts(name: str, paths: list[Path]) -> Parts:
     table = table_of(ReadFrame(as_frame(made)), f"{file}: {name}", Preparation(label="label"))
     X, labels, _ = recipe_of(table)[0].apply(table)
     yield dense(X, np.asarray(labels))
-
-
-# ------------------------------------------------------------------ what they share
-
-
-def _lines(path: Path, limit: int | None) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not empty, with their numbers."""
-    for first, data in line_blocks(path, limit):
-        for number, text in enumerate(data.split(b"\n"), first):
-            if text.strip():
-                yield number, text
-
-
-def _number_lines(path: Path, limit: int | None) -> Iterator[np.ndarray]:
-    """Yield lines of numbers between blanks or commas as arrays (rows, columns), some megabytes at a time."""
-    width = 0
-    for first, data in line_blocks(path, limit):
-        texts = data.replace(b",", b" ").split(b"\n")
-        counts = [len(text.split()) for text in texts]
-        width = width or next((count for count in counts if count), 0)
-        rows = sum(map(bool, counts))
-        numbers = plain_numbers(b" ".join(texts), rows * width)
-        if set(counts) - {0, width} or numbers is None or not np.isfinite(numbers).all():
-            for number, (text, count) in enumerate(zip(texts, counts, strict=True), first):
-                where = f"{path}:{number}"
-                if count not in (0, width):
-                    raise UserError(f"{where}: {counted(count, 'column')}; the lines before have {width}")
-                for column, field in enumerate(text.decode(errors="replace").split(), 1):
-                    to_number(field, f"{where}: column {column}")
-        elif rows:
-            yield numbers.reshape(rows, width)
-    if not width:
-        raise UserError(f"{path}: no examples in it")
-
-
-def _labelled(blocks: Parts, paths: list[Path], limit: int | None) -> Parts:
-    """Yield the parts with the labels that the second file has, one in each line."""
-    labels = np.array([to_number(*label) for label in _label_lines(paths[1], limit)])
-    begin = 0
-    for part in blocks:
-        end = begin + len(part.labels)
-        if end <= len(labels):
-            yield part._replace(labels=labels[begin:end])
-        begin = end
-    if len(labels) != begin:
-        raise UserError(f"{paths[1]}: {counted(len(labels), 'label')} for the {begin} rows of {paths[0]}")
-
-
-def _label_lines(path: Path, limit: int | None) -> Iterator[tuple[str, str]]:
-    for number, text in _lines(path, limit):
-        words = text.decode(errors="replace").split()
-        if len(words) != 1:
-            found = counted(len(words), "word")
-            raise UserError(f"{path}:{number}: {found}; a label file has one label per line")
-        yield words[0], f"{path}:{number}: label"

@@ -287,7 +287,7 @@ def test_a_download_that_is_no_workbook_or_a_bomb_is_refused(tmp_path):
     path = tmp_path / "a.xlsx"
     for body, said in (
         (xlsx([[0] * 100] * 3000), "holds .* bytes, more than 1,000,000; set OMKL_MAX_BYTES"),
-        (xls([[1.5]])[:700], "not the table that is registered"),
+        (xls([[1.5]])[:700], "not the file that is registered"),
     ):
         path.write_bytes(body)
         with pytest.raises(UserError, match=said):
