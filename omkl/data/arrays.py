@@ -9,16 +9,16 @@ import numpy as np
 
 from omkl.data.dataset import FILLED, Dataset, dataset_of
 from omkl.data.preparation import Preparation
+from omkl.data.preparing.columns import Column
 from omkl.data.preparing.labels import notes_on_classes, task_of, y_of
 from omkl.data.preparing.notes import ColumnsOf, notes_on
 from omkl.data.preparing.recipe import prepared_table
 from omkl.data.preparing.user_table import Table, as_frame, table_of
 from omkl.data.reading.formats import ReadFrame
 from omkl.data.reading.numbered import Examples, dense
-from omkl.errors import UserError, counted, shortlist, show
+from omkl.errors import UserError, counted, shortlist
 
-_DATES = (datetime.date, datetime.time, datetime.timedelta)
-_MISSING = ("NAType", "NaTType")  # types of what pandas takes for missing
+_NO_LABELS = (datetime.date, datetime.time, datetime.timedelta, complex)
 
 
 def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classification") -> Dataset:
@@ -33,7 +33,7 @@ def from_arrays(X: Any, y: Any, *, name: str = "arrays", task: str = "classifica
     if hasattr(X, "columns"):
         return replace(prepared_table(with_labels(X, y, name), task)[0], name=name)
     examples = rows_of_array(X, name)
-    y = y if isinstance(y, np.ma.MaskedArray) else in_rows_of(X, y)
+    y = in_rows_of(X, y)
     labels = _labels(y, name)
     if len(labels) != len(examples.labels):
         raise UserError(f"{name}: {counted(len(labels), 'label')} for {counted(len(examples.labels), 'row')}")
@@ -51,10 +51,8 @@ def dataset_of_numbered(examples: Examples, task: str, name: str, raw: Any) -> D
     if task != "novelty":
         notes += notes_on(ColumnsOf(examples), examples, y, classes=classes is not None)
         columns, counts = np.unique(examples.indices[np.isnan(examples.values)], return_counts=True)
-        gaps = [
-            f"column {at + 1} ({count})" for at, count in zip(columns.tolist(), counts.tolist(), strict=True)
-        ]
-        notes += [f"missing values were filled: {shortlist(gaps)} with {FILLED}"] if gaps else []
+        texts = [f"column {at + 1} ({n})" for at, n in zip(columns.tolist(), counts.tolist(), strict=True)]
+        notes += [f"missing values were filled: {shortlist(texts)} with {FILLED}"] if texts else []
     return dataset_of(name, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
 
 
@@ -82,80 +80,64 @@ def rows_of_array(X: Any, name: str) -> Examples:
     return examples
 
 
+def _floats(X: Any, name: str) -> np.ndarray:
+    """Return X as float64. Raises UserError for cells that are masked or no numbers."""
+    if np.ma.is_masked(X):
+        row, column = np.argwhere(np.ma.getmaskarray(X))[0][:2]
+        raise UserError(f"{name}: row {row}, column {column} is masked; fill it in, or leave the row out")
+    try:
+        values = np.asarray(X)
+        if values.dtype.kind not in "biufcO":
+            raise ValueError(f"it holds {values.dtype}")
+        return values if values.dtype.kind == "c" else np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:  # such as rows of different lengths
+        fault = f"{name}: X is not an array of numbers ({' '.join(str(error).split())})"
+        raise UserError(f"{fault}; columns of a data frame may hold words and dates") from None
+
+
 def in_rows_of(X: Any, y: Any) -> np.ndarray:
     """Return labels (n,) in the order of the rows of X.
 
-    Two pandas objects whose indices hold the same labels are joined by these, others by position. Raises
-    UserError where some of these are there twice, in another order, where the indices share a part alone,
-    and for several columns.
+    Two pandas objects whose indices hold the same labels, each once, are joined by these, others by position.
+    Raises UserError where the indices share labels but cannot be joined, and for several columns.
     """
     shape = np.shape(y)
     if len(shape) == 2 and shape[1] > 1:
         names = ", ".join(map(str, getattr(y, "columns", [])))
         raise UserError(f"y=... has {shape[1]} columns{f' ({names})' if names else ''}; give one of them")
-    at: Any = getattr(X, "index", None)
-    index: Any = getattr(y, "index", None)
-    if hasattr(at, "equals") and hasattr(index, "equals") and len(at) == len(index) and not at.equals(index):
-        if at.is_unique and index.is_unique:
-            shared = int(at.isin(index).sum())
-            if 0 < shared < len(at):
-                raise UserError(
-                    f"the index of y=... has {shared} of the frame's {len(at)} labels, so they cannot be "
-                    "joined; y.to_numpy() gives the labels by position"
-                )
-            y = y.reindex(at) if shared else y
-        elif at.sort_values().equals(index.sort_values()):
-            raise UserError(
-                "the index of y=... has the labels of the frame in another order, some of them "
-                "twice, so they cannot be joined; y.to_numpy() gives the labels by position"
+    rows, labels = (getattr(one, "index", None) for one in (X, y))
+    if (
+        hasattr(rows, "isin")
+        and hasattr(labels, "isin")
+        and len(rows) == len(labels)
+        and not rows.equals(labels)
+    ):
+        shared = int(rows.isin(labels).sum())
+        if rows.is_unique and labels.is_unique and shared == len(rows):
+            y = y.reindex(rows)
+        elif shared:
+            fault = (
+                f"the index of y=... has {shared} of the frame's {len(rows)} labels, or some of them twice"
             )
-    return np.asarray(y).reshape(-1)
+            helps = "y.to_numpy() gives the labels by position"
+            raise UserError(f"{fault}, so they cannot be joined; {helps}")
+    return y.reshape(-1) if isinstance(y, np.ma.MaskedArray) else np.asarray(y).reshape(-1)
 
 
-def _floats(X: Any, name: str) -> np.ndarray:
-    """Return X as float64. Raises UserError that names the first cell that is no number."""
-    try:
-        values = X if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
-    except (TypeError, ValueError) as error:  # such as rows of different lengths
-        raise UserError(f"{name}: X is not an array of numbers ({show(str(error))})") from None
-    if np.ma.is_masked(values):
-        row, column = np.argwhere(np.ma.getmaskarray(values))[0][:2]
-        raise UserError(f"{name}: row {row}, column {column} is masked; fill it in, or leave the row out")
-    if values.dtype.kind in "biufc":
-        return values if values.dtype.kind == "c" else np.asarray(values, np.float64)
-    for place, value in np.ndenumerate(values):
-        is_number = isinstance(value, int | float | np.number) and not isinstance(value, np.timedelta64)
-        if not (value is None or type(value).__name__ in _MISSING or is_number):
-            at = ", ".join(f"{side} {number}" for side, number in zip(("row", "column"), place, strict=False))
-            helps = "convert dates to numbers, such as days since the first, or give a data frame"
-            raise UserError(f"{name}: {at} holds {show(value)}, which is no number; {helps}")
-    gaps = [np.nan if value is None or type(value).__name__ in _MISSING else value for value in values.flat]
-    return np.array(gaps, np.float64).reshape(values.shape)
-
-
-def _labels(y: Any, name: str) -> np.ndarray:
+def _labels(y: np.ndarray, name: str) -> np.ndarray:
     """Return labels (T,) as numbers or texts. Raises UserError for those that are no labels, by row."""
     import pandas as pd
 
-    labels = np.asarray(y).reshape(-1)
-    if labels.dtype.kind == "c":
-        raise UserError(f"{name}: the labels are complex numbers; give real numbers or words")
-    if labels.dtype.kind in "mM" or any(isinstance(label, _DATES) for label in labels.tolist()):
-        raise UserError(
-            f"{name}: the labels are dates or times; convert them to numbers, such as days since the first, "
-            "or, if each is a class, to text"
-        )
-    if labels.dtype.kind in "iuf":
-        missing = np.isnan(labels)
-    else:
-        missing = pd.isna(np.asarray(y, object).reshape(-1)) | (labels.astype(str) == "nan")
-        labels = labels.astype(str)
-    if isinstance(y, np.ma.MaskedArray):
-        missing = missing | np.ma.getmaskarray(y).reshape(-1)
+    y = y.astype(object).filled(np.nan) if isinstance(y, np.ma.MaskedArray) else y
+    column = Column("y", pd.Series(y.astype(str) if y.dtype.kind == "S" else y))
+    if column.dtype.kind in "mMc" or any(isinstance(one, _NO_LABELS) for one in column.values):
+        helps = "give numbers, such as days since the first, or, if each is a class, text"
+        raise UserError(f"{name}: the labels are dates, times or complex numbers; {helps}")
+    missing = column.missing | (column.texts == "nan")
     if missing.any():
         row = int(np.argmax(missing))
         raise UserError(f"{name}: the label of row {row} is missing; give it one, or leave the row out")
-    return labels
+    return column.labels()
 
 
 def with_labels(data: Any, y: Any, path: str, label: str = "y=...") -> Table:

@@ -12,7 +12,7 @@ from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.preparing.recipe import Recipe, prepared_table
 from omkl.data.preparing.user_table import Table, as_frame, table_of
 from omkl.data.reading.formats import NPZ, ReadFrame, check_settings, data_name, format_of, parts_of
-from omkl.data.reading.numbered import Examples, note_on_npz
+from omkl.data.reading.numbered import Examples
 from omkl.data.ref import DataRef, from_copy, of_dataset
 from omkl.errors import UserError
 
@@ -27,8 +27,7 @@ def read_numbered(path: Path, task: str, preparation: Preparation) -> Dataset:
     if preparation.index_base == "auto" and found.base == 0:
         notes = ["an index is 0, so the columns count from 0 (index_base=0)"]
     made = dataset_of_numbered(found, task, str(path), found.labels if is_npz else None)
-    notes = [*notes, *made.notes, *(note_on_npz(path) if is_npz else ())]
-    return replace(made, name=data_name(path), notes=tuple(notes))
+    return replace(made, name=data_name(path), notes=(*notes, *made.notes))
 
 
 class Own(DataRef):

@@ -19,6 +19,7 @@ _CHOICES = {
 _PLAIN = re.compile(  # texts that a setting need not quote: omkl.config.words reads them as they are
     r"(?!(?:null|true|false|inf|nan)\Z)[^\W\d_]\w*(?: \w+)*|0|[1-9][0-9]{0,17}", re.IGNORECASE
 )
+_READ_AS_OTHER = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?|null|true|false|[\[{].*", re.IGNORECASE)
 _PLAIN_CLASS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|true|false", re.IGNORECASE)
 
 
@@ -105,31 +106,16 @@ class Preparation:
 AS_IT_IS = Preparation()
 
 
-def _typed(value: Any) -> str:
+def _typed(value: Any, is_item: bool = False) -> str:
     """Return a keyword's value as one types it: ``;``, ``{zip:str}``, ``[a,b]``, ``null``."""
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{_typed_item(key)}:{_typed_item(item)}" for key, item in value.items()) + "}"
+        return f"{{{','.join(f'{_typed(key, True)}:{_typed(item, True)}' for key, item in value.items())}}}"
     if isinstance(value, list | tuple):
-        return f"[{','.join(map(_typed_item, value))}]"
-    if isinstance(value, str):
-        return value.replace("\t", r"\t") if not _reads_as_other(value) else _in_quotes(value)
-    return (
-        {None: "null", True: "true", False: "false"}.get(value, str(value)) if _is_flag(value) else str(value)
-    )
-
-
-def _typed_item(value: Any) -> str:
-    is_text = isinstance(value, str)
-    return _in_quotes(value) if is_text and not re.fullmatch(r"[^\W\d]\w*", value) else _typed(value)
-
-
-def _is_flag(value: Any) -> bool:
-    return value is None or isinstance(value, bool)
-
-
-def _reads_as_other(text: str) -> bool:
-    """Whether a text that is typed without quotes would be read as a number, a list or nothing."""
-    return bool(re.fullmatch(r"[-+]?[\d.]+(?:e[-+]?\d+)?|null|true|false|[\[{].*", text, re.IGNORECASE))
+        return f"[{','.join(_typed(item, True) for item in value)}]"
+    if not isinstance(value, str):
+        return {"None": "null", "True": "true", "False": "false"}.get(str(value), str(value))
+    is_plain = re.fullmatch(r"[^\W\d]\w*", value) if is_item else not _READ_AS_OTHER.fullmatch(value)
+    return value.replace("\t", r"\t") if is_plain else _in_quotes(value)
 
 
 def typed_setting(key: str, *texts: str) -> str:

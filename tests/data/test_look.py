@@ -51,13 +51,13 @@ def test_each_column_has_a_row(path):
     assert rows["when"]["values"] == "2024-01-01 to 2024-01-30"
     assert rows["hour"]["values"] == "0.5 to 23.5"
     assert rows["home"]["values"] == "rented (20), owned (10)"
-    assert (rows["size"]["gaps"], rows["size"]["to change"]) == (1, "drop=size")
+    assert rows["size"]["gaps"] == 1
     assert "A run gets 30 rows with 8 features." in table.findings
     command = "omkl run algo=auto data=my.csv label=bought id=id order=file task=classification"
     assert table.findings[-1] == f"To run it: {command}"  # the rows are in the order of their dates
     strict = look(path, ["id=id", "missing=error", "label=bought"])
     size = next(row for row in strict.records if row["column"] == "size")
-    assert (size["use"], size["to change"]) == ("stops a run: gaps", "missing=online, missing=drop")
+    assert size["use"] == "stops a run: gaps"
     assert "A run stops: my.csv: row 8: column 'size' has no value" in strict.text()
     assert "To run it" not in strict.text()
     assert "<td" in strict._repr_html_()

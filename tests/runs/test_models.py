@@ -180,7 +180,7 @@ def test_a_tie_of_more_classes_is_a_mistake(tmp_path, monkeypatch, capsys):
             ("update", "plain.omkl", "gap.csv"),
             "gap.csv: row 1: .*'age' has no value .*; write one, or remove the row",
         ),
-        (("update", "model.omkl", "third.csv"), "label 'maybe'.*; the model knows no and yes"),
+        (("update", "model.omkl", "third.csv"), "label 'maybe'.*; the model knows no, yes"),
     ],
 )
 def test_mistakes_end_with_one_line(table, monkeypatch, capsys, words, said):

@@ -15,7 +15,7 @@ from omkl.data.preparation import clean
 from omkl.data.preparing.columns import TRUTH, floats, is_float
 from omkl.data.preparing.notes import IS_CLASS, note_on_alike
 from omkl.data.reading.numbered import to_number
-from omkl.errors import UserError, quoted, shortlist, show, shown, suggest
+from omkl.errors import UserError, quoted, shortlist, show, suggest
 
 Classes = tuple[str, ...] | None  # labels as a source without YAML writes them, in the order of their numbers
 OTHERS = "other"  # all classes but the positive one, where they are several
@@ -40,8 +40,7 @@ def distinct(
     """
     if labels.dtype.kind in "iuf":
         numbers, place = np.unique(labels, return_inverse=True)
-        short = numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8  # 0.1 of float32 is 0.1
-        plain = [float(str(number)) for number in numbers] if short else numbers.tolist()
+        plain = [float(str(number)) if numbers.dtype.kind == "f" else int(number) for number in numbers]
         return tuple(map(_plain, plain)), place.ravel(), numbers.astype(np.float64)
     import pandas as pd
 
@@ -155,26 +154,26 @@ def task_of(labels: np.ndarray, where: str, declared: bool = False) -> tuple[str
 def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, where: str) -> None:
     """Raise UserError for labels that are no classes, with the settings that help."""
     count = len(texts)
-    faults = []
+    fault = ""
     if count < 2:
-        faults.append("classification needs at least two")
+        fault = "classification needs at least two"
     elif count > MOST_CLASSES:
-        faults.append(f"classification takes at most {MOST_CLASSES}")
+        fault = f"classification takes at most {MOST_CLASSES}"
     elif numbers is None and count > FEW and 2 * count > T:
-        faults.append("they name the rows rather than classes")
-    if faults and numbers is None and count > 1:
-        faults.append("label=COLUMN names another column of a table")
-    if faults or (numbers is not None and _are_targets(numbers, T)):
-        if numbers is not None and count > 1:
-            faults.append("task=regression takes them as targets")
-        if count > 2:
-            faults.append("positive=CLASS takes one against the rest of a table")
-        labels = (
-            f"{count} different labels ({shortlist(quoted(texts))})"
-            if count != 1
-            else f"every label is {shown(texts[0])}"
-        )
-        raise UserError("; ".join([f"{where}: {labels}", *faults]))
+        fault = "they name the rows rather than classes"
+    elif numbers is None or not _are_targets(numbers, T):
+        return
+    faults = [fault] if fault else []
+    if count > 1:
+        other = "label=COLUMN names another column of a table"
+        faults.append("task=regression takes them as targets" if numbers is not None else other)
+        faults.append("positive=CLASS takes one against the rest of a table")
+    every = (
+        f"{count} different labels ({shortlist(quoted(texts))})"
+        if count > 1
+        else f"every label is {texts[0]}"
+    )
+    raise UserError("; ".join([f"{where}: {every}", *faults]))
 
 
 def _are_targets(numbers: np.ndarray, T: int) -> bool:
@@ -224,11 +223,7 @@ def targets(labels: np.ndarray, where: str) -> np.ndarray:
     if labels.dtype.kind in "biuf":
         numbers = labels.astype(np.float64)
     else:
-        texts = labels.astype(str).tolist()
-        found = floats(texts)
-        numbers = (
-            np.array([to_number(text, f"{where}: target") for text in texts]) if found is None else found
-        )
+        numbers = np.array([to_number(text, f"{where}: target") for text in labels.astype(str).tolist()])
     if not np.isfinite(numbers).all():
         raise UserError(f"{where}: a target is not finite")
     return numbers

@@ -15,10 +15,10 @@ from omkl.data.preparation import Preparation
 from omkl.data.preparing.labels import distinct, finder, targets
 from omkl.data.preparing.recipe import Recipe, left_out_rows, note_on_filled
 from omkl.data.preparing.user_table import Table, table_of
-from omkl.data.reading.formats import LIBSVM, ReadFrame, format_of, parts_of
+from omkl.data.reading.formats import LIBSVM, format_of, parts_of
 from omkl.data.reading.numbered import Examples, dense
 from omkl.data.reading.opening import standard_input
-from omkl.errors import MOST_LISTED, UserError, counted, quoted, shortlist, show, shown, suggest
+from omkl.errors import UserError, counted, quoted, shortlist, show, suggest
 
 PART = 20_000  # rows of a file that are in memory at once
 
@@ -44,9 +44,8 @@ class Rows(NamedTuple):
 class Tally:
     """What is to be said of the rows of a file, counted over its parts: what the model does not know or take.
 
-    kept: rows that were not left out    unseen: words by column    unknown: labels
+    kept: rows that were not left out    unseen: words by column    unknown: labels    gaps: by column
     new_columns: numbered columns that training never saw, with their counts of values
-    gaps: by column
     """
 
     path: Path
@@ -63,43 +62,40 @@ class Tally:
     @property
     def notes(self) -> list[str]:
         """The notes for the user."""
-        filled = note_on_filled(self.recipe, self.gaps, new=True) if self.recipe else []
-        notes = [f"{self.path}: {note}" for note in filled]
+        notes = note_on_filled(self.recipe, self.gaps, new=True) if self.recipe else []
         for name, counts in self.unseen.items():
             if counts:
-                texts = [f"{quoted([text])[0]} ({count})" for text, count in counts.most_common()]
-                notes.append(
-                    f"{self.path}: column '{name}' holds values that were not in the training data: "
-                    f"{shortlist(texts)}; in {counts.total()} of {self.kept} rows all of its features are 0"
-                )
+                said = f"column '{name}' holds values that were not in the training data: {_listed(counts)}"
+                notes.append(f"{said}; in {counts.total()} of {self.kept} rows all of its features are 0")
         if new := self.new_columns:
-            columns = ("column ", " is") if len(new) == 1 else (f"{len(new)} columns (", ") are")
-            notes.append(
-                f"{self.path}: {shortlist(list(map(str, sorted(new)))).join(columns)} beyond those of the "
-                f"training data and left out: {counted(new.total(), 'value')} in {counted(self.kept, 'row')}"
-            )
-        faults = []
+            columns = counted(len(new), "column")
+            held = f"{counted(new.total(), 'value')} in {counted(self.kept, 'row')}"
+            listed = shortlist(list(map(str, sorted(new))))
+            notes.append(f"{columns} beyond those of the training data left out: {listed} ({held})")
         if self.kept < self.rows:
-            faults.append(left_out_rows(self.recipe, self.rows - self.kept, self.rows))
-        if self.unknown:
-            texts = [f"{shown(text)} ({count})" for text, count in self.unknown.most_common()]
-            total = self.unknown.total()
-            are = "is" if total == 1 else "are"
-            faults.append(f"{total} of {self.labels} labels {are} unknown to the model: {shortlist(texts)}")
+            notes.append(left_out_rows(self.recipe, self.rows - self.kept, self.rows))
+        if count := self.unknown.total():
+            said = f"{count} of {self.labels} labels {'is' if count == 1 else 'are'} unknown to the model"
+            notes.append(f"{said}: {_listed(self.unknown)}")
         if 0 < self.unlabelled < self.labels:
             have = "has" if self.unlabelled == 1 else "have"
-            faults.append(f"{self.unlabelled} of {self.labels} rows {have} no label")
-        return [*notes, f"{self.path}: {'; '.join(faults)}"] if faults else notes
+            notes.append(f"{self.unlabelled} of {self.labels} rows {have} no label")
+        return [f"{self.path}: {note}" for note in notes]
+
+
+def _listed(counts: Counter[str]) -> str:
+    return shortlist([f"{quoted([text])[0]} ({count})" for text, count in counts.most_common()])
 
 
 def described_data(data: DataRef) -> dict[str, Any]:
     """Return what a model knows of its data: how other rows are to be prepared, and what their labels are."""
     dataset, recipe = data.load(), data.recipe
+    is_classes = dataset.task == "classification"
     return {
         "task": dataset.task,
         "data": dataset.name,
         "content_hash": dataset.content_hash,
-        "classes": _classes(dataset),
+        "classes": list(dataset.classes or ("-1", "+1")) if is_classes else None,
         "values_of_classes": values_of_classes(dataset),
         "recipe": recipe.to_json() if recipe else None,
         "index_base": dataset.index_base,
@@ -107,18 +103,9 @@ def described_data(data: DataRef) -> dict[str, Any]:
     }
 
 
-def _classes(dataset: Dataset) -> list[str] | None:
-    """Return the labels in the order of their numbers as the source writes them; None without classes."""
-    if dataset.task != "classification":
-        return None
-    return list(dataset.classes or ("-1", "+1"))
-
-
 def values_of_classes(dataset: Dataset) -> list[Any] | None:
     """Return the classes in the order of their numbers as the source holds them; None without classes."""
-    if dataset.task != "classification":
-        return None
-    return list(dataset.values_of_classes or (-1, 1))
+    return list(dataset.values_of_classes or (-1, 1)) if dataset.task == "classification" else None
 
 
 def rows_like(
@@ -132,8 +119,7 @@ def rows_like(
     """Return the rows of a file in parts, as the data were prepared that `described_data` describes.
 
     d: the number of features    labelled: whether each row must have a label
-    check: is called with each part and
-    the number of rows up to its end
+    check: is called with each part and the number of rows up to its end
     """
     path = standard_input() if str(path) == "-" else path
     if not path.is_file():
@@ -145,22 +131,20 @@ def rows_like(
         raise UserError(f"{path} is a table; the model was trained on {training_data}, not on one")
     tally.path = path
     preparation = Preparation(index_base=about.get("index_base", 1), qid="drop")
-    texts = None
-    if recipe:
-        preparation, texts = recipe.preparation, recipe.texts
+    preparation, texts = (recipe.preparation, recipe.texts) if recipe else (preparation, None)
 
     def parts() -> Iterator[Rows]:
         for part in parts_of(path, preparation, PART, texts):
-            if isinstance(part, ReadFrame) and not len(part.frame):
-                continue
             start, ids, there = tally.rows, {}, True
             if isinstance(part, Examples):
                 examples, kept, rows = part, np.arange(len(part.labels)), len(part.labels)
-            else:
+            elif len(part.frame):
                 assert recipe is not None
                 table = table_of(part, str(path), preparation)
                 examples, there, kept = prepared_rows(recipe, table, labelled, tally)
                 ids, rows = recipe.ids(table), len(table)
+            else:
+                continue
             tally.rows, tally.kept = start + rows, tally.kept + len(kept)
             largest = int(examples.indices.max(initial=-1)) + 1
             if largest > d and format_of(path) is not LIBSVM:
@@ -172,8 +156,7 @@ def rows_like(
                 name = recipe.label if recipe else ""
                 raise UserError(f"{path}: no column '{name}' with the labels to learn from")
             y = labels_of_model(examples.labels, about, path, labelled, tally) if there else None
-            arrays = examples.indptr, examples.indices, examples.values
-            yield Rows(*arrays, y, start + kept + 1, start + 1, start + rows + 1, ids)
+            yield Rows(*examples[:3], y, start + kept + 1, start + 1, start + rows + 1, ids)
 
     return parts()
 
@@ -227,16 +210,12 @@ def labels_of_model(
             find, values = finder(classes), (-1.0, 1.0) if len(classes) == 2 else range(len(classes))
             found = [find(name) for name in names]
             if strict and None in found:
-                label, near = names[found.index(None)], suggest(names[found.index(None)], map(str, classes))
-                raise UserError(f"{path}: label {show(label)}{near}; the model knows {_and(classes)}")
+                label = names[found.index(None)]
+                near, knows = suggest(label, map(str, classes)), shortlist(quoted(classes))
+                raise UserError(f"{path}: label {show(label)}{near}; the model knows {knows}")
             numbers = [math.nan if number is None else values[number] for number in found]
         y[there] = np.array(numbers, float)[place]
         tally.unknown.update(names[number] for number in place[np.isnan(y[there])])
     tally.labels += len(labels)
     tally.unlabelled += int(np.count_nonzero(~there)) if task != "novelty" else 0
     return y
-
-
-def _and(classes: list[Any]) -> str:
-    *first, last = quoted(classes)
-    return f"{', '.join(first[:MOST_LISTED])}{', ...' if len(first) > MOST_LISTED else ''} and {last}"

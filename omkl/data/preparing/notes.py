@@ -157,7 +157,7 @@ class _Classes:
         self.few, self.starts_of_few = np.concatenate(few), np.cumsum([0, *map(len, few[:-1])])
         self.chance = (math.lgamma(T + 1) - sum(math.lgamma(n + 1) for n in sizes)) / math.log(
             10
-        ) - math.log10(d)
+        ) - math.log10(max(d, 1))
         self.is_too_few = self.n < 2 or 3 * self.n > T
 
     def said(self, column: Noted) -> str:

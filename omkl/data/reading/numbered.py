@@ -10,7 +10,6 @@ import itertools
 import math
 import re
 import struct
-import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -19,8 +18,8 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from omkl.data.reading.opening import encoding_fault, line_blocks, size_limit
-from omkl.errors import OmklError, UserError, shortlist, show
+from omkl.data.reading.opening import line_blocks, size_limit
+from omkl.errors import OmklError, UserError, show
 
 LARGEST_INDEX = 2**31 - 1
 MANY = 2**24  # columns; more than a learner can hold state for, more than any registered set has
@@ -158,53 +157,45 @@ def _fast_block(data: bytes, least: int) -> _Block | None:
     return y, np.diff(X.indptr).astype(np.int64), X.indices.astype(np.int64), X.data
 
 
-def plain_numbers(data: bytes, count: int) -> np.ndarray | None:
-    """Return the ``count`` numbers of the text, or None if any part of it is something else."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # numpy < 2.3 warns and returns the numbers before
-        try:
-            numbers = np.fromstring(data.decode("ascii"), dtype=np.float64, sep=" ")
-        except (ValueError, DeprecationWarning):
-            return None
-    return numbers if len(numbers) == count else None
-
-
 def _slow_block(data: bytes, line: int, path: Path, least: int) -> _Block:
     """Read the block line by line. Raises UserError naming the first line that breaks a rule."""
     labels, counts, indices, values = [], [], [], []
     for number, text in enumerate(data.split(b"\n"), line):
         where, row = f"{path}:{number}", text.split(b"#", 1)[0]
-        if fault := encoding_fault(row.decode("utf-8", "surrogateescape")):
-            raise UserError(f"{where}: {fault}")
-        tokens = [token.decode() for token in row.split()]
+        try:
+            tokens = row.decode().split()
+        except UnicodeDecodeError as error:
+            fault = f"the text is not UTF-8 (byte {row[error.start]:#04x})"
+            raise UserError(f"{where}: {fault}; save it as UTF-8, for example with iconv") from None
+        if b"\0" in row:
+            raise UserError(f"{where}: this is no text: it holds a byte 0x00")
         if not tokens:
             continue
         labels.append(_label(tokens, where))
         counts.append(len(tokens) - 1)
         previous = least - 1
         for word in tokens[1:]:
-            index, colon, value = word.partition(":")
-            if index == "qid":
-                raise UserError(
-                    f"{where}: {show(word)} belongs to a ranking file; qid=drop leaves these fields out"
-                )
-            if not colon or not (index.isascii() and index.isdecimal()):
-                raise UserError(
-                    f"{where}: {show(word)} is not 'index:value' with a whole number before the colon"
-                )
-            column = int(index) if len(index) <= LONGEST_INDEX else LARGEST_INDEX + 1
-            if column < least:
-                raise UserError(f"{where}: index 0, but the columns count from 1 (index_base=1)")
-            if column > LARGEST_INDEX:
-                raise UserError(f"{where}: index {index[:LONGEST_INDEX]} is above {LARGEST_INDEX}")
-            if column <= previous:
-                raise UserError(
-                    f"{where}: index {column} after {previous}; indices must ascend, each at most once"
-                )
-            previous = column
-            indices.append(column)
+            index, _, value = word.partition(":")
+            if fault := _index_fault(word, index, previous, least):
+                raise UserError(f"{where}: {fault}")
+            previous = int(index)
+            indices.append(previous)
             values.append(to_number(value, f"{where}: value of index {index}"))
     return np.array(labels), np.array(counts, np.int64), np.array(indices, np.int64), np.array(values)
+
+
+def _index_fault(word: str, index: str, previous: int, least: int) -> str:
+    """Return what is wrong with the index of an entry, empty where nothing is."""
+    if index == "qid":
+        return f"{show(word)} belongs to a ranking file; qid=drop leaves these fields out"
+    if ":" not in word or not (index.isascii() and index.isdecimal()):
+        return f"{show(word)} is not 'index:value' with a whole number before the colon"
+    if len(index) > LONGEST_INDEX or int(index) > LARGEST_INDEX:
+        return f"index {index[:LONGEST_INDEX]} is above {LARGEST_INDEX}"
+    if int(index) < least:
+        return "index 0, but the columns count from 1 (index_base=1)"
+    is_next = int(index) > previous
+    return "" if is_next else f"index {index} after {previous}; indices must ascend, each at most once"
 
 
 def _label(tokens: list[str], where: str) -> float:
@@ -235,38 +226,34 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
     wrong shape, infinite numbers or targets that are NaN (naming the row), and more than ``limit`` bytes.
     """
     with decoding(path, "not an .npz file with arrays X and y"), zipfile.ZipFile(path) as archive:
-        if limit is not None and (size := sum(member.file_size for member in archive.infolist())) > limit:
+        size = sum(member.file_size for member in archive.infolist())
+        if limit is not None and size > limit:
             fault = f"holds at least {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
             raise UserError(f"{path}: {fault}")
         names = _arrays_of(archive)
-        pair = next((pair for pair in NPZ_NAMES if set(pair) <= set(names)), None)
-        if pair is None:
+        if (pair := _pair(names)) is None:
             missing = " and ".join(sorted(set(NPZ_NAMES[0]) - set(names)))
-            raise UserError(
-                f"{path}: has no array {missing}, only {show(', '.join(names))}; name the features X and the "
-                "labels y, or data and target"
-            )
+            helps = "name the features X and the labels y, or data and target"
+            raise UserError(f"{path}: has no array {missing}, only {show(', '.join(names))}; {helps}")
         arrays = []
-        for name, kinds in zip(pair, ("biuf", "biufU"), strict=True):
+        for name in pair:
             with archive.open(f"{name}.npy") as stream:
                 shape, dtype = array_header(stream)
             if dtype.kind == "O":
                 fault = f"the array {name} holds Python objects, which are not read; save numbers or texts"
                 raise UserError(f"{path}: {fault} (labels.astype(str))")
-            size = archive.getinfo(f"{name}.npy").file_size
-            if dtype.kind not in kinds or math.prod(shape) * dtype.itemsize > size:
+            if dtype.kind not in "biufU" or math.prod(shape) * dtype.itemsize > size:
                 raise ValueError(f"the array {name} holds {shape} numbers of kind {dtype}")
             with archive.open(f"{name}.npy") as stream:
                 arrays.append(np.lib.format.read_array(stream, allow_pickle=False))
-    X, y = arrays[0].astype(np.float64), arrays[1]
+        X, y = arrays[0].astype(np.float64), arrays[1]
     y = y.astype(np.float64) if y.dtype.kind == "f" else y
     y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise UserError(f"{path}: X {X.shape} and y {y.shape} should be (T, d) and (T,)")
-    is_finite = ~np.isinf(X).any(axis=1)
-    bad = np.flatnonzero(~(is_finite if y.dtype.kind == "U" else is_finite & np.isfinite(y)))
-    if len(bad):
-        raise UserError(f"{path}: row {bad[0] + 1} holds a number that is not finite")
+    bad = np.isinf(X).any(axis=1) | (~np.isfinite(y) if y.dtype.kind == "f" else False)
+    if bad.any():
+        raise UserError(f"{path}: row {int(np.argmax(bad)) + 1} holds a number that is not finite")
     return X, y
 
 
@@ -274,15 +261,8 @@ def _arrays_of(archive: zipfile.ZipFile) -> list[str]:
     return [name.removesuffix(".npy") for name in archive.namelist()]
 
 
-def note_on_npz(path: Path) -> tuple[str, ...]:
-    """Return a note on the arrays of an .npz file that are not read, such as X_test beside X."""
-    with decoding(path, "not an .npz file"), zipfile.ZipFile(path) as archive:
-        names = _arrays_of(archive)
-    pair = next((pair for pair in NPZ_NAMES if set(pair) <= set(names)), NPZ_NAMES[0])
-    if not (others := [name for name in names if name not in pair]):
-        return ()
-    shown = shortlist(list(map(show, others)))
-    return (f"only {' and '.join(pair)} are read, {shown} not; test=FILE takes rows in a file of their own",)
+def _pair(names: Sequence[str]) -> tuple[str, str] | None:
+    return next((pair for pair in NPZ_NAMES if set(pair) <= set(names)), None)
 
 
 @contextlib.contextmanager
@@ -332,44 +312,36 @@ def read_mat(path: Path, limit: int | None = None) -> Examples:
             raise ValueError("X and y should be arrays of numbers")
     y = y.astype(np.float64).ravel()
     if X.ndim != 2 or len(y) not in X.shape:
-        raise UserError(
-            f"{path}: X {X.shape} should have as many rows, or columns, as y has entries ({len(y)})"
-        )
+        fault = f"should have as many rows, or columns, as y has entries ({len(y)})"
+        raise UserError(f"{path}: X {X.shape} {fault}")
+    X = X if X.shape[0] == len(y) else X.T
     if sparse.issparse(X):
-        X = sparse.csr_array(X if X.shape[0] == len(y) else X.T, dtype=np.float64)
+        X = sparse.csr_array(X, dtype=np.float64)
         X.sum_duplicates()
         X.eliminate_zeros()
-        values = X.data
     else:
-        values = X = np.ascontiguousarray(X if X.shape[0] == len(y) else X.T, np.float64)
-    if np.isinf(values).any() or not np.isfinite(y).all():
+        X = np.ascontiguousarray(X, np.float64)
+    examples = dense(X, y)
+    if np.isinf(examples.values).any() or not np.isfinite(y).all():
         raise UserError(f"{path}: holds a number that is not finite")
-    return dense(X, y)
+    return examples
 
 
 def _uncompressed(path: Path, limit: int) -> int:
     """Return how many bytes the arrays of a file take when they are decompressed, or more than ``limit``."""
-    size = path.stat().st_size
+    total = path.stat().st_size
     with open(path, "rb") as file:
         header = file.read(_MAT_HEADER)
         if len(header) < _MAT_HEADER or header[126:128] not in (b"IM", b"MI"):
-            return size  # version 4, which compresses nothing; scipy says what else it is
+            return total  # version 4, which compresses nothing; scipy says what else it is
         order = "<" if header[126:128] == b"IM" else ">"
-        total = 0
         while total <= limit and len(tag := file.read(8)) == 8:
             kind, length = struct.unpack(f"{order}II", tag)
-            total += _inflated(file, length, limit) if kind == _COMPRESSED else length
-            if kind != _COMPRESSED:
-                file.seek(length, 1)
-    return total
-
-
-def _inflated(file: IO[bytes], length: int, limit: int) -> int:
-    inflate, total = zlib.decompressobj(), 0
-    while length > 0 and total <= limit and (block := file.read(min(length, _MAT_BLOCK))):
-        length -= len(block)
-        while block and total <= limit:
-            total += len(inflate.decompress(block, _MAT_BLOCK))
-            block = inflate.unconsumed_tail
-    file.seek(length, 1)
+            end, inflate = file.tell() + length, zlib.decompressobj()
+            while kind == _COMPRESSED and file.tell() < end and total <= limit:
+                block = file.read(min(end - file.tell(), _MAT_BLOCK))
+                while block and total <= limit:
+                    total += len(inflate.decompress(block, _MAT_BLOCK))
+                    block = inflate.unconsumed_tail
+            file.seek(end)
     return total

@@ -8,7 +8,6 @@ import hashlib
 import io
 import lzma
 import os
-import re
 import sys
 import tempfile
 import time
@@ -26,7 +25,6 @@ SUFFIXES = (*(f".libsvm{end}" for end in COMPRESSION), ".libsvm", *COMPRESSION, 
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
 LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
 
 
 def is_packed(path: Path) -> bool:
@@ -237,17 +235,3 @@ def line_blocks(path: Path, limit: int | None = None) -> Iterator[tuple[int, byt
                 raise UserError(f"{path}:{line}: the line is longer than {LONGEST_LINE:,} bytes")
             yield line, block
             line += block.count(b"\n")
-
-
-def encoding_fault(line: str, helps: str = "save it as UTF-8, for example with iconv") -> str | None:
-    """Return what is wrong with a line that holds a NUL or bytes that are not UTF-8, and what helps.
-
-    None for other lines. line: decoded with ``errors="surrogateescape"``
-    """
-    if "\0" not in line and (line.isascii() or not _NOT_UTF8.search(line)):
-        return None
-    if line.startswith(("\udcff\udcfe", "\udcfe\udcff")):
-        return f"the text is UTF-16, not UTF-8; {helps}"
-    if "\0" in line:
-        return "this is no text: it holds a byte 0x00"
-    return f"the text is not UTF-8 (byte {ord(_NOT_UTF8.findall(line)[0]) - 0xDC00:#04x}); {helps}"
