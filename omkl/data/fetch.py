@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote, urlsplit
@@ -31,10 +31,6 @@ BLOCK = 2**18
 
 class NotFound(OmklError):
     """The server answered that there is no such file (404 or 410)."""
-
-
-class _Broken(Exception):
-    """The connection ended early or stalled, which is worth another attempt."""
 
 
 def fetch(
@@ -119,31 +115,46 @@ def download(url: str, target: Path, limit: int) -> Path:
     A broken download begins again, ATTEMPTS times. Raises NotFound for 404 and 410, OmklError for every other
     failure.
     """
-    seconds = _timeout()
-    for attempt in range(1, ATTEMPTS + 1):
+    seconds, fault = _timeout(), ""
+    for attempt in range(ATTEMPTS):
+        time.sleep(0.2 * attempt)
         try:
-            with _network_errors(url, target, seconds), replacing(target) as file:
+            with replacing(target) as file:
                 _transfer(url, file, limit, target.name, seconds)
             return target
-        except _Broken as error:
-            if attempt == ATTEMPTS:
-                raise OmklError(f"{url}: {error}, after {ATTEMPTS} attempts; try again later") from error
-            time.sleep(0.2 * attempt)
-    raise AssertionError("the last attempt ends above")
+        except urllib.error.HTTPError as error:
+            kind = NotFound if error.code in (404, 410) else OmklError
+            raise kind(
+                f"{url}: the server answered {error.code} {' '.join(str(error.reason).split())}"
+            ) from error
+        except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: such as http://[
+            cause = getattr(error, "reason", error)
+            if isinstance(cause, TimeoutError):
+                fault = f"no data for {seconds:g} s"
+            elif isinstance(cause, ConnectionError | http.client.HTTPException):
+                fault = f"the connection broke: {' '.join(str(cause).split())}"
+            else:
+                place = f" to {target}" if getattr(error, "filename", None) else ""
+                said = getattr(cause, "strerror", None) or cause
+                raise OmklError(f"{url}{place}: {said}") from error
+    raise OmklError(f"{url}: {fault}, after {ATTEMPTS} attempts; try again later")
 
 
 def _transfer(url: str, file: IO[bytes], limit: int, name: str, seconds: float) -> None:
-    """Write the server's file. Raises _Broken where it ends early, OmklError where it is too large."""
+    """Write the server's file. Raises ConnectionError, or OmklError where it is too large."""
     from tqdm import tqdm
 
     request = urllib.request.Request(url, headers={"User-Agent": f"omkl/{__version__}"})
     if request.type not in ("http", "https"):
         raise OmklError(f"{url}: only http and https addresses are downloaded")
     with urllib.request.build_opener(_SameScheme).open(request, timeout=seconds) as answer:
-        have, total = 0, _length(answer, url)
+        length = answer.headers.get("Content-Length") or ""
+        if answer.status != 200 or (length and not re.fullmatch("[0-9]{1,19}", length)):
+            fault = f"status {answer.status}, length {show(length)}"
+            raise OmklError(f"{url}: the server gave no file ({fault}); try again later")
+        have, total = 0, int(length) if length else None
         bar: dict[str, Any] = {"desc": f"downloading {name}", "total": total, "file": sys.stderr}
-        bar |= {"unit": "B", "unit_scale": True, "disable": None}
-        with tqdm(**bar) as progress:
+        with tqdm(**bar, unit="B", unit_scale=True, disable=None) as progress:
             while max(have, total or 0) <= limit and (data := answer.read1(BLOCK)):
                 have += len(data)
                 file.write(data)
@@ -151,31 +162,15 @@ def _transfer(url: str, file: IO[bytes], limit: int, name: str, seconds: float) 
     if max(have, total or 0) > limit:
         raise OmklError(f"{url}: the answer is larger than the {limit:,} bytes that {name} can need")
     if total is not None and have != total:
-        raise _Broken(f"the connection ended after {have:,} of {total:,} bytes")
-
-
-def _length(answer: Any, url: str) -> int | None:
-    """Return how many bytes the server announces, None where it does not say."""
-    if answer.status != 200:
-        raise OmklError(
-            f"{url}: the server answered with status {answer.status} instead of the file; try again later"
-        )
-    length = answer.headers.get("Content-Length", "")
-    if length and not re.fullmatch("[0-9]{1,19}", length):
-        raise OmklError(f"{url}: the server announced an impossible size: {show(length)}")
-    return int(length) if length else None
+        raise ConnectionError(f"it ended after {have:,} of {total:,} bytes")
 
 
 def _timeout() -> float:
     """Return the seconds that a server may stall: OMKL_TIMEOUT, else 30."""
     text = environment("OMKL_TIMEOUT") or "30"
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < 1e6:
+    if not re.fullmatch(r"\d{1,6}(\.\d+)?|\.\d+", text) or not float(text):
         raise UserError(f"OMKL_TIMEOUT={text!r} is not a positive number of seconds")
-    return seconds
+    return float(text)
 
 
 class _SameScheme(urllib.request.HTTPRedirectHandler):
@@ -186,26 +181,3 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
         if new != old and (old, new) != ("http", "https"):
             raise OmklError(f"{req.full_url}: refused the redirect from {old} to {new} ({newurl})")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-@contextlib.contextmanager
-def _network_errors(url: str, target: Path, seconds: float) -> Iterator[None]:
-    """Turn network errors into _Broken (worth another attempt) or OmklError (final)."""
-    try:
-        yield
-    except urllib.error.HTTPError as error:
-        kind = NotFound if error.code in (404, 410) else OmklError
-        reason = " ".join(str(error.reason).split())
-        raise kind(f"{url}: the server answered {error.code} {reason}") from error
-    except TimeoutError as error:
-        raise _Broken(f"no data for {seconds:g} s") from error
-    except urllib.error.URLError as error:
-        if isinstance(error.reason, TimeoutError | ConnectionError):
-            raise _Broken(f"no connection: {error.reason}") from error
-        raise OmklError(f"{url}: {error.reason}") from error
-    except (ConnectionError, http.client.HTTPException) as error:
-        raise _Broken(f"the connection broke: {error!r}") from error
-    except ValueError as error:  # such as a redirect to http://[
-        raise OmklError(f"{url}: invalid answer of the server: {error}") from error
-    except OSError as error:
-        raise OmklError(f"{url} to {target}: {error.strerror or error}") from error

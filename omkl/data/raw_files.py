@@ -5,7 +5,9 @@ with labels as the source writes them. What is no such file is refused by what p
 is known by its content hash.
 """
 
+import contextlib
 import importlib.util
+import zipfile
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +17,7 @@ import numpy as np
 
 from omkl.data.preparation import Preparation
 from omkl.data.preparing.columns import is_float
-from omkl.data.reading.formats import ReadFrame, is_workbook, unpacked_size
+from omkl.data.reading.formats import ReadFrame, is_workbook
 from omkl.data.reading.numbered import (
     Examples,
     csr,
@@ -43,9 +45,11 @@ def _frame(path: Path, limit: int | None, named: bool = True) -> Any:
 
     with decoding(path, _OTHER):
         if is_workbook(path):
-            if limit is not None and (size := unpacked_size(path)) > limit:
-                fault = f"holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
-                raise UserError(f"{path}: {fault}")
+            with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+                size = sum(member.file_size for member in archive.infolist())
+                if limit is not None and size > limit:
+                    fault = f"holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
+                    raise UserError(f"{path}: {fault}")
             sheet = pd.read_excel(path, header=None, engine="calamine", dtype=object, na_filter=False)
             frame = sheet.map(str)
         else:

@@ -75,10 +75,6 @@ def load(
 # ------------------------------------------------------------------ a registered set
 
 
-class _OtherContent(UserError):
-    """What was downloaded is not the registered content."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Registered(DataRef):
     """A data set of conf/data. source: the files that the user gave for it (`read_from`), if any."""
@@ -216,35 +212,29 @@ class Registered(DataRef):
         from omkl.data.fetch import fetch
 
         forms = [form for form in self.entry.forms if form.files]
-        folder, failures = incoming / self.name, list[str]()
-        kind: type[OmklError] = OmklError
+        folder, failures = incoming / self.name, list[OmklError]()
         for form in [form for form in forms if _downloadable(form)] or forms[:1]:
             limit, refused = opening.size_limit(self.entry.size_limit(form)), set[Link]()
-            while True:
+            while not failures or not any(refused.issuperset(file.urls) for file in form.files):
+                found = list[tuple[Path, Link | None]]()
                 try:
                     found = [fetch(file, folder, limit, folder / "archives", refused) for file in form.files]
                     return self._kept_files(form, [path for path, _ in found])
-                except _OtherContent as error:
-                    failures.append(str(error))
-                    kind = UserError
                 except OmklError as error:
-                    if isinstance(error, UserError):
+                    if isinstance(error, UserError) and not found:  # no network, no address
                         raise
-                    failures.append(str(error))
-                    break
+                    failures.append(error)
                 finally:
                     shutil.rmtree(folder, ignore_errors=True)
                 refused |= {link for _, link in found if link}
-                if any(refused.issuperset(file.urls) for file in form.files) or not refused:
+                if not refused or not found:
                     break
-        raise kind("\n".join([*failures, f"  ways out: {self.ways_out}"]))
+        kind = UserError if any(isinstance(error, UserError) for error in failures) else OmklError
+        raise kind("\n".join([*map(str, failures), f"  ways out: {self.ways_out}"]))
 
     def _kept_files(self, form: Form, paths: list[Path]) -> list[Path]:
-        """Return where the files are on the search path, if they hold the set. Raises _OtherContent."""
-        try:
-            dataset = read_registered(self.entry, form, paths)
-        except UserError as error:
-            raise _OtherContent(str(error)) from error
+        """Return where the files are on the search path, if they hold the set. Raises UserError if not."""
+        dataset = read_registered(self.entry, form, paths)
         opening.files_folder().mkdir(parents=True, exist_ok=True)
         final = [path.replace(opening.files_folder() / path.name) for path in paths]
         cache.write_parsed(dataset, cache.parsed_path(self.name, form, final, self.task))

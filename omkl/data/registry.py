@@ -194,39 +194,28 @@ def _entry(path: Path) -> DataEntry:
 
 def _faults(item: DataEntry) -> Iterator[str]:
     """Yield the faults of an entry whose values are right one by one."""
-    classes, is_registered = item.task == "classification", item.content_hash is not None
-    if item.classes is not None and not (classes and 2 < len(set(item.classes)) == len(item.classes)):
+    of_classes, is_registered = item.task == "classification", item.content_hash is not None
+    if item.classes is not None and not (of_classes and 2 < len(set(item.classes)) == len(item.classes)):
         yield "classes: should name three or more different classes of a classification"
-    if (
-        classes
-        and (item.positive_share is None) == (item.classes is None)
-        and (is_registered or item.classes)
-    ):
+    has_one = (item.positive_share is None) != (item.classes is None)
+    if of_classes and not has_one and (is_registered or item.classes):
         yield "missing positive_share (of two classes) or classes (the names of more)"
     if is_registered != (item.nnz is not None):
         yield "nnz and content_hash: give both, or neither where no copy of the data is available"
     if not item.forms:
         yield "forms: at least one is needed"
-    for number, form in enumerate(item.forms, 1):
-        for fault in _form_faults(item, form):
-            yield f"forms[{number}]: {fault}"
-
-
-def _form_faults(item: DataEntry, form: Form) -> Iterator[str]:
-    """Yield the faults of a form of an entry."""
-    classes, needed = item.task == "classification", FORMATS.get(form.format, 1)
     numbers = {-1, 1} if item.n_classes == 2 else set(range(item.n_classes))
-    if len(form.files) < needed:
-        yield f"files: {needed} needed for format {form.format}"
-    if form.format in EMBEDDED and form.dataset not in EMBEDDED[form.format]:
-        yield f"dataset: {show(form.dataset)}; one of {', '.join(EMBEDDED[form.format])}"
-    if classes and form.labels is None:
-        yield "missing labels"
-    elif not classes and form.labels:
-        yield "labels: only classification has classes to map"
-    elif classes and set((form.labels or {}).values()) != numbers:
-        wanted = "-1 and 1" if item.n_classes == 2 else f"0 to {item.n_classes - 1}"
-        yield f"labels: should map the source's labels to {wanted}"
+    for number, form in enumerate(item.forms, 1):
+        needed, embedded = FORMATS.get(form.format, 1), EMBEDDED.get(form.format, ("",))
+        if len(form.files) < needed:
+            yield f"forms[{number}]: files: {needed} needed for format {form.format}"
+        if form.format in EMBEDDED and form.dataset not in embedded:
+            yield f"forms[{number}]: dataset: {show(form.dataset)}; one of {', '.join(embedded)}"
+        if bool(form.labels) != of_classes:
+            yield f"forms[{number}]: labels: needed of a classification alone, whose labels they map"
+        elif form.labels and set(form.labels.values()) != numbers:
+            shown = ", ".join(map(str, sorted(numbers)))
+            yield f"forms[{number}]: labels: should map the source's labels to {shown}"
 
 
 # ------------------------------------------------------------------ reading one

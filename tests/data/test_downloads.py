@@ -46,7 +46,7 @@ REFUSED = [  # how the server behaves (or an address), the most bytes, and the m
     ("file:///etc/passwd", 10**6, "only http and https addresses"),
     ("ftp://127.0.0.1/f", 10**6, "only http and https addresses"),
     ("data:,x", 10**6, "only http and https addresses"),
-    ("http://127.0.0.1:9/f", 10**6, "no connection"),
+    ("http://127.0.0.1:9/f", 10**6, "the connection broke"),
 ]
 
 

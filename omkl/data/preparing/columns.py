@@ -49,6 +49,12 @@ class Column:
         """Whether its source holds numbers; True and False are none."""
         return self.dtype.kind in "iuf" and not self.is_declared
 
+    def of_words(self, most: int) -> "Column":
+        """Return a column of its first words, one in each row."""
+        import pandas as pd
+
+        return Column(self.name, pd.Series(self.words[:most], dtype="str"), self.key)
+
     @cached_property
     def missing(self) -> np.ndarray:
         """Which rows have no value (T,)."""

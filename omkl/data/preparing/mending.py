@@ -7,7 +7,7 @@ with letters, addresses and names are words.
 import datetime
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -123,47 +123,42 @@ def stop_of(column: Column, table: "Table") -> Stop | None:
         return _stop_of_offsets(column, table) if len(column.offsets) > 1 else None
     if column.numbers is not None:
         return None
-    if len(column.words) > _SAMPLE and stop_of(Column(column.name, _sample(column)), table) is None:
+    if len(column.words) > _SAMPLE and not stop_of(column.of_words(_SAMPLE), table):
         return None
     is_number = np.array([is_float(word) for word in column.words])
     total, numbers = int(column.counts.sum()), int(column.counts[is_number].sum())
+    is_odd = ~is_number
     if 2 * int(column.counts[[looks_iso(word) for word in column.words]].sum()) > total:
         is_odd = np.array([date_of(word) is None for word in column.words])
-        return _stop_at(column, table, is_odd, _mend_of_dates(column, is_odd))
-    mends = [mend for mend in _mends(column, is_number) if 2 * mend.near > total - numbers]
-    if mends and 2 * (numbers + max(mend.near for mend in mends)) > total:
-        return _stop_at(column, table, ~is_number, _best(mends))
-    if 2 * numbers > total and (few := _few_words(column, is_number)):
-        return _stop_at(column, table, ~is_number, few)
-    return None
+        mend: Mend | None = _mend_of_dates(column, is_odd)
+    else:
+        mends = [mend for mend in _mends(column, is_number) if 2 * mend.near > total - numbers]
+        mend = max(mends, key=lambda one: one.near, default=None)
+        if mend and 2 * (numbers + mend.near) > total:  # with the ways of what is called alike
+            ways = [way for one in mends if one[:2] == mend[:2] for way in one.ways]
+            mend = mend._replace(ways=tuple(ways[:2]))
+        else:
+            mend = _few_words(column, is_number) if 2 * numbers > total else None
+    if mend is None:
+        return None
+    at = np.flatnonzero(is_odd)
+    row, count = int(np.argmax(np.isin(column.place, at))), int(column.counts[at].sum())
+    holds = f"column '{column.name}' holds {show(column.words[column.place[row]])}, {mend.what}"
+    return _stop(column, f"{table.where(row)}: {holds}", count, *mend.ways)
 
 
 def stop_of_label(column: Column, table: "Table") -> Stop | None:
-    """Return what stops a run at the label: dates, and numbers in another notation."""
-    if column.is_declared or column.is_numeric:
+    """Return what stops a run at the label: dates, and what would be numbers, where it is no few classes."""
+    if column.is_declared or column.is_numeric or column.missing.all():
         return None
-    if stop := _stop_of_kind(column, table):
-        return stop
     if column.dtype.kind == "M":
         line = f"{_frame(column)} = {_frame(column)}.astype(str)"
         fault = f"{table.path}: the label (column '{column.name}') holds dates or times; if each is a class"
         return Stop(f"{fault}, {line} in pandas, else write a number", (line,), column.name)
-    if column.is_truth or not column.words or column.numbers is not None:
-        return None
-    is_number = np.array([is_float(word) for word in column.words])
-    odd = int(column.counts[~is_number].sum())
-    mends = [
-        mend for mend in _mends(column, is_number) if mend.near == odd and "pandas.to_numeric" in str(mend)
-    ]
-    if not mends or (_best(mends).what != _IN_ANOTHER and len(column.words) <= _FEW_LABELS):
-        return None
-    return _stop_at(column, table, ~is_number, _best(mends), "the label (column '{}')")
-
-
-def _sample(column: Column) -> Any:
-    import pandas as pd
-
-    return pd.Series(column.words[:_SAMPLE], dtype="str")
+    stop = stop_of(column, table)
+    is_kind = column.dtype.kind in "mcO" and _stop_of_kind(column, table)
+    are_classes = len(column.words) <= _FEW_LABELS and not (stop and _IN_ANOTHER in str(stop))
+    return None if are_classes and not is_kind else stop
 
 
 def _frame(column: Column) -> str:
@@ -174,23 +169,6 @@ def _texts(column: Column) -> str:
     """Return the column as texts: what a file has are texts already, a frame may mix them with numbers."""
     frame = _frame(column)
     return frame if column.dtype.name in ("str", "string") else f"{frame}.map(str, na_action='ignore')"
-
-
-def _best(mends: Sequence[Mend]) -> Mend:
-    """Return the mend that most cells are near to, with the ways of those that are called alike."""
-    best = max(mends, key=lambda mend: mend.near)
-    ways = [way for mend in mends if mend[:2] == best[:2] for way in mend.ways]
-    return best._replace(ways=tuple(ways[:2]))
-
-
-def _stop_at(
-    column: Column, table: "Table", is_odd: np.ndarray, mend: Mend, called: str = "column '{}'"
-) -> Stop:
-    """Return the stop at the first odd cell. is_odd: which of the words"""
-    at = np.flatnonzero(is_odd)
-    row, count = int(np.argmax(np.isin(column.place, at))), int(column.counts[at].sum())
-    what = f"{called.format(column.name)} holds {show(column.words[column.place[row]])}, {mend.what}"
-    return _stop(column, f"{table.where(row)}: {what}", count, *mend.ways)
 
 
 def _stop(column: Column, text: str, count: int, *ways: tuple[str, ...]) -> Stop:

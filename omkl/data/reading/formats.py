@@ -20,7 +20,7 @@ import numpy as np
 
 from omkl.data.preparation import Preparation, clean, in_shell
 from omkl.data.reading.numbered import Examples, dense, libsvm_parts, read_libsvm, read_npz
-from omkl.data.reading.opening import COMPRESSION, is_compressed, is_packed, open_binary
+from omkl.data.reading.opening import COMPRESSION, is_compressed, open_binary
 from omkl.errors import UserError, printable, shortlist, show, shown, suggest
 
 MARKS = ",;\t|"  # between the columns of a text
@@ -31,9 +31,8 @@ _LIBSVM_ROW = re.compile(r"[^\s,;|:]+(?:\s+(?:[0-9]+|qid):[^\s,;|]*)+")
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
 _LOOKED_AT = 100_000  # rows of a text, whose whole numbers may be codes
 _ODD = re.compile(r"[-+]?0\d+(?:\.0*)?|\+\d+|\d+\.?\d*[eE]\d+|[-+]?\d{16,}")  # what a number does not keep
-_OF_A_ROW = (  # keywords that say where a text's first row is, and what its cells are
-    *("sep", "delimiter", "encoding", "skiprows", "comment", "quotechar", "skipinitialspace", "compression"),
-)
+_OF_TEXT: Mapping[str, Any] = {"skipinitialspace": True, "index_col": False, "float_precision": "round_trip"}
+_SHOWN = ("skipinitialspace", "index_col")  # of these, in messages
 _OF_TABLES = ("label", "id", "drop", "missing", "positive")
 _OF_LIBSVM = ("index_base", "qid")
 
@@ -184,162 +183,172 @@ def _tables(
     if of_file is ARFF:
         yield ReadFrame(_read_arff(path))
         return
-    reader, keywords, named = of_file.reader, {**of_file.usual, **form.read}, True
-    if reader == "read_csv":
-        keywords, named = _text_keywords(path, of_file, form)
-    elif reader == "read_excel":
+    if of_file.reader == "read_excel":
         _check_range(path)
-        first_row = {**keywords, "header": None, "nrows": 1, "na_filter": False}
-        keywords, named = _with_header(path, reader, keywords, first_row)
-    if count is None or not (reader == "read_csv" or keywords.get("lines")):
-        frame = _whole(path, reader, keywords)
-        frame = _with_categories(path, frame) if reader == "read_parquet" else frame
-        given = keywords.get("dtype")
+    call = _Call.of(path, of_file, form)
+    if count is None or not (of_file.reader == "read_csv" or call.keywords.get("lines")):
+        frame = call.whole()
+        given = call.keywords.get("dtype")
         declared = given if isinstance(given, dict) else dict.fromkeys(frame.columns, given)
-        declared_texts = [name for name, kind in declared.items() if kind in (str, "str", "string", "object")]
-        notes = _notes_on_codes(path, frame, keywords) if reader == "read_csv" else ()
-        yield ReadFrame(frame, named, 0, notes, _lines(path, reader, keywords, named), declared_texts)
+        are_texts = [name for name, kind in declared.items() if kind in (str, "str", "string", "object")]
+        notes = call.notes_on_codes(frame) if of_file.reader == "read_csv" else ()
+        yield ReadFrame(frame, call.named, 0, notes, call.script, are_texts)
         return
+    if of_file.reader == "read_csv" and texts:  # words stay text, even where a part of them are numbers
+        first = ReadFrame(call(nrows=0), call.named)
+        kept = {key: str for at, key in enumerate(first.frame.columns) if first.name_of(key, at) in texts}
+        given = call.keywords.get("dtype", {})
+        call.keywords["dtype"] = {**kept, **given} if isinstance(given, dict) else given
     before = 0
-    if reader == "read_csv" and texts:  # words stay text, even where a part of them are numbers
-        first = ReadFrame(_call(path, reader, {**keywords, "nrows": 0}), named)
-        names = {key: str for at, key in enumerate(first.frame.columns) if first.name_of(key, at) in texts}
-        given = keywords.get("dtype", {})
-        keywords = {**keywords, "dtype": {**names, **given} if isinstance(given, dict) else given}
-    with _errors(path, reader, keywords):
-        for frame in _call(path, reader, {**keywords, "chunksize": count}):
-            yield ReadFrame(frame.reset_index(drop=True), named, before)
+    with call.errors():
+        for frame in call(chunksize=count):
+            yield ReadFrame(frame.reset_index(drop=True), call.named, before)
             before += len(frame)
 
 
-# ------------------------------------------------------------------ a call of pandas
+@dataclass
+class _Call:
+    """A call of a reader of pandas. named: whether the first row names the columns"""
 
+    path: Path
+    reader: str
+    keywords: dict[str, Any]
+    named: bool = True
 
-def _call(path: Path, reader: str, keywords: Mapping[str, Any]) -> Any:
-    """Return what pandas reads. Raises UserError with what it says, in one line, and with what was called."""
-    import pandas as pd
+    @classmethod
+    def of(cls, path: Path, of_file: Format, form: Preparation) -> "_Call":
+        """Return the call that reads a file. Raises UserError for a text whose separator nothing says."""
+        call = cls(path, of_file.reader, {**of_file.usual, **form.read})
+        if call.reader == "read_csv":
+            call.keywords = {**_OF_TEXT, **call.keywords}
+            if "engine" in form.read:
+                del call.keywords["float_precision"]  # which the other engines lack
+            if not {"sep", "delimiter"} & form.read.keys():
+                call.keywords["sep"] = _separator(path, of_file, form)
+        if {"header", "names"} & form.read.keys():
+            call.named = form.read.get("header", 0) is not None or "names" in form.read
+        elif call.reader in ("read_csv", "read_excel"):
+            call.named = call._first_row_names_columns()
+            call.keywords |= {} if call.named else {"header": None}
+        return call
 
-    of_text = reader in ("read_csv", "read_json")
-    packed = of_text and "compression" not in keywords and is_packed(path)
-    source = open_binary(path) if packed else path
-    more = {"compression": None} if of_text and not packed and "compression" not in keywords else {}
-    with _errors(path, reader, keywords):
-        return getattr(pd, reader)(source, **keywords, **more)
+    def __call__(self, **others: Any) -> Any:
+        """Return what pandas reads. Raises UserError with what it says, in one line, and what was called."""
+        import pandas as pd
 
+        opened = is_compressed(self.path) and self.reader in ("read_csv", "read_json")
+        with self.errors():
+            source = open_binary(self.path) if opened else self.path
+            return getattr(pd, self.reader)(source, **{**self.keywords, **others})
 
-@contextlib.contextmanager
-def _errors(path: Path, reader: str, keywords: Mapping[str, Any]) -> Iterator[None]:
-    try:
-        yield
-    except (UserError, MemoryError):
-        raise
-    except ImportError as error:
-        module = "pyarrow" if "arrow" in str(error) else str(error.name)
-        helps = "; pip install 'omkl[parquet]'" if module == "pyarrow" else ""
-        raise UserError(f"{path}: pandas.{reader} needs {module}{helps}") from None
-    except Exception as error:  # pandas and its libraries have dozens of kinds
-        said = " ".join(str(error).split())[:200] or type(error).__name__
-        raise UserError(f"{path}: {_call_text(reader, keywords)}: {said}{_helps(error, said)}") from None
+    def __str__(self) -> str:
+        return f"pandas.{self.reader}({', '.join(self._typed())})"
 
+    def _typed(self) -> list[str]:
+        shown = {key: value for key, value in self.keywords.items() if key not in _OF_TEXT or key in _SHOWN}
+        return [f"{key}={getattr(value, '__name__', repr(value))}" for key, value in shown.items()]
 
-def _helps(error: Exception, said: str) -> str:
-    if isinstance(error, UnicodeError):
-        code = "utf-16" if re.search("byte 0xf[ef] in position 0", said) else "cp1252"
-        return f"; the text is not UTF-8: read.encoding={code} may read it"
-    if "Expected" in said and "fields" in said:
-        return "; read.skiprows=N leaves out lines before the table, 'read.sep=;' names another separator"
-    return ""
+    @property
+    def script(self) -> list[str]:
+        """The lines of pandas that read the file."""
+        words = [repr(str(self.path)), *self._typed()]
+        number = "frame.columns = [str(n + 1) for n in range(frame.shape[1])]"
+        return [f"frame = pandas.{self.reader}({', '.join(words)})", *([] if self.named else [number])]
 
+    @contextlib.contextmanager
+    def errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (UserError, MemoryError):
+            raise
+        except ImportError as error:
+            helps = "; pip install 'omkl[parquet]'" if "arrow" in str(error) else ""
+            raise UserError(f"{self.path}: pandas.{self.reader} needs a library: {error}{helps}") from None
+        except Exception as error:  # pandas and its libraries have dozens of kinds
+            said, helps = " ".join(str(error).split())[:200] or type(error).__name__, ""
+            if isinstance(error, UnicodeError):
+                code = "utf-16" if re.search("byte 0xf[ef] in position 0", said) else "cp1252"
+                helps = f"; the text is not UTF-8: read.encoding={code} may read it"
+            elif "Expected" in said and "fields" in said:
+                skips = "read.skiprows=N leaves out lines before the table"
+                helps = f"; {skips}, 'read.sep=;' names another separator"
+            raise UserError(f"{self.path}: {self}: {said}{helps}") from None
 
-def _call_text(reader: str, keywords: Mapping[str, Any], path: Path | None = None) -> str:
-    """Return a call as Python has it."""
-    words = [repr(str(path))] if path else []
-    words += [f"{key}={_python(value)}" for key, value in keywords.items() if key != "float_precision"]
-    return f"pandas.{reader}({', '.join(words)})"
+    def whole(self) -> Any:
+        """Return a whole file as a frame; a text whose parts differ in kind is read at once.
 
+        Raises UserError where rows have more fields than the first line, of which pandas would lose some.
+        """
+        import pandas as pd
 
-def _python(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else repr(value)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            frame = self()
+        kinds = {warning.category for warning in caught}
+        if pd.errors.ParserWarning in kinds:
+            fault = f"{self.path}: the rows have more fields than the first line"
+            helps = "read.skiprows=1 leaves out a first line that names no columns"
+            raise UserError(f"{fault}; read.index_col=0 takes their first field as the row's name, {helps}")
+        if pd.errors.DtypeWarning in kinds and "low_memory" not in self.keywords:
+            frame = self(low_memory=False)
+        if self.reader == "read_parquet":  # which keeps categories that are numbers in its metadata alone
+            from pyarrow.parquet import read_schema
 
+            told = (read_schema(self.path).pandas_metadata or {}).get("columns", [])
+            names = {column["name"] for column in told if column["pandas_type"] == "categorical"}
+            frame = frame.astype({name: "category" for name in frame.columns if name in names})
+        return frame.reset_index(drop=True) if self.reader == "read_csv" else frame
 
-def _lines(path: Path, reader: str, keywords: Mapping[str, Any], named: bool) -> list[str]:
-    """Return the lines of pandas that read a file."""
-    lines = [f"frame = {_call_text(reader, keywords, path)}"]
-    return lines if named else [*lines, "frame.columns = [str(n + 1) for n in range(frame.shape[1])]"]
+    def _first_row_names_columns(self) -> bool:
+        """Return whether a first row names the columns: it does if it is not numbers alone.
 
+        Raises UserError for numbers that count.
+        """
+        left = ("dtype", "na_values", "usecols", "parse_dates", "converters", "skipfooter")
+        first = _Call(self.path, self.reader, {k: v for k, v in self.keywords.items() if k not in left})
+        rows = first(header=None, nrows=1, dtype=str, keep_default_na=False, index_col=None)
+        cells = [str(cell) for cell in rows.iloc[0]] if len(rows) else [""]
+        try:
+            numbers = [float(cell) for cell in cells]
+        except ValueError:
+            return True
+        if len(numbers) > 1 and numbers[0] in (0.0, 1.0) and (np.diff(numbers) == 1).all():
+            raise UserError(
+                f"{self.path}: the first line ({shortlist(cells)}) counts: it may name "
+                "the columns or be a row; read.header=0 if it names them, read.header=null if it is a row"
+            )
+        return False
 
-def _whole(path: Path, reader: str, keywords: dict[str, Any]) -> Any:
-    """Return a whole file as a frame; a text whose parts differ in kind is read at once.
+    def notes_on_codes(self, frame: Any) -> list[str]:
+        """Return notes on columns of numbers some of which lose what is written: 01001, 5E3, over 2^53.
 
-    Raises UserError where rows have more fields than the first line, of which pandas would lose some.
-    """
-    import pandas as pd
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        frame = _call(path, reader, keywords)
-    kinds = {warning.category for warning in caught}
-    if pd.errors.ParserWarning in kinds:
-        raise UserError(
-            f"{path}: the rows have more fields than the first line; read.index_col=0 takes the first field "
-            "as the row's name, read.skiprows=1 leaves out a first line that names no columns"
-        )
-    if pd.errors.DtypeWarning in kinds and "low_memory" not in keywords:
-        frame = _call(path, reader, {**keywords, "low_memory": False})
-    return frame.reset_index(drop=True) if reader == "read_csv" else frame
-
-
-def _with_categories(path: Path, frame: Any) -> Any:
-    """Return a frame with the categories that Parquet keeps in its metadata alone: those of numbers."""
-    from pyarrow.parquet import read_schema
-
-    told = (read_schema(path).pandas_metadata or {}).get("columns", [])
-    names = {column["name"] for column in told if column["pandas_type"] == "categorical"}
-    return frame.astype({name: "category" for name in frame.columns if name in names})
-
-
-# ------------------------------------------------------------------ text
-
-
-def _text_keywords(path: Path, of_file: Format, form: Preparation) -> tuple[dict[str, Any], bool]:
-    """Return the keywords with which a text is read, and whether its first line names the columns."""
-    keywords: dict[str, Any] = {"skipinitialspace": True, "index_col": False, **form.read}
-    if not is_new():
-        keywords.setdefault("float_precision", "round_trip")
-    if not {"sep", "delimiter"} & form.read.keys():
-        keywords["sep"] = _separator(path, of_file, form)
-    first_row = {key: value for key, value in keywords.items() if key in _OF_A_ROW}
-    first_row |= {"header": None, "nrows": 1, "dtype": str, "keep_default_na": False, "index_col": False}
-    return _with_header(path, "read_csv", keywords, first_row)
-
-
-def _with_header(
-    path: Path, reader: str, keywords: dict[str, Any], first_row: dict[str, Any]
-) -> tuple[dict[str, Any], bool]:
-    """Return the keywords with what the first row says, and whether it names the columns.
-
-    first_row: the keywords that read it alone. It names the columns if it is not numbers alone. Raises
-    UserError for numbers that count.
-    """
-    if {"header", "names"} & keywords.keys():
-        return keywords, keywords.get("header", 0) is not None or "names" in keywords
-    rows = _call(path, reader, first_row)
-    cells = [str(cell) for cell in rows.iloc[0]] if len(rows) else [""]
-    try:
-        numbers = [float(cell) for cell in cells]
-    except ValueError:
-        return keywords, True
-    if len(numbers) > 1 and numbers[0] in (0.0, 1.0) and (np.diff(numbers) == 1).all():
-        raise UserError(
-            f"{path}: the first line ({shortlist(cells)}) counts: it may name "
-            "the columns or be a row; read.header=0 if it names them, read.header=null if it is a row"
-        )
-    return {**keywords, "header": None}, False
+        They are looked for in the first rows.
+        """
+        whole, notes = list[int](), list[str]()
+        for at, kind in enumerate(frame.dtypes):
+            numbers = frame.iloc[:1000, at].dropna()
+            if kind.kind in "iuf" and len(numbers) and (numbers == numbers.round()).all():
+                whole.append(at)
+        if not whole or {"dtype", "usecols", "converters", "parse_dates"} & self.keywords.keys():
+            return []
+        texts = self(usecols=whole, dtype=str, nrows=_LOOKED_AT, index_col=None)
+        for at, name in zip(whole, texts.columns, strict=True):
+            cells = texts[name].dropna()
+            odd = cells[cells.str.fullmatch(_ODD)]
+            if len(odd):
+                key = name if isinstance(name, str) else at
+                reads = in_shell(Preparation(read={"dtype": {key: "str"}}).words.strip("'"))
+                called = ReadFrame(frame, self.named).name_of(frame.columns[at], at)
+                notes.append(
+                    f"column '{called}': {odd.iloc[0]} in row {odd.index[0] + 1} is read as the number "
+                    f"{float(odd.iloc[0]):.16g} ({len(odd)} such cells); {reads} reads codes as words"
+                )
+        return notes
 
 
 def _separator(path: Path, of_file: Format, form: Preparation) -> str:
-    skipped = form.read.get("skiprows", 0)
-    encoding = str(form.read.get("encoding") or "utf-8")
+    """Return the one mark of MARKS that the first line has, else that of the ending."""
+    skipped, encoding = form.read.get("skiprows", 0), str(form.read.get("encoding") or "utf-8")
     try:
         line = next(iter(_first_lines(path, encoding, skipped if isinstance(skipped, int) else 0)), "")
     except LookupError:
@@ -348,53 +357,13 @@ def _separator(path: Path, of_file: Format, form: Preparation) -> str:
         raise UserError(f"{path}: no examples in it")
     of_numbers = {form.read.get("decimal"), form.read.get("thousands")}
     marks = [mark for mark in MARKS if mark in _QUOTED.sub("", line) and mark not in of_numbers]
-    if len(marks) == 1:
-        return marks[0]
-    if of_file.mark:
-        return of_file.mark
+    if len(marks) == 1 or of_file.mark:
+        return marks[0] if len(marks) == 1 else of_file.mark
     has = f"has {' and '.join(map(show, marks))}" if marks else "has none of , ; | and tab"
-    ways = r"'read.sep=\s+' is white space, " if not marks else ""
+    ways = r"'read.sep=\s+' is white space, 'read.sep=;' a semicolon"
     raise UserError(
         f"{path}: what separates the columns? the first line ({shown(line.strip())}) {has}; {ways}"
-        "'read.sep=;' a semicolon"
     )
-
-
-@cache
-def is_new() -> bool:
-    """Whether pandas, since 3.1, reads a number as ``float`` does, and converts no dates of JSON."""
-    import pandas as pd
-
-    return tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
-
-
-def _notes_on_codes(path: Path, frame: Any, keywords: Mapping[str, Any]) -> list[str]:
-    """Return notes on columns of numbers some of which lose what is written: 01001, 5E3, over 2^53.
-
-    They are looked for in the first rows.
-    """
-    whole = []
-    for at, kind in enumerate(frame.dtypes):
-        numbers = frame.iloc[:1000, at].dropna() if kind.kind in "iuf" else ()
-        if len(numbers) and (numbers == numbers.round()).all():
-            whole.append(at)
-    if not whole or {"dtype", "usecols", "converters", "parse_dates"} & keywords.keys():
-        return []
-    chosen = {**keywords, "usecols": whole, "dtype": str}
-    texts = _call(path, "read_csv", {"nrows": _LOOKED_AT, **chosen, "index_col": None})
-    notes = []
-    for at, name in zip(whole, texts.columns, strict=True):
-        cells = texts[name].dropna()
-        odd = cells[cells.str.fullmatch(_ODD)]
-        if len(odd):
-            called = ReadFrame(frame, keywords.get("header", 0) is not None).name_of(frame.columns[at], at)
-            key = name if isinstance(name, str) else at
-            reads = in_shell(Preparation(read={"dtype": {key: "str"}}).words.strip("'"))
-            notes.append(
-                f"column '{called}': {odd.iloc[0]} in row {odd.index[0] + 1} is read as the number "
-                f"{float(odd.iloc[0]):.16g} ({len(odd)} such cells); {reads} reads codes as words"
-            )
-    return notes
 
 
 # ------------------------------------------------------------------ workbooks
@@ -411,20 +380,10 @@ def is_workbook(path: Path) -> bool:
         return bool({"xl/workbook.xml", "content.xml"} & set(archive.namelist()))
 
 
-def unpacked_size(path: Path) -> int:
-    """Return how many bytes a workbook holds."""
-    if not zipfile.is_zipfile(path):
-        return path.stat().st_size
-    with zipfile.ZipFile(path) as archive:
-        return sum(member.file_size for member in archive.infolist())
-
-
 def _check_range(path: Path) -> None:
     """Raise UserError for a sheet of more than MOST_CELLS up to its last cell: all would be made."""
     with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            if not re.match(r"xl/worksheets/.*\.xml", name):
-                continue
+        for name in (name for name in archive.namelist() if re.match(r"xl/worksheets/.*\.xml", name)):
             rows, columns, rest = 0, b"", b""
             with archive.open(name) as stream:
                 while block := stream.read(2**22):
@@ -436,10 +395,9 @@ def _check_range(path: Path) -> None:
                     rest = block[-30:]
             last = sum((letter - 64) * 26**at for at, letter in enumerate(columns[::-1]))
             if rows * last > MOST_CELLS:
-                raise UserError(
-                    f"{path}: {name} has {rows:,} rows and {last:,} columns up to its last cell, over "
-                    f"{MOST_CELLS:,} cells; clear the cells that are far away, or save it as .csv"
-                )
+                size = f"{rows:,} rows and {last:,} columns up to its last cell, over {MOST_CELLS:,} cells"
+                helps = "clear the cells that are far away, or save it as .csv"
+                raise UserError(f"{path}: {name} has {size}; {helps}")
 
 
 # ------------------------------------------------------------------ ARFF

@@ -12,12 +12,12 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from omkl.errors import CALLED, UserError, show
+from omkl.errors import CALLED, UserError, counted, shortlist, show
 from omkl.paths import cache_folder, data_folders
 
 COMPRESSION = (".xz", ".bz2", ".gz", ".zst", ".zip")
@@ -25,13 +25,6 @@ SUFFIXES = (*(f".libsvm{end}" for end in COMPRESSION), ".libsvm", *COMPRESSION, 
 LIMIT = 4 * 2**30  # bytes after decompression, where nothing narrower is known
 LONGEST_LINE = 64 * 2**20
 BLOCK = 4 * 2**20
-
-
-def is_packed(path: Path) -> bool:
-    """Whether a file is compressed, by its first bytes."""
-    with open(path, "rb") as file:
-        magic = file.read(6)
-    return any(magic.startswith(mark) for mark in OPENERS)
 
 
 def is_compressed(path: Path) -> bool:
@@ -130,14 +123,10 @@ def only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
         for item in archive.infolist()  # macOS adds files of its own
         if not item.is_dir() and not item.filename.startswith("__MACOSX/")
     ]
-    if any(item.filename.startswith("xl/") for item in members):
-        raise UserError(f"{path}: this is an Excel workbook; name it .xlsx")
-    if len(members) != 1:
-        names = ", ".join(show(item.filename) for item in members[:3]) + (", ..." if len(members) > 3 else "")
-        holds = f"holds {len(members)} files ({names})" if members else "holds no file"
-        raise UserError(f"{path}: the archive {holds}; extract the one to be read")
-    if members[0].flag_bits & 1:
-        raise UserError(f"{path}: the archive is encrypted; extract {show(members[0].filename)} first")
+    if len(members) != 1 or members[0].flag_bits & 1:
+        names = shortlist([show(item.filename) for item in members])
+        fault = "is encrypted" if len(members) == 1 else f"holds {counted(len(members), 'file')} ({names})"
+        raise UserError(f"{path}: the archive {fault}; extract the one to be read")
     return members[0]
 
 
@@ -159,47 +148,34 @@ OPENERS = {
 }
 
 
-@contextlib.contextmanager
-def _damage(path: Path) -> Iterator[None]:
-    """Turn what a decompressor says of a damaged file, or of one that it cannot read, into a UserError."""
-    try:
-        yield
-    except UserError:
-        raise
-    except Exception as error:  # each has kinds of its own, zipfile four
-        if isinstance(error, OSError) and error.filename:
-            raise  # the file cannot be opened
-        raise UserError(f"{path}: cannot be decompressed or read: {error}") from error
-
-
-def _too_large(path: Path, most: str) -> UserError:
-    return UserError(
-        f"{path}: holds more than {most} after decompression, more than this data can need; set "
-        "OMKL_MAX_BYTES to read it anyway"
-    )
-
-
 class _Capped(io.RawIOBase):
     """A decompressed stream that ends with a UserError when it exceeds its limit or is damaged."""
 
     def __init__(self, path: Path, limit: int | None):
-        self.path, self.count = path, 0
+        self.path, self.limit, self.count = path, limit, 0
         with open(path, "rb") as file:
             magic = file.read(6)
         opener: Any = next((opener for mark, opener in OPENERS.items() if magic.startswith(mark)), open)
-        self.limit = limit
-        with _damage(path):
-            self.stream = opener(path, "rb")
+        self.stream: Any = self._careful(lambda: opener(path, "rb"))
+
+    def _careful(self, call: Callable[[], Any]) -> Any:
+        """Return what a decompressor gives. Raises UserError with what it says of a damaged file."""
+        try:
+            return call()
+        except UserError:
+            raise
+        except Exception as error:  # each has kinds of its own, zipfile four
+            raise UserError(f"{self.path}: cannot be decompressed or read: {error}") from error
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        with _damage(self.path):
-            data: bytes = self.stream.read(len(buffer))
+        data: bytes = self._careful(lambda: self.stream.read(len(buffer)))
         self.count += len(data)
         if self.limit is not None and self.count > self.limit:
-            raise _too_large(self.path, f"{self.limit:,} bytes")
+            fault = f"holds more than {self.limit:,} bytes after decompression, more than this data can need"
+            raise UserError(f"{self.path}: {fault}; set OMKL_MAX_BYTES to read it anyway")
         buffer[: len(data)] = data
         return len(data)
 
