@@ -105,13 +105,10 @@ def in_rows_of(X: Any, y: Any) -> np.ndarray:
     if len(shape) == 2 and shape[1] > 1:
         names = ", ".join(map(str, getattr(y, "columns", [])))
         raise UserError(f"y=... has {shape[1]} columns{f' ({names})' if names else ''}; give one of them")
-    rows, labels = (getattr(one, "index", None) for one in (X, y))
-    if (
-        hasattr(rows, "isin")
-        and hasattr(labels, "isin")
-        and len(rows) == len(labels)
-        and not rows.equals(labels)
-    ):
+    rows: Any = getattr(X, "index", None)
+    labels: Any = getattr(y, "index", None)
+    is_joint = all(hasattr(index, "isin") for index in (rows, labels))
+    if is_joint and len(rows) == len(labels) and not rows.equals(labels):
         shared = int(rows.isin(labels).sum())
         if rows.is_unique and labels.is_unique and shared == len(rows):
             y = y.reindex(rows)
@@ -124,11 +121,12 @@ def in_rows_of(X: Any, y: Any) -> np.ndarray:
     return y.reshape(-1) if isinstance(y, np.ma.MaskedArray) else np.asarray(y).reshape(-1)
 
 
-def _labels(y: np.ndarray, name: str) -> np.ndarray:
+def _labels(y: Any, name: str) -> np.ndarray:
     """Return labels (T,) as numbers or texts. Raises UserError for those that are no labels, by row."""
     import pandas as pd
 
-    y = y.astype(object).filled(np.nan) if isinstance(y, np.ma.MaskedArray) else y
+    if isinstance(y, np.ma.MaskedArray):
+        y = np.ma.filled(np.ma.asarray(y, object), np.nan)
     column = Column("y", pd.Series(y.astype(str) if y.dtype.kind == "S" else y))
     if column.dtype.kind in "mMc" or any(isinstance(one, _NO_LABELS) for one in column.values):
         helps = "give numbers, such as days since the first, or, if each is a class, text"

@@ -82,7 +82,7 @@ def _mending(ref: DataRef, table: Table, chosen: TableChoice) -> list[str]:
     assert isinstance(ref, Own)
     names, label = [stop.column for stop in chosen.stops], chosen.label
     dropped = (*ref.preparation.drop, *(name for name in names if name != label))
-    without: Any = replace(ref, preparation=replace(ref.preparation, drop=dropped))  # type: ignore[type-var]
+    without: Any = replace(ref, preparation=replace(ref.preparation, drop=dropped))  # type: ignore[call-arg]
     drops = _command(without, ref.task, label).partition(": ")[2]
     if not table.script:
         return [f"Or leave out what stops it: {drops}"]

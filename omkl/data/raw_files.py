@@ -17,8 +17,9 @@ import numpy as np
 
 from omkl.data.preparation import Preparation
 from omkl.data.preparing.columns import is_float
-from omkl.data.reading.formats import ReadFrame, is_workbook
+from omkl.data.reading.formats import ReadFrame, exact, is_workbook
 from omkl.data.reading.numbered import (
+    LARGEST_INDEX,
     Examples,
     csr,
     decoding,
@@ -77,7 +78,7 @@ def _number_rows(path: Path, limit: int | None) -> Iterator[np.ndarray]:
     import pandas as pd
 
     with decoding(path, _OTHER), open_binary(path, limit) as file:
-        how = {"header": None, "dtype": np.float64, "float_precision": "round_trip", "chunksize": _ROWS}
+        how = {"header": None, "dtype": np.float64, "chunksize": _ROWS, **exact()}
         for part in pd.read_csv(file, sep=_mark(file), **how):
             yield part.to_numpy()
 
@@ -167,10 +168,14 @@ def ones(paths: list[Path], limit: int | None) -> Parts:
     counts, columns = array("q"), array("q")
     with decoding(paths[0], _OTHER):
         for _, data in line_blocks(paths[0], limit):
+            if data.translate(None, b" \t\r\n0123456789"):
+                raise ValueError("it holds more than column numbers")
             rows_of_block = [line.split() for line in data.split(b"\n") if line.strip()]
             counts.extend(map(len, rows_of_block))
             columns.extend(int(field) for row in rows_of_block for field in row)
         rows, indices = np.repeat(np.arange(len(counts)), counts), np.frombuffer(columns, np.int64)
+        if not 1 <= indices.min() <= indices.max() <= LARGEST_INDEX:
+            raise ValueError(f"a column number is not within 1 to {LARGEST_INDEX}")
         examples = csr(rows, indices - 1, np.ones(len(rows)), np.empty(len(counts)), int(indices.max()))
     yield from _labelled(iter([examples]), paths[1], limit)
 

@@ -78,7 +78,7 @@ TWO = {"1": 1, "0": -1}
         ("labels_apart", ["1,2\n1,?\n", "1\n0\n"], "could not convert string to float: '?'"),
         ("labels_apart", ["1,2\n1,2,3\n", "1\n0\n"], "Expected 2 fields in line 2, saw 3"),
         ("ones", ["1 2\n", ""], "not the file that is registered"),
-        ("ones", ["1 x\n", "1\n"], "not the file that is registered: invalid literal for int()"),
+        ("ones", ["1 x\n", "1\n"], "not the file that is registered: it holds more than column numbers"),
         ("ones", ["", "1\n"], "not the file that is registered"),
         ("votes84", ["democrat,y,n\nrepublican,y,maybe\n"], "could not convert string to float: 'maybe'"),
     ],

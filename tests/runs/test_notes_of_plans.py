@@ -68,9 +68,15 @@ def test_rows_that_are_there_twice_and_a_share_that_is_held_out(frame, order, pl
     ("more", "said"),
     [
         ({}, None),
-        ({3: [2]}, "column {3} is beyond those of the training data and left out: 1 value in 20 rows"),
-        ({3: [2, 5], 7: [5]}, "2 columns ({3}, {7}) are beyond those of the training data"),
-        ({2_000_000: range(20)}, "column {2000000} is beyond those of the training data"),
+        ({3: [2]}, "1 column beyond those of the training data left out: {3} (1 value in 20 rows)"),
+        (
+            {3: [2, 5], 7: [5]},
+            "2 columns beyond those of the training data left out: {3}, {7} (3 values in 20 rows)",
+        ),
+        (
+            {2_000_000: range(20)},
+            "1 column beyond those of the training data left out: {2000000} (20 values in 20",
+        ),
     ],
 )
 def test_columns_of_libsvm_text_that_training_never_saw(base, more, said, place):

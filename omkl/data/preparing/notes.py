@@ -90,7 +90,10 @@ class ColumnsOf(Sequence[Noted]):
     def __getitem__(self, at: Any) -> Any:
         if at >= len(self):
             raise IndexError(at)
-        return Noted(self.by_column[:, [at]].toarray().ravel(), int(self.places[at]))
+        part = slice(*self.by_column.indptr[at : at + 2])
+        numbers = np.zeros(self.by_column.shape[0])
+        numbers[self.by_column.indices[part]] = self.by_column.data[part]
+        return Noted(numbers, int(self.places[at]))
 
 
 def is_warning(note: str) -> bool:
@@ -245,7 +248,8 @@ def _copies(columns: Sequence[Noted], examples: Examples, y: np.ndarray) -> list
         mixed *= (examples.values[part] + 0.0).view(np.uint64)
         summed = np.append(np.uint64(0), np.cumsum(mixed, dtype=np.uint64))
         sums[start : start + _BLOCK] += np.diff(summed[ends - ends[0]])
-    different = len(np.unique(sums))
+    sums.sort()
+    different = 1 + int(np.count_nonzero(np.diff(sums)))
     if T - different < _SHARE_OF_COPIES * T or all(len(np.unique(one.numbers)) ** 2 <= T for one in columns):
         return []
     return [f"{T - different} of {T} rows are copies of others; {COPIES}"]
@@ -257,22 +261,13 @@ def _copies(columns: Sequence[Noted], examples: Examples, y: np.ndarray) -> list
 @np.errstate(over="ignore", invalid="ignore")
 def note_on_codes(column: Noted) -> list[str]:
     """Return a note on numbers or dates that are far from all others and repeat exactly, such as -999."""
-    low, high = np.fmin.reduce(column.numbers), np.fmax.reduce(column.numbers)
-    ends = (low, high) if column.kind != WORDS and np.isfinite(high - low) else ()
-    if not any(np.count_nonzero(column.numbers == end) >= _FEWEST_EQUAL for end in ends):
-        return []
-    values, counts = np.unique(column.numbers[np.isfinite(column.numbers)], return_counts=True)
-    T, codes = int(counts.sum()), list[tuple[str, int]]()
-    while len(values) > _FEWEST_OTHERS and len(codes) < _MOST_CODES:
-        cuts = ((0, values[1:], slice(1, None)), (-1, values[:-1], slice(0, -1)))
-        cut = next(
-            (keep for at, others, keep in cuts if _is_code(values[at], counts[at], others, T, column)), None
-        )
-        if cut is None:
-            break
-        at = 0 if cut.start else -1
-        codes.append((_shown(values[at], column), int(counts[at])))
-        values, counts = values[cut], counts[cut]
+    numbers = column.numbers[np.isfinite(column.numbers)]
+    T, codes = len(numbers), list[tuple[str, int]]()
+    while (
+        column.kind != WORDS and len(codes) < _MOST_CODES and (found := _far_end(numbers, column)) is not None
+    ):
+        codes.append((_shown(found, column), int(np.count_nonzero(numbers == found))))
+        numbers = numbers[numbers != found]
     if not codes:
         return []
     said = " and ".join(f"{count} of {T} rows are {code}" for code, count in codes)
@@ -282,17 +277,27 @@ def note_on_codes(column: Noted) -> list[str]:
         if column.kind == DATE:
             which = f".astype(str).str.startswith(({', '.join(repr(code) for code, _ in codes)},))"
         helps = f"in pandas {frame} = {frame}.mask({frame}{which}) makes them gaps, which missing= fills"
-    of_others = f"the others {_shown(values[0], column, 6)} to {_shown(values[-1], column, 6)}"
+    of_others = f"the others {_shown(numbers.min(), column, 6)} to {_shown(numbers.max(), column, 6)}"
     return [f"{column}: {said}, {of_others}; if that means that there is no value, {helps}"]
 
 
-def _is_code(value: float, count: int, others: np.ndarray, T: int, column: Noted) -> bool:
-    """Whether a value is far from the others, and so far or so written that it is not the end of a scale."""
-    spread, gap = others[-1] - others[0], max(others[0] - value, value - others[-1])
-    if count < _FEWEST_EQUAL or not gap > spread or (value == 0 and 2 * count >= T):  # what sparse data hold
-        return False
-    is_so_written = value < 0 <= others[0] or bool(_NINES.fullmatch(_shown(value, column)))
-    return column.kind == DATE or is_so_written or gap > _FAR * spread
+def _far_end(numbers: np.ndarray, column: Noted) -> float | None:
+    """Return the least or the largest number where it repeats and is far from the others, None else.
+
+    That is so far, or so written, that it is not the end of a scale.
+    """
+    for end in (numbers.min(), numbers.max()) if len(numbers) else ():
+        count = int(np.count_nonzero(numbers == end))
+        if count < _FEWEST_EQUAL or count == len(numbers) or (end == 0 and 2 * count >= len(numbers)):
+            continue  # once, alone, or what sparse data hold
+        others = numbers[numbers != end]
+        low, high = others.min(), others.max()
+        spread, gap = high - low, max(low - end, end - high)
+        is_so_written = end < 0 <= low or bool(_NINES.fullmatch(_shown(end, column)))
+        if gap > spread and (column.kind == DATE or is_so_written or gap > _FAR * spread):
+            if len(np.unique(others)) >= _FEWEST_OTHERS:
+                return float(end)
+    return None
 
 
 def _shown(value: float, column: Noted, digits: int = 0) -> str:

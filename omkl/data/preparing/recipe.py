@@ -15,7 +15,7 @@ from omkl import schema
 from omkl.data.dataset import FILLED, Dataset, dataset_of
 from omkl.data.preparation import Preparation, Stop, column_word
 from omkl.data.preparing.columns import DATE, KINDS, NUMBERS, WORDS, Column, PreparedColumn, numbers_of
-from omkl.data.preparing.labels import against_rest, notes_on_classes, task_of, y_of
+from omkl.data.preparing.labels import Classes, against_rest, notes_on_classes, task_of, y_of
 from omkl.data.preparing.mending import stop_of, stop_of_label
 from omkl.data.preparing.notes import Noted, note_on_codes, notes_on
 from omkl.data.preparing.user_table import Table
@@ -261,8 +261,7 @@ def _nothing_left(table: Table, chosen: TableChoice) -> str:
     if chosen.left_out or chosen.ids:
         leaves = f"{table.form.words_of(['id', 'drop'])} leaves no feature besides the label"
         return f"{leaves}; leave out fewer columns"
-    count = counted(len(table.names), "column")
-    return f"{count}, so no features; 'read.sep=;' says what separates the columns"
+    return f"{counted(len(table.names), 'column')}, so no features{table.of_separator}"
 
 
 # ------------------------------------------------------------------ the data set of a table
@@ -287,6 +286,7 @@ def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
     gaps = {column.name: int(table.columns[column.name].missing[kept].sum()) for column in recipe.columns}
     notes += note_on_filled(recipe, gaps)
     where = f"{table.path}: column '{recipe.label}'"
+    classes: Classes
     if task == "classification" and positive is not None:
         y, classes = against_rest(labels, positive, where, label.is_declared)
     else:

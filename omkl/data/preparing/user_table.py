@@ -67,16 +67,23 @@ class Table:
         raise UserError(f"{self.path}: {fault}; {helps}")
 
     def _shown(self) -> str:
-        return ", ".join(quoted(self.names[:MOST_NAMED])) + (", ..." if len(self.names) > MOST_NAMED else "")
+        more = ", ..." if len(self.names) > MOST_NAMED else ""
+        return ", ".join(quoted(self.names[:MOST_NAMED])) + more + self.of_separator
+
+    @property
+    def of_separator(self) -> str:
+        """What helps where all of a file is in one column."""
+        mark = r"'read.sep=\s+' (white space)" if " " in self.names[0] else "'read.sep=;'"
+        return f"; {mark} says what separates the columns" if len(self.names) == 1 else ""
 
     def column(self, wanted: str, key: str) -> str:
         """Return the name of the column named, or numbered from 1. Raises UserError where there is none."""
         names = self.names
-        if wanted in self.columns:
-            return wanted
+        if found := next((name for name in (wanted, f"'{wanted}'") if name in self.columns), None):
+            return found
         if wanted.isdecimal() and 1 <= int(wanted[:9]) <= len(names):
             return names[int(wanted) - 1]
-        near = suggest(wanted, names)
+        near = suggest(wanted, names) if len(names) > 1 else ""
         meant = [name for name in names if f"'{name}'" in near and '"' in typed_setting(key, name)]
         near += f"; type {column_word(key, meant[0])}" if meant else ""
         has = f"it has {counted(len(names), 'column')}: {self._shown()}"

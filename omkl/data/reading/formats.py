@@ -31,8 +31,7 @@ _LIBSVM_ROW = re.compile(r"[^\s,;|:]+(?:\s+(?:[0-9]+|qid):[^\s,;|]*)+")
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
 _LOOKED_AT = 100_000  # rows of a text, whose whole numbers may be codes
 _ODD = re.compile(r"[-+]?0\d+(?:\.0*)?|\+\d+|\d+\.?\d*[eE]\d+|[-+]?\d{16,}")  # what a number does not keep
-_OF_TEXT: Mapping[str, Any] = {"skipinitialspace": True, "index_col": False, "float_precision": "round_trip"}
-_SHOWN = ("skipinitialspace", "index_col")  # of these, in messages
+_OF_TEXT: Mapping[str, Any] = {"skipinitialspace": True, "index_col": False}
 _OF_TABLES = ("label", "id", "drop", "missing", "positive")
 _OF_LIBSVM = ("index_base", "qid")
 
@@ -220,9 +219,7 @@ class _Call:
         """Return the call that reads a file. Raises UserError for a text whose separator nothing says."""
         call = cls(path, of_file.reader, {**of_file.usual, **form.read})
         if call.reader == "read_csv":
-            call.keywords = {**_OF_TEXT, **call.keywords}
-            if "engine" in form.read:
-                del call.keywords["float_precision"]  # which the other engines lack
+            call.keywords = {**_OF_TEXT, **({} if "engine" in form.read else exact()), **call.keywords}
             if not {"sep", "delimiter"} & form.read.keys():
                 call.keywords["sep"] = _separator(path, of_file, form)
         if {"header", "names"} & form.read.keys():
@@ -245,7 +242,7 @@ class _Call:
         return f"pandas.{self.reader}({', '.join(self._typed())})"
 
     def _typed(self) -> list[str]:
-        shown = {key: value for key, value in self.keywords.items() if key not in _OF_TEXT or key in _SHOWN}
+        shown = {key: value for key, value in self.keywords.items() if key != "float_precision"}
         return [f"{key}={getattr(value, '__name__', repr(value))}" for key, value in shown.items()]
 
     @property
@@ -344,6 +341,15 @@ class _Call:
                     f"{float(odd.iloc[0]):.16g} ({len(odd)} such cells); {reads} reads codes as words"
                 )
         return notes
+
+
+@cache
+def exact() -> dict[str, str]:
+    """Return the keyword with which pandas reads a number as ``float`` does; since 3.1 it does so anyway."""
+    import pandas as pd
+
+    is_new = tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1)
+    return {} if is_new else {"float_precision": "round_trip"}
 
 
 def _separator(path: Path, of_file: Format, form: Preparation) -> str:
