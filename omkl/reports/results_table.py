@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 INCOMPLETE = "INCOMPLETE"  # how a warning begins that repetitions are missing
 AGAIN = "the same command"
+CONSTANTS = ("majority", "running_mean")  # learners that answer the same for all rows
 # How a warning about what is missing begins, after the titles that it is about.
 URGENT = re.compile(r"(?:^|: )(?:INCOMPLETE|FAILED|NOT TUNED YET)\b")
 NO_TEST = "no test"  # a term
@@ -466,8 +467,27 @@ def warnings_of(
         *failed(expected),
         *_stale(expected),
         *one_round(cells, expected),
+        *no_better_than_a_constant(summary),
         *origin_warnings(cells, timed),
     ]
+
+
+def no_better_than_a_constant(summary: "pd.DataFrame") -> list[str]:
+    """Return a warning about the data sets on which no learner is clearly better than a constant answer.
+
+    That is by two standard deviations of the constant answer over the repetitions.
+    """
+    done = summary[summary["reps"] > 0]
+    done = done.assign(cost=signed_measures(done)) if len(done) else done
+    names = []
+    for data, rows in done.groupby("data", sort=False):
+        is_constant = rows["algo"].isin(CONSTANTS)
+        learners = rows[~rows["is_yardstick"].astype(bool) & ~is_constant]
+        for row in rows[is_constant].to_dict("records"):
+            spread = row[f"{measure_of(row).name}_std"]
+            if learners["cost"].min() >= row["cost"] - (2 * spread if spread == spread else 0.0):
+                names.append(str(data))
+    return [f"no learner is clearly better than a constant answer on {some(names, ', ')}"] if names else []
 
 
 def incomplete(summary: "pd.DataFrame", expected: ReportPlan, again: str = AGAIN) -> list[str]:

@@ -66,7 +66,7 @@ def test_a_model_of_arrays_predicts_the_labels_it_was_given():
     assert target.predict(X).dtype.kind == "f"
     for given, says in [
         (X[:, :1] * np.ones((1, 5)), "the model has 3 features"),
-        (rows.drop(columns="a"), "no column|4 features|no number"),
+        (rows.drop(columns="a"), "no column|4 features|not an array of numbers"),
     ]:
         with pytest.raises(UserError, match=says):
             model.predict(given)

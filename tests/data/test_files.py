@@ -114,7 +114,7 @@ def test_python_takes_the_keywords_too(read):
         ("a,b;c\n1,2;3\n", "rows.txt", [], "has ',' and ';'; .* 'read.sep=;' a semicolon"),
         ("0,1,2,3\n5,6,7,8\n", "rows.csv", [], r"the first line \(0, 1, 2, 3\) counts: .* read.header=null"),
         ("a,b,y\n1,2,no\n3,4,5,yes\n", "rows.csv", [], "Expected 3 fields in line 3, saw 4; read.skiprows=N"),
-        ("a,b\n1,2,no\n3,4,yes\n", "rows.csv", [], r"more fields than the first line; read\.index_col=0 takes their"),
+        ("a,b\n1,2,no\n3,4,yes\n", "rows.csv", [], r"the first line; read\.index_col=0 takes their"),
         (CSV.replace("yes", "ja\u20ac").encode("cp1252"), "rows.csv", [], "read.encoding=cp1252 may read it"),
         (CSV.encode("utf-16"), "rows.csv", [], "read.encoding=utf-16 may read it"),
         (CSV, "rows.csv", ["read.encoding=utf-99"], "no such encoding"),

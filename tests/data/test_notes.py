@@ -337,3 +337,12 @@ def test_many_columns_have_few_notes():
     notes = notes_on(ColumnsOf(examples), examples, TWO, classes=True)
     assert len(notes) == 6
     assert notes[-1] == "and so for 35 more columns"
+
+
+def test_a_run_that_is_no_better_than_a_constant_answer_says_so(tmp_path):
+    how = {"reps": 3, "exec": "serial", "store": str(tmp_path), "progress": False, "algo": "arow"}
+    noise = pd.DataFrame(NORMAL).assign(y=TWO).rename(columns=str)
+    said = "no learner is clearly better than a constant answer on data"
+    assert said in omkl.run(data=noise, yardsticks=["majority"], **how).notes
+    assert said not in omkl.run(data=FRAME.assign(y=LABEL), yardsticks=["majority"], **how).notes
+    assert said not in omkl.run(data=noise, yardsticks=[], **how).notes

@@ -177,3 +177,52 @@ def test_real_set_in_its_source_format_has_the_registered_content(
     assert loaded.path != expected.path
     for key in ("indptr", "indices", "values", "y"):
         assert np.array_equal(getattr(loaded, key), getattr(expected, key))
+
+
+ODD = """import numpy
+import pandas
+
+
+def odd(paths):
+    rows = [line.split() for line in open(paths[0])]
+    X = [[float(cell) for cell in row[1:]] for row in rows]
+    return {made}
+"""
+YAML = """title: Odd
+description: "Lines such as: a 1.5 0"
+task: classification
+T: 3
+d: 2
+source: here
+licence: none
+forms:
+  - format: odd
+    files: [name: odd.txt]
+    labels: {a: -1, b: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "numpy.array(X), [row[0] for row in rows]",
+        "pandas.DataFrame(X, columns=['u', 'v']).assign(label=[row[0] for row in rows])",
+    ],
+)
+def test_an_odd_file_is_a_function_of_a_folder(tmp_path, monkeypatch, made):
+    """It returns X and y, or a frame; what it raises is named, and an edit is read."""
+    for folder in ("conf/data", "data"):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    (tmp_path / "conf" / "data" / "mine.yaml").write_text(YAML)
+    (tmp_path / "data" / "odd.py").write_text(ODD.format(made=made))
+    (tmp_path / "odd.txt").write_text("a 1.5 0\nb 0 2\na 3 0.25\n")
+    for name, value in (("OMKL_PATH", tmp_path), ("OMKL_DATA", tmp_path), ("OMKL_CACHE", tmp_path / "cache")):
+        monkeypatch.setenv(name, str(value))
+    loaded = data.load("mine")
+    assert (loaded.y.tolist(), loaded.values.tolist()) == ([-1, 1, -1], [1.5, 2, 3, 0.25])
+    assert loaded.indices.tolist() == [0, 1, 0, 1]
+    (tmp_path / "data" / "odd.py").write_text(ODD.format(made=made).replace("row[1:]", "reversed(row[1:])"))
+    assert data.load("mine").indices.tolist() == [1, 0, 0, 1]
+    (tmp_path / "data" / "odd.py").write_text(ODD.format(made=made).replace("paths[0]", "paths[7]"))
+    with pytest.raises(UserError, match=r"odd\.py: odd\(\.\.\.\) ended with IndexError: "):
+        data.load("mine")

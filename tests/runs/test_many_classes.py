@@ -88,7 +88,7 @@ def test_a_model_of_three_classes(capsys, algo):
     with open("new.csv", "a", encoding="utf-8") as file:
         file.write("1,2,xyz\n")
     assert omkl_("update", "m.omkl", "new.csv") == 2
-    assert "label 'xyz'; the model knows high, low and mid" in capsys.readouterr().err
+    assert "label 'xyz'; the model knows high, low, mid" in capsys.readouterr().err
 
 
 def test_a_tie_of_three_classes_is_a_mistake(capsys):

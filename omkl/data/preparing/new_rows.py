@@ -72,15 +72,17 @@ class Tally:
             held = f"{counted(new.total(), 'value')} in {counted(self.kept, 'row')}"
             listed = shortlist(list(map(str, sorted(new))))
             notes.append(f"{columns} beyond those of the training data left out: {listed} ({held})")
+        rows, count = [], self.unknown.total()
         if self.kept < self.rows:
-            notes.append(left_out_rows(self.recipe, self.rows - self.kept, self.rows))
-        if count := self.unknown.total():
-            said = f"{count} of {self.labels} labels {'is' if count == 1 else 'are'} unknown to the model"
-            notes.append(f"{said}: {_listed(self.unknown)}")
+            rows.append(left_out_rows(self.recipe, self.rows - self.kept, self.rows))
+        if count:
+            are = "is" if count == 1 else "are"
+            said = f"{count} of {self.labels} labels {are} unknown to the model"
+            rows.append(f"{said}: {_listed(self.unknown)}")
         if 0 < self.unlabelled < self.labels:
             have = "has" if self.unlabelled == 1 else "have"
-            notes.append(f"{self.unlabelled} of {self.labels} rows {have} no label")
-        return [f"{self.path}: {note}" for note in notes]
+            rows.append(f"{self.unlabelled} of {self.labels} rows {have} no label")
+        return [f"{self.path}: {note}" for note in (*notes, *(["; ".join(rows)] if rows else []))]
 
 
 def _listed(counts: Counter[str]) -> str:

@@ -294,9 +294,9 @@ def _far_end(numbers: np.ndarray, column: Noted) -> float | None:
         low, high = others.min(), others.max()
         spread, gap = high - low, max(low - end, end - high)
         is_so_written = end < 0 <= low or bool(_NINES.fullmatch(_shown(end, column)))
-        if gap > spread and (column.kind == DATE or is_so_written or gap > _FAR * spread):
-            if len(np.unique(others)) >= _FEWEST_OTHERS:
-                return float(end)
+        is_far = gap > spread and (column.kind == DATE or is_so_written or gap > _FAR * spread)
+        if is_far and len(np.unique(others)) >= _FEWEST_OTHERS:
+            return float(end)
     return None
 
 
