@@ -94,18 +94,17 @@ def _other(test: str, data: DataRef) -> DataRef:
             )
         return ref
     from omkl.data.preparing.new_rows import Tally, described_data, rows_like
+    from omkl.data.reading.numbered import Examples, joined
 
     path, tally = Path(test).expanduser(), Tally(Path(test))
-    row_parts = list(rows_like(described_data(data), data.d, path, True, tally))
-    if not sum(len(part.numbers) for part in row_parts):
+    parts = [
+        Examples(*part[:3], part.y, data.d)
+        for part in rows_like(described_data(data), data.d, path, True, tally)
+        if part.y is not None
+    ]
+    if not sum(len(part.labels) for part in parts):
         raise UserError(f"test={test}: the file has no rows")
-    lengths = np.concatenate([np.diff(part.indptr) for part in row_parts])
-    arrays = (
-        np.append(0, np.cumsum(lengths)),
-        np.concatenate([part.indices for part in row_parts]),
-        np.concatenate([part.values for part in row_parts]),
-        np.concatenate([part.y for part in row_parts if part.y is not None]),
-    )
+    arrays = joined(parts)[:4]
     hashed, notes = content_hash(*arrays), tuple(tally.notes)
     dataset = Dataset(path.name, *arrays, data.d, data.task, hashed, notes=notes, classes=data.classes)
     return of_dataset(dataset)
@@ -125,13 +124,12 @@ def held_out_notes(test: Test, data: DataRef, rounds: str | None, kind: str, see
         notes += [] if registry.is_name(test) else list(other.notes)
     else:
         with warnings.catch_warnings(action="ignore"):  # the run warns of the order itself
-            places, _ = order(data, kind, seed, 0)
-        at, of_which = held_out_stream(data, rounds, test), " of the first repetition"
-        assert at.rounds
-        assert at.test
-        assert at.test.rows
-        learnt = {rows[place] for place in places[slice(*at.rounds)].tolist()}
-        held_out = [rows[place] for place in places[slice(*at.test.rows)].tolist()]
+            places = order(data, kind, seed, 0)[0].tolist()
+        stream, of_which = held_out_stream(data, rounds, test), " of the first repetition"
+        assert stream.rounds is not None
+        assert stream.test is not None
+        learnt = {rows[place] for place in places[slice(*stream.rounds)]}
+        held_out = [rows[place] for place in places[slice(*(stream.test.rows or ()))]]
     if count := sum(row in learnt for row in held_out):
         are = "is a row" if count == 1 else "are rows"
         of = f"{count} of {counted(len(held_out), 'test row')}{of_which} {are} of the data"

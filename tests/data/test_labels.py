@@ -151,3 +151,11 @@ def test_a_parquet_files_labels_have_all_their_digits(tmp_path):
     assert load("id").classes == ("1234567", "1234568")
     assert (load("flag").classes, load("flag").y.tolist()) == (("False", "True"), [1, -1])
     assert load("t", "regression").y.tolist() == [0.1234567, 2]
+
+
+def test_whole_numbers_that_all_differ_are_no_classes(tmp_path):
+    path = write(tmp_path / "my.csv", "a,y\n" + "".join(f"{n},{60000 + 7 * n}\n" for n in range(16)))
+    with pytest.raises(UserError, match="16 different labels .*; task=regression takes them as targets"):
+        data.load(str(path))
+    few = write(tmp_path / "few.csv", "a,y\n1,1\n2,2\n3,3\n")
+    assert data.load(str(few)).classes == ("1", "2", "3")

@@ -141,6 +141,8 @@ def test_what_the_lines_make_is_what_was_meant():
     assert two.startswith("# or frame['a'] = pandas.to_datetime(frame['a'], format='%m/%d/%Y'")
     kept = decided(frame_of(["05/04/1999", "16/07/2000", "01/02/2003"]))
     assert len(kept.lines) == 1
+    stop, _ = check_mended(frame_of(["9.6 %", "0.1", "8 %", "7 %"]))
+    assert "holds '9.6 %', a number with a text; 1 cell has none (3 such cells)" in str(stop)
     units = check_mended(frame_of(["70 kg", "150 lb", "80 kg", "90 kg"]))[1]
     assert units["a unit"].tolist() == ["kg", "lb", "kg", "kg"]
 

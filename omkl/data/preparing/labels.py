@@ -179,8 +179,9 @@ def _check_classes(texts: Sequence[str], numbers: np.ndarray | None, T: int, whe
 def _are_targets(numbers: np.ndarray, T: int) -> bool:
     """Whether the different labels of T rows are plainly a regression's: fractions, or most rows differ."""
     several, most = len(numbers) > FEW, 2 * len(numbers) > T
-    fractions = bool((numbers != np.round(numbers)).any())
-    return len(numbers) > 2 and ((several or most) if fractions else (several and most))
+    if (numbers != np.round(numbers)).any():
+        return len(numbers) > 2 and (several or most)
+    return most and (several or FEWEST_ROWS <= T == len(numbers))
 
 
 def notes_on_classes(classes: Classes, y: np.ndarray) -> tuple[str, ...]:

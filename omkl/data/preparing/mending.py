@@ -13,7 +13,7 @@ import numpy as np
 
 from omkl.data.preparation import Stop, column_word
 from omkl.data.preparing.columns import Column, date_of, eight_digit_days, is_float, looks_iso
-from omkl.errors import show
+from omkl.errors import counted, show
 
 if TYPE_CHECKING:
     from omkl.data.preparing.user_table import Table
@@ -261,6 +261,8 @@ def _affixed(odd: Sequence[str], counts: np.ndarray, column: Column) -> Iterator
     frame, texts = _frame(column), _texts(column)
     lines = [rf"{frame} = pandas.to_numeric({texts}.str.replace(',', '').str.extract(r'({_NUMBER})')[0])"]
     what = "a number with a text" if units else "a number with a sign or a currency"
+    if "%" in units and (bare := int(column.counts.sum() - counts.sum())):
+        what += f"; {counted(bare, 'cell')} {'has' if bare == 1 else 'have'} none"
     if len(units) > 1:
         unit = f"frame[{f'{column.name} unit'!r}]"
         lines.insert(0, rf"{unit} = {texts}.str.extract(r'([^\d\s.,-][^\d\s]*)$')[0]")
