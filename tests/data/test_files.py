@@ -270,6 +270,9 @@ def test_a_saved_model_prepares_new_rows_by_the_same_columns(read, tmp_path):
     assert model.predict(frame[["w", "d", "y", "b", "a"]].assign(more=1)).tolist() == expected.tolist()
     with pytest.warns(UserWarning, match="column 'w' holds values that were not in the training data: new"):
         assert len(model.predict(frame.assign(w="new"))) == T
+    (tmp_path / "names.csv").write_text(frame.to_csv().replace(",", "", 1))
+    with pytest.raises(UserError, match="the rows have more fields than the first line"):
+        model.predict("names.csv")
     with pytest.raises(UserError, match="data has no column 'w'"):
         model.predict(frame.drop(columns="w"))
     with pytest.raises(UserError, match="row 1: column 'd' holds 'now', which is not a date"):

@@ -155,7 +155,7 @@ def test_a_parquet_files_labels_have_all_their_digits(tmp_path):
 
 def test_whole_numbers_that_all_differ_are_no_classes(tmp_path):
     path = write(tmp_path / "my.csv", "a,y\n" + "".join(f"{n},{60000 + 7 * n}\n" for n in range(16)))
-    with pytest.raises(UserError, match="16 different labels .*; task=regression takes them as targets"):
+    with pytest.raises(UserError, match=r"16 different labels .*; task=regression takes them as targets"):
         data.load(str(path))
     few = write(tmp_path / "few.csv", "a,y\n1,1\n2,2\n3,3\n")
     assert data.load(str(few)).classes == ("1", "2", "3")

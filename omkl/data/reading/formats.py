@@ -10,7 +10,7 @@ import inspect
 import re
 import warnings
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -198,11 +198,10 @@ def _tables(
         kept = {key: str for at, key in enumerate(first.frame.columns) if first.name_of(key, at) in texts}
         given = call.keywords.get("dtype", {})
         call.keywords["dtype"] = {**kept, **given} if isinstance(given, dict) else given
-    before = 0
-    with call.errors():
-        for frame in call(chunksize=count):
-            yield ReadFrame(frame.reset_index(drop=True), call.named, before)
-            before += len(frame)
+    parts, before = call(chunksize=count), 0
+    while (frame := call.guarded(lambda: next(parts, None))) is not None:
+        yield ReadFrame(frame.reset_index(drop=True), call.named, before)
+        before += len(frame)
 
 
 @dataclass
@@ -234,9 +233,8 @@ class _Call:
         import pandas as pd
 
         opened = is_compressed(self.path) and self.reader in ("read_csv", "read_json")
-        with self.errors():
-            source = open_binary(self.path) if opened else self.path
-            return getattr(pd, self.reader)(source, **{**self.keywords, **others})
+        source = open_binary(self.path) if opened else self.path
+        return self.guarded(lambda: getattr(pd, self.reader)(source, **{**self.keywords, **others}))
 
     def __str__(self) -> str:
         return f"pandas.{self.reader}({', '.join(self._typed())})"
@@ -252,41 +250,46 @@ class _Call:
         number = "frame.columns = [str(n + 1) for n in range(frame.shape[1])]"
         return [f"frame = pandas.{self.reader}({', '.join(words)})", *([] if self.named else [number])]
 
-    @contextlib.contextmanager
-    def errors(self) -> Iterator[None]:
+    def guarded(self, read: Callable[[], Any]) -> Any:
+        """Return what a call of pandas reads. Raises UserError where rows have more fields than the first."""
+        import pandas as pd
+
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", pd.errors.ParserWarning)  # fields would be lost
+                return read()
         except (UserError, MemoryError):
             raise
-        except ImportError as error:
-            helps = "; pip install 'omkl[parquet]'" if "arrow" in str(error) else ""
-            raise UserError(f"{self.path}: pandas.{self.reader} needs a library: {error}{helps}") from None
         except Exception as error:  # pandas and its libraries have dozens of kinds
             said, helps = " ".join(str(error).split())[:200] or type(error).__name__, ""
             if isinstance(error, UnicodeError):
                 code = "utf-16" if re.search("byte 0xf[ef] in position 0", said) else "cp1252"
-                helps = f"; the text is not UTF-8: read.encoding={code} may read it"
+                helps = f"the text is not UTF-8: read.encoding={code} may read it"
+            elif isinstance(error, ImportError):
+                helps = "pip install 'omkl[parquet]'" if "arrow" in said else ""
+            elif isinstance(error, pd.errors.ParserWarning):
+                said = "the rows have more fields than the first line"
+                helps = (
+                    "read.index_col=0 takes their first field as the row's name, read.skiprows=1 leaves out"
+                )
+                helps += " a first line that names no columns"
             elif "Expected" in said and "fields" in said:
-                skips = "read.skiprows=N leaves out lines before the table"
-                helps = f"; {skips}, 'read.sep=;' names another separator"
-            raise UserError(f"{self.path}: {self}: {said}{helps}") from None
+                helps = (
+                    "read.skiprows=N leaves out lines before the table, 'read.sep=;' names another separator"
+                )
+            raise UserError(f"{self.path}: {self}: {said}{'; ' if helps else ''}{helps}") from None
 
     def whole(self) -> Any:
-        """Return a whole file as a frame; a text whose parts differ in kind is read at once.
-
-        Raises UserError where rows have more fields than the first line, of which pandas would lose some.
-        """
+        """Return a whole file as a frame; a text whose parts differ in kind is read at once."""
         import pandas as pd
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             frame = self()
-        kinds = {warning.category for warning in caught}
-        if pd.errors.ParserWarning in kinds:
-            fault = f"{self.path}: the rows have more fields than the first line"
-            helps = "read.skiprows=1 leaves out a first line that names no columns"
-            raise UserError(f"{fault}; read.index_col=0 takes their first field as the row's name, {helps}")
-        if pd.errors.DtypeWarning in kinds and "low_memory" not in self.keywords:
+        if (
+            any(one.category is pd.errors.DtypeWarning for one in caught)
+            and "low_memory" not in self.keywords
+        ):
             frame = self(low_memory=False)
         if self.reader == "read_parquet":  # which keeps categories that are numbers in its metadata alone
             from pyarrow.parquet import read_schema
