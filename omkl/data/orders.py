@@ -137,19 +137,15 @@ def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
         text = file.read().decode("ascii", "replace")
     rows = [line for line in text.splitlines() if line.strip()]
     if rep >= len(rows):
-        raise UserError(
-            f"order=authors: {path.name} has {counted(len(rows), 'permutation')}; "
-            f"set reps={len(rows)} or less"
-        )
+        has = f"{path.name} has {counted(len(rows), 'permutation')}"
+        raise UserError(f"order=authors: {has}; set reps={len(rows)} or less")
     try:
         numbers = np.array(rows[rep].split(), dtype=np.int64)
     except (ValueError, OverflowError) as error:
         raise UserError(f"{path}:{rep + 1}: not whole numbers: {error}") from error
     if not np.array_equal(np.sort(numbers), np.arange(1, dataset.T + 1)):
-        raise UserError(
-            f"{path}:{rep + 1}: {len(numbers)} numbers that are not a permutation of 1..{dataset.T}, "
-            f"the rows of {dataset.name}"
-        )
+        fault = f"{len(numbers)} numbers that are not a permutation of 1..{dataset.T}"
+        raise UserError(f"{path}:{rep + 1}: {fault}, the rows of {dataset.name}")
     return numbers - 1
 
 

@@ -134,12 +134,8 @@ class Registered(DataRef):
         forms = [form for form in self.entry.forms if form.files]
         if not forms:
             raise UserError(f"{self.name}={path}: {self.name} is not read from files; it is always available")
-        if path.is_file():
-            fault = f"{self.name} is read from {self._file_names()}; name a folder that holds them"
-        else:
-            fault = f"holds no {self._file_names()}" if path.is_dir() else "is neither a file nor a folder"
-        faults = [f"{self.name}={path}: {fault}"]
-        for form in forms:
+        fault = f"{self.name}={path}: holds no {self._file_names()}; name a file of the set, or its folder"
+        for number, form in enumerate(forms):
             paths = [opening.find_in(path, file.name) for file in form.files] if path.is_dir() else [path]
             present = [file for file in paths if file and file.is_file()]
             if len(present) == len(form.files):
@@ -148,8 +144,8 @@ class Registered(DataRef):
                     read_ref.load()
                     return read_ref
                 except UserError as error:
-                    faults.append(str(error))
-        raise UserError(faults[:2][-1])
+                    fault = fault if number else str(error)
+        raise UserError(fault)
 
     @property
     def state(self) -> str:
