@@ -304,7 +304,8 @@ def write(frame, way):
 def arff(frame):
     """Return the frame as ARFF, whose cells are strings."""
     head = "@relation r\n@attribute a string\n@attribute x numeric\n@attribute z {no,yes}\n@data\n"
-    return head + "".join(f'"{a}",{x},{z}\n' for a, x, z in frame.itertuples(index=False))
+    rows = frame.assign(a=[f'"{cell}"' if pd.notna(cell) else "?" for cell in frame.a])
+    return head + "".join(f"{a},{x},{z}\n" for a, x, z in rows.itertuples(index=False))
 
 
 FILES = ("csv", "csv.gz", "tsv", "quoted.csv", "txt", "xlsx", "jsonl", "json", "parquet", "feather", "arff")
@@ -330,17 +331,30 @@ def test_all_ways_in_say_the_same(way):
         assert len(said) == 1, kind
 
 
+GOOD = {  # cells, and how many features they make
+    "numbers": ([0.5, 2.0, -3.25, 1e300, 1 / 3, 0.07], 1),
+    "whole numbers": ([1, 20, 300, -4, 5, 6], 1),
+    "numbers with gaps": ([0.5, None, -3.25, 2.0, 1 / 3, 0.07], 1),
+    "words": (["b", "a", "b", "c", "a", "\u00e4 b"], 4),
+    "words with gaps": (["b", "a", None, "b", "a", "b"], 3),
+    "true and false": ([True, False, True, True, False, True], 1),
+    "dates": ([f"2024-0{n}-1{n}" for n in range(1, 7)], 4),
+    "dates with gaps": ([None, *(f"2024-0{n}-1{n} 1{n}:30" for n in range(2, 7))], 5),
+}
+
+
 @pytest.mark.parametrize("way", WAYS)
-def test_all_ways_in_make_the_same_numbers(way):
-    frame = frame_of([0.5, 2.0, -3.25, 1e300, 1 / 3, 0.07], w=["b", "a", "b", "b", "a", "a"] * 1)
-    frame = (
-        pd.concat([frame] * 10, ignore_index=True)
-        .drop(columns="x")
-        .assign(x=np.arange(60) + 0.5)[["a", "x", "z"]]
-    )
+@pytest.mark.parametrize("kind", GOOD)
+def test_all_ways_in_make_the_same_numbers_and_predictions(kind, way):
+    cells, count = GOOD[kind]
+    frame = pd.concat([frame_of(cells)] * 10, ignore_index=True).assign(x=np.arange(60) + 0.5)
     made, plain = write(frame, way)(), write(frame, "frame")()
     assert made.load().content_hash == plain.load().content_hash
-    assert made.recipe.features == ["a", "x"]
+    assert len(made.recipe.features) == count + 1
+    if way in ("csv", "xlsx", "jsonl", "parquet", "dict"):
+        model = omkl.fit("algo=perceptron task=classification", data=frame, label="z")
+        rows = frame.to_dict("list") if way == "dict" else f"my.{way}"
+        assert model.predict(rows).tolist() == model.predict(frame).tolist()
 
 
 @pytest.mark.parametrize("kind", ["units", "dates", "thousands", "times of day"])
