@@ -1,8 +1,6 @@
-"""Reading: from any source to a `DataTable`, a data frame with the line of each row, or to numbered columns.
+"""Reading: from a file to a frame of pandas, or to numbered columns.
 
-opening     opens files with care: compression, encoding, blocks of lines
-formats     which format a file has; Parquet, workbooks, JSON
-delimited   CSV and its kin           arff       ARFF
-tables      the table itself, from texts or from a frame
+opening     opens files with care: compression, blocks of lines
+formats     which format a file has, and the call of pandas that reads it; ARFF
 numbered    LIBSVM text, .npz, .mat: columns that have no names
 """
