@@ -332,7 +332,7 @@ def test_all_ways_in_say_the_same(way):
 
 
 GOOD = {  # cells, and how many features they make
-    "numbers": ([0.5, 2.0, -3.25, 1e300, 1 / 3, 0.07], 1),
+    "numbers": ([0.5, 2.0, -3.25, 1e30, 1 / 3, 0.07], 1),
     "whole numbers": ([1, 20, 300, -4, 5, 6], 1),
     "numbers with gaps": ([0.5, None, -3.25, 2.0, 1 / 3, 0.07], 1),
     "words": (["b", "a", "b", "c", "a", "\u00e4 b"], 4),
@@ -351,10 +351,11 @@ def test_all_ways_in_make_the_same_numbers_and_predictions(kind, way):
     made, plain = write(frame, way)(), write(frame, "frame")()
     assert made.load().content_hash == plain.load().content_hash
     assert len(made.recipe.features) == count + 1
-    if way in ("csv", "xlsx", "jsonl", "parquet", "dict"):
+    if way in ("csv", "xlsx", "jsonl", "parquet"):
         model = omkl.fit("algo=perceptron task=classification", data=frame, label="z")
-        rows = frame.to_dict("list") if way == "dict" else f"my.{way}"
-        assert model.predict(rows).tolist() == model.predict(frame).tolist()
+        expected = model.predict(frame).tolist()
+        assert model.predict(f"my.{way}").tolist() == expected
+        assert model.predict(frame.to_dict("records")[0]).tolist() == expected[:1]
 
 
 @pytest.mark.parametrize("kind", ["units", "dates", "thousands", "times of day"])
