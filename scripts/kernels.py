@@ -45,6 +45,7 @@ KERNELS: dict[str, dict[str, Any]] = {
     "locally_periodic": {"sigma": 1.0, "period": 1.0, "length": 1.0},
     "periodic_each": {"period": 2.0, "length": 1.0},
     "ard": {"sigma": 0.5},
+    "bounded": {"sigma": 0.5, "length": 1.0},
     "intersection": {},
     "jaccard": {},
     "chi2": {"gamma": 2.0},

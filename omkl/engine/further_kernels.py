@@ -114,6 +114,23 @@ def periodic_each(indices, values, other_indices, other_values, period, length):
     return math.exp(-2.0 * total / length**2)
 
 
+def bounded(indices, values, other_indices, other_values, sigma, length):
+    """exp(-sum_j u_j^2 / (1 + u_j^2 / (2 length^2)) / (2 sigma^2)), u = x - x'.
+
+    The Gaussian of differences of which none counts more than 2 length^2 (Geman, McClure, 1987). The product
+    over the features of exp(-length^2 (1 - k_j) / sigma^2), k_j = 1 / (1 + u_j^2 / (2 length^2)): a sum of
+    kernels of some features each (an additive Gaussian process: Duvenaud, Nickisch, Rasmussen, 2011).
+    """
+    total, over = 0.0, 0.5 / length**2
+    i = j = 0
+    while i < indices.size or j < other_indices.size:
+        _, x, z, i, j = next_pair(indices, values, other_indices, other_values, i, j)
+        square = (x - z) * (x - z)
+        if square > 0.0:
+            total += 1.0 / (1.0 / square + over)  # also of one that overflows
+    return math.exp(-total / (2.0 * sigma**2))
+
+
 def spectrum(indices, values, other_indices, other_values, k):
     """sum_u n_u n'_u, n_u how often the run u of k letters is in a text.
 

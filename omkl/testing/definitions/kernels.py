@@ -112,6 +112,10 @@ def of_rows(k, X, z):
         return exp(-summed(((X - z) / k["scales"]) ** 2) / (2 * k["sigma"] ** 2))
     if k["kind"] == "periodic_each":
         return exp(-2 * summed(sin(np.pi * (X - z) / k["period"]) ** 2) / k["length"] ** 2)
+    if k["kind"] == "bounded":
+        with np.errstate(divide="ignore", over="ignore"):
+            counted = 1.0 / (1.0 / ((X - z) * (X - z)) + 0.5 / k["length"] ** 2)
+        return exp(-summed(counted) / (2 * k["sigma"] ** 2))
     if k["kind"] == "spectrum":
         return np.array([float(shared_runs(letters(x), letters(z), k["k"])) for x in X])
     return called(k, X, z)
