@@ -8,7 +8,7 @@ S of SHARES; rate = (1/50 + 50/(100 + t)) / q of the first, (1/200 + 50/(100 + t
 the error of round t in q and q~, from the third round on.
 The corrections g_1 + eta_j . z, z_i = p_i - g_1: Bayesian regressions of y - g_1 with a prior precision of
 PRECISIONS, in units of the root of q~.
-The four are weighted by exp(-L_j / (2 q)): L_j <- (1 - 1/20) L_j + (y - g_j)^2.
+The four are weighted by exp(-L_j / (2 q)): L_j <- (1 - 1/MEMORY) L_j + (y - g_j)^2.
 """
 
 import math
@@ -21,17 +21,17 @@ from omkl.engine.probit import move
 from omkl.engine.records import Record
 from omkl.engine.running_scale import see_target
 
-SHARES = (0.01, 0.001)  # share of each mean's weights that is given back to all members alike in every round
+SHARES = (0.01, 0.003)  # share of each mean's weights that is given back to all members alike in every round
 RATES = (1.0 / 50.0, 1.0 / 200.0)  # of the weights after many rounds
 PRECISIONS = (30.0, 1000.0)  # of the corrections' coefficients, where the errors have variance 1
-MEMORY = 20.0  # rounds over which squared errors fade
+MEMORY = 10.0  # rounds over which squared errors fade
 
 
 class Means(Record, namedtuple("Means", "target errors W faded")):
     """The two means of the members, and what decides between these and their corrections.
 
     target (4,) sum of the targets, the least and the largest, and how many there were
-    errors (2,) mean squared error of the prediction: fading, q, and of all rounds, q~
+    errors (2,) mean squared error of the prediction: fading over MEMORY rounds, q, and of all rounds, q~
     W (2, k) the members' weights   faded (4,) fading squared errors L of the means and the corrections
     """
 

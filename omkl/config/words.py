@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from difflib import get_close_matches
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -315,6 +315,11 @@ def _meant(word: str) -> str:
     return ", such as data=wdbc or algo.beta=0.9"
 
 
+@lru_cache(maxsize=256)  # a stack has some twenty words, which take a millisecond each
+def _parsed(override: str) -> Any:
+    return _parser().parse_override(override).value()
+
+
 def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
     """Return the values of a word, those of a list in several; word: to show."""
     written = _as_written(key, text, word)
@@ -329,7 +334,7 @@ def _values(key: str, text: str, word: str) -> tuple[Any, ...]:
 
     try:
         # as a whole override: the rule of a value alone leaves out what follows one, as in reps=1=2
-        value = _parser().parse_override(f"{key}={_BEYOND_ASCII.sub(_in_quotes, text)}").value()
+        value = _parsed(f"{key}={_BEYOND_ASCII.sub(_in_quotes, text)}")
     except (HydraException, ValueError, RecursionError) as error:
         if key == "data":  # a path with characters that the grammar keeps for itself
             return _texts(text)

@@ -64,11 +64,10 @@ class Widths:
 
         first: what is added to the numbers of the rows
         """
-        spans = [slice(*rounds.indptr[row : row + 2]) for row in rounds.order]
-        ends = self.indptr[-1] + np.cumsum([span.stop - span.start for span in spans])
-        self.indptr = np.append(self.indptr, ends)
-        self.indices = np.concatenate([self.indices, *(rounds.indices[span] for span in spans)])
-        self.values = np.concatenate([self.values, *(rounds.values[span] for span in spans)])
+        lengths, at = _places(rounds)
+        self.indptr = np.append(self.indptr, self.indptr[-1] + np.cumsum(lengths))
+        self.indices = np.append(self.indices, rounds.indices[at])
+        self.values = np.append(self.values, rounds.values[at])
         self.y = np.append(self.y, rounds.y if rounds.label is None else rounds.label)
         self.origin = np.append(self.origin, rounds.order + first)
         self.seen[0] += rounds.T
@@ -135,12 +134,16 @@ def median_distance(rows: Stream) -> float:
     Distances are computed as the engine does, from the dot products, and once for all members of a stack that
     see the same rows.
     """
-    spans = [slice(*rows.indptr[row : row + 2]) for row in rows.order]
-    lengths = np.array([span.stop - span.start for span in spans], np.int64)
-    indices, values = (
-        np.concatenate([array[:0], *(array[span] for span in spans)]) for array in (rows.indices, rows.values)
-    )
-    return _median(lengths.tobytes(), indices.tobytes(), values.tobytes())
+    lengths, at = _places(rows)
+    return _median(lengths.tobytes(), rows.indices[at].tobytes(), rows.values[at].tobytes())
+
+
+def _places(rows: Stream) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many non-zeros each of these rows has, and the places of all of them."""
+    starts = rows.indptr[rows.order]
+    lengths = rows.indptr[rows.order + 1] - starts
+    ends = np.cumsum(lengths)
+    return lengths, np.repeat(starts - ends + lengths, lengths) + np.arange(ends[-1] if ends.size else 0)
 
 
 @lru_cache(maxsize=16)

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -75,9 +76,12 @@ class Setup:
         return 1.0 / (self._value(over) if over in self.params else self.length(over))
 
     def _value(self, name: str) -> Any:
-        few = self.d if self.d <= FEW else 0
-        sizes = {"m": self.m, "d": self.d, "few": few, **self.slots, **self.params, "members": self.members}
-        return sizes[name]
+        if name == "members":
+            return self.members
+        for values in (self.params, self.slots):
+            if name in values:
+                return values[name]
+        return {"m": self.m, "d": self.d, "few": self.d if self.d <= FEW else 0}[name]
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,7 @@ class Declared:
             raise ValueError(f"{name!r} is not a hyperparameter{suggest(str(name), names)}")
 
 
+@cache
 def side_products(side: str) -> list[tuple[int, list[str]]]:
     """Return the products that a side is the sum of, each its number and its names.
 

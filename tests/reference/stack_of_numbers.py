@@ -46,7 +46,7 @@ class StackOfNumbers:
     """Mixes k members' predictions of a round."""
 
     def __init__(self, k):
-        self.means = [Mean(k, 1e-2, 1 / 50), Mean(k, 1e-3, 1 / 200)]
+        self.means = [Mean(k, 1e-2, 1 / 50), Mean(k, 3e-3, 1 / 200)]
         self.corrections = [Correction(k, 30), Correction(k, 1000)]
         self.q, self.q_all, self.L, self.t = 0.0, 0.0, np.zeros(4), 0
 
@@ -63,9 +63,9 @@ class StackOfNumbers:
     def learn(self, y):
         t = self.t
         if t:
-            self.q += max(1 / 20, 1 / t) * ((y - self.f) ** 2 - self.q)
+            self.q += max(1 / 10, 1 / t) * ((y - self.f) ** 2 - self.q)
             self.q_all += ((y - self.f) ** 2 - self.q_all) / t
-            self.L = 0.95 * self.L + (y - self.g) ** 2
+            self.L = 0.9 * self.L + (y - self.g) ** 2
         if t > 1 and self.q > 0:
             self.means[0].learn(t, y - self.held, self.q)
             self.means[1].learn(t, y - self.held, self.q_all)
