@@ -1,5 +1,6 @@
 """From a plan to its finished cells: which are missing, run those, store each one at once."""
 
+import math
 import os
 import random
 import sys
@@ -226,18 +227,24 @@ def stale_cells(store: Store, cells: Mapping[str, Cell]) -> dict[tuple[str, int 
 def _other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str, int | str]]:
     names = [field.name for field in KEYED if field.name not in ("source", "revision")]
     foreign = [cell.setting for cell in cells.values() if cell.source]
-    sources = {dumps([line.get(name) for name in names], sort_keys=True): line["source"] for line in foreign}
+    sources = {_as_text(map(line.get, names)): line["source"] for line in foreign}
     if not foreign:
         return Counter()
     counts: Counter[tuple[str, int | str]] = Counter()
     learners = {line["algo"] for line in foreign}
     stored = store.cells(columns=(*names, "source", "revision"), where={"algo": learners})
     for row in stored.to_dict("records"):
-        row["pool_spec"] = row["pool_spec"] if isinstance(row["pool_spec"], dict) else None
-        current = sources.get(dumps([row[column] for column in names], sort_keys=True))
+        current = sources.get(_as_text(row[name] for name in names))
         if row["source"] and current and row["source"] != current:
             counts[row["algo"], f"{row['revision']} with another source"] += 1
     return counts
+
+
+def _as_text(setting: Iterable[Any]) -> str:
+    """Return a cell's setting as text; a frame's column with gaps has NaN for None, and 1.0 for 1."""
+    values = [None if isinstance(value, float) and math.isnan(value) else value for value in setting]
+    plain = [int(each) if isinstance(each, float) and each.is_integer() else each for each in values]
+    return dumps(plain, sort_keys=True)
 
 
 def run_cells(

@@ -88,6 +88,18 @@ def test_rounds_that_are_not_recorded_fail(place, capsys):
     )
 
 
+def test_cells_of_another_source_are_found_beside_settings_that_others_lack(place, capsys):
+    """Of numbers, which are the user's own and a registered set's."""
+    yaml = YAML.replace("task: classification", "task: regression")
+    Path("own.csv").write_text("x,y\n" + "".join(f"{t},{t % 7}.5\n" for t in range(60)))
+    words = [*RUN[:2], "data=own.csv,drift_numbers", "task=regression", "rounds=50", "reps=1", *RUN[4:]]
+    for name, code in (("one", TINY), ("two", TINY + "\n")):
+        folder = tiny(place / name, code, **{"conf/algo/tiny.yaml": yaml})
+        capsys.readouterr()
+        assert main([*words, "--with", str(folder)]) == 0
+    assert "2 cells of revision 1 with another source" in " ".join(capsys.readouterr().out.split())
+
+
 def test_another_source_has_cells_of_its_own(place, mine, capsys):
     other = str(tiny(place / "two", TINY.replace("y * f <= 0.0", "y * f <= 1e6")))
     for folder in (mine, other):
