@@ -98,7 +98,7 @@ def test_one_target_of_1e9_is_forgotten_within_200_rounds(noise):
     X, y = rng.normal(size=(700, 3)), 1.0 + noise * rng.normal(size=700)
     y[300] = 1e9
     _, score, std, _ = learnt(X, y)
-    assert std[500:].max() < (3.0 * noise or 1.0)  # of equal targets it was 1 before
+    assert std[500:].max() < (3.0 * noise or 2.0)  # equal targets have a range of 9 since
     assert np.abs(score - 1.0)[500:].max() < max(3.0 * noise, 0.1)
 
 
