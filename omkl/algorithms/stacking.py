@@ -92,7 +92,7 @@ def stack_regression(
     margins (T, 2, k) of the k members: predictions less the mean of the targets before the round, and the
     logs of their standard deviations, NaN of a member that tells none
     Reports -log p(y_t), the squared standard deviation, and the degrees of freedom of the density of
-    error_scale.py, whose state is scale; 1 and 4 while all targets are the same.
+    error_scale.py, whose state is scale; while all targets are the same, of deviation 1 and 4 degrees, and 0.
     Deviations: none.
     """
     p, g = np.zeros(margins.shape[2]), np.zeros(4)
@@ -109,7 +109,8 @@ def stack_regression(
         told, std, tail = scale.predict(U, F.lift(stream, t)[0], x, means.target, learn)
         trace.record(t, f, y)
         trace.further[t, 0] = surprise(y - f, std, tail)
-        trace.further[t, 1], trace.further[t, 2] = std * std, TAILS[tail, 0]
+        is_known = scale.levels[4] > 0.0
+        trace.further[t, 1], trace.further[t, 2] = std * std if is_known else 0.0, TAILS[tail, 0]
         if not learn:
             continue
         error, y, unit = abs(y - f), within_reach(means.target, y), math.sqrt(means.errors[1])

@@ -109,7 +109,7 @@ def stacked_numbers(settings, X, y, rng):
         angle = V @ rows[t]
         random = np.concatenate([np.sin(angle), np.cos(angle)]) / np.sqrt(50)
         std, degrees = scale.predict(far[t], random, rows[t] if X.shape[1] <= 500 else [], low, high)
-        E.record(f, y[t], [], [density(y[t] - f, std, degrees), std**2, degrees])
+        E.record(f, y[t], [], [density(y[t] - f, std, degrees), std**2 if scale.n else 0.0, degrees])
         stack.learn(learnt[t])
         scale.learn(abs(y[t] - f), learnt[: t + 1].min(), learnt[: t + 1].max())
     return E.result()
