@@ -32,6 +32,7 @@ from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.errors import UserError, counted, show
 from omkl.estimators.make import Calibration, calibrate, class_probabilities
 from omkl.passes import model_file
+from omkl.passes.adapters import Names
 from omkl.passes.cell import warm_up_once
 from omkl.passes.conformal import Conformal
 from omkl.passes.learner import Learner
@@ -104,7 +105,7 @@ def fit_model(plan: Plan) -> SavedModel:
         apart = seeds.derive("apart", dataset.content_hash)
         rows = scaling.scaled(stream, True)[0] if scaling else stream
         pool = choose_kernels(spec, params, pool, dataset.d, rows, apart, plan.block, classes)
-    how: Any = {"classes": classes, "scaling": scaling}
+    how: Any = {"classes": classes, "scaling": scaling, "names": Names.of(dataset)}
     how |= {"block": plan.block, "rounds": stream.T}
     learner = new_learner(spec, params, pool, dataset.d, seed, **how)
     _check(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")

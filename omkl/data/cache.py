@@ -31,7 +31,7 @@ from omkl.data.registry import Form
 from omkl.errors import OmklError
 from omkl.paths import cache_folder
 
-PARSER = 15  # raised when parsing or preparing the same file gives another result, or the copy another form
+PARSER = 16  # raised when parsing or preparing the same file gives another result, or the copy another form
 ARRAYS = {"indptr": np.int64, "indices": np.int32, "values": np.float64, "y": np.float64}
 KEEP_SECONDS = 86_400.0  # copies of an earlier state of the same file may still be mapped by a run
 
@@ -114,7 +114,8 @@ def read_parsed(path: Path) -> Dataset:
                 raise ValueError("its numbers were changed: they have another content hash")
             _verified.add(tuple(states))
         meta["notes"] = tuple(meta["notes"])
-        meta |= {key: tuple(meta[key]) if meta[key] else None for key in ("classes", "values_of_classes")}
+        for key in ("classes", "values_of_classes", "features"):
+            meta[key] = tuple(meta[key]) if meta[key] else None
         return Dataset(indptr=indptr, indices=indices, values=values, y=y, path=path, **meta)
 
 

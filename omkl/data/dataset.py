@@ -30,6 +30,8 @@ class Dataset:
         names them; None of other data, and of registered sets of two classes
     index_base: the index that LIBSVM text gave the first column
     values_of_classes: the classes as the source holds them, see `omkl.data.preparing.labels.values_of`
+    features (d,): the names of a table's features    renumbered: whether they are other columns than the
+        table's own, as where words became several of them
     """
 
     name: str
@@ -45,6 +47,8 @@ class Dataset:
     classes: tuple[str, ...] | None = None
     index_base: int = 1
     values_of_classes: tuple[Any, ...] | None = None
+    features: tuple[str, ...] | None = None
+    renumbered: bool = False
 
     def __repr__(self) -> str:
         task = f"{self.n_classes} classes" if self.n_classes > 2 else self.task
@@ -80,7 +84,8 @@ def compact(dataset: Dataset) -> Dataset:
     if dataset.d <= MANY:
         return dataset
     used, indices = np.unique(dataset.indices, return_inverse=True)
-    return replace(dataset, indices=indices.astype(np.int32), d=max(1, len(used)), path=None)
+    d = max(1, len(used))
+    return replace(dataset, indices=indices.astype(np.int32), d=d, path=None, features=None)
 
 
 def content_hash(

@@ -10,14 +10,14 @@ import inspect
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from omkl.errors import OmklError, UserError, counted
+from omkl.errors import OmklError, UserError, counted, show
 
 if TYPE_CHECKING:
     from omkl.engine.stream import Stream
@@ -27,6 +27,8 @@ FIRST_FIT = 20  # rows
 REFITTED = f"refitted from {FIRST_FIT} rows"  # in the keys of cells
 _NUMBERS = 2**22  # of the rows that are asked for at once
 NO_STEP = (None, "passthrough", "drop")
+NUMBERED = ("xgboost",)  # packages whose classes must be 0, 1, 2, ...
+CHOOSE_COLUMNS = ("transformers", "categorical_features", "categorical_feature", "cat_features")
 _PROBED = (*range(1, 33), 64, 128)  # numbers of columns on which a step may be fitted
 _PROBES = 200  # rows of the fit that is compared with that on one row
 
@@ -49,18 +51,46 @@ class Saying(NamedTuple):
 NOTHING = Saying()
 
 
+class Names(NamedTuple):
+    """What a data set calls its classes and columns, which estimators of other packages see.
+
+    labels (C,): the classes as the source holds them; empty for -1 and 1, or 0, 1, 2, ..., and for numbers
+    features (d,): the names of the columns; None where they have none    renumbered: whether they are other
+    columns than the source's own, so that the numbers of these mean others
+    """
+
+    labels: tuple[Any, ...] = ()
+    features: tuple[str, ...] | None = None
+    renumbered: bool = False
+
+    @classmethod
+    def of(cls, dataset: Any) -> "Names":
+        """Return those of a Dataset."""
+        labels = dataset.values_of_classes or dataset.classes or ()
+        return cls(tuple(labels), dataset.features, dataset.renumbered)
+
+    def labels_of(self, classes: int) -> tuple[Any, ...]:
+        """Return the labels of this number of classes, of one type as an array has them."""
+        return tuple(np.array(self.labels or (range(classes) if classes > 2 else (-1, 1))).tolist())
+
+
+UNNAMED = Names()
+
+
 class Adapter:
     """An estimator as a pass asks it.
 
     model: the estimator    labels (C,): what it is told the classes are; empty for numbers
     """
 
-    def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool) -> None:
+    def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool, names: Names) -> None:
         self.model, self.name, self.d, self.sparse = model, name, d, sparse
-        self.labels = self._labels(classes) if classes else ()
+        self.labels = self._labels(names.labels_of(classes)) if classes else ()
+        self.features = names.features
 
-    def _labels(self, classes: int) -> tuple[Any, ...]:
-        raise NotImplementedError
+    def _labels(self, own: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return what it is told the classes are; own: as the data call them."""
+        return own
 
     def rows(self, stream: "Stream", start: int, stop: int) -> Any:
         """Return rounds start .. stop - 1 of a stream in the package's form."""
@@ -83,30 +113,41 @@ class Adapter:
         return ""
 
 
-def adapter(model: Any, name: str, d: int, classes: int, sparse: bool) -> Adapter:
+def adapter(model: Any, name: str, d: int, classes: int, sparse: bool, names: Names) -> Adapter:
     """Return the adapter of a model, as `learnable` returns it.
 
     classes: their number, 0 of a regression    sparse: whether rows hold their non-zero features alone
+    Raises UserError for parameters that mean classes or columns which it does not see.
     """
-    if isinstance(model, Refit):
-        return OfRefit(model, name, d, classes, sparse)
-    kind = OfScikitLearn if hasattr(model, "partial_fit") else OfRiver
-    return kind(model, name, d, classes, sparse)
+    of_one_package = OfScikitLearn if hasattr(model, "partial_fit") else OfRiver
+    kind = OfRefit if isinstance(model, Refit) else of_one_package
+    found = kind(model, name, d, classes, sparse, names)
+    own = names.labels_of(classes) if classes else ()
+    for key, value in _parameters(model):
+        _check_labels(name, key, value, own, found.labels)
+        if names.renumbered:
+            _check_columns(name, key, value)
+    return found
 
 
 class OfScikitLearn(Adapter):
-    """One with ``partial_fit`` and ``predict``: rows (n, d), classes -1 and 1, or 0, 1, 2, ..."""
+    """One with ``partial_fit`` and ``predict``: rows (n, d), a frame where the columns have names."""
 
-    def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool) -> None:
-        super().__init__(model, name, d, classes, sparse)
+    def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool, names: Names) -> None:
+        super().__init__(model, name, d, classes, sparse, names)
         takes = inspect.signature(model.partial_fit).parameters
         self._first = {"classes": np.array(self.labels)} if "classes" in takes and classes else {}
         self._with_std = not classes and _takes(model, "predict", "return_std")
         method = getattr(type(last_step(model)), "predict", None)
         self._predicts_by_score = getattr(method, "__qualname__", "") == "LinearClassifierMixin.predict"
 
-    def _labels(self, classes: int) -> tuple[Any, ...]:
-        return tuple(range(classes)) if classes > 2 else (-1, 1)
+    def _given(self, rows: Any) -> Any:
+        """Return rows that it may change, with the names of the columns."""
+        if self.features is None or self.sparse:
+            return rows.copy()
+        import pandas as pd
+
+        return pd.DataFrame(rows.copy(), columns=pd.Index(self.features), copy=False)
 
     def rows(self, stream: "Stream", start: int, stop: int) -> Any:
         if self.sparse:
@@ -149,13 +190,13 @@ class OfScikitLearn(Adapter):
         """Return the answers (n,) for rows, and the variances (n,) around them; None without."""
         if self._with_std:
             try:
-                means, std = self.model.predict(rows.copy(), return_std=True)
+                means, std = self.model.predict(self._given(rows), return_std=True)
                 return np.ravel(means), np.square(np.ravel(std))
             except ValueError as error:  # of an estimator that has none with its parameters
                 if type(error).__name__ == "NotFittedError":
                     raise
                 self._with_std = False
-        return np.ravel(self.model.predict(rows.copy())), None
+        return np.ravel(self.model.predict(self._given(rows))), None
 
     def _of_classes(self, method: str, rows: Any) -> Any:
         """Return the numbers (n, C) of a method for rows, (n,) of two classes' scores; None without.
@@ -168,7 +209,7 @@ class OfScikitLearn(Adapter):
         n, is_score = rows.shape[0], method == "decision_function"
         if is_score and len(places) < len(self.labels):
             return None  # a class without a score would have the one of 0
-        values = np.asarray(asked(rows.copy()))
+        values = np.asarray(asked(self._given(rows)))
         if is_score and len(places) == 2:
             return (np.ravel(values) if places == [0, 1] else -np.ravel(values)) if values.size == n else None
         if values.shape != (n, len(places)):
@@ -186,33 +227,40 @@ class OfScikitLearn(Adapter):
             return [*range(len(self.labels))]
 
     def learn(self, rows: Any, y: list[Any]) -> None:
-        self.model.partial_fit(rows.copy(), np.array(y), **self._first)
+        self.model.partial_fit(self._given(rows), np.array(y), **self._first)
         self._first = {}
 
 
 class OfRiver(Adapter):
-    """One with ``learn_one`` and ``predict_one``: rows are dicts, classes False and True, or 0, 1, 2, ..."""
+    """One with ``learn_one`` and ``predict_one``: rows are dicts by the names or the numbers of columns.
 
-    def _labels(self, classes: int) -> tuple[Any, ...]:
-        return tuple(range(classes)) if classes > 2 else (False, True)
+    One that is for two classes alone is told that they are False and True.
+    """
 
-    def rows(self, stream: "Stream", start: int, stop: int) -> list[dict[int, float]]:
-        dicts = []
+    def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool, names: Names) -> None:
+        super().__init__(model, name, d, classes, sparse, names)
+        self._columns = self.features or range(d)
+        self._with_std = not classes and _takes(model, "predict_one", "with_dist")
+
+    def _labels(self, own: tuple[Any, ...]) -> tuple[Any, ...]:
+        return own if len(own) > 2 or getattr(self.model, "_multiclass", False) else (False, True)
+
+    def rows(self, stream: "Stream", start: int, stop: int) -> list[dict[Any, float]]:
+        dicts, columns = [], self._columns
         for i in stream.order[start:stop].tolist():
             a, b = stream.indptr[i], stream.indptr[i + 1]
-            x = {} if self.sparse else dict.fromkeys(range(self.d), 0.0)
-            x.update(zip(stream.indices[a:b].tolist(), stream.values[a:b].tolist(), strict=True))
+            x = {} if self.sparse else dict.fromkeys(columns, 0.0)
+            x.update(
+                (columns[at], value)
+                for at, value in zip(stream.indices[a:b].tolist(), stream.values[a:b].tolist(), strict=True)
+            )
             dicts.append(x)
         return dicts
 
-    def __init__(self, model: Any, name: str, d: int, classes: int, sparse: bool) -> None:
-        super().__init__(model, name, d, classes, sparse)
-        self._with_std = not classes and _takes(model, "predict_one", "with_dist")
-
-    def said(self, rows: list[dict[int, float]]) -> list[Saying]:
+    def said(self, rows: list[dict[Any, float]]) -> list[Saying]:
         return [self._said(x) for x in rows]
 
-    def _said(self, x: dict[int, float]) -> Saying:
+    def _said(self, x: dict[Any, float]) -> Saying:
         if self._with_std:
             try:
                 density = self.model.predict_one(dict(x), with_dist=True)
@@ -221,7 +269,7 @@ class OfRiver(Adapter):
                 self._with_std = False
         return Saying(self.model.predict_one(dict(x)), None, self._probabilities(x))
 
-    def _probabilities(self, x: dict[int, float]) -> Any:
+    def _probabilities(self, x: dict[Any, float]) -> Any:
         asked = getattr(self.model, "predict_proba_one", None) if self.labels else None
         if asked is None:
             return None
@@ -232,7 +280,7 @@ class OfRiver(Adapter):
         P = np.array([float(shares.get(label, 0.0)) for label in self.labels])
         return P if P.sum() > 0.0 else None
 
-    def learn(self, rows: list[dict[int, float]], y: list[Any]) -> None:
+    def learn(self, rows: list[dict[Any, float]], y: list[Any]) -> None:
         for x, label in zip(rows, y, strict=True):
             self.model.learn_one(dict(x), label)
 
@@ -275,7 +323,7 @@ class Refit:
 
 
 class OfRefit(OfScikitLearn):
-    """One that is fitted again when the rows have grown by a factor, on the last ones; classes are 0, 1, ...
+    """One that is fitted again when the rows have grown by a factor, on the last ones.
 
     The first fit is at FIRST_FIT rows; before, it answers the class that was most frequent so far (of equal
     ones the first), or the mean. A fit of a classification waits until there are two classes in the window.
@@ -284,8 +332,8 @@ class OfRefit(OfScikitLearn):
 
     _predicts_by_score = False
 
-    def __init__(self, model: Refit, name: str, d: int, classes: int, sparse: bool) -> None:
-        Adapter.__init__(self, model.model, name, d, classes, sparse)
+    def __init__(self, model: Refit, name: str, d: int, classes: int, sparse: bool, names: Names) -> None:
+        Adapter.__init__(self, model.model, name, d, classes, sparse, names)
         self._with_std = not classes and _takes(model.model, "predict", "return_std")
         self._grow, self._window = model.grow, model.window
         self._X: list[Any] = []
@@ -294,8 +342,9 @@ class OfRefit(OfScikitLearn):
         self._counts: Counter[Any] = Counter()  # of labels, or numbers, before the first fit
         self._changed = 0  # the last row whose label is not that of the row before, from 1; 0 without
 
-    def _labels(self, classes: int) -> tuple[Any, ...]:
-        return tuple(range(classes))
+    def _labels(self, own: tuple[Any, ...]) -> tuple[Any, ...]:
+        of_numbers = type(last_step(self.model)).__module__.partition(".")[0] in NUMBERED
+        return tuple(range(len(own))) if of_numbers else own
 
     def unchanged(self, learn: bool) -> int:
         most = _NUMBERS // max(self.d, 1)
@@ -324,7 +373,7 @@ class OfRefit(OfScikitLearn):
         if self._seen < self._due or (self.labels and self._changed <= first):
             return
         X, labels = self._cut()
-        self.model.fit(X.copy(), np.array(labels))
+        self.model.fit(self._given(X), np.array(labels))
         self._is_fitted, self._due = True, max(self._seen + 1, math.ceil(self._grow * self._seen))
 
     def why_unfitted(self) -> str:
@@ -394,21 +443,9 @@ class Steps:
 def learnt_by(part: Any, X: Any, y: Any) -> Any:
     """Let a transformer learn rows as it would alone, and return what it makes of them.
 
-    Those that hold others (a Pipeline, a FeatureUnion, a ColumnTransformer) let each of these learn. Raises
-    OmklError for one that can only be fitted, and looks at values then.
+    Raises OmklError for one that can only be fitted, and looks at values then.
     """
-    if part in NO_STEP:
-        return X
-    if _is_a(part, "Pipeline"):
-        for _, step in part.steps:
-            X = learnt_by(step, X, y)
-        return X
-    if _is_a(part, "FeatureUnion"):
-        for _, member in part.transformer_list:
-            learnt_by(member, X, y)
-    elif _is_a(part, "ColumnTransformer"):
-        _columns_learnt(part, X, y)
-    elif hasattr(part, "partial_fit"):
+    if hasattr(part, "partial_fit"):
         part.partial_fit(X, y)
     elif _requires_fit(part) and not _is_fitted(part):
         if looks_at_values(part, [X.shape[1]]):
@@ -423,23 +460,9 @@ def _twice(X: Any, y: Any) -> tuple[Any, Any]:
         import scipy.sparse as sp
 
         return sp.vstack([X, X], format="csr"), np.concatenate([y, y])
+    if hasattr(X, "columns"):
+        return X.iloc[[0, 0]], np.concatenate([y, y])
     return np.concatenate([X, X]), np.concatenate([y, y])
-
-
-def _columns_learnt(part: Any, X: Any, y: Any) -> None:
-    """Let the parts of a ColumnTransformer learn their columns; the first row says which these are."""
-    from sklearn.base import clone
-
-    if not _is_fitted(part):
-        part.fit(*_twice(X, y))
-        given = {name: step for name, step, _ in part.transformers} | {"remainder": part.remainder}
-        part.transformers_ = [
-            (name, clone(given[name]) if hasattr(given[name], "fit") else step, columns)
-            for name, step, columns in part.transformers_
-        ]
-    for _, step, columns in part.transformers_:
-        if step not in NO_STEP:
-            learnt_by(step, X[:, columns], y)
 
 
 def _is_a(model: Any, name: str) -> bool:
@@ -469,6 +492,10 @@ def _is_fitted(model: Any) -> bool:
 # ------------------------------------------------------------------ what can learn row by row
 
 
+_HOLDS = (
+    "holds other steps, which cannot learn row by row one by one; omkl.refit(...) fits the whole pipeline "
+    "again as rows come"
+)
 _LOOKS = (
     "has no partial_fit, and fitting it on all rows would leak later rows; "
     "omkl.refit(...) fits the whole pipeline again as rows come"
@@ -544,19 +571,75 @@ _CANNOT = (
 
 
 def _check_step(where: str, step: Any) -> None:
-    """Raise UserError for a step of a pipeline, or a part of one, that has to see all rows."""
+    """Raise UserError for a step of a pipeline that has to see all rows, or that holds others."""
     if step in NO_STEP or hasattr(step, "partial_fit"):
         return
-    steps = (
-        step.steps
-        if _is_a(step, "Pipeline")
-        else step.transformer_list
-        if _is_a(step, "FeatureUnion")
-        else [part[:2] for part in step.transformers] + [("remainder", step.remainder)]
-        if _is_a(step, "ColumnTransformer")
-        else None
-    )
-    for name, part in steps or []:
-        _check_step(f"{where}: its part '{name}' ({type(part).__name__})", part)
-    if steps is None and _requires_fit(step) and looks_at_values(step):
+    if any(_is_a(step, name) for name in ("Pipeline", "FeatureUnion", "ColumnTransformer")):
+        raise UserError(f"{where} {_HOLDS}")
+    if _requires_fit(step) and looks_at_values(step):
         raise UserError(f"{where} {_LOOKS}")
+
+
+# ------------------------------------------------------------------ parameters that name classes or columns
+
+
+def params_of(model: Any) -> dict[str, Any] | None:
+    """Return an object's parameters, None for an object that does not say them."""
+    if inspect.isclass(model):
+        return None
+    if hasattr(model, "get_params"):
+        return dict(model.get_params(deep=False))
+    if not hasattr(model, "_get_params"):
+        return None
+    return {name: getattr(model, name, value) for name, value in model._get_params().items()}
+
+
+def takes_many(model: Any) -> bool:
+    """Whether an estimator takes more than two classes, as far as its package says."""
+    model = model.model if isinstance(model, Refit) else model
+    if hasattr(model, "learn_one"):
+        return bool(getattr(model, "_multiclass", True))
+    tags = getattr(getattr(model, "__sklearn_tags__", dict)(), "classifier_tags", None)
+    return bool(getattr(tags, "multi_class", True))
+
+
+def _parameters(model: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters of a model and of all that it consists of, by name."""
+    left: list[Any] = [model]
+    while left:
+        value = left.pop()
+        if isinstance(value, Steps):
+            left += [*value.parts, value.last]
+        elif isinstance(value, list | tuple):
+            left += value
+        elif isinstance(steps := getattr(value, "steps", None), Mapping):
+            left += steps.values()
+        elif (params := params_of(value)) is not None:
+            yield from params.items()
+            left += params.values()
+
+
+def _check_labels(where: str, key: str, value: Any, own: tuple[Any, ...], told: tuple[Any, ...]) -> None:
+    """Raise UserError for a mapping whose keys are labels of an estimator that is told others."""
+    if own == told or not isinstance(value, Mapping):
+        return
+    called = dict(zip(own, told, strict=True))
+    meant = [label for label in value if label in called and called[label] != label]
+    if meant and not any(type(label) is type(told[0]) for label in value if type(told[0]) is bool):
+        pairs = ", ".join(f"{show(label)} as {other}" for label, other in called.items())
+        raise UserError(f"{where}: {key} has the label {show(meant[0])}, and it is told {pairs}; write these")
+
+
+def _check_columns(where: str, key: str, value: Any) -> None:
+    """Raise UserError for numbers of columns, where those of the rows are others than the table's."""
+    if key not in CHOOSE_COLUMNS:
+        return
+    for columns in [each[-1] for each in value] if key == "transformers" else [value]:
+        if isinstance(columns, slice):
+            columns = [columns.start, columns.stop]
+        each = [columns] if isinstance(columns, int | str) or not isinstance(columns, Iterable) else columns
+        if any(isinstance(number, int | np.integer | np.bool_) for number in each):
+            raise UserError(
+                f"{where}: {key} has numbers of columns, and the rows have other columns than the table, as "
+                "words, dates and gaps became features; give their names, which `omkl data look` shows"
+            )

@@ -26,9 +26,9 @@ import numpy as np
 from omkl.config.learners import LearnerSpec, given
 from omkl.errors import OmklError, UserError
 from omkl.files import hash_of, sources
-from omkl.passes.adapters import REFITTED, SEEDS, Refit, last_step, learnable
+from omkl.passes.adapters import REFITTED, SEEDS, Refit, last_step, learnable, params_of, takes_many
 
-REVISION = 3  # of estimators' passes: raise it when they have other results, or their names
+REVISION = 4  # of estimators' passes: raise it when they have other results, or their names
 _TASKS = {"classifier": ["classification"], "regressor": ["regression"]}
 distributions = cache(importlib.metadata.packages_distributions)
 
@@ -72,16 +72,20 @@ class ObjectSpec(LearnerSpec):
             if here != version:
                 raise OmklError(f"{self.label}: this worker has {name} {here}, and the command {version}")
 
+    def object_of(self, params: Mapping[str, Any]) -> Any:
+        """Return the object with these parameters. Raises UserError where this process does not have it."""
+        model = self.models.get(_json(params))
+        if model is None:
+            raise UserError(f"the class {self.name} was defined again: give an object of it to this call")
+        return model
+
     def fresh(self, params: Mapping[str, Any], seed: int) -> Any:
         """Return a copy of the object with these parameters that has learnt nothing.
 
         seed: where the object names none. Raises UserError for an object that this process does not have.
         """
-        model = self.models.get(_json(params))
-        if model is None:
-            raise UserError(f"the class {self.name} was defined again: give an object of it to this call")
         try:
-            return fresh(model, seed)
+            return fresh(self.object_of(params), seed)
         except (RuntimeError, TypeError, ValueError) as error:  # of a constructor that is not as usual
             raise UserError(f"algo={self.name}: {' '.join(str(error).split())}") from None
 
@@ -192,7 +196,7 @@ class Identity:
             return f"numpy.{value.__name__}"
         if inspect.isclass(value) or inspect.isfunction(value) or _is_compiled(value):
             return self.named(value)
-        if _params_of(value) is not None:
+        if params_of(value) is not None:
             return {"kind": self.named(type(value)), **self.params(value)}
         if (array := _array_of(value)) is not None:
             digest = hashlib.sha256(array.dtype.str.encode() + array.tobytes()).hexdigest()[:16]
@@ -222,7 +226,7 @@ class Identity:
                 values |= {f"{name}__{key}": param for key, param in self.params(step).items()}
             return values
         usual = _usual(type(model))  # type: ignore[arg-type]
-        for key, value in (_params_of(model) or {}).items():
+        for key, value in (params_of(model) or {}).items():
             param = self.value(value, key)
             if key not in usual or self.value(usual[key], key) != param:
                 values[key] = param
@@ -277,27 +281,16 @@ def _steps_of(model: Any) -> list[tuple[str, Any]]:
     return [(name, step) for name, step in steps if step not in (None, "passthrough")]
 
 
-def _params_of(model: Any) -> dict[str, Any] | None:
-    """Return an object's parameters, None for an object that does not say them."""
-    if inspect.isclass(model):
-        return None
-    if hasattr(model, "get_params"):
-        return dict(model.get_params(deep=False))
-    if not hasattr(model, "_get_params"):
-        return None
-    return {name: getattr(model, name, value) for name, value in model._get_params().items()}
-
-
 def says_parameters(model: Any) -> bool:
     """Whether an object says its parameters, so that a copy can be made of it."""
-    return isinstance(model, Refit) or _params_of(model) is not None
+    return isinstance(model, Refit) or params_of(model) is not None
 
 
 @cache
 def _usual(kind: Any) -> dict[str, Any]:
     """Return the parameters of an object of a class that is made without arguments, where that can be."""
     try:
-        return _params_of(kind()) or {}
+        return params_of(kind()) or {}
     except (TypeError, ValueError):
         signature = inspect.signature(kind).parameters
         return {
@@ -329,15 +322,6 @@ def _tasks(model: Any) -> list[str]:
     return _TASKS.get(str(kind), [*_TASKS["classifier"], *_TASKS["regressor"]])
 
 
-def takes_many(model: Any) -> bool:
-    """Whether an estimator takes more than two classes, as far as its package says."""
-    model = model.model if isinstance(model, Refit) else model
-    if hasattr(model, "learn_one"):
-        return bool(getattr(model, "_multiclass", True))
-    tags = getattr(getattr(model, "__sklearn_tags__", dict)(), "classifier_tags", None)
-    return bool(getattr(tags, "multi_class", True))
-
-
 def spec_of(model: Any) -> tuple[ObjectSpec, dict[str, Any]]:
     """Return the learner of an object's class, and the object's parameters; this process then knows both.
 
@@ -349,7 +333,7 @@ def spec_of(model: Any) -> tuple[ObjectSpec, dict[str, Any]]:
     refit = model if isinstance(model, Refit) else None
     estimator = refit.model if refit else model
     kind = type(estimator)
-    if _params_of(estimator) is None:
+    if params_of(estimator) is None:
         raise UserError(
             f"algo={kind.__name__} does not say its parameters, which are part of the keys of results: "
             "derive it from sklearn.base.BaseEstimator or river.base.Base"
@@ -427,7 +411,7 @@ def _fresh_of_river(value: Any, seed: int) -> Any:
             (name, _fresh_of_river(one, seed + at)) for at, (name, one) in enumerate(value.steps.items())
         ]
         return type(value)(*steps)
-    params = _params_of(value) or {}
+    params = params_of(value) or {}
     signature = inspect.signature(type(value).__init__).parameters
     if any(
         parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)

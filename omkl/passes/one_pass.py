@@ -18,6 +18,7 @@ from omkl.engine.kernels import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
 from omkl.passes import scores
+from omkl.passes.adapters import Names
 from omkl.passes.conformal import Conformal
 from omkl.passes.learner import CURVE_POINTS, Threads
 from omkl.passes.model import variance_of
@@ -196,13 +197,14 @@ def _planned(
 def _new_learner(plan: _Planned, seed: int, block: int | None, threads: int) -> Any:
     """Return the learner of a pass, which has learnt nothing: ours, or an Estimator of another package."""
     spec, dataset, pool = plan.spec, plan.dataset, plan.pool
+    names = Names.of(dataset)
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
         pool = choose_kernels(spec, plan.params, pool, dataset.d, plan.rows, apart, block, dataset.n_classes)
     if spec.estimator:
-        classes = dataset.n_classes, plan.scaling, dataset.classes
-        return Estimator(spec, plan.params, dataset.d, seed, dataset.task, *classes)
-    how: Any = {"threads": threads, "classes": dataset.n_classes, "scaling": plan.scaling}
+        own = dataset.n_classes, plan.scaling, names
+        return Estimator(spec, plan.params, dataset.d, seed, dataset.task, *own)
+    how: Any = {"threads": threads, "classes": dataset.n_classes, "scaling": plan.scaling, "names": names}
     if threads > 1 and not spec.is_stack:
         how["threads"] = Threads(threads, looked_up=bool((plan.stream.values == 1.0).all()))
     how |= {"block": block, "rounds": plan.stream.T}

@@ -22,6 +22,7 @@ from omkl.engine.features import lift_rows
 from omkl.engine.running_scale import targets_less_mean
 from omkl.engine.stream import Stream, Trace
 from omkl.errors import OmklError, UserError
+from omkl.passes.adapters import UNNAMED, Names
 from omkl.passes.learner import Learner, Threads
 from omkl.passes.model import has_std, scored, variance_of
 from omkl.passes.overflow import Growth
@@ -302,12 +303,14 @@ def new_learner(
     classes: int = 2,
     threads: int | Threads = 1,
     scaling: Scaling | None = None,
+    names: Names = UNNAMED,
 ) -> Learner:
     """Return a learner of omkl that has learnt nothing, with its members where it is a stack.
 
     As of a Learner. A member draws its random numbers from a seed that the stack's own draws; members of the
     same kernels, number of frequencies and scaling share it, and so their random features. Gaps are filled
-    for each member as its scaling does, unless all rows are scaled before.
+    for each member as its scaling does, unless all rows are scaled before. names: of the data, which members
+    of other packages see.
     """
     if not spec.is_stack:
         how: Any = {"classes": classes, "threads": threads, "scaling": scaling}
@@ -327,7 +330,7 @@ def new_learner(
         check_classes(setting.spec, "these rows", classes)
         if setting.spec.estimator:
             own = setting.spec, setting.params, d, own_seed
-            members.append(Estimator(*own, spec.tasks[0], classes))
+            members.append(Estimator(*own, spec.tasks[0], classes, names=names))
         else:
             kernels = setting.kernel_pool
             own_how: Any = {"block": block, "rounds": rounds, "classes": classes}

@@ -26,8 +26,8 @@ from omkl import conf
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import MOST_SCORES, UNRECORDED, Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, show, suggest
-from omkl.passes.adapters import NOTHING, SEEDS, Refit, Saying, adapter, learnable
-from omkl.passes.objects import ObjectSpec, fresh, says_parameters, takes_many
+from omkl.passes.adapters import NOTHING, SEEDS, UNNAMED, Names, Refit, Saying, adapter, learnable, takes_many
+from omkl.passes.objects import ObjectSpec, fresh, says_parameters
 from omkl.passes.scaling import Scaling, in_units, surprise
 from omkl.passes.source import estimator_class
 
@@ -42,7 +42,7 @@ class Estimator:
 
     spec: its LearnerSpec; params: its arguments; d: number of features; seed: its ``random_state`` or
     ``seed``, where it names none, and that of the generators of numpy and ``random``; task, classes: of the
-    data, and their number; names: of the classes; scaling: of its rows and targets. Raises UserError as
+    data, and their number; names: of the data; scaling: of its rows and targets. Raises UserError as
     `make_estimator` does.
     """
 
@@ -57,18 +57,19 @@ class Estimator:
         task: str,
         classes: int = 2,
         scaling: Scaling | None = None,
-        names: Sequence[str] | None = None,
+        names: Names = UNNAMED,
     ) -> None:
         self.scaling, self.d, self.classes = scaling, d, 0 if task == "regression" else classes
         self.name = f"{spec.name} ({spec.estimator})"
         self._generators = _seeded(seed)
         with self._own_generators():
             model = make_estimator(spec, params, seed, classes)
-            self._asked = adapter(model, self.name, d, self.classes, spec.sparse)
+            self._asked = adapter(model, self.name, d, self.classes, spec.sparse, names)
         self.spec = spec if self.classes else replace(spec, measures=DENSITY)
         self._labels = self._asked.labels
-        self._names = tuple(names or map(str, self._labels))
-        self._class_of = _class_of(self._names, self._labels)
+        own = names.labels_of(self.classes) if self.classes else ()
+        self._names = tuple(map(str, own))
+        self._class_of = _class_of(own, self._labels)
         self._has_probabilities = self._learnt = False
         self.has_scores = False  # of a decision function
         self._rounds = self._silent = 0  # those after the first row was learnt, those without an answer
@@ -176,7 +177,8 @@ class Estimator:
         try:
             return self._class_of[answer]
         except (KeyError, TypeError):
-            told = f" (it is told {' and '.join(map(str, self._labels))})" if self.classes == 2 else ""
+            as_told = tuple(map(str, self._labels))
+            told = "" if as_told == self._names else f" (it is told {', '.join(as_told)})"
             raise OmklError(
                 f"{self.name} answers {show(answer)}, which is no class: {', '.join(self._names)}{told}"
             ) from None
@@ -209,20 +211,27 @@ class Estimator:
             _set_generators(before)
 
 
-def _class_of(names: Sequence[str], labels: Sequence[Any]) -> dict[Any, int]:
+def _class_of(own: Sequence[Any], told: Sequence[Any]) -> dict[Any, int]:
     """Return the number of the class that an answer means.
 
-    It is what the estimator is told (labels), or what the data say (names): also as a number, unless that is
-    what it is told of another class.
+    It is what the estimator is told, or the class as the data call it (own), also as its text, or, of two
+    classes, -1 or 1: unless that is what it is told of another class.
     """
-    told = {label: c for c, label in enumerate(labels)}
-    try:
-        numbers = {float(name): c for c, name in enumerate(names)}
-    except ValueError:
-        numbers = {}
-    if any(told.get(number, c) != c for number, c in numbers.items()):
-        numbers = {}
-    return {name: c for c, name in enumerate(names)} | numbers | told
+    signs = {-1: 0, 1: 1} if len(own) == 2 and not {-1, 0, 1} & {*own} else {}
+    others = [{str(label): c for c, label in enumerate(own)}, {label: c for c, label in enumerate(own)}]
+    of_told = {label: c for c, label in enumerate(told)}
+    meant = dict(signs)
+    for each in others:
+        if all(of_told.get(label, c) == c for label, c in each.items()):
+            meant |= each
+    return meant | of_told
+
+
+def check_names(spec: ObjectSpec, params: Mapping[str, Any], dataset: Any) -> None:
+    """Raise UserError for parameters of an object that name classes or columns which it does not see."""
+    model = learnable(spec.object_of(params), f"algo={spec.name}")
+    classes = 0 if dataset.task == "regression" else dataset.n_classes
+    adapter(model, f"algo={spec.name}", dataset.d, classes, spec.sparse, Names.of(dataset))
 
 
 def _generators() -> tuple[Any, Any]:

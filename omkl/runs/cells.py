@@ -23,6 +23,7 @@ from omkl.data.dataset import warn_of_offsets
 from omkl.errors import OmklError, UserError, counted
 from omkl.passes.cell import Cell
 from omkl.passes.conformal import least_scores
+from omkl.passes.objects import ObjectSpec
 from omkl.passes.overflow import check_rows, growth
 from omkl.passes.source import source
 from omkl.state.resource import Setup
@@ -230,6 +231,12 @@ def check_data(cells: Collection[Cell]) -> None:
     """
     checked = set()
     for cell in {(id(cell.params), id(cell.pool), cell.data.content_hash): cell for cell in cells}.values():
+        members = [(member.spec, member.params) for member in members_of(cell.spec, cell.params)]
+        for spec, params in ((cell.spec, cell.params), *members):
+            if isinstance(spec, ObjectSpec):
+                from omkl.passes.third_party import check_names
+
+                check_names(spec, params, cell.data.load())
         if "scale" in cell.scaling:
             continue  # to a size that cannot overflow
         grows = growth((cell.kernel_pool or {"kernels": []})["kernels"])

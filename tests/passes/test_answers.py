@@ -163,11 +163,11 @@ def test_a_row_of_its_own_for_each_call(kind, wrap, measure):
 def test_answers_that_are_no_class_stop_the_cell(names):
     y = np.where(Y == "yes", names[1], names[0])
     result = run(ZeroOne(), y)
-    fault = f"ZeroOne) answers 0, which is no class: {names[0]}, {names[1]} (it is told -1 and 1)"
+    fault = f"ZeroOne) answers 0, which is no class: {names[0]}, {names[1]}"
     assert [fault in cell["error"] for cell in result.failed] == [True]
     if names[0] == "no":
         result = run(OfRiver("Yes"))
-        fault = "answers 'Yes', which is no class: no, yes (it is told False and True)"
+        fault = "answers 'Yes', which is no class: no, yes (it is told False, True)"
         assert fault in result.failed[0]["error"]
 
 

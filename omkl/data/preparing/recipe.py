@@ -300,8 +300,10 @@ def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
     if task == "regression":
         notes += note_on_codes(Noted(y, -1, recipe.label, key=label.key))
     raw = label.values if classes is not None else None
-    made = dataset_of(table.path, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
-    return made, recipe
+    dataset = dataset_of(table.path, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
+    features = tuple(recipe.features)
+    renumbered = features != tuple(table.names[: len(features)])
+    return replace(dataset, features=features if table.named else None, renumbered=renumbered), recipe
 
 
 def _noted(at: int, column: PreparedColumn, table: Table, kept: np.ndarray) -> Noted:
