@@ -1,6 +1,7 @@
 """A call: the words of a command, the same as keywords, and data of one's own, before they are a plan."""
 
 import shlex
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -125,11 +126,14 @@ class Call:
         return shlex.join(["omkl", verb, *self.words, *shown])
 
 
-def setting_of(model: Any, label: str | None = None) -> Setting:
-    """Return an estimator as a learner with settings. Raises UserError for one that cannot learn online."""
+def setting_of(model: Any, label: str | None = None, occasion: str = "") -> Setting:
+    """Return an estimator as a learner with settings. Raises UserError for one that cannot learn online.
+
+    occasion: as of `spec_of`
+    """
     from omkl.passes.objects import spec_of
 
-    spec, params = spec_of(model)
+    spec, params = spec_of(model, occasion)
     return Setting(spec.name, params, label=label)
 
 
@@ -142,10 +146,11 @@ def _learners(values: Any) -> list[Any]:
     """Return what ``algo=`` has, estimators as settings. Raises UserError for what is no learner."""
     learners: list[Any] = []
     kinds: dict[str, type] = {}
+    occasion = uuid.uuid4().hex
     for value in values if isinstance(values, list) else [values]:
         model = value if is_object(value) else getattr(value, "model", None)  # of omkl.learner
         if model is not None:  # its class may have been defined again since
-            setting = setting_of(model, None if value is model else value.label)
+            setting = setting_of(model, None if value is model else value.label, occasion)
             if kinds.setdefault(setting.learner, type(model)) is not type(model):
                 raise UserError(
                     f"algo: two classes are called {setting.learner}; give one of them another name"

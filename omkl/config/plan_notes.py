@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config.learners import learner_spec
 from omkl.config.stacks import MOST_BYTES, members_of
+from omkl.errors import shortlist
 from omkl.state.resource import FEW
 
 if TYPE_CHECKING:
@@ -33,7 +34,20 @@ def note_on_rare(ref: "DataRef") -> str:
 
 def notes_on_learners(plans: Sequence[Any]) -> list[str]:
     """Return notes on the learners of plans: repetitions that would be equal, matrices that are too large."""
-    return [*_equal_repetitions(plans), *_diagonals(plans), *_left_out(plans)]
+    return [*_equal_repetitions(plans), *_diagonals(plans), *_left_out(plans), *_passing(plans)]
+
+
+def _passing(plans: Iterable[Any]) -> list[str]:
+    """Return a note on learners whose cells the store does not keep."""
+    settings = [setting for plan in plans for setting in plan.settings]
+    settings += [member for each in settings for member in members_of(each.spec, each.params)]
+    specs = [setting.spec for setting in settings]
+    if not (names := dict.fromkeys(spec.name for spec in specs if not getattr(spec, "is_kept", True))):
+        return []
+    return [
+        f"{shortlist(list(names))}: computed anew in each call and not kept, as code of a notebook, a script "
+        "or a function may change; cells of a class in a module of its own are kept"
+    ]
 
 
 def _diagonals(plans: Iterable[Any]) -> list[str]:

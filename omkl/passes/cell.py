@@ -74,6 +74,11 @@ class Cell:
         """The key in the store: a hash of everything that the result depends on."""
         return cell_key(self.setting)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether the store keeps it: else an object's class may be another one the next time."""
+        return all(getattr(spec, "is_kept", True) for spec in (self.spec, *self.objects.values()))
+
     def older_keys(self) -> dict[str, int]:
         """Return the keys that it had under older revisions, with these."""
         setting = self.setting

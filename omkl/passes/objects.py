@@ -6,7 +6,6 @@ An object of scikit-learn's kind has ``get_params`` and ``partial_fit``, one of 
 
 import ast
 import copy
-import dis
 import hashlib
 import importlib.metadata
 import inspect
@@ -14,11 +13,9 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from types import CellType, CodeType
 from typing import Any
 
 import numpy as np
@@ -52,11 +49,13 @@ class ObjectSpec(LearnerSpec):
 
     source: what decides results beside these parameters    packages: their versions, by name
     models: the objects, by their parameters as JSON
+    is_kept: whether all code that decides results is known, so that the store keeps the cells
     """
 
     source: str = ""
     packages: dict[str, str] = field(default_factory=dict)
     models: dict[str, Any] = field(default_factory=dict)
+    is_kept: bool = True
 
     def checked(self, params: Mapping[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
         """Return the parameters, which the object's own class checks."""
@@ -97,7 +96,7 @@ class Identity:
         self.name = name
         self.packages: dict[str, str] = {}
         self.files: set[Path] = set()
-        self.texts: dict[str, str] = {}  # of what is defined in a notebook or a script
+        self.is_kept = True  # else its code is of a notebook, a script or a function, and may change
 
     def package(self, top: str) -> None:
         """Keep the versions of the packages that a module belongs to."""
@@ -113,10 +112,9 @@ class Identity:
 
     def text(self, *homes: str) -> str:
         """Return what a key holds of the code: where it comes from, hashes of sources, versions."""
-        texts = hashlib.sha256(_json(self.texts).encode()).hexdigest()[:16] if self.texts else ""
         files = hash_of(sorted(self.files)) if self.files else ""
         versions = [f"{name} {self.packages[name]}" for name in sorted(self.packages)]
-        return "; ".join(filter(None, [f"estimator {REVISION}", *homes, files, texts, *versions]))
+        return "; ".join(filter(None, [f"estimator {REVISION}", *homes, files, *versions]))
 
     def named(self, item: Any) -> str:
         """Return the name of a class or a function, and keep where its code comes from."""
@@ -131,56 +129,8 @@ class Identity:
         if "<" not in name and file and module != "__main__":
             self.file(Path(file))
             return name
-        if getattr(item, "__closure__", None) or name.endswith("<lambda>"):
-            raise UserError(
-                f"algo={self.name}: {name} among its parameters is a function that cannot be "
-                "identified; define it in a module"
-            )
-        if name not in self.texts:
-            try:
-                self.texts[name] = inspect.getsource(item)
-            except (OSError, TypeError):
-                raise UserError(
-                    f"algo={self.name}: the source of {name} cannot be found, and it decides the results; "
-                    "define it in a file or in a notebook's cell"
-                ) from None
-            self._used(item)
+        self.is_kept = False
         return item.__name__
-
-    def _used(self, item: Any) -> None:
-        """Keep what a class or a function of a script uses: bases, constants, and what its code names."""
-        outside = vars(sys.modules.get(item.__module__, object))
-        constants: dict[str, Any] = {}
-        if inspect.isclass(item):
-            for base in item.__bases__:
-                if base is not object:
-                    self.named(base)
-            constants = {name: value for name, value in vars(item).items() if not name.startswith("_")}
-        for function in _functions_of(item):
-            inner = [value for value in _enclosed(function) if not callable(value)]
-            constants[function.__qualname__] = [function.__defaults__, function.__kwdefaults__, inner]
-            for name in _globals_of(function.__code__) & outside.keys():
-                self._uses(name, outside[name])
-        for name, value in constants.items():
-            with suppress(UserError):  # what else a class has
-                if not callable(value):
-                    self.texts[f"{item.__qualname__}.{name}"] = _json(self.value(value, name))
-
-    def _uses(self, name: str, value: Any) -> None:
-        """Keep what the code of a script calls by a name. Raises UserError for what a key cannot tell."""
-        if inspect.ismodule(value):
-            top, file = value.__name__.partition(".")[0], getattr(value, "__file__", None)
-            self.package(top)
-            if file and top not in distributions() and top not in sys.stdlib_module_names:
-                self.file(Path(file))
-            return
-        value = getattr(value, "py_func", value)
-        try:
-            self.texts[f"{name} ="] = _json(self.value(value, name))
-        except UserError as error:
-            if callable(value):
-                raise
-            raise UserError(f"{error}; or define {name} and what uses it in a module") from None
 
     def value(self, value: Any, key: str) -> Any:
         """Return a parameter as JSON holds it; key: its name, for a message."""
@@ -231,34 +181,6 @@ class Identity:
             if key not in usual or self.value(usual[key], key) != param:
                 values[key] = param
         return values
-
-
-def _functions_of(item: Any) -> list[Any]:
-    """Return a function, or those of a class, and those that their decorators hold."""
-    left, found = [item] if inspect.isfunction(item) else [*vars(item).values()], []
-    while left:
-        value = left.pop()
-        if isinstance(value, property):
-            left += [value.fget, value.fset]
-        value = getattr(value, "__func__", value)  # of a staticmethod, a classmethod
-        if inspect.isfunction(value) and value not in found:
-            found.append(value)
-            left += _enclosed(value)
-    return found
-
-
-def _enclosed(function: Any) -> list[Any]:
-    return [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
-
-
-def _globals_of(code: CodeType) -> set[str]:
-    """Return the global names that code reads, and the functions inside it."""
-    names = {
-        str(instruction.argval)
-        for instruction in dis.get_instructions(code)
-        if instruction.opname == "LOAD_GLOBAL"
-    }
-    return names.union(*(_globals_of(const) for const in code.co_consts if isinstance(const, CodeType)))
 
 
 def _array_of(value: Any) -> np.ndarray | None:
@@ -322,9 +244,10 @@ def _tasks(model: Any) -> list[str]:
     return _TASKS.get(str(kind), [*_TASKS["classifier"], *_TASKS["regressor"]])
 
 
-def spec_of(model: Any) -> tuple[ObjectSpec, dict[str, Any]]:
+def spec_of(model: Any, occasion: str = "") -> tuple[ObjectSpec, dict[str, Any]]:
     """Return the learner of an object's class, and the object's parameters; this process then knows both.
 
+    occasion: what tells the cells of one call from others where the store does not keep them
     Raises UserError for what does not learn row by row, or does not say its parameters.
     """
     if inspect.isclass(model):
@@ -347,7 +270,11 @@ def spec_of(model: Any) -> tuple[ObjectSpec, dict[str, Any]]:
     if refit:
         params |= {f"refit_{key}": value for key, value in refit.changed().items()}
     homes = dict.fromkeys(identity.named(each) for each in (kind, *classes))
-    source, top = identity.text(*homes, *([REFITTED] if refit else [])), kind.__module__.partition(".")[0]
+    homes |= dict.fromkeys([REFITTED] if refit else [])
+    source, top = (
+        identity.text(*homes, "" if identity.is_kept else occasion),
+        kind.__module__.partition(".")[0],
+    )
     package = ", ".join(distributions().get(top, []))
     label = " | ".join(names) + (", refitted" if refit else "")
     spec = _known(
@@ -363,6 +290,7 @@ def spec_of(model: Any) -> tuple[ObjectSpec, dict[str, Any]]:
             estimator=f"{kind.__module__}:{kind.__qualname__}",
             source=source,
             packages=identity.packages,
+            is_kept=identity.is_kept,
         )
     )
     spec.models[_json(params)] = model

@@ -77,7 +77,7 @@ def run_plans(
     distinct, columns, now = by_key(cells), columns and ("key", *columns), time.time()
     with Store(plans[0].store) as store:
         stored = store.cells(distinct, columns)
-        done = set() if fresh else set(stored["key"])
+        done = set() if fresh else {key for key in stored["key"] if distinct[key].is_kept}
         if trials and not fresh:
             done |= overflowed(store, distinct)
         run = _Run(done)
@@ -226,7 +226,7 @@ def stale_cells(store: Store, cells: Mapping[str, Cell]) -> dict[tuple[str, int 
 
 def _other_sources(store: Store, cells: Mapping[str, Cell]) -> Counter[tuple[str, int | str]]:
     names = [field.name for field in KEYED if field.name not in ("source", "revision")]
-    foreign = [cell.setting for cell in cells.values() if cell.source]
+    foreign = [cell.setting for cell in cells.values() if cell.source and cell.is_kept]
     sources = {_as_text(map(line.get, names)): line["source"] for line in foreign}
     if not foreign:
         return Counter()
@@ -281,7 +281,7 @@ def run_cells(
                 continue
             prepared = {"prepared": cell.data.prepared} if cell.data.prepared else {}
             line = {"key": cell.key, **cell.setting, "provenance": origin | provenance.stamp() | prepared}
-            yield _stored(store, line, outcome, curves)
+            yield _stored(store if cell.is_kept else store.beside(), line, outcome, curves)
 
 
 def _stored(store: Store, line: dict[str, Any], outcome: Any, curves: bool) -> dict[str, Any]:

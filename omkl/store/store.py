@@ -14,6 +14,7 @@ import errno
 import os
 import socket
 import stat
+import tempfile
 import time
 import uuid
 import warnings
@@ -37,6 +38,9 @@ PARTS = ".*.part"  # files that an interrupted change left
 ADVICE = ". The finished cells are safe. {} another folder with store=PATH, and run the same command again"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SYNC_SECONDS = 1.0  # of tiny cells, fsync would take most of the time
+
+
+_beside: dict[Path, tuple[tempfile.TemporaryDirectory, "Store"]] = {}  # of this process, by folder
 
 
 class StoreWarning(UserWarning):
@@ -84,6 +88,14 @@ class Store:
         self._write("cells", raw)
         if time.monotonic() - self._synced >= SYNC_SECONDS:
             self._sync()
+
+    def beside(self) -> "Store":
+        """Return a store that this process alone reads, with this one, and that goes with the process."""
+        place = self.path.resolve()
+        if place not in _beside:
+            folder = tempfile.TemporaryDirectory(prefix="omkl-", ignore_cleanup_errors=True)
+            _beside[place] = folder, Store(folder.name)
+        return _beside[place][1]
 
     @property
     def name(self) -> str:
@@ -270,13 +282,15 @@ class Store:
 
     def files(self, folder: str) -> list[Path]:
         """Return the line files of "cells" or "curves", by name; UserError for an earlier version's."""
+        beside = _beside.get(self.path.resolve())
+        more = beside[1].files(folder) if beside else []
         try:
             paths = sorted(path for path in (self.path / folder).iterdir() if path.name[0] != ".")
         except FileNotFoundError:
-            return []
+            return more
         if segment := next((path for path in paths if path.suffix == ".parquet"), None):
             raise UserError(earlier_version(segment))
-        return [path for path in paths if path.suffix == ".jsonl" and path.is_file()]
+        return [path for path in paths if path.suffix == ".jsonl" and path.is_file()] + more
 
 
 def _getter(name: str) -> Callable[[list[Line]], list[Any]]:

@@ -244,7 +244,6 @@ REFUSED = [
         make_pipeline(ColumnTransformer([("one", PCA(1), [0])]), SGDClassifier()),
         "the step 'columntransformer' (ColumnTransformer) holds other steps",
     ),
-    (make_pipeline(FunctionTransformer(lambda X: X), GaussianNB()), "<lambda> among its parameters"),
     (MiniBatchKMeans(), "it is a clusterer; a classifier or a regressor is needed"),
     (cluster.KMeans(), "it is a clusterer"),
     (anomaly.HalfSpaceTrees(), "does not learn row by row"),
@@ -379,80 +378,75 @@ def test_a_class_that_is_defined_again_is_the_new_one():
 SCRIPT = """
 from sklearn.base import BaseEstimator, ClassifierMixin
 import numpy as np
-import functools, helper
-from numba import njit
-{before}
-def signed(y):
-    return {sign}
-
-def scaled(by):
-    def around(method):
-        def inner(self, X, y, classes=None):
-            return method(self, X, by * y, classes)
-        return inner
-    return around
-
+FLIP = False
+class Options:
+    flip = False
 class Mine(ClassifierMixin, BaseEstimator):
-    shift = {shift}
-    @scaled({by})
+    _flip = False
+    def __init__(self, sign=1):
+        self.sign = sign
     def partial_fit(self, X, y, classes=None):
-        self.last = signed(y[0])
-    def predict(self, X, by={default}, *, also={also}):
-        return np.array([self.last])
-    @property
-    def data(self):
-        return len(NAMES)
+        return self
+    def flips(self):
+        return False
+    def predict(self, X):
+        return np.where((X[:, 0] > 0) ^ (self._flip or self.flips() or FLIP or Options.flip), 1, -1)
 """
-USUAL = {"before": "NAMES = ()", "sign": "y", "shift": "1", "by": "1", "default": "1", "also": "1"}
-USED = {
-    "number": {"before": "SIGN = 1", "sign": "SIGN * y"},
-    "tuple": {"before": "SIGN = (1,)", "sign": "SIGN[0] * y"},
-    "list": {"before": "SIGN = [1]", "sign": "SIGN[0] * y"},
-    "mapping": {"before": "SIGN = dict(a=1)", "sign": "SIGN['a'] * y"},
-    "array": {"before": "SIGN = np.array([1])", "sign": "SIGN[0] * y"},
-    "compiled function": {"before": "@njit\ndef made():\n    return 1", "sign": "made() * y"},
-    "function of a file": {"helper": "def made():\n    return 1", "sign": "helper.made() * y"},
-    "constant of the class": {"before": "ONE = 1", "shift": "ONE"},
-    "default": {"before": "ONE = 1", "default": "ONE"},
-    "keyword's default": {"before": "ONE = 1", "also": "ONE"},
-    "function inside": {"before": "SIGN = 1", "sign": "(lambda: SIGN)() * y"},
-    "argument of a decorator": {"before": "ONE = 1", "by": "ONE"},
-    "property": {"before": "NAMES = (1,)"},
+CHANGES = {
+    "private constant": "Mine._flip = True",
+    "method assigned later": "Mine.flips = lambda self: True",
+    "global": "FLIP = True",
+    "constant of another class": "Options.flip = True",
 }
 
 
-def mine(tmp_path, monkeypatch, count, texts):
-    """The object of a script, and its key's source."""
-    path = tmp_path / f"script{count}.py"
-    (tmp_path / "helper.py").write_text(texts.pop("helper", ""))
-    path.write_text(SCRIPT.format(**USUAL | texts))
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """The names of a script that runs as __main__."""
     main = types.ModuleType("__main__")
-    main.__file__ = str(path)
-    with monkeypatch.context() as patch:
-        patch.syspath_prepend(str(tmp_path))
-        patch.setitem(sys.modules, "__main__", main)
-        patch.delitem(sys.modules, "helper", raising=False)  # of another folder
-        exec(compile(path.read_text(), path, "exec"), vars(main))
-        return key(main.Mine())[2]
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    exec(SCRIPT, vars(main))
+    return vars(main)
 
 
-@pytest.mark.parametrize("what", USED)
-def test_the_key_of_a_script_s_class_holds_what_its_code_uses(what, tmp_path, monkeypatch):
-    texts = (
-        USED[what],
-        {part: text.replace("1", "-1").replace("(-1,)", "()") for part, text in USED[what].items()},
-    )
-    keys = [mine(tmp_path, monkeypatch, count, dict(texts[count % 2])) for count in range(3)]
-    assert keys[0] == keys[2] != keys[1]
-    assert "numpy" in keys[0]
-    assert "scikit-learn" in keys[0]
+def of_script(model, tmp_path, **how):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    data, y = {"d": X}, np.where(X[:, 0] > 0, "p", "n")
+    return omkl.run(data, y=y, algo=model, store=str(tmp_path / "store"), reps=1, **{**SERIAL, **how})
 
 
-def test_what_a_script_s_class_uses_and_no_key_can_tell_is_refused(tmp_path, monkeypatch):
-    texts = {"before": "made = np.random.default_rng(0)", "sign": "made.random() * y"}
-    said = "made is Generator, .*; or define made and what uses it in a module$"
-    with pytest.raises(UserError, match=f"algo=Mine: {said}"):
-        mine(tmp_path, monkeypatch, 0, texts)
-    mine(
-        tmp_path, monkeypatch, 1, {"before": "last = np.random.default_rng(0)"}
-    )  # a name of attributes alone
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_script_s_class_is_computed_anew_in_each_call(change, script, tmp_path):
+    found = []
+    for _ in range(2):
+        for model in (script["Mine"](), omkl.stack("arow", script["Mine"]()), script["Mine"](sign=-1)):
+            results = of_script([model], tmp_path)
+            found.append(results)
+        exec(CHANGES[change], script)
+    assert [each.cells.mistakes[0] for each in found[::3]] == [1, 60]
+    assert [each.cells.mistakes[0] for each in found[2::3]] == [1, 60]
+    assert len(found[0].curve().axes[0].lines) == 1  # what was not kept can still be looked at
+    for results in found:
+        assert any("Mine: computed anew in each call and not kept" in note for note in results.notes)
+    assert not [*(tmp_path / "store").glob("cells/*")]
+    both = of_script([script["Mine"](), script["Mine"](sign=-1)], tmp_path)
+    assert len(both.cells) == 2
+    assert of_script([script["Mine"]()], tmp_path, stored=True).cells.empty
+
+
+def test_cells_of_a_class_in_a_module_are_kept_until_its_source_changes(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ran = []
+    for helper in ("False", "False", "True"):
+        (tmp_path / "beside_of_mine.py").write_text(f"FLIP = {helper}\n")
+        text = SCRIPT.replace("FLIP = False", "from beside_of_mine import FLIP")
+        (tmp_path / "module_of_mine.py").write_text(text)
+        for name in ("module_of_mine", "beside_of_mine"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        importlib.invalidate_caches()
+        sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+        model = importlib.import_module("module_of_mine").Mine()
+        sys.dont_write_bytecode = before
+        ran.append(of_script([model], tmp_path))
+    assert [each.outcome.ran for each in ran] == [1, 0, 1]
+    assert [each.cells.mistakes[0] for each in ran] == [1, 1, 60]
