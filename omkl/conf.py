@@ -96,12 +96,12 @@ def yaml_text(content: Any, **how: Any) -> str:
 
     class Dumper(yaml.SafeDumper):
         def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
-            tag = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
+            tag = super().resolve(kind, value, implicit)
             is_text = kind is yaml.ScalarNode and implicit[0] and tag.endswith(":str")
             return f"tag:yaml.org,2002:{_TAGS.get(type(scalar(value)), 'str')}" if is_text else tag
 
         def represent_float(self, data: float) -> Any:
-            text = super().represent_float(data)  # type: ignore[no-untyped-call]
+            text = super().represent_float(data)
             text.value = text.value.replace(".inf", "inf").replace(".nan", "nan")
             return text
 

@@ -4,10 +4,10 @@ import functools
 import inspect
 import shlex
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
 from omkl.api.call import Call, is_object
 from omkl.api.paper_results import PaperResult, bounds_of, selection_of, with_claims
@@ -18,10 +18,13 @@ from omkl.api.tune import Study, Tuning
 from omkl.config import Setting
 from omkl.config.parameters import word_text
 from omkl.config.request import files
+from omkl.data import DataRef
+from omkl.data.dataset import Dataset
 from omkl.data.look import look_at
 from omkl.data.own_data import Frame
 from omkl.errors import UserError
 from omkl.figures.style import KINDS
+from omkl.passes.adapters import Refit
 from omkl.publications import Selection, find_item
 from omkl.reports.table import Table
 
@@ -31,6 +34,35 @@ if TYPE_CHECKING:
 How = dict[str, Any]  # jobs, fresh, progress, stored
 Order = Literal["permuted", "file", "halves", "authors"]
 Task = Literal["classification", "regression", "novelty"]
+Scale = Literal["online", "ranks", "none"]
+Target = Literal["online", "none"]
+
+
+class LearnsRows(Protocol):
+    """An estimator of scikit-learn's kind."""
+
+    @property
+    def partial_fit(self) -> Callable[..., Any]: ...
+
+
+class LearnsOne(Protocol):
+    """A model of river's kind."""
+
+    @property
+    def learn_one(self) -> Callable[..., Any]: ...
+
+
+class Shaped(Protocol):
+    """An array, a sparse matrix, or a data frame."""
+
+    @property
+    def shape(self) -> Any: ...
+
+
+Learner = str | Setting | Refit | LearnsRows | LearnsOne
+Algo = Learner | Sequence[Learner]
+Source = str | Path | Shaped | Dataset | DataRef
+Data = Source | Sequence[Any] | Mapping[str, Any]
 MOST_COLUMNS = 200  # that `look` shows; JSON has all
 P = ParamSpec("P")
 Q = TypeVar("Q")
@@ -45,27 +77,76 @@ class Settings(TypedDict, total=False):
 
     exec: Any
     settings: Any
-    rounds: Any
-    read: Any
-    id: Any
-    drop: Any
-    missing: Any
+    rounds: int | str
+    read: Mapping[str, Any]
+    id: str | Sequence[str]
+    drop: str | Sequence[str]
+    missing: str
     positive: Any
-    index_base: Any
+    index_base: int | str
     qid: Any
-    block: Any
-    calibration: Any
-    interval: Any
-    trials: Any
-    eta: Any
-    rungs: Any
-    passes: Any
-    least: Any
-    longest: Any
-    cost: Any
-    small: Any
+    block: int
+    calibration: str
+    interval: float
+    trials: int
+    eta: int
+    rungs: int
+    passes: int
+    least: int
+    longest: int
+    cost: float
+    small: int
     pools: Any
-    by: Any
+    by: str
+
+
+class Chosen(Settings, total=False):
+    """What chooses the cells of a run, beside its data."""
+
+    algo: Algo
+    reps: int
+    order: Order
+    scale: Scale
+    target: Target
+    task: Task
+    pool: Any
+    yardsticks: Sequence[str]
+    test: Any
+    delay: int
+    seed: int
+    store: str | Path
+    params: Mapping[str, Any]
+
+
+class Run(Chosen, total=False):
+    """What a run takes by name."""
+
+    data: Data
+    y: Any
+    label: str
+    jobs: int
+    stored: bool
+    fresh: bool
+    progress: bool
+
+
+class Drawn(Chosen, total=False):
+    """What a figure takes by name; of a paper's, its missing cells run."""
+
+    quick: bool
+    full: bool
+    jobs: int
+    fresh: bool
+    progress: bool
+
+
+class OfPaper(TypedDict, total=False):
+    """The settings of a paper's table that are no keywords of their own."""
+
+    store: str | Path
+    seed: int
+    exec: Any
+    block: int
 
 
 def _with_arguments_of(
@@ -93,16 +174,16 @@ def _with_arguments_of(
 
 
 def _running(
-    words: Any = "",
+    words: Data = "",
     *,
-    data: Any = None,
+    data: Data | None = None,
     y: Any = None,
     label: str | None = None,
-    algo: Any = None,
+    algo: Algo | None = None,
     reps: int | None = None,
     order: Order | None = None,
-    scale: str | None = None,
-    target: str | None = None,
+    scale: Scale | None = None,
+    target: Target | None = None,
     task: Task | None = None,
     pool: Any = None,
     yardsticks: Sequence[str] | None = None,
@@ -110,6 +191,7 @@ def _running(
     delay: int | None = None,
     seed: int | None = None,
     store: str | Path | None = None,
+    params: Mapping[str, Any] | None = None,
     jobs: int | None = None,
     stored: bool = False,
     fresh: bool = False,
@@ -117,7 +199,14 @@ def _running(
     **settings: Unpack[Settings],
 ) -> tuple[Call, How]:
     """Take what runs settings."""
-    named = {"algo": algo, "reps": reps, "order": order, "scale": scale, "target": target, "task": task}
+    named: dict[str, Any] = {
+        "algo": algo,
+        "reps": reps,
+        "order": order,
+        "scale": scale,
+        "target": target,
+        "task": task,
+    }
     named |= {
         "pool": pool,
         "yardsticks": yardsticks,
@@ -126,7 +215,8 @@ def _running(
         "seed": seed,
         "store": store,
     }
-    given = {**settings, **{key: value for key, value in named.items() if value is not None}}
+    given: dict[str, Any] = {**settings, **(params or {})}
+    given |= {key: value for key, value in named.items() if value is not None}
     how = {"jobs": jobs, "fresh": fresh, "progress": progress}
     return Call.of(words, data, y, label, **given), how | ({"stored": True} if stored else {})
 
@@ -134,15 +224,15 @@ def _running(
 def _of_a_paper(
     name: str,
     *,
-    data: Any = None,
+    data: Data | None = None,
     reps: int | None = None,
-    algo: Any = None,
+    algo: Algo | None = None,
     quick: bool = False,
     full: bool = False,
     jobs: int | None = None,
     fresh: bool = False,
     progress: bool = True,
-    **settings: Any,
+    **settings: Unpack[OfPaper],
 ) -> tuple[tuple[str, Selection], How]:
     """Take what runs a part of a paper."""
     chosen = selection_of(data=data, reps=reps, algo=algo, quick=quick, full=full, settings=settings)
@@ -175,8 +265,7 @@ def run(call: Call, how: How) -> Results:
         Of the rows in each repetition: ``"permuted"`` at random, as in the ``"file"``, one of two
         fixed ``"halves"`` after the other, or as the ``"authors"`` had them.
     scale
-        Of the features of your own data: ``"standard"``, ``"minmax"`` or ``"none"``; for all data
-        ``"online"`` and ``"ranks"``, by the rows seen so far.
+        Of the features: ``"online"`` or ``"ranks"``, by the rows seen so far, or ``"none"``.
     target
         Of a regression: ``"online"`` scales the targets with those seen so far, ``"none"`` does not.
     task
@@ -201,9 +290,10 @@ def run(call: Call, how: How) -> Results:
         Whether cells that the store holds run again.
     progress
         Whether to show a progress bar: one of ipywidgets in a notebook, one of text in a terminal.
+    params
+        Hyperparameters and other settings whose names have dots, such as ``{"algo.C": 1.0}``.
     settings
-        Further settings by name: ``rounds``, ``exec``, those of a table such as ``missing``, and
-        hyperparameters, as in ``**{"algo.C": 1.0}``.
+        Further settings by name: ``rounds``, ``exec``, and those of a table such as ``missing``.
 
     Returns
     -------
@@ -230,14 +320,14 @@ def tune(call: Call, how: How) -> Tuning:
     """Find good hyperparameters for each learner on each data set: `omkl tune`.
 
     The arguments are those of `run`, and the keys of the rule, such as ``trials=30``. A hyperparameter that
-    a key such as ``**{"algo.C": 1.0}`` or a learner of `learner` sets keeps its value.
+    ``params={"algo.C": 1.0}`` or a learner of `learner` sets keeps its value.
     """
     tuning = Study.of(call).run(**how)
     check_end(tuning)
     return tuning
 
 
-def bounds(words: str = "", *, rows: int = 2000, **settings: Any) -> PaperResult:
+def bounds(words: str = "", *, rows: int = 2000, **settings: Unpack[Run]) -> PaperResult:
     """Compare the theorems' bounds with the observed mistakes, vectors or regret: `omkl bounds`.
 
     Parameters
@@ -304,12 +394,11 @@ def figure(
     kind: str,
     words: str = "",
     *,
-    data: Any = None,
+    data: Data | None = None,
     y: Any = None,
     label: str | None = None,
-    by: str | None = None,
     out: str | Path | None = None,
-    **settings: Any,
+    **settings: Unpack[Drawn],
 ) -> "MplFigure":
     """Draw what the store holds, or a figure of a paper: `omkl figure`.
 
@@ -319,9 +408,8 @@ def figure(
         ``curve``, ``confusion``, ``calibration``, ``sweep``, ``times`` or ``ranks`` of stored cells; or a
         paper's figure such as ``omkc/1``, whose missing cells run.
     words, data, y, label, settings
-        As in `run`; for a paper's figure as in `table`.
-    by
-        The measure of a curve or a sweep, such as ``n_sv_sum``.
+        As in `run`, and ``by``, the measure of a curve or a sweep, such as ``n_sv_sum``; for a paper's figure
+        as in `table`.
     out
         A file (.png, .pdf, .svg) to write, too.
 
@@ -329,17 +417,20 @@ def figure(
     -------
     matplotlib.figure.Figure
     """
+    by = settings.pop("by", None)
+    given: dict[str, Any] = dict(settings)
     if kind not in KINDS:
         from omkl.publications.paper_figures import figure_of
 
         paper, item = find_item("figures", kind)
-        (_, chosen), how = _of_a_paper(kind, data=data, **settings)
+        (_, chosen), how = _of_a_paper(kind, data=data, **given)
         chosen = replace(chosen, words=(*words.split(), *chosen.words))
         drawn, outcome, _ = figure_of(paper, item, chosen, **how)
         if outcome and outcome.interrupted:
             raise KeyboardInterrupt(kept(outcome))
     else:
-        call = Call.of(words, data, y, label, **settings)
+        given |= given.pop("params", None) or {}
+        call = Call.of(words, data, y, label, **given)
         line = call.line("figure")
         drawn = Results.to_draw(call.plan(sweep=True), kind, line, shlex.split(line)[2:]).figure(kind, by)
     for warning in drawn.warnings:
@@ -350,17 +441,20 @@ def figure(
 
 
 def fit(
-    words: "str | Setting" = "",
-    data: Any = None,
+    words: str | Setting = "",
+    data: Data | None = None,
     *,
     y: Any = None,
     label: str | None = None,
+    algo: Learner | None = None,
     order: Order | None = None,
-    scale: str | None = None,
-    target: str | None = None,
+    scale: Scale | None = None,
+    target: Target | None = None,
     task: Task | None = None,
+    pool: Any = None,
     seed: int | None = None,
-    **settings: Any,
+    params: Mapping[str, Any] | None = None,
+    **settings: Unpack[Settings],
 ) -> Model:
     """Train one learner on one data set, in one pass: `omkl fit`.
 
@@ -375,7 +469,7 @@ def fit(
         As in `run`.
     order
         ``"permuted"`` (if it is not given), ``"file"`` or ``"authors"``, as in `run`.
-    scale, target, task, seed, settings
+    algo, scale, target, task, pool, seed, params, settings
         As in `run`.
     """
     if is_object(words):
@@ -384,11 +478,19 @@ def fit(
             f"omkl.fit takes the name of a learner, or omkl.learner(...); {name} is an estimator, "
             "which learns by its own fit(X, y)"
         )
-    if isinstance(words, Setting) or (isinstance(words, str) and words and "=" not in words):
-        words, settings = "", {"algo": words, **settings}
-    named = {"order": order, "scale": scale, "target": target, "task": task, "seed": seed}
-    settings |= {key: value for key, value in named.items() if value is not None}
-    return trained(Call.of(words, data, y, label, **settings))
+    if isinstance(words, Setting) or (words and "=" not in words):
+        words, algo = "", words
+    given: dict[str, Any] = {**settings, **(params or {})}
+    named: dict[str, Any] = {
+        "algo": algo,
+        "order": order,
+        "scale": scale,
+        "target": target,
+        "task": task,
+        "pool": pool,
+    }
+    given |= {key: value for key, value in {**named, "seed": seed}.items() if value is not None}
+    return trained(Call.of(words, data, y, label, **given))
 
 
 def load_model(path: str | Path) -> Model:
@@ -402,12 +504,10 @@ def report(
     words: str = "",
     *,
     out: str | Path | None = None,
-    data: Any = None,
-    reps: int | None = None,
-    algo: Any = None,
+    data: Data | None = None,
     quick: bool = False,
     full: bool = False,
-    **settings: Any,
+    **settings: Unpack[Chosen],
 ) -> Path:
     """Write a page for the browser of what the store holds, and return its path: `omkl report`.
 
@@ -417,15 +517,18 @@ def report(
         A paper such as ``"bomkl"``, or words as in `run`.
     out
         File (.html) or folder to write to; if it is not given, a folder in the store.
-    data, algo, settings
-        As in `run`; for a paper, with ``reps``, ``quick`` and ``full``, as in `table`.
+    data, settings
+        As in `run`; for a paper, with ``quick`` and ``full``, as in `table`.
     """
     given, chosen, line = shlex.split(words), None, ""
+    values: dict[str, Any] = {"data": data, **settings}
+    values |= values.pop("params", None) or {}
     if any("=" not in word for word in given):
         line = f"omkl report {words}"
-        chosen = selection_of(data=data, reps=reps, algo=algo, quick=quick, full=full, settings=settings)
+        reps, algo = values.pop("reps", None), values.pop("algo", None)
+        how: dict[str, Any] = {"data": values.pop("data"), "reps": reps, "algo": algo}
+        chosen = selection_of(**how, quick=quick, full=full, settings=values)
     else:
-        values = {"data": data, "algo": algo, "reps": reps, **settings}
         given += [word_text(key, value) for key, value in values.items() if value is not None]
     page, store_path = page_of(given, line, selection=chosen)
     for warning in page.warnings:

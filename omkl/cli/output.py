@@ -122,7 +122,7 @@ def prepared_streams() -> Iterator[None]:
         if sys.stdout is None:
             stack.enter_context(redirect_stdout(_Closed()))
         heard = sys.stderr or stack.enter_context(open(os.devnull, "w", encoding="utf-8"))
-        messages = stack.enter_context(redirect_stderr(_Messages(heard)))  # type: ignore[type-var]
+        messages = stack.enter_context(redirect_stderr(_Messages(heard)))
         stack.callback(messages.flush)  # else the end of the process would fail
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):

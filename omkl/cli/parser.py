@@ -203,7 +203,7 @@ def build_parser() -> "MainParser":
     parser.add_argument("--version", action="version", version=f"omkl {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
     subparsers = parser.add_subparsers(metavar="COMMAND", dest="command", parser_class=Parser)
-    parser.commands, parser.groups = subparsers.choices, {}  # type: ignore[assignment]
+    parser.commands, parser.groups = subparsers.choices, {}
 
     def command(
         group: str, does: Callable[..., int], usage: str = "", options: str = "", keys: str = "", **helps: Any

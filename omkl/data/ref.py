@@ -149,7 +149,7 @@ class Parsed(DataRef):
 
     digest: str
     source: Dataset | Path | None
-    is_table: bool = False  # type: ignore[misc]
+    is_table: bool = False
 
     @cached_property
     def content_hash(self) -> str:
@@ -159,7 +159,7 @@ class Parsed(DataRef):
         return Parsed, (self.name, self.task, self.word, self.digest, self.copy or self.source)
 
     @cached_property
-    def copy(self) -> Path | None:  # type: ignore[override]
+    def copy(self) -> Path | None:
         if not isinstance(self.source, Dataset) or self.source.path:
             return self.source.path if isinstance(self.source, Dataset) else self.source
         copy = cache.path_in_memory(self.name, self.task, self.digest)

@@ -121,7 +121,7 @@ def _draw(matrices: Sequence[Matrix]) -> "MplFigure":
         "shrink": min(1.0, 3.2 / drawn.get_figwidth()),
     }
     bar = drawn.colorbar(image, ax=drawn.axes, **place)  # type: ignore[arg-type]
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=6.5)
     bar.set_ticks([0, 1, 5, 20, 50, 100])
     bar.set_label("% of the true class's examples", fontsize=style.SMALL)

@@ -444,7 +444,7 @@ def _draw_maps(maps: Sequence[_Map], styles: Mapping[str, LineStyle], ring: str)
         style.panel_title(axes, " · ".join(names) or f"{part.data} · {part.line}")
     for image, panels, measure in images.values():
         bar = drawn.colorbar(image, ax=panels, shrink=0.9, aspect=18, pad=0.02)
-        bar.outline.set_visible(False)  # type: ignore[operator]
+        bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=6.5, length=0)
         bar.set_label(measure.title, fontsize=style.SMALL)
     return drawn

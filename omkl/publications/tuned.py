@@ -131,7 +131,7 @@ def older(run: Run) -> list[tuple[str, str]]:
 
 def _ranges(spec: LearnerSpec, task: str, fixed: Iterable[str]) -> str:
     searched = [(axis.name, axis.part, str(axis.form)) for axis in axes(spec, task, fixed)]
-    text = repr(searched + [(name,) for name in searched_scaling(spec, task, fixed)])  # type: ignore[operator]
+    text = repr(searched + [(name,) for name in searched_scaling(spec, task, fixed)])
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
