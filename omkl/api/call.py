@@ -3,7 +3,8 @@
 import shlex
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,49 @@ class Call:
         self.check_options()
         check_current()
         others = () if self.typed else OF_CALLS
-        return make_plan(self.words, sweep=sweep, values=self.values, data=self.data, others=others)
+        values, names = self._each(sweep)
+        plan = make_plan(self.words, sweep=sweep, values=values, data=self.data, others=others)
+        return replace(plan, swept=(*plan.swept, *(f"algo.{name}" for name in names)))
+
+    def _each(self, sweep: bool) -> tuple[Mapping[str, Any], list[str]]:
+        """Return the values with a learner for each combination of what objects have several of, and what.
+
+        Raises UserError where there is no sweep, or for a range.
+        """
+        if not any(getattr(one, "several", None) for one in self.values.get("algo", ())):
+            return self.values, []
+        from omkl.passes.objects import with_params
+
+        names: dict[str, None] = {}
+        learners: list[Any] = []
+        for one in self.values["algo"]:
+            several = getattr(one, "several", {})
+            for key, value in several.items():
+                if not sweep or not isinstance(value, list):
+                    takes = "takes one value here; omkl.sweep takes a list, omkl.tune a list or a range"
+                    raise UserError(f"{one.learner}: {key}={show(value)}: {takes}")
+            names |= dict.fromkeys(several)
+            combinations = [dict(zip(several, each, strict=True)) for each in product(*several.values())]
+            occasion = uuid.uuid4().hex
+            learners += (
+                [
+                    setting_of(with_params(one.model, each), one.label, occasion, dict.fromkeys(each))
+                    for each in combinations
+                ]
+                if several
+                else [one]
+            )
+        return {**self.values, "algo": learners}, list(names)
+
+    def searching(self) -> "Call":
+        """Return the call whose objects are searched where they have several values or a range."""
+        learners = [
+            setting_of(one.model, one.label, uuid.uuid4().hex, one.several)
+            if getattr(one, "several", None)
+            else one
+            for one in self.values.get("algo", ())
+        ]
+        return replace(self, values={**self.values, "algo": learners}) if learners else self
 
     def request(self, sweep: bool = False, others: Iterable[str] = ()) -> Request:
         """Return the words over conf/config.yaml; sweep: as of `plan`; others: keys to suggest, too."""
@@ -126,14 +169,16 @@ class Call:
         return shlex.join(["omkl", verb, *self.words, *shown])
 
 
-def setting_of(model: Any, label: str | None = None, occasion: str = "") -> Setting:
+def setting_of(
+    model: Any, label: str | None = None, occasion: str = "", several: Mapping[str, Any] = {}
+) -> Setting:
     """Return an estimator as a learner with settings. Raises UserError for one that cannot learn online.
 
-    occasion: as of `spec_of`
+    occasion, several: as of `spec_of`
     """
     from omkl.passes.objects import spec_of
 
-    spec, params = spec_of(model, occasion)
+    spec, params = spec_of(model, occasion, several)
     return Setting(spec.name, params, label=label)
 
 
@@ -151,6 +196,8 @@ def _learners(values: Any) -> list[Any]:
         model = value if is_object(value) else getattr(value, "model", None)  # of omkl.learner
         if model is not None:  # its class may have been defined again since
             setting = setting_of(model, None if value is model else value.label, occasion)
+            if getattr(value, "several", None):  # until the call is known to sweep, or to tune
+                setting = replace(value, learner=setting.learner, params=setting.params)
             if kinds.setdefault(setting.learner, type(model)) is not type(model):
                 raise UserError(
                     f"algo: two classes are called {setting.learner}; give one of them another name"

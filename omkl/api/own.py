@@ -17,13 +17,14 @@ from omkl.api.results import Shown
 from omkl.config import members_of
 from omkl.config.kernel_kinds import check_kernel
 from omkl.config.learners import STACK, STACKS
-from omkl.config.parameters import value_text
+from omkl.config.parameters import is_range, value_text
 from omkl.config.stacks import tasks_of_members
 from omkl.config.words import Setting, setting_of_words
 from omkl.engine.jit import LINES
 from omkl.errors import UserError, show, suggest
 from omkl.files import replacing
 from omkl.passes.adapters import Refit
+from omkl.passes.objects import with_params
 from omkl.paths import EXTENSIONS, cache_folder, extensions
 from omkl.reports.table import Table
 
@@ -35,10 +36,12 @@ class ChosenLearner(Setting, Shown):
     """A learner with settings of its own, as `omkl.run(algo=[...])` takes it.
 
     In a notebook it is the table of its hyperparameters, with their values, domains and meanings.
-    model: the estimator where it is one
+    model: the estimator where it is one    several: the values of its parameters that have some, or where
+    `tune` looks for them
     """
 
     model: Any = field(default=None, compare=False)
+    several: dict[str, Any] = field(default_factory=dict)
     inner = frozenset(
         {
             "fits",
@@ -86,13 +89,15 @@ def learner(name: Any, *, pool: Any = None, label: str | None = None, **params: 
     ----------
     name
         The learner's name or label, such as ``"alma"`` or ``"OMKC(D,D)"``; `learners` lists all. Or an
-        estimator with ``partial_fit`` or ``learn_one``, whose parameters are its own.
+        estimator with ``partial_fit`` or ``learn_one``, or what `refit` returns.
     pool
         The name of its pool of kernels, for a learner that runs on one; or a kernel, or a list of kernels.
     label
         Its name in tables and figures.
     params
-        Hyperparameters by name, such as ``C=1.0``; a kernel as ``"gaussian(sigma=2)"`` or as a mapping.
+        Hyperparameters by name, such as ``C=1.0``; a kernel as ``"gaussian(sigma=2)"`` or as a mapping. Of an
+        estimator its own parameters: a value; a list of values, for `sweep` and `tune`; or where `tune` is to
+        look, such as ``"log 1e-5 0.1"``.
 
     Raises
     ------
@@ -100,13 +105,17 @@ def learner(name: Any, *, pool: Any = None, label: str | None = None, **params: 
         For an unknown learner, hyperparameter or pool, and for a value out of its domain.
     """
     model = name if is_object(name) else None
-    if model is not None:
-        setting = setting_of(model, label)
-        for key in (*params, *(["pool"] if pool else [])):
-            raise UserError(f"{key}=...: the parameters of {setting.learner} are those of the object")
-    else:
+    if model is None:
         setting = setting_of_words(name, params, pool=pool, label=label)
-    return ChosenLearner(**{part.name: getattr(setting, part.name) for part in fields(setting)}, model=model)
+        return ChosenLearner(**{part.name: getattr(setting, part.name) for part in fields(setting)})
+    if pool:
+        raise UserError(f"pool=...: {type(model).__name__} is of another package, and has no kernel pool")
+    several = {key: value for key, value in params.items() if isinstance(value, list) or is_range(value)}
+    with_params(model, dict.fromkeys(several))
+    model = with_params(model, {key: value for key, value in params.items() if key not in several})
+    setting = setting_of(model, label)
+    own = {part.name: getattr(setting, part.name) for part in fields(setting)}
+    return ChosenLearner(**own, model=model, several=several)
 
 
 def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Refit:

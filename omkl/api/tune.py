@@ -57,7 +57,7 @@ class Study:
         beside = [word_text(key, value) for key, value in of_rule.items() if key not in typed]
         rule, words = rule_of([*beside, *call.words])
         values = {key: value for key, value in call.values.items() if key not in of_rule}
-        call = replace(call, words=words, values=values, typed=line)
+        call = replace(call, words=words, values=values, typed=line).searching()
         fixed = _fixed(call.request(True, rule_keys()).given)
         plan = call.plan()
         plan.warn_of_data()
@@ -124,7 +124,10 @@ def _fixed(given: Mapping[str, Override]) -> list[str]:
     fixed += [key for key in SCALES if key in given]
     if "algo" in given and "settings" not in given:
         settings = [value for value in given["algo"].values if isinstance(value, Setting)]
-        fixed += [f"{one.learner}.{name}" for one in settings for name in (*one.params, *one.scaling)]
+        for one in settings:
+            searched = one.spec.hyperparameters if one.spec.is_object else ()
+            names = [name for name in (*one.params, *one.scaling) if name not in searched]
+            fixed += [f"{one.learner}.{name}" for name in names]
         fixed += [f"{one.learner}.pool" for one in settings if one.pool]
     return fixed
 
@@ -443,6 +446,8 @@ class Tuning(Shown):
             return text
         if self.study.call.data:  # in memory, where no command finds them
             return f"{text}\n.run(reps=20) runs the best settings, .save(FILE) keeps them\n"
+        if not any(row["command"] for row in self.rows):  # of objects
+            return f"{text}\n.run(reps=20) runs the best settings\n"
         lines = "".join(f"  {row['command']}\n" for row in self.rows if row["command"])
         code = ("```\n", "```\n") if fmt == "markdown" else ("", "")
         return f"{text}\nrun the best settings:\n{code[0]}{lines}{code[1]}"

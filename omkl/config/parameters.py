@@ -180,6 +180,11 @@ def _form(written: Any, domain: Any, check: Check, name: str, default: Any = Non
     return Range(low, high, kind != "linear", whole)
 
 
+def is_range(value: Any) -> bool:
+    """Whether a value says where to look for numbers: ``"log LOW HIGH"`` or ``"linear LOW HIGH"``."""
+    return isinstance(value, str) and re.fullmatch(r"(log|linear) +\S+ +\S+", value.strip()) is not None
+
+
 def _ends(written: Any) -> tuple[str, float, float]:
     """Return the kind of a range, and its ends. Raises ValueError for anything else."""
     match = re.fullmatch(r"(log|linear|median) +(\S+) +(\S+)", str(written).strip())

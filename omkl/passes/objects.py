@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from omkl.config.learners import LearnerSpec, given
-from omkl.errors import OmklError, UserError
+from omkl.config.parameters import Parameter, parse_search
+from omkl.errors import OmklError, UserError, suggest
 from omkl.files import hash_of, sources
 from omkl.passes.adapters import REFITTED, SEEDS, Refit, last_step, learnable, params_of, takes_many
 
@@ -74,6 +75,9 @@ class ObjectSpec(LearnerSpec):
     def object_of(self, params: Mapping[str, Any]) -> Any:
         """Return the object with these parameters. Raises UserError where this process does not have it."""
         model = self.models.get(_json(params))
+        if model is None and self.hyperparameters and self.models:  # what is searched has another value
+            changed = {name: params[name] for name in self.hyperparameters}
+            return with_params(next(iter(self.models.values())), changed)
         if model is None:
             raise UserError(f"the class {self.name} was defined again: give an object of it to this call")
         return model
@@ -244,10 +248,38 @@ def _tasks(model: Any) -> list[str]:
     return _TASKS.get(str(kind), [*_TASKS["classifier"], *_TASKS["regressor"]])
 
 
-def spec_of(model: Any, occasion: str = "") -> tuple[ObjectSpec, dict[str, Any]]:
+def with_params(model: Any, values: Mapping[str, Any]) -> Any:
+    """Return a copy of an estimator with these parameters, of a Refit those of its model.
+
+    Raises UserError for a parameter that it does not have.
+    """
+    if isinstance(model, Refit):
+        return replace(model, model=with_params(model.model, values))
+    name, known = type(model).__name__, _all_params(model)
+    for key in values:
+        if key not in known:
+            raise UserError(f"{name} has no parameter '{key}'{suggest(key, known)}")
+    if not hasattr(model, "learn_one"):
+        from sklearn.base import clone
+
+        return clone(model).set_params(**values)
+    return model.clone(dict(values), include_attributes=False)
+
+
+def _all_params(model: Any) -> dict[str, Any]:
+    """Return the parameters of an estimator and of what it holds, by name, of a Refit those of its model."""
+    model = model.model if isinstance(model, Refit) else model
+    return dict(model.get_params()) if hasattr(model, "get_params") else params_of(model) or {}
+
+
+def spec_of(
+    model: Any, occasion: str = "", several: Mapping[str, Any] = {}
+) -> tuple[ObjectSpec, dict[str, Any]]:
     """Return the learner of an object's class, and the object's parameters; this process then knows both.
 
     occasion: what tells the cells of one call from others where the store does not keep them
+    several: where to look for parameters, as `search` of a learner's file says it, or lists of values; None
+    for one that another setting has another value of
     Raises UserError for what does not learn row by row, or does not say its parameters.
     """
     if inspect.isclass(model):
@@ -277,8 +309,19 @@ def spec_of(model: Any, occasion: str = "") -> tuple[ObjectSpec, dict[str, Any]]
     )
     package = ", ".join(distributions().get(top, []))
     label = " | ".join(names) + (", refitted" if refit else "")
+    hyperparameters = {}
+    for key, where in several.items():
+        params[key] = identity.value(_all_params(model)[key], key)  # also where it is the default
+        if where is None:
+            continue
+        try:
+            search = parse_search(where, "", lambda value: value, params[key], tasks)
+        except ValueError as error:
+            raise UserError(f"algo={name}: {key}: {error}") from None
+        hyperparameters[key] = Parameter(params[key], "", "a parameter of the object", search)
     spec = _known(
         ObjectSpec(
+            hyperparameters=hyperparameters,
             name=f"{top}.{name}" if package else name,
             function=name,
             label=label + (f" ({package})" if package else ""),
@@ -300,7 +343,7 @@ def spec_of(model: Any, occasion: str = "") -> tuple[ObjectSpec, dict[str, Any]]
 def _known(spec: ObjectSpec) -> ObjectSpec:
     """Return the spec of that name and source that this process knows, or this one, which it then knows."""
     before = given.get(spec.name)
-    if isinstance(before, ObjectSpec) and before.source == spec.source:
+    if isinstance(before, ObjectSpec) and before.source == spec.source and not spec.hyperparameters:
         return before
     given[spec.name] = spec
     return spec
