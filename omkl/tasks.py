@@ -221,8 +221,8 @@ _OF_PASSES = (
         *("rmse", "root mean squared error", "loss"),
         root=True,
         header="RMSE",
-        meaning="root of the mean squared error of one pass, each prediction before its update; "
-        "in the target's units",
+        meaning="root of the mean squared error of one pass, each prediction before its update, in the "
+        "target's units; of your own data without the first rounds, until the target has varied",
         formula="√(mean of (ŷ − y)²)",
         unit="of the target",
         tasks=NUMBERS,

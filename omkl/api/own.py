@@ -23,7 +23,7 @@ from omkl.config.words import Setting, setting_of_words
 from omkl.engine.jit import LINES
 from omkl.errors import UserError, show, suggest
 from omkl.files import replacing
-from omkl.passes.adapters import Refit
+from omkl.passes.adapters import Refit, last_step
 from omkl.passes.objects import with_params
 from omkl.paths import EXTENSIONS, cache_folder, extensions
 from omkl.reports.table import Table
@@ -154,6 +154,9 @@ def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Ref
             f"omkl.refit takes an estimator with fit and predict, got {type(model).__name__}; what has "
             "learn_one learns row by row without it"
         )
+    if hasattr(last_step(model), "transform") and not hasattr(last_step(model), "predict"):
+        name = type(last_step(model)).__name__
+        raise UserError(f"omkl.refit takes an estimator with fit and predict; {name} only transforms")
     if isinstance(grow, bool) or not isinstance(grow, int | float) or not 1.0 <= grow < math.inf:
         raise UserError(f"omkl.refit: grow must be a number ≥ 1, got {show(grow)}")
     if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 2):

@@ -294,8 +294,9 @@ class Results(Shown):
         """Return the rounds of a cell, which runs again, as a frame.
 
         Its columns are ``row`` (of the data), ``score``, ``prediction``, ``label`` and ``loss`` (1 of a
-        mistake, or the squared error; of a novelty detection without the last two); its index is the round,
-        from 1.
+        mistake, or the squared error, NaN in rounds that count in no measure; of a novelty detection without
+        the last two), ``low`` and ``high`` with ``interval=``, and ``P CLASS`` where there are probabilities;
+        its index is the round, from 1.
 
         Parameters
         ----------
@@ -493,12 +494,16 @@ def rounds_frame(cell: Cell) -> "pd.DataFrame":
     """Return the rounds of a cell, which runs again, as `Results.rounds` does."""
     import pandas as pd
 
-    trace = run_whole(cell).trace
+    _, _, trace, left_out, P, intervals = run_whole(cell)
     dataset, order = data_and_order(cell)
     y = dataset.y[order]
     columns: dict[str, Any] = {"row": order, "score": trace.score}
     if dataset.task == "regression":
         columns |= {"prediction": trace.score, "label": y, "loss": np.square(trace.score - y)}
+        if left_out is not None:
+            columns["loss"][left_out] = np.nan
+        if intervals is not None:
+            columns |= {"low": trace.score - intervals.half, "high": trace.score + intervals.half}
     elif dataset.task == "novelty":  # whose labels no learner reads
         columns["prediction"] = np.where(trace.mistake, "novel", "usual")
     else:
@@ -511,4 +516,6 @@ def rounds_frame(cell: Cell) -> "pd.DataFrame":
         classes = np.array(names, kind)
         columns |= {"prediction": classes[predicted], "label": classes[label]}
         columns["loss"] = trace.mistake.astype(np.int64)
+        if P is not None:
+            columns |= {f"P {name}": of_class for name, of_class in zip(names, P.T, strict=True)}
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(order) + 1, name="round"))

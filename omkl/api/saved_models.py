@@ -80,12 +80,9 @@ def fit_model(plan: Plan) -> SavedModel:
     dataset, name = data.load(), data.word
     spec = learner_spec(setting.learner)
     if spec.estimator:
-        raise UserError(f"algo={spec.name}: omkl fit saves learners of omkl, and {spec.estimator} is not one")
-    for member in members_of(spec, setting.params):
-        if member.spec.estimator:
-            raise UserError(
-                f"algo={spec.name}: omkl fit saves learners of omkl, and {member.learner} is not one"
-            )
+        raise UserError(
+            f"algo={spec.name}: omkl fit trains learners of omkl, and {spec.estimator} is not one"
+        )
     params = for_task(setting.params, dataset.task)
     spec.check_data(params, dataset.task, name)
     check_classes(spec, name, dataset.n_classes)
@@ -121,6 +118,21 @@ def fit_model(plan: Plan) -> SavedModel:
     return SavedModel(learner, progress, about)
 
 
+def check_savable(plan: Plan) -> None:
+    """Raise UserError for a plan whose model no file could hold, as a member is of another package."""
+    for setting in plan.settings:
+        for member in members_of(setting.spec, setting.params):
+            if member.spec.estimator:
+                raise UserError(f"algo={setting.learner}: {_of_another_package(member.spec.name)}")
+
+
+def _of_another_package(member: str) -> str:
+    return (
+        f"a model with the member {member} cannot be saved, as its package does not say what it has learnt; "
+        "omkl.fit(...) trains and uses one in Python"
+    )
+
+
 def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int, where: str) -> None:
     try:
         check_rows(learner.growth, indptr, values, rounds)
@@ -129,7 +141,10 @@ def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int
 
 
 def save_model(model: SavedModel, path: Path) -> None:
-    """Save a model; the file is replaced in one step."""
+    """Save a model; the file is replaced in one step. Raises UserError for one that no file can hold."""
+    for member in model.learner.members:
+        if not isinstance(member, Learner):
+            raise UserError(_of_another_package(member.spec.name))
     model_file.write_model(path, model.learner, {**model.about, "progress": model.progress.to_json()})
 
 

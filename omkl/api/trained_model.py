@@ -15,7 +15,7 @@ from omkl.api.call import Call
 from omkl.api.results import Shown
 from omkl.config.parameters import params_text, value_text
 from omkl.data.preparing.user_table import as_frame
-from omkl.errors import UserError, counted, path_error, without_controls
+from omkl.errors import UserError, counted, outside, path_error, without_controls
 from omkl.files import check_writable
 from omkl.reports.table import Table
 
@@ -214,7 +214,7 @@ class Model(Shown):
             row_parts, tally = saved_models.rows_in_memory(self.trained, data, y, labelled)
         yield from row_parts
         for note in tally.notes:
-            warnings.warn(note, stacklevel=3)
+            warnings.warn(note, stacklevel=outside())
 
 
 def _with_label(data: Any, y: Any, label: str | None) -> tuple[Any, Any]:
@@ -227,12 +227,14 @@ def _with_label(data: Any, y: Any, label: str | None) -> tuple[Any, Any]:
     return data, y
 
 
-def trained(call: Call) -> Model:
-    """Train the one learner of a call on its one data set."""
+def trained(call: Call, to_save: bool = False) -> Model:
+    """Train the one learner of a call on its one data set; to_save: refuse one that no file can hold."""
     keys = {word.partition("=")[0].partition(".")[0] for word in (*call.words, *call.values)}
     for key in sorted(keys & OF_RUNS):
         raise UserError(f"omkl fit makes one pass and stores no cells; leave out {key}=")
     plan = replace(call, values={**call.values, "yardsticks": []}).plan()
+    if to_save:
+        saved_models.check_savable(plan)
     plan.warn_of_data()
     model = saved_models.fit_model(plan)
     notes = [note for ref in plan.data for note in plan.notes_on(ref)]

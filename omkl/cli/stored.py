@@ -236,7 +236,7 @@ def fit(args: Namespace, words: list[str]) -> int:
     if args.out is None:
         raise UserError("omkl fit: the file of the model is missing; add --out model.omkl")
     target = writable(args.out)
-    model = trained(Call(words))
+    model = trained(Call(words), to_save=True)
     for note in model.notes:
         print_status(note)
     return _save_model(model, target)

@@ -1,10 +1,11 @@
 """Saved models: a file with a learner's header and arrays, no pickle, checked before anything is made of it.
 
-omkl model 1\n   (2 with more than two classes, 3 with a scaling: older versions cannot read these)
+omkl model 4\n
 sha256 of the rest, in hex\n
 length of the header, 8 bytes little-endian
 the header, JSON: {"model": as of `pack`, "about": whatever the writer says, "arrays": [...]}
-the arrays one after another, little-endian, in the order of the header: [name, type, shape]
+the arrays one after another, little-endian, in the order of the header: [name, type, shape], compressed by
+zlib (of a symmetric matrix a learner keeps one half)
 
 "model" says learner, revision, hyperparameters, kernels, number of features and (above two) of classes,
 block, scaling, and the state of the random generator. The arrays are those of `omkl.state.state`, those
@@ -17,6 +18,7 @@ import copyreg
 import hashlib
 import json
 import math
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -285,11 +287,12 @@ def _widened(
 
 
 MEMBER, SHARED = ":", "shared"  # in the names of arrays: of a stack's members, of the scaling they share
-MAGIC, MANY_CLASSES, SCALED = b"omkl model 1\n", b"omkl model 2\n", b"omkl model 3\n"
+MAGIC = b"omkl model 4\n"
 # ------------------------------------------------------------------ the file
 
 _TYPES = ("<f8", "<i8", "<i4", "<u8")
 _LONGEST_HEADER = 2**26
+MOST_TIMES = 1032  # as many bytes as zlib makes of one
 
 
 def write_model(path: Path | str, learner: Learner, about: dict[str, Any]) -> None:
@@ -304,13 +307,14 @@ def write_model(path: Path | str, learner: Learner, about: dict[str, Any]) -> No
     }
     shapes = [[name, _little(array), list(array.shape)] for name, array in arrays.items()]
     text = json.dumps({"model": header, "about": about, "arrays": shapes}, allow_nan=True).encode()
-    pieces = [len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays.values())]
+    compressor = zlib.compressobj(1)
+    packed = [compressor.compress(array.tobytes()) for array in arrays.values()]
+    pieces = [len(text).to_bytes(8, "little"), text, *packed, compressor.flush()]
     digest = hashlib.sha256()
     for part in pieces:
         digest.update(part)
     with replacing(Path(path)) as file:
-        magic = SCALED if learner.scaling else MANY_CLASSES if learner.classes > 2 else MAGIC
-        file.write(magic + digest.hexdigest().encode() + b"\n")
+        file.write(MAGIC + digest.hexdigest().encode() + b"\n")
         for part in pieces:
             file.write(part)
 
@@ -329,7 +333,7 @@ def read_model(path: Path | str) -> tuple[Learner, dict[str, Any]]:
         content = path.read_bytes()
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
-    if not content.startswith((MAGIC, MANY_CLASSES, SCALED)):
+    if not content.startswith(MAGIC):
         is_model = content.startswith(b"omkl model ")
         what = "a model of another version of omkl" if is_model else "not a model of omkl"
         raise UserError(f"{path} is {what}; name a file that `omkl fit` saved")
@@ -381,7 +385,7 @@ def _parsed(content: memoryview) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     shapes = header.get("arrays") if isinstance(header, dict) else None
     if not isinstance(shapes, list):
         raise ValueError("the header has no table of arrays")
-    arrays, at = {}, 8 + length
+    sizes: dict[str, int] = {}
     for entry in shapes:
         name, kind, shape = entry if isinstance(entry, list) and len(entry) == 3 else (None, None, None)
         sides = shape if isinstance(shape, list) and len(shape) <= 4 else [-1]
@@ -391,15 +395,26 @@ def _parsed(content: memoryview) -> tuple[dict[str, Any], dict[str, np.ndarray]]
             or not all(type(n) is int and n >= 0 for n in sides)
         ):
             raise ValueError("an array has no name, type or shape")
-        size = math.prod(sides) * np.dtype(kind).itemsize
-        if size > len(content) - at or max(sides, default=0) > 2**40 or name in arrays:
-            raise ValueError(f"the array '{name}' is longer than the file, or given twice")
-        arrays[name] = (
-            np.frombuffer(content[at : at + size], kind)
-            .reshape(sides)
-            .astype(np.dtype(kind).newbyteorder("="))
-        )
-        at += size
-    if at != len(content):
-        raise ValueError("the file is longer than its arrays")
+        if name in sizes:
+            raise ValueError(f"the array '{name}' is given twice")
+        sizes[name] = math.prod(sides) * np.dtype(kind).itemsize
+    unpacked = _unpacked(content[8 + length :], sum(sizes.values()))
+    arrays, at = {}, 0
+    for name, kind, sides in shapes:
+        array = np.frombuffer(unpacked, kind, math.prod(sides), at)
+        arrays[name] = array.reshape(sides).astype(np.dtype(kind).newbyteorder("="))
+        at += sizes[name]
     return header, arrays
+
+
+def _unpacked(packed: memoryview, size: int) -> bytes:
+    """Return so many bytes that zlib packed. Raises ValueError where they are fewer, or more."""
+    unpacked = b""
+    if size <= MOST_TIMES * len(packed):
+        try:
+            unpacked = zlib.decompressobj().decompress(packed, size + 1)
+        except zlib.error:
+            raise ValueError("its arrays are broken") from None
+    if len(unpacked) != size:
+        raise ValueError("its arrays are longer or shorter than its header says")
+    return unpacked

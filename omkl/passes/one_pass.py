@@ -35,11 +35,18 @@ FEW = 100  # at most 1 round in so many is few
 
 
 class Ended(NamedTuple):
-    """A pass that has ended: the figures of its cell, the learner as it left it, and its rounds."""
+    """A pass that has ended: the figures of its cell, the learner as it left it, and its rounds.
+
+    left_out (T,): rounds of a regression that count in no measure, None where all count    P (T, C): the
+    probabilities of the classes, None without    intervals: around the predictions, None without
+    """
 
     figures: dict[str, Any]
     learner: Any
     trace: Trace
+    left_out: np.ndarray | None = None
+    P: np.ndarray | None = None
+    intervals: "scores.Intervals | None" = None
 
 
 def run_pass(
@@ -131,7 +138,7 @@ def whole_pass(
     if plan.held_out is not None:
         classes = plan.dataset.n_classes
         figures |= scores.on_test_rows(learner, stream, plan.held_out, task, classes, delay, calibration)
-    return Ended(figures, learner, trace)
+    return Ended(figures, learner, trace, left_out, P, intervals)
 
 
 def _calibrated(

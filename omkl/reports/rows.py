@@ -208,26 +208,27 @@ def by_count(rows: Sequence[Row]) -> Parts:
 def rows_of(cells: "pd.DataFrame", expected: ReportPlan) -> list[Row]:
     """Return the rows: data sets in order, in each the learners and then the yardsticks, in order.
 
-    A setting that several plans have on a data set is one row, with all of its repetitions; one that is a
-    learner of one plan and a yardstick of another is a learner.
+    A setting that several plans have on a data set is one row, with all of its repetitions, unless it has
+    another label; one that is a learner of one plan and a yardstick of another is a learner.
     """
     place = {key: at for at, key in reversed([*enumerate(cells["key"])])}
-    rows: dict[tuple[Group, str], Row] = {}
+    rows: dict[tuple[Group, str, str | None], Row] = {}
     prepared: dict[tuple[str, str], str] = {}
     for planned in (row for of_plan in expected.outcome.planned for row in of_plan):
         group, setting = planned.group, planned.setting
-        if row := rows.get((group, setting.identity)):
+        which = group, setting.identity, setting.label
+        if row := rows.get(which):
             row.keys = list(dict.fromkeys([*row.keys, *planned.keys]))
             row.planned = max(row.planned, len(row.keys))
             row.is_yardstick &= planned.is_yardstick
         else:
-            rows[group, setting.identity] = Row.of(planned)
+            rows[which] = Row.of(planned)
         prepared[group[:2]] = planned.ref.prepared
     for row in rows.values():
         row.find(place)
     sets: dict[tuple, int] = {}
     ranks: dict[Group, tuple[int, int]] = {}
-    for group, _ in rows:
+    for group, *_ in rows:
         ranks.setdefault(group, (sets.setdefault(group[:2], len(sets)), len(ranks)))
     _distinguish(rows.values(), ranks, prepared)
     return sorted(rows.values(), key=lambda row: (ranks[row.group], row.is_yardstick))

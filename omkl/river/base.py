@@ -42,6 +42,7 @@ from omkl.passes.model import (
     predicted_classes,
     score,
     score_and_std,
+    vectors_of_kernels,
 )
 from omkl.passes.model_file import with_classes
 from omkl.passes.overflow import check_row, check_rows, check_targets
@@ -124,6 +125,15 @@ class Model(Copied):
     def n_seen_(self) -> int:
         """Rows learnt."""
         return self._progress.rounds if "_progress" in self.__dict__ else 0
+
+    @property
+    def n_support_(self) -> Any:
+        """How many support vectors each kernel uses (m,), of a learner that stores any."""
+        counts = vectors_of_kernels(self._model) if "_model" in self.__dict__ else None
+        if counts is None:
+            why = "has no support vectors" if "_model" in self.__dict__ else "has learnt nothing yet"
+            raise AttributeError(f"{type(self).__name__} {why}")
+        return counts
 
     def _current(self) -> Learner:
         """Return the learner, with the hyperparameters that have been set since it began."""

@@ -325,7 +325,7 @@ class OnlineLearner(Copied, BaseEstimator):
         return value
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("_model", "_progress"):
+        if name in ("_model", "_progress") or ("_model" not in self.__dict__ and hasattr(type(self), name)):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet; call fit or partial_fit")
         raise AttributeError(f"{type(self).__name__} has no attribute '{name}'")
 

@@ -33,14 +33,32 @@ def test_the_rounds_are_those_of_the_cell(kind):
         assert made.index.tolist() == list(range(1, 91))
         assert sorted(made.row) == list(range(90))
         if kind == "numbers":
-            assert made.loss[2:].mean() == pytest.approx(cell.mse)  # once the target has varied
+            assert made.loss.mean() == pytest.approx(cell.mse)
+            assert made.index[made.loss.isna()].tolist() == [1, 2]  # before the target has varied
             np.testing.assert_allclose(made.label, F[made.row])
-            np.testing.assert_allclose(made.loss, np.square(made.prediction - made.label))
+            np.testing.assert_allclose(made.loss[2:], np.square(made.prediction - made.label)[2:])
         else:
             assert made.loss.sum() == cell.mistakes
             assert made.label.tolist() == y[made.row].tolist()
             assert ((made.prediction != made.label) == made.loss).all()
         pd.testing.assert_frame_equal(result.rounds(cell.key), made)
+
+
+def test_intervals_and_probabilities_are_columns():
+    numbers = omkl.run((X, F), algo=["krls_t"], task="regression", interval=0.8, **SERIAL)
+    made, cell = numbers.rounds(rep=1), numbers.cells.iloc[1]
+    has = np.isfinite(made.low)
+    assert 50 < has.sum() < 90
+    inside = (made.low <= made.label) & (made.label <= made.high)
+    assert inside[has].mean() == pytest.approx(cell.interval_coverage)
+    np.testing.assert_allclose((made.low + made.high)[has], 2 * made.prediction[has])
+    two = omkl.run((X, CLASSES), algo=["edoebe", SGDClassifier(loss="log_loss")], **SERIAL)
+    for algo in two.cells.algo.unique():
+        made, cell = two.rounds(algo), two.cells[two.cells.algo == algo].iloc[0]
+        P = made[["P high", "P low", "P mid"]]
+        np.testing.assert_allclose(P.sum(axis=1), 1.0)
+        of_label = [row[f"P {row.label}"] for _, row in made.iterrows()]
+        assert -np.log(np.maximum(of_label, 1e-15)).mean() == pytest.approx(cell.log_loss, rel=1e-3)
 
 
 def test_the_cell_must_be_one():

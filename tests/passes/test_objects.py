@@ -355,6 +355,19 @@ def test_two_steps_that_draw_have_seeds_of_their_own():
     assert [model.seed for model in spec.fresh(params, 7).models] == [7, 8]
 
 
+def test_the_same_object_with_a_label_is_a_row_of_its_own():
+    model = GaussianNB()
+    results = omkl.run(algo=[model, omkl.learner(model, label="again")], data="wdbc", reps=2, **SERIAL)
+    assert results.table.label.tolist() == ["GaussianNB (scikit-learn)", "again"]
+    assert len(results.cells) == 2
+
+
+def test_what_only_transforms_is_not_refitted():
+    for model in (StandardScaler(), make_pipeline(StandardScaler())):
+        with pytest.raises(UserError, match="StandardScaler only transforms"):
+            omkl.refit(model)
+
+
 def test_a_worker_with_another_version_says_so():
     spec, _ = spec_of(GaussianNB())
     spec.packages["scikit-learn"], own = "0.1", spec.packages["scikit-learn"]

@@ -245,6 +245,24 @@ def test_members_of_other_packages_give_log_odds():
         pack(learner)
 
 
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # of its first rows
+def test_a_model_with_a_member_of_another_package_is_used_and_not_saved(tmp_path, monkeypatch):
+    data = clouds(200)
+    X, y = matrix_of(data), np.where(data.y > 0, "yes", "no")
+    model = omkl.fit(omkl.stack("arow", GaussianNB()), X[:120], y=y[:120], order="file")
+    member = GaussianNB().fit(X[:120], y[:120])
+    asked = model.trained.learner.members[1]._asked.model
+    np.testing.assert_allclose(asked.theta_, member.theta_)
+    assert model.score(X[120:], y[120:]) > 0.7
+    assert set(model.predict(X)) == {"yes", "no"}
+    np.testing.assert_allclose(model.predict_proba(X[:5]).sum(axis=1), 1.0)
+    assert model.update(X[120:], y[120:]).described()["rounds"] == 200
+    np.testing.assert_allclose(asked.theta_, GaussianNB().fit(X, y).theta_)
+    with pytest.raises(UserError, match=r"member sklearn\.GaussianNB cannot be saved"):
+        model.save(tmp_path / "m.omkl")
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_worker_knows_members_that_are_objects(monkeypatch):
     setting = omkl.stack("arow", omkl.refit(GaussianNB()))
     cell = expand(plan(["data=wdbc", "reps=1", "yardsticks=[]"], values={"algo": [setting]}))[0]

@@ -66,7 +66,7 @@ def test_two_classes_have_a_matrix_too(capsys):
 @pytest.mark.parametrize("algo", ["omkc_dd", "perceptron"])
 def test_a_model_of_three_classes(capsys, algo):
     assert omkl_("fit", f"algo={algo}", "data=my.csv", "order=file", "scale=none", "--out", "m.omkl") == 0
-    assert Path("m.omkl").read_bytes().startswith(b"omkl model 3\n")
+    assert Path("m.omkl").read_bytes().startswith(b"omkl model 4\n")
     capsys.readouterr()
     assert omkl_("predict", "m.omkl", "new.csv") == 0
     out, err = capsys.readouterr()

@@ -183,7 +183,7 @@ def test_a_run_measures_calibrated_probabilities_before_each_label(classes, dela
     X, y = rows(classes=classes)
     data, order, spec = omkl.data.from_arrays(X, y), np.arange(len(y)), omkl.config.learner_spec("arow")
     how = {"delay": delay, "calibration": "platt"}
-    figures, _, trace = whole_pass(spec, spec.usual("classification"), None, data, order, 7, scaling=how)
+    figures, _, trace, *_ = whole_pass(spec, spec.usual("classification"), None, data, order, 7, scaling=how)
     scores = trace.score[:, None] if classes == 2 else trace.class_scores
     true = np.searchsorted(LETTERS, y)
     platt, losses = Platt(classes), []

@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import traceback
+import zlib
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -41,13 +42,13 @@ WHOLE = (0, 1, -1, 2, 7, 63, 64, 2**31 - 1, -(2**31), 2**40, 2**62, -(2**62), 2*
 def content(raw: bytes) -> tuple[dict[str, Any], bytes]:
     """The header and the arrays' bytes of a model."""
     length = int.from_bytes(raw[START : START + 8], "little")
-    return json.loads(raw[START + 8 : START + 8 + length]), raw[START + 8 + length :]
+    return json.loads(raw[START + 8 : START + 8 + length]), zlib.decompress(raw[START + 8 + length :])
 
 
 def forged(header: dict[str, Any], arrays: bytes) -> bytes:
     """A model with a hash that fits."""
     text = json.dumps(header).encode()
-    rest = len(text).to_bytes(8, "little") + text + arrays
+    rest = len(text).to_bytes(8, "little") + text + zlib.compress(arrays, 1)
     return model_file.MAGIC + hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest
 
 
