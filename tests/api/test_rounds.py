@@ -8,6 +8,7 @@ from sklearn.metrics import accuracy_score, r2_score
 
 import omkl
 from omkl.errors import UserError
+from omkl.passes.scores import LEAST_P
 
 SERIAL = {"exec": "serial", "progress": False, "yardsticks": [], "reps": 2}
 rng = np.random.default_rng(0)
@@ -52,13 +53,13 @@ def test_intervals_and_probabilities_are_columns():
     inside = (made.low <= made.label) & (made.label <= made.high)
     assert inside[has].mean() == pytest.approx(cell.interval_coverage)
     np.testing.assert_allclose((made.low + made.high)[has], 2 * made.prediction[has])
-    two = omkl.run((X, CLASSES), algo=["edoebe", SGDClassifier(loss="log_loss")], **SERIAL)
+    two = omkl.run((X, CLASSES), algo=["egpc", SGDClassifier(loss="log_loss")], **SERIAL)
     for algo in two.cells.algo.unique():
         made, cell = two.rounds(algo), two.cells[two.cells.algo == algo].iloc[0]
         P = made[["P high", "P low", "P mid"]]
         np.testing.assert_allclose(P.sum(axis=1), 1.0)
         of_label = [row[f"P {row.label}"] for _, row in made.iterrows()]
-        assert -np.log(np.maximum(of_label, 1e-15)).mean() == pytest.approx(cell.log_loss, rel=1e-3)
+        assert -np.log(np.maximum(of_label, LEAST_P)).mean() == pytest.approx(cell.log_loss, rel=1e-3)
 
 
 def test_the_cell_must_be_one():
