@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from omkl.api.kernel_text import check_current
 from omkl.config import Plan, Setting
 from omkl.config import plan as make_plan
 from omkl.config.parameters import word_text
@@ -93,7 +92,6 @@ class Call:
     def plan(self, sweep: bool = False) -> Plan:
         """Return the plan; sweep: whether hyperparameters may have several values."""
         self.check_options()
-        check_current()
         others = () if self.typed else OF_CALLS
         values, names = self._each(sweep)
         plan = make_plan(self.words, sweep=sweep, values=values, data=self.data, others=others)

@@ -1,4 +1,4 @@
-"""The text of a Python function as a module of its own, and whether it has changed since it was a kernel."""
+"""The text of a Python function as a module of its own."""
 
 import ast
 import inspect
@@ -6,7 +6,7 @@ import math
 import symtable
 import sys
 import textwrap
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -62,21 +62,16 @@ def _definition_lines(function: Any) -> tuple[list[str], int]:
     return text.splitlines()[decorators:], first + decorators
 
 
-def _outside(function: FunctionType, in_defaults: bool = True) -> dict[str, Any]:
-    """Return what a function and those inside it use from outside, by name; or what its defaults use, too."""
+def _outside(function: FunctionType) -> dict[str, Any]:
+    """Return what a function, its defaults and the functions inside it use from outside, by name."""
     text = "\n".join(["from __future__ import annotations", *_definition_lines(function)[0]])
-    whole, names = symtable.symtable(text, "kernel", "exec"), set[str]()
-    tables = [whole] if in_defaults else whole.get_children()
+    tables, names = [symtable.symtable(text, "kernel", "exec")], set[str]()
     while tables:
         symbols = tables.pop()
         names |= {one.get_name() for one in symbols.get_symbols() if one.is_referenced() and one.is_global()}
         tables += symbols.get_children()
-    values = _environment(function)
+    values = function.__globals__ | dict(inspect.getclosurevars(function).nonlocals)
     return {name: values[name] for name in sorted(names) if name in values}
-
-
-def _environment(function: FunctionType) -> dict[str, Any]:
-    return function.__globals__ | dict(inspect.getclosurevars(function).nonlocals)
 
 
 def _line(function: FunctionType, name: str, value: Any) -> str:
@@ -98,42 +93,3 @@ def _line(function: FunctionType, name: str, value: Any) -> str:
         f"{function.__name__} uses {name}, a {type(value).__name__}: a kernel may use modules, compiled "
         "functions of modules, and numbers from outside itself; move the rest into it"
     )
-
-
-# ------------------------------------------------------------------ what was edited since
-
-_kernels: dict[str, tuple[FunctionType, list[str], Any]] = {}  # by name, with what each used and did
-
-
-def remember(function: FunctionType) -> None:
-    """Keep what a function does now, for `check_current`."""
-    numbers = [name for name, value in _outside(function, in_defaults=False).items() if not callable(value)]
-    _kernels[function.__name__] = function, numbers, _effect(function, numbers)
-
-
-def check_current() -> None:
-    """Raise UserError for a function that was edited after it was made a kernel, as %autoreload does."""
-    for name, (function, numbers, effect) in _kernels.items():
-        current = vars(sys.modules.get(function.__module__, ast)).get(name, function)
-        current = (
-            current
-            if isinstance(current, FunctionType) and current.__qualname__ == function.__qualname__
-            else function
-        )
-        if _effect(current, numbers) != effect:
-            raise UserError(
-                f"{name} was edited after omkl.kernel({name}), which keeps the text that it had; call "
-                f"omkl.kernel({name}, ...) again"
-            )
-
-
-def _effect(function: FunctionType, numbers: list[str]) -> Any:
-    """Return what a function computes: its instructions, its defaults and the numbers from outside it."""
-    values = _environment(function)
-    return _instructions(function.__code__), function.__defaults__, [repr(values.get(n)) for n in numbers]
-
-
-def _instructions(code: CodeType) -> CodeType:
-    """Return a code object that does not tell in which lines it is written."""
-    inner = tuple(_instructions(one) if isinstance(one, CodeType) else one for one in code.co_consts)
-    return code.replace(co_consts=inner, co_firstlineno=1, co_linetable=b"")

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, cast
 
 from omkl.api.call import is_object, setting_of
-from omkl.api.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, remember, text_of
+from omkl.api.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, text_of
 from omkl.api.learner_help import of_tasks
 from omkl.api.results import Shown
 from omkl.config import members_of
@@ -294,7 +294,6 @@ def kernel(
         os.environ[EXTENSIONS] = before  # the folder would be a mistake in every later call
         where = str(folder / f"conf/kernel/{name}.yaml")
         raise UserError(str(error).replace(where, f"omkl.kernel({name})").replace("about.", "")) from None
-    remember(function)
     return own_kernel
 
 

@@ -39,7 +39,7 @@ class Own(DataRef):
     def decided(self) -> Self:
         if self.task != "auto":
             return self
-        decided_ref: Self = replace(self, task=self.load().task)  # type: ignore[type-var]
+        decided_ref: Self = replace(self, task=self.load().task)
         decided_ref.__dict__.update(
             {key: self.__dict__[key] for key in ("_dataset", "_read") & self.__dict__.keys()}
         )
@@ -79,7 +79,7 @@ class UserFile(Own):
         return format_of(self.path).is_table
 
     @cached_property
-    def _dataset(self) -> Dataset:  # type: ignore[override]
+    def _dataset(self) -> Dataset:
         check_settings(self.word, self.path, self.preparation)
         copy = cache.parsed_path(self.name, self.preparation, [self.path], self.task)
         if (dataset := cache.read_or_none(copy)) is not None:
@@ -116,11 +116,11 @@ class Frame(Own):
         return True
 
     @cached_property
-    def _dataset(self) -> Dataset:  # type: ignore[override]
+    def _dataset(self) -> Dataset:
         return replace(self._read[0], name=self.name)
 
     @cached_property
-    def copy(self) -> Path | None:  # type: ignore[override]
+    def copy(self) -> Path | None:
         return of_dataset(self.load()).copy
 
     def table(self) -> Table:

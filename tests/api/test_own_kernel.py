@@ -232,34 +232,6 @@ def far_or_near(product, norm2, other_norm2, scale=2.0 * HALF * WHOLE):
     return min(product / scale, FAR_AWAY)
 
 
-def edited(product, norm2, other_norm2):
-    return HALF * product
-
-
-@pytest.mark.parametrize("how", ["its code", "another function of its module", "a number that it uses"])
-def test_a_function_that_was_edited_is_refused(how, place, monkeypatch):
-    """As %autoreload does it, or a cell that is run again."""
-    own = omkl.kernel(edited)
-    words = {"algo": omkl.learner("perceptron", kernel=own), "data": "wdbc", "store": "one", "reps": 1}
-
-    def other(product, norm2, other_norm2):
-        return 2.0 * product
-
-    other.__qualname__ = "edited"
-    before = edited.__code__
-    if how == "its code":
-        monkeypatch.setattr(edited, "__code__", other.__code__)
-    elif how == "a number that it uses":
-        monkeypatch.setitem(globals(), "HALF", 0.25)
-    else:
-        monkeypatch.setitem(globals(), "edited", other)
-    with pytest.raises(UserError, match=r"edited was edited after omkl.kernel\(edited\), .* call"):
-        omkl.run(**words, stored=True)
-    monkeypatch.undo()
-    assert edited.__code__ is before
-    omkl.run(**words, stored=True)
-
-
 BROKEN = """
 
 def adds_words(product, norm2, other_norm2):
