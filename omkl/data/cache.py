@@ -53,9 +53,10 @@ def parsed_path(
     return cache_folder() / "parsed" / f"{name[:80]}-{source}-{_digest([how, files], 16)}"
 
 
-def path_in_memory(name: str, task: str, digest: str) -> Path:
-    """Return where the copy of data in memory is or would be, by their content hash."""
-    return cache_folder() / "parsed" / f"memory-{_digest([name, task, PARSER], 8)}-{digest[:16]}"
+def path_in_memory(name: str, task: str, dataset: Dataset) -> Path:
+    """Return where the copy of data in memory is or would be, by their content and what it is called."""
+    content = f"{dataset.content_hash[:16]}{dataset.told}"
+    return cache_folder() / "parsed" / f"memory-{_digest([name, task, PARSER], 8)}-{content}"
 
 
 def _digest(value: object, length: int) -> str:

@@ -1,6 +1,7 @@
 """A data set in memory: sparse rows in time order, labels, the hash of its content; features far from 0."""
 
 import hashlib
+import json
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -68,6 +69,15 @@ class Dataset:
     def nnz(self) -> int:
         """Number of stored (non-zero) values."""
         return len(self.values)
+
+    @property
+    def told(self) -> str:
+        """A hash of what the classes and columns are called, which estimators of other packages see."""
+        labels = [
+            [type(label).__name__, str(label)] for label in self.values_of_classes or self.classes or ()
+        ]
+        told = json.dumps([labels, self.features, self.renumbered])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     @property
     def positive_share(self) -> float:

@@ -47,7 +47,8 @@ class DataRef(ABC):
         return f"{type(self).__name__}({self.word!r}{size}, {task})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Parsed, (self.name, self.task, self.word, self.content_hash, self.copy or self.load())
+        told = self.load().told
+        return Parsed, (self.name, self.task, self.word, self.content_hash, told, self.copy or self.load())
 
     @property
     def is_table(self) -> bool:
@@ -144,10 +145,12 @@ class DataRef(ABC):
 class Parsed(DataRef):
     """Data in memory, or in a parsed copy: from Python, or as they reach a worker.
 
-    source: None where the data reach this process by `keep`    is_table: as of a plan, see `DataRef`
+    told: see `Dataset`    source: None where the data reach this process by `keep`
+    is_table: as of a plan, see `DataRef`
     """
 
     digest: str
+    told: str
     source: Dataset | Path | None
     is_table: bool = False
 
@@ -156,19 +159,19 @@ class Parsed(DataRef):
         return self.digest
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Parsed, (self.name, self.task, self.word, self.digest, self.copy or self.source)
+        return Parsed, (self.name, self.task, self.word, self.digest, self.told, self.copy or self.source)
 
     @cached_property
     def copy(self) -> Path | None:
         if not isinstance(self.source, Dataset) or self.source.path:
             return self.source.path if isinstance(self.source, Dataset) else self.source
-        copy = cache.path_in_memory(self.name, self.task, self.digest)
+        copy = cache.path_in_memory(self.name, self.task, self.source)
         return copy if cache.read_or_none(copy) else cache.write_parsed(self.source, copy)
 
     def load(self, download: bool = True) -> Dataset:
         if isinstance(self.source, Dataset):
             return self.source
-        dataset = _open.get((self.digest, self.task))
+        dataset = _open.get((self.digest, self.told, self.task))
         if dataset is None:
             if self.source is None:
                 raise OmklError(
@@ -186,15 +189,16 @@ class Parsed(DataRef):
 
 def of_dataset(dataset: Dataset, is_table: bool = False) -> Parsed:
     """Return data in memory as a data set that plans and cells take; is_table: as of `DataRef`."""
-    return Parsed(dataset.name, dataset.task, dataset.name, dataset.content_hash, dataset, is_table)
+    word, digest = dataset.name, dataset.content_hash
+    return Parsed(dataset.name, dataset.task, word, digest, dataset.told, dataset, is_table)
 
 
-_open: "OrderedDict[tuple[str, str], Dataset]" = OrderedDict()
+_open: "OrderedDict[tuple[str, str, str], Dataset]" = OrderedDict()
 
 
 def keep(dataset: Dataset) -> None:
     """Keep data open in this process, for the cells that name them by their content."""
-    key = dataset.content_hash, dataset.task
+    key = dataset.content_hash, dataset.told, dataset.task
     _open[key] = dataset
     _open.move_to_end(key)
     while len(_open) > _OPEN:

@@ -39,6 +39,7 @@ class Cell:
     board, number: where its rounds are noted while it runs, and under which number
     test: what is held out    own: whether the data are numbers of the user's own
     objects: the learners of a stack's members that a call had as objects, by name
+    told: what the user's own data call classes and columns, where an estimator of another package sees it
     """
 
     planned: "Setting"
@@ -61,6 +62,7 @@ class Cell:
     test: "HeldOut | None" = None
     own: bool = False
     objects: "dict[str, LearnerSpec]" = field(default_factory=dict)
+    told: str | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take the fields in a worker, which so knows the objects."""
@@ -97,6 +99,7 @@ class Cell:
             "data_hash": self.data.content_hash,
             "task": self.data.task,
             "own": 1 if self.own else None,
+            "told": self.told,
             "order": self.order,
             "rep": self.rep,
             "seed": self.seed,
@@ -121,7 +124,7 @@ def detach(cell: Cell) -> "tuple[Cell, Dataset]":
     from omkl.data.ref import Parsed
 
     data = cell.data
-    bare = Parsed(data.name, data.task, data.word, data.content_hash, None)
+    bare = Parsed(data.name, data.task, data.word, data.content_hash, data.load().told, None)
     test = cell.test
     if test is not None and (other := test.load()) is not None:
         test = dataclasses.replace(test, data=dataclasses.replace(other, path=None))

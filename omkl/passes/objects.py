@@ -343,9 +343,9 @@ def spec_of(
 def _known(spec: ObjectSpec) -> ObjectSpec:
     """Return the spec of that name and source that this process knows, or this one, which it then knows."""
     before = given.get(spec.name)
-    if isinstance(before, ObjectSpec) and before.source == spec.source:
-        if not before.hyperparameters and not spec.hyperparameters:  # of a call that searches
-            return before
+    searching = bool(spec.hyperparameters or getattr(before, "hyperparameters", None))
+    if isinstance(before, ObjectSpec) and before.source == spec.source and not searching:
+        return before
     given[spec.name] = spec
     return spec
 

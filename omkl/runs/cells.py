@@ -132,6 +132,7 @@ def expanded(
                     test=test,
                     own=data.task == "regression" and not data.is_registered,
                     objects=learner.objects,
+                    told=learner.told,
                 )
                 for rep, seed in enumerate(seeds[:asked])
             ]
@@ -150,11 +151,15 @@ def _sizes_of(setting: Setting, data: DataRef) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class _Learner:
-    """A setting on a data set: its hyperparameters as numbers, the seconds of a pass, a stack's objects."""
+    """A setting on a data set: its hyperparameters as numbers, the seconds of a pass, a stack's objects.
+
+    told: as of a Cell
+    """
 
     params: dict[str, Any]
     cost: float
     objects: dict[str, Any]
+    told: str | None
 
 
 def _learner_on(
@@ -172,7 +177,9 @@ def _learner_on(
         check_classes(member.spec, data.word, data.n_classes)
     objects = {member.learner: given[member.learner] for member in members if member.learner in given}
     setup = Setup(params, setting.kernel_pool, classes=data.n_classes)
-    return _Learner(params, cost_of(spec, setup, T, data.nnz * T // data.T), objects)
+    is_foreign = spec.estimator or any(member.spec.estimator for member in members)
+    told = data.load().told if is_foreign and not data.is_registered else None
+    return _Learner(params, cost_of(spec, setup, T, data.nnz * T // data.T), objects, told)
 
 
 def _with_numbers(

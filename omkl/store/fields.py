@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SCALING = 2  # revision of scale=online: raise it when it makes other rows
 NOTHING = type(None)
 TEXT, WHOLE, NUMBER = (str,), (int,), (int, float)
-MAYBE_WHOLE, MAYBE_NUMBER = (int, NOTHING), (int, float, NOTHING)
+MAYBE_WHOLE, MAYBE_NUMBER, MAYBE_TEXT = (int, NOTHING), (int, float, NOTHING), (str, NOTHING)
 
 
 def _only(values: Iterable[Any], *types: type) -> bool:
@@ -158,6 +158,13 @@ FIELDS = (
         "1 of numbers that are the user's own: rounds before they have varied count in no measure",
         key="own",
     ),
+    _setting(
+        "told",
+        MAYBE_TEXT,
+        "of a user's own data: a hash of what classes and columns are called, where an estimator of another "
+        "package sees it",
+        key="told",
+    ),
     _setting("order", TEXT, "how its rows are ordered", key="order"),
     Field("rep", WHOLE, "repetition, from 0"),
     _setting("seed", WHOLE, "base seed of the repetitions"),
@@ -256,8 +263,9 @@ def cell_key(setting: Mapping[str, Any]) -> str:
     every value its declared type. Raises ValueError for NaN or infinity, TypeError for what JSON cannot hold.
     """
     identity = {field.key: setting.get(field.name) for field in KEYED}
-    if identity["own"] is None:  # of registered data, and of other tasks
-        del identity["own"]
+    for name in ("own", "told"):  # null of registered data, of other tasks, of learners of omkl
+        if identity[name] is None:
+            del identity[name]
     if "scale" in (identity["params"] or {}):
         identity["scaling"] = SCALING
     if pool := identity["pool"]:

@@ -122,7 +122,7 @@ def test_damage_is_noticed_and_the_source_is_parsed_again(source, key):
             file.write_bytes(wrong)
     ref._open.clear()
     with pytest.raises(OmklError, match="the same command parses the source again"):
-        ref.Parsed(d.name, d.task, d.name, d.content_hash, d.path).load()
+        ref.Parsed(d.name, d.task, d.name, d.content_hash, d.told, d.path).load()
     with pytest.warns(UserWarning, match=said) as caught:
         assert same(data.load(str(source)), d)
     assert "it is deleted and the source is parsed again" in str(caught[0].message)

@@ -73,9 +73,9 @@ def test_without_a_cache_the_data_themselves_go_elsewhere(tmp_path):
 def test_another_copy_than_the_one_that_was_sent_is_noticed():
     ref, other = table(), data.find("wdbc")
     with pytest.raises(OmklError, match="my changed during the run"):
-        Parsed("my", ref.task, "my", ref.content_hash, other.copy).load()
+        Parsed("my", ref.task, "my", ref.content_hash, "", other.copy).load()
     with pytest.raises(OmklError, match="my: its data did not reach this worker"):
-        Parsed("my", ref.task, "my", "0" * 64, None).load()
+        Parsed("my", ref.task, "my", "0" * 64, "", None).load()
 
 
 def test_a_process_that_starts_later_finds_it_again(tmp_path, monkeypatch):

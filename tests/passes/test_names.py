@@ -32,6 +32,11 @@ LABELS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
 def mistakes(model, y, data=X, **how):
     results = omkl.run({"d": data}, y=y, algo=[model], **{**HOW, "scale": "none", **how})
     assert not results.failed, results.failed
@@ -60,6 +65,26 @@ def test_weights_of_classes_are_of_the_user_s_labels(labels):
             stop = min(T, 3 * due)
             answers, due = answers + expected.predict(X[due:stop]).tolist(), 3 * due
         assert mistakes(refitted, y) == sum(a != b for a, b in zip(answers, y.tolist(), strict=True))
+
+
+def test_the_same_numbers_with_other_labels_are_other_cells(tmp_path):
+    """In this process, in workers, and in the store, where the numbers alone would be the same."""
+    how = {**HOW, "scale": "none", "fresh": False, "store": tmp_path}
+    found = {}
+    for workers in ({"exec": "serial"}, {"exec": "loky", "jobs": 2}):
+        for name in ("numbers", "words", "truth", "numbers"):
+            y = LABELS[name]
+            last = np.unique(y).tolist()[1]
+            model = omkl.refit(LogisticRegression(class_weight={last: 20}))
+            data = {"d": X} if name != "words" else {"d": pd.DataFrame(X, columns=list("abc"))}
+            results = omkl.run(data, y=y, algo=[model, "perceptron"], **{**how, **workers})
+            assert not results.failed
+            found.setdefault(name, []).append(results)
+        how["fresh"] = True
+    assert [each.outcome.ran for each in found["numbers"]] == [2, 0, 2, 2]
+    assert [each.outcome.ran for each in found["truth"]] == [1, 2]  # the perceptron is told no label
+    of_refit = {each.cells.mistakes[0] for results in found.values() for each in results}
+    assert len(of_refit) == 1
 
 
 class Told(ClassifierMixin, BaseEstimator):

@@ -190,7 +190,7 @@ def test_workers_read_the_cached_copy_and_notice_other_content(plan, workers, tm
     monkeypatch.setattr("omkl.runs.workers._idle", [])  # workers that have not opened it yet
     ref._open.clear()
     other = next(cell.data for cell in cells if cell.data.name == "two")
-    wrong = replace(job, data=ref.Parsed("one", job.data.task, "one", job.data.content_hash, other.copy))
+    wrong = replace(job, data=ref.Parsed("one", job.data.task, "one", job.data.content_hash, "", other.copy))
     ((_, outcome),) = Loky(2).run(runner_fakes.run_cell, [wrong])
     assert "changed during the run" in outcome.error
     ((_, outcome),) = Loky(2).run(runner_fakes.run_cell, [job])

@@ -319,9 +319,9 @@ def test_standard_input_and_a_parsed_copy_are_kept_while_others_remove_old_ones(
     from omkl.data.reading import opening
 
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path))
-    parsed = cache.path_in_memory("a", "classification", "0" * 16)
     rows = (np.array([0, 1, 2]), np.zeros(2, np.int32), np.array([1.0, 2.0]), np.array([1.0, -1.0]))
     small = Dataset("a", *rows, 1, "classification", "")
+    parsed = cache.path_in_memory("a", "classification", small)
     for old in (tmp_path / "stdin" / "old", parsed.with_name(f"{parsed.name.rpartition('-')[0]}-old")):
         old.mkdir(parents=True)
         os.utime(old, (0, 0))
