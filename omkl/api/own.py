@@ -154,8 +154,11 @@ def refit(model: Any, *, grow: float = 1.25, window: int | None = 10_000) -> Ref
             f"omkl.refit takes an estimator with fit and predict, got {type(model).__name__}; what has "
             "learn_one learns row by row without it"
         )
-    if hasattr(last_step(model), "transform") and not hasattr(last_step(model), "predict"):
-        name = type(last_step(model)).__name__
+    last = last_step(model)
+    tags = last.__sklearn_tags__() if hasattr(last, "__sklearn_tags__") else None
+    kind = getattr(tags, "estimator_type", None)
+    if hasattr(last, "transform") and not hasattr(last, "predict") and kind is None:
+        name = type(last).__name__
         raise UserError(f"omkl.refit takes an estimator with fit and predict; {name} only transforms")
     if isinstance(grow, bool) or not isinstance(grow, int | float) or not 1.0 <= grow < math.inf:
         raise UserError(f"omkl.refit: grow must be a number ≥ 1, got {show(grow)}")

@@ -18,7 +18,7 @@ from omkl.engine.kernels import make_pool
 from omkl.engine.stream import Stream, Trace, make_stream, part, unrecorded
 from omkl.errors import OmklError
 from omkl.passes import scores
-from omkl.passes.adapters import Names
+from omkl.passes.adapters import UNNAMED, Names
 from omkl.passes.conformal import Conformal
 from omkl.passes.learner import CURVE_POINTS, Threads
 from omkl.passes.model import variance_of
@@ -204,7 +204,7 @@ def _planned(
 def _new_learner(plan: _Planned, seed: int, block: int | None, threads: int) -> Any:
     """Return the learner of a pass, which has learnt nothing: ours, or an Estimator of another package."""
     spec, dataset, pool = plan.spec, plan.dataset, plan.pool
-    names = Names.of(dataset)
+    names = Names.of(dataset) if spec.estimator or spec.is_stack else UNNAMED
     if spec.setup and pool is not None:
         apart = seeds.derive("apart", dataset.content_hash)
         pool = choose_kernels(spec, plan.params, pool, dataset.d, plan.rows, apart, block, dataset.n_classes)

@@ -104,7 +104,7 @@ def test_a_file_that_is_not_the_set_is_refused(mine, tmp_path, capsys):
         (file, f"{file}: not the registered content of mine: expected {mine.content_hash}"),
         (tmp_path, f"{file}: not the registered content of mine"),
         (tmp_path / "empty", "holds no mine.t"),
-        (tmp_path / "gone", "is neither a file nor a folder"),
+        (tmp_path / "gone", "name a file of the set, or its folder"),
     ):
         assert main([*TABLE, f"data=mine={path}"]) == 2
         err = capsys.readouterr().err
@@ -116,7 +116,7 @@ def test_a_file_that_is_not_the_set_is_refused(mine, tmp_path, capsys):
 
 def test_what_several_files_make_is_given_as_a_folder(tmp_path):
     (tmp_path / "one").write_text("1 1:1\n")
-    with pytest.raises(UserError, match=r"a9a is read from a9a \+ a9a.t; name a folder"):
+    with pytest.raises(UserError, match=r"holds no a9a \+ a9a.t; name a file of the set"):
         registered("a9a").read_from(tmp_path / "one")
     with pytest.raises(UserError, match="drift is not read from files"):
         registered("drift").read_from(tmp_path / "one")

@@ -199,7 +199,7 @@ def test_a_run_measures_the_intervals_before_each_target(name, delay):
     setting = spec.usual("regression"), chosen, data, np.arange(100), 7
     how = {"target": "online", "delay": delay}
     test = (data, np.arange(100, 160))
-    figures, _, trace = whole_pass(spec, *setting, scaling=how | {"interval": 0.8}, test=test)
+    figures, _, trace, *_ = whole_pass(spec, *setting, scaling=how | {"interval": 0.8}, test=test)
     conformal = Conformal(0.8)
     variance = trace.further[:, spec.measures.index("variance")] if name == "krls_t" else None
     half = conformal.in_turn(trace.score, Y[:100], variance, delay)

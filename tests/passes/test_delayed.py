@@ -40,7 +40,7 @@ def test_a_perceptron_predicts_a_batch_with_what_it_had_before(delay):
         for t in batch:  # its own mistakes decide what it learns
             if y[t] * (w @ X[t]) <= 0:
                 w += y[t] * X[t]
-    figures, _, trace = traced("perceptron", delay, kernel={"kind": "linear"})
+    figures, _, trace, *_ = traced("perceptron", delay, kernel={"kind": "linear"})
     assert trace.mistake.tolist() == mistakes
     assert figures["mistakes"] == sum(mistakes)
     assert figures["curve"]["mistakes"][-1] == sum(mistakes)
@@ -48,8 +48,8 @@ def test_a_perceptron_predicts_a_batch_with_what_it_had_before(delay):
 
 @pytest.mark.parametrize("name", ["omkc_dd", "bomkc_spa", "arow", "auto", "krls_t", "raker"])
 def test_what_is_learnt_is_the_same_as_without_delay(name):
-    at_once, learner, _ = traced(name)
-    late, other, _ = traced(name, 10)
+    at_once, learner, *_ = traced(name)
+    late, other, *_ = traced(name, 10)
     assert late["n_sv_sum"] == at_once["n_sv_sum"]
     assert late["mistakes"] >= 10  # nothing is known of the first batch
     for key, value in learner.state.items():
@@ -59,8 +59,8 @@ def test_what_is_learnt_is_the_same_as_without_delay(name):
 
 @pytest.mark.parametrize("name", ["lasvm", "omkc_dd"])
 def test_scaled_rows_keep_numbers_of_their_own(name):
-    _, learner, _ = traced(name, 1, "online")
-    _, other, _ = traced(name, 10, "online")
+    _, learner, *_ = traced(name, 1, "online")
+    _, other, *_ = traced(name, 10, "online")
     (rounds, X), (same, Z) = stored_vectors(learner), stored_vectors(other)
     assert rounds.tolist() == same.tolist()
     assert len(set(rounds.tolist())) == len(rounds) > 20
@@ -69,7 +69,7 @@ def test_scaled_rows_keep_numbers_of_their_own(name):
 
 
 def test_features_are_scaled_by_what_came_before_the_batch():
-    figures, learner, _ = traced("perceptron", 10, "online")
+    figures, learner, *_ = traced("perceptron", 10, "online")
     assert figures["mistakes"] >= 10
     assert learner.scaling.seen[0] == T
 

@@ -23,7 +23,7 @@ def passed(name, dataset, T=300):
     own = pool(spec.usual_pool or "paper16") if spec.kernels == "pool" else None
     warm_up([(spec, spec.usual(dataset.task), dataset.n_classes)])
     order = np.random.default_rng(4).permutation(dataset.T)[:T]
-    figures, _, trace = whole_pass(spec, spec.usual(dataset.task), own, dataset, order, 0)
+    figures, _, trace, *_ = whole_pass(spec, spec.usual(dataset.task), own, dataset, order, 0)
     assert kernel_pool(spec.usual(dataset.task), own) is not None or spec.kernels == "none"
     cells = with_extra(pd.DataFrame([{**figures, "provenance": {}}]))
     return figures, trace, dataset.y[order], CellMeasures(cells)
@@ -140,7 +140,9 @@ def test_rounds_before_the_target_has_varied_count_in_no_measure_of_own_numbers(
     dataset.y[:12] = 300.0  # of which round 13 is the first that knows another one
     spec, scaling = learner_spec("krls_t"), {"target": "online", "delay": delay}
     one = spec, spec.usual("regression"), None, dataset, np.arange(300), 0
-    (figures, _, trace), (whole, _, _) = (whole_pass(*one, own=own, scaling=scaling) for own in (True, False))
+    (figures, _, trace, *_), (whole, *_) = (
+        whole_pass(*one, own=own, scaling=scaling) for own in (True, False)
+    )
     first = 13 if delay == 1 else 20
     assert np.flatnonzero(~scores.before_variation(dataset.y, delay))[0] == first
     y, score = dataset.y[first:], trace.score[first:]

@@ -96,7 +96,7 @@ def test_the_averaged_hypothesis_of_a_scaled_stream_is_the_mean_of_all(name, ove
     spec, tested = learner_spec(name), case_stream(data, rows[70:])
     params = {**spec.usual(data.task), "kernel": GAUSSIAN, **over}
     how = {"scaling": words, "test": (data, rows[70:])}
-    figures, ended, _ = whole_pass(spec, params, None, data, rows[:70], 7, **how)
+    figures, ended, *_ = whole_pass(spec, params, None, data, rows[:70], 7, **how)
     stream, pool = case_stream(data, rows[:70]), {"normalise": "none", "kernels": [GAUSSIAN]}
     learner = Learner(spec, spec.checked(params), pool, data.d, 1, rounds=70, scaling=Scaling.of(words, data))
     last = ended.scaling
