@@ -123,14 +123,7 @@ def check_savable(plan: Plan) -> None:
     for setting in plan.settings:
         for member in members_of(setting.spec, setting.params):
             if member.spec.estimator:
-                raise UserError(f"algo={setting.learner}: {_of_another_package(member.spec.name)}")
-
-
-def _of_another_package(member: str) -> str:
-    return (
-        f"a model with the member {member} cannot be saved, as its package does not say what it has learnt; "
-        "omkl.fit(...) trains and uses one in Python"
-    )
+                raise model_file.not_to_be_saved(member.spec)
 
 
 def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int, where: str) -> None:
@@ -142,9 +135,6 @@ def _check(learner: Learner, indptr: np.ndarray, values: np.ndarray, rounds: int
 
 def save_model(model: SavedModel, path: Path) -> None:
     """Save a model; the file is replaced in one step. Raises UserError for one that no file can hold."""
-    for member in model.learner.members:
-        if not isinstance(member, Learner):
-            raise UserError(_of_another_package(member.spec.name))
     model_file.write_model(path, model.learner, {**model.about, "progress": model.progress.to_json()})
 
 

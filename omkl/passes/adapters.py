@@ -10,14 +10,14 @@ import inspect
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from omkl.errors import OmklError, UserError, counted, show
+from omkl.errors import OmklError, UserError, counted, quoted, shortlist, show
 
 if TYPE_CHECKING:
     from omkl.engine.stream import Stream
@@ -126,7 +126,7 @@ def adapter(model: Any, name: str, d: int, classes: int, sparse: bool, names: Na
     for key, value in _parameters(model):
         _check_labels(name, key, value, own, found.labels)
         if names.renumbered:
-            _check_columns(name, key, value)
+            _check_columns(name, key, value, names.features)
     return found
 
 
@@ -594,15 +594,6 @@ def params_of(model: Any) -> dict[str, Any] | None:
     return {name: getattr(model, name, value) for name, value in model._get_params().items()}
 
 
-def takes_many(model: Any) -> bool:
-    """Whether an estimator takes more than two classes, as far as its package says."""
-    model = model.model if isinstance(model, Refit) else model
-    if hasattr(model, "learn_one"):
-        return bool(getattr(model, "_multiclass", True))
-    tags = getattr(getattr(model, "__sklearn_tags__", dict)(), "classifier_tags", None)
-    return bool(getattr(tags, "multi_class", True))
-
-
 def _parameters(model: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parameters of a model and of all that it consists of, by name."""
     left: list[Any] = [model]
@@ -624,13 +615,14 @@ def _check_labels(where: str, key: str, value: Any, own: tuple[Any, ...], told: 
     if own == told or not isinstance(value, Mapping):
         return
     called = dict(zip(own, told, strict=True))
-    meant = [label for label in value if label in called and called[label] != label]
-    if meant and not any(type(label) is type(told[0]) for label in value if type(told[0]) is bool):
+    as_told = isinstance(told[0], bool) and any(isinstance(label, bool) for label in value)
+    meant = [] if as_told else [label for label in value if label in called and called[label] != label]
+    if meant:
         pairs = ", ".join(f"{show(label)} as {other}" for label, other in called.items())
         raise UserError(f"{where}: {key} has the label {show(meant[0])}, and it is told {pairs}; write these")
 
 
-def _check_columns(where: str, key: str, value: Any) -> None:
+def _check_columns(where: str, key: str, value: Any, features: Sequence[str] | None) -> None:
     """Raise UserError for numbers of columns, where those of the rows are others than the table's."""
     if key not in CHOOSE_COLUMNS:
         return
@@ -640,6 +632,6 @@ def _check_columns(where: str, key: str, value: Any) -> None:
         each = [columns] if isinstance(columns, int | str) or not isinstance(columns, Iterable) else columns
         if any(isinstance(number, int | np.integer | np.bool_) for number in each):
             raise UserError(
-                f"{where}: {key} has numbers of columns, and the rows have other columns than the table, as "
-                "words, dates and gaps became features; give their names, which `omkl data look` shows"
+                f"{where}: {key} has numbers of columns, and the rows have other columns than the table; "
+                f"give their names: {shortlist(quoted(features)) if features else 'the table has none'}"
             )

@@ -72,7 +72,7 @@ def _packed_members(learner: Learner) -> tuple[dict[str, Any], Arrays]:
     arrays: Arrays = {}
     for number, member in enumerate(learner.members):
         if not isinstance(member, Learner):
-            raise UserError(f"{member.spec.label} belongs to another package and cannot be saved in a model")
+            raise not_to_be_saved(member.spec)
         header, packed = pack(member)
         headers.append(header)
         arrays |= {f"{number}{MEMBER}{name}": array for name, array in packed.items()}
@@ -80,6 +80,14 @@ def _packed_members(learner: Learner) -> tuple[dict[str, Any], Arrays]:
         arrays |= {f"{SHARED}{word}{name}": array for name, array in scaling.arrays().items()}
     shared = [scaling.header() for scaling in learner.shared.values()]
     return {"members": headers, "shared": shared}, arrays
+
+
+def not_to_be_saved(member: LearnerSpec) -> UserError:
+    """Return the error for a stack's member of another package."""
+    return UserError(
+        f"a model with the member {member.name} cannot be saved, as its package does not say what it has "
+        "learnt; omkl.fit(...) trains and uses one in Python"
+    )
 
 
 def _parts(arrays: Arrays, prefix: str) -> Arrays:

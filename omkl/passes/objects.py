@@ -22,9 +22,10 @@ import numpy as np
 
 from omkl.config.learners import LearnerSpec, given
 from omkl.config.parameters import Parameter, parse_search
+from omkl.data.preparing.columns import is_float
 from omkl.errors import OmklError, UserError, suggest
 from omkl.files import hash_of, sources
-from omkl.passes.adapters import REFITTED, SEEDS, Refit, last_step, learnable, params_of, takes_many
+from omkl.passes.adapters import REFITTED, SEEDS, Refit, last_step, learnable, params_of
 
 REVISION = 4  # of estimators' passes: raise it when they have other results, or their names
 _TASKS = {"classifier": ["classification"], "regressor": ["regression"]}
@@ -161,7 +162,7 @@ class Identity:
         if isinstance(value, slice):
             return [value.start, value.stop, value.step]
         if isinstance(value, Mapping):
-            return {str(name): self.value(one, key) for name, one in value.items()}
+            return {_key_text(name): self.value(one, key) for name, one in value.items()}
         values = [self.value(one, key) for one in value]
         return sorted(values, key=_json) if isinstance(value, set | frozenset) else values
 
@@ -226,6 +227,13 @@ def _usual(kind: Any) -> dict[str, Any]:
         }
 
 
+def _key_text(name: Any) -> str:
+    """Return a key of a mapping as text; that of the label "1" is not that of the label 1."""
+    text = str(name)
+    reads_as_other = text in ("True", "False", "None") or is_float(text)
+    return repr(name) if isinstance(name, str) and reads_as_other else text
+
+
 def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
@@ -246,6 +254,15 @@ def _tasks(model: Any) -> list[str]:
         what = str(kind).replace("_", " ")
         raise UserError(f"algo={type(last).__name__}: it is a {what}; a classifier or a regressor is needed")
     return _TASKS.get(str(kind), [*_TASKS["classifier"], *_TASKS["regressor"]])
+
+
+def takes_many(model: Any) -> bool:
+    """Whether an estimator takes more than two classes, as far as its package says."""
+    model = model.model if isinstance(model, Refit) else model
+    if hasattr(model, "learn_one"):
+        return bool(getattr(model, "_multiclass", True))
+    tags = getattr(getattr(model, "__sklearn_tags__", dict)(), "classifier_tags", None)
+    return bool(getattr(tags, "multi_class", True))
 
 
 def with_params(model: Any, values: Mapping[str, Any]) -> Any:

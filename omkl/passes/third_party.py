@@ -26,8 +26,8 @@ from omkl import conf
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import MOST_SCORES, UNRECORDED, Stream, Trace, make_trace
 from omkl.errors import OmklError, UserError, show, suggest
-from omkl.passes.adapters import NOTHING, SEEDS, UNNAMED, Names, Refit, Saying, adapter, learnable, takes_many
-from omkl.passes.objects import ObjectSpec, fresh, says_parameters
+from omkl.passes.adapters import NOTHING, SEEDS, UNNAMED, Names, Refit, Saying, adapter, learnable
+from omkl.passes.objects import ObjectSpec, fresh, says_parameters, takes_many
 from omkl.passes.scaling import Scaling, in_units, surprise
 from omkl.passes.source import estimator_class
 

@@ -241,7 +241,7 @@ def test_members_of_other_packages_give_log_odds():
             assert margins[t, 0, 0] == pytest.approx(np.log(P / (1 - P)))
         model.partial_fit(X[t : t + 1], data.y[t : t + 1].astype(int), classes=[-1, 1])
     assert margins[0, 0, 0] == 0.0
-    with pytest.raises(UserError, match="belongs to another package"):
+    with pytest.raises(UserError, match="cannot be saved, as its package"):
         pack(learner)
 
 
