@@ -360,7 +360,7 @@ def _learner_line(
     from omkl.config import learner_spec
     from omkl.config.parameters import params_text
     from omkl.engine.stream import make_stream
-    from omkl.passes.stacked import new_learner
+    from omkl.stacks.new_learner import new_learner
     from omkl.testing import cases
 
     task = "classification" if classes else "regression"

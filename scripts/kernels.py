@@ -26,8 +26,8 @@ from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.kernels import make_pool
 from omkl.engine.slot_values import kernel_matrix
 from omkl.passes import run_pass
-from omkl.passes.overflow import fitted
 from omkl.paths import extended
+from omkl.rounds.needs import fitted
 
 ROOT = Path(__file__).resolve().parent.parent
 TURNS, REPS = 7, 5

@@ -18,8 +18,8 @@ from omkl.config import learner_spec
 from omkl.data import Dataset
 from omkl.engine.stream import make_stream
 from omkl.figures.style import PAGE, Figure, FigureStyle, in_style
-from omkl.passes.cell import warm_up_once
-from omkl.passes.learner import Learner
+from omkl.passes.warm import warm_up_once
+from omkl.rounds.learner import Learner
 
 FILE = Path(__file__).resolve().parent.parent / "results" / "norma" / "figure-3"
 SHOWN = 50  # digits of each panel

@@ -1,7 +1,7 @@
 """A stack of learners that stand alone: it combines what they say, of classes and of numbers.
 
 What it computes: stack_of_classes.py, stack_of_numbers.py, and error_scale.py. How members pass a stream:
-omkl/passes/stacked.py.
+omkl/stacks/stack.py.
 """
 
 import math

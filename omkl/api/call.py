@@ -19,6 +19,7 @@ from omkl.data.arrays import from_arrays, in_rows_of
 from omkl.data.dataset import Dataset
 from omkl.data.ref import Parsed, of_dataset
 from omkl.errors import UserError, counted, show, with_article
+from omkl.others.traits import is_estimator
 
 LABEL = "y=..."  # the column of labels that are given beside a frame
 OF_CALLS = {"jobs": "jobs=2", "fresh": "fresh=True", "progress": "progress=False", "stored": "stored=True"}
@@ -104,7 +105,7 @@ class Call:
         """
         if not any(getattr(one, "several", None) for one in self.values.get("algo", ())):
             return self.values, []
-        from omkl.passes.objects import with_params
+        from omkl.others.copies import with_params
 
         names: dict[str, None] = {}
         learners: list[Any] = []
@@ -174,15 +175,10 @@ def setting_of(
 
     occasion, several: as of `spec_of`
     """
-    from omkl.passes.objects import spec_of
+    from omkl.others.objects import spec_of
 
     spec, params = spec_of(model, occasion, several)
     return Setting(spec.name, params, label=label)
-
-
-def is_object(value: Any) -> bool:
-    """Whether a value is an estimator, or a class of estimators."""
-    return any(hasattr(value, name) for name in ("partial_fit", "learn_one", "get_params", "_get_params"))
 
 
 def _learners(values: Any) -> list[Any]:
@@ -191,7 +187,7 @@ def _learners(values: Any) -> list[Any]:
     kinds: dict[str, type] = {}
     occasion = uuid.uuid4().hex
     for value in values if isinstance(values, list) else [values]:
-        model = value if is_object(value) else getattr(value, "model", None)  # of omkl.learner
+        model = value if is_estimator(value) else getattr(value, "model", None)  # of omkl.learner
         if model is not None:  # its class may have been defined again since
             setting = setting_of(model, None if value is model else value.label, occasion)
             if getattr(value, "several", None):  # until the call is known to sweep, or to tune

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
-from omkl.api.call import Call, is_object
+from omkl.api.call import Call
 from omkl.api.paper_results import PaperResult, bounds_of, selection_of, with_claims
 from omkl.api.report import page_of, write_page
 from omkl.api.results import Results, check_end, kept, run_call
@@ -24,7 +24,7 @@ from omkl.data.look import look_at
 from omkl.data.own_data import Frame
 from omkl.errors import UserError
 from omkl.figures.style import KINDS
-from omkl.passes.adapters import Refit
+from omkl.others.traits import Refit, is_estimator
 from omkl.publications import Selection, find_item
 from omkl.reports.table import Table
 
@@ -472,7 +472,7 @@ def fit(
     algo, scale, target, task, pool, seed, params, settings
         As in `run`.
     """
-    if is_object(words):
+    if is_estimator(words):
         name = type(words).__name__
         raise UserError(
             f"omkl.fit takes the name of a learner, or omkl.learner(...); {name} is an estimator, "
@@ -495,7 +495,7 @@ def fit(
 
 def load_model(path: str | Path) -> Model:
     """Return a model that `Model.save` or `omkl fit` wrote. Raises UserError for another file."""
-    from omkl.api import saved_models
+    from omkl.models import saved_models
 
     return Model(saved_models.load_saved(Path(path)))
 

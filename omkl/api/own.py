@@ -10,21 +10,21 @@ from dataclasses import dataclass, field, fields, replace
 from types import FunctionType
 from typing import Any, cast
 
-from omkl.api.call import is_object, setting_of
+from omkl.api.call import setting_of
 from omkl.api.kernel_text import PRODUCTS, ROWS, defaults_of, lines_of, text_of
 from omkl.api.learner_help import of_tasks
 from omkl.api.results import Shown
 from omkl.config import members_of
 from omkl.config.kernel_kinds import check_kernel
 from omkl.config.learners import STACK, STACKS
+from omkl.config.members import tasks_of_members
 from omkl.config.parameters import is_range, value_text
-from omkl.config.stacks import tasks_of_members
 from omkl.config.words import Setting, setting_of_words
 from omkl.engine.jit import LINES
 from omkl.errors import UserError, show, suggest
 from omkl.files import replacing
-from omkl.passes.adapters import Refit, last_step
-from omkl.passes.objects import with_params
+from omkl.others.copies import with_params
+from omkl.others.traits import Refit, is_estimator, last_step
 from omkl.paths import EXTENSIONS, cache_folder, extensions
 from omkl.reports.table import Table
 
@@ -104,7 +104,7 @@ def learner(name: Any, *, pool: Any = None, label: str | None = None, **params: 
     omkl.errors.UserError
         For an unknown learner, hyperparameter or pool, and for a value out of its domain.
     """
-    model = name if is_object(name) else None
+    model = name if is_estimator(name) else None
     if model is None:
         setting = setting_of_words(name, params, pool=pool, label=label)
         return ChosenLearner(**{part.name: getattr(setting, part.name) for part in fields(setting)})
@@ -189,7 +189,7 @@ def stack(*members: Any, label: str | None = None) -> ChosenLearner:
     words: list[Any] = []
     for member in members:
         estimator = getattr(member, "model", None) if isinstance(member, Setting) else member
-        if is_object(estimator):
+        if is_estimator(estimator):
             object_setting = setting_of(estimator)
             words.append({"kind": object_setting.learner, **object_setting.params})
         else:

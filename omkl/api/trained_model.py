@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from omkl.api import saved_models
 from omkl.api.call import Call
 from omkl.api.results import Shown
 from omkl.config.parameters import params_text, value_text
 from omkl.data.preparing.user_table import as_frame
 from omkl.errors import UserError, counted, outside, path_error, without_controls
 from omkl.files import check_writable
+from omkl.models import new_data, predictions, saved_models
 from omkl.reports.table import Table
 
 OF_RUNS = {"reps", "yardsticks", "store", "exec", "delay"}  # keys that mean nothing where one pass is made
@@ -49,14 +49,12 @@ class Model(Shown):
         """
         if return_std:
             of_parts, at = self._predicted(
-                data, lambda rows: saved_models.predictions_and_std(self.trained, rows)
+                data, lambda rows: predictions.predictions_and_std(self.trained, rows)
             )
             return tuple(
                 _of_rows(np.concatenate(pieces), *at, math.nan) for pieces in zip(*of_parts, strict=True)
             )
-        of_parts, at = self._predicted(
-            data, lambda rows: saved_models.predict_rows(self.trained, rows).labels
-        )
+        of_parts, at = self._predicted(data, lambda rows: predictions.predict_rows(self.trained, rows).labels)
         labels = self._as_given([label for pieces in of_parts for label in pieces])
         return _of_rows(labels, *at, math.nan if self.trained.about["task"] == "regression" else None)
 
@@ -74,14 +72,14 @@ class Model(Shown):
 
     def decision_function(self, data: Any) -> np.ndarray:
         """Return the scores (n,) of rows; with more than two classes the lead of the predicted class."""
-        scores, at = self._predicted(data, lambda rows: saved_models.predict_rows(self.trained, rows).scores)
+        scores, at = self._predicted(data, lambda rows: predictions.predict_rows(self.trained, rows).scores)
         return _of_rows(np.concatenate(scores), *at, math.nan)
 
     def predict_proba(self, data: Any) -> np.ndarray:
         """Return the probabilities (n, C) of the classes. Raises UserError for a learner that has none."""
 
         def of(rows: saved_models.Rows) -> np.ndarray:
-            return np.column_stack(list(saved_models.probabilities_of_classes(self.trained, rows).values()))
+            return np.column_stack(list(predictions.probabilities_of_classes(self.trained, rows).values()))
 
         shares, at = self._predicted(data, of)
         return _of_rows(np.concatenate(shares), *at, math.nan)
@@ -104,7 +102,7 @@ class Model(Shown):
         """
 
         def of(rows: saved_models.Rows) -> np.ndarray:
-            return np.column_stack(list(saved_models.intervals(self.trained, rows, share).values()))
+            return np.column_stack(list(predictions.intervals(self.trained, rows, share).values()))
 
         parts, at = self._predicted(data, of)
         return _of_rows(np.concatenate(parts), *at, math.nan)
@@ -121,11 +119,8 @@ class Model(Shown):
         if task == "novelty":
             raise UserError(f"{self.trained.about['learner']}: no labels say what is novel; use predict")
         rows = list(self._rows(*_with_label(data, y, label), True))
-        predictions = [saved_models.predict_rows(self.trained, part) for part in rows]
-        count, loss = (
-            sum(prediction.known for prediction in predictions),
-            sum(prediction.loss for prediction in predictions),
-        )
+        predicted = [predictions.predict_rows(self.trained, part) for part in rows]
+        count, loss = sum(each.known for each in predicted), sum(each.loss for each in predicted)
         if not count:
             raise UserError("data: no row has a label, so there is no score")
         if task == "classification":
@@ -209,9 +204,9 @@ class Model(Shown):
 
     def _rows(self, data: Any, y: Any, labelled: bool) -> Iterator[saved_models.Rows]:
         if isinstance(data, str | Path):
-            row_parts, tally = saved_models.rows_of_file(self.trained, Path(data), labelled)
+            row_parts, tally = new_data.rows_of_file(self.trained, Path(data), labelled)
         else:
-            row_parts, tally = saved_models.rows_in_memory(self.trained, data, y, labelled)
+            row_parts, tally = new_data.rows_in_memory(self.trained, data, y, labelled)
         yield from row_parts
         for note in tally.notes:
             warnings.warn(note, stacklevel=outside())

@@ -248,14 +248,14 @@ def update(args: Namespace, words: list[str]) -> int:
     examples:
       omkl update model.omkl more.csv
     """
-    from omkl.api import saved_models
     from omkl.api.calls import load_model
     from omkl.api.trained_model import writable
+    from omkl.models import new_data, saved_models
 
     model = load_model(args.model)
     target = writable(args.out or args.model)
     for name in args.files:
-        row_parts, tally = saved_models.rows_of_file(model.trained, name, model.learns_labels)
+        row_parts, tally = new_data.rows_of_file(model.trained, name, model.learns_labels)
         rows = list(row_parts)  # before any of them is learnt, as one of them may not fit
         for note in tally.notes:
             print_status(note)
@@ -280,8 +280,8 @@ def predict(args: Namespace, words: list[str]) -> int:
       omkl predict model.omkl new.csv --out predicted.csv
       omkl predict gp.omkl new.csv --interval 0.95      # columns low and high
     """
-    from omkl.api import saved_models
     from omkl.files import check_writable, replacing
+    from omkl.models import new_data, predictions, saved_models
 
     if args.out is not None:
         try:
@@ -293,21 +293,21 @@ def predict(args: Namespace, words: list[str]) -> int:
     if args.scores and task != "classification":
         raise UserError(f"--scores prints the scores of classes, but {args.model} is for {task}")
     if args.interval is not None:
-        saved_models.interval_level(model, args.interval)
-    errors = saved_models.Errors(task)
-    row_parts, tally = saved_models.rows_of_file(model, args.file, False)
+        predictions.interval_level(model, args.interval)
+    errors = predictions.Errors(task)
+    row_parts, tally = new_data.rows_of_file(model, args.file, False)
 
     def predicted() -> Iterator[list[dict[str, Any]]]:
         for rows in row_parts:
-            errors.add(prediction := saved_models.predict_rows(model, rows))
-            scores = saved_models.scores_of_classes(model, rows) if args.scores else {}
-            shares = saved_models.probabilities_of_classes(model, rows) if args.proba else {}
+            errors.add(prediction := predictions.predict_rows(model, rows))
+            scores = predictions.scores_of_classes(model, rows) if args.scores else {}
+            shares = predictions.probabilities_of_classes(model, rows) if args.proba else {}
             more = {f"score {name}": values for name, values in scores.items()}
             more |= {f"P {name}": share for name, share in shares.items()}
-            more |= saved_models.intervals(model, rows, args.interval) if args.interval is not None else {}
-            yield saved_models.records(rows, prediction, more)
+            more |= predictions.intervals(model, rows, args.interval) if args.interval is not None else {}
+            yield predictions.records(rows, prediction, more)
 
-    texts = _written(predicted(), args.format, saved_models.columns_of_model(model, args.scores, args.proba))
+    texts = _written(predicted(), args.format, predictions.columns_of_model(model, args.scores, args.proba))
     if args.out is None:
         for text in texts:
             print_result(text)

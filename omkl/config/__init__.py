@@ -7,8 +7,8 @@ of them the grid of settings and the rest. Every mistake is a UserError of one l
 
 from omkl.config.kernel_kinds import kernel_pools, pool, pool_names
 from omkl.config.learners import LearnerSpec, learner_names, learner_spec, learner_specs
+from omkl.config.members import members_of
 from omkl.config.plans import Plan, plan, resolved
-from omkl.config.stacks import members_of
 from omkl.config.words import Setting
 
 __all__ = [

@@ -7,7 +7,7 @@ the beginning of that file's sha256: so it is part of the key of a cell.
 {kind: precomputed, file: gram.npy}    row t of the data is row t of the matrix
 
 A width sigma may be a text such as ``0.5 median``: half the median distance of the rows that the learner has
-seen, see `omkl.passes.widths`.
+seen, see `omkl.rounds.widths`.
 """
 
 import ast

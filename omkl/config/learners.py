@@ -75,15 +75,15 @@ class LearnerSpec:
     groups: Annotated[list[str], _groups] = field(default_factory=list)
     # ``module:Class`` of scikit-learn's or river's kind in place of a function, with these arguments
     estimator: Annotated[str, _is_estimator] | None = None
-    refit: bool = False  # the estimator is fitted again as rows come, see omkl.passes.adapters
+    refit: bool = False  # the estimator is fitted again as rows come, see omkl.others.adapters
     sparse: bool = False  # the estimator is given the non-zero features of a row only
     # What becomes of its expansion's terms: they stay, or shrink by 1 - eta_t lam in each round
     average: Literal["fixed", "shrunk"] | None = None
-    stack: Annotated[list[str], "words"] | None = None  # the members of a stack, see `omkl.config.stacks`
+    stack: Annotated[list[str], "words"] | None = None  # the members of a stack, see `omkl.config.members`
 
     @property
     def is_stack(self) -> bool:
-        """Whether it learns on what members say, see `omkl.config.stacks`."""
+        """Whether it learns on what members say, see `omkl.config.members`."""
         return self.function in STACKS.values()
 
     @property
@@ -264,7 +264,7 @@ class LearnerSpec:
 # ------------------------------------------------------------------ the files
 
 IN_OBJECT = "the parameters of an object are set in the object itself"
-given: dict[str, LearnerSpec] = {}  # of estimators that a call had as objects, see omkl.passes.objects
+given: dict[str, LearnerSpec] = {}  # of estimators that a call had as objects, see omkl.others.objects
 
 
 def learner_names() -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from omkl.config.learners import learner_spec
-from omkl.config.stacks import MOST_BYTES, members_of
+from omkl.config.members import MOST_BYTES, members_of
 from omkl.errors import shortlist
 from omkl.state.resource import FEW
 

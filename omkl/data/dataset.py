@@ -22,7 +22,7 @@ class Dataset:
     """T examples with d features as compressed sparse rows; zeros are not stored, dense data included.
 
     indptr (T+1,) int64   indices (nnz,) int32, from 0, ascending in a row   values (nnz,) float64, NaN for a
-        gap, which the learner fills (`omkl.passes.scaling`)
+        gap, which the learner fills (`omkl.rounds.scaling`)
     y (T,) float64: of two classes -1 or +1, of more 0 .. n_classes-1; the target of a regression; of novelty,
         which no learner reads, the source's label   content_hash: see `content_hash`
     path: the cached copy that workers memory-map, None where the cache cannot be written

@@ -20,7 +20,7 @@ class Later:
 # ------------------------------------------------------------------ copies
 # The learner of an estimator may go on learning in another thread: pickles, deep copies.
 
-model_file = Later("omkl.passes.model_file")
+model_file = Later("omkl.passes.packing")
 
 _GROWING = ("_progress", "_columns", "_kept", "_calibration")  # attributes that learning changes in place
 

@@ -10,27 +10,20 @@ import numpy as np
 from omkl.config import pool
 from omkl.config.kernel_kinds import PARTS, check_kernels, kernel_pool, pool_names
 from omkl.config.learners import LearnerSpec
-from omkl.engine.stream import Stream, Trace, part
+from omkl.engine.stream import Stream, part
 from omkl.errors import UserError, outside, show, suggest
-from omkl.estimators.arguments import (
-    CALIBRATION,
-    CLASS_WEIGHT,
-    INTERVAL,
-    SCALED,
-    argument_name,
-    class_name,
-)
-from omkl.passes.cell import warm_up_once
+from omkl.estimators.arguments import CALIBRATION, CLASS_WEIGHT, INTERVAL, SCALED, argument_name, class_name
+from omkl.models.calibrated import Calibration, calibrate
+from omkl.models.record import Progress
+from omkl.passes.chosen_kernels import choose_kernels
 from omkl.passes.conformal import Conformal
-from omkl.passes.learner import Learner, cannot_change
-from omkl.passes.model import Progress, Rows, noted_scores, probabilities, score, variance_of
-from omkl.passes.one_pass import choose_kernels
 from omkl.passes.platt import Platt
-from omkl.passes.scaling import Scaling
-from omkl.passes.stacked import new_learner
+from omkl.passes.warm import warm_up_once
+from omkl.rounds.learner import Learner, cannot_change
+from omkl.rounds.scaling import Scaling
 from omkl.schema import is_number
+from omkl.stacks.new_learner import new_learner
 
-Calibration = Platt | Conformal  # what makes probabilities of scores, or intervals around them
 FEW = 100  # rows by which a kernel should not be chosen
 
 
@@ -99,31 +92,6 @@ def new_calibration(given: Mapping[str, Any], classes: int) -> Calibration | Non
     if (asked := given.get(CALIBRATION)) not in (None, "platt"):
         raise ValueError(f"{CALIBRATION} must be None or 'platt', got {asked!r}")
     return Platt(classes) if asked else None
-
-
-def calibrate(calibration: Calibration | None, model: Learner, stream: Stream, trace: Trace) -> None:
-    """Let a calibration learn the rounds of a pass of a learner."""
-    if calibration is None:
-        return
-    if isinstance(calibration, Conformal):
-        calibration.learn(trace.score, stream.y, variance_of(model.spec, trace))
-    elif stream.label is None:
-        calibration.learn(trace.score[:, None], (stream.y > 0).astype(int))
-    elif len(trace.class_scores) < stream.T:
-        raise ValueError(
-            f"{stream.T} rows of {trace.class_scores.shape[1]} classes are too many at once for "
-            f"{CALIBRATION}='platt'; learn them in parts with partial_fit"
-        )
-    else:
-        calibration.learn(trace.class_scores, stream.label)
-
-
-def class_probabilities(model: Learner, calibration: Calibration | None, rows: Rows) -> np.ndarray:
-    """Return the probabilities (n, C) of all classes, of the learner's own or by its calibration."""
-    if not isinstance(calibration, Platt):
-        return probabilities(model, *rows)
-    scores = score(model, *rows)[:, None] if model.classes == 2 else noted_scores(model, *rows)[0]
-    return calibration.probabilities(scores)
 
 
 def planned_rounds(given: Mapping[str, Any], first: int) -> int | None:

@@ -8,7 +8,7 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "Learner": "model_file",  # with which come its copies and pickles
+    "Learner": "packing",  # with which come its copies and pickles
     "run_pass": "one_pass",
     "warm_up": "precompile",
 }

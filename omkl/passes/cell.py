@@ -1,8 +1,6 @@
 """A cell: what it is, its key, what a worker needs to run it, and how a process does."""
 
 import dataclasses
-import os
-import threading
 import warnings
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -13,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import OmklError, UserError, counted
-from omkl.paths import EXTENSIONS
+from omkl.passes.noted_rounds import noting
+from omkl.passes.warm import warm_up_once
 from omkl.store.fields import cell_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from omkl.config import LearnerSpec, Setting
     from omkl.data import DataRef, Dataset
@@ -33,7 +32,7 @@ class Cell:
     data: which an executor's worker maps from the parsed copy, or gets with the cell
     order, seed, rep, permutation_seed: of the stream    rounds: the first and the one after the last, or None
     source: of a learner of a folder, see `omkl.passes.source`
-    scaling: see `omkl.passes.scaling`; the store has it among the hyperparameters
+    scaling: see `omkl.rounds.scaling`; the store has it among the hyperparameters
     planned: the setting of the plan; ``params`` has a number where a budget of it matches a size
     cost: an estimate of its seconds    block, threads: how it is run; results do not depend on it
     board, number: where its rounds are noted while it runs, and under which number
@@ -136,7 +135,7 @@ def check_memory(cell: Cell) -> None:
     from omkl.config import members_of
     from omkl.data import compact
     from omkl.engine.running_ranks import WINDOW
-    from omkl.passes.scaling import any_gaps, are_dense
+    from omkl.rounds.scaling import any_gaps, are_dense
     from omkl.state.resource import Setup
     from omkl.state.state import bytes_needed, memory
 
@@ -225,73 +224,3 @@ def _prepared(cell: Cell) -> "Iterator[tuple[tuple[Any, ...], dict[str, Any]]]":
         if cell.board is not None:
             how["on_part"] = stack.enter_context(noting(cell.board, cell.number, order.size))
         yield (cell.spec, cell.params, cell.pool, dataset, order, cell.permutation_seed), how
-
-
-# ------------------------------------------------------------------ what a process does once
-
-_warm: set[tuple] = set()
-_one_at_a_time = threading.RLock()  # the first calls of a process may come from several threads
-
-
-def warm_up_once(settings: "Iterable[Sequence[Any]]") -> None:
-    """Load compiled learners before their first clock starts; this process compiles what is not on disk.
-
-    settings: as of `omkl.passes.warm_up`.
-    """
-    from omkl.passes import precompile
-    from omkl.state.state import absent
-
-    with _one_at_a_time:
-        cold: dict[tuple, Sequence[Any]] = {}
-        for setting in settings:
-            spec, params, many = precompile.setting(setting)
-            arguments = repr(params) if spec.estimator or spec.is_stack else ""  # which are checked with it
-            which = (spec.name, os.environ.get(EXTENSIONS), absent(spec.state, params), many, arguments)
-            if which not in _warm:
-                cold.setdefault(which, setting)
-        if cold:
-            precompile.warm_up(list(cold.values()))
-            _warm.update(cold)
-
-
-def compile_kernels(pools: "Iterable[dict[str, Any] | None]") -> None:
-    """Compile the kernels of these pools that are called by address, or load them from disk.
-
-    Raises UserError for one that cannot be compiled.
-    """
-    distinct = {repr(pool): pool for pool in pools if pool is not None}
-    for pool in distinct.values():
-        from omkl.config.kernel_kinds import with_median
-        from omkl.engine.kernels import prepare_kernels
-
-        prepare_kernels(with_median(pool, 1.0)["kernels"], pool["normalise"])
-
-
-# ------------------------------------------------------------------ the rounds done
-# Each process keeps a small file, which the command's bar reads.
-
-WIDTH = 64  # bytes of an entry: written at once
-
-
-@contextmanager
-def noting(folder: Path, number: int, T: int) -> "Iterator[Callable[[int], None]]":
-    """Give a function that notes how many of the T rounds of job ``number`` are done."""
-    with open(folder / str(os.getpid()), "wb", buffering=0) as file:
-
-        def note(t: int) -> None:
-            file.seek(0)
-            file.write(f"{number} {t} {T}".ljust(WIDTH).encode())
-
-        note(0)
-        yield note
-
-
-def read_progress(folder: Path) -> dict[int, tuple[int, int]]:
-    """Return the rounds done and the rounds of each process's newest pass, by the job's number."""
-    rounds = {}
-    for path in folder.iterdir():
-        numbers = path.read_bytes().split()
-        if len(numbers) == 3 and all(map(bytes.isdigit, numbers)):  # one that is just begun is empty
-            number, t, T = map(int, numbers)
-            rounds[number] = t, T
-    return rounds

@@ -29,10 +29,10 @@ from omkl.engine.jit import fault_in_one_line
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted
 from omkl.files import LONGEST_WAIT, locked
-from omkl.passes import third_party
+from omkl.others.making import make_estimator
 from omkl.passes.one_pass import run_pass
-from omkl.passes.stacked import new_learner
 from omkl.paths import safe_children
+from omkl.stacks.new_learner import new_learner
 from omkl.state.resource import Setup
 from omkl.state.state import absent, grow_part, limits, make_room, memory
 
@@ -87,7 +87,7 @@ def warm_up(settings: Sequence[Sequence[Any]]) -> None:
     for chosen in _with_members(map(setting, settings)):
         spec, params, many = chosen
         if spec.estimator:  # imports its package, and sees wrong arguments
-            third_party.make_estimator(spec, params, 0, 3 if many else 2)
+            make_estimator(spec, params, 0, 3 if many else 2)
         else:
             versions[version(*chosen)] = chosen
     if all(_mark(name).exists() for name in versions):

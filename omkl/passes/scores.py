@@ -1,4 +1,4 @@
-"""The measures of a pass: those made of its scores when it ends, and those on rows that were not learnt.
+"""The measures of a pass, made of its scores when it ends.
 
 The values of a round that a mean is taken of are returned whole (T,), so that they have a curve too.
 """
@@ -7,16 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.data.confusion import confusion_counts
 from omkl.engine.stream import UNRECORDED, Stream, Trace, unrecorded
-from omkl.passes.conformal import Conformal, interval_score
-from omkl.passes.learner import Learner
-from omkl.passes.model import scored
-from omkl.passes.model_file import pack, unpack
-from omkl.passes.overflow import check_error_sums, check_scores
-from omkl.passes.platt import Platt
-from omkl.passes.scaling import Scaling
-from omkl.store.fields import hits_of, of_counts
+from omkl.passes.conformal import interval_score
+from omkl.rounds.learner import Learner
 from omkl.tasks import BINS, WITHIN_95
 
 Values = dict[str, float]
@@ -216,132 +209,3 @@ def of_numbers(
     if np.isfinite(share):
         values["r2"] = float(share)
     return values, rounds
-
-
-# ------------------------------------------------------------------ on rows that were not learnt
-# The averaged hypothesis is (1/T) sum_t f_t, f_t that which predicts in round t (online-to-batch conversion:
-# section 6 of Hoi et al. 2013, Corollary 5 of Kivinen et al. 2004). It is known for learners whose
-# classifiers are expansions of terms a_r kappa(x_r, .) that never change (``average: fixed`` in conf/algo),
-# or that shrink by 1 - eta_t lam in every round t (``average: shrunk``). So it is the same expansion with
-# other coefficients, which the learner's own rule combines, with its last weights.
-
-_LEAST_LOG = -650.0  # of what is left of the oldest term: below it, coefficients underflow
-
-
-def on_test_rows(
-    learner: Any,
-    learnt: Stream,
-    test: Stream,
-    task: str,
-    classes: int,
-    delay: int = 1,
-    calibration: Platt | Conformal | None = None,
-) -> Values:
-    """Return the measures of the last hypothesis on test rows, and of the averaged one, where it is known.
-
-    learner: a Learner, or an Estimator of another package, after it has learnt a whole stream, whose labels
-    came in batches of ``delay`` rounds
-    calibration: what makes probabilities or intervals of the last hypothesis' scores, None for nothing
-    Keys: test_NAME and averaged_NAME for rate (the share of mistakes) or, of a regression, rmse, and for
-    each measure of a pass that has a value there. Raises Overflow where predictions do.
-    """
-    found = {"test": learner}
-    if isinstance(learner, Learner) and (other := averaged_hypothesis(learner, learnt, delay)) is not None:
-        found["averaged"] = other
-    return {
-        f"{kind}_{name}": value
-        for kind, hypothesis in found.items()
-        for name, value in _measured(
-            hypothesis, test, task, classes, calibration if kind == "test" else None
-        ).items()
-    }
-
-
-def averaged_hypothesis(learner: Learner, learnt: Stream, delay: int = 1) -> Learner | None:
-    """Return a learner with the averaged coefficients, None where they are not known.
-
-    They are not where terms leave (a window), where an offset is learnt beside them, and where the oldest
-    terms have shrunk to nothing. Where targets are scaled online, f_t is in the targets' units, those before
-    round t: place_t + width_t times what the learner computes. Where labels come in batches, f_t is what was
-    learnt before the batch of round t.
-    """
-    kind, name = learner.spec.average, learner.stores
-    if kind is None or name is None or learner.resources[name].record != "Expansion":
-        return None
-    if learner.params.get("offset"):
-        return None
-    header, arrays = pack(learner)
-    born, width = arrays[f"{name}.origin"], np.ones(learnt.T)
-    predicted_by = np.arange(learnt.T) // delay * delay  # the round before which f_t was learnt
-    scaling = learner.scaling
-    if scaling is None or not scaling.renews:  # else rows are numbered by their rounds
-        place = np.zeros(int(learnt.order.max(initial=0)) + 1, np.int64)
-        place[learnt.order] = np.arange(learnt.T)
-        born = place[born]
-    if scaling is not None and scaling.target == "online":
-        units = Scaling(0, target="online").scaled(learnt, True)[1]
-        assert units is not None
-        width = units.width[predicted_by]
-        header = header | {"scaling": scaling.header() | {"target": "standard"}}  # whose units are fixed
-        arrays = arrays | {".targets": np.array([1.0, units.place[predicted_by].mean(), 1.0])}
-    width = np.bincount(predicted_by, width, learnt.T)  # of all rounds that a hypothesis predicted
-    # the hypotheses that have the term of a round, weighed: those of the rounds after it
-    counted = np.append(np.cumsum(width[:0:-1])[::-1], 0.0)
-    A = arrays[f"{name}.A"]
-    if kind == "shrunk":
-        shrink = _shrinkage(learner.params, learnt.T)
-        if not (shrink > 0.0).all():
-            return None
-        logs = np.cumsum(np.log(shrink))
-        left = logs[-1] - logs  # the logarithm of what is left of the term of each round
-        if left[born].min(initial=0.0) < _LEAST_LOG:
-            return None
-        for r in range(learnt.T - 1, 0, -1):
-            counted[r - 1] = width[r] + shrink[r] * counted[r]
-        A = A * np.resize(arrays["scale."], len(A))[:, None] / np.exp(left[born])
-        arrays = arrays | {"scale.": np.ones_like(arrays["scale."])}
-    A = A * (counted[born] / learnt.T)
-    averaged = {f"{name}.A": A, f"{name}.max_abs_coefficient": np.abs(A).max(axis=1, initial=0.0)}
-    return unpack(header, arrays | averaged)
-
-
-def _shrinkage(params: dict[str, Any], T: int) -> np.ndarray:
-    """Return 1 - eta_t lam (T,) of the rounds of a pass."""
-    eta, falls = params["eta"], params["step"] == "sqrt"
-    if eta is None:  # as omkl.engine.losses.rate_of_pass
-        eta = 1.0 if falls else 1.0 / np.sqrt(T)
-    return 1.0 - params["lam"] * eta / (np.sqrt(np.arange(1.0, T + 1.0)) if falls else np.ones(T))
-
-
-def _measured(
-    learner: Any, test: Stream, task: str, classes: int, calibration: Platt | Conformal | None
-) -> Values:
-    """Return the measures on rows of which nothing is learnt, those of an order left out."""
-    trace = scored(learner, test) if isinstance(learner, Learner) else learner.run(test, learn=False)[0]
-    check_scores(trace.score, what="held-out row")
-    if task == "classification":
-        P = probabilities_of(learner, test, trace)
-        if isinstance(calibration, Platt) and are_noted(test, trace):
-            P = calibration.probabilities(of_all_classes(test, trace)[0])
-        values, rounds = of_classes(test, trace, P)
-        del values["kappa_temporal"]
-        values["rate"] = float(np.count_nonzero(trace.mistake) / test.T)
-        hits = hits_of(confusion_counts(*true_and_predicted(test, trace), classes))
-        counts = np.frombuffer(hits or b"", "<i8").reshape(1, 3, -1)
-        values |= {name.removesuffix("_pct"): float(rates[0]) for name, rates in of_counts(counts).items()}
-    else:
-        with np.errstate(over="ignore"):
-            squares = np.square(trace.score - test.y)
-        check_error_sums(np.cumsum(squares))
-        told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
-        told.pop("degrees", None)
-        variance, intervals = told.pop("variance", None), None
-        if isinstance(calibration, Conformal):
-            intervals = Intervals(calibration.half_widths(test.T, variance), calibration.level)
-        values, rounds = of_numbers(test.y, trace.score, variance, None, intervals)
-        rounds |= told
-        values["rmse"] = float(np.sqrt(squares.mean()))
-    for name, of_measure in rounds.items():
-        if (sums := sums_of(of_measure)) is not None:
-            values[name] = float(sums[-1]) / test.T
-    return {name: value for name, value in values.items() if np.isfinite(value)}

@@ -23,7 +23,6 @@ from omkl.estimators import Copied
 from omkl.estimators.arguments import WEIGHTLESS, Argument, has_intervals, has_probabilities
 from omkl.estimators.make import (
     check_weights,
-    class_probabilities,
     follow,
     learn,
     learn_one_row,
@@ -32,21 +31,15 @@ from omkl.estimators.make import (
     planned_rounds,
     warn_of_rounds,
 )
+from omkl.models.asked import Rows, check_std, interval_ends, predicted_classes, score, score_and_std
+from omkl.models.calibrated import class_probabilities
+from omkl.models.record import Progress
 from omkl.passes.conformal import Conformal
-from omkl.passes.learner import Learner
-from omkl.passes.model import (
-    Progress,
-    Rows,
-    check_std,
-    interval_ends,
-    predicted_classes,
-    score,
-    score_and_std,
-    vectors_of_kernels,
-)
-from omkl.passes.model_file import with_classes
-from omkl.passes.overflow import check_row, check_rows, check_targets
+from omkl.passes.packing import with_classes
 from omkl.passes.platt import Platt
+from omkl.rounds.learner import Learner
+from omkl.rounds.overflow import check_row, check_rows, check_targets
+from omkl.rounds.support_vectors import vectors_of_kernels
 
 Row = tuple[list[int], list[float], float, float]  # columns, values, label, class or target, and weight
 

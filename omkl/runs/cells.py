@@ -21,11 +21,11 @@ from omkl.config.planned import Group, PlannedRow, rounds_text
 from omkl.data import DataRef
 from omkl.data.dataset import warn_of_offsets
 from omkl.errors import OmklError, UserError, counted
+from omkl.others.objects import ObjectSpec
 from omkl.passes.cell import Cell
 from omkl.passes.conformal import least_scores
-from omkl.passes.objects import ObjectSpec
-from omkl.passes.overflow import check_rows, growth
 from omkl.passes.source import source
+from omkl.rounds.overflow import check_rows, growth
 from omkl.state.resource import Setup
 from omkl.state.state import pass_seconds
 from omkl.store.store import Store
@@ -241,7 +241,7 @@ def check_data(cells: Collection[Cell]) -> None:
         members = [(member.spec, member.params) for member in members_of(cell.spec, cell.params)]
         for spec, params in ((cell.spec, cell.params), *members):
             if isinstance(spec, ObjectSpec):
-                from omkl.passes.third_party import check_names
+                from omkl.others.making import check_names
 
                 check_names(spec, params, cell.data.load())
         if "scale" in cell.scaling:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from omkl.passes.cell import Cell, read_progress
+from omkl.passes.cell import Cell
+from omkl.passes.noted_rounds import read_progress
 
 LOOK = 0.25  # seconds between looks at the processes' notes
 FORM = "{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"

@@ -17,9 +17,10 @@ from omkl.config import Plan, members_of
 from omkl.config.kernel_kinds import SOURCE
 from omkl.config.planned import PlannedRow
 from omkl.errors import Overflow, counted
-from omkl.passes.cell import Cell, check_memory, compile_kernels, run_cell, warm_up_once
-from omkl.passes.guards import ctrl_c_kept
+from omkl.passes.cell import Cell, check_memory, run_cell
 from omkl.passes.source import source
+from omkl.passes.warm import compile_kernels, warm_up_once
+from omkl.rounds.guards import ctrl_c_kept
 from omkl.runs.cells import Expanded, SizeUnknown, check_data, expanded
 from omkl.runs.progress import Bar
 from omkl.runs.workers import Executor, Failure, make_executor

@@ -27,8 +27,8 @@ from typing import Any, Protocol
 from threadpoolctl import threadpool_limits
 
 from omkl.errors import OmklError, UserError
-from omkl.passes.guards import ctrl_c_later
 from omkl.paths import safe_children
+from omkl.rounds.guards import ctrl_c_later
 
 WHY = (
     "out of memory, or a crash in compiled code: an own kernel or learner may have read beyond an array, "

@@ -28,13 +28,18 @@ if TYPE_CHECKING:
     from omkl.engine import stream as streams
     from omkl.engine.stream import Stream
     from omkl.estimators import make
-    from omkl.passes import model as models
-    from omkl.passes import overflow
-    from omkl.passes.learner import Learner
-    from omkl.passes.model import Rows
+    from omkl.models import asked, record
+    from omkl.models.asked import Rows
+    from omkl.rounds import overflow, support_vectors
+    from omkl.rounds.learner import Learner
 else:
-    make, models = Later("omkl.estimators.make"), Later("omkl.passes.model")
-    overflow, streams = Later("omkl.passes.overflow"), Later("omkl.engine.stream")
+    make, asked, record = (
+        Later("omkl.estimators.make"),
+        Later("omkl.models.asked"),
+        Later("omkl.models.record"),
+    )
+    overflow, support_vectors = Later("omkl.rounds.overflow"), Later("omkl.rounds.support_vectors")
+    streams = Later("omkl.engine.stream")
 
 ATTRIBUTES = """Attributes
 ----------
@@ -161,7 +166,7 @@ class OnlineLearner(Copied, BaseEstimator):
         overflow.check_rows(model.growth, stream.indptr, stream.values, stream.T)
         self._warn_of_offsets(stream, model.pool)
         self._calibration = make.new_calibration(given, self._n_classes)
-        self._progress = models.Progress(self.task)
+        self._progress = record.Progress(self.task)
         self._planned = make.planned_rounds(given, stream.T)
         self._given = given
         self._model = model
@@ -199,7 +204,7 @@ class OnlineLearner(Copied, BaseEstimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         rows = self._rows(X)  # first: it says so where nothing was learnt
-        return models.score(self._model, *rows)
+        return asked.score(self._model, *rows)
 
     def _rows(self, X: Any) -> Rows:
         """Return the rows to be predicted."""
@@ -261,22 +266,22 @@ class OnlineLearner(Copied, BaseEstimator):
     @property
     def support_(self) -> np.ndarray:
         """Row numbers of the support vectors, counted from the first row learnt."""
-        return self._known("support vectors", models.stored_vectors(self._model))[0]
+        return self._known("support vectors", support_vectors.stored_vectors(self._model))[0]
 
     @property
     def support_vectors_(self) -> sp.csr_array:
         """The support vectors (n, d)."""
-        return self._known("support vectors", models.stored_vectors(self._model))[1]
+        return self._known("support vectors", support_vectors.stored_vectors(self._model))[1]
 
     @property
     def n_support_(self) -> np.ndarray:
         """How many support vectors each kernel uses (m,)."""
-        return self._known("support vectors", models.vectors_of_kernels(self._model))
+        return self._known("support vectors", support_vectors.vectors_of_kernels(self._model))
 
     @property
     def dual_coef_(self) -> np.ndarray:
         """The coefficients (m, n) of the support vectors for each kernel; for many classes (m, n, C)."""
-        return self._known("support vectors", models.expansion_coefficients(self._model))
+        return self._known("support vectors", support_vectors.expansion_coefficients(self._model))
 
     @property
     def coef_(self) -> np.ndarray:
@@ -309,7 +314,7 @@ class OnlineLearner(Copied, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no coef_: its prediction is not linear")
         rows = sparse_rows(X)
         with self._current().lock:
-            margins = (models.score if self._n_classes == 2 else models.class_scores)(self._model, *rows)
+            margins = (asked.score if self._n_classes == 2 else asked.class_scores)(self._model, *rows)
         return margins.reshape(X.shape[0], -1)
 
     @property
@@ -333,7 +338,7 @@ class OnlineLearner(Copied, BaseEstimator):
 
     def to_file(self, path: Any) -> None:
         """Save the fitted learner as a model (`omkl predict` reads it); the file is replaced in one step."""
-        from omkl.passes import model_file
+        from omkl.models import model_file
 
         check_is_fitted(self, "_model")
         about = {"task": self.task, "features": list(getattr(self, "feature_names_in_", [])) or None}
@@ -356,7 +361,7 @@ class OnlineLearner(Copied, BaseEstimator):
     @classmethod
     def from_file(cls, path: Any) -> OnlineLearner:
         """Return the fitted estimator of a saved model. Raises UserError for another file."""
-        from omkl.passes import model_file
+        from omkl.models import model_file
 
         model, about = model_file.read_model(path)
         if model.spec.name != cls.learner or about.get("task") != cls.task:
@@ -373,7 +378,7 @@ class OnlineLearner(Copied, BaseEstimator):
         try:
             estimator._model, estimator._progress = (
                 model,
-                models.Progress.from_json(about.get("progress", {})),
+                record.Progress.from_json(about.get("progress", {})),
             )
             if about.get("platt") is not None and not model.spec.probabilities:
                 estimator.calibration = "platt"

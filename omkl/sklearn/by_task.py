@@ -21,12 +21,11 @@ from omkl.sklearn.base import ATTRIBUTES, OnlineLearner
 if TYPE_CHECKING:
     from omkl.engine import conventions
     from omkl.engine.stream import Stream
-    from omkl.estimators import make
-    from omkl.passes import model as models
-    from omkl.passes import overflow
+    from omkl.models import asked, calibrated
+    from omkl.rounds import overflow
 else:
-    make, models = Later("omkl.estimators.make"), Later("omkl.passes.model")
-    conventions, overflow = Later("omkl.engine.conventions"), Later("omkl.passes.overflow")
+    asked, calibrated = Later("omkl.models.asked"), Later("omkl.models.calibrated")
+    conventions, overflow = Later("omkl.engine.conventions"), Later("omkl.rounds.overflow")
 
 
 class Classifier(ClassifierMixin, OnlineLearner):
@@ -55,7 +54,7 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores (n,), positive for ``classes_[1]``; for more than two classes (n, n_classes)."""
         rows = self._rows(X)
-        scores = models.score if self._n_classes == 2 else models.class_scores
+        scores = asked.score if self._n_classes == 2 else asked.class_scores
         return scores(self._model, *rows)
 
     @available_if(has_probabilities)
@@ -66,7 +65,7 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         """
         rows = self._rows(X)
         with self._model.lock:
-            return make.class_probabilities(self._model, self.__dict__.get("_calibration"), rows)
+            return calibrated.class_probabilities(self._model, self.__dict__.get("_calibration"), rows)
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -78,8 +77,8 @@ mistakes_ : rounds in which the prediction before the update was wrong."""
         """Return the classes (n,) of the rows."""
         rows = self._rows(X)
         if self._n_classes > 2:
-            return self.classes_[models.predicted_classes(self._model, *rows)]
-        return self.classes_[conventions.chosen_of_two(models.score(self._model, *rows))]
+            return self.classes_[asked.predicted_classes(self._model, *rows)]
+        return self.classes_[conventions.chosen_of_two(asked.score(self._model, *rows))]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows (n,) whose class is predicted."""
@@ -163,7 +162,7 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         if not return_std:
             return self._scores(X)
         rows = self._rows(X)  # first: it says so where nothing was learnt
-        return models.score_and_std(self._model, *rows)
+        return asked.score_and_std(self._model, *rows)
 
     @available_if(has_intervals)
     def predict_interval(self, X: Any) -> np.ndarray:
@@ -176,7 +175,7 @@ loss_ : the sum of the squared errors of the predictions before their updates.""
         rows = self._rows(X)
         with self._model.lock:
             assert isinstance(self._calibration, Conformal)
-            return np.column_stack(models.interval_ends(self._model, self._calibration, *rows))
+            return np.column_stack(asked.interval_ends(self._model, self._calibration, *rows))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R squared, the share of the variance of y (n,) that the predictions explain."""

@@ -10,8 +10,8 @@ import numpy as np
 from omkl.config import LearnerSpec, learner_spec, pool
 from omkl.data.dataset import Dataset, content_hash
 from omkl.engine.stream import Stream, Trace, make_stream
-from omkl.passes.learner import Learner
-from omkl.passes.stacked import new_learner
+from omkl.rounds.learner import Learner
+from omkl.stacks.new_learner import new_learner
 
 Arrays = dict[str, np.ndarray]
 

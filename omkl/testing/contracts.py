@@ -19,7 +19,7 @@ from omkl.data.dataset import Dataset
 from omkl.data.orders import order as data_order
 from omkl.engine.conventions import are_mistakes, are_novel
 from omkl.engine.stream import make_stream
-from omkl.passes import model_file as model_file  # with it come copies of learners
+from omkl.passes import packing as packing  # with it come copies of learners
 from omkl.passes import run_pass
 from omkl.testing.cases import (
     COSINE,

@@ -27,7 +27,7 @@ from omkl.engine.open_block import close
 from omkl.engine.slot_values import kernel_matrix
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
-from omkl.passes.overflow import fitted
+from omkl.rounds.needs import fitted
 from omkl.testing import twins
 from omkl.testing.cases import clouds, csr_of, dataset, matrix_of
 from omkl.testing.definitions.kernels import pool_rows

@@ -17,8 +17,8 @@ from omkl.engine.budgeted import Budget
 from omkl.engine.expansion import Expansion
 from omkl.engine.stream import Trace
 from omkl.errors import counted
-from omkl.passes.learner import Learner
 from omkl.passes.one_pass import whole_pass
+from omkl.rounds.learner import Learner
 from omkl.testing.cases import dataset, fitting, matrix_of, slots_of, stored
 from omkl.testing.definitions import Result, kernels
 

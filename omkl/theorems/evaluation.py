@@ -26,7 +26,7 @@ def bounded(plan: "Plan") -> "Plan":
     """Return the plan without yardsticks. Raises UserError for a learner or data without a theorem."""
     from omkl.config import learner_spec, learner_specs
     from omkl.config.kernel_kinds import in_medians
-    from omkl.passes.scaling import any_gaps
+    from omkl.rounds.scaling import any_gaps
 
     if plan.rounds:
         raise UserError(f"rounds={plan.rounds}: the theorems are about the whole data set; leave it out")

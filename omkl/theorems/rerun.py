@@ -341,8 +341,8 @@ def hindsight_of(run: "Repetition") -> "tuple[Hindsight, Any, Any]":
     from omkl import seeds
     from omkl.data.orders import known_targets
     from omkl.engine.stream import make_stream
-    from omkl.passes.learner import Learner
-    from omkl.passes.scaling import Scaling
+    from omkl.rounds.learner import Learner
+    from omkl.rounds.scaling import Scaling
 
     cell, (dataset, order) = run.cell, run.stream
     seed = seeds.learner_seed(cell.permutation_seed, cell.spec.draws_as or cell.spec.name)

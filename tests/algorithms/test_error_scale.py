@@ -9,8 +9,8 @@ from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2
 import omkl.data
 from omkl.config import learner_spec
 from omkl.engine.stream import part
-from omkl.passes.model import density_interval, score_and_std
-from omkl.passes.stacked import new_learner
+from omkl.models.asked import density_interval, score_and_std
+from omkl.stacks.new_learner import new_learner
 from omkl.testing import twins
 from omkl.testing.cases import case_stream, csr_of
 

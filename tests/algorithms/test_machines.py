@@ -23,8 +23,8 @@ from omkl.config import learner_names, learner_spec, pool
 
 data, seen = wdbc(), []
 order = np.random.default_rng(4).permutation(data.T)[:200]
-figures_of = omkl.passes.one_pass._figures
-omkl.passes.one_pass._figures = lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1]
+figures_of = omkl.passes.one_pass.figures_of
+omkl.passes.one_pass.figures_of = lambda *all_: (seen.append(all_[:2]), figures_of(*all_))[1]
 for name in learner_names():
     spec = learner_spec(name)
     given = fitting(spec, pool(spec.usual_pool or "paper16_cosine")) if spec.kernels == "pool" else None

@@ -15,7 +15,7 @@ from support.twin_cases import OPTIONS
 import omkl.data
 from omkl.config import learner_names, learner_spec
 from omkl.engine.stream import make_stream, part
-from omkl.passes.model_file import pack, unpack
+from omkl.passes.packing import pack, unpack
 from omkl.state.resource import Setup
 from omkl.testing import twins
 from omkl.testing.cases import case_stream, class_clouds, class_ties, csr_of, fresh_learner, matrix_of

@@ -14,7 +14,7 @@ from support.engine_cases import case_stream, clouds, dataset, matrix_of, one_pa
 from omkl.config import learner_spec
 from omkl.errors import OmklError
 from omkl.passes import Learner, run_pass
-from omkl.passes.stacked import new_learner
+from omkl.stacks.new_learner import new_learner
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 1.3}
 ONE = {"normalise": "none", "kernels": [GAUSSIAN]}

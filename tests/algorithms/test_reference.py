@@ -17,7 +17,7 @@ from support.twin_cases import LINEAR, POOL, QUADRATIC, same, stream
 
 from omkl.config import learner_names, learner_spec
 from omkl.errors import UserError
-from omkl.passes.one_pass import choose_kernels
+from omkl.passes.chosen_kernels import choose_kernels
 from omkl.testing.cases import case_stream, dataset
 
 

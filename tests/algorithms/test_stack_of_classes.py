@@ -8,7 +8,7 @@ from support.engine_cases import dataset
 from omkl.algorithms import function
 from omkl.config import learner_spec
 from omkl.engine.stream import make_stream
-from omkl.passes.stacked import new_learner
+from omkl.stacks.new_learner import new_learner
 
 answers, note_margins, over_rivals, scaled_margins, teach = map(
     function, ("answers", "note_margins", "over_rivals", "scaled_margins", "teach")

@@ -14,9 +14,9 @@ from reference import TWINS
 from support.twin_cases import OPTIONS
 
 import omkl.data
-import omkl.passes.one_pass
 from omkl import seeds
 from omkl.config import learner_names, learner_spec, pool
+from omkl.passes.chosen_kernels import choose_kernels
 from omkl.testing import twins
 from omkl.testing.cases import case_stream, dataset, ties, wdbc
 from omkl.testing.twins import EDGES, assert_equal, edge, kernels_for, pools_of, small, solves
@@ -112,7 +112,7 @@ def test_star_chooses_the_kernel_that_the_twin_chooses(data_name, select, stream
     spec, given = learner_spec("perceptron_star"), pool("paper16")
     stream, apart = case_stream(data, order), seeds.derive("apart", data.content_hash)
     params = {**spec.defaults, "select": select}
-    chosen = omkl.passes.one_pass.choose_kernels(spec, params, given, data.d, stream, apart)
+    chosen = choose_kernels(spec, params, given, data.d, stream, apart)
     result = compare("perceptron_star", data, order, "paper16", select=select)
     assert chosen["kernels"] == [given["kernels"][result.chosen]]
 

@@ -11,9 +11,9 @@ from support.twin_cases import stream
 from omkl.algorithms import function
 from omkl.config import learner_spec, plan
 from omkl.engine.stream import part
-from omkl.passes.learner import Learner
 from omkl.passes.one_pass import run_pass
-from omkl.passes.scaling import Scaling
+from omkl.rounds.learner import Learner
+from omkl.rounds.scaling import Scaling
 from omkl.testing.twins import both
 
 LINEAR = {"kernel": {"kind": "linear"}}

@@ -269,7 +269,7 @@ def test_an_estimator_with_the_learner_s_seed_repeats_a_cell(algo, tmp_path):
 
 
 def test_ctrl_c_says_what_is_kept_and_leaves_no_half_of_a_fit(tmp_path, monkeypatch):
-    from omkl.passes.learner import Learner
+    from omkl.rounds.learner import Learner
     from omkl.runs import runner
 
     own = {"algo": "alma", "data": "wdbc", "reps": 3, "store": tmp_path, "yardsticks": [], **SERIAL}

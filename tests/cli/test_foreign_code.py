@@ -9,7 +9,7 @@ from support.extension import TINY, TWIN, YAML, estimator, write
 
 import omkl.sklearn
 from omkl.cli import main
-from omkl.passes import model_file
+from omkl.models import model_file
 from omkl.paths import EXTENSIONS
 from omkl.store.fields import cell_key
 from omkl.store.lines import encode_cell

@@ -12,7 +12,7 @@ from omkl.config import learner_spec, learner_specs
 from omkl.engine.jit import Choice, compiled
 from omkl.errors import UserError
 from omkl.passes import run_pass
-from omkl.passes.learner import check_choices
+from omkl.rounds.compiled_values import check_choices
 
 
 def with_choices(name: str, key: str, choices: list):

@@ -13,14 +13,15 @@ import pytest
 from support import ROOT
 
 import omkl.passes.cell
+import omkl.passes.warm
 from omkl.algorithms import functions
 from omkl.config import learner_names, learner_spec, learner_specs
 from omkl.engine import by_address, numba_cache
 from omkl.engine.jit import Choice
 from omkl.files import hold_lock
 from omkl.passes import precompile
-from omkl.passes.learner import compiled_value
 from omkl.passes.precompile import setting, version, warm_up
+from omkl.rounds.compiled_values import compiled_value
 
 pytestmark = pytest.mark.slow
 
@@ -314,7 +315,7 @@ def test_no_first_pass_of_any_learner_and_setting_compiles():
 def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
     """By the command before its workers start, and by a worker before its cell."""
     spec, seen = learner_spec("norma"), []
-    monkeypatch.setattr(omkl.passes.cell, "_warm", set())
+    monkeypatch.setattr(omkl.passes.warm, "_warm", set())
     monkeypatch.setattr(precompile, "warm_up", seen.append)
     monkeypatch.setattr(omkl.passes.cell, "check_memory", lambda job: None)
     data = SimpleNamespace(n_classes=2, load=lambda: 1 / 0)  # which are not needed
@@ -325,8 +326,8 @@ def test_what_will_run_is_warmed_up_in_every_process(monkeypatch):
             omkl.passes.cell.run_cell(job)
     assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None], [50]]
     seen.clear()
-    monkeypatch.setattr(omkl.passes.cell, "_warm", set())
-    omkl.passes.cell.warm_up_once((spec, {**spec.defaults, "tau": tau}) for tau in windows)
+    monkeypatch.setattr(omkl.passes.warm, "_warm", set())
+    omkl.passes.warm.warm_up_once((spec, {**spec.defaults, "tau": tau}) for tau in windows)
     assert [[params["tau"] for _, params, *_ in settings] for settings in seen] == [[None, 50]]
 
 

@@ -8,8 +8,8 @@ from omkl.config import learner_spec
 from omkl.config.kernel_kinds import pool as pool_named
 from omkl.data import load
 from omkl.errors import UserError
-from omkl.passes.model import stored_vectors
 from omkl.passes.one_pass import whole_pass
+from omkl.rounds.support_vectors import stored_vectors
 
 T = 120
 

@@ -56,7 +56,9 @@ import omkl
 import omkl.data
 from omkl import seeds
 from omkl.errors import UserError
-from omkl.passes.adapters import UNNAMED, Refit, adapter
+from omkl.others.adapters import adapter
+from omkl.others.names import UNNAMED
+from omkl.others.traits import Refit
 
 T = 150
 SERIAL = {"exec": "serial", "progress": False, "yardsticks": [], "reps": 1}

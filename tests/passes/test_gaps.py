@@ -13,12 +13,12 @@ import omkl
 import omkl.sklearn
 from omkl.cli import main
 from omkl.config import learner_spec, pool
+from omkl.models.asked import score
+from omkl.models.model_file import read_model, write_model
 from omkl.passes import Learner, run_pass, warm_up
-from omkl.passes.model import score
-from omkl.passes.model_file import read_model, write_model
 from omkl.passes.one_pass import whole_pass
-from omkl.passes.scaling import Scaling
-from omkl.passes.stacked import new_learner
+from omkl.rounds.scaling import Scaling
+from omkl.stacks.new_learner import new_learner
 from omkl.testing.cases import case_stream, clouds, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
 

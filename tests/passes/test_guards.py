@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from omkl.passes.guards import ctrl_c_kept, ctrl_c_later
+from omkl.rounds.guards import ctrl_c_kept, ctrl_c_later
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="a process sends itself signals")
 

@@ -20,9 +20,10 @@ from omkl.algorithms import function
 from omkl.config import learner_names, learner_spec, pool
 from omkl.engine.stream import part
 from omkl.errors import Overflow, UserError
-from omkl.passes import Learner, model_file
-from omkl.passes.model import score
-from omkl.passes.model_file import pack, unpack
+from omkl.models import model_file
+from omkl.models.asked import score
+from omkl.passes import Learner
+from omkl.passes.packing import pack, unpack
 
 
 def halves(stream, at):

@@ -5,7 +5,7 @@ import pytest
 
 from omkl.config import learner_specs, pool
 from omkl.engine.stream import make_stream
-from omkl.passes.model_file import pack, unpack, with_classes
+from omkl.passes.packing import pack, unpack, with_classes
 from omkl.testing.cases import fresh_learner
 
 MANY = [name for name, spec in learner_specs().items() if spec.takes(3) and not spec.setup]

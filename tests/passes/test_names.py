@@ -145,7 +145,7 @@ def test_two_classes_of_river_are_false_and_true():
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_what_is_for_numbered_classes_is_told_numbers(labels, monkeypatch):
-    from omkl.passes import adapters
+    from omkl.others import adapters
 
     monkeypatch.setattr(adapters, "NUMBERED", ("sklearn",))
     y = LABELS[labels]

@@ -36,8 +36,8 @@ import omkl.data
 from omkl.config import plan
 from omkl.config.learners import given
 from omkl.errors import OmklError, UserError
+from omkl.others.objects import spec_of
 from omkl.passes.cell import run_cell
-from omkl.passes.objects import spec_of
 from omkl.passes.source import source
 from omkl.runs.cells import expand
 from omkl.runs.slurm import check_objects

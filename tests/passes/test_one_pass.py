@@ -9,7 +9,7 @@ import omkl.data
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.errors import OmklError, UserError
 from omkl.passes import Learner, run_pass
-from omkl.passes.stacked import new_learner as of_omkl
+from omkl.stacks.new_learner import new_learner as of_omkl
 from omkl.state.state import parse
 from omkl.testing.cases import case_stream, fresh_learner, pool_for
 

@@ -6,8 +6,8 @@ import pytest
 from omkl.config import learner_names, learner_spec
 from omkl.engine.stream import make_trace
 from omkl.errors import Overflow
-from omkl.passes.model import Progress
-from omkl.passes.scaling import Scaling
+from omkl.models.record import Progress
+from omkl.rounds.scaling import Scaling
 from omkl.testing.cases import MIXED, assert_same, case_stream, clouds, fresh_learner, state, ties, traced
 
 NAMES = [name for name in learner_names() if not learner_spec(name).estimator]

@@ -8,7 +8,7 @@ import pytest
 
 from omkl.cli import main
 from omkl.config import learner_spec
-from omkl.passes import third_party
+from omkl.others.making import make_estimator
 from omkl.paths import EXTENSIONS
 from omkl.testing.cases import clouds, matrix_of
 
@@ -47,7 +47,7 @@ def rows():
 def rival(name, **settings):
     spec = learner_spec(name)
     defaults = {key: one.value for key, one in spec.hyperparameters.items()}
-    return third_party.make_estimator(spec, defaults | settings, SEED)
+    return make_estimator(spec, defaults | settings, SEED)
 
 
 def test_every_rival_is_tested():

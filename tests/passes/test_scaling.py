@@ -15,10 +15,11 @@ from omkl.config import learner_spec, learner_specs, plan, pool
 from omkl.config.kernel_kinds import check_kernel
 from omkl.config.plans import resolved
 from omkl.data.dataset import content_hash
+from omkl.models.model_file import read_model, write_model
 from omkl.passes import Learner, run_pass, warm_up
-from omkl.passes.model_file import read_model, snapshot, unpack, write_model
 from omkl.passes.one_pass import whole_pass
-from omkl.passes.scaling import Scaling, are_dense
+from omkl.passes.packing import snapshot, unpack
+from omkl.rounds.scaling import Scaling, are_dense
 from omkl.runs.cells import expand
 from omkl.testing.cases import case_stream, dataset, matrix_of, sparse
 from omkl.testing.twins import SEED
@@ -115,8 +116,8 @@ def test_ranks_are_those_of_the_naive_twin_in_any_cut(made):
 
 def test_ranks_of_wide_rows_are_among_as_many_rows_as_there_is_room_for(monkeypatch):
     """The memory has a bound: of 64 values here, with rows of 3; a row that is larger is held by none."""
-    monkeypatch.setattr("omkl.passes.feature_scales.LEAST_VALUES", 64)
-    monkeypatch.setattr("omkl.passes.feature_scales.MOST_VALUES", 64)
+    monkeypatch.setattr("omkl.rounds.feature_scales.LEAST_VALUES", 64)
+    monkeypatch.setattr("omkl.rounds.feature_scales.MOST_VALUES", 64)
     data = sparse(T, 500, 3)
     own = Scaling.of({"scale": "ranks"}, data)
     for cut in np.array_split(np.arange(T), 7):

@@ -15,7 +15,7 @@ import pytest
 
 from omkl.config import pool
 from omkl.engine.expansion import BLOCK
-from omkl.passes import learner
+from omkl.rounds import learner
 from omkl.sklearn import BomkcRbpClassifier, OmkcDdClassifier, OmkcSsClassifier
 
 PART, LONGEST = BLOCK, 60.0  # rounds of a part of the pass below; seconds

@@ -13,15 +13,19 @@ from support.extension import write
 
 import omkl
 from omkl.cli import main
-from omkl.config import learner_spec, learners, members_of, plan, stacks
+from omkl.config import learner_spec, learners, members_of, plan
+from omkl.config import members as stacks
 from omkl.engine.stream import make_stream, part
 from omkl.errors import UserError
-from omkl.passes.model import noted_scores, score, stored_vectors
-from omkl.passes.model_file import pack, read_model, snapshot, unpack, with_classes, write_model
+from omkl.models.asked import noted_scores, score
+from omkl.models.model_file import read_model, write_model
+from omkl.passes.packing import pack, snapshot, unpack, with_classes
 from omkl.passes.source import source
-from omkl.passes.stacked import _answers_of, _log_odds, new_learner
 from omkl.paths import EXTENSIONS
+from omkl.rounds.support_vectors import stored_vectors
 from omkl.runs.cells import expand
+from omkl.stacks.new_learner import new_learner
+from omkl.stacks.stack import _answers_of, _log_odds
 from omkl.state.state import held_bytes
 from omkl.testing.cases import assert_same, clouds, matrix_of, sparse, state
 

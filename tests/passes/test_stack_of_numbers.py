@@ -11,9 +11,9 @@ from omkl.config import learner_spec, members_of
 from omkl.engine.running_scale import targets_less_mean
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError
-from omkl.passes.model import density_interval, score_and_std
-from omkl.passes.stacked import new_learner
+from omkl.models.asked import density_interval, score_and_std
 from omkl.paths import EXTENSIONS
+from omkl.stacks.new_learner import new_learner
 from omkl.testing.cases import csr_of
 
 WORDS = ["ridge", "krls_t(budget=30, scale=ranks)", "iegp(pool=gaussian(sigma=1 median), D=10, drift=0.01)"]

@@ -12,9 +12,10 @@ from support.extension import estimator, write
 import omkl.data
 from omkl.cli import main
 from omkl.config import learner_spec, plan
-from omkl.passes import third_party
-from omkl.passes.scaling import Scaling
+from omkl.others.estimator import Estimator
+from omkl.others.making import make_estimator
 from omkl.paths import EXTENSIONS
+from omkl.rounds.scaling import Scaling
 from omkl.runs.cells import expand
 from omkl.testing.cases import case_stream, clouds, matrix_of
 
@@ -214,7 +215,7 @@ def test_rows_that_were_learnt_count_as_seen(target):
     words |= {"target": target} if target else {}
 
     def new():
-        return third_party.Estimator(spec, spec.defaults, data.d, 1, data.task, 2, Scaling.of(words, data))
+        return Estimator(spec, spec.defaults, data.d, 1, data.task, 2, Scaling.of(words, data))
 
     whole, parts = new(), new()
     expected = whole.run(case_stream(data))[0].score
@@ -250,7 +251,7 @@ def test_the_key_follows_the_package_s_version_the_source_and_the_arguments(fold
 
 
 def test_an_estimator_s_own_seed_is_the_learner_s():
-    first, other = (third_party.make_estimator(learner_spec("copycat"), {}, seed) for seed in (2**40 + 3, 4))
+    first, other = (make_estimator(learner_spec("copycat"), {}, seed) for seed in (2**40 + 3, 4))
     assert (first.seed, other.seed) == (3, 4)
 
 

@@ -5,8 +5,9 @@ import pytest
 
 import omkl.data
 from omkl.config import learner_spec, pool
-from omkl.passes import learner, run_pass
-from omkl.passes.learner import rows_of_block
+from omkl.passes import run_pass
+from omkl.rounds import learner
+from omkl.rounds.threads import rows_of_block
 
 ROWS = 1100
 

@@ -14,8 +14,8 @@ from omkl.cli import main
 from omkl.config import learner_spec, learner_specs, pool
 from omkl.errors import UserError
 from omkl.estimators.arguments import class_name
-from omkl.passes.model import has_std
 from omkl.passes.one_pass import whole_pass
+from omkl.rounds.scored import has_std
 from omkl.seeds import learner_seed
 
 ABLE = [name for name, spec in learner_specs().items() if has_std(spec)]

@@ -15,11 +15,11 @@ from omkl.config import learner_spec, plan
 from omkl.config.kernel_kinds import check_kernel, with_median
 from omkl.engine.stream import make_stream, part
 from omkl.errors import UserError
-from omkl.passes.model import score
-from omkl.passes.model_file import pack, snapshot, unpack, with_classes
-from omkl.passes.one_pass import choose_kernels
-from omkl.passes.scaling import Scaling
-from omkl.passes.widths import STEPS, Widths, median_distance
+from omkl.models.asked import score
+from omkl.passes.chosen_kernels import choose_kernels
+from omkl.passes.packing import pack, snapshot, unpack, with_classes
+from omkl.rounds.scaling import Scaling
+from omkl.rounds.widths import STEPS, Widths, median_distance
 from omkl.runs.cells import expand
 from omkl.testing.cases import assert_same, clouds, dataset, fresh_learner, matrix_of, traced
 from omkl.theorems.evaluation import bounded

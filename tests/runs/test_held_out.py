@@ -14,10 +14,10 @@ from omkl.data.held_out import absolute_test
 from omkl.engine.stream import part
 from omkl.errors import UserError
 from omkl.passes import Learner
+from omkl.passes.averaged import averaged_hypothesis
 from omkl.passes.cell import detach
 from omkl.passes.one_pass import whole_pass
-from omkl.passes.scaling import Scaling
-from omkl.passes.scores import averaged_hypothesis
+from omkl.rounds.scaling import Scaling
 from omkl.runs.cells import expand
 from omkl.runs.runner import run_plan
 from omkl.runs.slurm import _described, _plan

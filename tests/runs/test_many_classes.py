@@ -9,7 +9,7 @@ import pytest
 
 from omkl.cli import main
 from omkl.errors import counted
-from omkl.passes.model_file import read_model
+from omkl.models.model_file import read_model
 
 
 @pytest.fixture(autouse=True)

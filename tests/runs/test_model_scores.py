@@ -13,7 +13,7 @@ import omkl.data
 import omkl.sklearn
 from omkl.cli import main
 from omkl.errors import counted
-from omkl.passes.model_file import read_model
+from omkl.models.model_file import read_model
 
 WORDS = {  # of each task
     "two": ("algo=omkc_dd",),
@@ -257,7 +257,7 @@ def test_rows_left_out_have_empty_fields(tmp_path, rows, capsys):
     ],
 )
 def test_a_model_knows_its_classes_however_they_are_written(tmp_path, rows, train, positive, new, right):
-    from omkl.api import saved_models
+    from omkl.models import new_data, saved_models
 
     own = train.split()
     text = "".join(f"{n % 7},{own[n % len(own)]}\n" for n in range(42))
@@ -266,7 +266,7 @@ def test_a_model_knows_its_classes_however_they_are_written(tmp_path, rows, trai
     omkl_("fit", "algo=omkc_dd", "data=my.csv", *words, "--out", "m.omkl")
     (tmp_path / "new.csv").write_text("a,y\n" + "".join(f"1,{label}\n" for label in new.split()))
     model = saved_models.load_saved(tmp_path / "m.omkl")
-    y = next(saved_models.rows_of_file(model, tmp_path / "new.csv", True)[0]).y
+    y = next(new_data.rows_of_file(model, tmp_path / "new.csv", True)[0]).y
     names = {"-": -1, "+": 1} if positive else dict(zip(model.about["classes"], (-1, 1), strict=True))
     assert y.tolist() == [names[label] for label in right.split()]
 

@@ -11,12 +11,12 @@ from support.forged_models import content, forged
 
 import omkl
 import omkl.data
-from omkl.api import saved_models
 from omkl.cli import main
 from omkl.config import learner_spec, pool
 from omkl.errors import counted
+from omkl.models import saved_models
+from omkl.models.model_file import read_model
 from omkl.passes import Learner, one_pass, run_pass
-from omkl.passes.model_file import read_model
 
 HEAD = "age,colour,income,class\n"
 

@@ -9,7 +9,7 @@ import yaml
 
 from omkl.cli import main
 from omkl.data.reading import opening
-from omkl.passes.model_file import read_model
+from omkl.models.model_file import read_model
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from support.runner_plans import POOL, make_plan, without_time
 from omkl import config
 from omkl.config import Plan, Setting, learner_spec
 from omkl.data import find, ref
-from omkl.passes.cell import noting, read_progress
+from omkl.passes.noted_rounds import noting, read_progress
 from omkl.paths import EXTENSIONS
 from omkl.runs import cells, runner
 from omkl.runs.cells import expand

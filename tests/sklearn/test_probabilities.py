@@ -17,8 +17,8 @@ import omkl.sklearn
 from omkl.cli import main
 from omkl.config import learner_specs
 from omkl.estimators.arguments import class_name
-from omkl.passes.model import probabilities
-from omkl.passes.model_file import read_model
+from omkl.models.asked import probabilities
+from omkl.models.model_file import read_model
 from omkl.passes.one_pass import whole_pass
 from omkl.passes.platt import PRIOR, Platt
 from omkl.sklearn import ArowClassifier, EgpcClassifier, OmkcDdClassifier, PerceptronClassifier

@@ -16,9 +16,11 @@ from omkl.config import learner_spec
 from omkl.engine.lookup import WORTH
 from omkl.engine.stream import part
 from omkl.errors import OmklError
-from omkl.passes import Learner, model_file
-from omkl.passes.model import Progress, score
-from omkl.passes.stacked import new_learner
+from omkl.models import model_file
+from omkl.models.asked import score
+from omkl.models.record import Progress
+from omkl.passes import Learner
+from omkl.stacks.new_learner import new_learner
 from support.engine_cases import case_stream, clouds, dataset, pool_for
 
 START = len(model_file.MAGIC) + 65
@@ -125,7 +127,7 @@ class Models:
 
     def attempt(self, data: bytes) -> None:
         """Load a model; where it is accepted, it predicts and learns."""
-        from omkl.api import saved_models
+        from omkl.models import saved_models
 
         self.path.write_bytes(data)
         learner = saved_models.load_saved(Path(self.path)).learner

@@ -14,6 +14,7 @@ from unittest import mock
 
 from omkl import passes
 from omkl.passes import cell as jobs
+from omkl.passes import warm
 
 SPIN = 1.0  # what the seconds of "spin" are multiplied by
 
@@ -116,5 +117,5 @@ def run_cell(job: Any) -> dict[str, Any]:
         stack.enter_context(mock.patch.dict(sys.modules, {fake.__name__: fake for fake in fakes.values()}))
         for name, fake in fakes.items():
             stack.enter_context(mock.patch.object(passes, name, fake, create=True))
-        stack.enter_context(mock.patch.object(jobs, "_warm", set()))
+        stack.enter_context(mock.patch.object(warm, "_warm", set()))
         return jobs.run_cell(job)

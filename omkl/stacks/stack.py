@@ -5,30 +5,25 @@ it has one for each, its score or its log odds there. Of numbers it is the predi
 standard deviation; members learn what the targets are above the mean of those before.
 """
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from inspect import signature
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from omkl.algorithms import function
-from omkl.config import members_of
-from omkl.config.learners import STACK, LearnerSpec, check_classes
+from omkl.config.learners import STACK, LearnerSpec
 from omkl.engine.features import lift_rows
 from omkl.engine.running_scale import targets_less_mean
 from omkl.engine.stream import Stream, Trace
 from omkl.errors import OmklError, UserError
-from omkl.passes.adapters import UNNAMED, Names
-from omkl.passes.learner import Learner, Threads
-from omkl.passes.model import has_std, scored, variance_of
-from omkl.passes.overflow import Growth
-from omkl.passes.scaling import Scaling
-from omkl.passes.third_party import Estimator
-from omkl.state.vectors import Lifting
+from omkl.others.estimator import Estimator
+from omkl.rounds.learner import Learner
+from omkl.rounds.overflow import Growth
+from omkl.rounds.scaling import Scaling
+from omkl.rounds.scored import has_std, scored, variance_of
+from omkl.stacks.shared_features import features_key, groups_of
 
 LEAST = 1e-6  # of a probability, whose log odds are a margin: beyond it they are rounding
 SURE = 0.01  # the same, of another package's, which may be sure of what is wrong
@@ -64,7 +59,7 @@ class Stack(Learner):
             isinstance(each, Learner) and features_key(each.spec, each.params, each.pool, word)
             for each, word in zip(self.members, scalings, strict=True)
         ]
-        self._lifted_together = _groups(keys)
+        self._lifted_together = groups_of(keys)
         for i in chain(*self._lifted_together):
             self.members[i]._cut = MOST_ROUNDS  # it does not cut the rows that are lifted together
         super().__init__(spec, params, None, d, seed, **how)
@@ -205,24 +200,6 @@ def shared_scalings(spec: LearnerSpec, scalings: Sequence[str | None], gaps: boo
     return [word for word in dict.fromkeys(words) if word is not None or gaps is not None]
 
 
-def features_key(spec: LearnerSpec, params: Mapping[str, Any], pool: Any, scaling: Any) -> str | None:
-    """Return what decides the random features of a learner that draws nothing else, None of others."""
-    resource = spec.state.get("F")
-    if (
-        not isinstance(resource, Lifting)
-        or not pool
-        or "rng" in signature(function(spec.function).py_func).parameters
-    ):
-        return None
-    return json.dumps([scaling, pool["kernels"], params[str(resource.features)], resource.drawn(params)])
-
-
-def _groups(keys: Sequence[str | bool | None]) -> list[list[int]]:
-    """Return the places of equal keys, of each that is there more than once."""
-    groups = [[i for i, key in enumerate(keys) if key == one] for one in dict.fromkeys(keys) if one]
-    return [group for group in groups if len(group) > 1]
-
-
 def _pass_of(member: Any, rounds: Stream, learn: bool, first: int) -> Callable[[], tuple[Trace, float]]:
     if not isinstance(member, Learner):
         return lambda: member.run(rounds, learn=learn)
@@ -289,56 +266,3 @@ def _log_odds(P: np.ndarray, least: Any) -> np.ndarray:
     """Return the log odds of probabilities that are kept so far from 0 and 1."""
     P = np.clip(P, least, 1.0 - least)
     return np.log(P / (1.0 - P))
-
-
-def new_learner(
-    spec: LearnerSpec,
-    params: dict,
-    pool: dict | None,
-    d: int,
-    seed: int,
-    *,
-    block: int | None = None,
-    rounds: int | None = None,
-    classes: int = 2,
-    threads: int | Threads = 1,
-    scaling: Scaling | None = None,
-    names: Names = UNNAMED,
-) -> Learner:
-    """Return a learner of omkl that has learnt nothing, with its members where it is a stack.
-
-    As of a Learner. A member draws its random numbers from a seed that the stack's own draws; members of the
-    same kernels, number of frequencies and scaling share it, and so their random features. Gaps are filled
-    for each member as its scaling does, unless all rows are scaled before. names: of the data, which members
-    of other packages see.
-    """
-    if not spec.is_stack:
-        how: Any = {"classes": classes, "threads": threads, "scaling": scaling}
-        return Learner(spec, params, pool, d, seed, block, rounds, **how)
-    settings = members_of(spec, spec.checked(params), d, classes)
-    seeds = np.random.default_rng(seed).integers(2**63, size=len(settings)).tolist()
-    scalings = [setting.scaling.get("scale") for setting in settings]
-    keys = [
-        features_key(each.spec, each.params, each.kernel_pool, word)
-        for each, word in zip(settings, scalings, strict=True)
-    ]
-    for group in _groups(keys):
-        for i in group:
-            seeds[i] = seeds[group[0]]
-    members: list[Any] = []
-    for setting, own_seed in zip(settings, seeds, strict=True):
-        check_classes(setting.spec, "these rows", classes)
-        if setting.spec.estimator:
-            own = setting.spec, setting.params, d, own_seed
-            members.append(Estimator(*own, spec.tasks[0], classes, names=names))
-        else:
-            kernels = setting.kernel_pool
-            own_how: Any = {"block": block, "rounds": rounds, "classes": classes}
-            members.append(Learner(setting.spec, setting.params, kernels, d, own_seed, **own_how))
-    gaps = None
-    if scaling is not None and scaling.scale is None:
-        gaps, scaling = scaling.gaps, scaling.without_gaps()
-    shared = {word: Scaling(d, word, gaps=gaps) for word in shared_scalings(spec, scalings, gaps)}
-    how = {"block": block, "rounds": rounds, "classes": classes, "scaling": scaling}
-    count = threads.count if isinstance(threads, Threads) else threads
-    return Stack(spec, params, d, seed, members, scalings, shared, count, **how)

@@ -1,40 +1,39 @@
 """One learner and its explicit state: what is built for it, and a run over a stream."""
 
 import inspect
-import math
 import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from functools import cache
 from operator import is_not
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from omkl import conf
 from omkl.algorithms import function
-from omkl.engine.expansion import BLOCK, Expansion, begin_block, open_rows
-from omkl.engine.jit import Choice, machine_code
-from omkl.engine.kernel_sums import Tile, make_tile
-from omkl.engine.open_block import n_rows, whole_lanes
-from omkl.engine.records import Record
-from omkl.engine.stream import UNRECORDED, Stream, Trace, make_stream, make_trace, part, trace_part
+from omkl.engine.expansion import BLOCK, Expansion
+from omkl.engine.jit import machine_code
+from omkl.engine.stream import UNRECORDED, Stream, Trace, make_trace, part, trace_part
 from omkl.errors import UserError, show
-from omkl.passes import guards
-from omkl.passes.guards import ctrl_c_later
-from omkl.passes.overflow import Needs, growth, kernel_faults
-from omkl.passes.scaling import Scaling, Units, in_units
-from omkl.passes.widths import Widths
 from omkl.paths import EXTENSIONS
+from omkl.rounds import guards
+from omkl.rounds.compiled_values import check_choices, compiled_value, is_number_domain, kinds_of_records
+from omkl.rounds.guards import ctrl_c_later
+from omkl.rounds.needs import Needs
+from omkl.rounds.one_row import OneRow, one_row
+from omkl.rounds.overflow import growth, kernel_faults
+from omkl.rounds.scaling import Scaling
+from omkl.rounds.threads import WORTH, Threads
+from omkl.rounds.units import Units, in_units
+from omkl.rounds.widths import Widths
 from omkl.state.resource import Arrays, Resource, Setup
 from omkl.state.state import absent, add_features, grow_part, load_state, make, make_room
 
 CURVE_POINTS = 100
 MOST_ROWS = 64  # lengths of rows that are kept to be written anew
-
 
 # One row's arguments have the types of any other's. No attribute, as of `Learner.run_compiled`.
 _code_of_a_row: "weakref.WeakKeyDictionary[Learner, Any]" = weakref.WeakKeyDictionary()
@@ -60,7 +59,7 @@ class Learner:
     Threads may share a learner: whoever reads or changes it holds its ``lock``.
 
     spec: the learner's LearnerSpec; params: its hyperparameters; pool: ``{"normalise", "kernels"}`` or None,
-    of kernels whose widths may be in medians (`omkl.passes.widths`);
+    of kernels whose widths may be in medians (`omkl.rounds.widths`);
     d: number of features; seed: of its own randomness; block: rows computed at once (never changes a result);
     rounds: of the whole pass, where ``run`` is first given a part of it; frequencies (m, D, d): those of the
     random features, in place of drawn ones; threads: how many may share a block, or `Threads` (never change a
@@ -180,7 +179,7 @@ class Learner:
 
         The stream is cut into parts of whole blocks, so that Ctrl-C works.
         ``on_part(t)`` is called with the number of rounds done, at most 100 times. progress: the record
-        (`omkl.passes.model.Progress`) of the stream that this one continues; each part is added to it, and
+        (`omkl.models.record.Progress`) of the stream that this one continues; each part is added to it, and
         stored vectors are numbered from its beginning. Scaled rows are numbered by their rounds since the
         learner began, with and without progress. rng: in place of the learner's own generator. first: what is
         added to the row numbers of this stream, in place of these rounds.
@@ -452,154 +451,3 @@ class Learner:
         with self.lock:
             w = self.state.get("w")
             return None if w is None else w.copy()
-
-
-def kinds_of_records(learns: Any, state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a learner's function that its annotations say are records of resources."""
-    return {
-        name: kind
-        for name, kind in learns.__annotations__.items()
-        if isinstance(kind, type) and issubclass(kind, Record) and name not in state
-    }
-
-
-def check_choices(compiled: Any, name: str, choices: list, learner: str) -> None:
-    """Raise UserError where the compiled code knows fewer words of a domain than all but one.
-
-    compiled: the learner's function; name: of the hyperparameter; choices: its domain in conf/algo; learner:
-    whose file that is. Code that compares with every word but one takes that one for what is left.
-    """
-    told_apart = [choice for choice in choices if isinstance(choice, str)]
-    unknown = [word for word in told_apart if word not in _words(compiled.py_func)]
-    if len(unknown) > 1:
-        raise UserError(
-            f"conf/algo/{learner}.yaml: {name}.domain: the compiled code does not know "
-            f"{' and '.join(map(repr, unknown))}: {compiled.py_func.__module__} compares with none of them; "
-            "remove the choices, or write their code (one may be what is left)"
-        )
-
-
-@cache
-def _words(function: Any) -> frozenset[str]:
-    """Return the texts in a function's module and in the modules of the compiled functions that it uses."""
-    space = function.__globals__
-    modules = [space, *(used.py_func.__globals__ for used in space.values() if hasattr(used, "py_func"))]
-    return frozenset(
-        constant
-        for module in modules
-        for used in module.values()
-        if hasattr(used, "py_func")
-        for constant in used.py_func.__code__.co_consts
-        if isinstance(constant, str)
-    )
-
-
-def compiled_value(value: Any, domain: Any) -> float | int | bool | Choice:
-    """Return a hyperparameter as compiled code takes it: a word as a choice, null as nan.
-
-    Its type is that of the domain, whatever the value, so that all settings share one compiled version.
-    """
-    if isinstance(value, str):
-        return Choice(value)
-    if value is None:
-        return math.nan
-    if not is_number_domain(domain):
-        return value
-    return int(value) if domain.startswith("int") and not domain.endswith("null") else float(value)
-
-
-def is_number_domain(domain: Any) -> bool:
-    """Whether the values of a domain are numbers of an interval (or null)."""
-    return isinstance(domain, str) and domain.startswith(("(", "[", "int "))
-
-
-# ------------------------------------------------------------------ row by row
-
-
-class OneRow(NamedTuple):
-    """A stream of one round, its trace, and the arrays that hold what the stream reads: made once, written
-    for each row."""
-
-    stream: Stream
-    trace: Trace
-    indices: np.ndarray
-    values: np.ndarray
-    target: np.ndarray
-
-    def write(self, indices: np.ndarray, values: np.ndarray, y: float) -> None:
-        """Make this row the stream's; y: its label or target, of more than two classes its number."""
-        self.indices[:], self.values[:], self.target[0] = indices, values, y
-        self.trace.score[0] = UNRECORDED
-
-
-def one_row(n: int, further: int, classes: int) -> OneRow:
-    """Return a stream of a row of n non-zeros; further, classes: as of `make_trace` and `make_stream`."""
-    indices, values, many = np.zeros(n, np.int32), np.zeros(n), classes > 2
-    target = np.zeros(1, np.int64 if many else np.float64)
-    stream = make_stream(np.array([0, n]), indices, values, np.zeros(1), np.zeros(1), classes)
-    read = target.view()
-    read.flags.writeable = False
-    stream = stream._replace(**{"label" if many else "y": read})
-    return OneRow(stream, make_trace(1, further, classes if many else 0), indices, values, target)
-
-
-# ------------------------------------------------------------------ threads
-# They share the blocks of an expansion. Each output is a sum of its own, so that rows need not wait. The
-# results are the same to the last bit for any number of threads. One thread alone walks through a block,
-# round by round, and adds the vectors that are stored meanwhile.
-
-WORTH = 512  # stored vectors from which on threads share a block: an estimate of what handing it over costs
-ROWS = 64  # of a block for each thread
-LOOKED_UP, MOST_LOOKED_UP = 192, 512  # the same, and of a block at most, where kernel values are looked up
-
-
-def rows_of_block(count: int, looked_up: bool) -> int:
-    """Return how many rows a block needs that this many threads share."""
-    most = min(LOOKED_UP * count, MOST_LOOKED_UP) if looked_up and count > 1 else 0
-    return max(ROWS * count, most)
-
-
-class Threads:
-    """A number of threads for the blocks of one learner.
-
-    looked_up: whether kernel values are looked up, which allows larger blocks
-    """
-
-    def __init__(self, count: int, looked_up: bool = False) -> None:
-        self.count, self.looked_up = count, looked_up
-        self.rows_of_block = rows_of_block(count, looked_up)
-        self._pool = ThreadPoolExecutor(count - 1) if count > 1 else None
-        self._tiles: list[Tile] = []
-
-    def renewed(self) -> "Threads":
-        """Return as many new threads."""
-        return Threads(self.count, self.looked_up)
-
-    def prepare(self, E: Expansion, stream: Any) -> None:
-        """Load or compile what `open_block` calls, once, before a clock starts."""
-        if not self._tiles:
-            begin_block(E, stream, 0)
-            self._tiles = [make_tile(whole_lanes(1), len(E.open.rows))]
-            open_rows(E, stream, self._tiles[0], 0, 0)
-
-    def open_block(self, E: Expansion, stream: Any) -> float:
-        """Open the block that starts at the stream's first round; returns the other threads' CPU seconds."""
-        assert self._pool is not None, "one thread needs no help"
-        begin_block(E, stream, 0)
-        rows, slots = n_rows(E.open), len(E.open.rows)
-        width = whole_lanes(-(-rows // self.count))
-        if len(self._tiles) < self.count or self._tiles[0].doubtful_rows.shape != (slots, width):
-            self._tiles = [make_tile(width, slots) for _ in range(self.count)]
-        cuts = [(low, min(low + width, rows)) for low in range(0, rows, width)]
-        others = [
-            self._pool.submit(_timed, E, stream, tile, *cut)
-            for cut, tile in zip(cuts[1:], self._tiles[1:], strict=False)
-        ]
-        open_rows(E, stream, self._tiles[0], *cuts[0])
-        return sum(other.result() for other in others)
-
-
-def _timed(E: Expansion, stream: Any, tile: Tile, low: int, high: int) -> float:
-    began = time.thread_time()
-    open_rows(E, stream, tile, low, high)
-    return time.thread_time() - began

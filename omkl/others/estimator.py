@@ -11,7 +11,6 @@ as +1 or -1, or the number predicted; of more than two classes it is the margin 
 first row has been learnt, and where there is no answer, it is 0.
 """
 
-import inspect
 import math
 import random
 import time
@@ -22,14 +21,14 @@ from typing import Any
 
 import numpy as np
 
-from omkl import conf
 from omkl.config.learners import LearnerSpec
 from omkl.engine.stream import MOST_SCORES, UNRECORDED, Stream, Trace, make_trace
-from omkl.errors import OmklError, UserError, show, suggest
-from omkl.passes.adapters import NOTHING, SEEDS, UNNAMED, Names, Refit, Saying, adapter, learnable
-from omkl.passes.objects import ObjectSpec, fresh, says_parameters, takes_many
-from omkl.passes.scaling import Scaling, in_units, surprise
-from omkl.passes.source import estimator_class
+from omkl.errors import OmklError, show
+from omkl.others.adapters import NOTHING, Saying, adapter
+from omkl.others.making import make_estimator
+from omkl.others.names import UNNAMED, Names
+from omkl.rounds.scaling import Scaling
+from omkl.rounds.units import in_units, surprise
 
 FEW = 10  # rows after which an estimator may still have nothing to predict
 SETTLED = 30  # rows after which it has numbers: a Gaussian needs two rows of each class
@@ -227,13 +226,6 @@ def _class_of(own: Sequence[Any], told: Sequence[Any]) -> dict[Any, int]:
     return meant | of_told
 
 
-def check_names(spec: ObjectSpec, params: Mapping[str, Any], dataset: Any) -> None:
-    """Raise UserError for parameters of an object that name classes or columns which it does not see."""
-    model = learnable(spec.object_of(params), f"algo={spec.name}")
-    classes = 0 if dataset.task == "regression" else dataset.n_classes
-    adapter(model, f"algo={spec.name}", dataset.d, classes, spec.sparse, Names.of(dataset))
-
-
 def _generators() -> tuple[Any, Any]:
     return random.getstate(), np.random.get_state()  # noqa: NPY002  # which packages draw from
 
@@ -245,28 +237,3 @@ def _set_generators(states: tuple[Any, Any]) -> None:
 
 def _seeded(seed: int) -> tuple[Any, Any]:
     return random.Random(seed).getstate(), np.random.RandomState(seed % 2**32).get_state()
-
-
-def make_estimator(spec: LearnerSpec, params: Mapping[str, Any], seed: int, classes: int = 2) -> Any:
-    """Return a new object of the estimator. Raises UserError, with the YAML's name, where there is none.
-
-    classes: their number; many are an error where the estimator says that it is for two
-    """
-    if isinstance(spec, ObjectSpec):
-        return learnable(spec.fresh(params, seed), f"algo={spec.name}")
-    where, target = conf.file("algo", spec.name), estimator_class(spec)
-    arguments = inspect.signature(target).parameters
-    any_name = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in arguments.values())
-    for name in [] if any_name else params.keys() - arguments.keys():
-        raise UserError(f"{where}: {spec.estimator} has no argument '{name}'{suggest(name, arguments)}")
-    seeds = [name for name in SEEDS if name in arguments and name not in params]
-    try:
-        model = target(**params, **dict.fromkeys(seeds[:1], seed % 2**32))
-    except (ImportError, TypeError, ValueError) as error:  # the first of a package that its function imports
-        raise UserError(f"{where}: {spec.estimator}: {error}") from None
-    if says_parameters(model):
-        model = fresh(model, seed)
-    model = learnable(Refit(model) if spec.refit else model, f"{where}: {spec.estimator}")
-    if classes > 2 and not takes_many(model):
-        raise UserError(f"{where}: {spec.estimator} is for two classes, the data have {classes}")
-    return model

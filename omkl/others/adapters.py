@@ -8,29 +8,22 @@ call gets rows of its own, so that one that changes them changes nothing else.
 
 import inspect
 import math
-import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from omkl.errors import OmklError, UserError, counted, quoted, shortlist, show
+from omkl.errors import OmklError, counted
+from omkl.others.names import Names, check_columns, check_labels, parameters_of
+from omkl.others.traits import FIRST_FIT, Refit, last_step, of_river
 
 if TYPE_CHECKING:
     from omkl.engine.stream import Stream
 
-SEEDS = ("random_state", "seed")
-FIRST_FIT = 20  # rows
-REFITTED = f"refitted from {FIRST_FIT} rows"  # in the keys of cells
+
 _NUMBERS = 2**22  # of the rows that are asked for at once
-NO_STEP = (None, "passthrough", "drop")
 NUMBERED = ("xgboost",)  # packages whose classes must be 0, 1, 2, ...
-CHOOSE_COLUMNS = ("transformers", "categorical_features", "categorical_feature", "cat_features")
-_PROBED = (*range(1, 33), 64, 128)  # numbers of columns on which a step may be fitted
-_PROBES = 200  # rows of the fit that is compared with that on one row
 
 
 class Saying(NamedTuple):
@@ -49,32 +42,6 @@ class Saying(NamedTuple):
 
 
 NOTHING = Saying()
-
-
-class Names(NamedTuple):
-    """What a data set calls its classes and columns, which estimators of other packages see.
-
-    labels (C,): the classes as the source holds them; empty for -1 and 1, or 0, 1, 2, ..., and for numbers
-    features (d,): the names of the columns; None where they have none    renumbered: whether they are other
-    columns than the source's own, so that the numbers of these mean others
-    """
-
-    labels: tuple[Any, ...] = ()
-    features: tuple[str, ...] | None = None
-    renumbered: bool = False
-
-    @classmethod
-    def of(cls, dataset: Any) -> "Names":
-        """Return those of a Dataset."""
-        labels = dataset.values_of_classes or dataset.classes or ()
-        return cls(tuple(labels), dataset.features, dataset.renumbered)
-
-    def labels_of(self, classes: int) -> tuple[Any, ...]:
-        """Return the labels of this number of classes, of one type as an array has them."""
-        return tuple(np.array(self.labels or (range(classes) if classes > 2 else (-1, 1))).tolist())
-
-
-UNNAMED = Names()
 
 
 class Adapter:
@@ -119,14 +86,14 @@ def adapter(model: Any, name: str, d: int, classes: int, sparse: bool, names: Na
     classes: their number, 0 of a regression    sparse: whether rows hold their non-zero features alone
     Raises UserError for parameters that mean classes or columns which it does not see.
     """
-    of_one_package = OfScikitLearn if hasattr(model, "partial_fit") else OfRiver
+    of_one_package = OfRiver if of_river(model) else OfScikitLearn
     kind = OfRefit if isinstance(model, Refit) else of_one_package
     found = kind(model, name, d, classes, sparse, names)
     own = names.labels_of(classes) if classes else ()
-    for key, value in _parameters(model):
-        _check_labels(name, key, value, own, found.labels)
+    for key, value in parameters_of(model):
+        check_labels(name, key, value, own, found.labels)
         if names.renumbered:
-            _check_columns(name, key, value, names.features)
+            check_columns(name, key, value, names.features)
     return found
 
 
@@ -291,37 +258,6 @@ def _takes(model: Any, method: str, name: str) -> bool:
     return callable(asked) and name in inspect.signature(asked).parameters
 
 
-def last_step(model: Any) -> Any:
-    """Return the last step of a pipeline, also of one that is the last step; of others the model itself."""
-    while steps := getattr(model, "steps", None):
-        model = list(steps.values())[-1] if isinstance(steps, dict) else steps[-1][1]
-    return model
-
-
-# ------------------------------------------------------------------ fitted again as rows come
-
-
-@dataclass(frozen=True)
-class Refit:
-    """An estimator with ``fit`` and ``predict`` that is fitted again as rows come: see `omkl.refit`."""
-
-    model: Any
-    grow: float = 1.25
-    window: int | None = 10_000
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return its parameters, as an estimator does."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def changed(self) -> dict[str, Any]:
-        """Return the parameters of refitting that are not as usual."""
-        return {
-            field.name: value
-            for field in fields(self)[1:]
-            if (value := getattr(self, field.name)) != field.default
-        }
-
-
 class OfRefit(OfScikitLearn):
     """One that is fitted again when the rows have grown by a factor, on the last ones.
 
@@ -395,243 +331,3 @@ class OfRefit(OfScikitLearn):
         start = 0 if self._window is None else max(0, len(self._y) - self._window)
         self._X, self._y = [X[start:]], self._y[start:]
         return self._X[0], self._y
-
-
-# ------------------------------------------------------------------ learning step by step
-
-
-class Steps:
-    """A Pipeline of scikit-learn, row by row: to learn, each step learns the row as the steps before made it.
-
-    A prediction transforms with the steps as they are. A step without anything to learn only transforms; one
-    that is fitted on columns alone, whatever their values, is fitted on the first row.
-    """
-
-    def __init__(self, steps: list[tuple[str, Any]], last: Any) -> None:
-        self.parts, self.last = [step for _, step in steps if step not in NO_STEP], last
-        self.steps = [("last", last)]  # see `last_step`
-        takes = inspect.signature(self.last.partial_fit).parameters
-        self.partial_fit = self._with_classes if "classes" in takes else self._learn
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("decision_function", "predict_proba"):
-            raise AttributeError(name)
-        asked = getattr(self.last, name)
-        return lambda X: asked(self._transformed(X))
-
-    def __sklearn_tags__(self) -> Any:
-        return self.last.__sklearn_tags__()
-
-    def _transformed(self, X: Any) -> Any:
-        for part in self.parts:
-            X = part.transform(X)
-        return X
-
-    def predict(self, X: Any, **how: Any) -> Any:
-        """Return the predictions of rows."""
-        return self.last.predict(self._transformed(X), **how)
-
-    def _learn(self, X: Any, y: Any, **classes: Any) -> None:
-        for part in self.parts:
-            X = learnt_by(part, X, y)
-        self.last.partial_fit(X, y, **classes)
-
-    def _with_classes(self, X: Any, y: Any, classes: Any = None) -> None:
-        self._learn(X, y, classes=classes)
-
-
-def learnt_by(part: Any, X: Any, y: Any) -> Any:
-    """Let a transformer learn rows as it would alone, and return what it makes of them.
-
-    Raises OmklError for one that can only be fitted, and looks at values then.
-    """
-    if hasattr(part, "partial_fit"):
-        part.partial_fit(X, y)
-    elif _requires_fit(part) and not _is_fitted(part):
-        if looks_at_values(part, [X.shape[1]]):
-            raise OmklError(f"the step {type(part).__name__} {_LOOKS}")
-        part.fit(*_twice(X, y))
-    return part.transform(X)
-
-
-def _twice(X: Any, y: Any) -> tuple[Any, Any]:
-    """Return a row two times, since some steps are fitted on two rows at least."""
-    if hasattr(X, "toarray"):
-        import scipy.sparse as sp
-
-        return sp.vstack([X, X], format="csr"), np.concatenate([y, y])
-    if hasattr(X, "columns"):
-        return X.iloc[[0, 0]], np.concatenate([y, y])
-    return np.concatenate([X, X]), np.concatenate([y, y])
-
-
-def _is_a(model: Any, name: str) -> bool:
-    """Whether a model is one of these classes of scikit-learn, which holds others."""
-    return any(
-        base.__name__ == name and base.__module__.startswith(("sklearn.pipeline", "sklearn.compose"))
-        for base in type(model).__mro__
-    )
-
-
-def _requires_fit(step: Any) -> bool:
-    tags = getattr(step, "__sklearn_tags__", None)
-    return bool(tags().requires_fit) if tags else True
-
-
-def _is_fitted(model: Any) -> bool:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        return False
-    return True
-
-
-# ------------------------------------------------------------------ what can learn row by row
-
-
-_HOLDS = (
-    "holds other steps, which cannot learn row by row one by one; omkl.refit(...) fits the whole pipeline "
-    "again as rows come"
-)
-_LOOKS = (
-    "has no partial_fit, and fitting it on all rows would leak later rows; "
-    "omkl.refit(...) fits the whole pipeline again as rows come"
-)
-
-
-def looks_at_values(step: Any, columns: Iterable[int] = _PROBED) -> bool:
-    """Whether what a step makes of a row depends on the values that it was fitted on, not on columns alone.
-
-    It is fitted on one row and on many, with one seed, and makes the same rows of other rows. columns: the
-    numbers of columns to try; with none of these that it takes, it is the first row of a pass that tells.
-    """
-    from sklearn.base import clone
-
-    rng = np.random.default_rng(0)
-    seeds = {name: 0 for name, value in step.get_params().items() if _is_seed(name) and value is None}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for d in columns:
-            many, rows = rng.random((_PROBES, d)), rng.random((4, d))
-            try:
-                expected = _dense(
-                    clone(step).set_params(**seeds).fit(many, np.arange(_PROBES) % 2).transform(rows)
-                )
-            except (ValueError, TypeError, IndexError):
-                continue  # not with this number of columns
-            try:
-                found = _dense(
-                    clone(step).set_params(**seeds).fit(*_twice(3.0 * many[:1], np.zeros(1))).transform(rows)
-                )
-            except (ValueError, TypeError, IndexError):
-                return True
-            return not np.array_equal(expected, found)
-    return False
-
-
-def _dense(X: Any) -> Any:
-    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-
-
-def _is_seed(name: str) -> bool:
-    return name.rpartition("__")[2] in SEEDS
-
-
-def learnable(model: Any, where: str) -> Any:
-    """Return what learns row by row: the model, or the `Steps` of a pipeline.
-
-    Raises UserError, which begins with where, for a model that cannot.
-    """
-    if isinstance(model, Refit):
-        return model
-    if _is_a(model, "Pipeline"):
-        *steps, (name, last) = model.steps
-        last = learnable(last, f"{where}: the step '{name}' ({type(last).__name__})")
-        for name, step in steps:
-            _check_step(f"{where}: the step '{name}' ({type(step).__name__})", step)
-        return Steps(steps, last)
-    for learn, predict in (("partial_fit", "predict"), ("learn_one", "predict_one")):
-        if hasattr(model, learn) and hasattr(model, predict):
-            return model
-    if hasattr(model, "fit"):
-        raise UserError(f"{where} {_CANNOT}")
-    raise UserError(
-        f"{where} does not learn row by row: it has neither partial_fit and predict, nor learn_one and "
-        "predict_one"
-    )
-
-
-_CANNOT = (
-    "has no partial_fit, so it cannot learn online; omkl.refit(...) fits it again as rows come "
-    "(`refit: true` in a YAML)"
-)
-
-
-def _check_step(where: str, step: Any) -> None:
-    """Raise UserError for a step of a pipeline that has to see all rows, or that holds others."""
-    if step in NO_STEP or hasattr(step, "partial_fit"):
-        return
-    if any(_is_a(step, name) for name in ("Pipeline", "FeatureUnion", "ColumnTransformer")):
-        raise UserError(f"{where} {_HOLDS}")
-    if _requires_fit(step) and looks_at_values(step):
-        raise UserError(f"{where} {_LOOKS}")
-
-
-# ------------------------------------------------------------------ parameters that name classes or columns
-
-
-def params_of(model: Any) -> dict[str, Any] | None:
-    """Return an object's parameters, None for an object that does not say them."""
-    if inspect.isclass(model):
-        return None
-    if hasattr(model, "get_params"):
-        return dict(model.get_params(deep=False))
-    if not hasattr(model, "_get_params"):
-        return None
-    return {name: getattr(model, name, value) for name, value in model._get_params().items()}
-
-
-def _parameters(model: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the parameters of a model and of all that it consists of, by name."""
-    left: list[Any] = [model]
-    while left:
-        value = left.pop()
-        if isinstance(value, Steps):
-            left += [*value.parts, value.last]
-        elif isinstance(value, list | tuple):
-            left += value
-        elif isinstance(steps := getattr(value, "steps", None), Mapping):
-            left += steps.values()
-        elif (params := params_of(value)) is not None:
-            yield from params.items()
-            left += params.values()
-
-
-def _check_labels(where: str, key: str, value: Any, own: tuple[Any, ...], told: tuple[Any, ...]) -> None:
-    """Raise UserError for a mapping whose keys are labels of an estimator that is told others."""
-    if own == told or not isinstance(value, Mapping):
-        return
-    called = dict(zip(own, told, strict=True))
-    as_told = isinstance(told[0], bool) and any(isinstance(label, bool) for label in value)
-    meant = [] if as_told else [label for label in value if label in called and called[label] != label]
-    if meant:
-        pairs = ", ".join(f"{show(label)} as {other}" for label, other in called.items())
-        raise UserError(f"{where}: {key} has the label {show(meant[0])}, and it is told {pairs}; write these")
-
-
-def _check_columns(where: str, key: str, value: Any, features: Sequence[str] | None) -> None:
-    """Raise UserError for numbers of columns, where those of the rows are others than the table's."""
-    if key not in CHOOSE_COLUMNS:
-        return
-    for columns in [each[-1] for each in value] if key == "transformers" else [value]:
-        if isinstance(columns, slice):
-            columns = [columns.start, columns.stop]
-        each = [columns] if isinstance(columns, int | str) or not isinstance(columns, Iterable) else columns
-        if any(isinstance(number, int | np.integer | np.bool_) for number in each):
-            raise UserError(
-                f"{where}: {key} has numbers of columns, and the rows have other columns than the table; "
-                f"give their names: {shortlist(quoted(features)) if features else 'the table has none'}"
-            )

@@ -1,0 +1,1 @@
+"""Models: trained learners that are asked, saved, loaded and taught further."""

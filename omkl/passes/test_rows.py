@@ -1,0 +1,89 @@
+"""The measures of a pass on rows that it did not learn."""
+
+from typing import Any
+
+import numpy as np
+
+from omkl.data.confusion import confusion_counts
+from omkl.engine.stream import Stream
+from omkl.passes.averaged import averaged_hypothesis
+from omkl.passes.conformal import Conformal
+from omkl.passes.platt import Platt
+from omkl.passes.scores import (
+    Intervals,
+    Values,
+    are_noted,
+    of_all_classes,
+    of_classes,
+    of_numbers,
+    probabilities_of,
+    sums_of,
+    true_and_predicted,
+)
+from omkl.rounds.learner import Learner
+from omkl.rounds.overflow import check_error_sums, check_scores
+from omkl.rounds.scored import scored
+from omkl.store.fields import hits_of, of_counts
+
+
+def on_test_rows(
+    learner: Any,
+    learnt: Stream,
+    test: Stream,
+    task: str,
+    classes: int,
+    delay: int = 1,
+    calibration: Platt | Conformal | None = None,
+) -> Values:
+    """Return the measures of the last hypothesis on test rows, and of the averaged one, where it is known.
+
+    learner: a Learner, or an Estimator of another package, after it has learnt a whole stream, whose labels
+    came in batches of ``delay`` rounds
+    calibration: what makes probabilities or intervals of the last hypothesis' scores, None for nothing
+    Keys: test_NAME and averaged_NAME for rate (the share of mistakes) or, of a regression, rmse, and for
+    each measure of a pass that has a value there. Raises Overflow where predictions do.
+    """
+    found = {"test": learner}
+    if isinstance(learner, Learner) and (other := averaged_hypothesis(learner, learnt, delay)) is not None:
+        found["averaged"] = other
+    return {
+        f"{kind}_{name}": value
+        for kind, hypothesis in found.items()
+        for name, value in _measured(
+            hypothesis, test, task, classes, calibration if kind == "test" else None
+        ).items()
+    }
+
+
+def _measured(
+    learner: Any, test: Stream, task: str, classes: int, calibration: Platt | Conformal | None
+) -> Values:
+    """Return the measures on rows of which nothing is learnt, those of an order left out."""
+    trace = scored(learner, test) if isinstance(learner, Learner) else learner.run(test, learn=False)[0]
+    check_scores(trace.score, what="held-out row")
+    if task == "classification":
+        P = probabilities_of(learner, test, trace)
+        if isinstance(calibration, Platt) and are_noted(test, trace):
+            P = calibration.probabilities(of_all_classes(test, trace)[0])
+        values, rounds = of_classes(test, trace, P)
+        del values["kappa_temporal"]
+        values["rate"] = float(np.count_nonzero(trace.mistake) / test.T)
+        hits = hits_of(confusion_counts(*true_and_predicted(test, trace), classes))
+        counts = np.frombuffer(hits or b"", "<i8").reshape(1, 3, -1)
+        values |= {name.removesuffix("_pct"): float(rates[0]) for name, rates in of_counts(counts).items()}
+    else:
+        with np.errstate(over="ignore"):
+            squares = np.square(trace.score - test.y)
+        check_error_sums(np.cumsum(squares))
+        told = dict(zip(learner.spec.measures, trace.further.T, strict=True))
+        told.pop("degrees", None)
+        variance, intervals = told.pop("variance", None), None
+        if isinstance(calibration, Conformal):
+            intervals = Intervals(calibration.half_widths(test.T, variance), calibration.level)
+        values, rounds = of_numbers(test.y, trace.score, variance, None, intervals)
+        rounds |= told
+        values["rmse"] = float(np.sqrt(squares.mean()))
+    for name, of_measure in rounds.items():
+        if (sums := sums_of(of_measure)) is not None:
+            values[name] = float(sums[-1]) / test.T
+    return {name: value for name, value in values.items() if np.isfinite(value)}

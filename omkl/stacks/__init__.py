@@ -1,0 +1,1 @@
+"""Stacks: learners that learn on what others, their members, say."""
