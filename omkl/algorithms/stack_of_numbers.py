@@ -1,8 +1,11 @@
 """A stack of numbers: what the members predict, combined by what they have erred.
 
 Two means of the members, one that follows the last rounds and one that remembers all, and the first of these
-corrected by two linear regressions on the members. k members; p (k,) their predictions, held between the
-least and the largest target so far.
+corrected by two linear regressions on the members. k members; p (k,) their predictions, each with the mean
+b_i of its errors so far added, held between the least and the largest target so far: a member without drift
+has learnt what targets were above a mean that has moved since. b_i <- b_i + (y - p_i) / (std A), where
+A <- (1 - 1/300) A + 1/std, 30/std at first, std the standard deviation that the stack told of the round: a
+bias shows best where errors are small.
 The means g_j = sum_i W_ji p_i: W_ji <- W_ji exp(-rate (y - p_i)^2), of sum 1, and of that (1 - S) W_ji + S/k,
 S of SHARES; rate = (1/50 + 50/(100 + t)) / q of the first, (1/200 + 50/(100 + t)) / q~ of the second, with
 the error of round t in q and q~, from the third round on.
@@ -25,13 +28,15 @@ SHARES = (0.01, 0.003)  # share of each mean's weights that is given back to all
 RATES = (1.0 / 50.0, 1.0 / 200.0)  # of the weights after many rounds
 PRECISIONS = (30.0, 1000.0)  # of the corrections' coefficients, where the errors have variance 1
 MEMORY = 10.0  # rounds over which squared errors fade
+BIAS_MEMORY, BIAS_ROUNDS = 300.0, 30.0  # rounds over which a bias fades, and how many of bias 0 came before
 
 
-class Means(Record, namedtuple("Means", "target errors W faded")):
+class Means(Record, namedtuple("Means", "target errors bias total W faded")):
     """The two means of the members, and what decides between these and their corrections.
 
     target (4,) sum of the targets, the least and the largest, and how many there were
     errors (2,) mean squared error of the prediction: fading over MEMORY rounds, q, and of all rounds, q~
+    bias (k,) means b of the members' errors   total (1,) the sum A of the weights of rounds in these
     W (2, k) the members' weights   faded (4,) fading squared errors L of the means and the corrections
     """
 
@@ -75,8 +80,18 @@ class Means(Record, namedtuple("Means", "target errors W faded")):
         return means.held(f / total)
 
     @compiled
+    def learn_bias(means, p, y, std):
+        """Learn the members' biases of a round of this standard deviation."""
+        total = means.total
+        if total[0] == 0.0:
+            total[0] = BIAS_ROUNDS / std
+        total[0] = (1.0 - 1.0 / BIAS_MEMORY) * total[0] + 1.0 / std
+        for i in range(p.size):
+            means.bias[i] += (y - p[i]) / (std * total[0])
+
+    @compiled
     def learn(means, p, g, y, f):
-        """Learn the weights of the two means, the errors of the four, and the target y."""
+        """Learn the members' weights, the errors of the four, and the target y."""
         errors, W, faded = means.errors, means.W, means.faded
         n = means.target[3] + 1.0  # of rounds, this one included
         if n > 1.0:

@@ -101,7 +101,7 @@ def stack_regression(
         y = stream.y[t]
         center = means.center(y)
         for i in range(p.size):
-            p[i] = means.held(center + margins[t, 0, i])
+            p[i] = means.held(center + means.bias[i] + margins[t, 0, i])
         lines, k = means.combine(corrections, p, g, learn)
         f = means.mean(g)
         _fill(stream, t, x)
@@ -116,6 +116,8 @@ def stack_regression(
         error, y, unit = abs(y - f), within_reach(means.target, y), math.sqrt(means.errors[1])
         corrections.learn(lines, k, (y - g[0]) / unit if unit > 0.0 else 0.0)
         means.learn(p, g, y, f)
+        if is_known:
+            means.learn_bias(p, y, std)
         if means.target[1] < means.target[2]:
             scale.learn(U, means.target, error, told)
 

@@ -49,9 +49,10 @@ class StackOfNumbers:
         self.means = [Mean(k, 1e-2, 1 / 50), Mean(k, 3e-3, 1 / 200)]
         self.corrections = [Correction(k, 30), Correction(k, 1000)]
         self.q, self.q_all, self.L, self.t = 0.0, 0.0, np.zeros(4), 0
+        self.bias, self.total = np.zeros(k), 0.0
 
     def predict(self, p, low, high):
-        self.held, self.unit = p.clip(low, high), np.sqrt(self.q_all)
+        self.held, self.unit = (p + self.bias).clip(low, high), np.sqrt(self.q_all)
         self.first = np.clip(self.means[0].w @ self.held, low, high)
         beyond = (self.held - self.first) / self.unit if self.unit > 0 else np.zeros(len(p))
         moved = [np.clip(self.first + self.unit * own.predict(beyond), low, high) for own in self.corrections]
@@ -60,7 +61,7 @@ class StackOfNumbers:
         self.f = float(np.clip(weights @ self.g / weights.sum(), low, high))
         return self.f
 
-    def learn(self, y):
+    def learn(self, y, std):
         t = self.t
         if t:
             self.q += max(1 / 10, 1 / t) * ((y - self.f) ** 2 - self.q)
@@ -73,6 +74,9 @@ class StackOfNumbers:
             for own in self.corrections:
                 own.learn((y - self.first) / self.unit)
         self.t += 1
+        if std > 0:
+            self.total = (self.total or 30 / std) * (1 - 1 / 300) + 1 / std
+            self.bias += (y - self.held) / std / self.total
 
 
 def learnt_targets(y):
@@ -109,8 +113,9 @@ def stacked_numbers(settings, X, y, rng):
         angle = V @ rows[t]
         random = np.concatenate([np.sin(angle), np.cos(angle)]) / np.sqrt(50)
         std, degrees = scale.predict(far[t], random, rows[t] if X.shape[1] <= 500 else [], low, high)
-        E.record(f, y[t], [], [density(y[t] - f, std, degrees), std**2 if scale.n else 0.0, degrees])
-        stack.learn(learnt[t])
+        known = std if scale.n else 0.0
+        E.record(f, y[t], [], [density(y[t] - f, std, degrees), known**2, degrees])
+        stack.learn(learnt[t], known)
         scale.learn(abs(y[t] - f), learnt[: t + 1].min(), learnt[: t + 1].max())
     return E.result()
 
