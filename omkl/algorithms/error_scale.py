@@ -42,7 +42,6 @@ HELD = 0.5
 STEEPEST = 0.5  # slope of a quantile
 FASTER = 3.0  # slopes are learnt than the constants of the quantiles
 PRIORS = (1.0, 0.3, 0.3, 0.05)  # variances: of 1/2, of the levels, of U, and of the features as they are
-MEAN_SIZE = 0.8  # of a scaled feature, about
 LEAST, MOST = 1e-12, 1.0
 TINY = 2.0**-1022  # a standard deviation is above 0, also of targets that hardly differ
 SHARES = (0.05, 0.5)  # of the errors above the two quantiles
@@ -149,7 +148,7 @@ def _fill(phi, levels, U, random, x):
     for j in range((phi.size - start) // 2):
         held = min(max(x[j], -3.0), 3.0)
         phi[start + 2 * j] = root * held
-        phi[start + 2 * j + 1] = root * (abs(held) - MEAN_SIZE) if held != 0.0 else 0.0  # it has never varied
+        phi[start + 2 * j + 1] = root * abs(held)
 
 
 @compiled

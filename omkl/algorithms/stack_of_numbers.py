@@ -4,8 +4,8 @@ Two means of the members, one that follows the last rounds and one that remember
 corrected by two linear regressions on the members. k members; p (k,) their predictions, each with the mean
 b_i of its errors so far added, held between the least and the largest target so far: a member without drift
 has learnt what targets were above a mean that has moved since. b_i <- b_i + (y - p_i) / (std A), where
-A <- (1 - 1/300) A + 1/std, 30/std at first, std the standard deviation that the stack told of the round: a
-bias shows best where errors are small.
+A <- (1 - 1/300) A + 1/std, 30/std at first, std the standard deviation that the stack told of the round, at
+least a hundredth of the root of q~: a bias shows best where errors are small.
 The means g_j = sum_i W_ji p_i: W_ji <- W_ji exp(-rate (y - p_i)^2), of sum 1, and of that (1 - S) W_ji + S/k,
 S of SHARES; rate = (1/50 + 50/(100 + t)) / q of the first, (1/200 + 50/(100 + t)) / q~ of the second, with
 the error of round t in q and q~, from the third round on.
@@ -29,6 +29,7 @@ RATES = (1.0 / 50.0, 1.0 / 200.0)  # of the weights after many rounds
 PRECISIONS = (30.0, 1000.0)  # of the corrections' coefficients, where the errors have variance 1
 MEMORY = 10.0  # rounds over which squared errors fade
 BIAS_MEMORY, BIAS_ROUNDS = 300.0, 30.0  # rounds over which a bias fades, and how many of bias 0 came before
+LEAST_STD = 0.01  # of a round, in units of the root of the mean squared error
 
 
 class Means(Record, namedtuple("Means", "target errors bias total W faded")):
@@ -82,7 +83,7 @@ class Means(Record, namedtuple("Means", "target errors bias total W faded")):
     @compiled
     def learn_bias(means, p, y, std):
         """Learn the members' biases of a round of this standard deviation."""
-        total = means.total
+        total, std = means.total, max(std, LEAST_STD * math.sqrt(means.errors[1]))
         if total[0] == 0.0:
             total[0] = BIAS_ROUNDS / std
         total[0] = (1.0 - 1.0 / BIAS_MEMORY) * total[0] + 1.0 / std

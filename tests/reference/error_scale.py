@@ -28,7 +28,7 @@ class ErrorScale:
             math.sqrt(0.3) * apart,
             [math.sqrt(0.3) * np.clip(far, -0.5, 0.5)],
             random,
-            *(math.sqrt(0.05) * np.array([value, abs(value) - 0.8 if value else 0]) for value in held),
+            *(math.sqrt(0.05) * np.array([value, abs(value)]) for value in held),
         )
         self.phi = np.concatenate(features)
         if self.rho is None:

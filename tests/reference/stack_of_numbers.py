@@ -75,6 +75,7 @@ class StackOfNumbers:
                 own.learn((y - self.first) / self.unit)
         self.t += 1
         if std > 0:
+            std = max(std, np.sqrt(self.q_all) / 100)
             self.total = (self.total or 30 / std) * (1 - 1 / 300) + 1 / std
             self.bias += (y - self.held) / std / self.total
 
