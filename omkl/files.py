@@ -239,10 +239,11 @@ def _module_files(name: str) -> list[Path]:
     """Return the source of an imported module, or all of its package; empty of what need not be looked at."""
     top, _, rest = name.partition(".")
     if top == "omkl":
-        if rest.partition(".")[0] != "algorithms":
+        room, _, module = rest.partition(".")
+        if room not in ("algorithms", "stacks"):  # those of compiled code beside the engine
             return []
-        places = map(Path, importlib.import_module("omkl.algorithms").__path__)
-        return [path for place in places for path in place.glob(f"{rest.partition('.')[2] or '*'}.py")]
+        places = map(Path, importlib.import_module(f"omkl.{room}").__path__)
+        return [path for place in places for path in place.glob(f"{module or '*'}.py")]
     if top in sys.stdlib_module_names:
         return []
     try:

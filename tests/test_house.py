@@ -163,8 +163,10 @@ NAMED_AFTER = (
 def test_a_module_of_learners_is_found_by_its_functions_alone():
     """Imported by its name, its compiled code would lie beside the engine's, where no hash tells its age."""
     everywhere = [*MODULES.values(), *Path(__file__).parent.rglob("*.py")]
-    outside = [path for path in everywhere if path.parent != PACKAGE / "algorithms"]
-    named = re.compile(r"^\s*(from omkl\.algorithms\.|import omkl\.algorithms\.)", re.M)
+    rooms = (PACKAGE / "algorithms", PACKAGE / "stacks")
+    outside = [path for path in everywhere if path.parent not in rooms]
+    compiled = r"omkl\.(algorithms\.|stacks\.(stacking|stack_of_|error_scale))"
+    named = re.compile(rf"^\s*(from|import) {compiled}", re.M)
     assert not [str(path) for path in outside if named.search(path.read_text(encoding="utf-8"))]
 
 

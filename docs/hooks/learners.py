@@ -98,6 +98,8 @@ def _page(spec: LearnerSpec) -> str:
         if (rank := rank_of(spec, True))
         else []
     )
+    code = Path(inspect.getfile(_code(spec)))
+    text += [f"* Code: `{code.relative_to(code.parents[2])}`"]
     text += [f"* From Python: {classes} of [`omkl.sklearn` and `omkl.river`](../python.md)", ""]
     text += ["```bash", command_of(spec), "```", ""]
     text += ["## Definition", "", own["summary"], "", *_plain(around["body"]), *_plain(own["body"])]

@@ -1,4 +1,6 @@
-"""The learners, one module per paper. A learner is found by the name of its function: no list is kept.
+"""The learners, one module per paper or name. A learner is found by its function's name: no list is kept.
+
+The functions of stacks stand in the room of all that these are made of.
 
 The folders ``algorithms`` of OMKL_PATH are part of this package, after its own: their modules are imported
 as ours are, and may use ours and each other.
@@ -17,6 +19,7 @@ from typing import Any
 from omkl.errors import UserError, suggest
 from omkl.paths import extensions
 
+_STACKS = "omkl.stacks.stacking"
 _added: list[str] = []  # to __path__
 _one_at_a_time = threading.RLock()  # the first calls of a process may come from several threads
 
@@ -43,7 +46,10 @@ def functions() -> dict[str, Any]:
 def _modules() -> list[ModuleType]:
     with _one_at_a_time:
         _extend()
-        return [_known(each) or _imported(each) for each in pkgutil.iter_modules(__path__) if not _gone(each)]
+        found = [
+            _known(each) or _imported(each) for each in pkgutil.iter_modules(__path__) if not _gone(each)
+        ]
+        return [*found, importlib.import_module(_STACKS)]
 
 
 def _of_one_module(name: str) -> dict[str, Any]:
@@ -53,15 +59,17 @@ def _of_one_module(name: str) -> dict[str, Any]:
     """
     if extensions() or _added or name not in _homes():
         return {}
-    return {name: getattr(importlib.import_module(f"{__name__}.{_homes()[name]}"), name)}
+    return {name: getattr(importlib.import_module(_homes()[name]), name)}
 
 
 @cache
 def _homes() -> dict[str, str]:
     """Return the module of each public function that is written in our own modules."""
     written = re.compile(r"^def ([a-z]\w*)\(", re.M)
-    paths = sorted(Path(__path__[0]).glob("[a-z]*.py"))
-    return {name: path.stem for path in paths for name in written.findall(path.read_text(encoding="utf-8"))}
+    modules = {f"{__name__}.{path.stem}": path for path in sorted(Path(__path__[0]).glob("[a-z]*.py"))}
+    modules[_STACKS] = Path(__path__[0]).parents[1].joinpath(*_STACKS.split(".")).with_suffix(".py")
+    texts = {module: path.read_text(encoding="utf-8") for module, path in modules.items()}
+    return {name: module for module, text in texts.items() for name in written.findall(text)}
 
 
 def _extend() -> None:

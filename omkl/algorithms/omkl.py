@@ -1,4 +1,4 @@
-"""Online multiple kernel learning: Jin, Hoi, Yang (Algorithmic Learning Theory, 2010), and OM-2.
+"""Online multiple kernel learning: Jin, Hoi, Yang (Algorithmic Learning Theory, 2010).
 
 Throughout: m kernels; f (m,) outputs f_i(x_t); z (m,) true where kernel i errs; w (m,) Hedge weights, held at
 sum 1, so that they are the paper's q; beta in (0, 1) discount; p (m,) sampling probabilities; delta in [0, 1]
@@ -21,8 +21,6 @@ from omkl.engine.api import (
     smoothed,
 )
 from omkl.engine.methods import Expansion, Stream, Trace
-
-EPSILON = np.finfo(np.float64).eps  # all ||theta_j||^2 of OM-2 at the start
 
 
 @compiled
@@ -169,42 +167,3 @@ def omklo_sua(stream: Stream, E: Expansion, w, scale, norm2, trace: Trace, rng, 
         norm2 += 2.0 * y * step * f + np.square(step) * (E.n_changed() * E.self_kernels(t))
         E.add(stream, t, y * step / scale)
         E.project(scale, norm2, R)
-
-
-@compiled
-def om2(stream: Stream, E: Expansion, u, norm2, trace: Trace, learn, p, aggressive):
-    """OM-2, online multi-class multi-kernel learning with an l_p norm: Jie, Orabona, Fornoni, Caputo,
-    Cesa-Bianchi (2010).
-
-    f (m,) margins s_jy - s_jr, r the strongest rival of the weighted scores; for two classes the outputs s_j
-    of the class +, of which those of the class - are the negatives, since an update adds eta for the true
-    class and -eta for the other: margins are twice that (`margin_factor`)
-    norm2 (m,) ||theta_j||^2 over both classes, less epsilon
-    p in (1, 2], not a number for q = 2 ln m   q = p / (p - 1)
-    u (m,) kernel weights, w in the paper; not of sum 1
-    Deviations: q is at least 2, as the method needs; 2 ln m is below that for m = 1 and 2.
-    """
-    m = u.size
-    q = max(2.0, 2.0 * math.log(m)) if math.isnan(p) else p / (p - 1.0)
-    for t in range(stream.T):
-        y = stream.y[t]
-        f = E.outputs(stream, t)
-        score = E.weighted_output(u, f)
-        trace.record(t, score, y, E)
-        margin = E.margin_factor() * y * score
-        if not learn or margin > (1.0 if aggressive else 0.0):
-            continue
-        eta = min(1.0, 1.0 - margin / m ** (2.0 / q)) if aggressive else 1.0
-        f = E.unite(f)
-        norm2 += 2.0 * E.margin_factor() * eta * y * f + 2.0 * eta * eta * E.self_kernels(t)
-        E.add(stream, t, np.full(m, eta * y))
-        E.count_once()
-        u[:] = _weights(norm2, q)
-
-
-@compiled
-def _weights(norm2, q):
-    """u_j (m,) = (n_j / ||theta||_{2,q})**(q - 2) / q, n_j = ||theta_j||; norms as shares of the largest."""
-    square = np.maximum(norm2, 0.0) + EPSILON  # apart: in a large norm that cancels later it would vanish
-    share = np.sqrt(square / square.max())
-    return (share / (share**q).sum() ** (1.0 / q)) ** (q - 2.0) / q

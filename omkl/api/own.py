@@ -20,7 +20,7 @@ from omkl.config.learners import STACK, STACKS
 from omkl.config.members import tasks_of_members
 from omkl.config.parameters import is_range, value_text
 from omkl.config.words import Setting, setting_of_words
-from omkl.engine.jit import LINES
+from omkl.engine.compile_faults import LINES
 from omkl.errors import UserError, show, suggest
 from omkl.files import replacing
 from omkl.others.copies import with_params

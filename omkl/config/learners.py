@@ -43,7 +43,7 @@ class LearnerSpec:
     """A learner as conf/algo/NAME.yaml describes it: its hyperparameters, and the entries of ``about``."""
 
     name: str
-    function: Text  # in omkl.algorithms, where it has not the learner's name
+    function: Text  # see omkl.algorithms, where it has not the learner's name
     label: Text  # label and cite: for tables
     cite: Text
     tasks: list[str]  # of the data that it runs on; ``task`` in the file, one or a list

@@ -29,7 +29,8 @@ from numba import types
 from numba.core.errors import NumbaError
 
 from omkl.engine.by_address import Pointer, array_at, call, pointer_to
-from omkl.engine.jit import compiled, compiled_without_refcounts, fault_in_one_line
+from omkl.engine.compile_faults import fault_in_one_line
+from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.errors import UserError
 from omkl.files import hash_of, sources
 from omkl.paths import gram_file, kernel_file

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from omkl.engine.classes import make_classes, margins
+from omkl.engine.eigen import orthonormal
 from omkl.engine.jit import compiled
 from omkl.engine.lanes import fma, sincos
-from omkl.engine.rank_one import orthonormal
 from omkl.engine.records import method
 from omkl.engine.stores import Store
 from omkl.engine.stream import row

@@ -13,10 +13,10 @@ from omkl.engine.budgeted import Budget
 from omkl.engine.by_address import call
 from omkl.engine.classes import rounded_margins
 from omkl.engine.conventions import within_range
+from omkl.engine.eigen import eigh
 from omkl.engine.jit import compiled, compiled_without_refcounts
 from omkl.engine.kernels import CALLED, pool_value
 from omkl.engine.lanes import LANES, any_of, item, load, store, zeros
-from omkl.engine.rank_one import eigh
 from omkl.engine.records import method
 
 LEAST_RESIDUAL = 1e-8  # share of ||kappa(x, .)||^2 outside the span above which x is outside

@@ -18,6 +18,12 @@ def loss_of(kind, y, f):
 
 
 @compiled
+def surprise(e, v):
+    """-log N(e; 0, v) of an error e."""
+    return 0.5 * (math.log(2.0 * math.pi * v) + e * e / v)
+
+
+@compiled
 def slope_of(kind, y, f):
     """The loss's derivative in f; at the hinge's corner that of its flat side."""
     if kind == "squared":

@@ -2,8 +2,8 @@
 
 A new version of numba may change any of it. Where omkl then fails, `fault` says so in one sentence, in place
 of an AttributeError somewhere in the engine. The names are used in omkl/engine: jit.py (how a version of a
-function is chosen and loaded, what is made of it, and choices), numba_cache.py (files of compiled code),
-by_address.py (pointers to functions), records.py and lanes.py (types of our own).
+function is chosen and loaded), late_code.py (what is made of it), numba_cache.py (files of compiled code),
+by_address.py (pointers to functions), choices.py, records.py and lanes.py (types of our own).
 """
 
 import importlib

@@ -25,7 +25,7 @@ from omkl.algorithms import function
 from omkl.config import learner_spec, members_of
 from omkl.config.kernel_kinds import kernel_pool
 from omkl.engine import by_address, numba_cache
-from omkl.engine.jit import fault_in_one_line
+from omkl.engine.compile_faults import fault_in_one_line
 from omkl.engine.stream import make_stream
 from omkl.errors import UserError, counted
 from omkl.files import LONGEST_WAIT, locked

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from omkl.engine.jit import Choice
+from omkl.engine.choices import Choice
 from omkl.engine.records import Record
 from omkl.errors import UserError
 

@@ -11,7 +11,7 @@ import pytest
 from support import ROOT, TESTS
 
 from omkl.config import learner_names
-from omkl.engine.rank_one import eigh, orthonormal, times
+from omkl.engine.eigen import eigh, orthonormal, times
 
 FIGURES = """
 import sys

@@ -11,7 +11,8 @@ from omkl.engine.stream import make_stream
 from omkl.stacks.new_learner import new_learner
 
 answers, note_margins, over_rivals, scaled_margins, teach = map(
-    function, ("answers", "note_margins", "over_rivals", "scaled_margins", "teach")
+    function("stack").py_func.__globals__.get,
+    ("answers", "note_margins", "over_rivals", "scaled_margins", "teach"),
 )
 S = 8  # learners
 

@@ -9,7 +9,8 @@ from numba import njit
 
 from omkl.algorithms import function
 from omkl.config import learner_spec, learner_specs
-from omkl.engine.jit import Choice, compiled
+from omkl.engine.choices import Choice
+from omkl.engine.jit import compiled
 from omkl.errors import UserError
 from omkl.passes import run_pass
 from omkl.rounds.compiled_values import check_choices

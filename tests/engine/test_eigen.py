@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from omkl.engine.rank_one import eigh, orthonormal
+from omkl.engine.eigen import eigh, orthonormal
 
 
 def gram(seed: int) -> np.ndarray:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from omkl.engine.gram_matrix import factored, solution
-from omkl.engine.rank_one import gains, hold, leave, product_after_change
+from omkl.engine.rank_one import gains, hold, leave
+from omkl.engine.rank_three import product_after_change
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 10, 33])

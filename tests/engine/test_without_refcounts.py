@@ -16,7 +16,9 @@ Place = tuple[str, str]  # a module and a name in it
 def compiled_functions() -> tuple[dict[Place, ast.FunctionDef], dict[Place, Place]]:
     """The compiled functions of the engine and the learners, and where their modules' names come from."""
     nodes, imported = {}, {}
-    for file in [*(PACKAGE / "engine").glob("*.py"), *(PACKAGE / "algorithms").glob("*.py")]:
+    for file in [
+        file for room in ("engine", "algorithms", "stacks") for file in (PACKAGE / room).glob("*.py")
+    ]:
         module = f"omkl.{file.parent.name}.{file.stem}"
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom):

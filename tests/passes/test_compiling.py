@@ -17,7 +17,7 @@ import omkl.passes.warm
 from omkl.algorithms import functions
 from omkl.config import learner_names, learner_spec, learner_specs
 from omkl.engine import by_address, numba_cache
-from omkl.engine.jit import Choice
+from omkl.engine.choices import Choice
 from omkl.files import hold_lock
 from omkl.passes import precompile
 from omkl.passes.precompile import setting, version, warm_up

@@ -8,13 +8,13 @@ import math
 
 import numpy as np
 
-from omkl.algorithms.error_scale import TAILS, ErrorScale, distance_from_rows, surprise
-from omkl.algorithms.stack_of_classes import answers, note_margins, over_rivals, scaled_margins, teach
-from omkl.algorithms.stack_of_numbers import Corrections, Means
 from omkl.engine.api import compiled
 from omkl.engine.classes import strongest_rival, winner
 from omkl.engine.methods import Features, Stream, Trace
 from omkl.engine.running_scale import within_reach
+from omkl.stacks.error_scale import TAILS, ErrorScale, distance_from_rows, surprise
+from omkl.stacks.stack_of_classes import answers, note_margins, over_rivals, scaled_margins, teach
+from omkl.stacks.stack_of_numbers import Corrections, Means
 
 
 @compiled
