@@ -6,6 +6,7 @@ ends (omkl/passes/scores.py) and stored; what follows from the confusion matrix,
 computed when cells are read (omkl/store/fields.py).
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -38,6 +39,16 @@ OF_CLASSES = {  # columns with a value of each class: header
 }
 BINS = 15  # of the expected calibration error
 WITHIN_95 = 1.959963984540054  # standard deviations, of a normal distribution
+
+
+def least_scores(level: float) -> int:
+    """Return how many errors an interval of this level needs before it: n with (n + 1) level <= n."""
+    return max(1, math.ceil(as_decimals(level / (1.0 - level))))
+
+
+def as_decimals(value: float) -> float:
+    """Return a value as decimals write it: 10 times 0.9 is 9, and no rounding error more."""
+    return round(value, 9)
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from omkl.config.plan_notes import note_on_rare, notes_on_learners
 from omkl.config.request import ONLINE, Request, chosen_data, distinct_data
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
-from omkl.data.dataset import unlike_features
+from omkl.data.dataset import notes_on_offsets, unlike_features
 from omkl.data.held_out import RepetitionStream, held_out_stream
 from omkl.data.preparing.notes import is_of_order, is_warning
 from omkl.errors import UserError, counted, outside, shown, suggest, without_controls
 from omkl.paths import store_folder
-from omkl.tasks import by_task, for_task
+from omkl.tasks import by_task, for_task, least_scores
 
 if TYPE_CHECKING:
     from omkl.data import DataRef
@@ -397,13 +397,17 @@ class Plan:
         few = f"fewer than rounds={self.rounds} asks for"
         notes += [f"{ref.name} has {counted(ref.T, 'example')}, {few}" for ref in self.data if most > ref.T]
         notes += [note for ref in self.data if (note := self._late(ref))]
+        notes += [note for ref in self.data for note in self._without_interval(ref)]
         return (*notes, *notes_on_learners([self]))
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """What is likely to be wrong in the user's own data: a warning, where ``about_data`` are notes."""
         of_user = [ref for ref in self.data if not ref.is_registered]
-        return tuple(note for ref in of_user for note in self.notes_on(ref) if is_warning(note))
+        notes = [note for ref in of_user for note in self.notes_on(ref) if is_warning(note)]
+        raw = [setting for setting in self.settings if "scale" not in setting.scaling]
+        kernels = [kernel for setting in raw for kernel in setting.kernels]
+        return (*notes, *(note for ref in of_user for note in notes_on_offsets(ref.load(), kernels)))
 
     def warn_of_data(self) -> None:
         """Warn of what is likely to be wrong in the user's own data."""
@@ -417,6 +421,17 @@ class Plan:
             usual = "scale=online, the default for tables of your own; scale=none leaves them as they are"
             notes.append(f"features are scaled with the rows seen so far ({usual})")
         return [f"{ref.name}: {note}" for note in notes]
+
+    def _without_interval(self, ref: "DataRef") -> list[str]:
+        """Return a note for each level of intervals that the rounds of a data set are too few for."""
+        levels = dict.fromkeys(s.scaling["interval"] for s in self.settings if s.scaling.get("interval"))
+        T = self.stream_of(ref).T if levels else 0
+        return [
+            f"{ref.name}: interval={level} needs the errors of {least} rounds before its first interval, "
+            f"and there are {counted(T, 'round')}: none is measured"
+            for level in levels
+            if (least := least_scores(float(level))) >= T
+        ]
 
     def _late(self, ref: "DataRef") -> str:
         """Return a note where many rounds are predicted before the first label arrives, else no text."""

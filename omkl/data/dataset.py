@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -179,11 +178,11 @@ def _moments(T: int, indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarra
     return used, mean, spread * (T / n)
 
 
-def warn_of_offsets(dataset: Dataset, kernels: Iterable[Mapping[str, Any]]) -> None:
-    """Warn where the features of a data set lie too far from 0 for one of these kernels."""
-    if far := far_feature(dataset.T, dataset.indices, dataset.values, kernels):
-        advice = "set scale=online, or subtract the means"
-        warnings.warn(f"data={dataset.name}: {far_text(*far)}; {advice}", stacklevel=2)
+def notes_on_offsets(dataset: Dataset, kernels: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a note where the features of a data set lie too far from 0 for one of these kernels."""
+    far = far_feature(dataset.T, dataset.indices, dataset.values, kernels)
+    advice = "set scale=online, or subtract the means"
+    return [f"{dataset.name}: {far_text(*far)}; {advice}"] if far else []
 
 
 def far_feature(

@@ -10,7 +10,7 @@ import omkl.data
 from omkl import seeds
 from omkl.config import Plan, learner_spec, members_of
 from omkl.config.learners import check_classes
-from omkl.data.dataset import MANY, warn_of_offsets
+from omkl.data.dataset import MANY
 from omkl.data.orders import rounds_of
 from omkl.data.preparing.new_rows import Rows, described_data
 from omkl.data.preparing.recipe import Recipe
@@ -72,8 +72,6 @@ def fit_model(plan: Plan) -> SavedModel:
     how |= {"block": plan.block, "rounds": stream.T}
     learner = new_learner(spec, params, pool, dataset.d, seed, **how)
     check_fits(learner, dataset.indptr, dataset.values, stream.T, f"data={name}")
-    if "scale" not in setting.scaling:
-        warn_of_offsets(dataset, setting.kernels)
     progress = Progress(dataset.task)
     trace, _ = learner.run(stream, progress=progress)
     about = {**described_data(data), "order": plan.order, "seed": plan.seed}

@@ -27,6 +27,8 @@ from typing import Any
 
 import numpy as np
 
+from omkl.tasks import as_decimals, least_scores
+
 GAMMA = 0.02
 WINDOW = 200
 MOST_DOUBLINGS = 1000.0  # beyond them a float overflows
@@ -54,7 +56,7 @@ class Conformal:
         n = len(self._sorted)
         if n < least_scores(self.level):
             return math.inf
-        k = math.ceil(_rounded((n + 1) * (1.0 - self.alpha_t)))
+        k = math.ceil(as_decimals((n + 1) * (1.0 - self.alpha_t)))
         if k <= 0:
             return 0.0
         if k <= n:
@@ -155,16 +157,6 @@ def interval_score(error: np.ndarray, half: np.ndarray, level: float) -> np.ndar
     Gneiting, Raftery (2007): the width, and 2 / alpha times how far the target lies outside.
     """
     return 2.0 * half + 2.0 / (1.0 - level) * np.maximum(error - half, 0.0)
-
-
-def least_scores(level: float) -> int:
-    """Return how many scores a quantile takes at least: n with (n + 1) level <= n."""
-    return max(1, math.ceil(_rounded(level / (1.0 - level))))
-
-
-def _rounded(value: float) -> float:
-    """Return a value as decimals write it: 10 times 0.9 is 9, and no rounding error more."""
-    return round(value, 9)
 
 
 def _deviations(n: int, variance: np.ndarray | None) -> list[float | None]:

@@ -7,7 +7,6 @@ seed and repetitions. It becomes a number before a cell's key is formed, so the 
 kernel stores at most 100 vectors in expectation.
 """
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -19,11 +18,9 @@ from omkl.config.kernel_kinds import PRECOMPUTED
 from omkl.config.learners import check_classes, given, matched_params, of_budget, to_match
 from omkl.config.planned import Group, PlannedRow, rounds_text
 from omkl.data import DataRef
-from omkl.data.dataset import warn_of_offsets
-from omkl.errors import OmklError, UserError, counted
+from omkl.errors import OmklError, UserError
 from omkl.others.objects import ObjectSpec
 from omkl.passes.cell import Cell
-from omkl.passes.conformal import least_scores
 from omkl.passes.source import source
 from omkl.rounds.overflow import check_rows, growth
 from omkl.state.resource import Setup
@@ -87,16 +84,6 @@ def expanded(
     sources = {name: source(spec) for name, spec in specs.items() if not spec.is_stack}
     for data in plan.data:
         rounds, T, test = plan.stream_of(data)
-        for level in {s.scaling["interval"] for s in plan.settings if s.scaling.get("interval")}:
-            if (least := least_scores(float(level))) >= T:
-                warnings.warn(
-                    f"{data.name}: interval={level} needs the errors of {least} rounds before its first "
-                    f"interval, and there are {counted(T, 'round')}: none is measured",
-                    stacklevel=2,
-                )
-        if not data.is_registered:
-            raw = [setting for setting in plan.settings if "scale" not in setting.scaling]
-            warn_of_offsets(data.load(), [kernel for setting in raw for kernel in setting.kernels])
         seeds = [omkl.data.order_seed(data, plan.order, plan.seed, rep) for rep in range(plan.reps)]
         held_out = test.identity if test and isinstance(test.identity, str) else ""
         text = rounds_text(rounds, test and test.name)
