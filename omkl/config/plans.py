@@ -21,9 +21,9 @@ from omkl.config.learners import (
 from omkl.config.parameters import SCALING, parameters, texts
 from omkl.config.plan_notes import note_on_rare, notes_on_learners
 from omkl.config.request import ONLINE, Request, chosen_data, distinct_data
+from omkl.config.unscaled import notes_on_offsets, unlike_features
 from omkl.config.words import Override, Setting
 from omkl.data import distinct_reps
-from omkl.data.dataset import notes_on_offsets, unlike_features
 from omkl.data.held_out import RepetitionStream, held_out_stream
 from omkl.data.preparing.notes import is_of_order, is_warning
 from omkl.errors import UserError, counted, outside, shown, suggest, without_controls

@@ -41,9 +41,10 @@ from omkl.config.words import (
     parse_words,
     setting_of_words,
 )
-from omkl.data.preparation import Preparation, column_word
+from omkl.data.preparation import Preparation
 from omkl.errors import UserError, show, shown, suggest
 from omkl.schema import Check
+from omkl.typed import column_word
 
 if TYPE_CHECKING:
     from omkl.data import DataRef

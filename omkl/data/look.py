@@ -7,7 +7,7 @@ import numpy as np
 
 from omkl.data.dataset import Dataset
 from omkl.data.own_data import Own, UserFile
-from omkl.data.preparation import Preparation, in_shell
+from omkl.data.preparation import Preparation
 from omkl.data.preparing.columns import DATE, WORDS, Column, PreparedColumn
 from omkl.data.preparing.notes import IN_TIME, is_warning
 from omkl.data.preparing.recipe import TableChoice, choice_of
@@ -15,6 +15,7 @@ from omkl.data.preparing.user_table import Table
 from omkl.data.reading.formats import format_of
 from omkl.data.ref import DataRef
 from omkl.errors import UserError, counted, quoted, shortlist, with_user_paths
+from omkl.typed import in_shell
 
 Row = dict[str, Any]
 

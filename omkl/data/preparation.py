@@ -1,7 +1,5 @@
 """What is wanted of a user's file: which columns are what, how it is read, and how one types that."""
 
-import re
-import shlex
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -9,6 +7,7 @@ from typing import Any
 
 from omkl import schema
 from omkl.errors import UserError, show
+from omkl.typed import in_shell, typed_keyword, typed_setting
 
 LABELS = ("label", "class", "target", "y")  # names of a label's column, without regard to case
 _CHOICES = {
@@ -16,11 +15,6 @@ _CHOICES = {
     "missing": ("online", "error", "drop"),
     "qid": ("error", "drop"),
 }
-_PLAIN = re.compile(  # texts that a setting need not quote: omkl.config.words reads them as they are
-    r"(?!(?:null|true|false|inf|nan)\Z)[^\W\d_]\w*(?: \w+)*|0|[1-9][0-9]{0,17}", re.IGNORECASE
-)
-_READ_AS_OTHER = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?|null|true|false|[\[{].*", re.IGNORECASE)
-_PLAIN_CLASS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?|true|false", re.IGNORECASE)
 
 
 class Stop(UserError):
@@ -95,7 +89,7 @@ class Preparation:
             if value == getattr(AS_IT_IS, key):
                 continue
             if key == "read":
-                words += [f"read.{name}={_typed(of_reader)}" for name, of_reader in value.items()]
+                words += [f"read.{name}={typed_keyword(of_reader)}" for name, of_reader in value.items()]
             elif key in ("label", "id", "drop", "positive"):
                 words.append(typed_setting(key, *([value] if isinstance(value, str) else value)))
             else:
@@ -104,45 +98,6 @@ class Preparation:
 
 
 AS_IT_IS = Preparation()
-
-
-def _typed(value: Any, is_item: bool = False) -> str:
-    """Return a keyword's value as one types it: ``;``, ``{zip:str}``, ``[a,b]``, ``null``."""
-    if isinstance(value, Mapping):
-        return f"{{{','.join(f'{_typed(key, True)}:{_typed(item, True)}' for key, item in value.items())}}}"
-    if isinstance(value, list | tuple):
-        return f"[{','.join(_typed(item, True) for item in value)}]"
-    if not isinstance(value, str):
-        return {"None": "null", "True": "true", "False": "false"}.get(str(value), str(value))
-    is_plain = re.fullmatch(r"[^\W\d]\w*", value) if is_item else not _READ_AS_OTHER.fullmatch(value)
-    return value.replace("\t", r"\t") if is_plain else _in_quotes(value)
-
-
-def typed_setting(key: str, *texts: str) -> str:
-    """Return the setting of columns or of a class as omkl reads it: ``drop=age,"price, net"``."""
-    plain = {
-        text: _PLAIN.fullmatch(text) or (key == "positive" and _PLAIN_CLASS.fullmatch(text)) for text in texts
-    }
-    quotes = not all(plain.values())  # beside a quoted text, letters beyond ASCII need quotes too
-    values = [
-        text if plain[text] and not (quotes and not text.isascii()) else _in_quotes(text) for text in texts
-    ]
-    return f"{key}={','.join(values)}"
-
-
-def _in_quotes(text: str) -> str:
-    """Return a text in quotes; in them only a quote, and the backslashes before one, are escaped."""
-    return '"' + re.sub(r'(\\*)("|\Z)', lambda found: 2 * found[1] + (found[2] and r"\""), text) + '"'
-
-
-def in_shell(word: str) -> str:
-    """Return a setting as one types it in a shell: ``'drop=mean radius'``."""
-    return word if re.fullmatch(r"[\w@%+=:,./#\[\]-]+", word) else shlex.quote(word)
-
-
-def column_word(key: str, name: str) -> str:
-    """Return the setting that names a column, as one types it: ``drop=age``, ``'drop="price, net"'``."""
-    return in_shell(typed_setting(key, name))
 
 
 def clean(text: str) -> str:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from omkl.data import confusion as confusion_counts
 from omkl.errors import UserError, shown
 from omkl.figures import style
 from omkl.figures.style import Figure, join_notes
+from omkl.passes import confusion as confusion_counts
 from omkl.reports import captions
 from omkl.reports.measures import class_names
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of

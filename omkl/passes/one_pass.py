@@ -9,12 +9,11 @@ import numpy as np
 from omkl import seeds
 from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.learners import LearnerSpec, check_classes
-from omkl.data import confusion
 from omkl.data.dataset import compact
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.others.estimator import Estimator
 from omkl.others.names import UNNAMED, Names
-from omkl.passes import scores, test_rows
+from omkl.passes import confusion, scores, test_rows
 from omkl.passes.cell_figures import figures_of
 from omkl.passes.chosen_kernels import choose_kernels
 from omkl.passes.conformal import Conformal

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.confusion import confusion_counts
 from omkl.engine.stream import Stream
 from omkl.passes.averaged import averaged_hypothesis
 from omkl.passes.conformal import Conformal
+from omkl.passes.confusion import confusion_counts
 from omkl.passes.platt import Platt
 from omkl.passes.scores import (
     Intervals,

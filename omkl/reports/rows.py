@@ -15,9 +15,9 @@ from omkl.config.parameters import SCALING, params_text
 from omkl.config.plan_notes import rare_class
 from omkl.config.planned import Group, PlannedRow
 from omkl.data.held_out import held_out_notes
-from omkl.data.preparation import in_shell
 from omkl.store.outcome import Outcome
 from omkl.tasks import for_task
+from omkl.typed import in_shell
 
 if TYPE_CHECKING:
     import pandas as pd

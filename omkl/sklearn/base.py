@@ -17,7 +17,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from omkl.config import learner_spec
 from omkl.config.learners import LearnerSpec
-from omkl.data.dataset import MANY, far_feature, far_text
+from omkl.config.unscaled import far_feature, far_text
+from omkl.data.dataset import MANY
 from omkl.errors import UserError, outside
 from omkl.estimators import Copied, Later, dense_rows, sparse_rows
 from omkl.estimators.arguments import CLASS_WEIGHT, INTERVAL, WEIGHTLESS, argument_name

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.reports_cells import cell, expected, frame, planned_in, report, setting, strict, summarise
 
-from omkl.data import confusion
+from omkl.passes import confusion
 from omkl.reports.measures import classes_text
 from omkl.reports.results_table import TableOptions
 from omkl.store.fields import CellMeasures, hits_of, with_extra

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from omkl.data.preparation import Stop, column_word
+from omkl.data.preparation import Stop
 from omkl.data.preparing.columns import Column, date_of, eight_digit_days, is_float, looks_iso
 from omkl.errors import counted, show
+from omkl.typed import column_word
 
 if TYPE_CHECKING:
     from omkl.data.preparing.user_table import Table

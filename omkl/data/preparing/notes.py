@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.data.preparation import column_word
 from omkl.data.preparing.columns import DATE, NUMBERS, WORDS
 from omkl.data.reading.numbered import MANY, Examples
 from omkl.errors import counted
+from omkl.typed import column_word
 
 FEWEST = 10  # rows: of fewer, a column may look like that by chance
 WRITE_ALIKE = "write them alike if they are the same"  # how notes end that are warnings

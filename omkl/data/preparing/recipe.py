@@ -13,7 +13,7 @@ import numpy as np
 
 from omkl import schema
 from omkl.data.dataset import FILLED, Dataset, dataset_of
-from omkl.data.preparation import Preparation, Stop, column_word
+from omkl.data.preparation import Preparation, Stop
 from omkl.data.preparing.columns import DATE, KINDS, NUMBERS, WORDS, Column, PreparedColumn, numbers_of
 from omkl.data.preparing.labels import Classes, against_rest, notes_on_classes, task_of, y_of
 from omkl.data.preparing.mending import stop_of, stop_of_label
@@ -21,6 +21,7 @@ from omkl.data.preparing.notes import Noted, note_on_codes, notes_on
 from omkl.data.preparing.user_table import Table
 from omkl.data.reading.numbered import dense
 from omkl.errors import UserError, counted, quoted, shortlist, suggest
+from omkl.typed import column_word
 
 FEW_WORDS = 50  # different words of a column that is not declared as classes ...
 FEWEST_ROWS = 10  # ... each of which has as many rows on average

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from omkl.data.preparation import AS_IT_IS, LABELS, Preparation, column_word, typed_setting
+from omkl.data.preparation import AS_IT_IS, LABELS, Preparation
 from omkl.data.preparing.columns import Column
 from omkl.data.reading.formats import ReadFrame
 from omkl.errors import UserError, counted, quoted, show, suggest
+from omkl.typed import column_word, typed_setting
 
 MOST_COLUMNS = 100_000
 MOST_NAMED = 20  # columns in a message

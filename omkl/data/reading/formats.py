@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.data.preparation import Preparation, clean, in_shell
+from omkl.data.preparation import Preparation, clean
 from omkl.data.reading.numbered import Examples, dense, libsvm_parts, read_libsvm, read_npz
 from omkl.data.reading.opening import COMPRESSION, is_compressed, open_binary
 from omkl.errors import UserError, printable, shortlist, show, shown, suggest
+from omkl.typed import in_shell
 
 MARKS = ",;\t|"  # between the columns of a text
 MOST_CELLS = 10**8  # of a sheet, empty ones too
