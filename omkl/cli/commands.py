@@ -199,7 +199,7 @@ def table(args: Namespace, words: list[str]) -> int:
       omkl table bomkl/1 --quick
       omkl table omkc/3 data=wdbc,sonar_scale reps=5 --format markdown
       omkl table bomkl/2 data=german algo=omkc_dd          one more learner, on the same streams
-      omkl table bomkl/1 data=german=my/german.libsvm       the set's own file, checked by its content hash
+      omkl table bomkl/1 data=kdd08=my/kdd.libsvm          a file for a set that cannot be had
     """
     from omkl.publications import find_item
     from omkl.publications.paper_tables import make_table

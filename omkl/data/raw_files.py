@@ -7,7 +7,9 @@ is known by its content hash.
 
 import contextlib
 import importlib.util
+import struct
 import zipfile
+import zlib
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,12 +23,12 @@ from omkl.data.reading.formats import ReadFrame, exact, is_workbook
 from omkl.data.reading.numbered import (
     LARGEST_INDEX,
     Examples,
+    check_size,
     csr,
     decoding,
     dense,
     joined,
     libsvm_parts,
-    read_mat,
     read_npz,
     undense,
 )
@@ -47,10 +49,7 @@ def _frame(path: Path, limit: int | None, named: bool = True) -> Any:
     with decoding(path, _OTHER):
         if is_workbook(path):
             with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
-                size = sum(member.file_size for member in archive.infolist())
-                if limit is not None and size > limit:
-                    fault = f"holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
-                    raise UserError(f"{path}: {fault}")
+                check_size(path, archive, limit)
             sheet = pd.read_excel(path, header=None, engine="calamine", dtype=object, na_filter=False)
             frame = sheet.map(str)
         else:
@@ -124,6 +123,36 @@ def votes84(paths: list[Path], limit: int | None) -> Parts:
     frame = _frame(paths[0], limit, named=False)
     votes = frame.iloc[:, 1:].replace({"y": "1", "n": "-1", "?": "0"})
     yield dense(_numbers(votes, paths[0]), frame[0].to_numpy(object))
+
+
+def mat(paths: list[Path], limit: int | None) -> Parts:
+    """MATLAB's arrays X, (T, d) or (d, T), and y."""
+    from scipy.io import loadmat
+    from scipy.sparse import csr_array
+
+    with decoding(paths[0], _OTHER):
+        _check_inflated(paths[0], limit)
+        arrays = loadmat(paths[0], variable_names=("X", "y"))
+        y = arrays["y"].astype(np.float64).ravel()
+        X = csr_array(arrays["X"] if arrays["X"].shape[0] == len(y) else arrays["X"].T, dtype=np.float64)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        yield dense(X, y)
+
+
+def _check_inflated(path: Path, limit: int | None) -> None:
+    """Raise UserError for a MATLAB file whose compressed arrays hold more than ``limit`` bytes."""
+    content = path.read_bytes()
+    at, total, order = 128, 0, "<" if content[126:128] == b"IM" else ">"
+    while limit is not None and len(content) - at >= 8:
+        kind, length = struct.unpack_from(f"{order}II", content, at)
+        data, inflate = content[at + 8 : at + 8 + length], zlib.decompressobj()
+        while kind == 15 and data and total <= limit:  # a compressed array
+            total += len(inflate.decompress(data, 2**20))
+            data = inflate.unconsumed_tail
+        if total > limit:
+            raise UserError(f"{path}: holds more than {limit:,} bytes; set OMKL_MAX_BYTES to read it")
+        at += 8 + length
 
 
 def usps_book(paths: list[Path], limit: int | None) -> Parts:
@@ -221,16 +250,12 @@ def energy(paths: list[Path], limit: int | None) -> Parts:
 
 
 def istanbul(paths: list[Path], limit: int | None) -> Parts:
-    """A workbook with two lines of names, the date and the return in lira; or the arrays of .npz and .mat."""
-    path = paths[0]
-    if is_workbook(path):
-        numbers = _numbers(_frame(path, limit).iloc[1:, 2:], path)
+    """A workbook with two lines of names, the date and the return in lira; or the arrays of .npz."""
+    if is_workbook(paths[0]):
+        numbers = _numbers(_frame(paths[0], limit).iloc[1:, 2:], paths[0])
         X, y = numbers[:, 1:], numbers[:, 0]
-    elif path.name.endswith(".mat"):
-        examples = read_mat(path, limit)
-        X, y = undense(examples), examples.labels
     else:
-        X, y = read_npz(path, limit)
+        X, y = read_npz(paths[0], limit)
     yield dense(X / 0.1219443976671532, (y + 0.084715902) / 0.185336596)
 
 
@@ -243,7 +268,7 @@ def naval(paths: list[Path], limit: int | None) -> Parts:
 READERS: dict[str, Reader] = {
     reader.__name__: reader
     for reader in (
-        *(table, breast, breast_cancer, wdbc, votes84, usps_book, usps_from_1, susy_1m, codrna_unit),
+        *(table, breast, breast_cancer, wdbc, votes84, mat, usps_book, usps_from_1, susy_1m, codrna_unit),
         *(labels_apart, ones, air, airfoil, concrete, energy, istanbul, naval),
     )
 }

@@ -6,7 +6,7 @@
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from omkl.data.ref import DataRef, from_copy
 from omkl.data.registry import DataEntry, Form, Link, read_registered
 from omkl.errors import OmklError, UserError, shown, suggest
 from omkl.files import locked
-from omkl.paths import cache_folder, given
+from omkl.paths import cache_folder
 
 Source = tuple[Form, list[Path]]  # a form, and its files in order; none where it is embedded or made
 
@@ -54,8 +54,7 @@ def registered(name: str) -> "Registered":
 def from_json(content: Mapping[str, Any]) -> DataRef:
     """Return the data set of `DataRef.to_json`."""
     preparation = Preparation.from_json(content.get("preparation", {}))
-    ref = find(content["data"], task=content.get("task", "classification"), preparation=preparation)
-    return ref.read_from(content["file"]) if isinstance(ref, Registered) and "file" in content else ref
+    return find(content["data"], task=content.get("task", "classification"), preparation=preparation)
 
 
 def load(
@@ -77,10 +76,9 @@ def load(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Registered(DataRef):
-    """A data set of conf/data. source: the files that the user gave for it (`read_from`), if any."""
+    """A data set of conf/data."""
 
     entry: DataEntry
-    source: Source | None = None
     is_registered = True
 
     @property
@@ -119,33 +117,7 @@ class Registered(DataRef):
         return self
 
     def to_json(self) -> dict[str, Any]:
-        files = self.source[1] if self.source else []
-        place = files[0] if len(files) == 1 else files[0].parent if files else None
-        return {"data": self.name} | ({"file": str(place.absolute())} if place else {})
-
-    def read_from(self, place: str | Path) -> "Registered":
-        """Return the set read from a file of the user's; its content must be the registered one.
-
-        place: the set's file in any of its formats, under any name, or a folder that holds the set's files
-        under their usual names. Raises UserError where it is neither, for other content, and for a set that
-        is not read from files.
-        """
-        path = given(place, f"{self.name}=")
-        forms = [form for form in self.entry.forms if form.files]
-        if not forms:
-            raise UserError(f"{self.name}={path}: {self.name} is not read from files; it is always available")
-        fault = f"{self.name}={path}: holds no {self._file_names()}; name a file of the set, or its folder"
-        for number, form in enumerate(forms):
-            paths = [opening.find_in(path, file.name) for file in form.files] if path.is_dir() else [path]
-            present = [file for file in paths if file and file.is_file()]
-            if len(present) == len(form.files):
-                read_ref = replace(self, source=(form, present))
-                try:
-                    read_ref.load()
-                    return read_ref
-                except UserError as error:
-                    fault = fault if number else str(error)
-        raise UserError(fault)
+        return {"data": self.name}
 
     @property
     def state(self) -> str:
@@ -237,12 +209,7 @@ class Registered(DataRef):
         return final
 
     def _locate(self) -> Source | None:
-        """Return the first form whose files are all present: those given, else those on the search path.
-
-        Else the embedded form, else None.
-        """
-        if self.source:
-            return self.source
+        """Return the first form whose files are all on the search path, else the embedded form, else None."""
         for form in sorted(self.entry.forms, key=lambda form: not form.files):
             paths = [path for file in form.files if (path := opening.find_file(file.name))]
             if len(paths) == len(form.files):

@@ -17,7 +17,7 @@ from omkl.data import streams
 from omkl.data.dataset import Dataset, dataset_of
 from omkl.data.preparing.labels import class_numbers, targets
 from omkl.data.raw_files import READERS, TWO_FILES, own_parts, own_reader
-from omkl.data.reading.numbered import Examples, dense, joined, libsvm_parts, read_mat, read_npz
+from omkl.data.reading.numbered import Examples, dense, joined, libsvm_parts, read_npz
 from omkl.data.reading.opening import LIMIT, size_limit
 from omkl.errors import UserError, show, suggest
 from omkl.paths import files_in
@@ -25,7 +25,7 @@ from omkl.schema import one_of, such
 from omkl.tasks import TASKS
 
 # format: how many files it needs at least
-FORMATS = {"libsvm": 1, "npz": 1, "mat": 1, "sklearn": 0, "stream": 0} | {
+FORMATS = {"libsvm": 1, "npz": 1, "sklearn": 0, "stream": 0} | {
     name: 2 if name in TWO_FILES else 1 for name in READERS
 }
 # format: the data sets it can give
@@ -71,8 +71,8 @@ class DataFile:
 class Form:
     """One format of a set.
 
-    format: libsvm (files one after the other) | npz (arrays X and y) | mat (MATLAB's X, y) | sklearn
-        (embedded there) | stream (made from a seed) | a function of `omkl.data.raw_files`
+    format: libsvm (files one after the other) | npz (arrays X and y) | sklearn (embedded there)
+        | stream (made from a seed) | a function of `omkl.data.raw_files`
         or of a user's folder
     labels: source label -> +1 or -1, or 0, 1, ... of more classes; other labels are errors. None: the labels
         are numbers, kept as they are
@@ -264,8 +264,6 @@ def source_parts(form: Form, paths: list[Path], limit: int | None) -> Iterator[E
             yield from libsvm_parts(path, limit, form.index_base, False)
     elif form.format == "npz":
         yield dense(*read_npz(paths[0], limit))
-    elif form.format == "mat":
-        yield read_mat(paths[0], limit)
     elif form.format == "stream":
         yield streams.realised(form.dataset, 1)[0]
     elif form.format == "sklearn":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from omkl.config import Plan, learner_specs, plan
 from omkl.config.learners import kin_of
-from omkl.data import DataRef, find, registered, registry
+from omkl.data import DataRef, find, registered
 from omkl.data.orders import has_authors
 from omkl.errors import OmklError, UserError, suggest
 from omkl.publications.paper import KINDS, Item, Paper, Run, as_list
@@ -29,8 +29,7 @@ class Selection:
     """The part of a table, figure or paper that a command selects.
 
     reps: in place of the table's own, where that is larger    data: names in place of the table's own;
-    NAME=PATH gives a file to a set that is not there: to a registered one its own, checked against the
-    content hash, to one that is not available here any file    learners: shown next to the paper's
+    NAME=PATH gives a file to a set that cannot be had    learners: shown next to the paper's
     quick: two repetitions of the small data sets (`_small`)    words: KEY=VALUE of store, seed, exec, block
     full: all repetitions, also where the table has fewer for a data set to save time
     dry: nothing is to run, so that nothing is downloaded
@@ -169,7 +168,7 @@ def plans_of(paper: Paper, items: Iterable[Item], selection: Selection) -> Paper
     if not runs and not missing and not pending:
         raise UserError(f"data={','.join(selection.data)}: {paper.name} has no such data")
     _warn_of_orders(name for group in groups for name in group.reordered if name not in how)
-    stands_in = {path: name for name, path in given.items() if isinstance(path, str)}
+    stands_in = {path: name for name, path in given.items()}
     parts = tuple(PlannedRun(run, plan, number) for number, (run, plan) in enumerate(runs))
     sets_of = partial(_sets, paper=paper, selection=selection)
     return PaperPlans(parts, tuple(missing), how, stands_in, tuple(pending), sets_of)
@@ -185,7 +184,7 @@ class _Group(NamedTuple):
 
 
 def _unavailable(
-    paper: Paper, groups: list[_Group], given: Mapping[str, DataRef | str], selection: Selection
+    paper: Paper, groups: list[_Group], given: Mapping[str, str], selection: Selection
 ) -> dict[str, str]:
     """Return why data sets of the groups are not there, by name; every mistake in the values comes first."""
     how = {name: entry.how for name, entry in paper.unavailable.items() if name not in given}
@@ -199,7 +198,7 @@ def _unavailable(
 
 
 def _parts(
-    groups: list[_Group], given: Mapping[str, DataRef | str], how: Mapping[str, str], selection: Selection
+    groups: list[_Group], given: Mapping[str, str], how: Mapping[str, str], selection: Selection
 ) -> tuple[list[tuple[Run, Plan]], list[tuple[Run, str, str]]]:
     """Return the plans of the groups on the data that are there, and what is not tuned yet."""
     planned_runs: list[tuple[Run, Plan]] = []
@@ -283,23 +282,16 @@ def tuned_plans(paper: Paper, selection: Selection) -> dict[str, Plan]:
     return plans
 
 
-def _given(paper: Paper, selection: Selection) -> dict[str, DataRef | str]:
-    """Return what a selection gives for data sets by name: those read from its files, paths that stand in."""
-    given: dict[str, DataRef | str] = {}
+def _given(paper: Paper, selection: Selection) -> dict[str, str]:
+    """Return the files that a selection gives for data sets that cannot be had, by name."""
     for name, path in selection.files.items():
-        if name in paper.unavailable:
-            given[name] = path
-            continue
-        try:
-            ref = registered(name)
-        except UserError:
+        if name not in paper.unavailable:
+            others = f", but for {' and '.join(paper.unavailable)}" if paper.unavailable else ""
             raise UserError(
-                f"data={name}={path}: a file can be given for a registered data set"
-                f"{''.join(f', or for {other}' for other in paper.unavailable)}"
-                f"{suggest(name, [*paper.unavailable, *registry.registered_names()])}"
-            ) from None
-        given[name] = ref.read_from(path)
-    return given
+                f"data={name}={path}: no file can be given for it{others}; put the set's own file into a "
+                "folder of OMKL_DATA, under its name"
+            )
+    return selection.files
 
 
 def _reason(name: str, dry: bool) -> str:
@@ -314,10 +306,7 @@ def _reason(name: str, dry: bool) -> str:
         ref.load()
     except OmklError as error:
         text = re.sub(r"(?<!:)\n\s*", "; ", str(error))
-        return (
-            f"{' '.join(text.split())}; or give the set's own file with data={name}=PATH, "
-            "which is checked against the set's content hash"
-        )
+        return " ".join(text.split())
     return ""
 
 
@@ -346,7 +335,7 @@ def _yours(runs: list[Run], selection: Selection) -> list[Run]:
     return [Run(YOURS, values | ({"reps": reps} if reps else {}), extra=True)]
 
 
-def _plan(values: dict[str, Any], data: Sequence[DataRef | str], selection: Selection) -> Plan:
+def _plan(values: dict[str, Any], data: Sequence[str], selection: Selection) -> Plan:
     """Return the plan of a run's values on these data, with no more repetitions than the selection allows."""
     limits = [selection.reps] if selection.reps is not None else []
     limits += [QUICK_REPS] if selection.quick else []

@@ -56,8 +56,6 @@ def place(tmp_path, monkeypatch):
         (["sweep", *RUN, f"--out={LONG}.png"], "--out 'aaa"),
         (["figure", "omkc/1", f"--out={LONG}"], "--out 'aaa"),
         (["run", f"data={LONG}"], "data=aaa"),
-        (["table", "bomkl/1", f"data=german={LONG}"], "german='aaa"),
-        (["table", "bomkl/1", "data=german=~nobody-here/x"], "name a file of the set, or its folder"),
         (["table", "bomkl/1", f"data=kdd08={LONG}"], "data=aaa"),
     ],
 )

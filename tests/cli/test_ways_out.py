@@ -6,13 +6,12 @@ import pytest
 from support.download_server import BODY
 
 from omkl.cli import main
-from omkl.data import from_json, registered, registry
-from omkl.errors import UserError
+from omkl.data import registry
 from omkl.publications import Selection, find_item
 from omkl.publications.selection import plans_of
 
 TABLE = ["table", "bomkl/1", "reps=1"]
-WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR", "data=mine=PATH", "content hash")
+WAYS = ("`omkl data get mine` downloads it", "OMKL_DATA", "OMKL_MIRROR")
 
 
 def work(word="mine"):
@@ -53,7 +52,7 @@ def test_a_run_names_them_too(mine, monkeypatch, capsys):
     assert main(["run", "data=mine"]) == 2
     err = capsys.readouterr().err
     assert err.count("\n") == 1
-    assert all(way in err for way in WAYS[:3])
+    assert all(way in err for way in WAYS)
 
 
 @pytest.mark.parametrize("variable", ["", "OMKL_DATA", "OMKL_MIRROR"])
@@ -75,51 +74,12 @@ def test_a_mirror_as_a_url(mine, server, monkeypatch):
     assert is_there()
 
 
-def test_the_sets_own_file_under_any_name_or_its_folder(mine, tmp_path, monkeypatch):
-    monkeypatch.setenv("OMKL_OFFLINE", "1")
-    file = tmp_path / "as I call it.xz"
-    file.write_bytes(lzma.compress(BODY))
-    assert is_there(f"mine={file}")
-    (ref,) = work(f"mine={file}").parts[0].plan.data
-    assert ref.files == [file]
-    assert from_json(ref.to_json()).files == [file]
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "mine.t").write_bytes(BODY)
-    assert is_there(f"mine={tmp_path / 'folder'}")
-
-
-def test_a_given_file_goes_before_a_wrong_one_on_the_search_path(mine, tmp_path, monkeypatch):
-    (tmp_path / "mine.t").write_text("1 1:1\n-1 2:1\n")
-    monkeypatch.setenv("OMKL_DATA", str(tmp_path))
-    assert "not the registered content" in work().how["mine"]
-    (tmp_path / "good").write_bytes(BODY)
-    assert is_there(f"mine={tmp_path / 'good'}")
-
-
-def test_a_file_that_is_not_the_set_is_refused(mine, tmp_path, capsys):
-    file = tmp_path / "mine.t"
-    file.write_bytes(BODY.replace(b"0.5", b"0.25", 1))
-    (tmp_path / "empty").mkdir()
-    for path, said in (
-        (file, f"{file}: not the registered content of mine: expected {mine.content_hash}"),
-        (tmp_path, f"{file}: not the registered content of mine"),
-        (tmp_path / "empty", "holds no mine.t"),
-        (tmp_path / "gone", "name a file of the set, or its folder"),
-    ):
-        assert main([*TABLE, f"data=mine={path}"]) == 2
-        err = capsys.readouterr().err
-        assert said in err
-        assert err.count("\n") == 1
-    assert main([*TABLE, f"data=mine_={file}"]) == 2
-    assert "did you mean 'mine'" in capsys.readouterr().err
-
-
-def test_what_several_files_make_is_given_as_a_folder(tmp_path):
-    (tmp_path / "one").write_text("1 1:1\n")
-    with pytest.raises(UserError, match=r"holds no a9a \+ a9a.t; name a file of the set"):
-        registered("a9a").read_from(tmp_path / "one")
-    with pytest.raises(UserError, match="drift is not read from files"):
-        registered("drift").read_from(tmp_path / "one")
+def test_a_file_is_given_for_a_set_that_cannot_be_had_alone(mine, capsys):
+    assert main([*TABLE, "data=mine=mine.t"]) == 2
+    assert (
+        "no file can be given for it, but for kdd08 and susy; put the set's own file"
+        in capsys.readouterr().err
+    )
 
 
 def test_what_stands_in_for_a_set_that_cannot_be_had_is_compared_under_its_name(tmp_path, capsys):

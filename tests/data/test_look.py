@@ -138,7 +138,7 @@ def test_the_command_reads_standard_input(path, capsys, monkeypatch):
 
 
 def test_data_without_names_are_summed_up(path, capsys):
-    np.savez("my.npz", data=np.array([[0, 1.5], [2, 0]]), target=np.array(["no", "yes"]))
+    np.savez("my.npz", X=np.array([[0, 1.5], [2, 0]]), y=np.array(["no", "yes"]))
     label, features = look("my.npz").records
     assert (label["values"], features["column"], features["values"]) == (
         "no (1), yes (1)",

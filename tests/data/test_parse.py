@@ -237,7 +237,7 @@ def test_npz_stream(tmp_path):
     d = data.load(str(path))
     assert dense(d).tolist() == [[0, 1.5], [2, 0]]
     assert (d.y.tolist(), d.name) == ([-1, 1], "s")
-    np.savez(path, data=np.array([[0, 1.5], [2, 0]]), target=np.array(["no", "yes"]))
+    np.savez(path, X=np.array([[0, 1.5], [2, 0]]), y=np.array(["no", "yes"]))
     other = data.load(str(path))
     assert (other.content_hash, other.classes) == (d.content_hash, ("no", "yes"))
     assert not any("are read" in note for note in [*d.notes, *other.notes])
@@ -246,12 +246,12 @@ def test_npz_stream(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": np.ones((2, 2))}, "has no array y"),
+        ({"X": np.ones((2, 2))}, "has no arrays X and y, only 'X'"),
         ({"X": np.ones((2, 2)), "y": np.ones(3)}, r"should be \(T, d\) and \(T,\)"),
         ({"X": np.array([[1], [np.inf]]), "y": np.array([0, 1])}, "row 2 holds a number that is not finite"),
         (
             {"X": np.array([[1], [{}]], object), "y": np.array([0, 1])},
-            "holds Python objects, which are not read",
+            "Object arrays cannot be loaded",
         ),
         ({"X": np.ones((3, 1)), "y": np.array([0.1, 0.2, 0.3])}, "3 different labels"),
     ],

@@ -142,7 +142,7 @@ def as_source(d, form):
     return ["\n".join(lines) + "\n", *(["\n".join(own) + "\n"] if is_apart else [])]
 
 
-ELSEWHERE = ("spam_corpus", "susy_1m")  # too large: test_public_sets.py
+ELSEWHERE = ("spam_corpus", "susy_1m", "adaraker_har", "susy_30k")  # large, or of MATLAB: test_public_sets.py
 SOURCES = [
     (name, number)
     for name in data.registry.registered_names()

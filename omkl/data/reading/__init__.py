@@ -2,5 +2,5 @@
 
 opening     opens files with care: compression, blocks of lines
 formats     which format a file has, and the call of pandas that reads it; ARFF
-numbered    LIBSVM text, .npz, .mat: columns that have no names
+numbered    LIBSVM text, .npz: columns that have no names
 """

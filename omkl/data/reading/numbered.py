@@ -1,4 +1,4 @@
-"""Files of numbered columns: LIBSVM text, .npz and .mat files as users have them, read strictly.
+"""Files of numbered columns: LIBSVM text and .npz files as users have them, read strictly.
 
 LIBSVM text is read in whole blocks by scikit-learn, which does not name the line and accepts NaN. A block
 that breaks any rule is read again line by line.
@@ -9,26 +9,22 @@ import io
 import itertools
 import math
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from omkl.data.reading.opening import line_blocks, size_limit
+from omkl.data.reading.opening import line_blocks
 from omkl.errors import OmklError, UserError, show
 
 LARGEST_INDEX = 2**31 - 1
 MANY = 2**24  # columns; more than a learner can hold state for, more than any registered set has
-NPZ_NAMES = (("X", "y"), ("data", "target"))  # of features and labels
 LONGEST_INDEX = 100  # digits; int() refuses some thousands of them
 # labels, entries per row, indices from 1, values
 _Block = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 _QID = re.compile(rb"(?<=[ \t])qid:[^\s]*")
-_MAT_HEADER, _COMPRESSED, _MAT_BLOCK = 128, 15, 2**18  # bytes, a kind of element, bytes
 _NOT_PLAIN = (b"qid", b" +", b" -", b"\t+", b"\t-", b"_")  # of a block: for the slow reader
 _LARGE = 2**16  # bytes, from which on scikit-learn is worth its import
 
@@ -222,31 +218,18 @@ def to_number(text: str, what: str) -> float:
 def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return X (T, d) as float64 and y (T,) of an .npz file; pickled members are refused.
 
-    The arrays are X and y, or data and target. NaN in X is a gap. Raises UserError for a missing member, a
-    wrong shape, infinite numbers or targets that are NaN (naming the row), and more than ``limit`` bytes.
+    NaN in X is a gap. Raises UserError for a missing member, a wrong shape, infinite numbers or targets that
+    are NaN (naming the row), and more than ``limit`` bytes.
     """
     with decoding(path, "not an .npz file with arrays X and y"), zipfile.ZipFile(path) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-        if limit is not None and size > limit:
-            fault = f"holds at least {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
-            raise UserError(f"{path}: {fault}")
-        names = _arrays_of(archive)
-        if (pair := _pair(names)) is None:
-            missing = " and ".join(sorted(set(NPZ_NAMES[0]) - set(names)))
-            helps = "name the features X and the labels y, or data and target"
-            raise UserError(f"{path}: has no array {missing}, only {show(', '.join(names))}; {helps}")
-        arrays = []
-        for name in pair:
-            with archive.open(f"{name}.npy") as stream:
-                shape, dtype = array_header(stream)
-            if dtype.kind == "O":
-                fault = f"the array {name} holds Python objects, which are not read; save numbers or texts"
-                raise UserError(f"{path}: {fault} (labels.astype(str))")
-            if dtype.kind not in "biufU" or math.prod(shape) * dtype.itemsize > size:
-                raise ValueError(f"the array {name} holds {shape} numbers of kind {dtype}")
-            with archive.open(f"{name}.npy") as stream:
-                arrays.append(np.lib.format.read_array(stream, allow_pickle=False))
-        X, y = arrays[0].astype(np.float64), arrays[1]
+        check_size(path, archive, limit)
+        arrays = np.load(path, allow_pickle=False)
+        if not {"X", "y"} <= set(arrays):
+            raise UserError(f"{path}: has no arrays X and y, only {show(', '.join(arrays))}; name them so")
+        X, y = arrays["X"], arrays["y"]
+        if X.dtype.kind not in "biuf" or y.dtype.kind not in "biufU":
+            raise ValueError(f"X holds {X.dtype}, y {y.dtype}")
+    X = X.astype(np.float64)
     y = y.astype(np.float64) if y.dtype.kind == "f" else y
     y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
     if X.ndim != 2 or y.shape != X.shape[:1]:
@@ -257,12 +240,12 @@ def read_npz(path: Path, limit: int | None = None) -> tuple[np.ndarray, np.ndarr
     return X, y
 
 
-def _arrays_of(archive: zipfile.ZipFile) -> list[str]:
-    return [name.removesuffix(".npy") for name in archive.namelist()]
-
-
-def _pair(names: Sequence[str]) -> tuple[str, str] | None:
-    return next((pair for pair in NPZ_NAMES if set(pair) <= set(names)), None)
+def check_size(path: Path, archive: zipfile.ZipFile, limit: int | None) -> None:
+    """Raise UserError for an archive that holds more than ``limit`` bytes."""
+    size = sum(member.file_size for member in archive.infolist())
+    if limit is not None and size > limit:
+        fault = f"holds {size:,} bytes, more than {limit:,}; set OMKL_MAX_BYTES to read it"
+        raise UserError(f"{path}: {fault}")
 
 
 @contextlib.contextmanager
@@ -274,74 +257,3 @@ def decoding(path: Path, fault: str, kind: type[OmklError] = UserError) -> Itera
         raise
     except Exception as error:  # a dozen kinds, from tokenize.TokenError to NotImplementedError
         raise kind(f"{path}: {fault}: {' '.join(str(error).split())[:200]}") from error
-
-
-def array_header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
-    """Return shape and dtype from an .npy header; the stream is then at the first number."""
-    version = np.lib.format.read_magic(stream)
-    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    shape, _, dtype = readers.get(version, readers[2, 0])(stream)
-    if min(shape, default=0) < 0:
-        raise ValueError(f"a negative shape {shape}")
-    return shape, dtype
-
-
-# ------------------------------------------------------------------ MATLAB
-
-
-def read_mat(path: Path, limit: int | None = None) -> Examples:
-    """Return the examples of X (T, d) or (d, T), full or sparse, and y with T entries, as float64.
-
-    The side of X that is as long as y counts the examples, the first one if both are. Raises UserError for
-    a missing array, another shape, infinite numbers, NaN in y, and more than ``limit`` bytes.
-    """
-    from scipy import sparse
-    from scipy.io import loadmat, whosmat
-
-    limit = size_limit() if limit is None else limit
-    with decoding(path, "not a MATLAB file with arrays X and y"):
-        size = _uncompressed(path, limit)
-        if size > limit:
-            raise UserError(f"{path}: holds more than {limit:,} bytes; set OMKL_MAX_BYTES to read it")
-        names = [name for name, _, _ in whosmat(path)]
-        if missing := sorted({"X", "y"} - set(names)):
-            raise UserError(f"{path}: has no array {' and '.join(missing)}, only {show(', '.join(names))}")
-        arrays = loadmat(path, variable_names=("X", "y"))
-        X, y = arrays["X"], arrays["y"]
-        if X.dtype.kind not in "biuf" or sparse.issparse(y) or y.dtype.kind not in "biuf":
-            raise ValueError("X and y should be arrays of numbers")
-    y = y.astype(np.float64).ravel()
-    if X.ndim != 2 or len(y) not in X.shape:
-        fault = f"should have as many rows, or columns, as y has entries ({len(y)})"
-        raise UserError(f"{path}: X {X.shape} {fault}")
-    X = X if X.shape[0] == len(y) else X.T
-    if sparse.issparse(X):
-        X = sparse.csr_array(X, dtype=np.float64)
-        X.sum_duplicates()
-        X.eliminate_zeros()
-    else:
-        X = np.ascontiguousarray(X, np.float64)
-    examples = dense(X, y)
-    if np.isinf(examples.values).any() or not np.isfinite(y).all():
-        raise UserError(f"{path}: holds a number that is not finite")
-    return examples
-
-
-def _uncompressed(path: Path, limit: int) -> int:
-    """Return how many bytes the arrays of a file take when they are decompressed, or more than ``limit``."""
-    total = path.stat().st_size
-    with open(path, "rb") as file:
-        header = file.read(_MAT_HEADER)
-        if len(header) < _MAT_HEADER or header[126:128] not in (b"IM", b"MI"):
-            return total  # version 4, which compresses nothing; scipy says what else it is
-        order = "<" if header[126:128] == b"IM" else ">"
-        while total <= limit and len(tag := file.read(8)) == 8:
-            kind, length = struct.unpack(f"{order}II", tag)
-            end, inflate = file.tell() + length, zlib.decompressobj()
-            while kind == _COMPRESSED and file.tell() < end and total <= limit:
-                block = file.read(min(end - file.tell(), _MAT_BLOCK))
-                while block and total <= limit:
-                    total += len(inflate.decompress(block, _MAT_BLOCK))
-                    block = inflate.unconsumed_tail
-            file.seek(end)
-    return total
