@@ -1,11 +1,18 @@
-"""Notes on plans (`omkl.config.Plan`): a rare class, equal repetitions, members and matrices left out."""
+"""Notes on plans (`omkl.config.Plan`): rare classes, equal repetitions, what is left out or held out."""
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from omkl.config.learners import learner_spec
 from omkl.config.members import MOST_BYTES, members_of
-from omkl.errors import shortlist
+from omkl.data import registry
+from omkl.data.dataset import Dataset
+from omkl.data.held_out import Test, held_out_stream, other_data
+from omkl.data.orders import order
+from omkl.errors import counted, shortlist
 from omkl.state.resource import FEW
 
 if TYPE_CHECKING:
@@ -97,3 +104,39 @@ def _equal_repetitions(plans: Iterable[Any]) -> list[str]:
             "repetitions would be equal: 1 is run"
         )
     return notes
+
+
+def held_out_notes(test: Test, data: "DataRef", rounds: str | None, kind: str, seed: int) -> list[str]:
+    """Return notes on what is held out: what of it is new, and how many of its rows are learnt as well.
+
+    rounds, kind, seed: those of a plan, and its order; a share is counted in the first repetition
+    """
+    if test is None or data.task == "novelty" or (data.is_registered and not isinstance(test, str)):
+        return []
+    rows, notes, of_which = list(_rows(data.load())), list[str](), ""
+    if isinstance(test, str):
+        other = other_data(test, data).load()
+        learnt, held_out = set(rows), list(_rows(other))
+        notes += [] if registry.is_name(test) else list(other.notes)
+    else:
+        with warnings.catch_warnings(action="ignore"):  # the run warns of the order itself
+            places = order(data, kind, seed, 0)[0].tolist()
+        stream, of_which = held_out_stream(data, rounds, test), " of the first repetition"
+        assert stream.rounds is not None
+        assert stream.test is not None
+        learnt = {rows[place] for place in places[slice(*stream.rounds)]}
+        held_out = [rows[place] for place in places[slice(*(stream.test.rows or ()))]]
+    if count := sum(row in learnt for row in held_out):
+        are = "is a row" if count == 1 else "are rows"
+        of = f"{count} of {counted(len(held_out), 'test row')}{of_which} {are} of the data"
+        notes.append(f"{data.name}: {of}, so learnt before the test")
+    return notes
+
+
+def _rows(dataset: Dataset) -> Iterator[bytes]:
+    """Yield the features and the label of each row, as bytes."""
+    indices, values = np.ascontiguousarray(dataset.indices), np.ascontiguousarray(dataset.values)
+    for start, stop, y in zip(
+        dataset.indptr[:-1].tolist(), dataset.indptr[1:].tolist(), dataset.y, strict=True
+    ):
+        yield indices[start:stop].tobytes() + values[start:stop].tobytes() + y.tobytes()

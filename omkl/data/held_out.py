@@ -1,17 +1,13 @@
 """What ``test=`` holds out: the last share of each repetition, a data set, or a file like the data."""
 
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from omkl.data import DataRef, find, of_dataset, registry
 from omkl.data.dataset import MANY, Dataset, content_hash
-from omkl.data.orders import order, rounds_of
+from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted
 
 Test = float | str | None  # of a plan
@@ -70,7 +66,7 @@ def held_out_stream(data: DataRef, rounds: str | None, test: Test) -> Repetition
         raise UserError(f"test={test}: data={data} has no labels; test= is for data with labels")
     if isinstance(test, str):
         name = test if registry.is_name(test) else Path(test).name
-        return RepetitionStream(chosen, stop - start, HeldOut(name, data=_other(test, data)))
+        return RepetitionStream(chosen, stop - start, HeldOut(name, data=other_data(test, data)))
     first = stop - round(test * (stop - start))
     if not start < first < stop:
         raise UserError(
@@ -80,7 +76,7 @@ def held_out_stream(data: DataRef, rounds: str | None, test: Test) -> Repetition
 
 
 @lru_cache(maxsize=8)
-def _other(test: str, data: DataRef) -> DataRef:
+def other_data(test: str, data: DataRef) -> DataRef:
     """Return the data set of this name or file, with the features and classes of another."""
     if data.d > MANY:
         most = f"with more than {MANY} features a share can be held out"
@@ -108,42 +104,6 @@ def _other(test: str, data: DataRef) -> DataRef:
     hashed, notes = content_hash(*arrays), tuple(tally.notes)
     dataset = Dataset(path.name, *arrays, data.d, data.task, hashed, notes=notes, classes=data.classes)
     return of_dataset(dataset)
-
-
-def held_out_notes(test: Test, data: DataRef, rounds: str | None, kind: str, seed: int) -> list[str]:
-    """Return notes on what is held out: what of it is new, and how many of its rows are learnt as well.
-
-    rounds, kind, seed: those of a plan, and its order; a share is counted in the first repetition
-    """
-    if test is None or data.task == "novelty" or (data.is_registered and not isinstance(test, str)):
-        return []
-    rows, notes, of_which = list(_rows(data.load())), list[str](), ""
-    if isinstance(test, str):
-        other = _other(test, data).load()
-        learnt, held_out = set(rows), list(_rows(other))
-        notes += [] if registry.is_name(test) else list(other.notes)
-    else:
-        with warnings.catch_warnings(action="ignore"):  # the run warns of the order itself
-            places = order(data, kind, seed, 0)[0].tolist()
-        stream, of_which = held_out_stream(data, rounds, test), " of the first repetition"
-        assert stream.rounds is not None
-        assert stream.test is not None
-        learnt = {rows[place] for place in places[slice(*stream.rounds)]}
-        held_out = [rows[place] for place in places[slice(*(stream.test.rows or ()))]]
-    if count := sum(row in learnt for row in held_out):
-        are = "is a row" if count == 1 else "are rows"
-        of = f"{count} of {counted(len(held_out), 'test row')}{of_which} {are} of the data"
-        notes.append(f"{data.name}: {of}, so learnt before the test")
-    return notes
-
-
-def _rows(dataset: Dataset) -> Iterator[bytes]:
-    """Yield the features and the label of each row, as bytes."""
-    indices, values = np.ascontiguousarray(dataset.indices), np.ascontiguousarray(dataset.values)
-    for start, stop, y in zip(
-        dataset.indptr[:-1].tolist(), dataset.indptr[1:].tolist(), dataset.y, strict=True
-    ):
-        yield indices[start:stop].tobytes() + values[start:stop].tobytes() + y.tobytes()
 
 
 def _kind(data: DataRef) -> str:

@@ -64,7 +64,7 @@ def distinct_reps(reps: int, kind: str, draws: bool, name: str, content: str | N
 
     A generated stream has another realisation for each. content: hash of the data, None for those of the name
     """
-    return 1 if kind == "file" and not draws and _stream(name, content) is None else reps
+    return 1 if kind == "file" and not draws and stream_entry(name, content) is None else reps
 
 
 def is_one_order(kind: str, name: str, content: str | None = None) -> bool:
@@ -72,7 +72,7 @@ def is_one_order(kind: str, name: str, content: str | None = None) -> bool:
     return distinct_reps(2, kind, False, name, content) == 1
 
 
-def _stream(name: str, content: str | None) -> registry.DataEntry | None:
+def stream_entry(name: str, content: str | None) -> registry.DataEntry | None:
     """Return the entry of a registered stream that is generated, None for other data."""
     if content is None:
         item = registry.entry(name) if registry.is_name(name) else None
@@ -86,34 +86,11 @@ def realisation(dataset: Dataset, rep: int) -> Dataset:
 
     Data that are not a registered stream are returned as they are. A stream's registered content is seed 1's.
     """
-    item = _stream(dataset.name, dataset.content_hash)
+    item = stream_entry(dataset.name, dataset.content_hash)
     if rep == 0 or item is None:
         return dataset
     examples = streams.realised(item.forms[0].dataset, rep + 1)[0]
     return dataset_of(item.name, examples, examples.labels, item.d, item.task, item.notes, registered=True)
-
-
-def known_centres(data: "DataRef", kind: str, rep: int) -> tuple[int, np.ndarray] | None:
-    """Return the trials between two changes of a generated stream of two classes, and its means.
-
-    None where nobody knows them: other data, and rows in another order than they came.
-    """
-    item = _stream(data.name, data.content_hash)
-    if kind != "file" or item is None or item.forms[0].dataset in streams.NUMBERS:
-        return None
-    name = item.forms[0].dataset
-    return streams.EVERY[name], streams.realised(name, rep + 1)[1]
-
-
-def known_targets(data: "DataRef", kind: str, rep: int) -> np.ndarray | None:
-    """Return the targets without noise (T,), in file order, of the data that a repetition streams.
-
-    None where nobody knows them: all data but the generated streams of a regression.
-    """
-    item = _stream(data.name, data.content_hash)
-    if item is None or item.forms[0].dataset not in streams.NUMBERS:
-        return None
-    return streams.realised(item.forms[0].dataset, rep + 1 if kind == "file" else 1)[1]
 
 
 def _blocks(data: "Dataset | DataRef") -> str:

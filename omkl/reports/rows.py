@@ -12,9 +12,8 @@ import numpy as np
 
 from omkl.config import LearnerSpec, Plan, Setting, learner_spec, learner_specs
 from omkl.config.parameters import SCALING, params_text
-from omkl.config.plan_notes import rare_class
+from omkl.config.plan_notes import held_out_notes, rare_class
 from omkl.config.planned import Group, PlannedRow
-from omkl.data.held_out import held_out_notes
 from omkl.store.outcome import Outcome
 from omkl.tasks import for_task
 from omkl.typed import in_shell

@@ -294,7 +294,7 @@ class Target:
 
 def targets_of(case: Case) -> list[Target]:
     """Return the moving target of each repetition, none where the stream's means are not known."""
-    from omkl.data.orders import known_centres
+    from omkl.theorems.known_streams import known_centres
 
     centres = [known_centres(run.cell.data, run.cell.order, run.cell.rep) for run in case.runs]
     return [_target(case, run, *steps) for run, steps in zip(case.runs, centres, strict=True) if steps]

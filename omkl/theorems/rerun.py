@@ -339,10 +339,10 @@ def hindsight_of(run: "Repetition") -> "tuple[Hindsight, Any, Any]":
     from scipy.sparse import csr_matrix
 
     from omkl import seeds
-    from omkl.data.orders import known_targets
     from omkl.engine.stream import make_stream
     from omkl.rounds.learner import Learner
     from omkl.rounds.scaling import Scaling
+    from omkl.theorems.known_streams import known_targets
 
     cell, (dataset, order) = run.cell, run.stream
     seed = seeds.learner_seed(cell.permutation_seed, cell.spec.draws_as or cell.spec.name)

@@ -103,6 +103,7 @@ def test_all_stops_are_found_at_once_and_one_script_mends_them(path, tmp_path):
         "numbers",
         "dates",
         "numbers",
+        "words",
     ]
 
 

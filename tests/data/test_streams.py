@@ -5,9 +5,10 @@ import pytest
 
 from omkl import data
 from omkl.config import plan
-from omkl.data import orders, registry, streams
+from omkl.data import registry, streams
 from omkl.passes.cell import run_cell
 from omkl.runs.cells import expand
+from omkl.theorems.known_streams import known_targets
 
 BOTH = pytest.mark.parametrize("name", ["drift", "switch"])
 NUMBERS = pytest.mark.parametrize("name", streams.NUMBERS)
@@ -103,9 +104,9 @@ def test_known_targets_are_those_of_the_realisation_that_is_streamed(name):
     ref = data.registered(name)
     for rep in (0, 2):
         rows = data.realisation(data.load(name), rep)
-        known = orders.known_targets(ref, "file", rep)
+        known = known_targets(ref, "file", rep)
         assert np.abs(rows.y - known).max() <= streams.MOST_NOISE + 1e-6
-    first = orders.known_targets(ref, "permuted", 2)
+    first = known_targets(ref, "permuted", 2)
     assert np.abs(data.load(name).y - first).max() <= streams.MOST_NOISE + 1e-6
-    assert orders.known_targets(data.registered("drift"), "file", 0) is None
-    assert orders.known_targets(data.registered("wdbc"), "permuted", 0) is None
+    assert known_targets(data.registered("drift"), "file", 0) is None
+    assert known_targets(data.registered("wdbc"), "permuted", 0) is None

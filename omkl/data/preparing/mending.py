@@ -281,9 +281,11 @@ def _few_words(column: Column, is_number: np.ndarray) -> Mend | None:
     if odd == [column.name]:
         without = f"frame = frame[{frame} != {odd[0]!r}].copy()"
         return Mend("the column's name", near, ((without, f"{frame} = pandas.to_numeric({frame})"),))
-    is_word = any(letter.isalnum() for letter in "".join(odd))
-    what = "which is no number" if is_word else "which may mean that there is no value"
-    return Mend(what, near, ((f"{frame} = pandas.to_numeric({frame}, errors='coerce')",),))
+    numbers = f"pandas.to_numeric({frame}, errors='coerce')"
+    if not any(letter.isalnum() for letter in "".join(odd)):
+        return Mend("which may mean that there is no value", near, ((f"{frame} = {numbers}",),))
+    words = f"frame[{f'{column.name} word'!r}] = {frame}.where({numbers}.isna())"
+    return Mend("which is no number", near, ((words, f"{frame} = {numbers}"),))
 
 
 # ------------------------------------------------------------------ dates
