@@ -166,10 +166,7 @@ def _rounds(value: Any) -> str:
 def _budget(value: Any) -> int | dict[str, Any]:
     if isinstance(value, dict):
         return such(BUDGET, lambda match: isinstance(match.get("match"), str))(value)
-    try:
-        return interval("int [1, inf)")(value)
-    except ValueError as error:
-        raise ValueError(f"{error}; or write {{match:bomkc_spa}}") from None
+    return interval("int [1, inf)")(value)
 
 
 _column = such("a name or a number", lambda value: _is_word(value) and not isinstance(value, float), str)

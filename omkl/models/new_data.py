@@ -57,7 +57,7 @@ def rows_in_memory(
         labels = in_rows_of(X, y)[kept] if y is not None else examples.labels if there else None
         count = len(table)
     else:
-        if isinstance(X, Mapping):
+        if isinstance(X, Mapping) or _are_records(X):
             raise UserError("data: the model was trained on an array, whose columns have no names; give one")
         X = as_frame(X).to_numpy() if hasattr(X, "columns") else X
         X = np.reshape(X, (1, -1)) if getattr(X, "ndim", 2) == 1 else X
@@ -77,14 +77,20 @@ def rows_in_memory(
     return iter([Rows(*arrays, numbers, kept + 1, 1, count + 1, {})]), tally
 
 
+def _are_records(X: Any) -> bool:
+    return isinstance(X, list) and bool(X) and isinstance(X[0], Mapping)
+
+
 def _frame_of(X: Any, columns: list[str]) -> Any:
-    """Return rows as a frame: a frame, one row by name, or an array with these columns."""
+    """Return rows as a frame: a frame, a row by name or a list of such, or an array with these columns."""
     if hasattr(X, "columns"):
         return as_frame(X)
     import pandas as pd
 
     if hasattr(X, "items"):  # a dict, a Series
         return pd.DataFrame([dict(X.items())])
+    if _are_records(X):
+        return pd.DataFrame(X)
     values = X.toarray() if hasattr(X, "toarray") else np.atleast_2d(np.asarray(X))
     if values.ndim != 2 or values.shape[1] != len(columns):
         raise UserError(

@@ -80,6 +80,7 @@ ONE_ROW = {
     "dict": lambda x: dict(x),
     "array": lambda x: x.to_numpy(),
     "array of rows": lambda x: x.to_numpy()[None, :],
+    "records": lambda x: [dict(x)],
     "frame": lambda x: x.to_frame().T,
 }
 
@@ -89,9 +90,9 @@ ONE_ROW = {
 def test_one_row(kind, of):
     model = omkl.fit("arow", FRAME if of == "frame" else X, y=CLASSES)
     expected = model.predict(FRAME if of == "frame" else X)
-    if of == "array" and kind == "dict":
+    if of == "array" and kind in ("dict", "records"):
         with pytest.raises(UserError, match="columns have no names"):
-            model.predict(dict(FRAME.iloc[0]))
+            model.predict(ONE_ROW[kind](FRAME.iloc[0]))
         return
     for at in (0, 7):
         assert model.predict(ONE_ROW[kind](FRAME.iloc[at])).tolist() == [expected[at]]
@@ -105,6 +106,8 @@ def test_words_in_one_row():
     model = omkl.fit("arow", frame, label="y")
     row = frame.drop(columns="y").iloc[3]
     assert model.predict(row).tolist() == model.predict(dict(row)).tolist() == [model.predict(frame)[3]]
+    records = frame.drop(columns="y").to_dict("records")
+    assert model.predict(records).tolist() == model.predict(frame).tolist()
 
 
 def test_score():

@@ -80,7 +80,7 @@ def test_hyperparameters_of_the_matched_learner(make_plan):
         ("algo.budget=901", r"algo.budget=901: bomkc_rbp .* data=clouds60 has examples, T = 60"),
         ("algo.budget=0", "whole number ≥ 1, got 0"),
         ("algo.budget=2.5", r"whole number ≥ 1, got 2\.5"),
-        ("algo.budget=many", r"whole number ≥ 1, got 'many'; or write \{match:bomkc_spa\}"),
+        ("algo.budget=many", "whole number ≥ 1, got 'many'"),
         ("algo.budget={}", r"must be a whole number ≥ 1, or \{match: LEARNER\}"),
         ("algo.budget={match:bomkc_sp}", "did you mean 'bomkc_spa'"),
         ("algo.budget={match:bomkc_rbp}", "bomkc_rbp has no size to match"),
