@@ -6,7 +6,6 @@ that breaks any rule is read again line by line.
 
 import contextlib
 import io
-import itertools
 import math
 import re
 import zipfile
@@ -55,11 +54,16 @@ def read_libsvm(
     file:line for a broken line and for NaN or infinite numbers. drop_qid: whether the ``qid:`` fields of
     rankings are left out
     """
-    blocks = list(
-        itertools.chain.from_iterable(_libsvm_blocks(path, limit, base, drop_qid) for path in paths)
-    )
-    labels, counts, indices, values = (np.concatenate(arrays) for arrays in zip(*blocks, strict=True))
-    return _of_block(labels, counts, indices, values, base)
+    parts, first = [], 1
+    for path in paths:
+        for block in _libsvm_blocks(path, limit, base, drop_qid):
+            first = min(first, int(block[2].min(initial=1)))
+            parts.append(_of_block(*block, base or 0))
+    examples = joined(parts)
+    if base is not None:
+        return examples
+    examples.indices[:] -= first  # in place: a file may be as large as memory allows
+    return examples._replace(d=max(examples.d - first, 0), base=first)
 
 
 def libsvm_parts(path: Path, limit: int | None, base: int, drop_qid: bool) -> Iterator[Examples]:
@@ -82,12 +86,10 @@ def _libsvm_blocks(path: Path, limit: int | None, base: int | None, drop_qid: bo
 
 
 def _of_block(
-    labels: np.ndarray, counts: np.ndarray, indices: np.ndarray, values: np.ndarray, base: int | None
+    labels: np.ndarray, counts: np.ndarray, indices: np.ndarray, values: np.ndarray, base: int
 ) -> Examples:
     rows = np.repeat(np.arange(len(labels)), counts)
     keep = values != 0.0
-    if base is None:
-        base = int(indices.min(initial=1) > 0)
     d = int(indices.max(initial=base - 1)) + 1 - base
     return csr(rows[keep], indices[keep] - base, values[keep], labels, d)._replace(base=base)
 
@@ -150,7 +152,7 @@ def _fast_block(data: bytes, least: int) -> _Block | None:
         return None
     if not np.isfinite(X.data).all() or not np.isfinite(y).all() or X.indices.min(initial=least) < least:
         return None
-    return y, np.diff(X.indptr).astype(np.int64), X.indices.astype(np.int64), X.data
+    return y, np.diff(X.indptr), X.indices, X.data
 
 
 def _slow_block(data: bytes, line: int, path: Path, least: int) -> _Block:
