@@ -5,9 +5,6 @@ executor. What a command runs is composed with it at once (`compose`), each opti
 (``+algo@algo.slow=slow``). Lists and completion only read (`read`): of a file that has nothing to compose, no
 defaults list and no interpolation, Hydra makes what it holds, in 10 ms. The folders of OMKL_PATH are on
 Hydra's search path.
-
-In a file a value is what the same text is as a word of a command: ``1e3`` is a number, ``1:50``, ``yes`` and
-``012`` are texts.
 """
 
 import os
@@ -15,7 +12,6 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +19,7 @@ from typing import Any, NamedTuple
 from omkl.errors import UserError, show, shown, suggest
 from omkl.paths import conf_folder, extensions, files_in
 from omkl.settings import RUN, TUNE, Key
+from omkl.yaml_files import content_of, text_of
 
 CONFIG = "config"  # the file of the settings, and of the usual options
 GROUPS = ("algo", "data", "pool", "exec")  # of what a command names
@@ -30,136 +27,6 @@ EXTENDED = ("algo", "data", "kernel", "pool", "paper")  # what a folder of OMKL_
 MOST_LISTED = 12  # names that a message lists; of more it names the command that does
 _LISTS = {"algo": "algos", "pool": "pools", "data": "data"}  # what `omkl list` calls a group
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
-
-# ------------------------------------------------------------------ files
-
-LARGEST = 2**20  # bytes
-DEEPEST = 30  # levels of nesting
-MOST = 30_000  # keys, values and items, aliases replaced; the winners of a page have two thirds of it
-_WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}  # whatever their case
-_TAGS = {type(None): "null", bool: "bool", int: "int", float: "float"}
-
-
-def scalar(text: str) -> Any:
-    """Return what a text without quotes is as a value of a word: nothing, a truth value, a number, a text.
-
-    Numbers are those of Python, without zeros before them: 012 is a text.
-    """
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
-    digits = text[1:] if text[0] in "+-" else text
-    is_padded = digits[:1] == "0" and digits[1:].lstrip("_")[:1].isdigit()
-    if is_padded or not text.isascii() or text != text.strip() or digits.lower() == "infinity":
-        return text
-    if digits.isdigit():
-        return int(text)  # which refuses thousands of digits
-    for number in (int, float):
-        with suppress(ValueError):  # another kind of number, or a text
-            return number(text)
-    return text
-
-
-@cache
-def loader() -> Any:
-    """Return PyYAML's safe loader with the scalars of words, and without a key twice."""
-    import yaml
-
-    # PyYAML may have been built without libyaml's parser, which is ten times as fast
-    safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-    class Loader(safe):
-        def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
-            if kind is not yaml.ScalarNode or not implicit[0] or value == "<<":
-                return super().resolve(kind, value, implicit)
-            return f"tag:yaml.org,2002:{_TAGS.get(type(scalar(value)), 'str')}"
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            keys: set[str] = set()
-            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-                if key.value in keys and key.value != "<<":
-                    fault = f"the key {show(key.value)} is given twice"
-                    raise yaml.constructor.ConstructorError(None, None, fault, key.start_mark)
-                keys.add(key.value)
-            return super().construct_mapping(node, deep=deep)
-
-    for kind in _TAGS.values():
-        Loader.add_constructor(f"tag:yaml.org,2002:{kind}", lambda _, node: scalar(node.value))
-    return Loader
-
-
-def yaml_text(content: Any, **how: Any) -> str:
-    """Return the YAML of plain values, which `read_yaml` reads as they are; how: of PyYAML's dump.
-
-    A text that `read_yaml` or PyYAML would take for something else has quotes, such as 12e4 and no.
-    """
-    import yaml
-
-    class Dumper(yaml.SafeDumper):
-        def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
-            tag = super().resolve(kind, value, implicit)
-            is_text = kind is yaml.ScalarNode and implicit[0] and tag.endswith(":str")
-            return f"tag:yaml.org,2002:{_TAGS.get(type(scalar(value)), 'str')}" if is_text else tag
-
-        def represent_float(self, data: float) -> Any:
-            text = super().represent_float(data)
-            text.value = text.value.replace(".inf", "inf").replace(".nan", "nan")
-            return text
-
-    Dumper.add_representer(float, Dumper.represent_float)
-    return str(yaml.dump(content, Dumper=Dumper, sort_keys=False, **how))
-
-
-def read_yaml(path: Path) -> Any:
-    """Return the content of a file of plain YAML. Raises UserError with file and line for another."""
-    return _content(_text(path), path)
-
-
-def _text(path: Path) -> str:
-    try:
-        with open(path, "rb") as file:
-            text = file.read(LARGEST + 1)
-        if len(text) > LARGEST:
-            raise UserError(f"{path}: larger than {LARGEST:,} bytes")
-        return text.decode()
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 text: {error}") from error
-
-
-def _content(text: str, path: Path) -> Any:
-    import yaml
-
-    try:
-        content = yaml.load(text, Loader=loader())
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # such as a number of 5000 digits
-        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        problem = getattr(error, "problem", None) or getattr(error, "context", None) or str(error)
-        line = f":{mark.line + 1}" if mark else ""
-        raise UserError(f"{path}{line}: malformed YAML: {' '.join(problem.split())}") from error
-    _check_size(content, path)
-    return content
-
-
-def _check_size(content: Any, path: Path) -> None:
-    """Raise UserError for a content that has grown: nine levels of aliases are a billion items."""
-    waiting, count = [(content, 1)], 0
-    while waiting:
-        value, depth = waiting.pop()
-        count += 1
-        items = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-        count += len(items) * isinstance(value, dict)  # the keys
-        if depth > DEEPEST or count > MOST:
-            what = (
-                f"nested more than {DEEPEST} levels deep"
-                if depth > DEEPEST
-                else f"more than {MOST:,} keys, values and items, counting what aliases (*) stand for"
-            )
-            raise UserError(f"{path}: {what}")
-        waiting += [(part, depth + 1) for part in items]
-
-
-# ------------------------------------------------------------------ groups
 
 
 def folders(group: str) -> list[Path]:
@@ -219,8 +86,6 @@ def known_option(group: str, name: str, what: str) -> str:
     raise UserError(f"{shown(f'{group}={name}')}: unknown {what}{hint}")
 
 
-# ------------------------------------------------------------------ what the files hold
-
 _State = tuple[int, int] | None
 
 
@@ -262,7 +127,7 @@ def _file(path: Path) -> _File:
     """Return what a file holds, for Hydra as for us: it is opened again only when it has changed."""
     state, cached = _state(path), _files.get(path)
     if cached is None or cached.state != state:
-        content = _content(text := _text(path), path)
+        content = content_of(text := text_of(path), path)
         if not isinstance(content, dict):
             raise UserError(f"{path}: must be a mapping of keys to values, got {show(content)}")
         _files[path] = cached = _File(state, content, text[:512])
@@ -343,8 +208,6 @@ def _has_references(value: Any) -> bool:
         return any(map(_has_references, value))
     return isinstance(value, str) and ("${" in value or value == "???")
 
-
-# ------------------------------------------------------------------ Hydra
 
 _lock = threading.RLock()  # Hydra's state is global
 _loaded: dict[Path, _State] = {}  # the files of the last composition

@@ -17,7 +17,8 @@ import omkl.data
 from omkl.config import learner_spec
 from omkl.data import Dataset
 from omkl.engine.stream import make_stream
-from omkl.figures.style import PAGE, Figure, FigureStyle, in_style
+from omkl.figures.figure import Figure
+from omkl.figures.style import PAGE, FigureStyle, in_style
 from omkl.passes.warm import warm_up_once
 from omkl.rounds.learner import Learner
 

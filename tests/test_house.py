@@ -9,7 +9,7 @@ from pathlib import Path
 import omkl
 
 PACKAGE = Path(omkl.__file__).resolve().parent
-GROUND = {"conf", "errors", "files", "paths", "schema", "seeds", "settings", "tasks", "typed"}
+GROUND = {"conf", "errors", "files", "paths", "schema", "seeds", "settings", "tasks", "typed", "yaml_files"}
 # Imports point downwards: a folder may import itself and what stands in a line above its own.
 LAYERS = (
     {"ground"},

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as MplFigure
 
-    from omkl.figures.style import Figure
+    from omkl.figures.figure import Figure
 
 
 class Shown(ABC):
@@ -357,7 +357,7 @@ class Results(Shown):
 
     def pareto(self, cost: str = "time") -> "MplFigure":
         """Draw error against a cost (``time``, ``size``, ``memory``), and the front that no learner beats."""
-        from omkl.figures.costs_and_ranks import costs_of, pareto
+        from omkl.figures.costs import costs_of, pareto
         from omkl.publications.paper_tables import with_costs
         from omkl.reports.summary import grid_table
 

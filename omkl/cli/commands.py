@@ -18,7 +18,7 @@ from omkl.reports.table import Table
 
 if TYPE_CHECKING:
     from omkl.config import Plan
-    from omkl.figures.style import Figure
+    from omkl.figures.figure import Figure
     from omkl.publications import Paper, Selection
     from omkl.publications.paper import Item
     from omkl.store.outcome import Outcome
@@ -261,7 +261,7 @@ def _print(table: Table, outcome: "Outcome | None", args: Namespace) -> int:
 def status(args: Namespace, words: list[str]) -> int:
     """Show progress: the cells that are done, running, queued, failed or missing."""
     from omkl.api.call import Call
-    from omkl.runs.slurm import status_of
+    from omkl.runs.status import status_of
 
     plan = Call(words, typed=args.line).plan(sweep=True)
     progress = status_of(plan)

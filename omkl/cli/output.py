@@ -70,7 +70,7 @@ def say_written(files: list[Path]) -> None:
 
 def say_failed(failed: list[dict], how: str = "") -> None:
     """Say which cells failed, and that the same command tries them again."""
-    from omkl.runs.slurm import failures_text
+    from omkl.runs.status import failures_text
 
     count = f"{counted(len(failed), 'cell')} failed{how}"
     print_status("\n  ".join([f"{count} (the same command tries again):", *failures_text(failed)]))

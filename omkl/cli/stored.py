@@ -60,9 +60,9 @@ def show(args: Namespace, words: list[str]) -> int:
     if args.format == "json":
         text = json.dumps(configuration, indent=1, ensure_ascii=False) + "\n"
     else:
-        from omkl import conf
+        from omkl import yaml_files
 
-        text = conf.yaml_text(configuration, default_flow_style=None, allow_unicode=True, width=110)
+        text = yaml_files.yaml_text(configuration, default_flow_style=None, allow_unicode=True, width=110)
     print_result(text)
     return OK
 

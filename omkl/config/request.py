@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omkl import conf
+from omkl import conf, yaml_files
 from omkl.config.kernel_kinds import PARTS
 from omkl.config.learners import (
     IN_OBJECT,
@@ -76,7 +76,7 @@ def read_settings(path: str, parameters: Mapping[str, Parameter]) -> SettingsFil
     where = Path(path).expanduser()
     if not where.is_file():
         raise UserError(f"settings={path}: there is no such file; `omkl tune --out FILE` writes one")
-    content = conf.read_yaml(where)
+    content = yaml_files.read_yaml(where)
     try:
         if not isinstance(content, dict) or not isinstance(content.get("settings"), list):
             raise UserError("must have the key settings with a list such as [omkc_dd(beta=0.9)]")
@@ -110,7 +110,7 @@ def _words(path: Path, content: Any, parameters: Mapping[str, Parameter]) -> dic
         key: parameter.check for key, parameter in parameters.items() if key not in _OTHERWISE
     }
     checks |= {f"pool.{part}": check for part, check in PARTS.items()}
-    root: Any = yaml.compose(path.read_bytes(), Loader=conf.loader())
+    root: Any = yaml.compose(path.read_bytes(), Loader=yaml_files.loader())
     nodes = {
         key.value: value for name, part in root.value if name.value == "words" for key, value in part.value
     }

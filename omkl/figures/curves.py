@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.figures import style
+from omkl.figures import figure_names, panel_grid, style
+from omkl.figures.figure import Figure
+from omkl.figures.figure_names import join_notes
+from omkl.figures.line_styles import LineStyle, line_styles
 from omkl.figures.scales import limit_y, plain_log, thousands
-from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
 from omkl.reports import captions
 from omkl.reports.measures import ERROR, PAIR, learners_of, mean_curves, measure_in, measure_named
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
@@ -80,7 +82,7 @@ def curves(
     shown = _with_values(tables)
     first = next(iter(tables.values()))
     names = [data for points in shown.values() for data in points["data"]]
-    sets, left_out = style.first_panels(list(dict.fromkeys(names)))
+    sets, left_out = figure_names.first_panels(list(dict.fromkeys(names)))
     if len(shown) > 1 and len(sets) > MOST_PAIRS:
         left_out = join_notes(left_out, f"by={next(reversed(shown))} draws the other measure")
         shown = dict([next(iter(shown.items()))])
@@ -192,7 +194,7 @@ def _is_wide(points: "pd.DataFrame", name: str) -> bool:
 
 def _draw(panels: Sequence[_Panel], stack: int, styles: Mapping[str, LineStyle], bands: bool) -> "MplFigure":
     count = len(panels) // stack
-    drawn, stacks = style.panels(count, 1.9 if stack == 1 else 1.45, stack)
+    drawn, stacks = panel_grid.panels(count, 1.9 if stack == 1 else 1.45, stack)
     several = len({panel.of_measure.label for panel in panels[::stack] if len(panel.table)}) > 1
     for place, places in enumerate(stacks):
         for number, axes in enumerate(places):
@@ -201,14 +203,14 @@ def _draw(panels: Sequence[_Panel], stack: int, styles: Mapping[str, LineStyle],
                 axes.remove()
                 continue
             _draw_panel(axes, panel, styles, bands, None if number else style.current().ylim)
-            if style.is_leftmost(axes) or several:
+            if panel_grid.is_leftmost(axes) or several:
                 axes.set_ylabel(panel.of_measure.label)
             if number == 0:
-                style.panel_title(axes, panel.data, count == 1)
+                panel_grid.panel_title(axes, panel.data, count == 1)
         places[-1].set_xlabel("examples")
     drawn.align_ylabels()
     seen = {line.get_label() for axes in drawn.axes for line in axes.get_lines()}
-    style.draw_legend(drawn, {name: line_style for name, line_style in styles.items() if name in seen})
+    panel_grid.draw_legend(drawn, {name: line_style for name, line_style in styles.items() if name in seen})
     return drawn
 
 

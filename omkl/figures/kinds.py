@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from omkl.data import registry
 from omkl.errors import UserError
 from omkl.estimators.arguments import USUAL_POOL
-from omkl.figures.costs_and_ranks import rank_figure, times_figure
+from omkl.figures.costs import times_figure
 from omkl.figures.curves import learning_curves
+from omkl.figures.figure import Figure
+from omkl.figures.figure_names import file_stem
 from omkl.figures.matrices import confusion
+from omkl.figures.rank_diagram import rank_figure
 from omkl.figures.reliability import reliability
-from omkl.figures.style import Figure, file_stem
 from omkl.figures.sweeps import sweep_figure
 from omkl.reports.measures import PAIR
 from omkl.reports.ranks import average_ranks

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError, shown
-from omkl.figures import style
-from omkl.figures.style import Figure, join_notes
+from omkl.figures import figure_names, panel_grid, style
+from omkl.figures.figure import Figure
+from omkl.figures.figure_names import join_notes
 from omkl.passes import confusion as confusion_counts
 from omkl.reports import captions
 from omkl.reports.measures import class_names
@@ -64,7 +65,9 @@ def confusion(
     shown = [(row, matrix) for row, matrix in shown if not row.is_yardstick] or shown
     if not shown:
         raise UserError("no stored cell has a confusion matrix; only classification has one")
-    _, left_out = style.first_panels([f"{matrix.data} · {matrix.line}" for _, matrix in shown], "matrices")
+    _, left_out = figure_names.first_panels(
+        [f"{matrix.data} · {matrix.line}" for _, matrix in shown], "matrices"
+    )
     drawn = [matrix for _, matrix in shown][: style.MOST_PANELS]
     sets = list(dict.fromkeys(matrix.data for matrix in drawn))
     text = join_notes(
@@ -101,8 +104,8 @@ def _draw(matrices: Sequence[Matrix]) -> "MplFigure":
     longest = max(len(_short(name)) for matrix in matrices for name in matrix.classes)
     # A matrix is square: its panel is as high as it is wide beside the names.
     beside = 0.45 + 0.055 * longest
-    drawn, stacks = style.panels(len(matrices), 4.0, columns=3, narrowest=2.0)
-    across = style.panels_per_row(drawn)
+    drawn, stacks = panel_grid.panels(len(matrices), 4.0, columns=3, narrowest=2.0)
+    across = panel_grid.panels_per_row(drawn)
     side = float(np.clip(drawn.get_figwidth() / across - beside, 0.5, max(1.2, 0.3 * most)))
     rows = -(-len(matrices) // across)
     below = 0.055 * longest if longest > 3 else 0.1
@@ -149,7 +152,7 @@ def _panel(axes: "Axes", matrix: Matrix, side: float) -> Any:
     axes.set_xticks(ticks, names, **turned)
     axes.set_yticks(ticks, names)
     axes.set_xlabel("predicted class")
-    if style.is_leftmost(axes):
+    if panel_grid.is_leftmost(axes):
         axes.set_ylabel("true class")
     places = 0 if (matrix.counts == np.round(matrix.counts)).all() else 1
     texts = [[_count(count, places) for count in row] for row in matrix.counts]

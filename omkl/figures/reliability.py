@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.figures import style
+from omkl.figures import figure_names, panel_grid, style
+from omkl.figures.figure import Figure
+from omkl.figures.figure_names import join_notes
+from omkl.figures.line_styles import LineStyle, line_styles
 from omkl.figures.scales import thousands
-from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
 from omkl.reports import captions
 from omkl.reports.rows import ReportPlan, Row, line_names, rows_of
 from omkl.tasks import BINS
@@ -51,7 +53,7 @@ def reliability(cells: "pd.DataFrame", expected: ReportPlan, rows: list[Row] | N
     lines = list(dict.fromkeys(bins.line for _, bins in found))
     fewer = f"drawn: the first {style.MOST_LINES} of {len(lines)} learners"
     lines = lines[: style.MOST_LINES]
-    sets, left_out = style.first_panels(list(dict.fromkeys(row.data for row, _ in found)))
+    sets, left_out = figure_names.first_panels(list(dict.fromkeys(row.data for row, _ in found)))
     panels = [[bins for _, bins in found if bins.data == data and bins.line in lines] for data in sets]
     note = join_notes(
         captions.basis(max(len(row.cells) for row, _ in found), [row.order for row, _ in found]),
@@ -83,9 +85,9 @@ def _draw(
     sets: Sequence[str], panels: Sequence[Sequence[Reliability]], styles: Mapping[str, LineStyle]
 ) -> "MplFigure":
     """Draw for each data set the shares over the probabilities, and below them how many rounds there are."""
-    drawn, stacks = style.panels(len(sets), 1.6, 2)
+    drawn, stacks = panel_grid.panels(len(sets), 1.6, 2)
     for (top, bottom), data, lines in zip(stacks, sets, panels, strict=True):
-        style.panel_title(top, data, len(sets) == 1)
+        panel_grid.panel_title(top, data, len(sets) == 1)
         low = min(float(np.nanmin(bins.probability)) for bins in lines)
         low = np.floor(low * BINS) / BINS
         top.plot([low, 1.0], [low, 1.0], color=style.GREY, linewidth=0.8, dashes=(3, 2), zorder=1)
@@ -98,11 +100,11 @@ def _draw(
         thousands(bottom.yaxis, 3)
         top.tick_params(labelbottom=False)
         bottom.set_xlabel("probability")
-        if style.is_leftmost(top):
+        if panel_grid.is_leftmost(top):
             top.set_ylabel("share right")
             bottom.set_ylabel("rounds")
     drawn.align_ylabels()
-    style.draw_legend(drawn, styles)
+    panel_grid.draw_legend(drawn, styles)
     return drawn
 
 

@@ -7,7 +7,8 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from omkl.figures.style import SMALL, panel_width
+from omkl.figures.panel_grid import panel_width
+from omkl.figures.style import SMALL
 from omkl.reports.symbols import in_symbols
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from string import Template
 from typing import Protocol
 
 from omkl import __version__
-from omkl.figures.style import Figure, FigureStyle, in_style
+from omkl.figures.figure import Figure
+from omkl.figures.style import FigureStyle, in_style
 from omkl.files import write_text
 from omkl.reports.markdown import html_of, listed, own_file, prose
 from omkl.reports.results_table import MADE_WITH, URGENT

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
 from omkl.data import DataRef, registry
-from omkl.reports import captions
+from omkl.reports import origins
 from omkl.reports.table import Table
 
 if TYPE_CHECKING:
@@ -44,16 +44,16 @@ def provenance(cells: "pd.DataFrame") -> Table:
     """Return where the cells come from: a row per code, machine and workers, with its dates and loads."""
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for entry in cells["provenance"]:
-        origin = captions.origin_columns([entry])
+        origin = origins.origin_columns([entry])
         workers = f"{entry.get('backend') or 'unknown'}, {entry.get('jobs') or '?'}"
         code = ", ".join(filter(None, (origin["versions"], origin["commit"])))
         groups.setdefault((code, origin["machines"], workers), []).append(entry)
     rows = []
     for (code, machine, workers), entries in groups.items():
-        times = captions.times_of(entries)
+        times = origins.times_of(entries)
         loads = sorted(entry["load"] for entry in entries if isinstance(entry.get("load"), (int, float)))
         row = {"cells": str(len(entries)), "code": code, "machine": machine, "workers": workers}
-        rows.append(row | {"load": captions.span(loads, "g"), "from (UTC)": times[0], "to (UTC)": times[-1]})
+        rows.append(row | {"load": origins.span(loads, "g"), "from (UTC)": times[0], "to (UTC)": times[-1]})
     terms = [("load", "of the machine over one minute, when each cell ended: least and most")]
     return _aligned(Table.of(rows, terms=terms))
 

@@ -10,10 +10,12 @@ from omkl.pages.documents import Filed, Page, Section
 from omkl.pages.runs import origin_sections
 from omkl.publications.claims import UNKNOWN, YES, claims_of
 from omkl.publications.compare import AGREES, DIFFERS, Compared, compare_rows
+from omkl.publications.data_sizes import sizes
+from omkl.publications.digest import digest
 from omkl.publications.paper import FEW, Item, Paper, Run, as_list, enumerated
 from omkl.publications.paper import KINDS as OF_ITEMS
 from omkl.publications.paper_figures import paper_figure, selected
-from omkl.publications.paper_tables import KINDS, best_warnings, comparison_warnings, digest, sizes
+from omkl.publications.paper_tables import KINDS, best_warnings, comparison_warnings
 from omkl.publications.selection import PaperPlans, Selection, plans_of
 from omkl.publications.tuned import older, tuned_runs, tuning_rule
 from omkl.reports.captions import some

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from omkl.config import Plan
 from omkl.errors import UserError, counted
-from omkl.figures.costs_and_ranks import rank_figure
 from omkl.figures.curves import learning_curves
+from omkl.figures.figure import Figure
+from omkl.figures.figure_names import file_stem
 from omkl.figures.matrices import confusion
-from omkl.figures.style import Figure, file_stem
+from omkl.figures.rank_diagram import rank_figure
 from omkl.figures.sweeps import sweep_figure
 from omkl.pages.documents import Filed, Page, Section
 from omkl.pages.page_tables import data_sets, provenance

@@ -30,8 +30,10 @@ from omkl.publications.claim_rows import (
 )
 from omkl.publications.compare import Compared, are_few, compare_rows
 from omkl.publications.paper import Item, Paper, as_list, enumerated, needed_share
-from omkl.publications.paper_tables import TableResult, not_tuned, unfinished
+from omkl.publications.paper_tables import unfinished
 from omkl.publications.selection import PaperPlans, Selection, plans_of
+from omkl.publications.table_result import TableResult
+from omkl.publications.tuned_ranks import not_tuned
 from omkl.reports import statistics
 from omkl.reports.captions import some
 from omkl.reports.measures import ERROR

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omkl.errors import UserError
-from omkl.figures.costs_and_ranks import costs_of, pareto, rank_figure, times_figure
+from omkl.figures.costs import costs_of, pareto, times_figure
 from omkl.figures.curves import learning_curves
-from omkl.figures.style import Figure, current
-from omkl.figures.sweeps import sensitivity, sensitivity_table
+from omkl.figures.figure import Figure
+from omkl.figures.rank_diagram import rank_figure
+from omkl.figures.sensitivity import sensitivity, sensitivity_table
+from omkl.figures.style import current
 from omkl.publications.compare import Compared, compare_rows
 from omkl.publications.paper import Item, Paper, as_list
 from omkl.publications.selection import Selection, plans_of

@@ -1,7 +1,7 @@
 """A paper's tables: one function per kind, found by its name in conf/paper."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,13 @@ from omkl.config.parameters import params_text
 from omkl.config.plan_notes import notes_on_learners
 from omkl.config.request import ONLINE
 from omkl.errors import UserError, counted
-from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows, published_lines
-from omkl.publications.paper import DigestLine, Item, Paper, as_list, enumerated
-from omkl.publications.selection import PaperPlans, Selection, plans_of
+from omkl.publications.compare import AGREES, DIFFERS, METRICS, SIGNS, Compared, compare_rows
+from omkl.publications.data_sizes import sizes
+from omkl.publications.digest import SHOWN, digest
+from omkl.publications.paper import Item, Paper, as_list, enumerated
+from omkl.publications.selection import Selection, plans_of
+from omkl.publications.table_result import TableResult
+from omkl.publications.tuned_ranks import not_tuned, ranks_of_grid
 from omkl.reports import results_table
 from omkl.reports.captions import basis, some
 from omkl.reports.measures import learners_of
@@ -25,8 +29,6 @@ from omkl.tasks import MEASURES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from omkl.reports.ranks import Ranks
-    from omkl.store.outcome import Outcome
 
 ColumnCells = tuple[Column, Sequence[str | Spread]]
 _PLACES = {"mistake_pct": 2, "n_sv_sum": 1, "seconds": 2}
@@ -53,23 +55,6 @@ _COSTS = [
     ("best setting", "what the race chose, where it is not the default"),
     ("reps", "finished passes of those that are to be reported"),
 ]
-
-
-@dataclass(frozen=True)
-class TableResult:
-    """A table, and the outcome of its run (None where nothing ran).
-
-    title: with the data that are in it    warnings: of each claim
-    """
-
-    table: Table
-    outcome: "Outcome | None" = None
-    title: str = ""
-    warnings: Sequence[Sequence[str]] = ()
-
-    def text(self, fmt: str) -> str:
-        """Return the table in a format of Table.render."""
-        return self.table.render(fmt)
 
 
 def make_table(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableResult:
@@ -135,9 +120,6 @@ def _joined(columns_and_cells: Sequence[ColumnCells], rows: Sequence[TableRow]) 
     cells = zip(*contents, strict=True)
     joined = [replace(row, cells=row_cells) for row, row_cells in zip(rows, cells, strict=True)]
     return Table(columns, joined, least=LEAST, records={})
-
-
-# -------------------------------------------------------------------- results
 
 
 def _results(compared: Compared) -> Table:
@@ -242,9 +224,6 @@ def _ranks_texts(compared: Compared) -> list[str]:
     return [ranks.sentence() + left]
 
 
-# -------------------------------------------------------------------- times
-
-
 def _times(compared: Compared) -> Table:
     """Return seconds, and their share of those of the learner ``base``."""
     summary, base = compared.summary, compared.item.options["base"]
@@ -271,9 +250,6 @@ def _times(compared: Compared) -> Table:
     done = summary[summary["reps"] > 0]
     terms = [("s", f"learner time of one pass, {basis(int(done['reps'].max()), done['order'])}"), _SHARE]
     return _table(compared, Table(columns, rows), "times", flat, terms=terms, notes=())
-
-
-# -------------------------------------------------------------------- tuned learners
 
 
 def _best(compared: Compared) -> Table:
@@ -335,18 +311,6 @@ def best_warnings(compared: Compared) -> list[str]:
     return [*not_tuned(compared.work, command), *comparison_warnings(compared, command)]
 
 
-def not_tuned(work: PaperPlans, command: str) -> list[str]:
-    """Return a warning about what is not tuned yet and so has no row; command: tunes it."""
-    waiting: dict[str, list[str]] = {}
-    for _, data, learner in work.pending:
-        waiting.setdefault(data, []).append(learner)
-    begun = {ref.name for part in work.parts for ref in part.plan.data}
-    whole = [data for data in waiting if data not in begun]
-    lines = [f"{some(whole, at_most=20)} (all learners)"] if whole else []
-    lines += [f"{data} ({some(names)})" for data, names in waiting.items() if data in begun]
-    return [f"NOT TUNED YET, so without rows: {'; '.join(lines)}; {command} tunes them"] if lines else []
-
-
 def unfinished(compared: Compared) -> set[str]:
     """Return the data sets where a tuned learner that a claim names has not finished, or is not tuned yet."""
     options, work = compared.item.options, compared.work
@@ -374,7 +338,7 @@ def _matrix(compared: Compared) -> Table:
     sets = list(dict.fromkeys(row["data"] for row in records))
     ranked = as_list(compared.item.options.get("ranked", sets))
     try:
-        ranks = _ranked(grid, ranked).average
+        ranks = ranks_of_grid(grid, ranked).average
     except UserError:  # too few have finished
         ranks = dict.fromkeys((row["line"] for row in records), nan)
     rows = [
@@ -439,16 +403,6 @@ def _with_scale(row: Mapping[str, Any]) -> Spread:
     return replace(cell, mean=cell.mean + " s" * (row["params"].get("scale") == ONLINE), std=MISSING)
 
 
-def _ranked(grid: "pd.DataFrame", sets: Sequence[str]) -> "Ranks":
-    """Return the ranks of the rows that have finished all of these data sets; rivals may lack some."""
-    from omkl.reports.ranks import average_ranks
-
-    grid = grid[grid["data"].isin(sets)]
-    finished = grid[grid["complete"].astype(bool)].groupby("line")["data"].nunique()
-    grid = grid[grid["line"].isin(finished[finished == len(sets)].index)]
-    return average_ranks(grid.drop(columns="line"))
-
-
 KINDS: dict[str, Callable[[Compared], Table]] = {
     "results": _results,
     "tuning": _tuning,
@@ -456,136 +410,3 @@ KINDS: dict[str, Callable[[Compared], Table]] = {
     "best": _best,
     "matrix": _matrix,
 }
-
-
-# -------------------------------------------------------------------- what to take
-
-SHOWN = 10  # learners of a matrix
-NEXT = 2  # learners named after the first
-ENOUGH = 5  # data sets from which on ranks say which learner to take
-UNDECIDED = "not decided"
-_OF_FIRST = ("take", "rank", "best on", "error", "µs", "MiB")
-_OF_DIGEST = [
-    (
-        "take",
-        "the learner with the lowest average rank among those that have finished all data sets; not decided "
-        f"where two have it, or where there are fewer than {ENOUGH} data sets",
-    ),
-    ("best on", "data sets where it is best, or not significantly worse than the best of all"),
-    ("error", "over that of the best learner of each data set: the mean"),
-    ("µs", "of learner time for a row: the median over the data sets"),
-    ("MiB", "memory of a learner, that of its pass less the least of any pass there: the median"),
-    ("then", "the next, of equal ranks the one with less memory first; each with its rank"),
-]
-
-
-def digest(paper: Paper, item: Item, selection: Selection, **how: Any) -> TableResult:
-    """Return a row for each of the item's ``lines``: which learner to take, and what it costs.
-
-    A line has a ``problem`` and its ``runs``. how: of ``PaperPlans.run``
-    """
-    whole = plans_of(paper, [item], selection)
-    outcome = whole.run(**how)
-    command = selection.command("table", item.name)
-    answers, warnings = [], dict.fromkeys(not_tuned(whole, f"`omkl tune {paper.name}`"))
-    for line in item.options["lines"]:
-        compared = _compared(paper, item, line, whole, outcome)
-        whole_rows = compared.whole[compared.whole["missing"] == ""]
-        warnings |= dict.fromkeys(results_table.incomplete(whole_rows, compared.expected, f"`{command}`"))
-        names = replace(item, title="{data}").titled(compared.summary["data"])
-        answers.append({"problem": line.problem, "data": names, **_answer(compared)})
-    import pandas as pd
-
-    flat = pd.DataFrame(answers)
-    about: dict[str, Any] = {"title": item.titled(), "terms": _OF_DIGEST, "command": command}
-    about |= {"warnings": list(warnings), "flat": lambda: flat}
-    table = replace(Table.of(answers, **about), records={"digest": flat})
-    return TableResult(table, outcome, table.title)
-
-
-def _compared(paper: Paper, item: Item, line: DigestLine, work: PaperPlans, outcome: "Outcome") -> Compared:
-    of_line = replace(item, runs=tuple(run for run in item.runs if run.name in line.runs), options={})
-    return compare_rows(paper, of_line, work, outcome)
-
-
-def _answer(compared: Compared) -> dict[str, Any]:
-    """Return the first of the ranks, how good it is and what it costs; why not where there are none."""
-    grid = grid_table(learners_of(compared.summary))
-    sets = list(dict.fromkeys(grid["data"]))
-    try:
-        ranks = _ranked(grid, sets)
-    except UserError as error:
-        return dict.fromkeys(_OF_FIRST, MISSING) | {"then": str(error)}
-    least = grid.groupby("data")["memory_mib_mean"].transform("min")
-    memory = (grid["memory_mib_mean"] - least).groupby(grid["line"]).median()
-    order = sorted(ranks.average, key=lambda line: (round(ranks.average[line], 1), memory[line]))
-    named = [f"{line} {ranks.average[line]:.1f}" for line in order]
-    first = order[0]
-    if len(sets) < ENOUGH or named[0].split()[-1] == named[1].split()[-1]:
-        undecided = {"take": UNDECIDED, "then": ", ".join(named[: NEXT + 1])}
-        return dict.fromkeys(_OF_FIRST, MISSING) | undecided
-    rows = grid[grid["line"] == first]
-    good = int((rows["best"].astype(bool) | rows["marked"].astype(bool)).sum())
-    return {
-        "take": first,
-        "rank": f"{ranks.average[first]:.1f} of {len(order)}",
-        "best on": f"{good} of {len(sets)}",
-        "error": f"{_over_best(grid, first):.3f}",
-        "µs": number(float((1e6 * rows["seconds_mean"] / rows["T"]).median()), 1),
-        "MiB": number(memory[first], 1),
-        "then": ", ".join(named[1 : NEXT + 1]),
-    }
-
-
-def _over_best(grid: "pd.DataFrame", line: str) -> float:
-    """Return the mean, over the data sets, of a row's error over that of the best row."""
-    ratios = []
-    for _, rows in grid.groupby("data"):
-        error = rows[f"{rows['measure'].iloc[0]}_mean"]
-        ratios.append(float(error[rows["line"] == line].iloc[0] / error.min()))
-    return sum(ratios) / len(ratios)
-
-
-# -------------------------------------------------------------------- data sets
-
-
-def sizes(paper: Paper, item: Item, selection: Selection) -> TableResult:
-    """The data sets, made of the registry, not of cells.
-
-    Rows: examples, features, share of the positive class, next to the published sizes; and how to obtain the
-    data that are not available.
-    """
-    from omkl.data import registry
-
-    published = {
-        line["data"]: line for line in published_lines("datasets") if line["paper"] == paper.published
-    }
-    names = selection.names or list(item.options["data"])
-    records = []
-    for name in names:
-        T, d, positive, about = "", "", "", ""
-        if name not in paper.unavailable:
-            entry = registry.entry(name)
-            T, d, about = str(entry.T), str(entry.d), entry.title
-            positive = f"{100 * entry.positive_share:.1f}" if entry.positive_share is not None else ""
-        row = {"data": name, "T": T, "d": d, "positive %": positive}
-        if published:
-            printed = published.get(name, {})
-            row |= {"T published": printed.get("T", ""), "d published": printed.get("d", "")}
-            row["verdict"] = _verdict(T, d, printed)
-        lost = paper.unavailable.get(name)
-        about, how = (lost.title, lost.how) if lost else (about, "")
-        records.append(row | {"what it is": about, "missing": how})
-    shown = [{k: text or MISSING for k, text in record.items() if k != "missing"} for record in records]
-    below = [f"{record['data']}: {record['missing']}." for record in records if record["missing"]]
-    title = item.titled(names)
-    return TableResult(Table.of(records, shown, shared=title, below=below), title=title)
-
-
-def _verdict(T: str, d: str, printed: dict[str, str]) -> str:
-    if not T:
-        return "no data"
-    if not printed:
-        return "not in the paper"
-    differs = [key for key, number in (("T", T), ("d", d)) if number != printed[key]]
-    return f"{', '.join(differs)} differ" if differs else "agrees"

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from omkl import conf
+from omkl import conf, yaml_files
 from omkl.config import Plan, Setting, learner_names, learner_spec, learner_specs, pool
 from omkl.config.learners import LearnerSpec
 from omkl.config.words import SCALES
@@ -80,7 +80,7 @@ def _winners(paper: str) -> dict[str, Any]:
 
 @lru_cache(4)
 def _read(path: Path, *changed: int) -> dict[str, Any]:
-    return conf.read_yaml(path)
+    return yaml_files.read_yaml(path)
 
 
 def split_tuned(run: Run, plan: Plan) -> tuple[list[Plan], list[tuple[str, str]]]:
@@ -272,7 +272,7 @@ def _keep(step: Step, ends: "list[Tuned]") -> None:
         )
     choices[step.data.name] = learners
     head = f"# The winners of the races of conf/paper/{paper}.yaml, written by `omkl tune {paper}`.\n"
-    write_text(winners_file(paper), head + conf.yaml_text(content, width=1000))
+    write_text(winners_file(paper), head + yaml_files.yaml_text(content, width=1000))
 
 
 def _reps(end: "Tuned", cuts: Cuts) -> int:

@@ -15,15 +15,7 @@ from omkl.config.planned import rounds_text
 from omkl.data.orders import is_one_order
 from omkl.errors import UserError, counted, suggest
 from omkl.paths import store_folder
-from omkl.reports.captions import (
-    few_rounds,
-    made_with,
-    n_cells,
-    one_round,
-    origin_warnings,
-    repetitions_of,
-    some,
-)
+from omkl.reports.captions import few_rounds, n_cells, one_round, repetitions_of, some
 from omkl.reports.measures import (
     MOST_NAMED,
     WORST,
@@ -32,6 +24,7 @@ from omkl.reports.measures import (
     measure_of,
     signed_measures,
 )
+from omkl.reports.origins import made_with, origin_warnings
 from omkl.reports.rows import ReportPlan
 from omkl.reports.statistics import LEAST_COMMON
 from omkl.reports.summary import csv_table

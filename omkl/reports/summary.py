@@ -13,9 +13,9 @@ import numpy as np
 from omkl.config.kernel_kinds import kernel_pool
 from omkl.config.parameters import params_text, shown_text, value_text
 from omkl.data.orders import is_one_order
-from omkl.reports import captions
-from omkl.reports.captions import Origins
+from omkl.reports import origins
 from omkl.reports.measures import class_columns, deciding_measure, learners_of, measure_of, signed_measure
+from omkl.reports.origins import Origins
 from omkl.reports.rows import Parts, ReportPlan, Row, by_count, own_labels, row_names, rows_of, shown_params
 from omkl.reports.statistics import LEAST_COMMON, not_worse, paired_t
 from omkl.reports.table_cells import MISSING
@@ -62,7 +62,7 @@ COLUMNS = (
         for name in (*(name for name, _ in AVERAGED.values()), *_FOLLOWING)
         for part in ("mean", "std")
     ),
-    *captions.COLUMNS,
+    *origins.COLUMNS,
 )
 
 
@@ -77,7 +77,7 @@ def summary_of(cells: "pd.DataFrame", expected: ReportPlan) -> "pd.DataFrame":
     ``settings`` is the text of the hyperparameters to show (``shown``), ``params`` all of them. ``reps``
     repetitions have finished, ``asked`` are expected; ``complete`` when these agree. ``class_errors`` are the
     mean errors of the ``classes`` in percent, None of cells without them. The last columns are those of
-    captions.Origins.columns.
+    Origins.columns.
 
     ``measure``: the one by which the rows of a data set are compared (`deciding_measure`). ``best``: the best
     mean of it, of a novelty detection none. ``marked``: the best, and every row not worse than it by a paired

@@ -18,8 +18,8 @@ from omkl.paths import EXTENSIONS, extensions
 _DECIDING = ("numpy", "scipy", "numba", "llvmlite")  # whose versions may decide the last bits
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SHOWS = {  # parts of omkl that print, draw, query or store what others computed
-    *("reports", "publications", "pages", "theorems", "cli", "api", "testing", "__main__.py"),
-    "runs/slurm.py",
+    *("reports", "publications", "pages", "theorems", "cli", "api", "models", "testing", "__main__.py"),
+    *("runs/slurm.py", "runs/slurm_chunks.py", "runs/slurm_jobs.py", "runs/status.py"),
 }
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import ROOT, script
 
-from omkl import conf
+from omkl import conf, yaml_files
 from omkl.cli import main
 from omkl.config import learner_spec, plan, resolved
 from omkl.config.words import parse_words
@@ -64,7 +64,7 @@ def of_word(text):
 def test_a_value_in_a_file_means_what_the_same_text_means_as_a_word(text, tmp_path):
     path = tmp_path / "x.yaml"
     path.write_text(f"key: {text}\nlist: [{text}]\n")
-    read = conf.read_yaml(path)
+    read = yaml_files.read_yaml(path)
     found = [read["key"], read["list"][0], of_word(text)]
     assert found == [VALUES[text]] * len(found)
     assert {type(value) for value in found} == {type(VALUES[text])}
@@ -77,7 +77,7 @@ def test_and_any_text_of_such_signs_does(text):
 
     try:
         word = of_word(text)
-        value = yaml.load(f"key: {text}", Loader=conf.loader())["key"]
+        value = yaml.load(f"key: {text}", Loader=yaml_files.loader())["key"]
     except (UserError, yaml.YAMLError, TypeError):
         return
     assert (repr(value), type(value)) == (repr(word), type(word))
@@ -209,8 +209,8 @@ def test_a_run_opens_the_files_that_it_asks_for_once_and_no_other(compositions):
 def test_hydra_makes_of_a_file_of_ours_what_it_holds(group):
     names = conf.options(group)
     contents, settings, _ = conf._composed([(group, name) for name in names])
-    assert contents == [conf.read_yaml(conf.file(group, name)) for name in names]
-    written = conf.read_yaml(conf.file("", "config"))
+    assert contents == [yaml_files.read_yaml(conf.file(group, name)) for name in names]
+    written = yaml_files.read_yaml(conf.file("", "config"))
     assert settings == {key: value for key, value in written.items() if key != "defaults"}
 
 
@@ -311,7 +311,7 @@ def test_a_file_that_is_no_small_plain_yaml_is_one_line(folder, group, text, sai
 
 def test_merges_do_not_grow(tmp_path):
     (tmp_path / "x.yaml").write_text(MERGES)
-    assert conf.read_yaml(tmp_path / "x.yaml")["l19"] == {"a": 1}
+    assert yaml_files.read_yaml(tmp_path / "x.yaml")["l19"] == {"a": 1}
 
 
 def test_what_is_written_is_read_as_it_was(tmp_path):
@@ -320,6 +320,6 @@ def test_what_is_written_is_read_as_it_was(tmp_path):
         "a": ["712841e9", "true", "~", "inf", "1", "", "a: b", "no"],
         "1e5": [1e-5, math.inf, 1, None, True],
     }
-    (tmp_path / "x.yaml").write_text(conf.yaml_text(content))
-    assert conf.read_yaml(tmp_path / "x.yaml") == content
-    assert yaml.safe_load(conf.yaml_text(content["a"])) == content["a"]
+    (tmp_path / "x.yaml").write_text(yaml_files.yaml_text(content))
+    assert yaml_files.read_yaml(tmp_path / "x.yaml") == content
+    assert yaml.safe_load(yaml_files.yaml_text(content["a"])) == content["a"]

@@ -7,9 +7,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from support.reports_cells import YARDSTICKS, cell, expected, frame, setting, study
 
 from omkl.errors import UserError
-from omkl.figures.costs_and_ranks import costs_of, front, pareto, rank_figure, times_figure
+from omkl.figures.costs import costs_of, front, pareto, times_figure
 from omkl.figures.matrices import Matrix, confusion
-from omkl.figures.style import MOST_LINES, FigureStyle, in_style, panels_per_row
+from omkl.figures.panel_grid import panels_per_row
+from omkl.figures.rank_diagram import rank_figure
+from omkl.figures.style import MOST_LINES, FigureStyle, in_style
 from omkl.passes import confusion as counted
 from omkl.publications.paper_tables import with_costs
 from omkl.reports.ranks import DRAWN, average_ranks, ranks_of

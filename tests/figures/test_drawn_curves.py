@@ -8,7 +8,8 @@ from support.reports_cells import YARDSTICKS, cell, expected, frame, planned_in,
 
 from omkl.errors import UserError
 from omkl.figures.curves import FEW_BANDS, curves, learning_curves
-from omkl.figures.style import COLOURS, FigureStyle, in_style
+from omkl.figures.line_styles import COLOURS
+from omkl.figures.style import FigureStyle, in_style
 from omkl.reports.measures import ERROR, mean_curves
 from omkl.tasks import MEASURES
 

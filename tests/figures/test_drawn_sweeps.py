@@ -21,17 +21,12 @@ from support.reports_cells import (
 )
 
 from omkl.errors import UserError
-from omkl.figures.style import FigureStyle, drawing_settings, in_style
-from omkl.figures.sweeps import (
-    _dots,
-    is_log_spaced,
-    matrix,
-    robust_range,
-    sensitivity,
-    sensitivity_table,
-    sweep_figure,
-    tick_texts,
-)
+from omkl.figures.figure import drawing_settings
+from omkl.figures.heat_maps import matrix, robust_range
+from omkl.figures.sensitivity import is_log_spaced, sensitivity, sensitivity_table
+from omkl.figures.style import FigureStyle, in_style
+from omkl.figures.sweeps import _dots, sweep_figure
+from omkl.figures.tick_texts import tick_texts
 from omkl.reports.summary import axes_of, grid_table, summary_of
 from omkl.reports.sweep_table import best_settings
 from omkl.reports.symbols import symbol

@@ -13,22 +13,13 @@ from support.reports_cells import COSINE, YARDSTICKS, cell, expected, frame, pla
 
 from omkl.errors import OmklError, UserError
 from omkl.figures.curves import learning_curves
+from omkl.figures.figure import Figure, drawing_settings
+from omkl.figures.figure_names import file_stem, safe_name
 from omkl.figures.kinds import figure_named
+from omkl.figures.line_styles import line_styles
+from omkl.figures.panel_grid import draw_legend
 from omkl.figures.scales import axis_limits, beyond, limit_y, plain_log, thousands
-from omkl.figures.style import (
-    KINDS,
-    PAGE,
-    Figure,
-    FigureStyle,
-    draw_legend,
-    drawing_settings,
-    file_stem,
-    in_style,
-    inches,
-    line_styles,
-    safe_name,
-    y_limits,
-)
+from omkl.figures.style import KINDS, PAGE, FigureStyle, in_style, inches, y_limits
 from omkl.reports.symbols import in_symbols
 
 DD, SS, U = setting("omkc_dd"), setting("omkc_ss"), setting("omkc_u")

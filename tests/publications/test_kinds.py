@@ -13,7 +13,7 @@ import pytest
 from omkl.cli import main
 from omkl.errors import UserError
 from omkl.paths import conf_folder
-from omkl.publications import Selection, find_item, paper_names, paper_tables, read_paper
+from omkl.publications import Selection, digest, find_item, paper_names, paper_tables, read_paper
 from omkl.publications.claims import check_claims
 from omkl.publications.compare import compare_rows
 from omkl.publications.paper import KINDS, Item
@@ -202,7 +202,7 @@ def test_a_digest_has_the_first_of_the_ranks_for_each_problem(conf, store, monke
     named = [f"{name} {rank:.1f}" for name, rank in ranked.average.items()]
     assert two["take"] == "not decided"  # of two data sets
     assert two["then"] == ", ".join(named[:3])
-    monkeypatch.setattr(paper_tables, "ENOUGH", 2)
+    monkeypatch.setattr(digest, "ENOUGH", 2)
     two = make_table(paper, item, every, progress=False).table.flat().to_dict("records")[1]
     assert f"{two['take']} {two['rank']}" == f"{named[0]} of 4"
     assert two["then"] == ", ".join(named[1:3])

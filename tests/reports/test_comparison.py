@@ -7,7 +7,7 @@ from scipy.stats import wilcoxon
 
 import omkl
 from omkl.errors import UserError
-from omkl.figures.costs_and_ranks import rank_figure as ranks_figure
+from omkl.figures.rank_diagram import rank_figure as ranks_figure
 from omkl.reports.ranks import DRAWN, comparison, ranks_of
 from omkl.reports.statistics import holm
 from omkl.tasks import MEASURES

@@ -12,7 +12,7 @@ from omkl.publications.claims import check_claims
 from omkl.publications.compare import compare_rows
 from omkl.publications.selection import plans_of
 from omkl.runs.cells import expand
-from omkl.runs.slurm import status_of
+from omkl.runs.status import status_of
 from omkl.runs.tuning import races, rule_from
 from omkl.store import Store
 

@@ -20,7 +20,7 @@ from omkl.passes.one_pass import whole_pass
 from omkl.rounds.scaling import Scaling
 from omkl.runs.cells import expand
 from omkl.runs.runner import run_plan
-from omkl.runs.slurm import _described, _plan
+from omkl.runs.slurm_chunks import described, plan_of
 from omkl.schema import domain_check
 
 GAUSSIAN = {"kind": "gaussian", "sigma": 2.0}
@@ -289,9 +289,9 @@ def test_it_reaches_workers(tmp_path, monkeypatch):
     assert bare.test.data.T == 169
     assert bare.test.data.path is None
     assert bare.key == cell.key
-    (described,) = _described(made, [cell])
-    assert described["test"] == str(tmp_path / "test.npz") == absolute_test("test.npz")
-    (again,) = expand(_plan(described))
+    (part,) = described(made, [cell])
+    assert part["test"] == str(tmp_path / "test.npz") == absolute_test("test.npz")
+    (again,) = expand(plan_of(part))
     assert again.key == cell.key
 
 

@@ -8,9 +8,9 @@ from support import runner_fakes
 from support.results_lines import line
 from support.runner_plans import make_plan, without_time
 
-from omkl.runs import runner
+from omkl.runs import other_runs, runner
 from omkl.runs.cells import expand
-from omkl.runs.runner import Others, in_own_order
+from omkl.runs.other_runs import Others, in_own_order
 from omkl.runs.workers import Serial
 from omkl.store.lines import encode_cell
 from omkl.store.store import Store
@@ -19,7 +19,7 @@ from omkl.store.store import Store
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
     """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
-    monkeypatch.setattr(runner, "SHARE", 0)
+    monkeypatch.setattr(other_runs, "SHARE", 0)
     return replace(make_plan(tmp_path, monkeypatch), exec={"name": "serial", "threads": 1})
 
 
@@ -64,7 +64,7 @@ def test_a_cell_that_is_finished_while_its_data_are_read_is_not_run_again(plan, 
 
     monkeypatch.setattr(type(cell.data), "load", load)
     ran = []
-    assert runner.unless_finished(plan.store, "own", 0.0, ran.append, cell) == runner.TAKEN
+    assert other_runs.unless_finished(plan.store, "own", 0.0, ran.append, cell) == other_runs.TAKEN
     assert ran == []
 
 

@@ -21,7 +21,7 @@ from omkl.data import find
 from omkl.errors import OmklError, UserError
 from omkl.runs import runner
 from omkl.runs.cells import expand
-from omkl.runs.slurm import failures_text
+from omkl.runs.status import failures_text
 from omkl.store.store import Store
 
 

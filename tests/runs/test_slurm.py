@@ -20,11 +20,11 @@ from omkl.config import Setting
 from omkl.errors import OmklError, UserError
 from omkl.runs import runner
 from omkl.runs.cells import expand
-from omkl.runs.slurm import status_of
+from omkl.runs.status import status_of
 from omkl.store.store import Store
 
 pytest.importorskip("submitit")
-from omkl.runs import slurm
+from omkl.runs import slurm, slurm_jobs
 
 OPTIONS = [
     *("exec=slurm", "exec.partition=long", "exec.account=me", "exec.time=90", "exec.chunk=5", "exec.array=3"),
@@ -63,7 +63,7 @@ def plan(tmp_path, monkeypatch):
 
 def chunks(plan) -> list[list[str]]:
     """The keys of each job submitted so far."""
-    folders = [(folder, len(jobs)) for folder, jobs in slurm._submissions(plan.store)]
+    folders = [(folder, len(jobs)) for folder, jobs in slurm_jobs._submissions(plan.store)]
     paths = [folder / f"{number}.json" for folder, count in folders for number in range(count)]
     return [json.loads(path.read_text())["keys"] for path in paths]
 
@@ -96,7 +96,7 @@ def test_a_job_s_pickle_names_one_function_and_holds_a_path(plan, tools):
     for path in folder.glob("*_submitted.pkl"):
         words |= {arg for _, arg, _ in pickletools.genops(path.read_bytes()) if isinstance(arg, str)}
     modules = {word for word in words if word.startswith(("omkl", "submitit"))}
-    assert modules == {"omkl.runs.slurm", "submitit.core.utils"}
+    assert modules == {"omkl.runs.slurm_chunks", "submitit.core.utils"}
     assert {"run_chunk", "DelayedSubmission", str(folder / "0.json")} <= words
 
 

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from omkl.runs import slurm
+from omkl.runs import slurm, slurm_jobs
 from omkl.store.store import StoreWarning
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_submission_that_cannot_be_read_is_skipped_with_a_warning(tmp_path, monkeypatch):
-    monkeypatch.setattr(slurm, "_squeue", lambda: ({"7": "running"}, ""))
+    monkeypatch.setattr(slurm_jobs, "_squeue", lambda: ({"7": "running"}, ""))
     good = tmp_path / "slurm" / "b"
     good.mkdir(parents=True)
     (good / "jobs.json").write_text('{"jobs":["7"]}', encoding="utf-8")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from omkl.config import Plan, Setting
 from omkl.data import find
-from omkl.runs import runner
+from omkl.runs import other_runs, runner
 from support import runner_fakes
 
 POOL = {
@@ -31,7 +31,8 @@ def make_plan(tmp_path, monkeypatch) -> Plan:
     """Two learners and a yardstick on two small sets, 4 repetitions: 24 cells."""
     monkeypatch.setenv("OMKL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(runner, "run_cell", runner_fakes.run_cell)
-    monkeypatch.setattr(runner, "warm_up_once", lambda specs: None)
+    for module in (runner, other_runs):
+        monkeypatch.setattr(module, "warm_up_once", lambda specs: None)
     return Plan(
         settings=(Setting("omkc_dd", {"beta": 0.8}, POOL), Setting("omkc_ss", {"beta": 0.5}, POOL)),
         data=(

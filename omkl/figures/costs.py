@@ -1,7 +1,4 @@
-"""Costs: the seconds of each learner, and the error against a cost with the front that none beats.
-
-And average ranks over data sets: the critical-difference diagram of Demsar (2006), where it says something.
-"""
+"""Costs: the seconds of each learner, and the error against a cost with the front that none beats."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -9,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from omkl.errors import UserError
-from omkl.figures import style
+from omkl.figures import figure_names, panel_grid, style
+from omkl.figures.figure import Figure
+from omkl.figures.figure_names import join_notes
+from omkl.figures.line_styles import LineStyle, line_styles
 from omkl.figures.scales import axis_limits, plain_log
-from omkl.figures.style import Figure, LineStyle, join_notes, line_styles
 from omkl.reports import captions
 from omkl.reports.measures import errors_of, learners_of, measure_in, signed_measures
-from omkl.reports.ranks import MOST_REASONS, Ranks
 from omkl.reports.symbols import in_symbols
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ def times_figure(summary: "pd.DataFrame", *, name: str = "times", **more: Any) -
     learners = list(dict.fromkeys(learners_of(summary)["line"]))
     lines = list(dict.fromkeys(summary["line"]))
     styles = line_styles(learners, [line for line in lines if line not in learners])
-    sets, left_out = style.first_panels(list(dict.fromkeys(summary["data"])))
+    sets, left_out = figure_names.first_panels(list(dict.fromkeys(summary["data"])))
     tables = [summary[summary["data"] == data] for data in sets]
     varies = bool((summary["seconds_std"].astype(float) > 0).any())
     basis = captions.basis(int(summary["reps"].max()), summary["order"])
@@ -53,14 +51,14 @@ def times_figure(summary: "pd.DataFrame", *, name: str = "times", **more: Any) -
     def make() -> "MplFigure":
         label = 0.06 * max(map(len, styles))
         columns = 4 if len(tables) > 3 else 3
-        drawn, stacks = style.panels(len(tables), 3.4, columns=columns, narrowest=1.1, names=label)
-        rows = -(-len(tables) // style.panels_per_row(drawn))
+        drawn, stacks = panel_grid.panels(len(tables), 3.4, columns=columns, narrowest=1.1, names=label)
+        rows = -(-len(tables) // panel_grid.panels_per_row(drawn))
         drawn.set_figheight(rows * (0.6 + 0.155 * len(styles)))
         for (axes,), data, part in zip(stacks, sets, tables, strict=True):
             _time_panel(axes, part, styles)
-            style.panel_title(axes, str(data), len(tables) == 1)
+            panel_grid.panel_title(axes, str(data), len(tables) == 1)
             axes.set_xlabel("seconds of one pass")
-            if style.is_leftmost(axes):
+            if panel_grid.is_leftmost(axes):
                 axes.set_yticks(range(len(styles)), map(in_symbols, styles))
             else:
                 axes.set_yticks(range(len(styles)), [])
@@ -87,9 +85,6 @@ def _time_panel(axes: "Axes", part: "pd.DataFrame", styles: Mapping[str, LineSty
     axes.set_ylim(len(styles) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     plain_log(axes.xaxis)
-
-
-# -------------------------------------------------------------------- error against cost
 
 
 def front(cost: Iterable[float], error: Iterable[float]) -> list[int]:
@@ -132,7 +127,7 @@ def pareto(costs: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
     """
     if costs.empty:
         raise UserError("no learner has both an error and a cost")
-    sets, left_out = style.first_panels(list(dict.fromkeys(costs["data"])))
+    sets, left_out = figure_names.first_panels(list(dict.fromkeys(costs["data"])))
     tables = [costs[costs["data"] == data] for data in sets]
     names = list(dict.fromkeys(costs["line"]))
     few = len(names) <= style.MOST_LINES
@@ -144,12 +139,14 @@ def pareto(costs: "pd.DataFrame", cost: str, *, name: str = "costs", **more: Any
     text = join_notes(joined, "" if few else "grey: learners on none of the lines", left_out)
 
     def make() -> "MplFigure":
-        drawn, stacks = style.panels(len(tables), 2.1, columns=2 if len(tables) <= 4 else 3, narrowest=2.0)
+        drawn, stacks = panel_grid.panels(
+            len(tables), 2.1, columns=2 if len(tables) <= 4 else 3, narrowest=2.0
+        )
         for (axes,), data, part in zip(stacks, sets, tables, strict=True):
             _cost_panel(axes, part, cost, styles)
-            style.panel_title(axes, str(data), len(tables) == 1)
+            panel_grid.panel_title(axes, str(data), len(tables) == 1)
             axes.set_xlabel(COSTS[cost][1])
-        style.draw_legend(drawn, styles, dots=True)
+        panel_grid.draw_legend(drawn, styles, dots=True)
         return drawn
 
     return Figure(name, make, len(tables), note=text, **more)
@@ -200,101 +197,3 @@ def _cost_panel(axes: "Axes", part: "pd.DataFrame", cost: str, styles: Mapping[s
         axes.text(
             0.995, 0.995, f"{far} {'above' if sign > 0 else 'below'}", transform=axes.transAxes, **corner
         )
-
-
-# ------------------------------------------------------------------ average ranks
-
-_ROW = 0.17  # inches, of a label in the diagram; everything below the scale is measured in such rows
-_BETWEEN = 0.45  # rows between bars
-
-
-def rank_figure(averaged: Ranks, *, name: str = "ranks", **more: Any) -> Figure:
-    """Return the diagram of average ranks, of the best of many learners; or the sentence in its place."""
-    # In the order of the table, so that colours are those of the learners' curves.
-    learners = [line for line in averaged.each if line in averaged.drawn and line not in averaged.yardsticks]
-    left_out = captions.some(averaged.left_out, "; ", MOST_REASONS)
-    fewer = f"drawn: the {len(averaged.drawn)} best; the table next to it compares all"
-    text = join_notes(
-        averaged.caption(),
-        f"left out: {left_out}" if left_out else "",
-        fewer if len(averaged.drawn) < len(averaged.average) else "",
-        "bars join learners whose ranks do not differ significantly" if averaged.drawn_groups else "",
-    )
-    styles = line_styles(learners, [line for line in averaged.yardsticks if line in averaged.drawn])
-    nothing = "" if averaged.tells and averaged.cd < _last_rank(averaged) - 1 else averaged.sentence()
-    make = (lambda: _sentence(nothing)) if nothing else (lambda: _diagram(averaged, styles))
-    return Figure(name, make, note="" if nothing else text, ranks=averaged, instead=nothing, **more)
-
-
-def _last_rank(averaged: Ranks) -> int:
-    """Return the end of the diagram's scale, which begins at 1."""
-    return max(len(averaged.drawn), int(np.ceil(max(averaged.drawn.values()))))
-
-
-def _sentence(text: str) -> "MplFigure":
-    """Draw the sentence that takes the diagram's place, in a notebook."""
-    import textwrap
-
-    from matplotlib.figure import Figure as MplFigure
-
-    width = style.current().width or style.PAGE
-    lines = textwrap.fill(text, int(15 * width))
-    drawn = MplFigure(figsize=(width, 0.3 + 0.15 * (1 + lines.count("\n"))), layout="constrained")
-    drawn.text(0.01, 0.5, lines, va="center", fontsize=8)
-    return drawn
-
-
-def _diagram(averaged: Ranks, styles: dict[str, LineStyle]) -> "MplFigure":
-    """Draw a scale, best at the left, with labels; a thick bar joins learners that do not differ.
-
-    The better half is at the left.
-    """
-    from matplotlib.figure import Figure as MplFigure
-
-    names, groups = list(averaged.drawn), averaged.drawn_groups
-    half = (len(names) + 1) // 2
-    k = _last_rank(averaged)
-    deep = 0.9 + _BETWEEN * len(groups)  # rows from the scale to the first label
-    width = style.current().width or style.PAGE
-    drawn = MplFigure(figsize=(width, _ROW * (3.6 + deep + half)), layout="constrained")
-    axes = drawn.subplots()
-    axes.set_axis_off()
-    axes.set_xlim(1, k)
-    axes.set_ylim(deep + half, -3.4)
-    beside = 2 * (0.2 + 0.058 * (max(map(len, names)) + 6))
-    _scale(axes, averaged.cd, k, max(1, int(np.ceil(0.16 * (k - 1) / max(width - beside, 0.5)))))
-    for number, name in enumerate(names):
-        row = deep + (number if number < half else len(names) - 1 - number)
-        _leg(axes, averaged.average[name], name, row, number < half, k, styles[name].properties())
-    for number, group in enumerate(groups):
-        y, out = 0.45 + _BETWEEN * number, 0.006 * (k - 1)
-        ends = [averaged.average[group[0]] - out, averaged.average[group[-1]] + out]
-        axes.plot(ends, [y, y], color="#222222", linewidth=3.0, solid_capstyle="butt", zorder=5)
-    return drawn
-
-
-def _scale(axes: "Axes", cd: float, k: int, step: int) -> None:
-    """Draw the scale, and above it the critical difference; step: between the ranks that have a number."""
-
-    def stroke(x: list[float], y: list[float]) -> None:
-        axes.plot(x, y, color="black", linewidth=0.8, clip_on=False)
-
-    stroke([1, k], [0, 0])
-    for rank in range(1, k + 1):
-        stroke([rank, rank], [0, -0.35])
-        axes.text(rank, -0.5, "" if (rank - 1) % step else str(rank), ha="center", va="bottom")
-    end = min(1 + cd, k)
-    stroke([1, end], [-2.0, -2.0])
-    for place in (1, end):
-        stroke([place, place], [-2.2, -1.8])
-    axes.text((1 + end) / 2, -2.2, f"CD = {cd:.2f}", ha="center", va="bottom")
-
-
-def _leg(axes: "Axes", rank: float, name: str, row: float, left: bool, k: int, line: dict) -> None:
-    side = 1 - 0.02 * (k - 1) if left else k + 0.02 * (k - 1)
-    line = {**line, "linewidth": 1.0, "clip_on": False, "solid_joinstyle": "miter", "markevery": [2]}
-    axes.plot([rank, rank, side], [0, row, row], **line)
-    name = in_symbols(name)
-    text = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
-    place: dict[str, Any] = {"ha": "right" if left else "left", "va": "center", "annotation_clip": False}
-    axes.annotate(text, (side, row), (-5 if left else 5, 0), textcoords="offset points", **place)
