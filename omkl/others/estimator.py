@@ -195,7 +195,7 @@ class Estimator:
                 "first)"
             )
         trace.mistake[t] = saying.answer is None
-        if saying.variance is not None and math.isfinite(saying.variance):
+        if saying.variance is not None and 0.0 < saying.variance < math.inf:  # with 0 there is no density
             trace.further[t, 1] = saying.variance
 
     @contextmanager

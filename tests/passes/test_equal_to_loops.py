@@ -24,6 +24,7 @@ from river import multiclass as many
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -229,6 +230,7 @@ REFITTED = {
     "svr": (SVR(), 0, {}),
     "ridge": (make_pipeline(PolynomialFeatures(), Ridge()), 0, {"window": 8}),
     "bayesian ridge": (BayesianRidge(), 0, {}),
+    "no deviation": (DummyRegressor(), 0, {}),
     "gaussian process": (GaussianProcessRegressor(alpha=0.1), 0, {"grow": 2}),
 }
 
