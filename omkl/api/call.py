@@ -272,9 +272,9 @@ def _ref(data: Any, y: Any, task: str, name: str) -> DataRef:
     if isinstance(data, str | Path):
         return find(str(data), task="auto")  # the plan has the task
     if _is_frame(data):
-        from omkl.data.own_data import Frame
+        from omkl.data.own_data import Own
 
-        return Frame(name, "auto", name, data)
+        return Own(name, "auto", name, data)
     if not hasattr(data, "shape"):
         fault = "must be a name, a path, a frame, an array with y=..., or a list or mapping of these"
         raise UserError(f"data={show(data)}: {fault}")

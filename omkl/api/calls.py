@@ -21,7 +21,7 @@ from omkl.config.request import files
 from omkl.data import DataRef
 from omkl.data.dataset import Dataset
 from omkl.data.look import look_at
-from omkl.data.own_data import Frame
+from omkl.data.own_data import Own
 from omkl.errors import UserError
 from omkl.figures.style import KINDS
 from omkl.others.traits import Refit, is_estimator
@@ -560,7 +560,7 @@ def look(data: Any, words: Sequence[str] = (), **settings: Any) -> Table:
     UserError
         For a file that cannot be read at all.
     """
-    given = Frame("data", "auto", "data", data) if hasattr(data, "columns") else str(data)
+    given = Own("data", "auto", "data", data) if hasattr(data, "columns") else str(data)
     (ref,) = files(list(words), settings, [given])
     rows, title, findings = look_at(ref)
     below = [f"Columns {MOST_COLUMNS + 1} to {len(rows)} are not shown; --format json has them."]

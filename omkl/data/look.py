@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from omkl.data.dataset import Dataset
-from omkl.data.own_data import Own, UserFile
+from omkl.data.own_data import Own
 from omkl.data.preparation import Preparation
 from omkl.data.preparing.columns import DATE, WORDS, Column, PreparedColumn
 from omkl.data.preparing.notes import IN_TIME, is_warning
@@ -36,7 +36,8 @@ def look_at(ref: DataRef) -> Look:
         size = f"{counted(dataset.T, 'row')}, {counted(dataset.d, 'feature')}"
         commands = [_command(ref, dataset.task, "label")] if ref.is_own else []
         return Look(_of_dataset(dataset), f"{name}: {size}", [*_got(dataset), *commands])
-    form = format_of(ref.path).title if isinstance(ref, UserFile) else "a data frame"
+    assert isinstance(ref, Own)
+    form = format_of(ref.source).title if ref.is_file else "a data frame"
     title = f"{name}: {form}, {counted(len(table), 'row')}"
     label, stops, task = None, list[UserError](), ref.task
     try:
@@ -78,12 +79,11 @@ def _command(ref: DataRef, task: str, label: str | None, in_time: bool = False, 
     return f"To run {'that' if file else 'it'}: {command}"
 
 
-def _mending(ref: DataRef, table: Table, chosen: TableChoice) -> list[str]:
+def _mending(ref: Own, table: Table, chosen: TableChoice) -> list[str]:
     """Return the script that writes the mended file with its command, and, second, the command that drops."""
-    assert isinstance(ref, Own)
     names, label = [stop.column for stop in chosen.stops], chosen.label
     dropped = (*ref.preparation.drop, *(name for name in names if name != label))
-    without: Any = replace(ref, preparation=replace(ref.preparation, drop=dropped))  # type: ignore[call-arg]
+    without = replace(ref, preparation=replace(ref.preparation, drop=dropped))
     drops = _command(without, ref.task, label).partition(": ")[2]
     if not table.script:
         return [f"Or leave out what stops it: {drops}"]

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from omkl.data import cache
 from omkl.data.arrays import dataset_of_numbered
@@ -16,6 +16,8 @@ from omkl.data.reading.numbered import Examples
 from omkl.data.ref import DataRef, from_copy, of_dataset
 from omkl.errors import UserError
 
+_READ = {"_dataset", "_read"}  # what is read once
+
 
 def read_numbered(path: Path, task: str, preparation: Preparation) -> Dataset:
     """Return the data set of a file of numbered columns. Raises UserError that names the line."""
@@ -23,26 +25,42 @@ def read_numbered(path: Path, task: str, preparation: Preparation) -> Dataset:
     assert isinstance(found, Examples)
     if found.d == 0:
         raise UserError(f"{path}: no features in any example")
-    notes, is_npz = list[str](), format_of(path) is NPZ
+    made = dataset_of_numbered(found, task, str(path), found.labels if format_of(path) is NPZ else None)
     if preparation.index_base == "auto" and found.base == 0:
-        notes = ["an index is 0, so the columns count from 0 (index_base=0)"]
-    made = dataset_of_numbered(found, task, str(path), found.labels if is_npz else None)
-    return replace(made, name=data_name(path), notes=(*notes, *made.notes))
+        note = "an index is 0, so the columns count from 0 (index_base=0)"
+        made = replace(made, notes=(note, *made.notes))
+    return replace(made, name=data_name(path))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Own(DataRef):
-    """Data of the user's, which are read and prepared."""
+    """Data of the user's, which are read and prepared.
 
-    preparation: Preparation
+    source: the path of a file, or what `as_frame` takes: it is prepared as the same table in a file
+    """
+
+    source: Any
+    preparation: Preparation = AS_IT_IS
+    said: tuple[str, ...] = ()
     is_own = True
 
-    def decided(self) -> Self:
+    @property
+    def is_file(self) -> bool:
+        """Whether the data are in a file."""
+        return isinstance(self.source, Path)
+
+    @property
+    def is_table(self) -> bool:
+        return not self.is_file or format_of(self.source).is_table
+
+    def named(self, name: str) -> "Own":
+        return replace(self, name=name, word=self.word if self.is_file else name)
+
+    def decided(self) -> "Own":
         if self.task != "auto":
             return self
-        decided_ref: Self = replace(self, task=self.load().task)
-        decided_ref.__dict__.update(
-            {key: self.__dict__[key] for key in ("_dataset", "_read") & self.__dict__.keys()}
-        )
+        decided_ref = replace(self, task=self.load().task)
+        decided_ref.__dict__.update({key: self.__dict__[key] for key in _READ & self.__dict__.keys()})
         return decided_ref
 
     @cached_property
@@ -51,79 +69,42 @@ class Own(DataRef):
         assert table is not None
         return prepared_table(table, self.task)
 
-    def load(self, download: bool = True) -> Dataset:
-        return self._dataset
-
-    @property
-    def _dataset(self) -> Dataset:
-        raise NotImplementedError
-
-    @property
-    def recipe(self) -> Recipe | None:
-        return self._read[1] if self.is_table else None
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class UserFile(Own):
-    """A file of the user's: LIBSVM text, .npz with X and y, or a table, with how it is prepared."""
-
-    path: Path
-    preparation: Preparation = AS_IT_IS
-    said: tuple[str, ...] = ()
-
-    def named(self, name: str) -> "UserFile":
-        return replace(self, name=name)
-
-    @property
-    def is_table(self) -> bool:
-        return format_of(self.path).is_table
-
     @cached_property
     def _dataset(self) -> Dataset:
-        check_settings(self.word, self.path, self.preparation)
-        copy = cache.parsed_path(self.name, self.preparation, [self.path], self.task)
+        if not self.is_file:
+            return replace(self._read[0], name=self.name)
+        check_settings(self.word, self.source, self.preparation)
+        copy = cache.parsed_path(self.name, self.preparation, [self.source], self.task)
         if (dataset := cache.read_or_none(copy)) is not None:
             return dataset
-        dataset = self._read[0] if self.is_table else read_numbered(self.path, self.task, self.preparation)
+        dataset = self._read[0] if self.is_table else read_numbered(self.source, self.task, self.preparation)
         return from_copy(replace(dataset, name=self.name), copy)
 
-    def table(self) -> Table | None:
-        check_settings(self.word, self.path, self.preparation)
-        if not self.is_table:
-            return None
-        (found,) = parts_of(self.path, self.preparation, None, ())
-        assert isinstance(found, ReadFrame)
-        return table_of(found, str(self.path), self.preparation)
-
-    def to_json(self) -> dict[str, Any]:
-        preparation = asdict(self.preparation)
-        return {"data": str(self.path.absolute()), "task": self.task, "preparation": preparation}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Frame(Own):
-    """A data frame, dict of columns or list of records in memory: prepared as the same table in a file."""
-
-    frame: Any
-    preparation: Preparation = AS_IT_IS
-    said: tuple[str, ...] = ()
-
-    def named(self, name: str) -> "Frame":
-        return replace(self, name=name, word=name)
-
-    @property
-    def is_table(self) -> bool:
-        return True
-
-    @cached_property
-    def _dataset(self) -> Dataset:
-        return replace(self._read[0], name=self.name)
+    def load(self, download: bool = True) -> Dataset:
+        return self._dataset
 
     @cached_property
     def copy(self) -> Path | None:
         return of_dataset(self.load()).copy
 
-    def table(self) -> Table:
-        if words := self.preparation.words_of(["read"]):
-            raise UserError(f"data={self.name}: {words} is for files; pandas has read the frame")
-        return table_of(ReadFrame(as_frame(self.frame)), self.name, self.preparation)
+    @property
+    def recipe(self) -> Recipe | None:
+        return self._read[1] if self.is_table else None
+
+    def table(self) -> Table | None:
+        if not self.is_file:
+            if words := self.preparation.words_of(["read"]):
+                raise UserError(f"data={self.name}: {words} is for files; pandas has read the frame")
+            return table_of(ReadFrame(as_frame(self.source)), self.name, self.preparation)
+        check_settings(self.word, self.source, self.preparation)
+        if not self.is_table:
+            return None
+        (found,) = parts_of(self.source, self.preparation, None, ())
+        assert isinstance(found, ReadFrame)
+        return table_of(found, str(self.source), self.preparation)
+
+    def to_json(self) -> dict[str, Any]:
+        if not self.is_file:
+            return super().to_json()
+        preparation = asdict(self.preparation)
+        return {"data": str(self.source.absolute()), "task": self.task, "preparation": preparation}

@@ -33,16 +33,16 @@ def find(spec: str, *, task: str = "classification", preparation: Preparation = 
     """
     if registry.is_name(spec):
         return registered(spec)
-    from omkl.data.own_data import UserFile
+    from omkl.data.own_data import Own
     from omkl.data.reading.formats import data_name
 
     if spec == "-":
-        return UserFile("stdin", task, spec, opening.standard_input(), preparation)
+        return Own("stdin", task, spec, opening.standard_input(), preparation)
     path = Path(os.path.expanduser(spec))
     if not os.path.isfile(path):
         near = suggest(spec, registry.registered_names()) or "; `omkl list data` shows them"
         raise UserError(f"{shown(f'data={spec}')}: neither a registered data set nor a file{near}")
-    return UserFile(data_name(path), task, spec, path, preparation)
+    return Own(data_name(path), task, spec, path, preparation)
 
 
 def registered(name: str) -> "Registered":

@@ -192,7 +192,7 @@ def test_declared_classes_are_words_whatever_they_look_like(way, read):
     elif way == "csv":
         ref = read(frame.to_csv(index=False), "my.csv", "read.dtype={k:category,y:category}", task="auto")
     else:
-        ref = omkl.data.own_data.Frame("my", "auto", "my", frame)
+        ref = omkl.data.own_data.Own("my", "auto", "my", frame)
     ref = dataclasses.replace(ref, task="auto")
     assert (ref.load().task, ref.load().classes) == ("classification", ("1", "2", "3"))
     assert ref.recipe.features == ["k=1", "k=2", "k=3", "x"]

@@ -14,7 +14,7 @@ from support.workbooks import xlsx
 
 import omkl
 from omkl.data import load
-from omkl.data.own_data import Frame
+from omkl.data.own_data import Own
 from omkl.data.preparation import Preparation, Stop
 from omkl.data.preparing.columns import DATE, NUMBERS, WORDS, Column, date_of
 from omkl.data.preparing.recipe import choice_of
@@ -282,7 +282,7 @@ def write(frame, way):
         made = {"frame": frame, "dict": frame.to_dict("list"), "records": frame.to_dict("records")}
         if way == "arrow":
             made["arrow"] = pytest.importorskip("pyarrow").Table.from_pandas(frame)
-        return lambda: Frame("data", "auto", "data", made[way], Preparation(label="z"))
+        return lambda: Own("data", "auto", "data", made[way], Preparation(label="z"))
     name = f"my.{way}"
     writers = {
         "csv": lambda: frame.to_csv(name, index=False),

@@ -9,7 +9,7 @@ import omkl
 from omkl.cli import main
 from omkl.config.request import files
 from omkl.data.arrays import from_arrays
-from omkl.data.own_data import Frame
+from omkl.data.own_data import Own
 from omkl.data.preparing.notes import ColumnsOf, is_of_order, is_warning, note_on_alike, notes_on
 from omkl.data.reading.numbered import dense
 
@@ -116,7 +116,7 @@ def test_a_number_far_from_all_others_that_repeats_is_named(code, tmp_path):
     assert scope["frame"].b.isna().sum() == count
     assert not [note for note in notes_of(scope["frame"], tmp_path) if " rows are " in note]
     target = FRAME.assign(y=np.where(np.arange(T) % 7, FRAME.c, code))
-    (said,) = [note for note in Frame("data", "regression", "data", target).notes if " rows are " in note]
+    (said,) = [note for note in Own("data", "regression", "data", target).notes if " rows are " in note]
     assert "in pandas frame['y'] = frame['y'].mask(" in said
 
 
@@ -199,7 +199,7 @@ def test_classes_that_look_like_one_are_a_warning(tmp_path, monkeypatch, capsys)
 
 def test_numbers_near_the_largest_double_make_no_warning(recwarn):
     frame = FRAME.assign(big=np.where(np.arange(T) % 2, 1e308, -1e308) * np.linspace(0.1, 1.7, T), y=LABEL)
-    notes = Frame("data", "classification", "data", frame).notes
+    notes = Own("data", "classification", "data", frame).notes
     assert not any("'big'" in note for note in notes)
     assert not [own for own in recwarn if issubclass(own.category, RuntimeWarning)]
 
@@ -268,7 +268,7 @@ def test_notes_say_nothing_of_the_order_to_those_who_keep_it(tmp_path, monkeypat
 
 def test_copies_of_rows_are_a_warning_where_they_are_permuted():
     thrice = pd.concat([FRAME.assign(y=LABEL)] * 3, ignore_index=True)
-    (said,) = Frame("data", "classification", "data", thrice).notes
+    (said,) = Own("data", "classification", "data", thrice).notes
     assert (
         said
         == "120 of 180 rows are copies of others; a permutation learns one of them before it predicts another"
@@ -278,12 +278,12 @@ def test_copies_of_rows_are_a_warning_where_they_are_permuted():
     assert said in from_arrays(thrice[["a", "b", "c"]].to_numpy(), thrice.y).notes
     assert said in from_arrays(sp.csr_array(thrice[["a", "b", "c"]].to_numpy()), thrice.y).notes
     words = pd.DataFrame({"a": ["x", "y"] * 90, "b": ["p", "q", "r"] * 60, "y": [0, 0, 1] * 60})
-    assert not any("copies" in note for note in Frame("data", "classification", "data", words).notes)
+    assert not any("copies" in note for note in Own("data", "classification", "data", words).notes)
 
 
 def test_a_class_of_one_row_is_a_warning():
     frame = FRAME.assign(y=["Total", *LABEL[1:]])
-    said = [note for note in Frame("data", "classification", "data", frame).notes if is_warning(note)]
+    said = [note for note in Own("data", "classification", "data", frame).notes if is_warning(note)]
     assert said == ["labels: Total has one row; correct or remove the row if this is no class"]
 
 
@@ -320,7 +320,7 @@ def test_a_column_of_words_that_is_the_label_or_has_its_gaps_in_a_class():
     frame = pd.DataFrame({"n": NORMAL[:, 0], "city": city})
 
     def said_of(y, cities=city):
-        own = Frame("data", "auto", "data", frame.assign(city=cities, y=y))
+        own = Own("data", "auto", "data", frame.assign(city=cities, y=y))
         return [note for note in own.notes if note.startswith("column 'city'")]
 
     said = "column 'city' is the label in other words; exclude it with drop=city"

@@ -10,7 +10,7 @@ import pytest
 from omkl import data
 from omkl.cli import main
 from omkl.config import plan
-from omkl.data.own_data import UserFile
+from omkl.data.own_data import Own
 from omkl.data.preparation import Preparation
 from omkl.data.ref import Parsed
 from omkl.data.registered_data import Registered
@@ -45,7 +45,7 @@ def test_a_registered_set_answers_without_its_data():
 
 def test_a_file_is_read_once_and_when_it_is_first_needed():
     ref = table()
-    assert isinstance(ref, UserFile)
+    assert isinstance(ref, Own)
     assert (ref.name, str(ref), ref.prepared) == ("my", "my.csv", "missing=drop")
     assert ref.load() is ref.load()
     assert (ref.T, ref.classes, ref.recipe.features) == (30, ("no", "yes"), ["a", "b"])

@@ -236,10 +236,10 @@ def test_what_it_is_given_is_a_frame_with_names(monkeypatch, tmp_path):
 
 def test_rows_of_a_frame_are_those_of_its_array():
     """Of words, dates and gaps, too: a loop by hand on the frame that omkl prepares."""
-    from omkl.data.own_data import Frame
+    from omkl.data.own_data import Own
     from omkl.data.preparation import Preparation
 
-    data = Frame("t", "classification", "t", table(), Preparation(label="y", missing="drop")).load()
+    data = Own("t", "classification", "t", table(), Preparation(label="y", missing="drop")).load()
     prepared = np.zeros((data.T, data.d))
     for i in range(data.T):
         span = slice(*data.indptr[i : i + 2])

@@ -8,7 +8,7 @@ import pytest
 
 import omkl
 from omkl.data import order as order_of
-from omkl.data.own_data import Frame
+from omkl.data.own_data import Own
 from omkl.data.preparation import Preparation
 from omkl.errors import UserError
 
@@ -52,7 +52,7 @@ def test_a_test_row_of_another_label_is_no_row_of_the_data(place):
 def test_rows_that_are_there_twice_and_a_share_that_is_held_out(frame, order, place):
     how = HOW | {"order": order}
     found = [note for note in omkl.run(data=frame, test=0.25, store="s", **how).notes if "test row" in note]
-    ref = Frame("data", "auto", "data", frame, Preparation())
+    ref = Own("data", "auto", "data", frame, Preparation())
     places = order_of(ref, order, 1, 0)[0]
     first = len(frame) - round(0.25 * len(frame))
     learnt = {tuple(row) for row in frame.iloc[places[:first]].to_numpy().tolist()}
