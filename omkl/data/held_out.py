@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from omkl.data import DataRef, find, of_dataset, registry
-from omkl.data.dataset import MANY, Dataset, content_hash
+from omkl.data.dataset import MANY, Dataset, dataset_of
 from omkl.data.orders import rounds_of
 from omkl.errors import UserError, counted
 
@@ -100,10 +100,10 @@ def other_data(test: str, data: DataRef) -> DataRef:
     ]
     if not sum(len(part.labels) for part in parts):
         raise UserError(f"test={test}: the file has no rows")
-    arrays = joined(parts)[:4]
-    hashed, notes = content_hash(*arrays), tuple(tally.notes)
-    dataset = Dataset(path.name, *arrays, data.d, data.task, hashed, notes=notes, classes=data.classes)
-    return of_dataset(dataset)
+    rows, notes = joined(parts), tuple(tally.notes)
+    return of_dataset(
+        dataset_of(path.name, rows, rows.labels, data.d, data.task, notes, data.classes, registered=True)
+    )
 
 
 def _kind(data: DataRef) -> str:

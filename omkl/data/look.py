@@ -85,10 +85,10 @@ def _mending(ref: Own, table: Table, chosen: TableChoice) -> list[str]:
     dropped = (*ref.preparation.drop, *(name for name in names if name != label))
     without = replace(ref, preparation=replace(ref.preparation, drop=dropped))
     drops = _command(without, ref.task, label).partition(": ")[2]
-    if not table.script:
+    if not table.read.script:
         return [f"Or leave out what stops it: {drops}"]
     new = f"{ref.name}-mended.csv"
-    lines = [*table.script, *(line for stop in chosen.stops for line in stop.lines)]
+    lines = [*table.read.script, *(line for stop in chosen.stops for line in stop.lines)]
     lines = ["import numpy"] * any("numpy." in line for line in lines) + ["import pandas", *lines]
     script = "".join(f"\n    {line}" for line in [*lines, f"frame.to_csv({new!r}, index=False)"])
     them, hold = ("them", "hold") if names[1:] else ("it", "holds")

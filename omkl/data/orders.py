@@ -109,7 +109,10 @@ def _authors(dataset: "Dataset | DataRef", rep: int) -> np.ndarray:
     if item is None or item.permutations is None:
         names = ", ".join(name for name in registry.registered_names() if registry.entry(name).permutations)
         raise UserError(f"order=authors: {dataset.name} has no authors' permutations; these have: {names}")
-    path = _find(item.permutations)
+    if (path := _file(item.permutations)) is None:
+        looked = ", ".join(str(folder / FOLDER) for folder in search_folders())
+        fault = f"{item.permutations}.id_all.txt (.xz) not found; looked in {looked}"
+        raise UserError(f"order=authors: {fault}; set OMKL_DATA")
     with open_binary(path, 2**28) as file:
         text = file.read().decode("ascii", "replace")
     rows = [line for line in text.splitlines() if line.strip()]
@@ -151,11 +154,3 @@ def has_authors(name: str) -> bool:
 def _file(name: str) -> Path | None:
     paths = (find_in(folder / FOLDER, f"{name}.id_all.txt") for folder in search_folders())
     return next((path for path in paths if path), None)
-
-
-def _find(name: str) -> Path:
-    if path := _file(name):
-        return path
-    folders = [folder / FOLDER for folder in search_folders()]
-    looked = ", ".join(map(str, folders))
-    raise UserError(f"order=authors: {name}.id_all.txt (.xz) not found; looked in {looked}; set OMKL_DATA")

@@ -238,7 +238,7 @@ def test_a_text_is_read_in_parts_with_words_as_words(read):
     ref = read("id,w,x,y\n" + rows, "rows.csv", "id=id")
     recipe = Recipe.from_json(ref.recipe.to_json())
     assert recipe == ref.recipe
-    read_parts = parts_of(ref.path, recipe.preparation, 25, recipe.texts)
+    read_parts = parts_of(ref.source, recipe.preparation, 25, recipe.texts)
     parts = [table_of(part, "rows.csv", recipe.preparation) for part in read_parts]
     assert [(len(part), part.where(0).rpartition(" ")[2]) for part in parts] == [
         (25, "1"),

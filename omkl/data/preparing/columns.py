@@ -61,35 +61,26 @@ class Column:
         return np.asarray(self.values.isna(), bool)
 
     @cached_property
-    def _factorized(self) -> tuple[np.ndarray, list[str]]:
-        """The place of each row's text (T,), -1 in gaps, and the different texts as the source has them."""
+    def raw(self) -> tuple[np.ndarray, list[str]]:
+        """The place of each row's text (T,), -1 in gaps, and the different texts as they are written."""
         import pandas as pd
 
         place, different = pd.factorize(self.values)
         return place, [_text_of(value) for value in different]
 
-    @property
-    def raw_place(self) -> np.ndarray:
-        """The place in `raw` of each row (T,), -1 in gaps."""
-        return self._factorized[0]
-
-    @property
-    def raw(self) -> list[str]:
-        """The different values as the source writes them."""
-        return self._factorized[1]
-
     @cached_property
     def words(self) -> list[str]:
         """The different values as texts in NFC with single blanks, in the order in which they come."""
-        return list(dict.fromkeys(map(clean, self.raw)))
+        return list(dict.fromkeys(map(clean, self.raw[1])))
 
     @cached_property
     def place(self) -> np.ndarray:
         """The place in `words` of each row (T,), -1 in gaps."""
-        if len(self.words) == len(self.raw):
-            return self.raw_place
+        raw_place, raw = self.raw
+        if len(self.words) == len(raw):
+            return raw_place
         at = {word: number for number, word in enumerate(self.words)}
-        return np.array([*(at[clean(text)] for text in self.raw), -1])[self.raw_place]
+        return np.array([*(at[clean(text)] for text in raw), -1])[raw_place]
 
     @cached_property
     def counts(self) -> np.ndarray:

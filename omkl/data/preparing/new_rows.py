@@ -12,6 +12,7 @@ import numpy as np
 from omkl.data import DataRef, registry
 from omkl.data.dataset import Dataset
 from omkl.data.preparation import Preparation
+from omkl.data.preparing.columns import WORDS
 from omkl.data.preparing.labels import distinct, finder, targets
 from omkl.data.preparing.recipe import Recipe, left_out_rows, note_on_filled
 from omkl.data.preparing.user_table import Table, table_of
@@ -184,9 +185,11 @@ def prepared_rows(
     X, labels, kept = recipe.apply(table, new=True, labelled=labelled)
     tally.recipe = recipe
     for column in recipe.columns:
-        tally.gaps[column.name] += int(table.columns[column.name].missing[kept].sum())
-    for name, counts in recipe.unseen(table, kept).items():
-        tally.unseen.setdefault(name, Counter()).update(counts)
+        source = table.columns[column.name]
+        tally.gaps[column.name] += int(source.missing[kept].sum())
+        if column.kind == WORDS:
+            new = [word for word in source.texts[kept] if word and word not in column.parts]
+            tally.unseen.setdefault(column.name, Counter()).update(new)
     return dense(X, np.empty(len(kept)) if labels is None else labels), labels is not None, kept
 
 

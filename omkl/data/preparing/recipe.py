@@ -4,7 +4,6 @@ A recipe is made from one table and can be applied to others with the same colum
 """
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
@@ -96,14 +95,6 @@ class Recipe:
         """Return the columns that name the rows, as text (T,), those that a table has."""
         return {name: table.columns[name].texts for name in table.names if name in self.preparation.id}
 
-    def unseen(self, table: Table, kept: np.ndarray) -> dict[str, Counter[str]]:
-        """Return how often the rows kept hold words that the recipe's own table lacks, by column."""
-        found = {}
-        for column in (column for column in self.columns if column.kind == WORDS):
-            counts = Counter(table.columns[column.name].texts[kept].tolist())
-            found[column.name] = Counter({w: n for w, n in counts.items() if w and w not in column.parts})
-        return found
-
     def to_json(self) -> dict[str, Any]:
         """Return the recipe as JSON holds it."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
@@ -186,7 +177,7 @@ def decide(column: Column, table: Table) -> PreparedColumn | Stop | str:
 
 def _names_rows(column: Column, table: Table) -> bool:
     """Whether a column is what R and pandas write before the rows: first, nameless, each cell different."""
-    is_first = table.named and column.name in NAMELESS and table.names[0] == column.name
+    is_first = table.read.named and column.name in NAMELESS and table.names[0] == column.name
     if not is_first or column.missing.any() or len(column.words) < len(column):
         return False
     return column.numbers is None or bool((np.diff(column.numbers) > 0).all())
@@ -214,7 +205,11 @@ def recipe_of(table: Table) -> tuple[Recipe, list[str]]:
     of_label = table.columns[label]
     saved = replace(table.form, id=tuple(chosen.ids))  # by name
     recipe = Recipe(saved, label, prepared, of_label.is_declared or of_label.numbers is None)
-    return recipe, [*_said_of_choice(table, chosen, prepared), *table.notes, *_notes_on_cells(table, recipe)]
+    return recipe, [
+        *_said_of_choice(table, chosen, prepared),
+        *table.read.notes,
+        *_notes_on_cells(table, recipe),
+    ]
 
 
 def _said_of_choice(table: Table, chosen: TableChoice, prepared: tuple[PreparedColumn, ...]) -> list[str]:
@@ -240,15 +235,13 @@ def _notes_on_cells(table: Table, recipe: Recipe) -> list[str]:
     """Return notes on whole numbers in use that a double does not keep, and on cells over lines."""
     notes = []
     for column in (table.columns[name] for name in (recipe.label, *(one.name for one in recipe.columns))):
-        is_named = any(note.startswith(f"column '{column.name}'") for note in table.notes)
+        is_named = any(note.startswith(f"column '{column.name}'") for note in table.read.notes)
         if column.dtype.kind in "iu" and not is_named and np.abs(column.numbers).max(initial=0) > 2.0**53:  # type: ignore[arg-type]
             line = f"frame[{column.key!r}] = frame[{column.key!r}].astype(str)"
             fault = f"column '{column.name}' holds numbers beyond 2^53, which lose digits"
             notes.append(f"{fault}; if they are codes, in pandas {line} makes them words")
-        elif column.dtype.kind not in "iufcbmM" and (
-            long := [at for at, raw in enumerate(column.raw) if "\n" in raw]
-        ):
-            rows = np.flatnonzero(np.isin(column.raw_place, long))
+        elif column.dtype.kind not in "iufcbmM" and any("\n" in raw for raw in column.raw[1]):
+            rows = np.flatnonzero(["\n" in column.raw[1][at] for at in column.raw[0]])
             fault = f"{table.where(int(rows[0]))}: column '{column.name}' goes over several lines"
             notes.append(f"{fault} ({counted(len(rows), 'such cell')}); is a quote missing?")
     return notes
@@ -304,7 +297,7 @@ def prepared_table(table: Table, task: str) -> tuple[Dataset, Recipe]:
     dataset = dataset_of(table.path, examples, y, examples.d, task, tuple(notes), classes, raw=raw)
     features = tuple(recipe.features)
     renumbered = features != tuple(table.names[: len(features)])
-    return replace(dataset, features=features if table.named else None, renumbered=renumbered), recipe
+    return replace(dataset, features=features if table.read.named else None, renumbered=renumbered), recipe
 
 
 def _noted(at: int, column: PreparedColumn, table: Table, kept: np.ndarray) -> Noted:

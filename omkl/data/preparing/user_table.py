@@ -1,6 +1,6 @@
 """A user's table: its columns by name, from whichever data frame, dict or file it comes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,25 +18,15 @@ MOST_NAMED = 20  # columns in a message
 
 @dataclass
 class Table:
-    """A table: its columns by name, and how it was read.
-
-    path: as messages call it    named: whether the columns have names of their own
-    before: rows of the file before the first one    notes: for the user, on what was decided in reading it
-    script: the lines of pandas that read it    index: of a frame whose index says more than the rows' numbers
-    """
+    """A frame as it was read, and its columns by name. path: as messages call it"""
 
     path: str
+    read: ReadFrame
     columns: dict[str, Column]
-    rows: int
     form: Preparation = AS_IT_IS
-    named: bool = True
-    before: int = 0
-    notes: Sequence[str] = ()
-    script: Sequence[str] = ()
-    index: Any = None
 
     def __len__(self) -> int:
-        return self.rows
+        return len(self.read.frame)
 
     @property
     def names(self) -> list[str]:
@@ -45,8 +35,9 @@ class Table:
 
     def where(self, row: int) -> str:
         """Return file and number of a row, of a frame its label, too."""
-        label = f" (index {show(self.index[row])})" if self.index is not None else ""
-        return f"{self.path}: row {self.before + row + 1}{label}"
+        index, before = self.read.frame.index, self.read.before
+        is_plain = hasattr(index, "start") and index[:1].tolist() in ([], [0], [before])  # numbers alone
+        return f"{self.path}: row {before + row + 1}{'' if is_plain else f' (index {show(index[row])})'}"
 
     @property
     def label(self) -> str:
@@ -113,9 +104,7 @@ def table_of(read: ReadFrame, path: str, form: Preparation = AS_IT_IS) -> Table:
         name: Column(name, frame.iloc[:, at], key if read.named else name, key in read.texts)
         for at, (name, key) in enumerate(zip(names, keys, strict=True))
     }
-    is_plain = isinstance(frame.index, pd.RangeIndex) and frame.index[:1].tolist() in ([], [0], [read.before])
-    index = None if is_plain else frame.index
-    return Table(path, columns, len(frame), form, read.named, read.before, read.notes, read.script, index)
+    return Table(path, read, columns, form)
 
 
 def as_frame(data: Any) -> Any:
