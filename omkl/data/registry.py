@@ -15,7 +15,7 @@ import numpy as np
 from omkl import conf, schema
 from omkl.data import streams
 from omkl.data.dataset import Dataset, dataset_of
-from omkl.data.preparing.labels import class_numbers, targets
+from omkl.data.preparing.labels import y_of
 from omkl.data.raw_files import READERS, TWO_FILES, own_parts, own_reader
 from omkl.data.reading.numbered import Examples, dense, joined, libsvm_parts, read_npz
 from omkl.data.reading.opening import LIMIT, size_limit
@@ -230,10 +230,7 @@ def read_registered(item: DataEntry, form: Form, paths: Sequence[Path]) -> Datas
     limit = size_limit(item.size_limit(form))
     rows = []
     for part in source_parts(form, list(paths), limit):
-        if item.task == "classification":
-            y, _ = class_numbers(part.labels, form.labels, where)
-        else:
-            y = targets(part.labels, where)
+        y, _ = y_of(part.labels, item.task, where, mapping=form.labels)
         rows.append(part._replace(labels=y))
     examples, notes = joined(rows), item.notes_on_content
     dataset = dataset_of(item.name, examples, examples.labels, item.d, item.task, notes, registered=True)

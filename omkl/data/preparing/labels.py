@@ -123,10 +123,16 @@ def class_numbers(
     return np.array([given_numbers[number] for number in found if number is not None])[place], None
 
 
-def y_of(labels: np.ndarray, task: str, where: str, declared: bool = False) -> tuple[np.ndarray, Classes]:
-    """Return labels or targets as numbers (T,), and the names of the classes."""
+def y_of(
+    labels: np.ndarray,
+    task: str,
+    where: str,
+    declared: bool = False,
+    mapping: Mapping[str, int] | None = None,
+) -> tuple[np.ndarray, Classes]:
+    """Return labels or targets as numbers (T,), and the names of the classes, see `class_numbers`."""
     if task == "classification":
-        return class_numbers(labels, None, where, declared)
+        return class_numbers(labels, mapping, where, declared)
     return targets(labels, where), None
 
 
