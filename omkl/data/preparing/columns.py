@@ -8,7 +8,7 @@ is words.
 import datetime
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -211,10 +211,6 @@ class PreparedColumn:
             bad = [date is None or date[1] not in ("", self.offset) for date in dates]
             raise UserError(_no(column, where, bad, "not a date as the others are"))
         return np.column_stack([_part(part, days, self.first) for part in self.parts])
-
-    def with_words(self, column: Column, gaps: bool) -> "PreparedColumn":
-        """Return a column of words with those of its table; gaps: whether a gap is one."""
-        return replace(self, parts=(*sorted(column.words), *([""] if gaps and column.missing.any() else [])))
 
 
 def numbers_of(column: Column, where: Where) -> np.ndarray:

@@ -41,8 +41,7 @@ class Kind(NamedTuple):
     """Cells that are near numbers or times.
 
     what: one is called    pattern: all of one    line: mends a column {c}, whose texts are {t}; {rest} makes
-    gaps of cells that are none; from a point on: of the texts, which makes numbers of them
-    plain: all of a number that may stand beside them
+    gaps of cells that are none    plain: all of a number that may stand beside them
     """
 
     what: str
@@ -52,30 +51,35 @@ class Kind(NamedTuple):
 
 
 _IN_ANOTHER = "a number in another notation"
+_TO_NUMBERS = "{{c}} = pandas.to_numeric({{t}}{}{{rest}})"
 _HOURS = ".dt.total_seconds() / 3600"
-_BLANKS = r"[ '’\u2009]"
 KINDS = (
-    Kind(_IN_ANOTHER, _COMMAS, ".str.replace(',', '')"),
-    Kind(_IN_ANOTHER, _POINTS, ".str.replace('.', '').str.replace(',', '.')", rf"[-+]?\d+|{_POINTS}"),
+    Kind(_IN_ANOTHER, _COMMAS, _TO_NUMBERS.format(".str.replace(',', '')")),
     Kind(
         _IN_ANOTHER,
-        rf"[-+]?\d{{1,3}}(?:{_BLANKS}\d{{3}})+(?:[.,]\d*)?",
-        r".str.replace(r'[ \'’\u2009]', '', regex=True).str.replace(',', '.')",
+        _POINTS,
+        _TO_NUMBERS.format(".str.replace('.', '').str.replace(',', '.')"),
+        rf"[-+]?\d+|{_POINTS}",
+    ),
+    Kind(
+        _IN_ANOTHER,
+        r"[-+]?\d{1,3}(?:[ '’\u2009]\d{3})+(?:[.,]\d*)?",
+        _TO_NUMBERS.format(r".str.replace(r'[ \'’\u2009]', '', regex=True).str.replace(',', '.')"),
     ),
     Kind(
         "a number with another sign for minus",
         rf"[{_MINUS}]{_NUMBER}",
-        rf".str.replace(r'^[{_MINUS}]', '-', regex=True)",
+        _TO_NUMBERS.format(rf".str.replace(r'^[{_MINUS}]', '-', regex=True)"),
     ),
     Kind(
         "a negative number in brackets",
         r"\(\d[\d,]*\.?\d*\)",
-        r".str.replace(r'^\((.*)\)$', r'-\1', regex=True).str.replace(',', '')",
+        _TO_NUMBERS.format(r".str.replace(r'^\((.*)\)$', r'-\1', regex=True).str.replace(',', '')"),
     ),
     Kind(
         "a number in thousands or millions",
         r"[-+]?\d*\.?\d+[kKMB]",
-        ".replace({'[kK]$': 'e3', 'M$': 'e6', 'B$': 'e9'}, regex=True)",
+        "{c} = pandas.to_numeric({t}.replace({{'[kK]$': 'e3', 'M$': 'e6', 'B$': 'e9'}}, regex=True){rest})",
     ),
     Kind(
         "a time of day, or a duration",
@@ -232,17 +236,12 @@ def _mends(column: Column, is_number: np.ndarray) -> Iterator[Mend]:
     """Yield what the words that are no numbers may be, where the plain numbers beside them fit."""
     odd = [word for word, is_one in zip(column.words, is_number, strict=True) if not is_one]
     plain = [word for word, is_one in zip(column.words, is_number, strict=True) if is_one]
-    counts, frame, texts = column.counts[~is_number], _frame(column), _texts(column)
+    counts, names = column.counts[~is_number], {"c": _frame(column), "t": _texts(column)}
     for kind in KINDS:
         is_near = np.array([re.fullmatch(kind.pattern, word) is not None for word in odd])
         if is_near.any() and all(re.fullmatch(kind.plain, word) for word in plain):
-            are_numbers = kind.line.startswith(".")
-            rest = "" if is_near.all() and (not plain or are_numbers) else ", errors='coerce'"
-            line = (
-                kind.line.format(c=frame, t=texts, rest=rest)
-                if not are_numbers
-                else (f"{frame} = pandas.to_numeric({texts}{kind.line}{rest})")
-            )
+            rest = "" if is_near.all() and (not plain or "to_numeric" in kind.line) else ", errors='coerce'"
+            line = kind.line.format(**names, rest=rest)
             yield Mend(kind.what, int(counts[is_near].sum()), ((line,),))
     yield from _affixed(odd, counts, column)
     yield from _dates(odd, counts, column)

@@ -171,7 +171,8 @@ def decide(column: Column, table: Table) -> PreparedColumn | Stop | str:
     different, of_category = len(column.words), getattr(column.dtype, "name", "") == "category"
     most = MOST_CATEGORIES if of_category else min(FEW_WORDS, len(table) // FEWEST_ROWS)
     if different <= most:
-        return PreparedColumn(column.name, WORDS)
+        of_gaps = [""] if table.form.missing == "online" and column.missing.any() else []
+        return PreparedColumn(column.name, WORDS, (*sorted(column.words), *of_gaps))
     return f"{different} different words in {len(table)} rows are too many"
 
 
@@ -197,35 +198,30 @@ def recipe_of(table: Table) -> tuple[Recipe, list[str]]:
         raise Stop(f"{first}{more if others else ''}", first.lines, first.column)
     if not chosen.columns:
         raise UserError(f"{table.path}: {_nothing_left(table, chosen)}")
-    gaps = table.form.missing == "online"
-    prepared = tuple(
-        column.with_words(table.columns[name], gaps) if column.kind == WORDS else column
-        for name, column in chosen.columns.items()
-    )
-    of_label = table.columns[label]
+    prepared, of_label = tuple(chosen.columns.values()), table.columns[label]
     saved = replace(table.form, id=tuple(chosen.ids))  # by name
     recipe = Recipe(saved, label, prepared, of_label.is_declared or of_label.numbers is None)
     return recipe, [
-        *_said_of_choice(table, chosen, prepared),
+        *_said_of_choice(table, chosen),
         *table.read.notes,
         *_notes_on_cells(table, recipe),
     ]
 
 
-def _said_of_choice(table: Table, chosen: TableChoice, prepared: tuple[PreparedColumn, ...]) -> list[str]:
+def _said_of_choice(table: Table, chosen: TableChoice) -> list[str]:
     """Return the note on columns that are no plain numbers, empty where all are."""
     by_kind: dict[str, list[str]] = {}
     for name, why in chosen.left_out.items():
         if why != "drop=":
             by_kind.setdefault(f"left out, since {why}", []).append(f"'{name}'")
-    for column in (column for column in prepared if column.kind == DATE):
+    for column in (column for column in chosen.columns.values() if column.kind == DATE):
         source = table.columns[column.name]
         zone = getattr(source.dtype, "tz", None) or (f"offset {column.offset}" if column.offset else "")
         said = "eight digits that are dates" if source.is_numeric else "dates"
         said += f" as {', '.join(column.parts)}" + (f", in local time ({zone})" if zone else "")
         by_kind.setdefault(said, []).append(f"'{column.name}'")
     said_of = [f"{', '.join(names)}: {what}" for what, names in by_kind.items()]
-    if words := [column for column in prepared if column.kind == WORDS]:
+    if words := [column for column in chosen.columns.values() if column.kind == WORDS]:
         count = counted(sum(len(column.parts) for column in words), "feature")
         said_of.append(f"{count} of {', '.join(quoted(one.name for one in words))}, one for each word")
     return ["; ".join(said_of)] if said_of else []
