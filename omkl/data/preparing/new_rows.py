@@ -188,7 +188,8 @@ def prepared_rows(
         source = table.columns[column.name]
         tally.gaps[column.name] += int(source.missing[kept].sum())
         if column.kind == WORDS:
-            new = [word for word in source.texts[kept] if word and word not in column.parts]
+            known = {"", *column.parts}
+            new = [word for word in source.texts[kept] if word not in known]
             tally.unseen.setdefault(column.name, Counter()).update(new)
     return dense(X, np.empty(len(kept)) if labels is None else labels), labels is not None, kept
 

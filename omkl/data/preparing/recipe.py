@@ -236,8 +236,10 @@ def _notes_on_cells(table: Table, recipe: Recipe) -> list[str]:
             line = f"frame[{column.key!r}] = frame[{column.key!r}].astype(str)"
             fault = f"column '{column.name}' holds numbers beyond 2^53, which lose digits"
             notes.append(f"{fault}; if they are codes, in pandas {line} makes them words")
-        elif column.dtype.kind not in "iufcbmM" and any("\n" in raw for raw in column.raw[1]):
-            rows = np.flatnonzero(["\n" in column.raw[1][at] for at in column.raw[0]])
+        elif column.dtype.kind not in "iufcbmM" and (
+            long := [at for at, raw in enumerate(column.raw[1]) if "\n" in raw]
+        ):
+            rows = np.flatnonzero(np.isin(column.raw[0], long))
             fault = f"{table.where(int(rows[0]))}: column '{column.name}' goes over several lines"
             notes.append(f"{fault} ({counted(len(rows), 'such cell')}); is a quote missing?")
     return notes
