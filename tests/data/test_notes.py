@@ -346,3 +346,10 @@ def test_a_run_that_is_no_better_than_a_constant_answer_says_so(tmp_path):
     assert said in omkl.run(data=noise, yardsticks=["majority"], **how).notes
     assert said not in omkl.run(data=FRAME.assign(y=LABEL), yardsticks=["majority"], **how).notes
     assert said not in omkl.run(data=noise, yardsticks=[], **how).notes
+
+
+def test_a_cell_over_several_lines_is_named_and_gaps_are_none():
+    words = ["a"] * 19 + ["b\nc"] + [None] * 20
+    frame = pd.DataFrame({"w": words, "n": np.arange(40) % 7 / 3, "y": np.arange(40) % 2})
+    (said,) = [note for note in Own("data", "classification", "data", frame).notes if "lines" in note]
+    assert said == "data: row 20: column 'w' goes over several lines (1 such cell); is a quote missing?"
