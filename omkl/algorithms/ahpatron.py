@@ -61,7 +61,7 @@ def ahpatron(stream: Stream, B: Budget, norm2, trace: Trace, learn, eta, eps, ri
 
 @compiled
 def bomkc_ahpatron(stream: Stream, B: Budget, norm2, w, trace: Trace, learn, gamma, eta, eps, ridge):
-    """Ahpatron as a component of online multiple kernel classification, as in budget_hedge.py.
+    """Ahpatron as a component of online multiple kernel classification, as in bomkc_rbp.py.
 
     w (m,) Hedge weights   gamma in (0, 1) their discount
     """

@@ -13,7 +13,7 @@ from omkl.data.dataset import compact
 from omkl.engine.stream import Stream, Trace, make_stream
 from omkl.others.estimator import Estimator
 from omkl.others.names import UNNAMED, Names
-from omkl.passes import confusion, scores, test_rows
+from omkl.passes import confusion, held_out_rows, scores
 from omkl.passes.cell_figures import figures_of
 from omkl.passes.chosen_kernels import choose_kernels
 from omkl.passes.conformal import Conformal
@@ -58,12 +58,12 @@ def run_pass(
     predictions before their updates, ``worst_round``, the round with over half of it, None without one, and
     of the user's own targets ``few_rounds``, how many have over half of it, where these are at most 1 in FEW;
     of a novelty detection the examples flagged as novel), confusion (of a
-    classification, see omkl.data.confusion), reliability (of probabilities, see omkl.passes.scores),
+    classification, see omkl.passes.confusion), reliability (of probabilities, see omkl.passes.scores),
     n_sv_sum, n_sv_union, n_sv_combined, n_sv_per_kernel, weights,
     pairs (stored vectors summed over rounds), seconds, memory (bytes, see omkl.state.state; not of
     another package's estimator),
     the measures of omkl.passes.scores and those that the learner reports, those of
-    what is held out (`omkl.passes.test_rows.on_test_rows`), curve (at most 100 points t,
+    what is held out (`omkl.passes.held_out_rows.on_test_rows`), curve (at most 100 points t,
     weights at points weights_t; ``loss``, the squared errors summed, of a regression in place of mistakes;
     the sums of each measure that is a mean over the rounds). Raises Overflow when predictions do, and
     UserError for hyperparameters that the learner does not take, or more classes than it takes.
@@ -131,7 +131,9 @@ def whole_pass(
         figures["memory"] = held_bytes(learner.held, stream, trace._replace(class_scores=None))
     if plan.held_out is not None:
         classes = plan.dataset.n_classes
-        figures |= test_rows.on_test_rows(learner, stream, plan.held_out, task, classes, delay, calibration)
+        figures |= held_out_rows.on_test_rows(
+            learner, stream, plan.held_out, task, classes, delay, calibration
+        )
     return Ended(figures, learner, trace, left_out, P, intervals)
 
 

@@ -68,7 +68,7 @@ def _are_bins(value: list) -> bool:
 
 
 def _is_counts(value: list | dict) -> bool:
-    """Whether these are counts as of omkl.data.confusion."""
+    """Whether these are counts as of omkl.passes.confusion."""
     if isinstance(value, list):
         return bool(value) and all(
             isinstance(row, list) and len(row) == len(value) and _only(row, int) for row in value
@@ -358,7 +358,7 @@ def hits_of(stored: Any) -> bytes | None:
     """Return (3, C) int64: of each class how many of its examples are taken for it, how many it has, and how
     many are taken for it; of the last -1 where the matrix was cut. None without a matrix.
 
-    That is all that tables need of a confusion matrix (omkl.data.confusion).
+    That is all that tables need of a confusion matrix (omkl.passes.confusion).
     """
     if isinstance(stored, dict):
         right, whole, taken = ([0] * stored["classes"] for _ in range(3))

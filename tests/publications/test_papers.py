@@ -172,7 +172,7 @@ def test_unavailable_data_are_reported_and_a_file_can_stand_in(tmp_path):
     assert {str(ref) for part in work.parts for ref in part.plan.data} == {str(file)}
     with pytest.raises(UserError, match="no file can be given for it, but for kdd08"):
         plans_of(paper, [item], Selection(data=(f"german={file}",)))
-    with pytest.raises(UserError, match="data=kdd_08=.*no file can be given for it, but for kdd08"):
+    with pytest.raises(UserError, match=r"data=kdd_08=.*no file can be given for it, but for kdd08"):
         plans_of(paper, [item], Selection(data=(f"kdd_08={file}",)))
 
 
