@@ -1,4 +1,4 @@
-"""Online Platt scaling against a plain second program: an extended Kalman filter of matrices, with late labels."""
+"""Online Platt scaling against a second program: an extended Kalman filter of matrices, with late labels."""
 
 import numpy as np
 import pytest
@@ -37,8 +37,11 @@ def probabilities_by_hand(scores, labels, delay):
                 for c in range(z.shape[1]):
                     p = 1 / (1 + np.exp(-mean[c] @ x[c]))
                     gain = covariance[c] @ x[c] / (1 / (p * (1 - p)) + x[c] @ covariance[c] @ x[c])
-                    mean[c] += covariance[c] @ x[c] * (float(labels[now] == (1 if binary else c)) - p) / (
-                        1 + p * (1 - p) * (x[c] @ covariance[c] @ x[c])
+                    mean[c] += (
+                        covariance[c]
+                        @ x[c]
+                        * (float(labels[now] == (1 if binary else c)) - p)
+                        / (1 + p * (1 - p) * (x[c] @ covariance[c] @ x[c]))
                     )
                     covariance[c] = covariance[c] - np.outer(gain, covariance[c] @ x[c])
                 known += 1

@@ -4,10 +4,12 @@ import copy
 import itertools
 import pickle
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from support.extension import write
 
@@ -383,3 +385,28 @@ def test_ablations_are_auto_with_fewer_members(of, name, monkeypatch):
     fewer = learner_spec(f"{of}_{name}").stack
     assert fewer == [word for word in words if word in fewer]
     assert 0 < len(fewer) < len(words)
+
+
+class Remembers(SGDClassifier):
+    """Notes with which seed each of its copies learns."""
+
+    seeds: ClassVar[dict[float, int]] = {}
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.seeds[self.alpha] = self.random_state
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+def test_members_of_another_package_have_seeds_of_their_own():
+    data = clouds()
+
+    def seeds_of(seed):
+        Remembers.seeds = {}
+        members = omkl.stack(Remembers(alpha=0.1), "arow", Remembers(alpha=0.2))
+        omkl.fit(members, matrix_of(data), y=data.y, seed=seed)
+        return Remembers.seeds
+
+    first = seeds_of(0)
+    assert len(set(first.values())) == 2
+    assert seeds_of(0) == first
+    assert set(seeds_of(1).values()).isdisjoint(first.values())
