@@ -33,17 +33,14 @@ def probabilities_by_hand(scores, labels, delay):
     for t in range(T):
         if t % delay == 0:
             while known < t:  # the batch before: each label with what was known before it
-                x, now = features(known), known
+                x = features(known)
                 for c in range(z.shape[1]):
-                    p = 1 / (1 + np.exp(-mean[c] @ x[c]))
-                    gain = covariance[c] @ x[c] / (1 / (p * (1 - p)) + x[c] @ covariance[c] @ x[c])
-                    mean[c] += (
-                        covariance[c]
-                        @ x[c]
-                        * (float(labels[now] == (1 if binary else c)) - p)
-                        / (1 + p * (1 - p) * (x[c] @ covariance[c] @ x[c]))
-                    )
-                    covariance[c] = covariance[c] - np.outer(gain, covariance[c] @ x[c])
+                    right = float(labels[known] == (1 if binary else c))
+                    p, moved = 1 / (1 + np.exp(-mean[c] @ x[c])), covariance[c] @ x[c]
+                    r = p * (1 - p)
+                    divisor = 1 + r * (x[c] @ moved)
+                    mean[c] += moved * (right - p) / divisor
+                    covariance[c] = covariance[c] - r * np.outer(moved, moved) / divisor
                 known += 1
         one = 1 / (1 + np.exp(-(mean * features(t)).sum(axis=1)))
         P[t] = [1 - one[0], one[0]] if binary else one / one.sum()
