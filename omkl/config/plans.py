@@ -5,6 +5,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -400,7 +401,7 @@ class Plan:
         notes += [note for ref in self.data for note in self._without_interval(ref)]
         return (*notes, *notes_on_learners([self]))
 
-    @property
+    @cached_property
     def doubts(self) -> tuple[str, ...]:
         """What is likely to be wrong in the user's own data: a warning, where ``about_data`` are notes."""
         of_user = [ref for ref in self.data if not ref.is_registered]

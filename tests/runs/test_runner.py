@@ -117,7 +117,7 @@ def test_another_revision_does_not_reuse(plan, monkeypatch):
 def test_the_same_data_and_pool_under_another_name_are_reused_and_shown_under_the_new_names(plan, tmp_path):
     runner.run_plan(plan, jobs=1)
     copy = tmp_path / "copy.libsvm"
-    copy.write_text(plan.data[0].path.read_text())
+    copy.write_text(plan.data[0].source.read_text())
     renamed = Setting("omkc_dd", {"beta": 0.8}, {**POOL, "name": "other"})
     outcome = runner.run_plan(replace(plan, data=(find(str(copy)),), settings=(renamed,)), jobs=1)
     assert (outcome.ran, outcome.reused) == (0, 8)

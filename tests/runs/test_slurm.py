@@ -176,7 +176,7 @@ def test_a_poison_cell_has_failed_and_one_at_which_a_job_ended_gets_a_job_of_its
 
 def test_a_chunk_whose_cells_have_changed_is_refused(plan, tools):
     slurm.submit(plan)
-    write_data(plan.data[0].path, seed=7)
+    write_data(plan.data[0].source, seed=7)
     with pytest.raises(OmklError, match="5 of its cells have changed since they were submitted"):
         slurm.run_chunk(str(next(plan.store.glob("slurm/*/0.json"))))
 
