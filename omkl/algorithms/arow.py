@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from omkl.algorithms.yardsticks import class_of, lead_of, note_class_scores, winner_of
 from omkl.engine.api import compiled
+from omkl.engine.classes import class_of, lead_of, note_class_scores, winner_of
 from omkl.engine.methods import Stream, Trace
 
 _CLEARLY = 1.0 + 1e-6  # by more than rounding may be of a number that is right

@@ -1,12 +1,6 @@
 """Budget online multiple kernel learning: bounded gradient descent.
 
-A component of online multiple kernel classification: Lu, Hoi, Sahoo, "Budget online multiple kernel
-learning", section 4.3. In every round the same single-kernel learner updates every kernel, with a budget of
-its own; the prediction is Hedge's weighted vote. With a pool of one kernel it is the single-kernel learner.
-
-Throughout: m kernels; B the classifiers, at most `budget` stored vectors in each, kernel i's in slots s;
-f (m,) outputs f_i(x_t); z (m,) true where kernel i errs; w (m,) Hedge weights; gamma in (0, 1) their
-discount; a coefficients; k (slots, m) kernel values kappa_i(x_s, x_t).
+A component of online multiple kernel classification, as bomkc_rbp.py says, whose letters are used here.
 """
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Budget online multiple kernel learning: SPA (Lu, Hoi, Sahoo).
 
-Throughout: m kernels; B the classifiers, at most `budget` stored vectors in each, kernel i's in slots s;
-f (m,) outputs f_i(x_t); z (m,) true where kernel i errs; w (m,) Hedge weights; gamma in (0, 1) their
-discount; a coefficients; k (slots, m) kernel values kappa_i(x_s, x_t).
+The letters are those of bomkc_rbp.py.
 """
 
 import math

@@ -108,3 +108,33 @@ def note_scores(classes, scores, i=-1):
     """scores (C,) <- the combined scores, or those of kernel i."""
     for c in range(scores.size):
         scores[c] = classes.total[c] if i < 0 else classes.scores[i, c]
+
+
+# Of learners without a store: what is learnt has a first side of classes, 1 for two of them, where
+# stream.label is None. With more, the round's class and its strongest rival take the parts of the two signs.
+@compiled
+def class_of(stream, t):
+    """Round t's class, 0 of two."""
+    return 0 if stream.label is None else stream.label[t]
+
+
+@compiled
+def lead_of(stream, t, scores):
+    """The score of round t's class less its strongest rival's, of scores (C, 1), and the rival, -1 of two."""
+    if stream.label is None:
+        return scores[0, 0], -1
+    label = stream.label[t]
+    rival = strongest_rival(scores[:, 0], label)
+    return scores[label, 0] - scores[rival, 0], rival
+
+
+@compiled
+def note_class_scores(trace, t, scores):
+    if trace.class_scores is not None and t < len(trace.class_scores):
+        for c in range(len(scores)):
+            trace.class_scores[t, c] = scores[c, 0]
+
+
+@compiled
+def winner_of(stream, t, margin, rival):
+    return -1 if stream.label is None else winner(margin, stream.label[t], rival)

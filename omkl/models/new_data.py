@@ -83,14 +83,12 @@ def _are_records(X: Any) -> bool:
 
 def _frame_of(X: Any, columns: list[str]) -> Any:
     """Return rows as a frame: a frame, a row by name or a list of such, or an array with these columns."""
-    if hasattr(X, "columns"):
+    if hasattr(X, "columns") or _are_records(X):
         return as_frame(X)
     import pandas as pd
 
     if hasattr(X, "items"):  # a dict, a Series
         return pd.DataFrame([dict(X.items())])
-    if _are_records(X):
-        return pd.DataFrame(X)
     values = X.toarray() if hasattr(X, "toarray") else np.atleast_2d(np.asarray(X))
     if values.ndim != 2 or values.shape[1] != len(columns):
         raise UserError(

@@ -132,3 +132,12 @@ def test_labels_that_come_too_late(settings, said, place):
     ]
     assert len(found) == bool(said)
     assert all(note.startswith(f"train: delay={settings['delay']}: {said}") for note in found)
+
+
+@pytest.mark.parametrize("rounds", [19, 20])
+def test_rounds_too_few_for_an_interval(rounds, place):
+    numbers = ROWS[:rounds].assign(y=ROWS.a)
+    how = {**HOW, "algo": "ridge", "label": "y", "interval": 0.95, "store": "s"}
+    found = [note for note in omkl.run(data=numbers, **how).notes if "interval=" in note]
+    needs = "needs the errors of 19 rounds before its first interval, and there are 19 rounds"
+    assert found == ([f"data: interval=0.95 {needs}: none is measured"] if rounds == 19 else [])
