@@ -20,12 +20,9 @@ from omkl.errors import UserError, show
 KINDS = NUMBERS, WORDS, DATE = "numbers", "words", "a date"
 TRUTH = {"false": 0.0, "true": 1.0}
 Where = Callable[[int], str]  # file and number of a row, as messages have them
-_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_EPOCH, _DAY = datetime.datetime(1970, 1, 1), datetime.timedelta(days=1)
 _ISO = re.compile(
-    r"(?P<year>[1-9]\d{3})(?:-(?P<only>\d{2})|([-/.])(?P<month>\d{1,2})\3(?P<day>\d{1,2})"
-    r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:[.,]\d+)?))?"
-    r"\s*(?P<offset>Z|[+-]\d{2}:?\d{2})?)?)",
-    re.ASCII,
+    r"([1-9]\d{3})(?:-(\d\d)|([-/.])(\d{1,2})\3(\d{1,2})(?:[T ]+(\d{1,2})(:.+)?)?)", re.ASCII
 )
 
 
@@ -103,8 +100,6 @@ class Column:
     def numbers(self) -> np.ndarray | None:
         """The values as numbers (T,), nan in gaps; True is 1. None where some value is no number."""
         if self.is_numeric or self.dtype.kind == "b":
-            if isinstance(self.dtype, np.dtype):
-                return np.asarray(self.values, np.float64)
             return np.asarray(self.values.to_numpy(np.float64, na_value=np.nan))
         if self.dtype.kind in "mMc":
             return None
@@ -146,11 +141,8 @@ class Column:
         """Return the values as labels (T,): numbers, or texts that are empty in gaps."""
         if not self.is_numeric:
             return self.texts
-        if isinstance(self.dtype, np.dtype):
-            return np.asarray(self.values)
-        if self.dtype.kind in "iu" and not self.missing.any():
-            return np.asarray(self.values.to_numpy(f"{self.dtype.kind}8"))
-        return np.asarray(self.values.to_numpy(np.float64, na_value=np.nan))
+        is_plain = isinstance(self.dtype, np.dtype) or not self.missing.any()
+        return self.values.to_numpy() if is_plain else self.numbers  # whole numbers as they are
 
 
 def _text_of(value: Any) -> str:
@@ -243,20 +235,13 @@ def date_of(text: str) -> tuple[float, str] | None:
     match = _ISO.fullmatch(text)
     if not match:
         return None
-    month, day = (match["only"], "1") if match["only"] else (match["month"], match["day"])
+    year, only, _, month, day, hour, time = match.groups(default="")
+    date = f"{year}-{only or month:0>2}-{day or 1:0>2}T{hour:0>2}{time.replace(' ', '')}"
     try:
-        days = float(datetime.date(int(match["year"]), int(month), int(day)).toordinal() - _EPOCH)
+        when = datetime.datetime.fromisoformat(date)
     except ValueError:
         return None
-    if match["hour"] is None:
-        return days, ""
-    second = float((match["second"] or "0").replace(",", "."))
-    hour, minute = int(match["hour"]), int(match["minute"])
-    if hour > 24 or minute > 59 or second >= 61 or (hour == 24 and minute + second > 0):
-        return None
-    offset = (match["offset"] or "").replace("Z", "+00:00")
-    offset = f"{offset[:3]}:{offset[3:]}" if len(offset) == 5 else offset
-    return days + (hour * 3600 + minute * 60 + second) / 86400, offset
+    return (when.replace(tzinfo=None) - _EPOCH) / _DAY, "" if when.tzinfo is None else when.isoformat()[-6:]
 
 
 def looks_iso(text: str) -> bool:
@@ -267,26 +252,20 @@ def looks_iso(text: str) -> bool:
 def eight_digit_days(numbers: Any) -> np.ndarray:
     """Return the days since 1970 of numbers such as 20240305 (T,), nan where one is no date."""
     different, place = np.unique(numbers, return_inverse=True)
-    days = np.full(len(different), np.nan)
-    for at, number in enumerate(different.tolist()):
-        if 1000_01_01 <= number <= 9999_12_31 and number.is_integer():
-            date = date_of(f"{number:.0f}"[:4] + f"-{int(number) // 100 % 100:02}-{int(number) % 100:02}")
-            days[at] = np.nan if date is None else date[0]
-    return days[place.ravel()]
+    texts = [f"{number:.0f}" if number == np.round(number) else "" for number in different]
+    dates = [date_of(f"{text[:4]}-{text[4:6]}-{text[6:]}") if len(text) == 8 else None for text in texts]
+    return np.array([np.nan if date is None else date[0] for date in dates])[place.ravel()]
 
 
 def _part(part: str, days: np.ndarray, first: float) -> np.ndarray:
     """Return one part of dates. weekday: 0 is Monday"""
+    import pandas as pd
+
     if part == "days":
         return days - first
     if part == "hour":
         return np.round((days - np.floor(days)) * 24, 6)
-    whole = np.where(np.isfinite(days), np.floor(days), 0).astype("datetime64[D]")
-    months = whole.astype("datetime64[M]")
-    if part == "month":
-        values = months.astype(np.int64) % 12 + 1
-    elif part == "day":
-        values = (whole - months.astype("datetime64[D]")).astype(np.int64) + 1
-    else:
-        values = (whole.astype(np.int64) + 3) % 7
-    return np.where(np.isfinite(days), values, np.nan)
+    if part == "weekday":
+        return (np.floor(days) + 3) % 7
+    whole = pd.DatetimeIndex(np.floor(days).astype("datetime64[D]").astype("datetime64[s]"))
+    return np.asarray(getattr(whole, part), np.float64)

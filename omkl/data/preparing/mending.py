@@ -25,16 +25,23 @@ _FEW_LABELS = 20  # different labels such as <=50K and >50K, which are classes
 _SAMPLE = 2000  # different words that show whether a column of more is near to anything
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _COMMAS = r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?"
-_POINTS = r"[-+]?\d{1,3}(?:\.\d{3})+(?:,\d*)?|[-+]?\d*,\d+"
+_POINTS = r"[-+]?\d{1,3}(?:[. \u2009]\d{3})+(?:,\d*)?|[-+]?\d*,\d+"
 _MINUS = "\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"  # what programs write for - before a number
 _BEFORE = r"(?:[<>≤≥~≈±]=?|US\$|R\$|[$€£¥₹₽₩₺฿]|USD|EUR|GBP|CHF|JPY)"
 _AFTER = r"(?:[%‰°µμΩ€£$][A-Za-z/²³]{0,6}|\s[^\s\d]{1,10}|[a-z][A-Za-z/²³]{0,5}|[kMGTB])"
 _AFFIXED = re.compile(rf"(?P<before>{_BEFORE}\s*)?(?P<number>{_COMMAS}|{_NUMBER})(?P<after>\s*{_AFTER})?")
 _CODE = re.compile(r"(?=.*[A-Za-z])(?=.*\d)[^#].*|\d+(?:[-./]\d+)+|.*\d.*[-/ ].*\d.*")
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_DATE = re.compile(
-    rf"(?i)(?=.*\d)(?=.{{4,40}}\Z)(?:.*(?:{'|'.join(_MONTHS)}).*|\d+([-/. ])\d+\1\d+.*|\d{{1,2}}/\d{{4}})"
+_MONTH = r"\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\b"
+_DATE = re.compile(rf"(?i)(?=.*\d\d).{{0,12}}{_MONTH}.{{2,20}}|\d+([-/. ])\d+\1\d+.*|\d{{1,2}}/\d{{4}}")
+_ORDERS = (  # of day, month and year, with a mark between them
+    *("%Y{}%m{}%d", "%d{}%m{}%Y", "%m{}%d{}%Y", "%Y{}%d{}%m", "%d{}%m{}%y", "%m{}%d{}%y", "%m{}%Y"),
+    *("%d{}%b{}%Y", "%d{}%B{}%Y", "%d{}%b{}%y", "%b{}%d{}%Y", "%b{}%d,{}%Y", "%B{}%d{}%Y", "%B{}%d,{}%Y"),
+    *("%b{}%Y", "%B{}%Y", "%b{}%y", "%a, %d{}%b{}%Y"),
 )
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+FORMATS = [order.replace("{}", mark) + time for time in _TIMES for mark in "-/. " for order in _ORDERS]
+_ISO = "ISO8601"
+_YEAR_FIRST = {_ISO, *(form for form in FORMATS if form.startswith("%Y") and form[3:5] == "%m")}
 
 
 class Kind(NamedTuple):
@@ -52,29 +59,18 @@ class Kind(NamedTuple):
 
 _IN_ANOTHER = "a number in another notation"
 _TO_NUMBERS = "{{c}} = pandas.to_numeric({{t}}{}{{rest}})"
-_HOURS = ".dt.total_seconds() / 3600"
 KINDS = (
     Kind(_IN_ANOTHER, _COMMAS, _TO_NUMBERS.format(".str.replace(',', '')")),
     Kind(
         _IN_ANOTHER,
         _POINTS,
-        _TO_NUMBERS.format(".str.replace('.', '').str.replace(',', '.')"),
+        _TO_NUMBERS.format(r".str.replace(r'[. \u2009]', '', regex=True).str.replace(',', '.')"),
         rf"[-+]?\d+|{_POINTS}",
-    ),
-    Kind(
-        _IN_ANOTHER,
-        r"[-+]?\d{1,3}(?:[ '’\u2009]\d{3})+(?:[.,]\d*)?",
-        _TO_NUMBERS.format(r".str.replace(r'[ \'’\u2009]', '', regex=True).str.replace(',', '.')"),
     ),
     Kind(
         "a number with another sign for minus",
         rf"[{_MINUS}]{_NUMBER}",
         _TO_NUMBERS.format(rf".str.replace(r'^[{_MINUS}]', '-', regex=True)"),
-    ),
-    Kind(
-        "a negative number in brackets",
-        r"\(\d[\d,]*\.?\d*\)",
-        _TO_NUMBERS.format(r".str.replace(r'^\((.*)\)$', r'-\1', regex=True).str.replace(',', '')"),
     ),
     Kind(
         "a number in thousands or millions",
@@ -84,25 +80,13 @@ KINDS = (
     Kind(
         "a time of day, or a duration",
         r"\d{1,3}:\d{2}(?::\d{2}(?:\.\d+)?)?",
-        "{c} = pandas.to_timedelta({t}.str.replace(r'^(\\d+:\\d+)$', r'\\1:00', regex=True){rest})" + _HOURS,
+        "{c} = pandas.to_timedelta({t}.str.replace(r'^(\\d+:\\d+)$', r'\\1:00', regex=True){rest})"
+        ".dt.total_seconds() / 3600",
     ),
-    Kind(
-        "a time of day",
-        r"(?:1[0-2]|0?[1-9]):[0-5]\d ?[AaPp][Mm]",
-        "{c} = (pandas.to_datetime({t}.str.replace(' ', ''), format='%I:%M%p'{rest})"
-        f" - pandas.Timestamp('1900-01-01')){_HOURS}",
-    ),
-    Kind(
-        "a quarter",
-        r"\d{4}[-: ]?[Qq][1-4]",
-        "{c} = pandas.PeriodIndex({t}.str.extract(r'^(\\d{{4}}[-: ]?[Qq][1-4])$')[0]"
-        ".str.replace(r'[-: ]?[Qq]', 'Q', regex=True), freq='Q').to_timestamp()",
-    ),
-    Kind(
-        "a week",
-        r"\d{4}-?W\d{2}",
-        "{c} = pandas.to_datetime({t}.str.replace('-', '') + '1', format='%GW%V%u'{rest})",
-    ),
+)
+_NEAR = re.compile(  # brackets, other marks of thousands, quarters, weeks, clocks, and months in words
+    r"\(\d[\d.,]*\)|\d{1,3}(?:['’]\d{3})+(?:[.,]\d*)?|\d{1,3}(?: \d{3})+\.\d+|\d{4}[-: ]?[QqWw]\d\d?"
+    rf"|\d\d?:\d\d.*|(?i:(?=.*\b\d{{4}}\b)(?=.*\b\d\d?(?:st|nd|rd|th)?\b)(?=.*{_MONTH}).{{8,40}})"
 )
 
 
@@ -111,7 +95,7 @@ class Mend(NamedTuple):
 
     what: str
     near: int
-    ways: tuple[tuple[str, ...], ...]
+    ways: tuple[tuple[str, ...], ...] = ()
 
 
 def stop_of(column: Column, table: "Table") -> Stop | None:
@@ -127,19 +111,15 @@ def stop_of(column: Column, table: "Table") -> Stop | None:
     if len(column.words) > _SAMPLE and not stop_of(column.of_words(_SAMPLE), table):
         return None
     is_number = np.array([is_float(word) for word in column.words])
+    is_odd = ~is_number & np.array([date_of(word) is None for word in column.words])
     total, numbers = int(column.counts.sum()), int(column.counts[is_number].sum())
-    is_odd = ~is_number
-    if 2 * int(column.counts[[looks_iso(word) for word in column.words]].sum()) > total:
-        is_odd = np.array([date_of(word) is None for word in column.words])
-        mend: Mend | None = _mend_of_dates(column, is_odd)
+    mends = [mend for mend in _mends(column, is_number) if 2 * mend.near > total - numbers]
+    mend = max(mends, key=lambda one: (bool(one.ways), one.near), default=None)
+    if mend and 2 * (numbers + mend.near) > total:  # with the ways of what is called alike
+        ways = [way for one in mends if one[:2] == mend[:2] for way in one.ways]
+        mend = mend._replace(ways=tuple(ways[:2]))
     else:
-        mends = [mend for mend in _mends(column, is_number) if 2 * mend.near > total - numbers]
-        mend = max(mends, key=lambda one: one.near, default=None)
-        if mend and 2 * (numbers + mend.near) > total:  # with the ways of what is called alike
-            ways = [way for one in mends if one[:2] == mend[:2] for way in one.ways]
-            mend = mend._replace(ways=tuple(ways[:2]))
-        else:
-            mend = _few_words(column, is_number) if 2 * numbers > total else None
+        mend = _few_words(column, is_number) if 2 * numbers > total else None
     if mend is None:
         return None
     at = np.flatnonzero(is_odd)
@@ -174,10 +154,12 @@ def _texts(column: Column) -> str:
 
 def _stop(column: Column, text: str, count: int, *ways: tuple[str, ...]) -> Stop:
     """Return a stop with the ways that mend the column. count: of such cells"""
-    others = f" ({count} such cells)" if count > 1 else ""
-    helps = ", or ".join("; ".join(lines) for lines in ways)
+    others, frame = f" ({count} such cells)" if count > 1 else "", _frame(column)
+    words = f"{frame} = {frame}.astype('category')"
+    helps = ", or ".join("; ".join(lines) for lines in ways) or f"{words} makes words of them"
     drop = column_word("drop", column.name)
-    lines = [*ways[0], *(f"# or {'; '.join(lines)}" for lines in ways[1:])]
+    own = [f"# {frame} = ...: a line of yours that makes numbers or dates of it"]
+    lines = [*ways[0], *(f"# or {'; '.join(lines)}" for lines in ways[1:])] if ways else own
     return Stop(f"{text}{others}; in pandas {helps}, or {drop} leaves the column out", lines, column.name)
 
 
@@ -244,7 +226,9 @@ def _mends(column: Column, is_number: np.ndarray) -> Iterator[Mend]:
             line = kind.line.format(**names, rest=rest)
             yield Mend(kind.what, int(counts[is_near].sum()), ((line,),))
     yield from _affixed(odd, counts, column)
-    yield from _dates(odd, counts, column)
+    yield from _dates(column)
+    is_near = [_NEAR.fullmatch(word) is not None for word in odd]
+    yield Mend("which is near a number or a date", int(counts[is_near].sum()))
 
 
 def _affixed(odd: Sequence[str], counts: np.ndarray, column: Column) -> Iterator[Mend]:
@@ -273,17 +257,11 @@ def _affixed(odd: Sequence[str], counts: np.ndarray, column: Column) -> Iterator
 
 def _few_words(column: Column, is_number: np.ndarray) -> Mend | None:
     """Return the mend of a few words among numbers; None for codes with letters."""
-    odd = [word for word, is_one in zip(column.words, is_number, strict=True) if not is_one]
-    counts, frame = column.counts[~is_number], _frame(column)
-    near = int(counts.sum())
-    if 2 * sum(n for word, n in zip(odd, counts, strict=True) if _CODE.fullmatch(word)) > near:
+    is_code = np.array([_CODE.fullmatch(word) is not None for word in column.words]) & ~is_number
+    near, frame = int(column.counts[~is_number].sum()), _frame(column)
+    if 2 * int(column.counts[is_code].sum()) > near:
         return None
-    if odd == [column.name]:
-        without = f"frame = frame[{frame} != {odd[0]!r}].copy()"
-        return Mend("the column's name", near, ((without, f"{frame} = pandas.to_numeric({frame})"),))
     numbers = f"pandas.to_numeric({frame}, errors='coerce')"
-    if not any(letter.isalnum() for letter in "".join(odd)):
-        return Mend("which may mean that there is no value", near, ((f"{frame} = {numbers}",),))
     words = f"frame[{f'{column.name} word'!r}] = {frame}.where({numbers}.isna())"
     return Mend("which is no number", near, ((words, f"{frame} = {numbers}"),))
 
@@ -291,79 +269,36 @@ def _few_words(column: Column, is_number: np.ndarray) -> Mend | None:
 # ------------------------------------------------------------------ dates
 
 
-def _mend_of_dates(column: Column, is_odd: np.ndarray) -> Mend:
-    """Return the mend of a column of dates with the year first, of which the odd words are none."""
-    frame, texts = _frame(column), _texts(column)
-    others = [word for word, is_one in zip(column.words, is_odd, strict=True) if is_one]
-    written = [word for word in column.words if looks_iso(word)]
-    count = int(column.counts[is_odd].sum())
-    if all_read := [form for form, share in _formats(written, others) if share == 1]:
-        rest = ", errors='coerce'" if len(written) < len(column.words) else ""
-        lines = [f"{frame} = pandas.to_datetime({texts}, format={form!r}{rest})" for form in all_read[:2]]
-        return Mend("a date in another order", count, tuple((line,) for line in lines))
-    line = f"{frame} = pandas.to_datetime({texts}, format='ISO8601', errors='coerce')"
-    if len(others) <= _FEW:
-        line = f"{frame} = {frame}.mask({texts}.str.strip().isin({others!r}))"
-    return Mend("which is no date", count, ((line,),))
-
-
-def _dates(odd: Sequence[str], counts: np.ndarray, column: Column) -> Iterator[Mend]:
-    """Yield dates that do not begin with the year, with the formats that read them all."""
-    written = [word for word in odd if _DATE.fullmatch(word)]
-    formats = [form for form, share in _formats(written, written) if share >= MOST]
-    frame, texts, ways = _frame(column), _texts(column), []
-    for form in formats[:2]:
-        near = int(sum(n for word, n in zip(odd, counts, strict=True) if _is_read(word, form)))
+def _dates(column: Column) -> Iterator[Mend]:
+    """Yield dates in another order, or with impossible days, and the formats that read them."""
+    formats = _formats([word for word in column.words if _DATE.fullmatch(word)])
+    is_iso = [looks_iso(word) for word in column.words]
+    if not formats and 2 * int(column.counts[is_iso].sum()) > column.counts.sum():
+        formats = [_ISO]
+    frame, ways, near = _frame(column), list[tuple[str, ...]](), 0
+    for form in formats[: 1 if formats and formats[0] in _YEAR_FIRST else 2]:
+        near = int(column.counts[[_is_read(word, form) for word in column.words]].sum())
         rest = ", errors='coerce'" if near < column.counts.sum() else ""
-        lines = [f"{frame} = pandas.to_datetime({texts}, format={form!r}{rest})"]
+        lines = [f"{frame} = pandas.to_datetime({_texts(column)}, format={form!r}{rest})"]
         if "%y" in form:  # 65 is 2065 there
             past = f"{frame} - pandas.DateOffset(years=100)"
             lines.append(f"{frame} = {frame}.where({frame} < pandas.Timestamp.now(), {past})")
-        ways.append((near, tuple(lines)))
-    if ways:
-        what = (
-            "a date in words"
-            if re.search("%[bB]", formats[0])
-            else "a date that does not begin with the year"
-        )
-        yield Mend(what, ways[0][0], tuple(lines for _, lines in ways))
+        ways.append(tuple(lines))
+    what = "which is no date" if formats and formats[0] in _YEAR_FIRST else "a date in another order"
+    yield Mend(what, near, tuple(ways))
 
 
-def _formats(words: Sequence[str], examples: Sequence[str]) -> list[tuple[str, float]]:
-    """Return the formats, as strptime takes them, that read most of the words, and the share that they read.
-
-    examples: the words whose parts are looked at
-    """
-    of_examples = dict.fromkeys(form for word in examples[:5] for form in _formats_of(word))
-    found = [(form, sum(_is_read(word, form) for word in words) / len(words)) for form in of_examples]
-    most = max((share for _, share in found), default=0.0)
-    return [(form, share) for form, share in found if share == most > 0]
-
-
-def _formats_of(word: str) -> Iterator[str]:
-    """Yield the formats that a date may have: day, month and year in their usual orders, and a time."""
-    parts = re.findall(r"\d+|[^\W\d_]+|[\W_]+", word)
-    dates = [at for at, part in enumerate(parts) if part.isdecimal() or part[:3].lower() in _MONTHS][:3]
-    has_half = any(part.lower() in ("am", "pm") for part in parts)
-    clock = iter(("%I" if has_half else "%H", "%M", "%S", "%f"))
-    form = [
-        next(clock, "") if part.isdecimal() and at not in dates else part for at, part in enumerate(parts)
-    ]
-    for at, part in enumerate(parts):
-        if part.lower() in ("am", "pm"):
-            form[at] = "%p"
-        elif part[:3].lower() in ("mon", "tue", "wed", "thu", "fri", "sat", "sun"):
-            form[at] = "%a" if len(part) == 3 else "%A"
-    for order in ("dmy", "mdy", "ydm", "ymd", "my", "ym"):
-        if len(order) == len(dates):
-            for at, field in zip(dates, order, strict=True):
-                is_name, is_long = not parts[at].isdecimal(), len(parts[at]) > (3 if field == "m" else 2)
-                letter = {"m": "bB"[is_long] if is_name else "m", "y": "yY"[is_long]}.get(field, field)
-                form[at] = f"%{letter}"
-            yield "".join(form)
+def _formats(words: Sequence[str]) -> list[str]:
+    """Return the formats of FORMATS that read most of the words, and at least MOST of them."""
+    likely = [form for form in FORMATS if any(_is_read(word, form) for word in words[:5])]
+    read = {form: sum(_is_read(word, form) for word in words) for form in likely}
+    most = max(read.values(), default=0)
+    return [form for form, count in read.items() if count == most >= MOST * len(words)]
 
 
 def _is_read(word: str, form: str) -> bool:
+    if form == _ISO:
+        return date_of(word) is not None
     try:
         datetime.datetime.strptime(word, form)
     except ValueError:
