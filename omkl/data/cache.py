@@ -3,8 +3,8 @@
 A copy's name is a hash of its origin (files with sizes and times, preparation, parser), so a copy never
 changes. Of two processes that write one at the same time, the second keeps that of the first.
 
-The disk or a person may have changed a copy. The bounds that compiled code relies on are checked whenever it
-is opened, the numbers (content hash) when a process first opens it.
+The disk or a person may have changed a copy: its numbers (content hash) are checked when a process first opens
+it, or its files have changed since.
 """
 
 import contextlib
@@ -96,38 +96,25 @@ def read_parsed(path: Path) -> Dataset:
     Raises OmklError when the copy is missing, torn or changed.
     """
     with decoding(path, "not a readable parsed copy", OmklError):
-        meta: dict[str, Any] = json.loads(Path(path, "meta.json").read_text(encoding="utf-8"))
-        files = [Path(path, f"{key}.npy") for key in ARRAYS]
-        states = [
-            (str(file), status.st_ino, status.st_size, status.st_ctime_ns)
-            for file in files
-            for status in [file.stat()]
-        ]
-        mapped = [np.load(file, mmap_mode="c", allow_pickle=False) for file in files]
-        indptr, indices, values, y = (np.asarray(array) for array in mapped)
-        for (key, dtype), array in zip(ARRAYS.items(), mapped, strict=True):
-            if array.dtype != dtype or array.ndim != 1:
-                raise ValueError(f"{key} is {array.dtype} {array.shape}")
-        _check_bounds(indptr, indices, values, y, meta["d"])
-        if tuple(states) not in _verified:
-            digest = meta["content_hash"]  # of a registered set without d
-            if all(digest != content_hash(indptr, indices, values, y, d) for d in (0, meta["d"])):
+        files = [Path(path, name) for name in ("meta.json", *(f"{key}.npy" for key in ARRAYS))]
+        stats = [file.stat() for file in files]
+        state = (path, *((stat.st_ino, stat.st_size, stat.st_ctime_ns) for stat in stats))
+        meta: dict[str, Any] = json.loads(files[0].read_text(encoding="utf-8"))
+        mapped = [np.load(file, mmap_mode="c", allow_pickle=False) for file in files[1:]]
+        indptr, indices, values, y = map(np.asarray, mapped)
+        if state not in _verified:
+            if any(one.dtype != kind or one.ndim != 1 for one, kind in zip(mapped, ARRAYS.values(), strict=True)):
+                raise ValueError("its arrays are of another kind")
+            digest, d = meta["content_hash"], meta["d"]  # of a registered set without d
+            if all(digest != content_hash(indptr, indices, values, y, of_hash) for of_hash in (0, d)):
                 raise ValueError("its numbers were changed: they have another content hash")
-            _verified.add(tuple(states))
+            if indices.max(initial=-1) >= d:  # compiled code does not check
+                raise ValueError("it has more columns than it says")
+            _verified.add(state)
         meta["notes"] = tuple(meta["notes"])
         for key in ("classes", "values_of_classes", "features"):
             meta[key] = tuple(meta[key]) if meta[key] else None
         return Dataset(indptr=indptr, indices=indices, values=values, y=y, path=path, **meta)
-
-
-def _check_bounds(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, y: np.ndarray, d: int) -> None:
-    """Raise ValueError for rows or columns out of bounds: compiled code does not check before it reads."""
-    if len(indptr) != len(y) + 1 or len(values) != len(indices):
-        raise ValueError("its arrays are not equally long")
-    if indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError("indptr does not fit")
-    if len(indices) and not 0 <= indices.min() <= indices.max() < d:
-        raise ValueError(f"an index lies outside 0..{d - 1}")
 
 
 def read_or_none(path: Path) -> Dataset | None:

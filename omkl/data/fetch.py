@@ -12,7 +12,6 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Collection
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote, urlsplit
@@ -33,19 +32,17 @@ class NotFound(OmklError):
     """The server answered that there is no such file (404 or 410)."""
 
 
-def fetch(
-    file: DataFile, folder: Path, limit: int, archives: Path, refused: Collection[Link] = ()
-) -> tuple[Path, Link | None]:
-    """Bring a data file into ``folder`` from the mirror (OMKL_MIRROR) if one is set, else from its addresses.
+def fetch(file: DataFile, folder: Path, limit: int, archives: Path, nth: int = 0) -> Path:
+    """Bring a data file into ``folder`` from the mirror (OMKL_MIRROR) if one is set, else from an address.
 
-    ``limit`` bounds its bytes; ``archives`` keeps .zip archives for the files that share one; ``refused`` are
-    addresses that gave something else. Returns where it is, and the address that it came from, if any.
-    Raises OmklError with the answer of each address, UserError where the network is forbidden or no address
-    is known.
+    ``limit`` bounds its bytes; ``archives`` keeps .zip archives for the files that share one; ``nth`` (from 0)
+    says which of its addresses, the last one where it has fewer.
+    Raises OmklError with the answer of the server, UserError where the network is forbidden or no address is
+    known.
     """
     mirror = environment("OMKL_MIRROR")
     if mirror and mirror.partition("://")[0].lower() not in ("http", "https"):
-        return _from_folder(file, folder, mirror), None
+        return _from_folder(file, folder, mirror)
     way_out = "put the file into a folder of OMKL_DATA"
     if not (mirror or file.urls):
         raise UserError(f"{file.name}: no download address is known; {way_out}")
@@ -55,17 +52,9 @@ def fetch(
         for suffix in ("", *SUFFIXES[:-1]):
             name = file.name + suffix
             with contextlib.suppress(NotFound):
-                return download(f"{mirror.rstrip('/')}/{quote(name)}", folder / name, limit), None
+                return download(f"{mirror.rstrip('/')}/{quote(name)}", folder / name, limit)
         raise NotFound(f"{file.name}: not at the mirror {mirror} under any of its usual names")
-    failures = []
-    for link in (link for link in file.urls if link not in refused):
-        try:
-            return _from_link(link, folder / file.name, limit, archives), link
-        except OmklError as error:
-            if isinstance(error, UserError):
-                raise
-            failures.append(str(error))
-    raise OmklError(f"{file.name}: not downloaded:\n  " + "\n  ".join(failures))
+    return _from_link(file.urls[min(nth, len(file.urls) - 1)], folder / file.name, limit, archives)
 
 
 def _from_folder(file: DataFile, folder: Path, mirror: str) -> Path:

@@ -10,8 +10,8 @@ import importlib.util
 import struct
 import zipfile
 import zlib
-from array import array
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from omkl.data.reading.numbered import (
     read_npz,
     undense,
 )
-from omkl.data.reading.opening import line_blocks, open_binary
+from omkl.data.reading.opening import open_binary
 from omkl.errors import UserError, counted
 from omkl.paths import extensions
 
@@ -100,16 +100,10 @@ def table(paths: list[Path], limit: int | None) -> Parts:
 
 
 def breast(paths: list[Path], limit: int | None) -> Parts:
-    """Without the ids, and without the 16 rows that have a gap."""
-    for part in breast_cancer(paths, limit):
-        yield dense(undense(part)[:, 1:], part.labels)
-
-
-def breast_cancer(paths: list[Path], limit: int | None) -> Parts:
-    """With the ids as a feature, as in the LIBSVM file, and without the 16 rows that have a gap."""
+    """An id, the features, the label; without the 16 rows that have a gap."""
     frame = _frame(paths[0], limit)
     frame = frame[~(frame == "?").any(axis=1)]
-    yield dense(_numbers(frame.iloc[:, :-1], paths[0]), frame.iloc[:, -1].to_numpy(object))
+    yield dense(_numbers(frame.iloc[:, 1:-1], paths[0]), frame.iloc[:, -1].to_numpy(object))
 
 
 def wdbc(paths: list[Path], limit: int | None) -> Parts:
@@ -155,11 +149,6 @@ def _check_inflated(path: Path, limit: int | None) -> None:
         at += 8 + length
 
 
-def usps_book(paths: list[Path], limit: int | None) -> Parts:
-    """The digit, and the pixels."""
-    yield from (dense(rows[:, 1:], rows[:, 0]) for rows in _number_rows(paths[0], limit))
-
-
 def usps_from_1(paths: list[Path], limit: int | None) -> Parts:
     """LIBSVM text whose digits count from 1."""
     for part in libsvm_parts(paths[0], limit, 1, False):
@@ -194,18 +183,13 @@ def labels_apart(paths: list[Path], limit: int | None) -> Parts:
 
 def ones(paths: list[Path], limit: int | None) -> Parts:
     """Lines that list the columns, from 1, which are 1; and a file with a label in each line."""
-    counts, columns = array("q"), array("q")
-    with decoding(paths[0], _OTHER):
-        for _, data in line_blocks(paths[0], limit):
-            if data.translate(None, b" \t\r\n0123456789"):
-                raise ValueError("it holds more than column numbers")
-            rows_of_block = [line.split() for line in data.split(b"\n") if line.strip()]
-            counts.extend(map(len, rows_of_block))
-            columns.extend(int(field) for row in rows_of_block for field in row)
-        rows, indices = np.repeat(np.arange(len(counts)), counts), np.frombuffer(columns, np.int64)
-        if not 1 <= indices.min() <= indices.max() <= LARGEST_INDEX:
+    with decoding(paths[0], _OTHER), open_binary(paths[0], limit) as file:
+        rows = [np.array(line.split(), np.int64) for line in file if line.strip()]
+        columns = np.concatenate(rows) - 1
+        if not 0 <= columns.min() <= columns.max() < LARGEST_INDEX:
             raise ValueError(f"a column number is not within 1 to {LARGEST_INDEX}")
-        examples = csr(rows, indices - 1, np.ones(len(rows)), np.empty(len(counts)), int(indices.max()))
+    at, d = np.repeat(np.arange(len(rows)), list(map(len, rows))), int(columns.max()) + 1
+    examples = csr(at, columns, np.ones(len(at)), np.empty(len(rows)), d)
     yield from _labelled(iter([examples]), paths[1], limit)
 
 
@@ -229,18 +213,6 @@ def _hours(text: str) -> float:
     return float(hour) + sum(float(part) / 60**place for place, part in enumerate(others, 1))
 
 
-def airfoil(paths: list[Path], limit: int | None) -> Parts:
-    """The sound level is the target."""
-    X = _numbers(_frame(paths[0], limit), paths[0])
-    yield dense(X[:, :-1] / 20000.12766785867, (X[:, -1] - 103.38) / 37.607)
-
-
-def concrete(paths: list[Path], limit: int | None) -> Parts:
-    """The strength is the target."""
-    X = _numbers(_frame(paths[0], limit), paths[0])
-    yield dense(X[:, :-1] / 1466.8759320406073, (X[:, -1] - 2.331807832) / 80.267416968)
-
-
 def energy(paths: list[Path], limit: int | None) -> Parts:
     """The rows of up to 300 Wh, without the date and two columns of random numbers."""
     X = _numbers(_frame(paths[0], limit).iloc[:, 1:27], paths[0])
@@ -259,18 +231,29 @@ def istanbul(paths: list[Path], limit: int | None) -> Parts:
     yield dense(X / 0.1219443976671532, (y + 0.084715902) / 0.185336596)
 
 
-def naval(paths: list[Path], limit: int | None) -> Parts:
-    """The decay of the compressor is the target, that of the turbine is left out."""
+_TARGETS = {  # place of the target, largest feature, and the target's least value and range
+    "airfoil": (5, 20000.12766785867, 103.38, 37.607),
+    "concrete": (8, 1466.8759320406073, 2.331807832, 80.267416968),
+    "naval": (16, 73545.8423272339, 0.95, 0.05),  # a second one follows
+}
+
+
+def _scaled(paths: list[Path], limit: int | None, place: int, most: float, low: float, spread: float) -> Parts:
+    """A table of numbers whose features stand before the target."""
     X = _numbers(_frame(paths[0], limit), paths[0])
-    yield dense(X[:, :16] / 73545.8423272339, (X[:, 16] - 0.95) / 0.05)
+    yield dense(X[:, :place] / most, (X[:, place] - low) / spread)
 
 
 READERS: dict[str, Reader] = {
     reader.__name__: reader
     for reader in (
-        *(table, breast, breast_cancer, wdbc, votes84, mat, usps_book, usps_from_1, susy_1m, codrna_unit),
-        *(labels_apart, ones, air, airfoil, concrete, energy, istanbul, naval),
+        *(table, breast, wdbc, votes84, mat, usps_from_1, susy_1m, codrna_unit, labels_apart, ones),
+        *(air, energy, istanbul),
     )
+}
+READERS |= {
+    name: partial(_scaled, place=place, most=most, low=low, spread=spread)
+    for name, (place, most, low, spread) in _TARGETS.items()
 }
 TWO_FILES = ("labels_apart", "ones")
 

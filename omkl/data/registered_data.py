@@ -17,7 +17,7 @@ from omkl.data.preparation import AS_IT_IS, Preparation
 from omkl.data.raw_files import own_reader
 from omkl.data.reading import opening
 from omkl.data.ref import DataRef, from_copy
-from omkl.data.registry import DataEntry, Form, Link, read_registered
+from omkl.data.registry import DataEntry, Form, read_registered
 from omkl.errors import OmklError, UserError, shown, suggest
 from omkl.files import locked
 from omkl.paths import cache_folder
@@ -175,30 +175,26 @@ class Registered(DataRef):
     def _download(self, incoming: Path) -> list[Path]:
         """Fetch and verify the files of the first form that a server has, outside the search path.
 
-        Where an address gives other content, the next one is tried.
+        Where the first addresses of its files fail, or give other content, their second ones are tried.
         """
         from omkl.data.fetch import fetch
 
-        forms = [form for form in self.entry.forms if form.files]
         folder, failures = incoming / self.name, list[OmklError]()
-        for form in [form for form in forms if _downloadable(form)] or forms[:1]:
-            limit, refused = opening.size_limit(self.entry.size_limit(form)), set[Link]()
-            while not failures or not any(refused.issuperset(file.urls) for file in form.files):
-                found = list[tuple[Path, Link | None]]()
+        forms = [form for form in self.entry.forms if form.files]
+        for form in list(filter(_downloadable, forms)) or forms[:1]:
+            limit = opening.size_limit(self.entry.size_limit(form))
+            most = 1 if opening.environment("OMKL_MIRROR") else max(len(file.urls) for file in form.files)
+            for nth in range(max(most, 1)):
                 try:
-                    found = [fetch(file, folder, limit, folder / "archives", refused) for file in form.files]
-                    return self._kept_files(form, [path for path, _ in found])
+                    paths = [fetch(file, folder, limit, folder / "archives", nth) for file in form.files]
+                    return self._kept_files(form, paths)
                 except OmklError as error:
-                    if isinstance(error, UserError) and not found:  # no network, no address
-                        raise
                     failures.append(error)
                 finally:
                     shutil.rmtree(folder, ignore_errors=True)
-                refused |= {link for _, link in found if link}
-                if not refused or not found:
-                    break
         kind = UserError if any(isinstance(error, UserError) for error in failures) else OmklError
-        raise kind("\n".join([*map(str, failures), f"  ways out: {self.ways_out}"]))
+        said = [f"{self.name}: not downloaded:", *map(str, failures), f"ways out: {self.ways_out}"]
+        raise kind("\n  ".join(said))
 
     def _kept_files(self, form: Form, paths: list[Path]) -> list[Path]:
         """Return where the files are on the search path, if they hold the set. Raises UserError if not."""

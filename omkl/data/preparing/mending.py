@@ -261,6 +261,9 @@ def _few_words(column: Column, is_number: np.ndarray) -> Mend | None:
     near, frame = int(column.counts[~is_number].sum()), _frame(column)
     if 2 * int(column.counts[is_code].sum()) > near:
         return None
+    if [word for word in column.words if not is_float(word)] == [column.name]:
+        without = f"frame = frame[{frame} != {column.name!r}].copy()"
+        return Mend("the column's name", near, ((without, f"{frame} = pandas.to_numeric({frame})"),))
     numbers = f"pandas.to_numeric({frame}, errors='coerce')"
     words = f"frame[{f'{column.name} word'!r}] = {frame}.where({numbers}.isna())"
     return Mend("which is no number", near, ((words, f"{frame} = {numbers}"),))

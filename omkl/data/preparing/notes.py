@@ -39,7 +39,7 @@ _CHANCE_THRESHOLD = 1000
 _NINES = re.compile(r"-?(9{2,}|8{2,}|7{2,})(\.[987]*)?")
 _YEARS = 1500, 2200  # whole numbers that do not descend and may be years
 _SHARE_OF_COPIES = 0.1  # of the rows, from which on a note tells of them
-_BLOCK = 2**16  # rows
+_MOST_WEIGHTS = 2**20  # of columns, in the sums that tell rows apart
 
 
 class Noted(NamedTuple):
@@ -236,19 +236,18 @@ def _is_mixed(numbers: np.ndarray) -> bool:
 
 def _copies(columns: Sequence[Noted], examples: Examples, y: np.ndarray) -> list[str]:
     """Return a note on rows that are copies of others, where there are too many to be there by chance."""
-    T = len(y)
-    rng = np.random.default_rng(1)
-    seed, of_label = (2 * int(rng.integers(2**62)) + 1 for _ in range(2))
-    sums = (np.asarray(y, float) + 0.0).view(np.uint64) * np.uint64(of_label)  # of bits, modulo 2^64
-    for start in range(0, T, _BLOCK):
-        ends = examples.indptr[start : start + _BLOCK + 1]
-        part = slice(int(ends[0]), int(ends[-1]))
-        mixed = (examples.indices[part].astype(np.uint64) + np.uint64(1)) * np.uint64(seed)
-        mixed = (mixed ^ (mixed >> np.uint64(29))) | np.uint64(1)
-        mixed *= (examples.values[part] + 0.0).view(np.uint64)
-        summed = np.append(np.uint64(0), np.cumsum(mixed, dtype=np.uint64))
-        sums[start : start + _BLOCK] += np.diff(summed[ends - ends[0]])
-    sums.sort()
+    import scipy.sparse as sp
+
+    def hashed(numbers: np.ndarray) -> np.ndarray:
+        bits = numbers.view(np.uint64)
+        mixed: np.ndarray = (bits ^ bits >> np.uint64(32)) * weights[0]
+        return mixed ^ mixed >> np.uint64(29)
+
+    T, n = len(y), min(examples.d, _MOST_WEIGHTS)
+    weights = np.random.default_rng(1).integers(2**63, size=n, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    places = examples.indices if n == examples.d else examples.indices % n
+    rows = sp.csr_array((hashed(examples.values), places, examples.indptr), (T, n))
+    sums = np.sort(rows @ weights + hashed(np.asarray(y, float)))  # modulo 2^64
     different = 1 + int(np.count_nonzero(np.diff(sums)))
     if T - different < _SHARE_OF_COPIES * T or all(len(np.unique(one.numbers)) ** 2 <= T for one in columns):
         return []
@@ -311,14 +310,15 @@ def _shown(value: float, column: Noted, digits: int = 0) -> str:
 
 
 def note_on_alike(words: Iterable[str], what: str = "labels") -> tuple[str, ...]:
-    """Return a note on words that differ in case, white space, quotes or Unicode form alone; else none.
+    """Return a note on words that are the same but for case, marks and what is not seen; else none.
 
-    So do numbers that are written in different ways. what: the words are
+    what: the words are
     """
-    groups: dict[float | str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for word in words:
-        groups.setdefault(_folded(word), []).append(word)
-    alike = [" and ".join(map(_told_apart, spellings)) for spellings in groups.values() if len(spellings) > 1]
+        letters = "".join(filter(str.isalnum, unicodedata.normalize("NFKC", word).casefold()))
+        groups.setdefault(letters if letters.isalpha() else word.strip(), []).append(word)
+    alike = [" and ".join(map(_seen, group)) for group in groups.values() if len(group) > 1]
     if not alike:
         return ()
     shown = ", ".join(alike[:_MOST_NAMED]) + (", ..." if alike[_MOST_NAMED:] else "")
@@ -327,18 +327,5 @@ def note_on_alike(words: Iterable[str], what: str = "labels") -> tuple[str, ...]
 
 
 def _seen(word: str) -> str:
-    return "".join(one for one in unicodedata.normalize("NFKC", word) if unicodedata.category(one) != "Cf")
-
-
-def _told_apart(word: str) -> str:
-    """Return a word, with the codes of its letters where these are not seen."""
-    return word if word == _seen(word).strip() else ascii(word)
-
-
-def _folded(word: str) -> float | str:
-    text = _seen(word).casefold().strip("\"'.,;:()[] ")
-    try:
-        number = float(text) if "_" not in text else math.nan
-    except ValueError:
-        number = math.nan
-    return re.sub(r"[\s_-]+", " ", text) if math.isnan(number) else number
+    """Return a word, with the codes of letters that are not seen."""
+    return word if word.isprintable() else ascii(word)
